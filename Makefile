@@ -23,7 +23,7 @@ FETCH = $(if $(MODELS),$(BIN)/python -m model.hugging_face $$MODELS)
 
 run: $(VENV)/run
 	$(FETCH)
-	exec env $(SHARED) .serve/keep "The server" $(BIN)/streamlit run app.py
+	exec env $(SHARED) .serve/keep "The server" $(BIN)/streamlit run app.py $(if $(PORT),--server.port "$$PORT")
 
 serve: $(VENV)/run
 	$(FETCH)

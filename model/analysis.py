@@ -1,9 +1,11 @@
 """Measurements on recorded runs: pure functions of arrays, none of which runs the network."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import dropwhile
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +13,10 @@ from numpy.typing import ArrayLike
 
 from model.config import EncoderConfig
 
+SPACE = "␣"  # a piece that is a space alone
+#: What is written of a piece that holds not the whole of a character: "##é 2/2", "é 1/2".
+LATER_PART, FIRST_PART = re.compile(r"^##\S+ (?!1/)\d+/\d+ ?"), re.compile(r" 1/\d+$")
+BYTE = re.compile(r"\\x[0-9a-f]{2}")
 FAR_OUT = 5.0  # times what 99 % of the numbers stay below
 
 
@@ -288,19 +294,33 @@ def rollout(weights: ArrayLike) -> np.ndarray:
     return np.stack(layers).astype(np.float32)
 
 
+def units(tokens: Sequence[str], spaces: bool = True) -> list[list[int]]:
+    """The places of each token; those of the parts of one character are together, and where `spaces` is true, a space
+    and the token behind it.
+    """
+    found: list[list[int]] = []
+    for place, token in enumerate(tokens):
+        spaced = spaces and place and tokens[place - 1] == SPACE and token not in ("[CLS]", "[SEP]", "[MASK]", "[PAD]")
+        if found and (spaced or LATER_PART.match(token)):
+            found[-1].append(place)
+        else:
+            found.append([place])
+    return found
+
+
 def whole_words(tokens: Sequence[str]) -> list[list[int]]:
     """The places of each word of a sentence: a piece that begins with ## belongs to the word before it.
 
     [CLS] and [SEP] are no words.
     """
     words: list[list[int]] = []
-    for place, token in enumerate(tokens):
-        if token in ("[CLS]", "[SEP]"):
+    for places in units(tokens):
+        if tokens[places[0]] in ("[CLS]", "[SEP]"):
             continue
-        if token.startswith("##") and words and words[-1][-1] == place - 1:
-            words[-1].append(place)
+        if tokens[places[0]].startswith("##") and words and words[-1][-1] == places[0] - 1:
+            words[-1] += places
         else:
-            words.append([place])
+            words.append(places)
     return words
 
 
@@ -311,8 +331,10 @@ def placed(tokens: Sequence[str]) -> list[str]:
 
 
 def spelled(pieces: Sequence[str]) -> str:
-    """The word that its pieces spell: un, ##happy -> unhappy."""
-    return pieces[0] + "".join(piece.removeprefix("##") for piece in pieces[1:])
+    """The word that its pieces spell: un, ##happy -> unhappy; ␣, é 1/2, ##é 2/2 -> é."""
+    written = list(dropwhile(SPACE.__eq__, pieces)) or pieces[:1]
+    first, *rest = (FIRST_PART.sub("", LATER_PART.sub("##", piece)) for piece in written)
+    return first + "".join(piece.removeprefix("##") for piece in rest)
 
 
 def softmax(logits: ArrayLike) -> np.ndarray:
@@ -472,7 +494,7 @@ def piece_kinds(tokens: Sequence[str]) -> list[str]:
         elif len(token) == 1 and "\u4e00" <= token <= "\u9fff":
             kinds.append("character")
         else:
-            kinds.append("whole" if any(sign.isalnum() for sign in token) else "sign")
+            kinds.append("whole" if any(sign.isalnum() for sign in BYTE.sub("", token)) else "sign")
     return kinds
 
 

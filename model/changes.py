@@ -23,7 +23,9 @@ from model.edits import (
     Here,
     Operation,
     Surroundings,
+    as_edits,
     is_written_before,
+    no_quantity,
     quantities_at,
     row_of,
     side_looked_at,
@@ -50,12 +52,12 @@ class Change:
     needs: tuple[str, ...]
 
 
-def bind(edits: Iterable[Edit], run: Surroundings) -> list[Change]:
+def bind(edits: Edit | Iterable[Edit], run: Surroundings) -> list[Change]:
     """The edits as changes at keys, in order; but what hides comes after what shows, or it would be seen again.
 
     Raises EditError for whatever can be seen to be wrong before the run.
     """
-    edits = tuple(edits)
+    edits = as_edits(edits)
     if len(edits) > MOST_EDITS:
         raise EditError("many", most=MOST_EDITS, edits=len(edits))
     changes: list[Change] = []
@@ -94,7 +96,7 @@ def check(edit: Edit, graph: Graph) -> None:
     """Raises EditError for whatever can be seen to be wrong without running anything."""
     row, found = row_of(edit.operation), quantities_at(graph, edit.key)
     if not found:
-        raise EditError("key", key=edit.key)
+        raise no_quantity(edit.key, graph)
     about = {"key": edit.key, "operation": edit.operation}
     elsewhere = row.given is not None  # where only what is recorded of a run can be found
     if not all(row.fits(quantity, graph) and (quantity.traced or not elsewhere) for quantity in found):

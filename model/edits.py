@@ -4,15 +4,15 @@ An `Edit` says in plain fields what is changed, and how. OPERATIONS has one row 
 new value, where it makes sense, and what it needs. `model.changes` makes edits ready for a run.
 """
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import torch
 from torch import Tensor
 
 from model.embedding import SinusoidalPositions
-from model.errors import ReasonedError
+from model.errors import ReasonedError, nearest
 from model.graph import Graph, Quantity
 
 #: The new value at a key, from the value there and {key: value} of all that was recorded before it.
@@ -37,6 +37,25 @@ class EditError(ReasonedError):
     `edits` are those of the run that it is about, where that can be told.
     """
 
+    sentences: ClassVar = {
+        "operation": "no operation is called {operation!r}; did you mean {near}?",
+        "key": "no quantity is called {key!r}; did you mean {near}?",
+        "place": "{operation!r} has no meaning at {key!r}",
+        "field": "{operation!r} at {key!r}: the field {field!r} is missing, or has no use there",
+        "value": "{operation!r} at {key!r} takes a number from {least} to {most}, not {value!r}",
+        "axis": "{key!r} cannot be narrowed by {axis!r} here",
+        "many": "{edits} edits are too many: a run takes at most {most}",
+        "index": "there is no {axis} {index!r}: there are {size}, counted from 0",
+        "shape": "what is put in at {key!r} has the shape {there}; {here} is needed",
+        "source": "the other input, `source`, cannot be read ({why})",
+        "grows": "{operation!r} at {key!r} needs a target that is written; this one is still being written",
+        "nothing_left": "at {key!r} nothing would be left for token {token} to look at",
+        "read": "the answer is read at this token, so it cannot be removed",
+        "no_special": "at {key!r} there is no [CLS] and no [SEP] to hide",
+        "no_corpus": "there are no example inputs here to take a mean over",
+        "overflow": "with these edits a number at {key!r} grows too large (overflow)",
+        "result": "the function at {key!r} returns the shape {after}; {before} is needed",
+    }
     edits: tuple["Edit", ...] = ()
 
 
@@ -76,6 +95,20 @@ class Edit:
                 raise EditError("index", key=self.key, axis=name, index=place, size=value.size(axis))
             index[axis] = place
         return tuple(index)
+
+
+def as_edits(edits: Edit | Iterable[Edit]) -> tuple[Edit, ...]:
+    """One edit or several, as a tuple. Raises TypeError for anything else."""
+    found = (edits,) if isinstance(edits, Edit) else tuple(edits)
+    for edit in found:
+        if not isinstance(edit, Edit):
+            raise TypeError(f"edits are an Edit(key, operation, …) or a list of them; this is a {type(edit).__name__}")
+    return found
+
+
+def no_quantity(key: str, graph: Graph) -> EditError:
+    """The error for a key that no quantity of the graph has."""
+    return EditError("key", key=key, near=nearest(key, (row.key for row in graph), "one of trace.keys()"))
 
 
 def head_off(layer: int, head: int) -> Edit:
@@ -389,7 +422,8 @@ def row_of(operation: str | Callable[[Tensor], Tensor]) -> Operation:
     """The row of an operation, or that which a function makes. Raises EditError where there is none of this name."""
     if not callable(operation):
         if operation not in OPERATIONS:
-            raise EditError("operation", operation=operation)
+            near = nearest(operation, OPERATIONS, "one of model.edits.OPERATIONS")
+            raise EditError("operation", operation=operation, near=near)
         return OPERATIONS[operation]
 
     def new(value: Tensor, here: Here) -> Tensor:

@@ -1,11 +1,12 @@
 """Gradients of an answer: by any quantity, by token, by head; and how much of one reaches each layer.
 
 The answer is one number, as in `model.sweep`: by how much the logit of the word or class `of` leads that of `against`
-(without that, the probability of `of`), at `token` where there is an answer for each. What is said of a token or a head
+(without that, the probability of `of`), at `token` where there is an answer for each; `of` and `against` are such
+words or classes, or their numbers. What is said of a token or a head
 holds for small changes, and is no explanation; what a head's removal does is measured by `model.sweep`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
 
 import numpy as np
@@ -15,17 +16,19 @@ from torch import Tensor
 
 from model.config import EncoderConfig
 from model.encoder import Encoder, EncoderLayer
+from model.errors import nearest
 from model.heads import network_for
 from model.pipeline import SPECIAL_TOKENS, Pipeline, TextReader
 from model.sweep import MOST_NUMBERS
 from model.trace import Trace, hooked
 
+Of = int | str
 TOKENS = "embedding.tokens"  # what the network knows of each token before it knows its place
 ANSWERS = ("logits", "tags", "labels")
 
 
 def gradients(
-    pipeline: Pipeline, x: object, keys: Iterable[str], of: int, against: int | None = None, token: int | None = None
+    pipeline: Pipeline, x: object, keys: Iterable[str], of: Of, against: Of | None = None, token: int | None = None
 ) -> dict[str, np.ndarray]:
     """{key: how fast the answer grows with each of its numbers}, each of the shape that a trace has of it.
 
@@ -45,7 +48,7 @@ def gradients(
 
 
 def input_x_gradient(
-    pipeline: Pipeline, x: object, of: int, against: int | None = None, token: int | None = None
+    pipeline: Pipeline, x: object, of: Of, against: Of | None = None, token: int | None = None
 ) -> np.ndarray:
     """(token,): the vector of each token, times the gradient there: what the answer owes to it if all were linear.
 
@@ -57,8 +60,8 @@ def input_x_gradient(
 def integrated_gradients(
     pipeline: Pipeline,
     x: object,
-    of: int,
-    against: int | None = None,
+    of: Of,
+    against: Of | None = None,
     token: int | None = None,
     baseline: object = None,
     steps: int = 32,
@@ -99,7 +102,7 @@ def _saying_nothing(pipeline: Pipeline, trace: Trace) -> object:
 
 
 def head_importance(
-    pipeline: Pipeline, x: object, of: int, against: int | None = None, token: int | None = None
+    pipeline: Pipeline, x: object, of: Of, against: Of | None = None, token: int | None = None
 ) -> np.ndarray:
     """(layer, head): what the answer would lose without each head of the encoder, if it went on as it begins to.
 
@@ -111,13 +114,13 @@ def head_importance(
 
 
 def _times_gradient(
-    pipeline: Pipeline, x: object, keys: Iterable[str], of: int, against: int | None, token: int | None
+    pipeline: Pipeline, x: object, keys: Iterable[str], of: Of, against: Of | None, token: int | None
 ) -> list[np.ndarray]:
     trace = x if isinstance(x, Trace) else pipeline(x)
     return [trace[key] * gradient for key, gradient in gradients(pipeline, trace, keys, of, against, token).items()]
 
 
-def _answer(pipeline: Pipeline, output: Tensor, of: int, against: int | None, token: int | None) -> Tensor:
+def _answer(pipeline: Pipeline, output: Tensor, of: Of, against: Of | None, token: int | None) -> Tensor:
     """(batch,): the number, of the network's output."""
     key = next((key for key in ANSWERS if key in pipeline.graph), None)
     if key is None:
@@ -126,11 +129,25 @@ def _answer(pipeline: Pipeline, output: Tensor, of: int, against: int | None, to
         if token is None:
             raise ValueError("there is an answer for each token: say of which, token=…")
         output = output[:, token]
+    of = _number_of(pipeline, of, output.size(-1))
     if against is not None:
-        return output[:, of] - output[:, against]
+        return output[:, of] - output[:, _number_of(pipeline, against, output.size(-1))]
     if key == "labels":
         return output[:, of].sigmoid() if "answer" in pipeline.graph else output[:, of]
     return output.softmax(-1)[:, of]
+
+
+def _number_of(pipeline: Pipeline, name: Of, most: int) -> int:
+    """The number of a word or class in the answer, which has `most`. Raises ValueError where it has none."""
+    if isinstance(name, str):
+        names: Sequence[str] = getattr(pipeline, "target_vocabulary", pipeline.outputs)
+        if name not in names:
+            near = nearest(name, names, "another")
+            raise ValueError(f"{pipeline.name} has no answer {name!r}; did you mean {near}?")
+        return names.index(name)
+    if not 0 <= name < most:
+        raise ValueError(f"{pipeline.name} has answers from 0 to {most - 1}; there is no {name}")
+    return name
 
 
 def untrained(config: EncoderConfig) -> Encoder:

@@ -79,23 +79,28 @@ def reader_for(config: EncoderConfig) -> Reader:
     return ImageReader(config, ["even", "odd"] if config.classes == 2 else [str(i) for i in range(config.classes)])
 
 
-def load(name: str) -> Pipeline:
+def load(name: str | os.PathLike[str]) -> Pipeline:
     """The trained pipeline "text", "translation", "digits" or "flat", or that of a Hugging Face folder.
 
-    "org/name" is a model on the hub, fetched where it has not been yet: see `model.hugging_face.hub`. A pipeline is
+    A folder may be a Path. "org/name" is a model on the hub, fetched where it has not been yet; one without "org/" is
+    found where it was fetched before: see `model.hugging_face.hub`. A pipeline is
     loaded once; a folder again when its files have changed, and then the older one is let go.
 
     Raises WeightsError if its file is missing or damaged, CheckpointError for a folder that cannot be read, HubError
     for what cannot be fetched, and ValueError for a name that means none of them. Weights are safetensors: nothing is
     unpickled.
     """
+    name = os.fspath(name)
     if name in OURS:
         return trained(name)
-    if "/" in name and not os.path.isdir(name) and hub.NAME.fullmatch(name):
+    if not os.path.isdir(name) and hub.NAME.fullmatch(name):
         fetched = hub.found(name)
-        name = str(fetched if fetched.is_dir() else hub.fetch(name))
+        name = str(fetched if os.path.isdir(fetched) or "/" not in name else hub.fetch(name))
     if not os.path.isdir(name):
-        raise ValueError(f"no folder and no pipeline is called {name[:100]!r}: there are {', '.join(OURS)}")
+        raise ValueError(
+            f"no folder and no pipeline is called {name[:100]!r}: there are {', '.join(OURS)}; a model of the Hugging "
+            "Face hub is called by its owner and its name, as in google-bert/bert-base-uncased"
+        )
     with _one_folder_at_a_time:
         folder = Path(name).resolve()
         state = Folder(folder).state

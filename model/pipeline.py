@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Integral
 from threading import Lock
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 from weakref import ref
 
 import numpy as np
@@ -23,7 +23,7 @@ from model import examples
 from model.batches import alike, for_all, part, together
 from model.changes import Change, bind, idle, watched
 from model.config import EncoderConfig
-from model.edits import HIDDEN, PARTS, Edit, EditError, Surroundings
+from model.edits import HIDDEN, PARTS, Edit, EditError, Surroundings, as_edits
 from model.encoder import Encoder
 from model.errors import ReasonedError
 from model.pooled import Pooled
@@ -51,6 +51,13 @@ def forget_sources() -> None:
 
 class InputError(ReasonedError):
     """An input that cannot be read. `reason`: "empty", "unknown_only", "not_cut", "not_an_image"."""
+
+    sentences: ClassVar = {
+        "empty": "the sentence is empty",
+        "unknown_only": "the vocabulary has no piece for any of this: {symbols}",
+        "not_cut": "the tokenizer fails on this sentence",
+        "not_an_image": "this is no picture that this network reads: a file's bytes, or an array of its size",
+    }
 
 
 @dataclass(frozen=True)
@@ -96,17 +103,19 @@ class TextReader:
         self.vocabulary = [word for word, _ in sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])]
 
     def read(self, x: object) -> Reading:
-        """x: a sentence, or a tuple of ids as an earlier Reading has them ([CLS] and [SEP] included).
+        """x: a sentence, or a tuple or list of ids as an earlier Reading has them ([CLS] and [SEP] included).
 
         Raises InputError for a sentence in which nothing can be read, TypeError for what is neither, ValueError for ids
         that are not in the vocabulary, none, or too many.
         """
-        if isinstance(x, tuple):
+        if isinstance(x, tuple | list):
             return self.reading(self._checked(x))
         if not isinstance(x, str):
+            held = "; its x['input_ids'] holds such ids" if isinstance(x, Mapping) and "input_ids" in x else ""
+            held = held or "; the x.tolist() of one sentence is such a list" * hasattr(x, "tolist")
             raise TypeError(
-                f"one sentence is read at a time, as a str, or as a tuple of the ids of its pieces; this is a "
-                f"{type(x).__name__}"
+                f"one sentence is read at a time, as a str, or as a tuple or list of the ids of its pieces; this is a "
+                f"{type(x).__name__}{held}"
             )
         text = x[:MOST_CHARACTERS]
         sentences, encoding = self.sentences(text), self.encode(text)
@@ -131,13 +140,13 @@ class TextReader:
                 notes.append(Note("mask_cut", {"count": lost}))
         return replace(self.reading(ids), notes=tuple(notes))
 
-    def _checked(self, ids: tuple[Any, ...]) -> list[int]:
+    def _checked(self, ids: Sequence[Any]) -> list[int]:
         """The same ids. Raises TypeError and ValueError: see `read`."""
         for i in ids:
             if not isinstance(i, Integral):
                 raise TypeError(
-                    f"a tuple is read as the ids of one sentence, which are whole numbers; in this one there is "
-                    f"a {type(i).__name__}"
+                    f"a tuple or list is read as the ids of one sentence, which are whole numbers; in this one there "
+                    f"is a {type(i).__name__}; several sentences are read with batch(…)"
                 )
         if not 0 < len(ids) <= self.max_len or not all(0 <= i < len(self.vocabulary) for i in ids):
             raise ValueError(
@@ -257,6 +266,11 @@ class Pipeline:
         #: What is recorded of another input, which a patch comes from.
         self.source = cached(_sources, key=partial(hashkey, ref(self)), lock=_sources_lock)(lambda x: self.run_of(x))
 
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The words or classes that its logits stand for."""
+        return self.reader.vocabulary if self.config.head == "masked-word" else self.reader.labels
+
     def __repr__(self) -> str:
         """What it reads, its sizes, and what it answers."""
         c = self.config
@@ -264,9 +278,9 @@ class Pipeline:
         sizes = f"{c.layers} layers, {c.heads} heads, d_model {c.d_model}, d_ff {c.d_ff}"
         return f"{type(self).__name__} {self.name}: reads {kinds[c.input]}; {sizes}; head: {c.head}"
 
-    def __call__(self, x: object, edits: Sequence[Edit] = ()) -> Trace:
+    def __call__(self, x: object, edits: Edit | Iterable[Edit] = ()) -> Trace:
         """Raises InputError for an input that cannot be read, EditError for an edit that does not fit."""
-        edits = tuple(edits)
+        edits = as_edits(edits)
         reading = self.reader.read(x)
         return self._of(x, reading, edits, *self._run(bind(edits, self.around(reading)), *self._given(reading)))
 
@@ -278,14 +292,14 @@ class Pipeline:
         copy.unanswered, copy.pooled = self.unanswered, self.pooled
         return copy
 
-    def batch(self, inputs: Iterable[object], edits: Sequence[Edit] = ()) -> list[Trace]:
+    def batch(self, inputs: Iterable[object], edits: Edit | Iterable[Edit] = ()) -> list[Trace]:
         """The Trace of each input, in their order: they are computed together, and each is as if it were alone.
 
         Raises what an input alone raises, with a note of which it was.
         """
         if isinstance(inputs, str | bytes):
             raise TypeError(f"a batch is a list of inputs; this is one {type(inputs).__name__}")
-        inputs, edits, readings = list(inputs), tuple(edits), []
+        inputs, edits, readings = list(inputs), as_edits(edits), []
         for number, x in enumerate(inputs):
             try:
                 readings.append(self.reader.read(x))
@@ -308,8 +322,9 @@ class Pipeline:
         idle: dict[Edit, str],
     ) -> Trace:
         guesses = () if self.config.head in ("none", "vector") else self.reader.guesses(output, reading)
-        subject = x if self.config.input == "words" else reading.tensor[0].numpy()
-        about = reading.notes, edits, idle, reading.segments
+        words = tuple(x) if isinstance(x, list) else x  # the ids of a sentence
+        subject = words if self.config.input == "words" else reading.tensor[0].numpy()
+        about = reading.notes, edits, idle, reading.segments, self.outputs
         return Trace(values, self.graph, subject, reading.tokens, reading.ids, guesses, *about)
 
     def around(self, reading: Reading) -> Surroundings:

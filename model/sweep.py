@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from model.changes import Change, bind
-from model.edits import Edit, EditError
+from model.edits import Edit, EditError, no_quantity
 from model.graph import Graph
 from model.pipeline import Pipeline, check_finite
 from model.trace import hooked
@@ -26,7 +26,7 @@ MOST_NUMBERS = 2**21  # in one tensor, over all copies of one batch: more takes 
 def sweep(
     pipeline: Pipeline,
     x: object,
-    edits: Sequence[Sequence[Edit]],
+    edits: Sequence[Edit | Sequence[Edit]],
     wanted: Sequence[str] = ("logits",),
     token: int | None = None,
     progress: Callable[[float], object] | None = None,
@@ -35,7 +35,7 @@ def sweep(
 
     Args:
         x: an input, or a Trace of it. A translator's target is held as it was written without edits (in that Trace).
-        edits: for each row, the edits of that run; () is the unchanged run.
+        edits: for each row, the edit or the edits of that run; () is the unchanged run.
         wanted: keys of what is kept.
         token: for logits, only those at this token (target token, for a translator): (row, word). Much cheaper than
             (row, token, word). A classifier has (row, class) in any case.
@@ -47,7 +47,7 @@ def sweep(
     graph = pipeline.graph
     for key in wanted:
         if key not in graph or not graph[key].traced:
-            raise EditError("key", key=key)
+            raise no_quantity(key, graph)
     reading, inputs = pipeline.inputs(x)
     around = pipeline.around(reading)
     rows = [_Row(number, bind(row, around)) for number, row in enumerate(edits)]

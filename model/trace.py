@@ -9,7 +9,6 @@ from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import partial
 from itertools import accumulate
 from math import inf
@@ -24,10 +23,12 @@ from torch import Tensor, nn
 from model import deadline
 from model.analysis import token_places
 from model.batches import part
-from model.edits import Apply, Edit, EditError, quantities_at
+from model.edits import Apply, Edit, EditError, no_quantity, quantities_at
 from model.embedding import patchify
+from model.errors import nearest
 from model.frames import Shown, to_frame
 from model.graph import SIDES, Graph, Quantity, graph
+from model.overview import Overview
 from model.turns import turn_of
 
 _recorded: "WeakKeyDictionary[nn.Module, dict[str, nn.Module]]" = WeakKeyDictionary()
@@ -212,7 +213,7 @@ def record(
     known = graph_of(network)
     for key in changes.keys() - recorded(network).keys():
         if not quantities_at(known, key):
-            raise EditError("key", key=key)
+            raise no_quantity(key, known)
     recording = Recording(network, changes, inputs[1] if len(inputs) > 1 else None, most, check)
     with hooked(network, {key: partial(recording.keep, key) for key in {**recorded(network), **changes}}):
         return (run or network)(*inputs), recording
@@ -260,8 +261,9 @@ class Trace:
 
     Batch is dropped. An aside of the graph is computed when it is asked for. Beside the numbers: `subject` (the input
     itself), `tokens` (as printed), `ids` (words only), `segments` (which row of E_seg each token got, where the network
-    has one), `answer` (a tuple of Guess), `notes`, the `graph` of the network, the `edits` of the run, and `idle`:
-    {edit: why} for those that could change nothing (see `model.changes.idle`).
+    has one), `answer` (a tuple of Guess), `outputs` (the words or classes that logits stand for), `notes`, the `graph`
+    of the network, the `edits` of the run, and `idle`: {edit: why} for those that could change nothing (see
+    `model.changes.idle`).
     """
 
     def __init__(
@@ -276,10 +278,11 @@ class Trace:
         edits: tuple[Edit, ...] = (),
         idle: Mapping[Edit, str] | None = None,
         segments: Sequence[int] = (),
+        outputs: Sequence[str] = (),
     ) -> None:
         self.graph, self.config = graph, graph.config
         self.subject, self.tokens, self.ids = subject, tokens, ids
-        self.segments = list(segments)
+        self.segments, self.outputs = list(segments), outputs
         self.answer, self.notes, self.edits, self.idle = answer, notes, edits, dict(idle or {})
         self._values = values
 
@@ -310,12 +313,16 @@ class Trace:
         """The same to look at: in a notebook coloured, blue above 0 and red below, and two digits of each number."""
         return Shown(self.to_frame(key, **at), ", ".join((key, *(f"{axis} {place}" for axis, place in at.items()))))
 
+    def overview(self, *, layer: int | None = None, head: int | None = None, token: int | None = None) -> Overview:
+        """The whole run on one screen, to look at in a notebook or to `save(path)`: layer, head and token from 0."""
+        return Overview.of(self, layer, head, token)
+
     def __getitem__(self, key: str) -> np.ndarray:
         """Raises KeyError, which names the nearest keys, where nothing of this name was recorded."""
         try:
             return _read_only(self._values[key])
         except KeyError:
-            near = " or ".join(map(repr, get_close_matches(key, self.keys(), n=3))) or "one of keys()"
+            near = nearest(key, self.keys(), "one of keys()")
             raise KeyError(f"{key!r} was not recorded; did you mean {near}?") from None
 
     def __contains__(self, key: str) -> bool:

@@ -13,7 +13,7 @@ from torch import Tensor
 from model import examples
 from model.changes import Change, bind
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
-from model.edits import PARTS, Edit, EditError, grows
+from model.edits import PARTS, Edit, EditError, as_edits, grows
 from model.encoder import Encoder
 from model.measure import WithoutNumbers
 from model.pipeline import Pipeline, Reading, TextReader
@@ -82,7 +82,7 @@ class Translator(Pipeline):
     reader: TextReader
 
     def __call__(  # type: ignore[override]
-        self, x: object, edits: Sequence[Edit] = (), into: Language | None = None, beams: int = 4
+        self, x: object, edits: Edit | Iterable[Edit] = (), into: Language | None = None, beams: int = 4
     ) -> TranslationTrace:
         """x: a sentence, or a Task; into: the language to write, or None for the other one than the sentence's.
 
@@ -93,8 +93,8 @@ class Translator(Pipeline):
         ids beyond the vocabulary. Edits hold for every step of the writing, so they change what is written. A patch
         fits in the encoder only: the target grows.
         """
-        task = x if isinstance(x, Task) else Task(x, into)  # type: ignore[arg-type]
-        edits = tuple(edits)
+        task = x if isinstance(x, Task) else Task(tuple(x) if isinstance(x, list) else x, into)  # type: ignore[arg-type]
+        edits = as_edits(edits)
         reading = self.reader.read(task.sentence)
         start = self._start(task, reading)
         changes = bind(edits, self.around(reading))
@@ -111,7 +111,7 @@ class Translator(Pipeline):
         return trace
 
     def batch(  # type: ignore[override]
-        self, inputs: Iterable[object], edits: Sequence[Edit] = ()
+        self, inputs: Iterable[object], edits: Edit | Iterable[Edit] = ()
     ) -> list[TranslationTrace]:
         """The Trace of each sentence or Task, in their order; what each becomes is searched one after the other."""
         return [self(x, edits) for x in inputs]

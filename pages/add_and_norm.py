@@ -1,4 +1,4 @@
-"""Add & Norm: what a sub-layer found joins what was there; LayerNorm brings every vector to a common scale."""
+"""Add & Norm: the residual connection adds a sub-layer's output to its input; LayerNorm rescales every vector."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from model import Trace
-from model.analysis import cosine_similarity
+from model.analysis import cosine_similarity, placed
 from model.config import NORMS
 from model.encoder import EncoderLayer
 from model.graph import Sublayer
@@ -22,17 +22,24 @@ from pages.ui.sections import far_out
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.why_add_and_norm import why_not_batch_norm, why_sums
 from pages.ui.sections.without import alike_without
+from pages.ui.state.choice import Choice
 from pages.ui.state.link import select
-from pages.ui.text import plain, t, texts_of
+from pages.ui.text import plain, texts_of
 from pages.ui.text.numbers import written
 
 AFTER_SUM = r"\operatorname{%s}\bigl(X + \operatorname{Sublayer}(X)\bigr)"
 BEFORE_SUBLAYER = r"X + \operatorname{Sublayer}\bigl(\operatorname{%s}(X)\bigr)"
 JUST_THE_SUM = r"X + \operatorname{Sublayer}(X)"
+#: A tab in links of before -> the tab of now.
+FORMER = {"values": "maps", "without": "ablation", "why": "ablation"}
 text, word = texts_of("add_and_norm")
 
 
 class AddAndNorm(Page):
+    def __init__(self, choice: Choice) -> None:
+        self.asked_for_values = choice.panel == "values"
+        super().__init__(choice.with_(panel=FORMER.get(choice.panel or "", choice.panel)))
+
     @property
     def sub(self) -> Sublayer:
         """The sub-layer that the page is about."""
@@ -43,6 +50,11 @@ class AddAndNorm(Page):
     def norm(self) -> str:
         """Its LayerNorm, or that of the embedding where it has none of its own: that is what it reads then."""
         return self.sub.norm or self.sub.before
+
+    @property
+    def called(self) -> list[str]:
+        """The tokens as sentences name them."""
+        return placed(self.tokens)
 
     @property
     def epsilon(self) -> float:
@@ -96,31 +108,23 @@ class AddAndNorm(Page):
         with self.row:
             either("sublayer", word("place"), range(1, len(sublayers) + 1), names, sublayers.index(self.sub) + 1)
 
-    def told_of_norm(self) -> str:
-        """What LayerNorm does to the selected token's numbers, and to the one that is largest before."""
-        if self.touched(self.norm):
-            return t("change.no_law")
-        before, between, after = (of(self.trace)[self.token] for of in self.through.values())
-        place, learned = int(np.abs(before).argmax()), self.pipeline.network.get_submodule(self.norm)
-        said = {"mean": before.mean(), "spread": self.spread(before)}
-        said |= {"before": before[place], "between": between[place], "after": after[place]}
-        figures = {name: written(f"{value:.2f}") for name, value in said.items()}
-        both = word("learned_factor" if learned.bias is None else "learned_both")
-        about = {"token": self.tokens[self.token], "d_model": self.config.d_model, "place": place + 1, "learned": both}
-        return text(f"story_norm{self.rms}", **about, **figures)
-
     def parts(self) -> Mapping[str, Callable[[], None]]:
-        parts: dict[str, Callable[[], None]] = {
-            "maps": self.maps,
-            "ways": self.ways_pictures,
-            "values": self.values_pictures,
-        }
-        if self.kind != "single":
-            parts["without"] = lambda: alike_without(self)
-        # Of the network as it was trained: so not of a changed run, nor of others' networks, which may be large.
-        if not (self.trace.edits or self.choice.checkpoint or self.choice.paper):
-            parts["why"] = lambda: why_sums(self)
+        parts: dict[str, Callable[[], None]] = {"maps": self.maps, "ways": self.ways_pictures}
+        if self.kind != "single" or self.knows_gradients:
+            parts["ablation"] = self.ablation
         return parts
+
+    @property
+    def knows_gradients(self) -> bool:
+        """Whether gradients are shown: of the network as it was trained, and not of others', which may be large."""
+        return not (self.trace.edits or self.choice.checkpoint or self.choice.paper)
+
+    def ablation(self) -> None:
+        """What is lost without residual connections or norms: how alike tokens become, and what training has."""
+        if self.kind != "single":
+            alike_without(self)
+        if self.knows_gradients:
+            why_sums(self)
 
     def choose_part(self, names: Sequence[str]) -> str:
         with self.row:
@@ -138,7 +142,7 @@ class AddAndNorm(Page):
             self.cosines_picture()
 
     def maps(self) -> None:
-        """Every quantity on the way, one below the other, and the arithmetic of the chosen cell."""
+        """Every quantity on the way, the arithmetic of the chosen cell, and the values of each token."""
         # In order of computation, wherever LayerNorm stands.
         sub, norm_first = self.sub, self.sub.norm_first
         own = [sub.norm] if sub.norm else []
@@ -160,13 +164,17 @@ class AddAndNorm(Page):
         said = {
             self.norm: text(f"read_norm{self.rms or self.unshifted}", unit=self.unit(), **spreads_before),
             sub.before: text("read_input" if sub.norm else "read_input_normed", limit=f"{limit:.2f}"),
-            sub.output: text(f"read_output_{sub.name}", share=f"{typical:.0%}") + self.read_layer_scale(),
-            sub.sum: text("read_add", token=self.tokens[self.token], component=cell[1] + 1, **added),
+            sub.output: text("read_output", share=f"{typical:.0%}") + self.read_layer_scale(),
+            sub.sum: text("read_add", token=self.called[self.token], component=cell[1] + 1, **added),
         }
         titles = {self.norm: "normed", sub.before: "was_there", sub.output: f"found_{sub.name}", sub.sum: "the_sum"}
         low = scaled(min(230, 60 + 10 * len(self.tokens)))
         looks = [{"title": word(titles[key]), "height": low, "strongest": limit} for key in steps]
-        cell_maps(self, steps, [said[key] for key in steps], looks, stacked=True)
+        cell_maps(self, steps, [said[key] for key in steps], looks, stacked=2)
+        look = {"icon": ":material/unfold_more:", "key": "add_and_norm.values", "on_change": "rerun"}
+        with st.expander(word("values"), expanded=self.asked_for_values, **look) as box:
+            if box.open:
+                self.values_pictures()
 
     def read_layer_scale(self) -> str:
         """By what the sub-layer's output was multiplied, where it is; else nothing."""
@@ -216,7 +224,7 @@ class AddAndNorm(Page):
             if not lengths["found"].any()
             else text(
                 "read_lengths",
-                token=self.tokens[moved],
+                token=self.called[moved],
                 found=f"{lengths['found'][moved]:.2f}",
                 before=f"{lengths['in'][moved]:.2f}",
                 sum=f"{lengths['sum'][moved]:.2f}",
@@ -237,7 +245,7 @@ class AddAndNorm(Page):
         kind = "same" if aligned > 0.25 else "against" if aligned < -0.25 else "new"
         if not min(self.three_lengths(self.trace)[:2, self.token]):
             kind = "none"
-        said = text(f"read_cosines_{kind}", token=self.tokens[self.token], found=f"{aligned:.2f}", after=f"{kept:.2f}")
+        said = text(f"read_cosines_{kind}", token=self.called[self.token], found=f"{aligned:.2f}", after=f"{kept:.2f}")
         after = "cosine_after_add" if self.sub.norm_first else "cosine_after"
         kinds, ends = ("cosine_found", after), None if self.differs else (-1, 1)
         self.bars_of_each("cosines", "axis_cosine", self.two_cosines, kinds, (ADDED, AFTER), said, value_range=ends)
@@ -272,12 +280,10 @@ class AddAndNorm(Page):
             )
         with columns[1]:
             self.histogram()
-        with self.more():
-            if self.rms:
-                self.moments()
-                return
+        if not self.rms:
             why_not_batch_norm(self, entered, self.standardised(self.trace), self.epsilon)
-            self.moments()
+        self.moments()
+        if not self.rms:
             sigma = float(deviation[token])
             theirs, ours = f"{sigma + self.epsilon:.6f}", f"{np.sqrt(deviation[token] ** 2 + self.epsilon):.6f}"
             small = {"epsilon": f"{self.epsilon:g}", "root": f"{np.sqrt(self.epsilon):.1g}"}
@@ -307,7 +313,7 @@ class AddAndNorm(Page):
             ),
             text(
                 f"read_histogram{self.rms or self.unshifted}",
-                token=self.tokens[token],
+                token=self.called[token],
                 mean=f"{entered.mean():.3f}",
                 deviation=f"{self.spread(entered):.3f}",
                 unit=f"{self.spread(self.standardised(self.trace)[token]):.4f}",

@@ -6,18 +6,19 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from model.analysis import likeliest, spelled, whole_words
+from model.analysis import likeliest, spelled, units, whole_words
 from pages.ui.figures import Axis, bars_with_numbers, heatmap
 from pages.ui.frame.pickers import bound, either
 from pages.ui.page import Page
+from pages.ui.runs import pipelines
 from pages.ui.runs.doubt import how_sure
 from pages.ui.sections.answers import all_probabilities, guesses, more_and_less, probabilities
-from pages.ui.sections.hidden_words import clickable_words, to_keep_hidden
+from pages.ui.sections.hidden_words import asked_place, clickable_words, to_keep_hidden
 from pages.ui.sections.judged import judged
 from pages.ui.sections.learned import how_it_learned
 from pages.ui.sections.sentence_vector import instead_of_an_answer
 from pages.ui.sections.shared_weights import shared_weights
-from pages.ui.sections.temperature import at_temperature
+from pages.ui.sections.temperature import OWN, at_temperature, choose_temperature
 from pages.ui.sections.who_wrote import who_wrote
 from pages.ui.sections.working import working
 from pages.ui.state.link import select
@@ -43,28 +44,40 @@ class Answer(Page):
         judges = "logits" not in self.trace and self.config.head != "none"
         return f"judged.purpose_{self.config.head}" if judges else super().purpose
 
+    @property
+    def title_equation(self) -> str:
+        """All that comes after the last layer, in order."""
+        rows = list(self.trace.graph)
+        after = rows[[row.key for row in rows].index(self.trace.graph.Z) + 1 :]
+        return r" \qquad ".join(row.equation for row in after if row.traced or row.operation != "linear")
+
     def fill(self) -> None:
         if "logits" in self.trace:
             super().fill()
         elif self.config.head not in ("none", "vector"):
-            self.equations()
             judged(self)
             self.trained_on()
         else:
             instead_of_an_answer(self)
 
     def above(self) -> None:
-        self.equations()
         #: The place that is asked about, and the hidden places with the words that stood there.
-        self.asked, self.hidden = clickable_words(self, several=self.choice.several)
-        if self.says_words and not self.story:
-            with st.container(horizontal=True, vertical_alignment="center"):
+        if pipelines.compares(self.choice):  # then no word can be hidden on top of the page
+            self.asked, self.hidden = clickable_words(self, several=self.choice.several)
+        else:
+            self.asked, self.hidden = asked_place(self)
+
+    def choose_part(self, names: Sequence[str]) -> str:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            part = super().choose_part(names)
+            if self.says_words:
                 several = bound("answer.several", self.choice.several, lambda on: select(several=on))
                 st.toggle(word("several"), **several)
                 self.part_of_word()
+        return part
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
-        parts = {"all": self.all_of_it, "wrote": self.written_by, "temperature": self.spread}
+        parts = {"all": self.prediction, "wrote": self.written_by}
         return parts | ({"learned": partial(how_it_learned, self)} if self.choice.input == "digit" else {})
 
     def code(self) -> Sequence[object]:
@@ -82,16 +95,16 @@ class Answer(Page):
         at, output = self.chosen_logit
         who_wrote(self, at if self.says_words else 0, output, hidden=to_keep_hidden(self, self.hidden))
 
-    def spread(self) -> None:
-        """The answer as it would be at another temperature."""
-        at_temperature(self, self.asked if self.says_words else 0, self.hidden.get(self.asked))
-
-    def all_of_it(self) -> None:
-        """The guesses at each hidden place, or the classes; the logits; and the arithmetic of one."""
+    def prediction(self) -> None:
+        """The answer at each hidden position, or the classes; the logits; and the arithmetic of one."""
         at, output = self.chosen_logit
         left, right = st.columns([3, 2], gap="medium")
         with left:
-            self.charts()
+            if self.choice.tau == OWN:
+                self.charts()
+            else:
+                at_temperature(self, self.asked if self.says_words else 0, self.hidden.get(self.asked))
+            choose_temperature(self)
             if self.says_words:
                 self.every_place((at, output))
             else:
@@ -114,13 +127,6 @@ class Answer(Page):
         if len(self.hidden) > 1:
             st.caption(text("each_alone", n=len(self.hidden)))
 
-    def equations(self) -> None:
-        """All that comes after the last layer, in order."""
-        rows = list(self.trace.graph)
-        after = rows[[row.key for row in rows].index(self.trace.graph.Z) + 1 :]
-        shown = [row.equation for row in after if row.traced or row.operation != "linear"]
-        self.equation(r" \qquad ".join(shown))
-
     def part_of_word(self) -> None:
         """Of a hidden word of several pieces: hide all of it, or one piece."""
         typed = self.typed.tokens
@@ -128,14 +134,19 @@ class Answer(Page):
         if len(words) != 1 or len(words[0]) == 1 or None in self.hidden.values():
             return
         (pieces,) = words
+        parts = {part[0]: part for part in units(typed) if part[0] in pieces}
+        if len(parts) == 1:
+            return
         whole = 0  # the place of [CLS], which is no piece of a word
-        names = {whole: word("whole_word", pieces=len(pieces)), **{piece: literal(typed[piece]) for piece in pieces}}
+        names = {whole: word("whole_word", pieces=len(pieces))}
+        names |= {first: literal(spelled([typed[place] for place in part])) for first, part in parts.items()}
 
-        def choose(part: int) -> None:
-            select(hidden=(part,) if part else tuple(pieces), token=part or pieces[0], output=None)
+        def choose(first: int) -> None:
+            select(hidden=tuple(parts.get(first, pieces)), token=first or pieces[0], output=None)
 
         label = text("part", word=spelled([typed[piece] for piece in pieces]), pieces=len(pieces))
-        look = bound("answer.part", whole if len(self.hidden) > 1 else next(iter(self.hidden)), choose, anew=True)
+        hidden = next((first for first, part in parts.items() if set(part) == self.hidden.keys()), whole)
+        look = bound("answer.part", hidden, choose, anew=True)
         st.segmented_control(label, list(names), format_func=names.__getitem__, required=True, **look)
 
     def every_place(self, cell: tuple[int, int]) -> None:
@@ -147,8 +158,8 @@ class Answer(Page):
         drawn = measure[:, columns]
         seen = [p for p in range(len(ids)) if p not in self.hidden and tokens[p] not in ("[CLS]", "[SEP]")]
         same = sum(int(logits[p].argmax()) == ids[p] for p in seen)
-        all_same = same == len(seen)
-        sentences = [text("read_seen" if all_same else "read_seen_some", same=same, seen=len(seen))] if seen else []
+        kind = "read_seen" if same == len(seen) else "read_seen_some"
+        sentences = [text(kind, same=same, seen=len(seen), others=len(seen) - same)] if seen else []
         if self.hidden:
             sentences.append(
                 text("read_hidden", places=plain("common.comma").join(str(place + 1) for place in self.hidden))

@@ -1,16 +1,17 @@
-"""Attention: match, scale, mask, softmax, weighted sum — one step at a time, for the chosen layer and head."""
+"""Attention: the weights of one head as a map, computed step by step, and through all layers."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
 from model.sublayers import MultiHeadAttention, ScaledDotProductAttention
-from pages.ui.frame.pickers import either
+from pages.ui.components.player import stop
 from pages.ui.page import Page
-from pages.ui.sections.attention import attention_steps
-from pages.ui.sections.overlay import over_heads, over_layers
+from pages.ui.sections.attention import attention_map, attention_steps, steps_of, through_layers
 from pages.ui.sections.scaling import choose_width, why_scaled
-from pages.ui.text import plain, t
+from pages.ui.state.link import select
+from pages.ui.text import t
 
 PREFIX = "layers.{l}.attention."
 
@@ -32,28 +33,55 @@ class Attention(Page):
         if self.config.buckets:
             st.caption(t("attention.by_distance" if self.config.divided else "attention.by_distance_undivided"))
         if self.config.distance_terms:
-            told = "told_apart_story" if self.story or self.choice.big else "told_apart"
-            st.caption(t(f"attention.{told}", parts=1 + len(self.config.distance_terms)))
-        if self.kind == "single" and not self.story:
+            st.caption(t("attention.told_apart", parts=1 + len(self.config.distance_terms)))
+        if self.kind == "single":
             st.info(t("attention.single"), icon=":material/info:")
 
-    def why_scaled(self) -> None:
-        """What the division does to random vectors of any length, and to those of the chosen head."""
-        choose_width(self)
-        why_scaled(self, self.key(PREFIX))
-
-    def places_below(self) -> None:
-        """Layer and head as buttons below the picture, seen where the sidebar with its sliders is closed."""
-        with st.container(key="places_below"):
-            for name, now, count in (("layer", self.layer, self.config.layers), ("head", self.head, self.config.heads)):
-                numbers = [str(place + 1) for place in range(count)]
-                either(name, plain(f"sidebar.{name}"), range(count), numbers, now)
-
     def parts(self) -> Mapping[str, Callable[[], None]]:
-        parts: dict[str, Callable[[], None]] = {"steps": lambda: attention_steps(self, self.key(PREFIX))}
-        if self.kind == "drawing":
-            parts |= {"heads": lambda: over_heads(self), "layers": lambda: over_layers(self)}
+        parts: dict[str, Callable[[], None]] = {"map": self.map, "steps": self.steps}
+        if self.kind != "single":
+            parts["layers"] = lambda: through_layers(self, self.row)
+            if self.config.divided and not self.config.distance_terms:
+                parts["root"] = self.root
         return parts
+
+    def choose_part(self, names: Sequence[str]) -> str:
+        if self.choice.panel not in names:
+            self.choice = self.choice.with_(panel=self._meant(names))
+        if self.choice.panel != "steps":
+            stop()
+        self.row = st.container(horizontal=True, vertical_alignment="center")
+        with self.row:
+            return super().choose_part(names)
+
+    def _meant(self, names: Sequence[str]) -> str:
+        """The tab that a link without one means: its step, or what stood there in links of before."""
+        choice = self.choice
+        if choice.panel == "heads" and self.kind == "drawing":
+            return "layers"
+        if (choice.stage, choice.as_) == ("scaled", "why") and "root" in names:
+            return "root"
+        steps = steps_of(self, self.key(PREFIX))
+        return "steps" if choice.stage in steps and choice.stage != "weights" else "map"
+
+    def map(self) -> None:
+        self.step_keys()
+        attention_map(self, self.key(PREFIX), self.row)
+
+    def steps(self) -> None:
+        self.step_keys()
+        attention_steps(self, self.key(PREFIX))
+
+    def step_keys(self) -> None:
+        """Let digits open the steps."""
+        for number, name in enumerate(steps_of(self, self.key(PREFIX)), 1):
+            self.on_key(str(number), partial(select, panel="steps", stage=name))
+
+    def root(self) -> None:
+        """What the division does to random vectors of any length, and to those of the chosen head."""
+        with self.row:
+            choose_width(self)
+        why_scaled(self, self.key(PREFIX))
 
     def code(self) -> Sequence[object]:
         own = type(self.pipeline.network.layers[self.choice.layer].attention)  # of a family that does otherwise

@@ -7,9 +7,10 @@ import streamlit as st
 
 from model.pipeline import SPECIAL_TOKENS, Reading
 from pages.school.classroom.store import UnavailableError, store
-from pages.school.lessons.asking import seen_at
-from pages.school.lessons.case import Truth
-from pages.school.lessons.rows import Question
+from pages.school.lessons.lesson import ENCODER
+from pages.school.lessons.wording import seen_at
+from pages.school.questions.case import Truth
+from pages.school.questions.question import Question
 from pages.school.teaching import desk, notes, projector, start
 from pages.school.teaching.asked import for_phones
 from pages.school.teaching.cases import lesson_of, truth_here, with_a_gap
@@ -38,7 +39,7 @@ class Class(Page):
         except UnavailableError:
             self.unavailable = True
         about = self.desk.plan.choice(choice) if self.desk else choice
-        self.lesson, self.unread = lesson_of(about)
+        self.lesson, self.unread = lesson_of(about, ENCODER)
         super().__init__(about.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values())))
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
@@ -46,9 +47,6 @@ class Class(Page):
 
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
         return with_a_gap(choice, typed)
-
-    def head_line(self, of: tuple[int, int] | None = None) -> None:
-        """A class is about no single head."""
 
     def _title(self) -> None:
         if self.desk is None:

@@ -2,42 +2,61 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model import Trace
+from model.analysis import placed
 from model.config import ACTIVATIONS
 from model.neurons import activation_curve
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui import figures
-from pages.ui.figures import ACCENT, AFTER, BEFORE, Axis, bars, grouped_bars, on_screen, wide_heatmap
+from pages.ui.figures import (
+    ACCENT,
+    AFTER,
+    BEFORE,
+    Axis,
+    Figure,
+    Matrix,
+    abreast,
+    bars,
+    grouped_bars,
+    on_screen,
+    wide_heatmap,
+)
+from pages.ui.figures.equations import plain_math
 from pages.ui.figures.theme import SMALL, font_size, scaled
 from pages.ui.frame.pickers import either, pick_number
 from pages.ui.page import Page
-from pages.ui.runs.measure import Measure, of_both
+from pages.ui.runs.measure import Measure, of_both, widest
 from pages.ui.runs.worked_out import proof, pushed
-from pages.ui.sections.cell_map import cell_maps
+from pages.ui.sections.cell_map import chosen_cell, limit
 from pages.ui.sections.neuron import fired_by, show_contexts
 from pages.ui.sections.without import answer_without_ffn
+from pages.ui.sections.working import working
 from pages.ui.state.link import select
-from pages.ui.text import class_label, plain, t, texts_of
+from pages.ui.text import class_label, plain, texts_of
 from pages.ui.text.numbers import written
 
 MOST_NEURONS = 128  # as many as can still be told apart on a screen
+FIRES = 0.1  # an activation from here on is counted
 SILENT = 0.01  # an activation this small adds next to nothing, whatever its output vector
-LISTED, PUSHED = 15, 10
-LISTED_LARGE = 10  # where everything is large
-LEAKING = "#c3bdf0"
-HIGH = 240  # pixels of the curve in a story
+LISTED, PUSHED = 10, 10
+LISTED_LARGE = 6  # where everything is large
+HIGH = 330  # pixels of the pictures below the matrices
 PLAIN = r"\operatorname{FFN}(x) = \operatorname{act}(x W_1 + b_1)\, W_2 + b_2"
 GATED = r"\operatorname{FFN}(x) = \bigl(\operatorname{act}(x W_1 + b_1) \odot (x W_3 + b_3)\bigr)\, W_2 + b_2"
+FORMER: Mapping[str, str | Mapping[str, object]] = {"writes": "neuron", "output": {"panel": None, "stage": "output"}}
 text, word = texts_of("feed_forward")
 
 
 class FeedForward(Page):
+    former = FORMER
+
     @property
     def title_equation(self) -> str:
         equation = GATED if self.gated else PLAIN
@@ -58,18 +77,13 @@ class FeedForward(Page):
 
     @property
     def bend(self) -> str:
-        """The activation function."""
-        return self.config.activation.partition("-")[0]  # other ways to GELU do the same to every digit that is said
+        """The name of the activation function."""
+        return ACTIVATIONS[self.config.activation]
 
     @property
     def hidden(self) -> np.ndarray:
         """What goes into the activation: (token, d_ff)."""
         return self.trace[self.prefix + "hidden"]
-
-    @property
-    def active(self) -> np.ndarray:
-        """What comes out of it: (token, d_ff)."""
-        return self.trace[self.prefix + "activation"]
 
     @property
     def fed(self) -> str:
@@ -90,115 +104,113 @@ class FeedForward(Page):
         """The chosen neuron, else the one that answers the selected token most."""
         return int(self.loud[self.token].argmax()) if self.choice.neuron is None else self.choice.neuron
 
+    @cached_property
+    def called(self) -> str:
+        """The selected token as sentences name it."""
+        return placed(self.tokens)[self.token]
+
     @property
     def points(self) -> bool:
         """Whether there is anything that a neuron can point to."""
         return self.trace.graph.get("logits") is not None or self.trace.picture is None
 
-    def bent_and_without(self) -> None:
-        """The bend on which the selected token's neurons lie; then the answer without feed-forward networks."""
-        line = activation_curve(self.config.activation, self.hidden.min(), self.hidden.max())
-        before, after = self.hidden[self.token], self.active[self.token]
-        figure = figures.activation_curve(
-            line,
-            (before, after),
-            self.neuron,
-            (word("axis_hidden"), word("axis_activation"), word("a_neuron")),
-        )
-        figure.layout["height"] = scaled(HIGH)
-        said: dict[str, object] = {"d_model": self.config.d_model, "d_ff": self.d_ff}
-        said |= {"token": self.tokens[self.token], "bend": ACTIVATIONS[self.config.activation]}
-        said |= {"below": int((before < 0).sum()), "least": written(f"{line[1].min():.2f}")}
-        kind = "read_bend_shut" if self.bend == "relu" else "read_bend"
-        table = self.as_table(before, after)
-        told = [text("about_bend", **said), text(kind, **said)]
-        if not self.gated:  # a gate multiplies, which no matrix does
-            told.append(text("read_unbent", d_ff=self.d_ff))
-        self.picture("bend", figure, " ".join(told), still=True, table=table)
-        self.way_to(self.name, word("way_bend"), depth="numbers", panel="curve")
-        look = {"key": "feed_forward.try.without", "on_change": "rerun", "icon": ":material/touch_app:"}
-        if "logits" in self.trace:
-            with st.expander(word("panel_without"), **look) as box:
-                if box.open:
-                    answer_without_ffn(self)
-
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {
-            "maps": self.maps,
-            "curve": self.curve_and_shares,
+            "maps": self.activations,
             "neuron": self.one_neuron,
-            **({"writes": self.writes} if self.points else {}),
-            "output": self.output,
             "alone": self.for_itself,
             **({"without": lambda: answer_without_ffn(self)} if "logits" in self.trace else {}),
         }
 
-    def choose_part(self, names: Sequence[str]) -> str:
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            part = super().choose_part(names)
-            if part in ("curve", "neuron", "writes"):
-                pick_number("neuron", word("neuron", d_ff=self.d_ff), self.d_ff, self.neuron)
-        return part
+    def choose_more(self) -> None:
+        if self.choice.panel not in ("alone", "without"):
+            pick_number("neuron", word("neuron"), self.d_ff, self.neuron, width=220)
 
     def code(self) -> Sequence[object]:
         return (type(self.pipeline.network.layers[self.choice.layer].ffn),)
 
-    def curve_and_shares(self) -> None:
-        columns = st.columns([1, 1])
-        with columns[0]:
-            self.curve()
-        with columns[1]:
-            self.shares()
+    # -- all neurons -------------------------------------------------------------------------------
 
-    def one_neuron(self) -> None:
-        columns = st.columns([1, 1])
-        with columns[0]:
+    def activations(self) -> None:
+        """From what comes in through the neurons to what is added; then the loudest neurons, and one by hand."""
+        self.flow()
+        left, middle, right = st.columns(3, gap="medium")
+        with left:
             self.most_active()
-        with columns[1]:
-            self.fires()
-        show_contexts(self, self.neuron)
-        if self.points:
-            self.writes_towards()
+        with middle:
+            self.curve()
+        with right:
+            self.by_hand()
 
-    def output(self) -> None:
-        sentence = text("read_output", d_ff=self.d_ff, d_model=self.config.d_model)
-        cell_maps(self, [self.prefix + "output"], [sentence], [{"title": word("output")}], stacked=True)
+    @cached_property
+    def shown(self) -> list[int]:
+        """The neurons that have a column: the loudest of each token and the chosen one, in the order of the tokens."""
+        each = max(1, MOST_NEURONS // len(self.tokens))
+        best = np.argsort(-self.loud, axis=1, kind="stable")[:, :each]
+        wanted = np.unique([*best.ravel(), self.neuron])
+        loud = self.loud[:, wanted]
+        return wanted[np.lexsort((-loud.max(axis=0), loud.argmax(axis=0)))].tolist()
 
-    def maps(self) -> None:
-        """Before and after the activation, neuron by neuron, and the arithmetic of the chosen one."""
-        kinds = ("most", "all", "sorted")
-        words = [word(f"shown_{kind}", most=min(MOST_NEURONS, self.d_ff)) for kind in kinds]
-        either("order", word("shown"), kinds, words, self.choice.order)
-        order = np.argsort(-self.loud.mean(axis=0), kind="stable")
-        order = {"most": order[:MOST_NEURONS], "all": np.arange(self.d_ff), "sorted": order}[self.choice.order].tolist()
-        loud = np.unravel_index(self.hidden.argmax(), self.hidden.shape)
-        said = [
-            text(
-                "read_hidden",
-                token=self.tokens[loud[0]],
-                neuron=loud[1] + 1,
-                value=f"{self.hidden[loud]:.2f}",
-                share=f"{(self.hidden < 0).mean():.0%}",
+    def flow(self) -> None:
+        """What comes in, the neurons, and what is added, row by row."""
+        keys = [self.trace.graph.sublayers(self.layer)[-1].reads, self.fed, self.prefix + "output"]
+        measures = [self.measure(key) for key in keys]
+        drawn = [measure.less_nothing().values for measure in measures]
+        fed, loud = self.trace[self.fed][self.token], self.loud[self.token]
+        best, count, shown = int(loud.argmax()), int((loud > FIRES).sum()), len(self.shown)
+        said = {"token": self.called, "layer": self.layer + 1, "neuron": best + 1, "value": f"{fed[best]:.2f}"}
+        said |= {"loud": f"{count:,}", "d_ff": f"{self.d_ff:,}", "listed": shown}
+        kind = "read_flow_silent" if not count else "read_flow_gated" if self.gated else "read_flow"
+        sentence = text(kind, **said) + " " + text("read_columns" if shown < self.d_ff else "read_every_column", **said)
+        title = word("flow", **dict(zip(("entering", "fed", "output"), self.symbols(keys), strict=True)))
+        self.picture(
+            "flow",
+            self.abreast(keys, drawn, self.token_axis("axis.token"), self.token),
+            sentence,
+            title=title,
+            table=lambda: pd.DataFrame(drawn[1], index=self.named, columns=range(1, self.d_ff + 1)),
+            on_pick=partial(choose, self.shown, self.choice.stage),
+            shows=widest(measures).on(Axis("", self.named), Axis("")),
+            still=self.beside(self.fed),
+        )
+        if self.beside(self.fed) and self.other:
+            there = [self.other[key] for key in keys]
+            names = Axis(plain("axis.token"), self.other.tokens)
+            figure = self.abreast(keys, there, names, self.counterpart(self.token))
+            self.picture("other_flow", figure, "", title=plain("compare.there", title=title), still=True)
+
+    def abreast(self, keys: Sequence[str], values: Sequence[np.ndarray], rows: Axis, row: int | None) -> Figure:
+        """X′, the neurons that are shown, and F side by side."""
+        entering, fed, output = values
+        symbols = self.symbols(keys)
+        stage = self.choice.stage == "output"
+        component = chosen_cell(self, keys[2])[1] if stage else None
+        strongest = float(np.quantile(np.abs(fed), 0.999)) or 1.0
+        matrices = [
+            Matrix(entering, Axis(symbols[0]), limit(self, keys[0]) or 1.0, 2),
+            Matrix(
+                fed[:, self.shown],
+                Axis(symbols[1], [str(neuron + 1) for neuron in self.shown]),
+                strongest,
+                5,
+                self.shown.index(self.neuron),
             ),
-            text(
-                f"read_activation_{self.bend}",
-                low=f"{self.hidden.min():.2f}",
-                lowest=f"{self.active.min():.2f}",
-                high=f"{self.hidden.max():.2f}",
-                highest=f"{self.active.max():.2f}",
-            ),
+            Matrix(output, Axis(symbols[2]), limit(self, keys[2]) or 1.0, 2, component),
         ]
-        low = scaled(min(300, 90 + 14 * len(self.tokens)))
-        names = ["hidden", "activation"]
-        if self.gated:
-            names += ["up", "product"]
-            said += [text("read_gate_up"), text("read_gate_product", d_model=self.config.d_model)]
-        titles = [word(f"gate_{name}" if name in ("up", "product") else name) for name in names]
-        looks: list[dict] = [{"title": title, "columns": order, "height": low} for title in titles]
-        keys = [self.prefix + name for name in names]
-        for key, look in zip(keys, looks, strict=True):
-            look["strongest"] = float(np.quantile(np.abs(self.measure(key).less_nothing().values), 0.999))
-        cell_maps(self, keys, said, looks, stacked=True)
+        return abreast(matrices, rows, row, height=on_screen(max(230, 100 + scaled(18 * len(rows.labels)))))
+
+    def symbols(self, keys: Sequence[str]) -> list[str]:
+        """What quantities are called in pictures."""
+        return [plain_math(self.trace.graph[key].symbol).replace("'", "′") for key in keys]
+
+    def by_hand(self) -> None:
+        """What the chosen neuron is before the activation, and behind it, or a number of what is added."""
+        names = ["hidden", "activation", *(["up", "product"] if self.gated else []), "output"]
+        symbols = self.symbols([self.prefix + name for name in names])
+        usual = self.choice.stage if self.choice.stage in names else self.fed.removeprefix(self.prefix)
+        stage = either("stage", word("lines"), names, symbols, usual, label_visibility="collapsed")
+        key = self.prefix + stage
+        working(self, key, chosen_cell(self, key) if stage == "output" else (self.token, self.neuron))
 
     def before_and_after(self, run: Trace) -> np.ndarray:
         """What goes into the activation and what comes out: (2, token, d_ff)."""
@@ -211,73 +223,31 @@ class FeedForward(Page):
         """The activation function, with the selected token's neurons on it; of two runs those of both."""
         drawn = self.both(self.before_and_after, ("", "token", "d_ff"), token=self.token)[:, self.token]
         here, other = tuple(drawn.values), None if drawn.other is None else tuple(drawn.other)
+        line = activation_curve(self.config.activation, self.hidden.min(), self.hidden.max())
+        titles = tuple(word(name) for name in ("axis_hidden", "axis_activation", "a_neuron"))
+        figure = figures.activation_curve(line, here, self.neuron, titles, other=other)
+        figure.layout["height"] = scaled(HIGH)
         self.picture(
             "curve",
-            figures.activation_curve(
-                activation_curve(self.config.activation, self.hidden.min(), self.hidden.max()),
-                here,
-                self.neuron,
-                tuple(word(name) for name in ("axis_hidden", "axis_activation", "a_neuron")),
-                other=other,
-            ),
+            figure,
             text(
-                f"read_curve_{self.bend}",
-                token=self.tokens[self.token],
-                d_ff=self.d_ff,
-                below=int((here[0] < 0).sum()),
+                "read_curve",
+                below=f"{int((here[0] < 0).sum()):,}",
+                d_ff=f"{self.d_ff:,}",
+                bend=self.bend,
+                least=written(f"{line[1].min():.2f}"),
                 neuron=self.neuron + 1,
-                u=f"{here[0][self.neuron]:.2f}",
-                h=f"{here[1][self.neuron]:.2f}",
+                u=written(f"{here[0][self.neuron]:.2f}"),
+                h=written(f"{here[1][self.neuron]:.2f}"),
             ),
+            title=word("curve", bend=self.bend),
             still=True,
             shows=drawn,
             law_of=[self.prefix + "activation"],
             table=of_both(self.as_table(*here), None if other is None else self.as_table(*other)),
         )
 
-    def shares(self) -> None:
-        """How many neurons of each token are open, leaking or silent."""
-        colours = {"open": AFTER, "leaking": LEAKING, "silent": BEFORE}
-        if self.bend == "relu":
-            del colours["leaking"]
-
-        def sorted_out(run: Trace) -> dict[str, np.ndarray]:
-            """Which neurons of each token are of which kind: (token, d_ff) each."""
-            active = run[self.prefix + "activation"]
-            silent = np.abs(active) < SILENT
-            leaking = ~silent & (active < 0)
-            return {"open": ~silent & ~leaking, "leaking": leaking, "silent": silent}
-
-        def parts(run: Trace) -> np.ndarray:
-            """The share of each kind, for each token: (kind, token)."""
-            found = sorted_out(run)
-            return np.stack([found[kind].mean(axis=1) for kind in colours])
-
-        found, drawn = sorted_out(self.trace), self.measure(parts, ("", "token"))
-        kinds = [word(f"share_{kind}") for kind in colours]
-        self.picture(
-            "shares",
-            grouped_bars(
-                dict(zip(kinds, drawn.values, strict=True)),
-                self.token_axis("axis.token"),
-                word("axis_share"),
-                list(colours.values()),
-                stacked=True,
-                value_range=None if self.differs else (0, 1),
-            ),
-            text(
-                f"read_shares_{self.bend}",
-                token=self.tokens[self.token],
-                silent=f"{found['silent'][self.token].mean():.1%}",
-                leaking=f"{found['leaking'][self.token].mean():.1%}",
-                always=int(found["silent"].all(axis=0).sum()),
-                d_ff=self.d_ff,
-            ),
-            on_pick=lambda _, place: select(token=place),
-            shows=drawn.on(Axis("", kinds), self.token_axis("axis.token"), upwards=True),
-        )
-
-    def activations(
+    def bars_of_neurons(
         self,
         name: str,
         drawn: Measure,
@@ -308,75 +278,76 @@ class FeedForward(Page):
         )
 
     def most_active(self) -> None:
-        """The selected token's most active neurons, or those that differ most; a click chooses one."""
+        """The selected token's loudest neurons, or those that differ most, by what fires them; a click chooses one."""
         drawn = self.measure(self.fed, beside=True, token=self.token)[self.token]
         best = np.argsort(-np.abs(drawn.values) if drawn.differs else -self.loudness(drawn.values), kind="stable")
         best = best[: LISTED if font_size() <= SMALL else LISTED_LARGE]
-        names = Axis(word("a_neuron"), [self.named_by_what_fires_it(int(place)) for place in best])
+        fired = [fired_by(self, int(neuron)) for neuron in best]
+        named = [
+            plain("neuron.named", neuron=neuron + 1, pieces=", ".join(pieces)) if pieces else str(neuron + 1)
+            for neuron, pieces in zip(best.tolist(), fired, strict=True)
+        ]
+        names = Axis(word("a_neuron"), named)
         said = {"neuron": best[0] + 1, "value": f"{self.trace[self.fed][self.token, best[0]]:.2f}", "listed": len(best)}
-        height = on_screen(80 + scaled(24 * len(best)))
-        sentence = text("read_best_gated" if self.gated else "read_best", token=self.tokens[self.token], **said)
-
-        def choose(place: int) -> None:
-            select(neuron=int(best[place]))
-
-        self.activations("best", drawn[best], names, best == self.neuron, sentence, choose, height=height)
-
-    def named_by_what_fires_it(self, neuron: int) -> str:
-        """A neuron's number; in a story behind the pieces of a corpus that fired it most, where that was measured."""
-        pieces = fired_by(self, neuron) if self.story else []
-        return plain("neuron.named", neuron=neuron + 1, pieces=", ".join(pieces)) if pieces else str(neuron + 1)
-
-    def fires(self) -> None:
-        """The chosen neuron over all tokens of the input."""
-        values, drawn = self.trace[self.fed][:, self.neuron], self.measure(self.fed, beside=True)
-        most = int(self.loud[:, self.neuron].argmax())
-        said = {"token": self.tokens[most], "value": f"{values[most]:.2f}", "n": len(self.tokens)}
-        fired = "read_fires" if self.loud[most, self.neuron] > 0 else "read_fires_nowhere"
-        sentence = text(fired, neuron=self.neuron + 1, quiet=int((np.abs(values) < SILENT).sum()), **said)
-        names, title = self.token_axis("axis.token"), word("fires_title", neuron=self.neuron + 1)
-        lit = np.arange(len(self.tokens)) == self.token
-        self.activations(
-            "fires", drawn[:, self.neuron], names, lit, sentence, lambda place: select(token=place), title=title
+        sentence = text("read_best_gated" if self.gated else "read_best", token=self.called, **said)
+        if any(fired):
+            sentence += " " + text("read_fired_by")
+        title = word("best", token=self.called)
+        look = {"height": scaled(HIGH), "title": title}
+        self.bars_of_neurons(
+            "best", drawn[best], names, best == self.neuron, sentence, lambda i: select(neuron=int(best[i])), **look
         )
 
-    def outputs(self) -> tuple[Sequence[str], bool]:
-        """What `pushes` has a score for: the classes of a picture, or words; and whether they are classes."""
-        reader = self.pipeline.reader
-        if self.trace.picture is not None:
-            return [class_label(label) for label in reader.labels], True
-        return reader.vocabulary, False
+    # -- one neuron --------------------------------------------------------------------------------
 
-    def writes_towards(self) -> None:
-        """In one line, the words or classes to which the chosen neuron's output points; for pictures see `writes`."""
-        scores, (labels, classes) = pushed(self.choice.pipeline, self.choice.layer, self.neuron), self.outputs()
-        ranked = [i for i in np.argsort(-scores, kind="stable").tolist() if labels[i] not in SPECIAL_TOKENS]
-        many = 1 if classes else 5
-        up, down = (plain("common.comma").join(labels[i] for i in places[:many]) for places in (ranked, ranked[::-1]))
-        st.markdown(t("neuron.writes", neuron=self.neuron + 1, up=up, down=down))
-
-    def writes(self) -> None:
-        """Where the chosen neuron's output vector points: the words, or the classes, that it pushes up and down."""
-        scores, (labels, classes) = pushed(self.choice.pipeline, self.choice.layer, self.neuron), self.outputs()
-        if classes:
-            kind = "read_classes_one" if len(self.tokens) == 1 else "read_classes"
-            if self.trace.config.distillation_head:
-                kind = "read_classes_two"
-            elif self.trace.config.patch_head:
-                kind = "read_classes_mean" if self.trace.config.patch_head == "alone" else "read_classes_beside"
-            said = {"up": labels[int(scores.argmax())], "down": labels[int(scores.argmin())]}
-            self.push_picture("classes", "axis_class", labels, scores, text(kind, neuron=self.neuron + 1, **said))
-        else:
-            self.words_pushed(scores, labels)
+    def one_neuron(self) -> None:
+        """Where it fires in this input, to which words or classes it points, and what fires it over a corpus."""
+        scores = pushed(self.choice.pipeline, self.choice.layer, self.neuron) if self.points else None
+        classes = self.trace.picture is not None
+        columns = st.columns(1 if scores is None else 2 if classes else 3, gap="medium")
+        with columns[0]:
+            self.fires()
+        if scores is not None and classes:
+            with columns[1]:
+                self.classes_pushed(scores)
+        elif scores is not None:
+            self.words_pushed(scores, columns[1:])
+        show_contexts(self, self.neuron)
+        if scores is None:
+            return
         answer = self.trace.graph.get("logits")
         if not classes and (answer is None or "class" in answer.axes):
             st.markdown(text("no_words" if self.choice.checkpoint else "untrained"))
         st.markdown(text("memory", neuron=self.neuron + 1))
 
-    def words_pushed(self, scores: np.ndarray, vocabulary: Sequence[str]) -> None:
+    def fires(self) -> None:
+        """The chosen neuron over all tokens of the input."""
+        values, drawn = self.trace[self.fed][:, self.neuron], self.measure(self.fed, beside=True)
+        most = int(self.loud[:, self.neuron].argmax())
+        said = {"token": placed(self.tokens)[most], "value": f"{values[most]:.2f}", "n": len(self.tokens)}
+        fired = "read_fires" if self.loud[most, self.neuron] > 0 else "read_fires_nowhere"
+        sentence = text(fired, neuron=self.neuron + 1, quiet=int((np.abs(values) < SILENT).sum()), **said)
+        names, title = self.token_axis("axis.token"), word("fires_title", neuron=self.neuron + 1)
+        lit = np.arange(len(self.tokens)) == self.token
+        self.bars_of_neurons(
+            "fires", drawn[:, self.neuron], names, lit, sentence, lambda place: select(token=place), title=title
+        )
+
+    def classes_pushed(self, scores: np.ndarray) -> None:
+        """The classes that the chosen neuron pushes up and down. scores: (class,)."""
+        labels = [class_label(label) for label in self.pipeline.reader.labels]
+        kind = "read_classes_one" if len(self.tokens) == 1 else "read_classes"
+        if self.config.distillation_head:
+            kind = "read_classes_two"
+        elif self.config.patch_head:
+            kind = "read_classes_mean" if self.config.patch_head == "alone" else "read_classes_beside"
+        said = {"up": labels[int(scores.argmax())], "down": labels[int(scores.argmin())]}
+        self.push_picture("classes", "axis_class", labels, scores, text(kind, neuron=self.neuron + 1, **said))
+
+    def words_pushed(self, scores: np.ndarray, columns: Sequence[DeltaGenerator]) -> None:
         """The words that the chosen neuron pushes up most, and those that it pushes down most. scores: (word,)."""
-        ranked = np.argsort(-scores, kind="stable")
-        for column, name, places in zip(st.columns([1, 1]), ("up", "down"), (ranked, ranked[::-1]), strict=True):
+        vocabulary, ranked = self.pipeline.reader.vocabulary, np.argsort(-scores, kind="stable")
+        for column, name, places in zip(columns, ("up", "down"), (ranked, ranked[::-1]), strict=True):
             first = [place for place in places[: PUSHED + 5] if vocabulary[place] not in SPECIAL_TOKENS][:PUSHED]
             names = [vocabulary[place] for place in first]
             said = {"words": plain("common.comma").join(names[:3]), "value": f"{scores[first[0]]:.2f}"}
@@ -439,3 +410,13 @@ class FeedForward(Page):
                 ),
                 on_pick=lambda _, place: select(token=place),
             )
+
+
+def choose(shown: Sequence[int], stage: str | None, matrix: int, row: int, column: int, _: float) -> None:
+    """A click on one of the three matrices. shown: the neurons that have a column. stage: what is worked out."""
+    if matrix == 0:
+        select(token=row)
+    elif matrix == 1:
+        select(token=row, neuron=shown[column], stage=None if stage == "output" else stage)
+    else:
+        select(token=row, component=column, stage="output")

@@ -12,14 +12,13 @@ from model.graph import Quantity
 from model.heads import ClassifierNetwork
 from model.sublayers import ScaledDotProductAttention
 from pages.ui.components.tables import column_widths, draw_table
-from pages.ui.figures import Axis, Thumbnail, bars, drawing, over_drawing, role_colours, thumbnails
+from pages.ui.figures import Axis, Thumbnail, bars, over_drawing, role_colours, thumbnails
 from pages.ui.figures.equations import in_words, plain_math
 from pages.ui.frame.pickers import bound
 from pages.ui.page import Page
 from pages.ui.runs import pipelines
 from pages.ui.runs.measure import Measure, widest
 from pages.ui.runs.worked_out import disturbed
-from pages.ui.sections.answers import all_probabilities
 from pages.ui.sections.cell_map import cell_map
 from pages.ui.state import sketch
 from pages.ui.state.choice import Choice
@@ -55,6 +54,7 @@ DIFFERS = {
     "first": "flatten",
 }
 MAX_LEN = 5000  # places in the note's table of positions
+FORMER = {"why": "attention", "hand": "stages", "answer": "patches", "beside": "patches"}
 ONE = r"\operatorname{softmax}\left(\frac{q \cdot k}{\sqrt{d_k}}\right) = \frac{e^{s}}{e^{s}} = 1"
 text, word = texts_of("flat")
 
@@ -65,6 +65,7 @@ def ink_of(choice: Choice) -> bytes:
 
 
 class Flat(Page):
+    former = FORMER
     title_equation = ONE
     chips = False
     any_input = True
@@ -76,7 +77,7 @@ class Flat(Page):
         #: The drawing, as 28 × 28 grey values.
         self.ink = ink_of(self.choice)
         if not self.choice.ink:
-            st.info(text("borrowed"), icon=":material/draw:")
+            st.caption(text("borrowed"))
         if self.choice.pipeline != "flat" or not self.choice.drawing:
             self.follow("flat", self.ink)  # the page is about "flat", whatever the input
         elif self.shows == "other":
@@ -84,48 +85,29 @@ class Flat(Page):
         self.choice = self.choice.fitted(self.config, len(self.tokens))
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
-        return {
-            "stages": self.stages,
-            "attention": self.of_one_token,
-            "hand": self.by_hand,
-            "answer": self.answer,
-            "why": self.why,
-            "beside": self.beside_patches,
-        }
+        return {"attention": self.of_one_token, "stages": self.stages, "patches": self.beside_patches}
 
     def code(self) -> Sequence[object]:
         return FlatEmbedding, ScaledDotProductAttention, ClassifierNetwork
 
     def stages(self) -> None:
-        """Every quantity from the drawing to the answer with its shape, and the drawing as the encoder takes it."""
-        columns = st.columns([1, 4])
-        with columns[0]:
-            image = self.trace.picture
-            assert image is not None  # it reads drawings only
-            self.picture(
-                "input",
-                drawing(image),
-                text("read_input", inked=f"{(image > 0).mean():.0%}"),
-                values=image,
-                still=True,
-            )
-        with columns[1]:
-            rows = []
-            for step in shape_walk(self.trace.config, len(self.trace.tokens)):
-                values = self.trace[step.key] if step.traced else None
-                ends = () if values is None else (values.min(), values.max())
-                sides = ["[" + ", ".join(map(str, one.sizes)) + "]" for one in (*step.inputs[:1], step.output)]
-                before, after = sides if step.inputs else ("", *sides)
-                operation, equation = word(f"step_{step.operation}"), plain_math(in_words(step.equation))
-                low_high = " … ".join(written(f"{end:.2f}") for end in ends)
-                rows.append((operation, equation, before, after, low_high, in_the_note(step.key)))
-            names = [word(f"column_{name}") for name in ("operation", "equation", "in", "out", "values", "note")]
-            table = pd.DataFrame(rows, columns=names)
-            operation, equation, *shapes_and_values, note = names
-            order = [operation, *shapes_and_values, equation, note]  # on a phone only the first ones are in sight
-            look = {"column_order": order, "column_config": column_widths(table)}
-            draw_table(table, "flat.stages", height=740, hide_index=True, **look)
-        st.markdown(text("read_glance"))
+        """Any quantity of the run with the arithmetic of a cell, and all of them with their shapes."""
+        self.by_hand()
+        rows = []
+        for step in shape_walk(self.trace.config, len(self.trace.tokens)):
+            values = self.trace[step.key] if step.traced else None
+            ends = () if values is None else (values.min(), values.max())
+            sides = ["[" + ", ".join(map(str, one.sizes)) + "]" for one in (*step.inputs[:1], step.output)]
+            before, after = sides if step.inputs else ("", *sides)
+            operation, equation = word(f"step_{step.operation}"), plain_math(in_words(step.equation))
+            low_high = " … ".join(written(f"{end:.2f}") for end in ends)
+            rows.append((operation, equation, before, after, low_high, in_the_note(step.key)))
+        names = [word(f"column_{name}") for name in ("operation", "equation", "in", "out", "values", "note")]
+        table = pd.DataFrame(rows, columns=names)
+        operation, equation, *shapes_and_values, note = names
+        order = [operation, *shapes_and_values, equation, note]  # on a phone only the first ones are in sight
+        look = {"column_order": order, "column_config": column_widths(table)}
+        draw_table(table, "flat.stages", height=740, hide_index=True, **look)
         st.markdown(text("note_differs"))
 
     def value_passes(self) -> bool:
@@ -154,7 +136,7 @@ class Flat(Page):
             return measures[name].on(rows, Axis(plain("axis.d_k") if drawn[name].shape[-1] > 1 else ""))
 
         own_value = self.value_passes()
-        columns = [st.container()] if self.story else st.columns([3, 2])
+        columns = st.columns([3, 2], gap="medium")
         with columns[0]:
             self.picture(
                 "attention",
@@ -164,8 +146,6 @@ class Flat(Page):
                 table=pd.DataFrame(drawn["V"], index=names, columns=range(1, V.shape[-1] + 1)),
                 shows=widest(map(named, of_each)),
             )
-        if self.story:
-            return
         with columns[1]:
             gap = np.abs(heads - V).max(axis=(1, 2))
             every = {
@@ -180,6 +160,8 @@ class Flat(Page):
                 st.markdown(
                     text("read_heads", low=f"{scaled.min():.2f}", high=f"{scaled.max():.2f}", gap=f"{gap.max():g}")
                 )
+            self.noise()
+        self.why()
 
     def by_hand(self) -> None:
         """Any quantity of the run as a picture, with the arithmetic of the chosen cell."""
@@ -194,29 +176,16 @@ class Flat(Page):
         st.selectbox(word("quantity"), list(stages), format_func=names.__getitem__, width=480, **look)
         cell_map(self, stages[chosen].key, "", title=plain_math(stages[chosen].symbol), height=230)
 
-    def answer(self) -> None:
-        """The two logits, and the answer."""
-        logits, names = self.trace["logits"], [class_label(label) for label in self.trace.answer[0].labels]
-        probabilities = np.array(self.trace.answer[0].probabilities, dtype=np.float32)
-        best, axis = int(probabilities.argmax()), Axis(plain("axis.class"), names)
-        columns, look = st.columns([1, 1]), {"height": 170}
-        with columns[0]:
-            said = text("read_logits", best=names[best], gap=f"{abs(logits[0] - logits[1]):.2f}")
-            drawn = self.measure("logits", beside=True)
-            figure = bars(drawn.values, axis, "y", **drawn.look, **look)
-            self.picture("logits", figure, said, values=logits, shows=drawn.on(axis))
-        with columns[1]:
-            said = text("read_softmax", best=names[best], probability=f"{probabilities[best]:.4f}")
-            drawn = self.measure(all_probabilities, ("class",), beside=True)
-            figure = bars(drawn.values, axis, plain("answer.axis_probability"), **drawn.look, **look)
-            self.picture("softmax", figure, said, values=probabilities, shows=drawn.on(axis))
-
     def why(self) -> None:
-        """Attention has nothing to do: noise on Q, K or the scores changes nothing, on V it does."""
+        """Why attention does nothing, and how many parameters with it."""
+        if not self.value_passes():
+            return
         learned = {name: weight.numel() for name, weight in self.pipeline.network.named_parameters()}
-        idle = sum(count for name, count in learned.items() if ".W_Q." in name or ".W_K." in name)
-        share = f"{idle / sum(learned.values()):.0%}"
-        score = f"{self.trace[ATTENTION + 'scaled'][0, 0, 0]:.2f}"
+        idle, whole = sum(n for name, n in learned.items() if ".W_Q." in name or ".W_K." in name), sum(learned.values())
+        st.markdown(text("why_text", idle=f"{idle:,}", all=f"{whole:,}", share=f"{idle / whole:.0%}"))
+
+    def noise(self) -> None:
+        """What noise on the way does to the answer: on Q, K or the scores nothing."""
         calm = np.array(self.trace.answer[0].probabilities)
         answers = disturbed(self.ink, tuple(ATTENTION + place for place in DISTURBED), NOISE, self.trace.edits)
         changes = np.abs(answers - calm).max(axis=1)
@@ -231,8 +200,6 @@ class Flat(Page):
         st.markdown(
             text("read_disturbed", noise=f"{NOISE:g}", still=f"{changes[:3].max():g}", value=f"{changes[3]:.4f}")
         )
-        said = text("why_text", score=score, idle=f"{idle:,}", all=f"{sum(learned.values()):,}", share=share)
-        st.markdown(said if self.value_passes() else t("change.no_law"))
 
     def beside_patches(self) -> None:
         """The same drawing cut into patches: what attention can do with fifty tokens."""
@@ -276,7 +243,7 @@ class Flat(Page):
                 bars(
                     patch_answer,
                     Axis(plain("axis.class"), cut.answer[0].labels),
-                    plain("answer.axis_probability"),
+                    word("probability"),
                     height=300,
                 ),
                 text("read_patch_answer", even=f"{even:.4f}"),

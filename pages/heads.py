@@ -1,54 +1,59 @@
-"""Heads: what each head looks at, what it does over a corpus, what it writes, and how W_O mixes them."""
+"""Heads: every head of every layer, what it does over a corpus, what it contributes, and by what it finds tokens."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model import Trace, WeightsError
-from model.analysis import HeadPattern, head_pattern
+from model import Trace
+from model.analysis import HeadPattern, head_pattern, placed
 from model.sublayers import MultiHeadAttention
-from model.tables import HeadRoles, head_roles
 from pages.ui.components.tables import draw_table
 from pages.ui.figures import Axis, block_of, heatmap, on_screen, scatter, tiles
 from pages.ui.figures.theme import scaled
 from pages.ui.frame.pickers import bound, either
 from pages.ui.page import Page
-from pages.ui.runs import pipelines
 from pages.ui.runs.measure import of_both
 from pages.ui.sections.at_once import frame_at_once
-from pages.ui.sections.attention import SPECIAL, hide_switch
-from pages.ui.sections.cell_map import cell_maps
+from pages.ui.sections.attention import SPECIAL, attends_most, hide_switch, shown_places
+from pages.ui.sections.cell_map import cell_maps, chosen_cell, draw_map, draw_other
 from pages.ui.sections.head_patterns import head_patterns
 from pages.ui.sections.mixing import mixing
-from pages.ui.sections.one_head import one_head
+from pages.ui.sections.one_head import needed, pushes
 from pages.ui.sections.origins import can_be_told, every_head
 from pages.ui.sections.overlay import every_weight
-from pages.ui.sections.roles import measured_role, role_in_short, show_role, source
+from pages.ui.sections.roles import show_role
 from pages.ui.sections.sentences import of_sentences, which_sentences
 from pages.ui.state.link import select
-from pages.ui.text import plain, t, texts_of
+from pages.ui.text import literal, plain, texts_of
 
 EQUATION = (
-    r"\begin{gathered} \text{MultiHead} = \text{Concat}\, W_O + b_O \\"
-    r"\text{Concat} = [\text{head}_1; \ldots; \text{head}_h] \\"
+    r"\begin{gathered} O = \text{Concat}(\text{head}_1, \ldots, \text{head}_h)\, W_O + b_O \\ "
     r"\text{head}_i = \text{Attention}(Q_i, K_i, V_i) \end{gathered}"
 )
 HEADS = ("layer", "head", "query", "key")  # the axes of all weights
-HUNTED = ("previous", "next", "self")  # patterns that can be told from a tile
+FORMER: dict[str, str | dict[str, str]] = {
+    **dict.fromkeys(("all", "hunt"), "overview"),
+    "average": {"panel": "overview", "stage": "average"},
+    **dict.fromkeys(("role", "figures", "scatter"), "roles"),
+    **dict.fromkeys(("one", "written"), "contribution"),
+    "mixed": {"panel": "contribution", "stage": "output"},
+}
 MOST_WORDED = 8  # layers whose tiles are high enough for a word below each
-#: What stays free below the tiles in a presentation, in pixels: for the reading sentence, and for those of a story.
-BELOW, BELOW_STORY = 60, 200
-TILE = 62  # pixels that a row of tiles takes in a story
-LOW = 54  # and at least, however many layers there are, but in a presentation, which fits on one screen
+BELOW = 84  # pixels that stay free below the tiles, for the reading sentence
+LOW = 54  # pixels that a row of tiles takes at least, but in a presentation, which fits on one screen
+BESIDE, FACTS = 340, 150  # pixels: the height of the average beside the tiles; what stays free below a head
 #: Heads have colour ranges of their own where, of one range, more than this share of them would use less than this.
 MANY, LITTLE = 1 / 3, 1 / 4
 text, word = texts_of("heads")
 
 
 class Heads(Page):
+    former = FORMER
+
     @property
     def title_equation(self) -> str:
         return EQUATION.replace(" + b_O", "") if "attention" in self.config.unbiased else EQUATION
@@ -89,18 +94,19 @@ class Heads(Page):
             st.info(text("one_token"), icon=":material/info:")
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
-        return {
-            "all": self.all_heads,
-            **({"hunt": self.hunt} if self.quarry else {}),
-            "role": lambda: show_role(self),
-            **({"one": lambda: one_head(self)} if self.config.heads > 1 else {}),
-            "average": self.average,
-            "figures": self.figures_table,
-            "scatter": self.widely_and_far,
-            **({"origins": lambda: every_head(self)} if can_be_told(self) else {}),
-            "written": self.what_heads_write,
-            "mixed": self.mixed,
+        parts: dict[str, Callable[[], None]] = {
+            "overview": self.overview,
+            "roles": self.roles,
+            "contribution": self.contribution,
         }
+        if can_be_told(self):
+            parts["origins"] = lambda: every_head(self)
+        return parts
+
+    def choose_part(self, names: Sequence[str]) -> str:
+        self.row = st.container(horizontal=True, vertical_alignment="center")
+        with self.row:
+            return super().choose_part(names)
 
     def code(self) -> Sequence[object]:
         return MultiHeadAttention, head_pattern
@@ -119,55 +125,47 @@ class Heads(Page):
         """The same in a word or two, for a tile: "previous"."""
         return word(f"tile_{pattern.name}", token="" if pattern.place is None else self.tokens[pattern.place])
 
-    @property
-    def quarry(self) -> list[str]:
-        """What there is to hunt for: patterns that some head has on this input."""
-        there = {pattern.name for pattern in self.found.values()}
-        return [name for name in HUNTED if name in there]
+    # -- overview ----------------------------------------------------------------------------------
 
-    def hunt(self) -> None:
-        """A head to be found by its picture: one that looks at the word before, and the like."""
-        task = self.quarry[min(self.choice.task, len(self.quarry)) - 1]
-        kinds = [word(f"hunt_{name}", unit=self.unit) for name in self.quarry]
-        numbers = range(1, len(self.quarry) + 1)
-        either("task", word("hunt"), numbers, kinds, self.quarry.index(task) + 1, label_visibility="collapsed")
+    def overview(self) -> None:
+        """Every head as a tile, and beside them the chosen one large with its figures, or the average of some."""
+        with self.row:
+            kept = self.hide_special()
+            which_sentences(self)
+        left, right = st.columns([3, 2], gap="medium")
+        with left:
+            self.all_heads(kept)
+        with right:
+            ways = ("weights", "average")
+            words = [word(f"beside_{way}") for way in ways]
+            look = {"key": "heads.beside", "label_visibility": "collapsed"}
+            if either("stage", word("beside"), ways, words, self.choice.stage, **look) == "average":
+                self.average()
+            else:
+                self.chosen_head()
+
+    def chosen_head(self) -> None:
+        """The map of the chosen head, its figures, and the way to its arithmetic."""
+        key = self.prefix + "weights"
+        rows, columns = shown_places(self, key)
+        look: dict[str, Any] = {
+            "title": plain("attention.weights"),
+            "rows": rows,
+            "columns": columns,
+            "cell": chosen_cell(self, key),
+            "below": FACTS,
+        }
+        draw_map(self, key, attends_most(self, key), **look)
+        if self.beside(key):
+            draw_other(self, key, **look)
         place = self.layer, self.head
-        pattern, share = self.found[place], float(self.measures[task][place])
-        said = {"where": self.where(), "share": f"{share:.0%}", "what": word(f"hunted_{task}"), "unit": self.unit}
-        said["most"] = f"{np.nanmax(self.measures[task]):.0%}"
-        if pattern.name == task:
-            others = sum(other.name == task for other in self.found.values()) - 1
-            st.success(text("hunt_found", others=others, **said), icon=":material/check:")
-            self.say_corpus()
-        else:
-            st.markdown(text("hunt_ask", **said))
-        self.all_heads(named=False)
+        measured = {name: float(values[place]) for name, values in self.measures.items()}
+        said = [f"{word(f'column_{name}')} {value:.2f}" for name, value in measured.items() if not np.isnan(value)]
+        st.caption(literal(" · ".join(said)))
+        self.way_to("attention", word("open"), panel="map", stage=None)
 
-    def say_corpus(self) -> None:
-        """What the chosen head does over the corpus, where that was measured."""
-        try:
-            roles = head_roles(source(self.choice.pipeline))
-        except WeightsError as error:
-            pipelines.explain_weights(error)
-            return
-        if roles is not None:
-            role = roles.of(self.layer, self.head)
-            st.caption(text("hunt_corpus", role=measured_role(role), count=f"{role.count:,}"))
-
-    @cached_property
-    def roles(self) -> HeadRoles | None:
-        """What the heads were measured to do over a corpus, where a story can say so."""
-        try:
-            return head_roles(source(self.choice.pipeline)) if self.story and self.trace.picture is None else None
-        except WeightsError:  # the part about roles says so
-            return None
-
-    def all_heads(self, named: bool = True) -> None:
-        """Every head of every layer as a tile; a click chooses one. named: what each does stands there, too."""
-        switches = st.container() if self.story else st.container(horizontal=True)
-        with switches:
-            kept = self.hide_special() if named else list(range(len(self.tokens)))
-        which_sentences(self)
+    def all_heads(self, kept: list[int]) -> None:
+        """Every head of every layer as a tile; a click chooses one. kept: the places shown."""
         looks, looked_at = of_sentences(self, kept, kept)
         drawn = self.measure(every_weight, HEADS).less_nothing()
         if min(len(looks), len(looked_at)) < len(self.tokens):  # else a large copy would be made for nothing
@@ -186,15 +184,10 @@ class Heads(Page):
         end = float(largest.max()) if block > 1 else 1.0  # of many weights, hardly one is large
         bleached = not drawn.differs and bool((largest < LITTLE * end).mean() > MANY)
         own = bleached and not self.choice.same_range
-        if bleached and not self.story:
+        if bleached:
             look = bound("heads.same_range", self.choice.same_range, lambda same: select(same_range=same))
-            switches.toggle(word("same_range"), width="content", **look)
-        measured = self.roles.of(self.layer, self.head) if self.roles else None
-        if measured:
-            said["role"] = measured_role(measured)
-        told = "read_all_measured" if measured else "read_all_story"
-        kind = told if self.story else "read_all" if named else "read_all_unnamed"
-        sentence = text(kind, n=len(looks), m=len(looked_at), **said)
+            self.row.toggle(word("same_range"), width="content", **look)
+        sentence = text("read_all", n=len(looks), m=len(looked_at), **said)
         figure = tiles(
             shown,
             *map(Axis.counted, titles, self.weights.shape),
@@ -203,15 +196,14 @@ class Heads(Page):
             limit=largest if own else None if drawn.differs else end,
             end=word("own_end") if own else "",
             hover=[
-                " · ".join(
-                    [self.name_of[place], *[what] * named, *[word("largest", value=f"{largest[place]:.2g}")] * own]
-                )
-                for place, what in self.doings().items()
+                " · ".join([self.name_of[place], what, *[word("largest", value=f"{largest[place]:.2g}")] * own])
+                for place, what in self.patterns.items()
             ],
-            words=self.in_a_word() if named and len(self.weights) <= MOST_WORDED else (),
+            words=[self.in_short(found) for found in self.found.values()] if len(self.weights) <= MOST_WORDED else (),
             height=self.tall(),
+            square=True,
         )
-        figure.layout["meta"] = {"below": BELOW_STORY if self.story else BELOW}
+        figure.layout["meta"] = {"below": BELOW, "grows": 66 + len(self.weights) * LOW}
         said = {name: f"{value:.2g}" for name, value in (("least", largest.min()), ("most", largest.max()))}
         ranges = [text("read_own_ranges", here=f"{largest[self.layer, self.head]:.2g}", **said)] if own else []
         self.picture(
@@ -228,28 +220,15 @@ class Heads(Page):
     def tall(self) -> int:
         """The height of a tile for each head: on one screen, if their rows do not become too low for that."""
         layers = len(self.weights)
-        height = on_screen(scaled(66 + layers * (TILE if self.story else 78)))
+        height = on_screen(scaled(66 + layers * 78))
         return height if self.choice.big else max(height, 66 + layers * LOW)
-
-    def doings(self) -> dict[tuple[int, ...], str]:
-        """The same of each head in full."""
-        if self.roles is None:
-            return self.patterns
-        return {(layer, head): measured_role(self.roles.of(layer, head)) for layer, head in self.name_of}
-
-    def in_a_word(self) -> list[str]:
-        """Of each head, what it was measured to do over a corpus; where nothing was, what it does on this input."""
-        if self.roles is None:
-            return [self.in_short(self.found[place]) for place in self.name_of]
-        return [role_in_short(self.roles.of(layer, head)) for layer, head in self.name_of]
 
     def hide_special(self) -> list[int]:
         """A switch that leaves [CLS] and [SEP] out, where there are others; returns the places that are shown."""
         special = [token in SPECIAL for token in self.tokens]
         if not any(special) or all(special):
             return list(range(len(self.tokens)))
-        if not self.story:
-            hide_switch(self)
+        hide_switch(self)
         return [place for place, hidden in enumerate(special) if not (hidden and self.choice.hide_special)]
 
     def average(self) -> None:
@@ -272,7 +251,8 @@ class Heads(Page):
         mean, drawn = average_of(self.trace), self.measure(average_of, ("query", "key"))
         axes = self.token_axis("axis.query"), self.token_axis("axis.key")
         best = int(mean[self.token].argmax())
-        said = {"query": self.tokens[self.token], "key": self.tokens[best], "value": f"{mean[self.token, best]:.2f}"}
+        named = placed(self.tokens)
+        said = {"query": named[self.token], "key": named[best], "value": f"{mean[self.token, best]:.2f}"}
         figure = heatmap(
             drawn.values,
             *axes,
@@ -280,6 +260,7 @@ class Heads(Page):
             limit=None if drawn.differs else float(mean.max()),
             cell=(self.token, best),
             clickable=True,
+            height=scaled(BESIDE),
         )
         many = "read_average" if len(averaged) > 1 else "read_average_one"
         self.picture(
@@ -291,6 +272,17 @@ class Heads(Page):
             on_pick=lambda row, column: select(token=row, key=column),
             shows=drawn.on(*axes),
         )
+
+    # -- roles -------------------------------------------------------------------------------------
+
+    def roles(self) -> None:
+        """What the chosen head does over a corpus; and all heads on this input, as points and in a table."""
+        left, right = st.columns([1, 1], gap="medium")
+        with left:
+            show_role(self)
+        with right:
+            self.widely_and_far()
+        self.figures_table()
 
     def figures_table(self) -> None:
         """Every head in figures: how widely, how far, and at what it looks on this input."""
@@ -365,11 +357,31 @@ class Heads(Page):
             table=of_both(pd.DataFrame({"entropy": entropy, "distance": distance}, index=labels), other),
         )
 
+    # -- contribution ------------------------------------------------------------------------------
+
+    def contribution(self) -> None:
+        """What each head writes and whether the answer needs it; or how W_O mixes them."""
+        mixed = self.choice.stage in ("concat", "output")
+        ways = ("written", "output")
+        words = [word(f"way_{way}") for way in ways]
+        now = "output" if mixed else "written"
+        with self.row:
+            either("stage", word("ways"), ways, words, now, key="heads.way", label_visibility="collapsed")
+        if mixed:
+            self.mixed()
+            return
+        left, right = st.columns([1, 1], gap="medium")
+        with left:
+            self.what_heads_write()
+        if self.config.heads > 1:
+            with left:
+                pushes(self)
+            with right:
+                if "logits" in self.trace:
+                    needed(self)
+
     def what_heads_write(self) -> None:
-        """How much each head writes into the residual stream, token by token, and that the parts add up."""
-        W_O = self.pipeline.network.get_submodule(self.prefix + "W_O")
-        bias = np.zeros(self.config.d_model) if W_O.bias is None else W_O.bias.numpy()
-        output = self.trace[self.prefix + "output"]
+        """How much each head writes into the residual stream, token by token."""
         parts = self.trace[self.prefix + "contributions"]  # (head, token, d_model)
         norms = np.linalg.norm(parts, axis=-1)
 
@@ -379,8 +391,12 @@ class Heads(Page):
 
         drawn = self.measure(lengths, ("token", "head"))
         axes = self.token_axis("axis.token"), Axis.counted(word("axis_head"), len(norms))
-        loudest, total = int(norms[:, self.token].argmax()), parts[:, self.token].sum(axis=0) + bias
-        said = {"token": self.tokens[self.token], "head": loudest + 1, "value": f"{norms[loudest, self.token]:.3f}"}
+        loudest = int(norms[:, self.token].argmax())
+        said = {
+            "token": placed(self.tokens)[self.token],
+            "head": loudest + 1,
+            "value": f"{norms[loudest, self.token]:.3f}",
+        }
         self.picture(
             "norms",
             heatmap(
@@ -395,18 +411,6 @@ class Heads(Page):
             values=norms.T,
             on_pick=lambda row, column: select(token=row, head=column),
             shows=drawn.on(*axes),
-        )
-        st.markdown(
-            text(
-                "check",
-                token=self.tokens[self.token],
-                norms=" · ".join(f"{value:.3f}" for value in norms[:, self.token]),
-                bias=f"{np.linalg.norm(bias):.3f}",
-                sum=f"{np.linalg.norm(total):.4f}",
-                output=f"{np.linalg.norm(output[self.token]):.4f}",
-                difference=f"{np.abs(total - output[self.token]).max():.1e}",
-            )
-            + (" " + t("change.no_law") if self.touched(self.prefix + "output") else "")
         )
 
     def mixed(self) -> None:
@@ -423,9 +427,9 @@ class Heads(Page):
                 first=self.head * config.d_k + 1,
                 last=(self.head + 1) * config.d_k,
             ),
-            text("read_output", token=self.tokens[strongest], value=f"{np.linalg.norm(output[strongest]):.2f}"),
+            text("read_output", token=placed(self.tokens)[strongest], value=f"{np.linalg.norm(output[strongest]):.2f}"),
         ]
         looks = [{"title": word(name)} for name in ("concat", "output")]
-        cell_maps(self, [self.prefix + "concat", self.prefix + "output"], said, looks, stacked=True)
+        cell_maps(self, [self.prefix + "concat", self.prefix + "output"], said, looks, stacked=1)
         if self.config.heads > 1:
             mixing(self)

@@ -8,10 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from model import Trace
-from model.analysis import cosine_similarity, largest_terms, likeliest, placed, rollout
+from model.analysis import cosine_similarity, largest_terms, likeliest, placed, rollout, spelled, whole_words
 from model.by_hand import terms_table
 from model.config import NORMS
 from model.encoder import EncoderLayer
+from model.pipeline import SPECIAL_TOKENS
 from pages.ui.components.arithmetic import arithmetic
 from pages.ui.figures import Axis, heatmap, lines, paths, tiles, worded
 from pages.ui.figures.equations import COSINE, MEAN_WEIGHTS, ROLLOUT
@@ -32,10 +33,13 @@ from pages.ui.text.numbers import decimal
 STATES = ("", "token", "d_model")  # the axes of all states
 LENS = 460  # pixels
 MOST_CLASSES = 16  # with a column of their own
+FORMER = {"lengths": "path", "out": "origin"}
 text, word = texts_of("layers")
 
 
 class Layers(Page):
+    former = FORMER
+
     @cached_property
     def states(self) -> np.ndarray:
         """(1 + layers, token, d_model)."""
@@ -43,7 +47,7 @@ class Layers(Page):
 
     @property
     def placed(self) -> list[str]:
-        """The tokens for sentences that speak of two of them."""
+        """The tokens as sentences name them."""
         return placed(self.tokens)
 
     @cached_property
@@ -79,19 +83,25 @@ class Layers(Page):
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {
-            "path": self.path,
             "lens": self.lens,
+            "path": self.trajectories,
             "alike": self.similarity,
-            "lengths": self.lengths,
-            "origin": self.origin,
-            "out": self.handed_on,
+            "origin": self.origin_and_output,
         }
 
     def code(self) -> Sequence[object]:
         return EncoderLayer, rollout
 
+    def trajectories(self) -> None:
+        """The way of each token in the plane, and how long its vector is on that way."""
+        left, right = st.columns([3, 2], gap="medium")
+        with left:
+            self.path()
+        with right:
+            self.lengths()
+
     def path(self) -> None:
-        drawn = self.both(lambda run: run.states(), STATES)
+        drawn = self.both(lambda run: run.states(), STATES, token=self.token)
         (points, *others), shares = plane(self.states, *([] if drawn.other is None else [drawn.other]))
         before = others[0] if others else None
         walked = np.linalg.norm(np.diff(self.states[:, self.token], axis=0), axis=-1)
@@ -109,7 +119,7 @@ class Layers(Page):
             paths(points, self.tokens, self.numbered, titles, chosen=self.token, before=before),
             text(
                 "read_path",
-                token=self.tokens[self.token],
+                token=self.placed[self.token],
                 share=f"{shares.sum():.0%}",
                 layer=longest + 1,
                 step=f"{walked[longest]:.1f}",
@@ -125,7 +135,7 @@ class Layers(Page):
             no_guess = of_input(self, "no_guess") if self.choice.checkpoint else "untrained.no_guess"
             st.info(t(no_guess), icon=":material/shuffle:")
             return
-        token = self.tokens[self.token]
+        token, named = self.tokens[self.token], self.placed[self.token]
         classes = not self.says_words
         names = self.output_names
         if self.differs and self.counterpart(self.token) is not None:
@@ -147,9 +157,6 @@ class Layers(Page):
             ranks = Axis(word("axis_rank"), [str(rank + 1) for rank in range(BEST)])
             figure = worded(shares, said, step_axis, ranks, **look)
             table = partial(pd.DataFrame, said, index=self.steps, columns=range(1, BEST + 1))
-        known = len(answers) - 1  # the first step from which on the best guess is the final one
-        while known > 0 and answers[known - 1] == answers[-1]:
-            known -= 1
         answer = names[answers[-1]]
         sentence = text(
             "read_guess_two"
@@ -159,17 +166,31 @@ class Layers(Page):
             else "read_guess_class"
             if classes
             else "read_guess",
-            token=token,
+            token=named,
             answer=answer,
             value=decimal(likely[-1]),
+            best=BEST,
         )
-        late = known == len(answers) - 1 and answers[-1] not in answers[:-1]
-        seen = not classes and answer == token
-        kind = ("first_seen" if seen else "first") if known == 0 else "last" if late else "between"
-        sentence += " " + text(f"known_{kind}", answer=answer, layer=known)
+        sentence += " " + self.since_when(answers == answers[-1], answer, seen=not classes and answer == token)
         if not classes and token in ("[CLS]", "[SEP]"):
-            sentence += " " + text("never_asked", token=token)
-        self.picture("guess", figure, sentence if self.story else sentence + " " + text("lens"), table=table)
+            sentence += " " + text("never_asked", token=named)
+        self.picture("guess", figure, f"{sentence} {text('lens')}", table=table)
+        if self.kind == "words" and self.says_words and not self.hides and token not in SPECIAL_TOKENS:
+            (word_of,) = (places for places in whole_words(self.tokens) if self.token in places)
+            hidden = {"hidden": tuple(word_of), "token": word_of[0]}
+            label = text("hide", token=spelled([self.tokens[place] for place in word_of]))
+            st.button(label, key="layers.hide", on_click=select, kwargs=hidden)
+
+    def since_when(self, leads: np.ndarray, answer: str, *, seen: bool) -> str:
+        """From which layer on the answer is the first guess, and where it was so before. leads: (1 + layers,)."""
+        since = int(np.flatnonzero(~leads).max(initial=-1)) + 1
+        earlier = np.flatnonzero(leads[:since])
+        if not since:
+            return text("known_first_seen" if seen else "known_first", answer=answer)
+        if len(earlier):
+            where = plain("common.comma").join(self.steps[step] for step in earlier)
+            return text("known_again", answer=answer, layer=since, earlier=where)
+        return text("known_last" if since == len(leads) - 1 else "known_between", answer=answer, layer=since)
 
     def guessed(self, run: Trace) -> np.ndarray:
         """The guesses at the selected token, or at that in its place: (1 + layers, word or class)."""
@@ -257,7 +278,7 @@ class Layers(Page):
         with st.container(border=True, key="working.cosine"):
             st.markdown(f"**{plain('common.by_hand')}** · {text('pair', token=named[self.token], other=named[other])}")
             arithmetic("".join(map(formula, lines)), key="by_hand")
-            pick("key", word("hand_other", token=self.tokens[self.token]), self.tokens, other, key="layers.other")
+            pick("key", word("hand_other", token=named[self.token]), self.tokens, other, key="layers.other")
 
     def lengths(self) -> None:
         """How long the selected token's vector is after each layer, and what the sub-layers wrote into it."""
@@ -276,10 +297,10 @@ class Layers(Page):
         told = "norms_before" if self.trace.graph.sublayers(0)[0].norm_first else "norms_after"
         self.picture(
             "norms",
-            lines(series, names, self.numbered, word("axis_length"), there=drawn.other, height=420),
+            lines(series, names, self.numbered, word("axis_length"), there=drawn.other, height=LENS),
             text(
                 "read_norms",
-                token=self.tokens[token],
+                token=self.placed[token],
                 before=f"{sizes[0, token]:.1f}",
                 after=f"{sizes[-1, token]:.1f}",
                 smallest=f"{sizes[1:].min():.1f}",
@@ -290,11 +311,16 @@ class Layers(Page):
             shows=drawn.on(Axis("", names), Axis("", self.steps), upwards=True),
         )
 
+    def origin_and_output(self) -> None:
+        """Where the vectors after the chosen layer come from, and these vectors themselves."""
+        self.origin()
+        self.handed_on()
+
     def origin(self) -> None:
         """Attention of all layers multiplied up, beside that of one layer, with the arithmetic of a cell."""
-        tokens, token, layer = self.tokens, self.token, self.layer
+        named, token, layer = self.placed, self.token, self.layer
         weights = self.trace.over_layers("attention.weights")
-        reached, averaged, n = rollout(weights), weights.mean(axis=1), len(tokens)
+        reached, averaged, n = rollout(weights), weights.mean(axis=1), len(self.tokens)
         others = np.where(np.arange(n) == token, -1, reached[layer, token])
         source = int(others.argmax()) if n > 1 else token
         key = source if self.choice.key is None else self.choice.key
@@ -326,16 +352,16 @@ class Layers(Page):
                 text(
                     "read_rollout" if n > 1 else "alone_rollout",
                     layer=layer + 1,
-                    query=tokens[token],
+                    query=named[token],
                     own=f"{reached[layer, token, token]:.0%}",
-                    key=tokens[source],
+                    key=named[source],
                     value=f"{reached[layer, token, source]:.0%}",
                 ),
                 ROLLOUT,
             )
         with columns[1]:
             best = int(averaged[layer, token].argmax())
-            said = {"query": tokens[token], "key": tokens[best], "value": f"{averaged[layer, token, best]:.0%}"}
+            said = {"query": named[token], "key": named[best], "value": f"{averaged[layer, token, best]:.0%}"}
             draw(
                 "raw",
                 lambda run: run.over_layers("attention.weights")[layer].mean(axis=0),
@@ -349,13 +375,15 @@ class Layers(Page):
 
     def rollout_by_hand(self, averaged: np.ndarray, before: np.ndarray, key: int) -> None:
         """One cell of the rollout: over all tokens on the way, half the mean weight (and half of itself) times R."""
-        tokens, named, token = self.tokens, self.placed, self.token
-        mixed = averaged / 2 + (np.arange(len(tokens)) == token) / 2
+        named, token = self.placed, self.token
+        mixed = averaged / 2 + (np.arange(len(named)) == token) / 2
         products = largest_terms(mixed, before, most=FEW if self.choice.big else MOST)
         with st.container(border=True, key="working.rollout"):
             st.markdown(f"**{plain('common.by_hand')}** · {text('pair', token=named[token], other=named[key])}")
-            arithmetic(terms(self, terms_table(products, "token", "½(Ā + I)", word("hand_before"))), key="by_hand")
-            said = {"query": tokens[token], "key": tokens[key], "layer": self.layer + 1}
+            arithmetic(
+                terms(self, terms_table(products, "token", "½(Ā + I)", word("hand_before"))), key="rollout_by_hand"
+            )
+            said = {"query": named[token], "key": named[key], "layer": self.layer + 1}
             st.markdown(text("hand_rollout_sum", value=f"{products.total:.4f}", **said))
 
     def handed_on(self) -> None:
@@ -365,14 +393,14 @@ class Layers(Page):
         length = f"{np.linalg.norm(self.states[layer + 1, self.token]):.2f}"
         final = self.trace.graph.stream(len(self.states) - 2)[-1] != self.trace.graph.Z
         kind = "read_out" if not last else "read_out_last" if final else "read_out_Z"
-        sentence = text(kind, layer=layer + 1, next=layer + 2, token=self.tokens[self.token], length=length)
+        sentence = text(kind, layer=layer + 1, next=layer + 2, token=self.placed[self.token], length=length)
         from_Z = " " + text("read_from_Z") if "logits" in self.trace else ""
         sentence += from_Z if last and not final else ""
         if not final and not self.touched(*self.trace.graph.norms):
             sentence += " " + text("no_final")
         keys = [key, *[self.trace.graph.Z] * final]
         titles = [{"title": word("out")}, {"title": word("final")}][: len(keys)]
-        cell_maps(self, keys, [sentence, text("read_final") + from_Z][: len(keys)], titles, stacked=True)
+        cell_maps(self, keys, [sentence, text("read_final") + from_Z][: len(keys)], titles, stacked=1)
 
 
 def classes_to_show(probabilities: np.ndarray) -> list[int]:

@@ -1,7 +1,7 @@
 """Queries, keys, values: three projections of the same vectors, for the chosen layer and head."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
@@ -10,11 +10,11 @@ import streamlit as st
 from model import Trace
 from model.analysis import head_slice, placed
 from model.sublayers import MultiHeadAttention
-from pages.ui.figures import Axis, heatmap, queries_and_keys, role_colours
-from pages.ui.figures.theme import scaled
+from pages.ui.figures import INK, Axis, heatmap, queries_and_keys, role_colours, strips
+from pages.ui.figures.theme import mode
 from pages.ui.page import Page
 from pages.ui.runs.measure import of_both, one_plane
-from pages.ui.sections.cell_map import cell_maps
+from pages.ui.sections.cell_map import cell_map, cell_maps, limit
 from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.text import texts_of
 from pages.ui.text.numbers import written
@@ -46,11 +46,11 @@ class QueriesKeysValues(Page):
         return placed(self.tokens)
 
     def above(self) -> None:
-        if self.kind == "single" and not self.story:
+        if self.kind == "single":
             st.info(text("single"), icon=":material/info:")
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
-        return {"maps": self.maps, "weights": self.matrices, "plane": self.plane}
+        return {"maps": self.maps, "pair": self.pair, "weights": self.matrices, "plane": self.plane}
 
     def code(self) -> Sequence[object]:
         return (MultiHeadAttention,)
@@ -74,13 +74,45 @@ class QueriesKeysValues(Page):
         own = "ᴿ" * self.trace.config.distance_matrices
         said += [text(f"read_{role}_distance", matrix=f"W_{role}{own}") for role in of_distances]
         looks += [{"title": word(f"{role}_distance"), "line_colour": role_colours()[role]} for role in of_distances]
-        stacked = len(keys) > len(ROLES)
-        if stacked:
-            for look in looks:
-                look["height"] = scaled(min(300, 90 + 12 * len(self.tokens)))
-        for look in looks[len(ROLES) :] if of_distances else []:
-            look["height"] = scaled(min(420, 90 + 12 * 2 * len(self.tokens)))
-        cell_maps(self, keys, said, looks, stacked=stacked)
+        cell_maps(self, keys, said, looks, first=0)
+
+    def pair(self) -> None:
+        """The selected token's scores, and how one of them is made: its query times a key, product by product."""
+        scores, token = self.key(f"{PREFIX}scores"), self.token
+        products = self.vectors["Q"][token] * self.vectors["K"]  # (token, d_k)
+        key = int(products.sum(axis=1).argmax()) if self.choice.key is None else self.choice.key
+        names = {"token": self.placed[token], "key": self.placed[key]}
+        cell_map(
+            self,
+            scores,
+            text("read_scores", best=self.placed[int(products.sum(axis=1).argmax())], **names),
+            cell=(self.head, token, key),
+            below=partial(self.products, products[key], key, names),
+            rows=[token],
+            strongest=limit(self, scores),
+        )
+
+    def products(self, products: np.ndarray, key: int, names: Mapping[str, str]) -> None:
+        """A query, a key and their products, component over component. products: (d_k); names: of both tokens."""
+        turned, total = "_turned" * self.turned, float(products.sum())
+        drawn = {
+            word(f"strip_Q{turned}", **names): (self.vectors["Q"][self.token], role_colours()["Q"]),
+            word(f"strip_K{turned}", **names): (self.vectors["K"][key], role_colours()["K"]),
+            word("strip_product"): (products, INK[mode()]),
+        }
+        said = text("read_products", d_k=self.config.d_k, score=written(f"{total:.2f}"))
+        if self.config.distance_terms:
+            said += " " + text("read_told_apart")
+        elif self.config.divided:
+            result = written(f"{total / self.config.d_k**0.5:.2f}")
+            said += " " + text("read_divided", d_k=self.config.d_k, result=result)
+        self.picture(
+            "products",
+            strips([(name, values, colour) for name, (values, colour) in drawn.items()]),
+            said,
+            table=partial(pd.DataFrame, {name: values for name, (values, _) in drawn.items()}),
+            law_of=[f"{PREFIX}scores", f"{PREFIX}scaled"],
+        )
 
     def about_turn(self) -> str:
         """By how much the first and the last pair of numbers turn from place to place."""

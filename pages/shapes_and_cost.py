@@ -50,55 +50,22 @@ WALK = {
     "equations": ("symbol", "equation"),
 }
 MOST_TOLD = 64  # tokens of a map in which each cell says its numbers
+FORMER = dict.fromkeys(("note", "properties", "claims"), "notes")
+#: What grows with the input, from what stays as it is to what grows fastest.
+GROWING = ("parameters", "projections", "ffn", "scores", "weighted_sum")
 
 
 class ShapesAndCost(Page):
+    former = FORMER
     chips = False
     any_input = True
-
-    @property
-    def one_by_one(self) -> bool:
-        """Whether in every layer each token meets each of the others, once."""
-        return not (self.config.local or self.config.distance_terms)
-
-    def how_large(self) -> None:
-        """The parameters of an encoder of the paper's size, and of the network that reads the input."""
-        base = PRESETS["004"]
-        parts = {name: part.number for name, part in parameters(base).items()}
-        whole, largest = sum(parts.values()), max(parts, key=parts.get)
-        here = sum(weight.numel() for weight in self.pipeline.network.parameters())
-        said = text(
-            "story_base",
-            total=f"{whole:,}",
-            vocabulary=f"{base.vocab_size:,}",
-            part=word(f"part_{largest}"),
-            share=f"{parts[largest] / whole:.0%}",
-            here=f"{here:,}",
-        )
-        self.picture("parameters", cost_tables.parameters_picture(base), said)
-
-    def growth(self) -> None:
-        """How much more there is of each part of a layer for an input twice as long."""
-        n, grown = len(self.tokens), growth(self.config, len(self.tokens))
-        order = ("parameters", "projections", "ffn", "scores", "weighted_sum")
-        values = np.array([grown[name] for name in order])
-        figure = bars_with_numbers(
-            values,
-            [word(f"growth_{name}") for name in order],
-            [f"× {value:.3g}" for value in values],
-            colours=[GREY if value == 1 else BLUE if value == 2 else ORANGE for value in values],
-            height=scaled(26 * len(order)),
-        )
-        self.picture("growth", figure, text("read_growth", n=f"{n:,}", double=f"{2 * n:,}"), still=True)
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {
             "walk": self.show_walk,
             "parameters": self.show_parameters,
             "cost": self.show_cost,
-            "note": run_note,
-            "properties": self.show_properties,
-            "claims": self.show_claims,
+            "notes": self.show_notes,
         }
 
     def code(self) -> Sequence[object]:
@@ -247,6 +214,7 @@ class ShapesAndCost(Page):
             self.picture("cost", figure, sentence, table=cost_tables.named(lines), still=True)
             if times:
                 read_times(times, config)
+            self.show_growth(config, n)
         with columns[1]:
             whole, memory = total(parameters(config)).number, attention_memory(config, n)
             sentence = text(
@@ -267,9 +235,31 @@ class ShapesAndCost(Page):
         show_table("crossings", cost_tables.crossings_table(config))
         examine_statement(config, n)
 
+    def show_growth(self, config: EncoderConfig, n: int) -> None:
+        """How much more there is of each part of a layer for an input twice as long."""
+        grown = growth(config, n)
+        values = np.array([grown[name] for name in GROWING])
+        figure = bars_with_numbers(
+            values,
+            [word(f"growth_{name}") for name in GROWING],
+            [f"× {value:.3g}" for value in values],
+            colours=[GREY if value == 1 else BLUE if value == 2 else ORANGE for value in values],
+            height=scaled(26 * len(GROWING)),
+        )
+        self.picture("growth", figure, text("read_growth", n=f"{n:,}", double=f"{2 * n:,}"), still=True)
+
+    def show_notes(self) -> None:
+        """The lecture notes: their numbers, what they say of every encoder, and their code."""
+        self.show_claims()
+        self.show_properties()
+        look = {"icon": ":material/code:", "key": "cost.note", "on_change": "rerun"}
+        with st.expander(word("note"), **look) as box:
+            if box.open:
+                run_note()
+
     def show_properties(self) -> None:
         """What lecture note 004 says of every encoder, checked on the run of this very input."""
-        st.markdown(text("properties_intro"))
+        st.markdown(f"**{word('properties')}**  \n{text('properties_intro')}")
         trace, config, tokens = self.trace, self.trace.config, self.trace.tokens
         layers = [layer_properties(trace, layer) for layer in range(config.layers)]
         same = all(layer.shape_in == layer.shape_out for layer in layers)

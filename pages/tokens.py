@@ -1,4 +1,4 @@
-"""Tokens: the pieces of the input, their vectors, their places, and the sum X⁰ that the first layer reads."""
+"""Tokens: the vector of each token, its position, and their sum X⁰, which the first layer reads."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -9,20 +9,17 @@ import pandas as pd
 import streamlit as st
 
 from model import WeightsError
-from model.analysis import cosine_similarity, cut_words, piece_kinds, spelled, token_places
+from model.analysis import cosine_similarity, cut_words, piece_kinds, spelled, token_places, units
 from model.config import PRESETS
 from model.patch_waves import are_waves
 from model.pipeline import TextReader
 from model.relative import table_rows
 from model.token_dropout import SHOWN, multiplier
-from pages.ui.components.tables import draw_table, markdown_table
+from pages.ui.components.tables import draw_table
 from pages.ui.figures import Axis, bars, colour_tiles, heatmap, lines, tiles, waves
 from pages.ui.figures.equations import COSINE
-from pages.ui.figures.theme import scaled
-from pages.ui.frame.pickers import bound
 from pages.ui.page import Page
-from pages.ui.runs.worked_out import neighbours, sinusoids, whole_table
-from pages.ui.sections import far_out
+from pages.ui.runs.worked_out import neighbours, whole_table
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.order import order_matters
 from pages.ui.sections.overlay import pieces_of
@@ -36,19 +33,23 @@ SINES = (
 )
 SLATE = "#5B7083"  # of bars that are neither query, key nor value
 MOST_TRIED = 5  # pieces that were looked up in vain and are shown
-MOST_WRITTEN = 64  # pixels of a patch whose numbers a story shows
 FEWEST_APART = 5  # tokens whose distances are compared
 LEAST_PLACES = 64  # for which turns are drawn
 LEAST_APART = 32  # places to either side for which numbers of distances are drawn
 MOST_SIMPLIFIED = 4  # words of which it is said how they are read
 BADGES = {"first": "orange", "later": "orange", "unk": "red", "cls": "violet", "sep": "violet", "mask": "violet"}
+#: Parts of before -> where they are shown now.
+FORMER = {"prepared": "pieces", "waves": "positions", "compare": "positions", "maps": "positions"}
 text, word = texts_of("tokens")
 
 
 class Tokens(Page):
+    former = FORMER
+
     @property
     def rows(self) -> tuple[str, ...]:  # type: ignore[override]
-        return (self.summed if "embedding.sum" in self.trace else self.trace.graph.stream(0)[0],)
+        result = "embedding.sum" if "embedding.sum" in self.trace else self.trace.graph.stream(0)[0]
+        return tuple(dict.fromkeys(("embedding.tokens", result)))
 
     @property
     def summed(self) -> str:
@@ -107,29 +108,12 @@ class Tokens(Page):
     def colour(self) -> bool:
         return self.seen is not None and self.seen.ndim == 3
 
-    def story_row(self) -> None:
-        """One row of numbers for each word."""
-        if not self.placed:
-            (key,) = self.rows
-            said = text("story_row_turned" if self.known else "read_sum_changed_tokens")
-            cell_maps(self, [key], [said], [{"title": word("summed_none")}])
-            return
-        again = self.twice_at()
-        row = text("story_row_twice", token=self.tokens[again[0]]) if again else text("story_row")
-        title = word("sum" if self.trace.graph.stream(0)[0] == "embedding.sum" else "summed")
-        said = text("read_sum_changed") if self.moved else row if self.known else text("read_sum_changed_tokens")
-        cell_maps(self, ["embedding.sum"], [said], [{"title": title}])
-
     def parts(self) -> Mapping[str, Callable[[], None]]:
-        parts: dict[str, Callable[[], None]] = {"pieces": self.pieces if self.words else self.patches}
-        parts["vectors"] = self.vectors
+        parts: dict[str, Callable[[], None]] = {"vectors": self.vectors}
+        parts["pieces"] = self.pieces if self.words else self.patches
         if self.words:
-            parts |= {"order": lambda: order_matters(self), "neighbours": self.next_door}
-        waves = self.turns if self.turned else self.as_waves if self.placed else self.distances
-        parts |= {"waves": waves, "compare": self.two_ways}
-        if self.cut:
-            parts |= {"prepared": lambda: how_it_is_prepared(self), "maps": lambda: position_maps(self, self.token)}
-        return parts
+            parts["order"] = lambda: order_matters(self)
+        return parts | {"positions": self.positions}
 
     def code(self) -> Sequence[object]:
         embedding = self.pipeline.network.embedding
@@ -137,9 +121,11 @@ class Tokens(Page):
         return type(embedding), type(places)
 
     def pieces(self) -> None:
-        """The words as the encoder reads them, each a badge, and a table of their numbers."""
-        kinds = piece_kinds(self.tokens)
-        named = zip(self.tokens, kinds, strict=True)
+        """The words as the encoder reads them, how they were cut, and the table of their ids."""
+        groups = units(self.tokens, spaces=False)  # several tokens may make one character
+        first, pieces = [places[0] for places in groups], [spelled([self.tokens[i] for i in group]) for group in groups]
+        kinds, cut = piece_kinds(pieces), cut_words(self.tokens)
+        named = zip(pieces, kinds, strict=True)
         st.markdown(" ".join(f":{BADGES.get(kind, 'gray')}-badge[{literal(piece)}]" for piece, kind in named))
         st.markdown(text("read_pieces", pieces=len(self.tokens), vocabulary=f"{self.trace.config.vocab_size:,}"))
         typed, reader = self.given, self.pipeline.reader
@@ -149,17 +135,6 @@ class Tokens(Page):
             pairs = plain("common.semicolon").join(f"{typed} → {read}" for typed, read in simplified[:MOST_SIMPLIFIED])
             how = "" if self.choice.checkpoint else " " + text("simplified_how")  # theirs do otherwise
             st.info(text("simplified", words=pairs) + how, icon=":material/spellcheck:")
-        if not self.story:
-            self.about_pieces()
-            return
-        if {"[CLS]", "[SEP]"} <= {*self.tokens}:
-            st.caption(text("story_special"))
-        if parts := next(iter(cut_words(self.tokens)), None):  # how ## is to be read
-            st.caption(text("story_cut", word=spelled(parts), pieces=" + ".join(parts)))
-
-    def about_pieces(self) -> None:
-        """How words were cut, what the special pieces are, and the table of ids."""
-        kinds, cut = piece_kinds(self.tokens), cut_words(self.tokens)
         if cut:
             for parts in cut[:3]:
                 st.markdown("- " + text("read_cut", word=spelled(parts), n=len(parts), pieces=" + ".join(parts)))
@@ -177,18 +152,20 @@ class Tokens(Page):
             if kind in kinds:
                 st.markdown(text(self.about_mask() if kind == "mask" else sentence))
         st.markdown(text("read_special" if "[CLS]" in self.tokens else "read_special_end"))
-        sentences = [chr(ord("A") + segment) for segment in self.trace.segments]
+        sentences = [chr(ord("A") + self.trace.segments[place]) for place in first if self.trace.segments]
+        ids = [[self.trace.ids[place] for place in places] for places in groups]
+        several = len(first) < len(self.tokens)  # pieces for one character
         table = pd.DataFrame(
             {
-                word("column_piece"): self.tokens,
-                word("column_id"): self.trace.ids,
-                "pos": pd.array(self.trace.rows, dtype="Int64"),
+                word("column_piece"): pieces,
+                word("column_id"): [", ".join(map(str, own)) if several else own[0] for own in ids],
+                "pos": pd.array([self.trace.rows[place] for place in first], dtype="Int64"),
                 **({word("column_segment"): sentences} if "B" in sentences else {}),
                 word("column_kind"): [word(f"kind_{kind}") for kind in kinds],
             },
-            index=range(1, len(self.tokens) + 1),
+            index=[place + 1 for place in first],
         )
-        draw_table(table, "tokens.pieces", height=min(38 + 35 * len(self.tokens), 740))
+        draw_table(table, "tokens.pieces", height=min(38 + 35 * len(first), 740))
 
     def how_it_is_cut(self, typed: str) -> None:
         """Which pieces WordPiece looked up on its way through a word, and what BPE would do."""
@@ -212,7 +189,7 @@ class Tokens(Page):
         return "read_mask" if self.config.head == "masked-word" else "read_mask_unguessed"
 
     def patches(self) -> None:
-        """A picture as the encoder takes it: its patches, and the selected one as a row of numbers."""
+        """The patches of a picture, the selected one as a row of numbers, and how the picture was prepared."""
         pixels, config = self.trace.patches, self.trace.config  # (patch, pixel)
         assert pixels is not None  # a picture
         first = len(self.tokens) - len(pixels)  # where the patches begin: after [CLS], if there is one
@@ -235,7 +212,7 @@ class Tokens(Page):
                     height=360,
                 ),
                 text(
-                    "read_patches_colour" if self.colour else "read_patches" if many else "read_flat",
+                    "read_patches" if many else "read_flat",
                     side=config.image_size,
                     patches=len(pixels),
                     size=size,
@@ -248,14 +225,12 @@ class Tokens(Page):
                 still=self.self_same,
             )
         with columns[1]:
-            if self.story:
-                if chosen is not None and pixels.shape[1] <= MOST_WRITTEN and not self.colour:
-                    self.one_patch(chosen, size)
-                return
             if chosen is not None:
                 self.one_row(first, chosen, size)
             if many:
                 self.read_front()
+        if many:
+            how_it_is_prepared(self)
 
     def read_front(self) -> None:
         """What stands before the patches, and what is said of their places."""
@@ -278,24 +253,6 @@ class Tokens(Page):
         if config.learned_side:
             st.markdown(text("read_stretched", learned=config.learned_side, side=config.patches_per_side))
 
-    @property
-    def usual_token(self) -> int:
-        """Of a picture that is cut the patch with most ink: here it is asked how a piece of it becomes numbers."""
-        pixels = self.trace.patches
-        if pixels is None or not self.cut:
-            return super().usual_token
-        return len(self.tokens) - len(pixels) + int(pixels.sum(axis=1).argmax())
-
-    def one_patch(self, chosen: int, size: int) -> None:
-        """The numbers of one patch, each where its pixel stands."""
-        assert self.trace.patches is not None  # a picture
-        pixels, name = self.trace.patches[chosen], self.tokens[len(self.tokens) - len(self.trace.patches) + chosen]
-        rows = [[f"{value:.2f}" for value in row] for row in pixels.reshape(size, size)]
-        with st.container(key="working.pixels"):  # as narrow as the tables of an arithmetic
-            st.markdown(markdown_table([" "] * size, rows, "|".join(["--:"] * size)))
-        ink = int((pixels > 0.5).sum())
-        st.markdown(text("read_pixels", token=name, pixels=len(pixels), ink=ink))
-
     def one_row(self, first: int, chosen: int, size: int) -> None:
         """The numbers of one patch as they are read; in colour a row for each channel."""
         assert self.trace.patches is not None  # a picture
@@ -314,46 +271,41 @@ class Tokens(Page):
         )
 
     def vectors(self) -> None:
-        """Token vectors, positions and their sum, one below the other, with the arithmetic of the chosen cell."""
+        """Token embeddings, positions and their sum, with the arithmetic of the chosen cell."""
         rows = [key for key in self.trace if key.startswith("embedding.")]
         X_embed, X_0 = self.trace["embedding.tokens"], self.trace[self.summed]
         E_pos = self.trace["embedding.positions"] if self.placed else None
-        same = self.choice.same_range
-        st.toggle(word("same_range"), **bound("tokens.same_range", same, lambda on: select(same_range=on)))
-        strongest = max(far_out.strongest(self, row, self.measure(row)) for row in rows) if same else None
         config = self.trace.config
         learned = config.positions == "learned"
         made = ("learned_words" if self.words else "waves" if self.waved else "learned") if learned else "sinusoidal"
         normed = "read_norm_narrow" if config.d_embedding else "read_norm" if self.placed else "read_norm_turned"
-        told = {"tokens": length(X_embed), "sum": length(X_0)}
-        told |= {} if E_pos is None else {"positions": length(E_pos)}
+        lengths = {"tokens": length(X_embed), "sum": length(X_0)}
+        lengths |= {} if E_pos is None else {"positions": length(E_pos)}
+        several = len({*getattr(self.pipeline.reader, "segments", {}).values()}) > 1
         said = {
-            "tokens": self.about_vectors(X_embed, E_pos),
-            "segments": text("read_segments" if config.segments > 1 else "read_segments_one"),
+            "tokens": self.about_vectors(X_embed),
+            "segments": text("read_segments" if several else "read_segments_one"),
             "positions": text("one_place" if len(self.tokens) == 1 else f"read_positions_{made}")
             + self.about_uncounted(),
-            "sum": self.about_sum(rows, told) if "embedding.sum" in rows else "",
+            "sum": self.about_sum(rows, lengths) if "embedding.sum" in rows else "",
             "norm": text(normed),
             "projection": text("read_projection", narrow=config.embedded, wide=config.d_model),
         }
         names = [row.removeprefix("embedding.") for row in rows]
-        low = scaled(min(240 if len(rows) < 4 else 160, 70 + 10 * len(self.tokens)))
         titles = {name: word(name) for name in names} | ({"sum": word("summed")} if names[-1] != "sum" else {})
         titles |= {} if self.placed else {names[-1]: word("summed_none")}
-        looks = [{"title": titles[name], "height": low, "strongest": strongest} for name in names]
-        cell_maps(self, rows, [said[name] for name in names], looks, stacked=True)
+        cell_maps(self, rows, [said[name] for name in names], [{"title": titles[name]} for name in names])
         if not self.placed:
             apart = "told_apart" if self.trace.config.distance_terms else "distances_alone"
             st.markdown(text("turned" if self.turned else apart))
-        elif not learned:
-            self.equation(SINES)
-            st.markdown(text("counted_from"))
+        if self.words:
+            self.nearest()
 
     def about_uncounted(self) -> str:
         """Which token takes no place; nothing where all take one."""
         return " " + text("read_uncounted", token=self.uncounted[0]) if self.uncounted and not self.moved else ""
 
-    def about_vectors(self, X_embed: np.ndarray, E_pos: np.ndarray | None) -> str:
+    def about_vectors(self, X_embed: np.ndarray) -> str:
         d_model, source = self.trace.config.d_model, self.trace.graph["embedding.tokens"]
         pixels = self.trace.patches
         if pixels is None:
@@ -362,56 +314,59 @@ class Tokens(Page):
                 n, hidden = len(self.tokens), self.trace.ids.count(dropped)
                 numbers = {"n": n, "hidden": hidden, "share": f"{SHOWN:.2f}", "k": f"{multiplier(n, hidden):.4f}"}
                 return said + " " + text("read_token_dropout", **numbers)
-            if source.factor == 1 or E_pos is None:
+            if source.factor == 1 or not self.placed:
                 return said
-            told = {"before": length(X_embed / source.factor), "after": length(X_embed), "positions": length(E_pos)}
-            return said + " " + text("read_tokens", d_model=d_model, root=f"{source.factor:.4g}", **told)
+            lengths = {"before": length(X_embed / source.factor), "after": length(X_embed)}
+            return said + " " + text("read_tokens", d_model=d_model, root=f"{source.factor:.4g}", **lengths)
         first = len(self.tokens) - len(pixels)
         kind = "read_tokens_colour" if self.colour else "read_tokens_patches" if first else "read_tokens_flat"
         return text(kind, pixels=pixels.shape[1], d_model=d_model, length=length(X_embed[first:]))
 
-    def about_sum(self, rows: Sequence[str], told: Mapping[str, str]) -> str:
-        """What the sum of token and position holds. rows: what the embedding computes; told: lengths of its parts."""
+    def about_sum(self, rows: Sequence[str], lengths: Mapping[str, str]) -> str:
+        """What the sum of token and position holds. rows: what the embedding computes; lengths: means, of its parts."""
         if self.touched("embedding.positions"):
             return text("read_sum_changed")
         if not self.known:
             return text("read_sum_changed_tokens")
         if twice := self.about_twice(self.trace["embedding.sum"]):
             return twice
-        if rows[-1] == "embedding.sum":
-            return text("read_sum", **told)
         if "embedding.segments" in rows:
-            return text("read_sum_segments", segments=length(self.trace["embedding.segments"]), **told)
-        return text("read_sum_first", **told)
+            return text("read_sum_segments", segments=length(self.trace["embedding.segments"]), **lengths)
+        return text("read_sum", **lengths)
 
     def about_twice(self, X_0: np.ndarray) -> str | None:
-        """How two places of the same word differ in the sum; None where no word stands twice."""
-        if (places := self.twice_at()) is None:
-            return None
-        first, second = places
-        cosine = f"{cosine_similarity(X_0[[first, second]])[0, 1]:.4f}"
-        return text("read_sum_twice", token=self.tokens[first], first=first + 1, second=second + 1, cosine=cosine)
-
-    def twice_at(self) -> tuple[int, int] | None:
-        """The first two places of the first word that stands twice; None where none does."""
+        """How two places of the first repeated word differ in the sum; None where no word stands twice."""
         again = next((name for name in self.tokens if self.tokens.count(name) > 1), None) if self.words else None
         if again is None:
             return None
         first = self.tokens.index(again)
-        return first, self.tokens.index(again, first + 1)
+        second = self.tokens.index(again, first + 1)
+        cosine = f"{cosine_similarity(X_0[[first, second]])[0, 1]:.4f}"
+        return text("read_sum_twice", token=again, first=first + 1, second=second + 1, cosine=cosine)
 
-    def next_door(self) -> None:
+    def nearest(self) -> None:
         """The rows of E nearest to that of the selected token."""
         words, cosines, mean = neighbours(self.choice.pipeline, self.trace.ids[self.token])
         names, kind = Axis(word("column_piece"), words), "read_random_rows" if self.choice.paper else "read_neighbours"
+        said = {"token": self.tokens[self.token], "nearest": words[0], "cosine": f"{cosines[0]:.2f}"}
         self.picture(
             "neighbours",
             bars(cosines, names, word("axis_cosine"), colours=SLATE),
-            text(kind, token=self.tokens[self.token], nearest=words[0], cosine=f"{cosines[0]:.2f}"),
+            text(kind, mean=f"{mean:.2f}", **said),
             equation=COSINE,
             still=self.self_same,
         )
-        st.markdown(text("about_neighbours", mean=f"{mean:.2f}"))
+
+    def positions(self) -> None:
+        """How positions are told, and, where they are added, the two ways to make them."""
+        if not self.placed:
+            (self.turns if self.turned else self.distances)()
+            return
+        if self.cut:
+            position_maps(self, self.token)
+        if len(self.tokens) > 1:
+            self.waves()
+        self.two_ways()
 
     def turns(self) -> None:
         """How far some pairs of numbers of a query or a key have turned at each place, as cosines."""
@@ -466,39 +421,30 @@ class Tokens(Page):
         self.picture(
             "alike_distances",
             heatmap(alike, named, named),
-            text("read_alike_distances_story" if self.story else "read_alike_distances", **said),
+            text("read_alike_distances", **said),
             values=alike,
             equation=COSINE,
             still=True,
         )
 
-    def as_waves(self) -> None:
-        """A few dimensions of the positions as curves over the places."""
-        many, config = len(self.tokens) > 1, self.trace.config
-        # With a single place there is nothing to draw a line through: then the text model's waves stand for all.
-        table = self.pipeline.network.embedding.positions.table.numpy() if many else sinusoids()
+    def waves(self) -> None:
+        """A few components of the positions as curves over the positions."""
+        config, table = self.trace.config, self.pipeline.network.embedding.positions.table.numpy()
         width, dimension, place = table.shape[1], self.choice.component, self.trace.rows[self.token]
         if dimension is not None and dimension >= width:  # chosen where vectors are wider
             dimension = None
         drawn = [0, width // 16, width // 8, width // 4, width // 2]  # even: sines
-        shown = [*drawn, dimension] if many and dimension is not None and dimension not in drawn else drawn
+        shown = [*drawn, dimension] if dimension is not None and dimension not in drawn else drawn
         called = {word("dimension", number=j + 1): j for j in shown}
-        turns = [
-            f"{2 * math.pi * 10_000 ** (j / width):,.{decimals}f}" for j, decimals in ((drawn[0], 1), (drawn[-1], 0))
-        ]
-        told = {
-            "side": config.patches_per_side,
-            "front": plain("compare.and").join(
-                name for token, name in enumerate(config.front) if token not in config.placeless
-            ),
-        }
-        sentence = text("read_waves_learned_words" if self.words else "read_waves_learned", **told)
-        sentence = text("read_waves_of_patches", **told) if self.waved else sentence
-        if not many or config.positions == "sinusoidal":
-            used = text("read_waves_used" if many else "read_waves_one", used=len(self.tokens))
-            sentence = text("read_waves", fast=turns[0], slow=turns[1], last=drawn[-1] + 1) + (" " + used) * (
-                not self.moved
-            )
+        front = [name for token, name in enumerate(config.front) if token not in config.placeless]
+        patches = {"side": config.patches_per_side, "front": plain("compare.and").join(front)}
+        if sines := config.positions == "sinusoidal":
+            periods = [2 * math.pi * 10_000 ** (j / width) for j in (drawn[0], drawn[-1])]
+            said = text("read_waves", fast=f"{periods[0]:.1f}", slow=f"{periods[1]:,.0f}", last=drawn[-1] + 1)
+            said += " " + text("counted_from")
+        else:
+            of_patches = "read_waves_of_patches" if self.waved else "read_waves_learned"
+            said = text("read_waves_learned_words" if self.words else of_patches, **patches)
         self.picture(
             "waves",
             waves(
@@ -506,11 +452,12 @@ class Tokens(Page):
                 called,
                 Axis(word("axis_place")),
                 word("axis_value"),
-                used=len(self.tokens) - len(self.uncounted) if many and not self.moved else None,
-                chosen=(place, dimension) if many and dimension is not None and place is not None else None,
+                used=None if self.moved else len(self.tokens) - len(self.uncounted),
+                chosen=None if dimension is None or place is None else (place, dimension),
             ),
-            sentence,
+            said if self.moved else f"{said} {text('read_waves_used', used=len(self.tokens) - len(self.uncounted))}",
             table=pd.DataFrame(table[:, shown], columns=list(called), index=range(1, len(table) + 1)),
+            equation=SINES if sines else None,
             still=True,
         )
 

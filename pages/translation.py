@@ -8,18 +8,25 @@ import streamlit as st
 from model.decoder import Decoder, DecoderLayer
 from model.search import beam_search
 from model.translator import language_after
+from pages.ui.runs.masks import with_words_hidden
 from pages.ui.sections.alignment import alignment
 from pages.ui.sections.decoder import inside
 from pages.ui.sections.search import search
-from pages.ui.sections.tampering import tampering
 from pages.ui.sections.writing import Writing, one_step, sentences, step_slider, which
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
 
-PARTS = {"writing": one_step, "search": search, "alignment": alignment, "inside": inside, "changes": tampering}
+PARTS = {"writing": one_step, "search": search, "alignment": alignment, "inside": inside}
+FORMER = {"changes": {"panel": "inside", "block": "changes"}}
 
 
 class Translation(Writing):
+    former = FORMER
+
+    @property
+    def chips(self) -> bool:
+        return self.choice.panel == "inside"  # elsewhere a click on the picture chooses the source word
+
     def fill(self) -> None:
         if self.translates:
             super().fill()
@@ -37,8 +44,8 @@ class Translation(Writing):
         with st.container(horizontal=True, vertical_alignment="center"):
             which(self)
             sentences(self)
-            if self.story:
-                step_slider(self)
+            if with_words_hidden(self.choice, self.typed) is not None:
+                st.caption(t("translation.all_read"), width="content")
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         return {name: partial(draw, self) for name, draw in PARTS.items()}

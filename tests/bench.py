@@ -27,7 +27,7 @@ from model.sweep import sweep
 from model.trace import record
 from pages.ui.frame.contents import PAGES
 from tests.model.test_checkpoints import MINILM
-from tests.pages.opening import charts, open_page
+from tests.pages.opening import charts, open_page, write
 
 # AppTest reads a session's state outside of any script run, and Streamlit warns of that each time: a thousand lines.
 logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").addFilter(
@@ -157,7 +157,7 @@ def bench_translation() -> None:
         app = open_page("translation", s="he is here .")
 
         def first_picture(s: str) -> None:
-            app.sidebar.text_input(key="s").set_value(s).run()
+            write(app, s)
 
         for name, some in TRANSLATED.items():
             alone = statistics.median(cpu(lambda s=s: translator(s)) for s in some)

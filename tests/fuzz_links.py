@@ -22,7 +22,7 @@ from model.config import DECODER, PRESETS
 from model.edits import OPERATIONS, operations_at
 from model.graph import graph
 from pages.ui.frame.frame import PAGES
-from pages.ui.frame.sidebar import EXAMPLES
+from pages.ui.frame.line import EXAMPLES
 from pages.ui.state import choice, pictures, sketch
 from pages.ui.state.choice import FIELDS, Choice, Field
 from pages.ui.state.goal import GOAL
@@ -166,9 +166,9 @@ def damaged(text: str, dice: Random) -> str:
 
 
 def grown(dice: Random) -> Link:
-    """A link of the grammar: some values good, few of them wrong, at any depth, for any input."""
+    """A link of the grammar: some values good, few of them wrong, for any input."""
     some = dice.choice([1, 3, 6, 12])
-    chosen = [field for field in FIELDS if field.name in ("input", "depth", "s") or dice.random() < some / len(FIELDS)]
+    chosen = [field for field in FIELDS if field.name in ("input", "s") or dice.random() < some / len(FIELDS)]
     if dice.random() < 0.4:
         chosen.append(next(field for field in FIELDS if field.name == "edits"))
     wrong = dice.choice([0.0, 0.1, 0.5])

@@ -128,6 +128,9 @@ CONFIGS: dict[str, EncoderConfig] = {
 class IdReader:
     """For networks without a vocabulary of their own: the input is a list of ids, the first three one sentence."""
 
+    vocabulary: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+
     def __init__(self, config: EncoderConfig) -> None:
         self.segments = config.segments
 

@@ -1,4 +1,4 @@
-"""The links of the replay: every page in every depth, language and kind of input; changed, compared, chosen, large.
+"""The links of the replay: every page in every language and kind of input; changed, compared, chosen, large.
 
 A link is written plainly: "attention?lang=en&s=i love you .". A drawing is named by the digit of an
 example. `do` is what is done there: "downloads", "upload", or the text key of a button that is clicked.
@@ -11,19 +11,16 @@ PAGES = (
     "home", "tokens", "queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward", "layers", "answer",
     "translation", "what_if", "flat", "shapes_and_cost", "lesson", "class",
 )  # fmt: skip
-#: In a link: every story is told to its end.
-SEEN = "seen=" + "~".join(PAGES)
-DEPTHS = ("story", "numbers", "formula", "code")
 PANELS = {
     "home": ("shapes", "start"),
-    "tokens": ("vectors", "order", "neighbours", "waves", "compare"),
-    "queries_keys_values": ("maps", "weights", "plane"),
+    "tokens": ("vectors", "pieces", "order", "positions"),
+    "queries_keys_values": ("maps", "pair", "weights", "plane"),
     "attention": ("steps",),
     "heads": ("all", "role", "average", "figures", "scatter", "origins", "written", "mixed"),
     "add_and_norm": ("maps", "ways", "values", "why"),
-    "feed_forward": ("maps", "curve", "neuron", "writes", "output", "alone"),
-    "layers": ("path", "lens", "alike", "lengths", "origin", "out"),
-    "answer": ("only",),
+    "feed_forward": ("maps", "neuron", "alone", "without"),
+    "layers": ("lens", "path", "alike", "origin"),
+    "answer": ("all",),
     "translation": ("writing", "search", "alignment", "inside", "changes"),
     "what_if": ("heads", "neurons", "residuals", "inside", "tokens", "places", "patching"),
     "flat": ("stages", "attention", "hand", "answer", "why", "beside"),
@@ -39,7 +36,7 @@ CHOSEN = f"{PLACE}&token=3&key=2&component=6&part=4&neuron=8"
 IN_TWO_LAYERS = "layer=2&head=3&token=3&key=2&component=6&part=4&neuron=8"
 FOUR = "input=digit&ink=4"
 #: Parts that pages have only of drawings.
-OF_DRAWINGS = {"tokens": ("prepared", "maps"), "attention": ("heads", "layers")}
+OF_DRAWINGS = {"tokens": ("pieces", "positions"), "attention": ("heads", "layers")}
 #: Each operation on a run, at least once.
 EDITS = (
     "layers.2.attention.heads~zero~head.2",
@@ -112,11 +109,9 @@ def _all() -> Iterator[str]:
 
 def _every_input() -> Iterator[str]:
     for lang, sentence in (("en", TIRED), ("zh", WEATHER)):
-        yield from (f"lang={lang}&depth={depth}&s={sentence}&{PLACE}" for depth in DEPTHS)  # a story that asks first
-        yield f"lang={lang}&depth=story&s={sentence}&{PLACE}&{SEEN}"
-        for given in (f"{FOUR}&{PLACE}", "input=flat&ink=4", f"model=paper&s={CAT}&{PLACE}"):
-            yield from (f"lang={lang}&depth={depth}&{given}&{SEEN}" for depth in ("story", "formula"))
-        yield f"lang={lang}&depth=story&s={CAT}&{CHOSEN}&big=true&{SEEN}"
+        for given in (f"s={sentence}&{PLACE}", f"{FOUR}&{PLACE}", "input=flat&ink=4", f"model=paper&s={CAT}&{PLACE}"):
+            yield f"lang={lang}&{given}"
+        yield f"lang={lang}&s={CAT}&{CHOSEN}&big=true"
         yield f"lang={lang}&model=words&s={PAIR}&{IN_TWO_LAYERS}"
         yield f"lang={lang}&model=pictures&picture=scene&{IN_TWO_LAYERS}"
     yield f"lang=en&{FOUR}&{CHOSEN}&big=true&theme=dark"
@@ -128,7 +123,7 @@ def _two_runs() -> Iterator[str]:
         yield f"lang=en&input=digit&ink=5&other_ink=3&{PLACE}&shown={shown}"
     for shown in ("changed", "original", "difference"):
         yield f"lang=en&s={CAT}&edits={EDITS[0]}&{PLACE}&token=3&shown={shown}"
-    yield f"lang=zh&depth=story&s={CAT}&other={DOG}&{PLACE}&shown=beside&theme=dark"
+    yield f"lang=zh&s={CAT}&other={DOG}&{PLACE}&shown=beside&theme=dark"
     yield f"lang=en&s={CAT}&other={DOG}&edits={EDITS[0]}&{PLACE}&shown=against&theme=dark"
     yield f"lang=en&{FOUR}&edits={EDITS[0]}&{PLACE}&shown=difference"
     yield f"lang=zh&model=pictures&other_picture=card&edits={IN_PICTURES}&shown=against"
@@ -142,7 +137,7 @@ def _what_is_done(page: str) -> Iterator[str]:
 
 
 def _of_one_page() -> Iterator[tuple[str, str]]:
-    """Pages, and what is chosen there beside language and depth."""
+    """Pages, and what is chosen there beside language."""
     for page in ("attention", "answer"):
         for shown in ("changed", "difference"):
             yield from ((page, f"s={CAT}&{PLACE}&token=4&edits={edit}&shown={shown}") for edit in EDITS)
@@ -172,10 +167,10 @@ def _of_one_page() -> Iterator[tuple[str, str]]:
     yield "answer", f"s={CAT}&output=700&against=900&stage=logits&token=4"
     yield "answer", f"{FOUR}&output=4&against=9&stage=logits"
     yield from (("answer", f"{given}&panel=wrote") for given in (f"s={CAT}&token=4", FOUR))
-    yield from (("feed_forward", f"s={TIRED}&{PLACE}&panel=maps&order={order}") for order in ("all", "sorted"))
+    yield from (("feed_forward", f"s={TIRED}&{PLACE}&stage={stage}&component=9") for stage in ("hidden", "output"))
     yield "heads", f"s={TIRED}&subset=1.1_2.3_6.8&every_layer=true&panel=average"
     yield "home", f"s={TIRED}&decoder=true&panel=shapes"
-    yield "tokens", f"s={TIRED}&same_range=true&panel=vectors&stage=positions&component=5"
+    yield "tokens", f"s={TIRED}&stage=positions&component=5"
     yield from (("add_and_norm", f"s={TIRED}&sublayer=2&panel={panel}") for panel in PANELS["add_and_norm"])
     for panel, stages in {"heads": ("mean",), "tokens": ("swap", "zero", "set"), "inside": ("pair",)}.items():
         yield from (("what_if", f"s={CAT}&panel={panel}&stage={stage}") for stage in stages)

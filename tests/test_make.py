@@ -60,7 +60,7 @@ def make(folder: Path, *words: str) -> list[tuple[str, list[str], dict[str, str]
 def test_no_word_said_to_make_is_run(tmp_path: Path) -> None:
     said, text = {}, " ".join(HOSTILE)
     for target, names in {
-        "run": ["MODELS"],
+        "run": ["MODELS", "PORT"],
         "serve": ["MODELS", "WORKERS", "PORT"],
         "train": ["RECIPE", "DATA", "MODEL"],
         "class": ["VISITORS", "WORKERS", "THINK", "SECONDS", "PLACES", "CHOICES", "CHARTS", "PHONES"],
@@ -69,6 +69,7 @@ def test_no_word_said_to_make_is_run(tmp_path: Path) -> None:
         assert not (tmp_path / "x").exists()
     assert said["run"][0][1] == ["-m", "model.hugging_face", *text.split()], "a list: one argument for each word"
     assert said["run"][-1][2]["MODELS"] == text
+    assert said["run"][-1][1][-2:] == ["--server.port", text]
     assert said["serve"][-1][2] == {"MODELS": text, "WORKERS": text, "PORT": text}
     assert said["train"][0][1] == ["-m", "model.training", text, "--data", text, "--model", text]
     some = ["--workers", text, "--think", text, "--seconds", text, "--places", *text.split(), "--choices"]

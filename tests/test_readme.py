@@ -1,49 +1,46 @@
-"""README's picture of the house is the house: what it names is there, and what is there is named."""
+"""The READMEs' pictures of the house are the house: what they name is there, and their examples run."""
 
 import re
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text("utf-8")
-HOUSE = README[README.index("## How the house is built") : README.index("## Training it again")]
-FILE = re.compile(r"[\w.-]+\.(?:py|js|css|toml)\b|[\w.-]+/")
-#: Modules that stand beside the one that the tree names for them.
-BESIDE = {"__init__", "__main__"}
+READMES = [ROOT / folder / "README.md" for folder in ("", "pages", "pages/school", "model", "tests", ".serve")]
+FILE = re.compile(r"[\w.-]+\.(?:py|js|css|toml|yaml|conf)\b|[\w.-]+/")
 
 
-def tree() -> dict[str, set[str]]:
-    """Folder -> the files and folders that the tree names in it."""
-    found: dict[str, set[str]] = {"": set()}
-    at: list[str] = []
-    for line in HOUSE.split("\n\n")[2].splitlines():
-        depth = (len(line) - len(line.lstrip()) - 4) // 2
-        names = FILE.findall(line)
-        at = at[:depth]
-        folder = "".join(at)
-        found.setdefault(folder, set()).update(names)
-        if names and names[0].endswith("/") and line.split()[0] == names[0]:
-            at.append(names[0])
-            found.setdefault("".join(at), set())
-    return found
+def names(text: str) -> set[str]:
+    """The files and folders that a text names."""
+    return {
+        name for name in FILE.findall(text) if "NAME" not in name and not name.startswith(("path", "org", "google"))
+    }
 
 
-def test_what_the_tree_names_is_there() -> None:
-    missing = [f"{folder}{name}" for folder, names in tree().items() for name in names if not _is_there(folder, name)]
-    assert not missing
+@pytest.mark.parametrize("readme", READMES, ids=lambda readme: readme.parent.name)
+def test_what_a_readme_names_is_there(readme: Path) -> None:
+    text = readme.read_text("utf-8")
+    trees = [line for line in text.splitlines() if re.match("    (?!make|PIP_| *python| *load)", line)]
+    tables = [line for line in text.splitlines() if line.startswith("| ")]
+    said = re.findall(r"`([^` ]+\.(?:py|js|css|toml|yaml|conf))`", text)
+    named = names("\n".join(trees + tables + said))
+    floors = [ROOT / part for part in ("model", "pages", "tests", ".serve")]
+    there = {path.name for floor in floors for path in [floor, *floor.rglob("*")]}
+    there |= {path.name for path in ROOT.iterdir()}
+    assert not {name for name in named if name.rstrip("/") not in there}
 
 
-def _is_there(folder: str, name: str) -> bool:
-    """In its folder, or, of a file that a sentence speaks of, somewhere below it."""
-    return (ROOT / folder / name).exists() or any((ROOT / folder).rglob(name.rstrip("/")))
+def test_links_between_readmes_lead_somewhere() -> None:
+    for readme in READMES:
+        for link in re.findall(r"\]\(([^)#:]+)\)", readme.read_text("utf-8")):
+            assert (readme.parent / link).exists(), (readme, link)
 
 
-def test_the_table_of_changes_names_files_that_are_there() -> None:
-    table = [line for line in HOUSE.splitlines() if line.startswith("| ")]
-    named = {name for line in table for name in FILE.findall(line) if "NAME" not in name}
-    assert len(table) > 8 and named
-    assert not [name for name in named if not any(ROOT.rglob(name.rstrip("/")))]
+def test_the_first_readme_is_read_in_five_minutes() -> None:
+    assert len(READMES[0].read_text("utf-8").splitlines()) <= 150
 
 
-def test_the_example_for_a_notebook_runs() -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+@pytest.mark.parametrize("folder", ["", "model"])
+def test_the_example_for_a_notebook_runs(folder: str) -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / folder / "README.md").read_text("utf-8"), re.DOTALL)
     exec(compile(code, "README.md", "exec"), {})

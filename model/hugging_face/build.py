@@ -18,7 +18,7 @@ from model.heads import network_for
 from model.hugging_face.errors import CheckpointError
 from model.hugging_face.families import ACTIVATIONS, FAMILIES, Family, Head
 from model.hugging_face.folder import Folder, Stored
-from model.hugging_face.images import PICTURES, CheckpointImageReader, interpolated, side_of_pictures
+from model.hugging_face.images import CheckpointImageReader, interpolated, side_of_pictures
 from model.hugging_face.marian import MarianTranslator, check_positions, reader_of
 from model.hugging_face.text import CheckpointTextReader
 from model.measure import WithoutNumbers
@@ -57,8 +57,11 @@ def from_transformers(model: Any, tokenizer: Any) -> Pipeline:
     """The pipeline of a network of the transformers library that is in memory, and of its tokenizer or image processor.
 
     Both are saved into a folder, which is read and deleted; what the network becomes afterwards is not seen. Raises
-    CheckpointError where such a folder could not be read.
+    CheckpointError where such a folder could not be read, TypeError for what is neither.
     """
+    for what, given, example in (("model", model, "AutoModel"), ("tokenizer", tokenizer, "AutoTokenizer")):
+        if not hasattr(given, "save_pretrained"):
+            raise TypeError(f"this {what} is a {type(given).__name__}; give one of {example}.from_pretrained(…)")
     with TemporaryDirectory() as folder:
         model.save_pretrained(folder)
         tokenizer.save_pretrained(folder)
@@ -287,7 +290,7 @@ def _worked_out(of: Callable[[Mapping[str, Any]], int], theirs: Mapping[str, Any
 
 def _size_of_pictures(folder: Folder, family: Family, settings: Mapping[str, Any]) -> dict[str, int]:
     """The side of the pictures that the network is given, where its positions were learned for others."""
-    side, patch = side_of_pictures(folder.settings(PICTURES) or {}), settings["patch_size"]
+    side, patch = side_of_pictures(folder.pictures()), settings["patch_size"]
     learned = settings["image_size"]
     if side is None or side == learned or side % patch or learned % patch or side > MOST["image_size"]:
         return {}
@@ -492,7 +495,7 @@ def _their_name(key: str, family: Family, head: Head, prefix: str, config: Encod
 
 def _reader(folder: Folder, family: Family, config: EncoderConfig, labels: list[str]) -> Reader:
     if config.input == "patches":
-        return CheckpointImageReader(config, {**family.pictures, **(folder.settings(PICTURES) or {})}, labels)
+        return CheckpointImageReader(config, {**family.pictures, **folder.pictures()}, labels)
     tokenizer = folder.tokenizer(config.vocab_size, family.letters)
     roles = folder.roles(tokenizer.get_vocab())
     return CheckpointTextReader(tokenizer, config, roles, labels, proteins=family.letters)

@@ -58,12 +58,11 @@ SENTENCES = {
 class CheckpointError(ReasonedError):
     """A folder that cannot be read. `reason` is a key of the sentences above, `values` what stands in them."""
 
+    sentences = SENTENCES
+
     def __init__(self, reason: str, **values: object) -> None:
         short = {
             name: value[:MOST] if isinstance(value, str) and name not in OURS else value
             for name, value in values.items()
         }
         super().__init__(reason, **short)
-
-    def __str__(self) -> str:
-        return SENTENCES[self.reason].format(**self.values)

@@ -182,6 +182,11 @@ class Folder:
             raise CheckpointError("missing", file="config.json", folder=self.name)
         return found
 
+    def pictures(self) -> dict[str, Any]:
+        """How pictures are prepared: what processor_config.json says, else preprocessor_config.json."""
+        own = (self.settings("processor_config.json") or {}).get("image_processor")
+        return own if isinstance(own, dict) else self.settings("preprocessor_config.json") or {}
+
     # -- weights -----------------------------------------------------------------------------------
 
     def weights(self) -> dict[str, Stored]:

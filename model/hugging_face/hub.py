@@ -16,11 +16,11 @@ from model.hugging_face.folder import SHARDS, WHOLE, Folder
 
 SETTINGS = [
     "config.json", "tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json",
-    "preprocessor_config.json", "modules.json", "vocab.json", "merges.txt", "source.spm", "target_vocab.json",
-    "generation_config.json", "*_Pooling/config.json",
+    "preprocessor_config.json", "processor_config.json", "modules.json", "vocab.json", "merges.txt", "source.spm",
+    "target_vocab.json", "generation_config.json", "*_Pooling/config.json", "*_Dense/config.json",
     "0_Transformer/*.json", "0_Transformer/*.txt",
 ]  # fmt: skip
-WEIGHTS = [WHOLE, SHARDS, "model-*-of-*.safetensors", f"0_Transformer/{WHOLE}"]
+WEIGHTS = [WHOLE, SHARDS, "model-*-of-*.safetensors", "0_Transformer/model*.safetensors", f"*_Dense/{WHOLE}"]
 NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 
 

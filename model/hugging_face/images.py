@@ -1,4 +1,4 @@
-"""Pictures for a checkpoint: brought to its size, and normalised, as its preprocessor_config.json says."""
+"""Pictures for a checkpoint: brought to its size, and normalised, as its folder says."""
 
 import io
 import math
@@ -16,7 +16,6 @@ from model.pipeline import InputError, Reading
 from model.trace import Guess
 from model.unpacking import MOST_UNPACKED, bytes_to_read
 
-PICTURES = "preprocessor_config.json"
 MOST_PIXELS = 50_000_000  # of a file: more would be unpacked in vain
 MOST_PACKED = 1000  # times: what is packed into less shows nothing
 MOST_SIDE = 4096  # to which a picture is brought
@@ -129,7 +128,7 @@ def _cut(settings: Mapping[str, Any]) -> tuple[int, int] | int | None:
 
 
 def side_of_pictures(settings: Mapping[str, Any]) -> int | None:
-    """The side of the square to which a preprocessor_config.json brings pictures; None where it says of none."""
+    """The side of the square to which these settings bring pictures; None where they name none."""
     found = _cut(settings) or _sides(settings.get("size"))
     return found[0] if isinstance(found, tuple) and found[0] == found[1] else None
 

@@ -106,7 +106,6 @@ class MarianReader(CheckpointTextReader):
     ) -> None:
         super().__init__(tokenizer, config, roles, ids=ids)
         self.roles, self.target, self.own_ids = dict(roles), target, ids
-        self.read_as = {i: piece for piece, i in (ids or {}).items()}
 
     def sentences(self, text: str) -> tuple[str, ...]:
         for ours, theirs in self.typed.items():
@@ -202,7 +201,7 @@ class MarianTranslator(Translator):
         reader = self.reader
         if reader.own_ids is None:
             return super().spelled_source(ids)
-        return self._joined(reader.read_as[i] for i in ids if reader.vocabulary[i] != "[SEP]")
+        return self._joined(reader.piece(i) or "" for i in ids if reader.vocabulary[i] != "[SEP]")
 
     def _joined(self, pieces: Iterable[str]) -> str:
         """Pieces of a .spm file as a text; what stands for no word by its name."""

@@ -1,9 +1,9 @@
 """Sentences for a checkpoint: cut by its own tokenizer, one or two at a time."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 
 from tokenizers import Encoding, Tokenizer
 from torch import Tensor
@@ -11,7 +11,8 @@ from torch import Tensor
 from model.config import EncoderConfig
 from model.examples import PROTEINS
 from model.hugging_face.answers import guesses
-from model.hugging_face.pieces import SPACE, readable, space_mark, unmarked
+from model.hugging_face.pieces import SPACE, in_a_row, readable, space_mark, unmarked
+from model.hugging_face.trial import SENTENCES as TRIED
 from model.pipeline import InputError, Reading, TextReader
 from model.trace import Guess
 
@@ -39,22 +40,33 @@ class CheckpointTextReader(TextReader):
         """ids: of the pieces, where those are not the tokenizer's own. proteins: whether pieces are amino acids."""
         super().__init__(tokenizer, config.max_len)
         self.proteins = proteins
-        self.segments, self.labels, self.head = config.segments, tuple(labels), config.head
+        self.labels, self.head = tuple(labels), config.head
         self.space = space_mark(tokenizer)
-        pieces = (tokenizer.get_vocab() if ids is None else ids).items()
-        words = {i: roles.get(word) or readable(word, self.space) for word, i in pieces}
+        pieces = {i: piece for piece, i in (tokenizer.get_vocab() if ids is None else ids).items()}
+        words = {i: roles.get(piece) or readable(piece, self.space) for i, piece in pieces.items()}
+        #: A piece as the tokenizer has it, by its id.
+        self.piece: Callable[[int], str | None] = tokenizer.id_to_token if ids is None else pieces.get
         #: Some matrices have more rows than the tokenizer has pieces.
         self.vocabulary = [words.get(i, f"[unused {i}]") for i in range(config.vocab_size)]
         self.typed = {ours: theirs for theirs, ours in roles.items()}
+        #: The segment of a token behind so many [SEP]; none where the network knows no segments.
+        self.segments: dict[int, int] = {}
+        if config.segments:
+            pair = tokenizer.encode(*TRIED[:2])
+            behind = _ends_before([self.vocabulary[i] for i in pair.ids])
+            for n, segment in zip(behind, pair.type_ids, strict=True):
+                self.segments.setdefault(n, min(segment, config.segments - 1))
 
     def examples(self) -> Iterator[str]:
         return iter(PROTEINS) if self.proteins else super().examples()
 
     def sentences(self, text: str) -> tuple[str, ...]:
-        first, _, second = text.partition(BETWEEN)
+        """One sentence, or the two on both sides of [SEP], without the spaces around it."""
+        first, between, second = text.partition(BETWEEN)
+        first, second = first.rstrip() if between else first, second.lstrip()
         for ours, theirs in self.typed.items():
             first, second = first.replace(ours, theirs), second.replace(ours, theirs)
-        return (first, second) if second.strip() else (first,)
+        return (first, second) if second else (first,)
 
     def encode(self, text: str) -> Encoding:
         """The pieces of a text. Raises InputError("not_cut") where the tokenizer fails."""
@@ -71,20 +83,34 @@ class CheckpointTextReader(TextReader):
 
     def reading(self, ids: Sequence[int]) -> Reading:
         reading = super().reading(ids)
-        pairs = pairwise(["", *reading.tokens])
+        pairs = pairwise(["", *self._in_a_row(reading)])
         tokens = [unmarked(piece) if before in BEFORE_WORDS else piece for before, piece in pairs]
         return replace(reading, tokens=tokens, segments=self.segments_of(tokens))
 
+    def _in_a_row(self, reading: Reading) -> list[str]:
+        """The names of the tokens, of parts of a character by the others beside them."""
+        found: list[str] = []
+        beside = groupby(zip(reading.tokens, reading.ids, strict=True), lambda token: token[0] in self.typed)
+        for alone, group in beside:
+            names, ids = zip(*group, strict=True)
+            pieces = [self.piece(i) or "" for i in ids]
+            found += names if alone or not self.space else in_a_row(names, pieces, self.space)
+        return found
+
     def segments_of(self, tokens: Sequence[str]) -> tuple[int, ...]:
-        """0 up to the first [SEP], 1 behind it; all 0 where the network has only one row for them, () where none."""
-        before = accumulate((token == BETWEEN for token in tokens[:-1]), initial=0)  # how many [SEP] stand before each
-        return tuple(min(ends, self.segments - 1) for ends in before) if self.segments else ()
+        """The segment of each token, as the tokenizer numbers them in a pair; () where the network knows none."""
+        return tuple(self.segments[min(n, max(self.segments))] for n in _ends_before(tokens)) if self.segments else ()
 
     def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]:
         """What its head says, or as for any sentence the words."""
         if self.head != "masked-word":
             return guesses(self.head, self.labels, logits, reading.tokens)
         return super().guesses(logits, reading)
+
+
+def _ends_before(tokens: Sequence[str]) -> list[int]:
+    """How many [SEP] stand before each token."""
+    return list(accumulate((token == BETWEEN for token in tokens[:-1]), initial=0))
 
 
 @contextmanager

@@ -2,12 +2,27 @@
 
 import streamlit as st
 
-from pages.school.lessons.rows import STORY
 from pages.school.lessons.task import task_line
 from pages.school.teaching.follow import beside as beside
 from pages.ui.frame.navigation import open_with
 from pages.ui.page import Page
 from pages.ui.text import plain
+
+#: Page -> its station of the tour; from Home the tour begins.
+STATIONS: dict[str, str | None] = {
+    "home": None,
+    "tokens": "places",
+    "queries_keys_values": "fit",
+    "attention": "weights",
+    "heads": "blur",
+    "add_and_norm": "residual",
+    "feed_forward": "thinks",
+    "layers": "layer",
+    "answer": "word",
+    "what_if": "causal",
+    "translation": "source",
+    "shapes_and_cost": "twice",
+}
 
 
 def under_title(page: Page) -> None:
@@ -17,8 +32,7 @@ def under_title(page: Page) -> None:
 
 def beside_way_on(page: Page) -> None:
     """The way to the question of the tour that is about this page."""
-    if questions := STORY.get(page.name):
+    if page.name in STATIONS:
+        to = {"question": STATIONS[page.name], "lesson": None}
         look = {"icon": ":material/school:", "type": "tertiary", "key": f"{page.name}.to_tour"}
-        st.button(
-            plain("lesson.to_tour"), on_click=open_with, args=("lesson",), kwargs={"question": questions[0].key}, **look
-        )
+        st.button(plain("lesson.title"), on_click=open_with, args=("lesson",), kwargs=to, **look)

@@ -2,67 +2,42 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
-from typing import Any, Protocol
 
 import streamlit as st
 
 from model import Trace, WeightsError
-from model.analysis import spelled, whole_words
 from model.deadline import OverdueError
 from model.pipeline import Reading
-from pages.ui.components.diagram import passed
 from pages.ui.components.handout import handout
 from pages.ui.components.keys import listen
-from pages.ui.components.strip import Bracket, Passing, Stop, strip
-from pages.ui.figures.equations import in_one_line
 from pages.ui.figures.theme import mode
 from pages.ui.frame import exports
+from pages.ui.frame.additions import School
 from pages.ui.frame.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch, twin_bar
-from pages.ui.frame.contents import PAGES, ROWS, PageRow
+from pages.ui.frame.contents import PAGES
+from pages.ui.frame.drawer import OVER
 from pages.ui.frame.glossary import open_glossary
 from pages.ui.frame.learned import learned_bar
-from pages.ui.frame.navigation import BACK, go_to, open_with, page_link
+from pages.ui.frame.line import READ
+from pages.ui.frame.navigation import BACK, open_with, page_link
 from pages.ui.frame.note_code import beside_notes
-from pages.ui.frame.pickers import bound, told_apart
+from pages.ui.frame.pickers import pick
+from pages.ui.frame.places import choose
 from pages.ui.frame.share import address, open_share
-from pages.ui.frame.sidebar import OVER, READ, SHARE_ICON, opener, which_keys
 from pages.ui.runs import pipelines
 from pages.ui.runs.doubt import verdict
 from pages.ui.runs.masks import with_words_hidden
 from pages.ui.server import in_flight
-from pages.ui.server.cache import once_a_run
 from pages.ui.server.memory import give_back
 from pages.ui.state.choice import Choice
 from pages.ui.state.link import select
-from pages.ui.text import listed, plain, t, unmarked
-from pages.ui.view import ARROWS, View, go_on, shape
+from pages.ui.text import plain, t, unmarked
+from pages.ui.view import ARROWS, View, go_on
 
 #: What is said of a token that nobody wrote, once it is chosen.
 ABOUT_SPECIAL = {"[CLS]": "about_cls", "[SEP]": "about_sep", "[MASK]": "about_mask"}
 MOST_CHIPS = 24  # tokens that stand as words under the strip; of more, one is chosen from a list
-
-
-@once_a_run
-def stage_shapes(run: Trace) -> dict[str, str]:
-    """The shape of what each page of the strip is about, by the page's name; it is the same in every layer."""
-    keys = {row.name: row.shape_of.replace("{l}", "0") for row in PAGES if row.shape_of}
-    keys["tokens"] = run.graph.embedded
-    return {name: shape(run[key]) for name, key in keys.items() if key in run}
-
-
-class School(Protocol):
-    """What lessons and classes add to each page; pages know no more of them."""
-
-    def beside(self, page: str) -> None:
-        """Draw in the sidebar, given the name of the page."""
-
-    def under_title(self, page: "Page") -> None:
-        """Draw under the page's title."""
-
-    def beside_way_on(self, page: "Page") -> None:
-        """Draw at the end of the page, beside the link to the next one."""
 
 
 class Page(View):
@@ -73,11 +48,18 @@ class Page(View):
 
     #: What stands beside the title: rows of the graph whose equations are put there, or an equation in LaTeX.
     rows: Sequence[str] = ()
-    #: Whether the tokens stand under the strip, to choose one.
-    chips = True
+    #: Names that tabs had in links of before -> the tab that shows it now, or all that is chosen instead.
+    former: Mapping[str, str | Mapping[str, object]] = {}
     #: Whether the page has something to say where the weights that read the reader's input are damaged.
     any_input = False
     school: School  # set once by the frame
+
+    def __init__(self, choice: Choice) -> None:
+        if instead := self.former.get(choice.panel or ""):
+            instead = {"panel": instead} if isinstance(instead, str) else instead
+            select(**instead)
+            choice = choice.with_(**instead)
+        super().__init__(choice)
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__module__.rpartition(".")[2]
@@ -87,6 +69,11 @@ class Page(View):
     @property
     def title_equation(self) -> str:
         return ""
+
+    @property
+    def chips(self) -> bool:
+        """Whether the tokens stand under the strip, to choose one."""
+        return True
 
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
         """What the page is about instead of the input as it was read, so that only that is run: its hidden words.
@@ -129,25 +116,41 @@ class Page(View):
         """Draw all that is the page's own."""
         self.above()
         parts = self.parts()
-        parts[self.choose_part(list(parts))]()
+        part = self.choose_part(list(parts))
+        self.choose_place()
+        parts[part]()
+
+    @property
+    def places(self) -> list[tuple[str, int]]:
+        """What there is to choose of "layer" and "head", with how many there are."""
+        sizes = (("layer", self.config.layers), ("head", self.config.heads))
+        return [(name, most) for name, most in sizes if name in self.heeds]
+
+    def choose_place(self) -> None:
+        """Draw what chooses layer and head, where they change what is shown, and the selected token."""
+        with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="place_row"):
+            for name, most in self.places:
+                choose(name, most)
+            if self.chips and len(self.tokens) > 1:
+                pick("token", plain("common.selected_token"), self.tokens, self.token, width=200)
+            self.choose_more()
+
+    def choose_more(self) -> None:
+        """Draw what else is chosen there."""
 
     def _open(self) -> None:
-        """Put the runs there, and draw strip, chips, the bar of changes and the title."""
-        strip_place, asked = st.container(), self.choice
+        """Put the runs there, and draw the title and the bar of changes."""
+        asked = self.choice
         try:
             own, made, rival = self._open_runs()
         except (WeightsError, OverdueError) as error:
             if not self.any_input or isinstance(error, OverdueError):
-                with strip_place:
-                    self._strip(run=False)
                 raise
             pipelines.explain_weights(error)
             self.choice = pipelines.readable(self.choice)
             own, made, rival = self._open_runs()
         equations = [self.trace.graph[self.key(row)].equation for row in self.rows]
         self._equation = r" \qquad ".join(equations) or self.title_equation
-        with strip_place:
-            self._strip()
         match st.session_state.pop(OVER, None):
             case "glossary":
                 open_glossary(self.explained())
@@ -159,14 +162,11 @@ class Page(View):
                 self.on_key(arrow, partial(go_on, field, down or across, count))
         if self.choice.big:
             self._turn_by_key()
+        if back := st.session_state.get(BACK):
+            look = {"icon": ":material/keyboard_return:", "type": "primary", "key": "to_class"}
+            st.button(plain("frame.to_class"), on_click=open_with, args=(back,), **look)
         if self.choice.pipeline == "untrained" and made is own:
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
-        if self.chips:
-            with st.container(horizontal=True, vertical_alignment="center", gap="small", key="chips_row"):
-                self._chips()
-                self._hidden_or_seen()
-                if self.tokens[self.token] in ABOUT_SPECIAL and self.choice.token is not None:
-                    st.caption(t(f"common.{ABOUT_SPECIAL[self.tokens[self.token]]}_{self.kind}"))
         if made.edits or self.waiting or rival or self.choice.learning is not None:
             with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
                 if self.choice.learning is not None:
@@ -199,7 +199,6 @@ class Page(View):
             with st.expander(plain("common.downloads"), **look) as box:
                 if box.open:  # most readers take nothing along: what nobody asked for is not sent
                     self._downloads()
-        which_keys(self.name, self._keys)
         listen(self._keys)
 
     def _let_go(self) -> None:
@@ -258,102 +257,6 @@ class Page(View):
 
     # -- above the page ----------------------------------------------------------------------------
 
-    def _strip(self, run: bool = True) -> None:
-        """The map of all pages, one row, with what this very run passes from stage to stage.
-
-        In a presentation the row holds all that stands above the picture beyond the story: the page's name and
-        equation, and the way on, since a picture that fills the screen leaves no room for them elsewhere.
-        """
-        big, own, back = self.choice.big, ROWS[self.name], st.session_state.get(BACK)
-        under = stage_shapes(self.trace) if run and not big else {}
-        stops = [
-            Stop(row.path, plain(f"{row.name}.short"), under.get(row.name, ""), row.icon, row.group)
-            for row in PAGES
-            if not run or row is own or row.reads(self.trace)
-        ]
-        with st.container(horizontal=True, vertical_alignment="center", key="top_big") if big else nullcontext():
-            about = (self._bracket(own), self._passing(own)) if run else (None, None)
-            wanted = strip(plain("frame.strip"), plain("common.more"), stops, own.path, *about)
-            if big:  # the sidebar is away until surroundings.js lays it over the page
-                if run:
-                    st.subheader(plain(f"{self.name}.short"), anchor=False)
-                    if self._equation:
-                        st.markdown(f"${self.in_words(in_one_line(self._equation))}$", width="content")
-                    if not back:
-                        self._way_on(lambda page: plain(f"{page}.short"), brief=True)
-                if back:
-                    look = {"icon": ":material/keyboard_return:", "type": "primary", "key": "to_class"}
-                    st.button(plain("frame.to_class"), on_click=open_with, args=(back,), **look)
-                self._head_line = st.empty()
-                self.head_line()
-                tune = {"icon": ":material/tune:", "help": plain("frame.controls_big")}
-                leave = {"on_click": select, "kwargs": {"big": False}, "help": plain("frame.leave_big")}
-                st.button(plain("frame.controls"), key="controls_big", **tune)
-                opener("share", SHARE_ICON, key="share_big", width="content")
-                st.button(plain("frame.leave"), icon=":material/close_fullscreen:", key="leave_big", **leave)
-        if wanted is not None:
-            go_to(wanted or "home")
-
-    def _bracket(self, own: PageRow) -> Bracket:
-        """How many layers and heads this run has. Which are chosen is said only where the page is about one of them."""
-        layers, heads = self.config.layers, self.config.heads
-        about = self.heeds if own.group == "layer" else ()
-        layer, head = self.layer if "layer" in about else -1, self.head if "head" in about else -1
-        said = plain("frame.layers_and_heads", layers=layers, heads=heads)
-        if about:
-            said += " · " + self.is_about()
-        return Bracket(layers, layer, heads, head, said)
-
-    def _passing(self, own: PageRow) -> Passing | None:
-        """What this page's stage is given and what it hands on; None where it is no stage of the network."""
-        ins, outs = passed(self.trace, self.name, self.layer)
-        sides = [(plain("frame.comes_in"), "←", ins), (plain("frame.goes_out"), "→", outs)]
-        lines = tuple(
-            (what, tuple(f"{one.symbol}\u2002{one.shape}\u2002{arrow} {plain(f'{one.page}.short')}" for one in many))
-            for what, arrow, many in sides
-            if many
-        )
-        return Passing(plain(f"{own.name}.title"), lines) if lines else None
-
-    def _chips(self) -> None:
-        """The tokens, one of them selected: the same on every page."""
-        tokens = self.trace.tokens
-        if len(tokens) == 1:
-            return
-        places = range(len(tokens))
-        look = bound("chips", self.token, lambda token: select(token=token), anew=True, among=places)
-        look |= {"label_visibility": "collapsed"}
-        label = plain("common.selected_token")
-        if len(tokens) <= MOST_CHIPS:
-            st.pills(label, places, format_func=told_apart(tokens).__getitem__, **look)
-        else:
-            st.selectbox(label, places, format_func=lambda i: f"{i + 1} · {tokens[i]}", width=240, **look)
-
-    def _hidden_or_seen(self) -> None:
-        """Which word is hidden, and the way to see it; where the reader sees them all, the way to hide one."""
-        if self.kind != "words":
-            return
-        hidden = with_words_hidden(self.choice, self.typed)
-        if hidden is not None and not self.hides:
-            st.caption(t("common.all_seen"), width="content")
-            return
-        if hidden is not None:
-            read = self.typed.tokens
-            places = {place for place, piece in enumerate(hidden) if piece != self.typed.ids[place]}
-            words = [spelled([read[place] for place in word]) for word in whole_words(read) if places & {*word}]
-            label = plain("common.show_hidden", words=listed(words))
-            look: dict[str, Any] = {"icon": ":material/visibility_off:"}
-            values: dict[str, object] = {"hidden": (), "token": self.token}
-        elif self.choice.hidden == () and self.says_words and "[MASK]" not in self.typed.tokens:
-            label, look = plain("common.hide_one"), {"icon": ":material/visibility:"}
-            values = {"hidden": None, "token": None}
-        else:
-            return
-        if self.choice.big:  # every row of words costs picture
-            label, look = "", look | {"help": label}
-        look |= {"type": "tertiary", "key": "hide_or_show", "width": "content"}
-        st.button(label, on_click=select, kwargs=values, **look)
-
     def _title(self) -> None:
         """Name and purpose, with the page's equation beside them.
 
@@ -361,7 +264,7 @@ class Page(View):
         """
         if self.choice.big:
             return
-        with st.container(horizontal=True, vertical_alignment="center"):  # one below the other where it is narrow
+        with st.container(horizontal=True, vertical_alignment="center", key="page_title"):
             with st.container(width="stretch"):
                 st.subheader(plain(f"{self.name}.title"), anchor=False)
                 st.markdown(t(self.purpose))

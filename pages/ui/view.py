@@ -6,7 +6,6 @@ from functools import cached_property, partial
 import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from model.config import EncoderConfig
 from model.graph import Quantity
@@ -54,7 +53,6 @@ class View(Runs):
         self._pictures: dict[str, exports.Taken] = {}
         self._keys: dict[str, Callable[[], None]] = {}
         self._equation = ""  # the page's own, which stands above its pictures
-        self._head_line: DeltaGenerator  # in a presentation, where its layer and head stand
 
     # -- what was chosen, ready to use -------------------------------------------------------------
 
@@ -153,14 +151,6 @@ class View(Runs):
         named = ("layer", layer), ("head", head)
         return next((plain(f"change.{name}", number=place + 1) for name, place in named if place >= 0), "")
 
-    def head_line(self, of: tuple[int, int] | None = None) -> None:
-        """Say above a presentation what the page is about."""
-        if self.choice.big:
-            if where := self.is_about(of):
-                self._head_line.markdown(f":gray[{where}]", width="content")
-            else:
-                self._head_line.empty()
-
     def about(self) -> str:
         """What the files of this page are about: "i love you ."."""
         return str(self.given) if self.trace.ids else plain(f"sidebar.input_{self.choice.input}")
@@ -235,8 +225,9 @@ class View(Runs):
 
         name: unique on the page; its title is the text "{page}.{name}" unless `title` (plain text) is given. sentence:
         Markdown, what the picture says in words (it is also the picture's text alternative). quantity: what it shows,
-        with its equation, unless that is the page's; equation: LaTeX in its place. values: what has the shape to print.
-        table: the numbers for the CSV, or what makes them when they are asked for, where the figure does not hold them.
+        with its equation, unless that is the page's; equation: LaTeX in its place, or "". values: what has the shape
+        to print. table: the numbers for the CSV, or what makes them when they are asked for, where the figure does not
+        hold them.
         on_pick(row, column): called when a cell or a bar is clicked; where the marks are no cells but carry numbers
         (customdata lists), it gets those. shows: what is drawn, where it follows the reader's wish to see two runs; the
         sentence then says which is which. still: no change moves this picture; any other that shows one run while the
@@ -254,7 +245,7 @@ class View(Runs):
         elif shows and shows.other is not None:
             compared = "other"
             sentence += " " + t("change.both_alone" if shows.alone else f"change.both_{self.shows}")
-        if quantity and not equation and quantity.equation not in self._equation:
+        if quantity and equation is None and quantity.equation not in self._equation:
             equation = quantity.numbered(quantity.equation)  # as in the arithmetic
         size = "" if values is None else f"&ensp;:gray[{shape(values)}]"
         heading = f"**{literal(title)}**{size}"
@@ -285,8 +276,6 @@ class View(Runs):
         written = equation or (quantity.equation if quantity else "")
         taken = exports.Taken(title, figure, make_table, where, runs, unmarked(sentence), written)
         self._pictures[name] = taken
-        if of_head:
-            self.head_line(of_head)
 
     def _compared_with(self, how: str | None) -> list[str]:
         """Which run the numbers of a picture are compared with, in a phrase; nothing where it shows one run.

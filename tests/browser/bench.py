@@ -51,9 +51,10 @@ SHOWN = """() => {
     return {charts: charts.length, nodes: document.querySelectorAll('[data-testid=stMain] svg *').length,
         rows: largest?.length ?? 14, columns: largest?.[0].length ?? 14};
 }"""
-# When the first chart had something in it, since the address was asked for.
+# When the first chart had something in it, or the overview all its pictures, since the address was asked for.
 PAINTED = """() => new MutationObserver((_, observer) => {
-    if (!document.querySelector('.js-plotly-plot :is(.heatmaplayer image, .barlayer path, .scatterlayer path)')) return;
+    const chart = '.js-plotly-plot :is(.heatmaplayer image, .barlayer path, .scatterlayer path)';
+    if (!document.querySelector(`${chart}, .overview .tip`)) return;
     observer.disconnect();
     requestAnimationFrame(() => { window.painted ??= performance.now(); });
 }).observe(document, {subtree: true, childList: true})"""

@@ -10,9 +10,9 @@ from tests.browser.painted import LONG
 from tests.browser.test_journeys import MIDDLE, asked, settle
 
 SENTENCE = "the animal did not cross the street because it was too tired ."
-NUMBERS = {"lang": "en", "input": "sentence", "s": SENTENCE, "layer": "2", "head": "3"}
-STORY = NUMBERS | {"depth": "story", "seen": "attention~heads"}
-DIGIT = {"lang": "en", "input": "digit", "layer": "2", "head": "3", "depth": "story", "seen": "attention"}
+LINK = {"lang": "en", "input": "sentence", "s": SENTENCE, "layer": "2", "head": "3"}
+LINES = LINK | {"as": "lines"}
+DIGIT = {"lang": "en", "input": "digit", "layer": "2", "head": "3"}
 #: The figure that is drawn, or that the server wants drawn, as plain numbers: without what is not there.
 FIGURE = """(which) => {
     const flat = value => {
@@ -45,21 +45,20 @@ def visit(page: Page, url: str, name: str, **link: str) -> None:
 @pytest.mark.parametrize(
     ("name", "link", "keys"),
     [
-        ("attention", STORY, "ArrowRight ArrowDown Shift+ArrowDown"),
-        ("attention", STORY | {"s": LONG}, "ArrowRight Shift+ArrowUp"),
-        ("attention", NUMBERS, "ArrowRight ArrowUp Shift+ArrowRight Shift+ArrowDown ArrowLeft"),
-        ("attention", NUMBERS | {"s": LONG}, "ArrowRight Shift+ArrowRight Shift+ArrowDown"),
-        ("attention", NUMBERS | {"hide": "true", "range": "layer"}, "ArrowDown ArrowRight"),
-        ("attention", NUMBERS | {"stage": "scores", "range": "all"}, "ArrowDown Shift+ArrowLeft"),
-        ("attention", NUMBERS | {"stage": "scaled", "token": "6", "key": "3"}, "ArrowRight ArrowDown"),
-        ("attention", NUMBERS | {"stage": "masked", "edits": "layers.1.attention.masked~zero~~4"}, "ArrowRight"),
-        ("attention", NUMBERS | {"as": "row"}, "ArrowRight Shift+ArrowDown"),
-        ("attention", NUMBERS | {"as": "lines", "least": "10", "hide": "true"}, "ArrowRight Shift+ArrowDown"),
+        ("attention", LINES, "ArrowRight ArrowDown Shift+ArrowDown"),
+        ("attention", LINES | {"s": LONG}, "ArrowRight Shift+ArrowUp"),
+        ("attention", LINK, "ArrowRight ArrowUp Shift+ArrowRight Shift+ArrowDown ArrowLeft"),
+        ("attention", LINK | {"s": LONG}, "ArrowRight Shift+ArrowRight Shift+ArrowDown"),
+        ("attention", LINK | {"hide": "true", "range": "layer"}, "ArrowDown ArrowRight"),
+        ("attention", LINK | {"stage": "scores", "range": "all"}, "ArrowDown Shift+ArrowLeft"),
+        ("attention", LINK | {"stage": "scaled", "token": "6", "key": "3"}, "ArrowRight ArrowDown"),
+        ("attention", LINK | {"stage": "masked", "edits": "layers.1.attention.masked~zero~~4"}, "ArrowRight"),
+        ("attention", LINK | {"as": "lines", "least": "10", "hide": "true"}, "ArrowRight Shift+ArrowDown"),
         ("attention", DIGIT, "ArrowRight ArrowDown Shift+ArrowRight Shift+ArrowDown"),
         ("attention", DIGIT | {"as": "map"}, "ArrowRight Shift+ArrowDown"),
-        ("attention", NUMBERS | {"big": "true"}, "ArrowRight"),
-        ("heads", STORY, "ArrowRight ArrowDown"),
-        ("heads", NUMBERS | {"s": LONG}, "ArrowRight ArrowUp"),
+        ("attention", LINK | {"big": "true"}, "ArrowRight"),
+        ("heads", LINK, "ArrowRight ArrowDown"),
+        ("heads", LINK | {"s": LONG}, "ArrowRight ArrowUp"),
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(f"{v}"[:8] for v in list(value.values())[4:]),
 )
@@ -78,7 +77,7 @@ def test_what_a_key_draws_at_once_is_what_the_server_draws(
 
 
 def test_what_is_chosen_faster_than_the_server_answers_never_goes_back(page: Page, app_url: str) -> None:
-    visit(page, app_url, "attention", **NUMBERS)
+    visit(page, app_url, "attention", **LINK)
     page.evaluate("""() => {
         window.seen = []
         const chart = document.querySelector('.chart.once'), draw = Plotly.react
@@ -94,7 +93,7 @@ def test_what_is_chosen_faster_than_the_server_answers_never_goes_back(page: Pag
 
 
 def test_a_word_that_is_clicked_is_drawn_at_once(page: Page, app_url: str) -> None:
-    visit(page, app_url, "attention", **NUMBERS)
+    visit(page, app_url, "attention", **LINK)
     click = "() => document.querySelectorAll('.st-key-chips button')[6].click()"
     drawn = page.evaluate(f"() => {{ ({click})(); return ({FIGURE})('drawn') }}")
     assert drawn != page.evaluate(FIGURE, "wanted") or asked(page.url).get("token") == "7"
@@ -105,7 +104,7 @@ def test_a_word_that_is_clicked_is_drawn_at_once(page: Page, app_url: str) -> No
 
 
 def test_lines_answer_a_finger_with_their_shares(page: Page, app_url: str) -> None:
-    visit(page, app_url, "attention", **STORY | {"layer": "6", "head": "1"})  # which looks at many words
+    visit(page, app_url, "attention", **LINES | {"layer": "6", "head": "1"})  # which looks at many words
     chart, lit = page.locator(".chart.once").first, page.locator(".chart .lit text")
     expect(lit).to_have_count(0)
     for word in (4, 9):
@@ -125,7 +124,7 @@ def test_lines_answer_a_finger_with_their_shares(page: Page, app_url: str) -> No
 
 
 def test_a_symbol_lights_the_picture_in_its_colour_and_a_picture_its_symbols(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/queries_keys_values?{urlencode(NUMBERS | {'depth': 'formula'})}")
+    page.goto(f"{app_url}/queries_keys_values?{urlencode(LINK)}")
     charts = page.locator(".js-plotly-plot")
     charts.nth(2).locator(".main-svg").first.wait_for(state="attached")
     settle(page)

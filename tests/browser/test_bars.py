@@ -9,7 +9,8 @@ from tests.browser.test_journeys import title as wait_for_title
 QUERY = "lang=en&input=sentence&layer=2&head=3&token=6&s=" + SENTENCE.replace(" ", "+")
 #: page, link, and for each of its charts the field of the link that a clicked bar changes
 CHARTS = [
-    ("feed_forward", "panel=neuron", ("neuron", "token")),
+    ("feed_forward", "panel=maps", ("neuron",)),
+    ("feed_forward", "panel=neuron", ("token",)),
     ("add_and_norm", "panel=ways", ("token", "token")),
     ("tokens", "panel=neighbours", (None,)),
     ("add_and_norm", "panel=values", (None,)),
@@ -61,5 +62,5 @@ def test_a_part_of_a_score_leads_to_where_it_was_computed(page: Page, app_url: s
     bar = chart.evaluate(BAR, 1)  # behind the mean of the row: FFN 1, which found out the positions
     page.mouse.click(bar["x"], bar["y"])
     wait_for_title(page, "feed_forward")
-    page.wait_for_url(lambda url: asked(url).get("panel") == "output" and asked(url).get("layer") == "1")
+    page.wait_for_url(lambda url: asked(url).get("stage") == "output" and asked(url).get("layer") == "1")
     settle(page)

@@ -30,7 +30,7 @@ def test_a_chart_stays_the_same_element_and_shows_the_new_figure(page: Page, app
 
 
 def test_a_chart_is_as_wide_as_its_place_when_the_window_changes(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}&as=row")
+    page.goto(f"{app_url}/{PAGE}&as=lines")
     opened(page, "attention")
     chart = page.locator(".chart").first
     for width in (1440, 1000, 700):
@@ -162,7 +162,7 @@ def test_of_two_clicks_that_the_server_gets_at_once_none_is_lost(page: Page, app
 def test_a_click_on_a_chart_that_takes_none_is_no_error(page: Page, app_url: str) -> None:
     errors = []
     page.on("pageerror", lambda error: errors.append(error))
-    page.goto(f"{app_url}/shapes_and_cost?lang=en&depth=story&seen=shapes_and_cost")
+    page.goto(f"{app_url}/shapes_and_cost?lang=en")
     opened(page, "shapes_and_cost")
     chart = page.locator(".js-plotly-plot").nth(1)
     chart.evaluate("chart => chart.on('plotly_click', () => { chart.clicked = true })")

@@ -53,10 +53,10 @@ def says(page: Page, name: str, language: str = "en", **values: object) -> None:
 
 def answer(page: Page, gesture: str, sure: int = 3) -> None:
     """Guess wrong, by keyboard alone. sure: 0, not to say it."""
-    if gesture == "beans":
-        for place, times in enumerate((6, 4, 0)):
+    if gesture == "chips":
+        for place, times in enumerate((2, 1, 0)):
             for _ in range(times):
-                page.locator(".bean").nth(place).locator("button").last.press("Enter")
+                page.locator(".chip").nth(place).locator("button").last.press("Enter")
     elif gesture == "slide":
         page.locator("#guess").press("End")
     elif gesture in ("word", "number"):
@@ -64,7 +64,7 @@ def answer(page: Page, gesture: str, sure: int = 3) -> None:
     else:
         wrong = EXAMPLES[gesture].shown["options"].index(EXAMPLES[gesture].wrong[0])
         page.locator(".choice").nth(wrong).press("Space")
-    if gesture not in ("tap", "same"):  # in which the tap is all
+    if gesture not in ("tap", "same", "chips"):  # in which the last tap is all
         page.locator("button.main").press("Enter")
     if sure:
         choice = page.locator(".sure .choice").nth(sure - 1)
@@ -109,7 +109,7 @@ def test_from_the_code_to_the_truth_with_every_gesture_for_everybody(
         lesson.go(Phase.OPEN)
         expect(page.locator("form, fieldset").first).to_be_visible()
         look(f"{gesture} open")
-        if gesture in ("word", "number", "beans"):  # a slider stands somewhere, and of options a tap is all
+        if gesture in ("word", "number"):  # a slider stands somewhere, and of options a tap is all
             page.locator("button.main").press("Enter")
             expect(page.locator("[role=alert]")).to_be_visible()
         answer(page, gesture)

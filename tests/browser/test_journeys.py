@@ -12,7 +12,7 @@ from tests.browser import test_drawing as drawing
 from tests.browser.conftest import watch
 
 SENTENCE = "she gave the dog a book ."
-FORMULA = "lang=en&layer=1&head=1"  # a visitor without a link begins with the story
+FIRST = "lang=en&layer=1&head=1"  # else a visitor begins at a head that was measured
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "locale": "en-US"}
 # Pages scroll down, never sideways: no part of the frame is wider than the screen. (A wide table scrolls in its box.)
 WIDEST = """() => Math.max(document.documentElement.scrollWidth - innerWidth,
@@ -40,46 +40,61 @@ def settle(page: Page) -> None:
 
 
 def title(page: Page, name: str, language: str = "en") -> None:
-    """Wait for the page called `name`; in the story a question is its title, in a presentation its short name."""
-    words, kinds = (
-        catalogue(language),
-        [f"{name}.{kind}" for kind in ("title", "short", "question", "question_drawing")],
-    )
-    either = "|".join(re.escape(words[kind]) for kind in kinds if kind in words)
-    expect(page.get_by_test_id("stMain").get_by_role("heading").first).to_have_text(re.compile(f"^({either})$"))
+    """Wait for the page called `name`."""
+    here = page.locator(".navbar [aria-current]")
+    expect(here).to_have_text(catalogue(language)[f"{name}.{'title' if name == 'home' else 'short'}"])
+    page.wait_for_url(lambda url: urlsplit(url).path.strip("/").rpartition("/")[2] == ("" if name == "home" else name))
     settle(page)
 
 
-def sentence_box(page: Page) -> Locator:
-    return page.locator(".st-key-s input")
+def words_of(sentence: str) -> list[str]:
+    """A sentence's words as the line on top shows them: Chinese signs one by one."""
+    return re.findall(r"[\u3001-\u9fff\uff01-\uffef]|[^\s\u3001-\u9fff\uff01-\uffef]+", sentence)
 
 
-def slider(page: Page, name: str) -> Locator:
-    """Of the encoder, or on Translation of the decoder."""
-    return page.locator(f":is(.st-key-{name}, .st-key-decoder-{name}) input[type=range]")
+def expect_sentence(page: Page, sentence: str) -> None:
+    """The line on top shows it, as read."""
+    expect(page.locator(".sentence .chip")).to_have_text(words_of(sentence))
+
+
+def sentence_field(page: Page) -> Locator:
+    """The field in which the sentence is typed, opened if it is not."""
+    field = page.locator(".sentence input")
+    if not field.count():
+        page.locator(".sentence .type").click()
+    return field
+
+
+def place(page: Page, name: str, number: int) -> Locator:
+    """The button of a layer or a head, above the picture."""
+    return page.locator(f".st-key-either-{name}").get_by_role("radio", name=str(number), exact=True)
+
+
+def open_settings(page: Page) -> None:
+    page.locator(".navbar .settings").click()
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
 def write(page: Page, sentence: str) -> None:
-    sentence_box(page).fill(sentence)
-    sentence_box(page).press("Enter")
+    sentence_field(page).fill(sentence)
+    sentence_field(page).press("Enter")
     page.wait_for_url(lambda url: asked(url).get("s") == sentence)
     settle(page)
 
 
 def choose(page: Page, layer: int, head: int) -> None:
     for name, value in (("layer", layer), ("head", head)):
-        for step in range(2, value + 1):
-            slider(page, name).press("ArrowRight")
-            page.wait_for_url(lambda url, name=name, step=step: asked(url).get(name) == str(step))
+        place(page, name, value).click()
+        page.wait_for_url(lambda url, name=name, value=value: asked(url).get(name) == str(value))
     settle(page)
 
 
 def link_to(page: Page, name: str) -> Locator:
     """The link in the map to a page. Where it stands behind a button, on a phone or in a menu, that is pressed."""
-    link = page.locator(f'.strip a[href*="/{next(row.path for row in PAGES if row.name == name)}?"]')
+    link = page.locator(f'.navbar a[href*="/{next(row.path for row in PAGES if row.name == name)}?"]')
     link.wait_for(state="attached")
     if not link.is_visible():
-        page.locator(".strip .menu:visible").click()
+        page.locator(".navbar .menu:visible").last.click()
     return link
 
 
@@ -107,10 +122,10 @@ def path_and_sentence(url: str) -> tuple[str, str | None]:
 
 
 def expect_choice(page: Page, sentence: str, layer: int, head: int) -> None:
-    """The sidebar and the link both say so."""
-    expect(sentence_box(page)).to_have_value(sentence)
-    expect(slider(page, "layer")).to_have_value(str(layer))
-    expect(slider(page, "head")).to_have_value(str(head))
+    """The page and the link both say so."""
+    expect_sentence(page, sentence)
+    expect(place(page, "layer", layer)).to_be_checked()
+    expect(place(page, "head", head)).to_be_checked()
     page.wait_for_url(
         lambda url: [asked(url).get(name) for name in ("s", "layer", "head")] == [sentence, str(layer), str(head)]
     )
@@ -139,46 +154,37 @@ def test_the_very_first_visitor_may_come_by_a_deep_link(page: Page, fresh_url: s
     assert not refused
 
 
-def test_a_visitor_without_a_link_begins_with_a_question_and_its_answer(
-    page: Page, app_url: str, requests: list[str]
-) -> None:
+def test_a_visitor_without_a_link_sees_a_filled_picture(page: Page, app_url: str, requests: list[str]) -> None:
     page.goto(app_url)
     title(page, "home")
-    assert asked(page.url)["depth"] == "story"
-    expect(page.get_by_role("heading", name=catalogue("en")["home.question"])).to_be_visible()
-    page.locator(".st-key-home-show button").click()
-    expect(page.locator(".js-plotly-plot .barlayer path").first).to_be_visible()
+    expect(page.locator(".overview canvas").first).to_be_visible()
     assert {urlsplit(url).scheme for url in requests} >= {"http", "ws"}, "the watch on requests saw nothing"
 
 
 def test_a_shared_link_a_reload_and_the_back_button_show_the_same(
     page: Page, app_url: str, browser: Browser, requests: list[str]
 ) -> None:
-    page.goto(f"{app_url}?{FORMULA}")
+    page.goto(f"{app_url}?{FIRST}")
     title(page, "home")
     write(page, SENTENCE)
+    walk_to(page, "add_and_norm")
+    walk_to(page, "attention")
     choose(page, layer=2, head=2)
     steps = page.evaluate("history.length")
-    walk_to(page, "attention")
+    walk_to(page, "tokens")
     walk_to(page, "heads")
     expect_choice(page, SENTENCE, 2, 2)
     assert page.evaluate("history.length") == steps + 2, "each change of page is one step, no more"
 
     page.go_back()
+    title(page, "tokens")
+    page.go_back()
     title(page, "attention")
     expect_choice(page, SENTENCE, 2, 2)
-    slider(page, "layer").press("ArrowRight")
+    place(page, "layer", 3).click()
     page.wait_for_url(lambda url: asked(url)["layer"] == "3")
     page.go_back()
     expect_choice(page, SENTENCE, 2, 2)
-    settle(page)
-    depth = page.locator(".st-key-depth")
-    depth.get_by_text(catalogue("en")["sidebar.depth_story"]).click()
-    page.wait_for_url(lambda url: asked(url)["depth"] == "story")
-    expect(page.locator(".katex-display")).to_have_count(0)
-    page.go_back()
-    expect(page.locator(".katex-display").first).to_be_visible()
-    assert asked(page.url)["depth"] == "formula"
     settle(page)
     page.reload()
     title(page, "attention")
@@ -207,13 +213,12 @@ def test_a_sentence_typed_and_not_entered_goes_along_with_a_clicked_link(page: P
             page.evaluate("history.length"),
             link_to(page, there).bounding_box(),
         )
-        sentence_box(page).click()
-        page.keyboard.press("Control+A")
+        sentence_field(page)  # what stands there is selected
         page.keyboard.type(typed)
         press(page, box, pause)
         page.wait_for_url(lambda url, there=there, typed=typed: path_and_sentence(url) == (there, typed))
         title(page, there, "zh")
-        expect(sentence_box(page)).to_have_value(typed)
+        expect_sentence(page, typed)
         assert page.evaluate("history.length") == steps + 2, "one step for the sentence, one for the page"
         here, before = there, (here, typed)
     page.go_back()
@@ -224,7 +229,7 @@ def test_a_sentence_typed_and_not_entered_goes_along_with_a_clicked_link(page: P
     title(page, here, "zh")
     page.reload()
     title(page, here, "zh")
-    expect(sentence_box(page)).to_have_value(typed)
+    expect_sentence(page, typed)
     assert path_and_sentence(page.url) == (here, typed)
 
 
@@ -252,7 +257,7 @@ class SlowLine:
 def heads_is_on_its_way(page: Page, app_url: str) -> SlowLine:
     """Attention is on the screen; Heads was asked for and is written, but has not arrived."""
     line = SlowLine(page)
-    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FORMULA}")
+    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FIRST}")
     title(page, "attention")
     line.slow = True
     link_to(page, "heads").click()
@@ -264,18 +269,18 @@ def heads_is_on_its_way(page: Page, app_url: str) -> SlowLine:
 
 def test_on_a_slow_line_a_layer_is_chosen_before_the_one_before_has_arrived(page: Page, app_url: str) -> None:
     line = SlowLine(page)
-    page.goto(f"{app_url}/heads?s={quote(SENTENCE)}&{FORMULA}")  # its picture is large: it is sent once, and then named
+    page.goto(f"{app_url}/heads?s={quote(SENTENCE)}&{FIRST}")  # its picture is large: it is sent once, and then named
     title(page, "heads")
-    slider(page, "layer").press("ArrowRight")
+    place(page, "layer", 2).click()
     page.wait_for_url(lambda url: asked(url)["layer"] == "2")
     settle(page)
     line.slow = True
-    slider(page, "layer").press("ArrowRight")
-    page.wait_for_timeout(1000)  # a slider tells after 200 ms where it stands
+    place(page, "layer", 3).click()
+    page.wait_for_timeout(500)
     line.let_the_server_hear()
     page.wait_for_timeout(1000)  # by then the server has answered
-    slider(page, "layer").press("Home")
-    page.wait_for_timeout(1000)
+    place(page, "layer", 1).click()
+    page.wait_for_timeout(500)
     line.slow = False
     line.let_the_server_hear()
     line.let_the_page_hear()
@@ -287,19 +292,19 @@ def test_on_a_slow_line_a_layer_is_chosen_before_the_one_before_has_arrived(page
 
 def test_on_a_slow_line_a_page_that_arrives_late_closes_no_menu(page: Page, app_url: str) -> None:
     line = heads_is_on_its_way(page, app_url)
-    what_if = link_to(page, "what_if")
-    expect(what_if).to_be_visible()
+    flat = link_to(page, "flat")
+    expect(flat).to_be_visible()
     line.slow = False
     line.let_the_page_hear()
     title(page, "heads")
-    expect(what_if).to_be_visible()
-    what_if.click()
-    title(page, "what_if")
+    expect(flat).to_be_visible()
+    flat.click()
+    title(page, "flat")
 
 
 def test_on_a_slow_line_a_page_that_is_left_already_is_still_clicked(page: Page, app_url: str) -> None:
     line = heads_is_on_its_way(page, app_url)
-    page.locator(".st-key-chips").get_by_text("dog").click()
+    place(page, "layer", 3).click()
     page.wait_for_timeout(500)
     line.slow = False
     line.let_the_server_hear()
@@ -312,7 +317,7 @@ def test_on_a_slow_line_a_page_that_is_left_already_is_still_clicked(page: Page,
     title(page, "heads")
 
 
-@pytest.mark.parametrize("part", ["js/ButtonGroup", "plotly", "strip"])
+@pytest.mark.parametrize("part", ["js/ButtonGroup", "plotly", "bar"])
 def test_what_a_broken_line_did_not_bring_is_fetched_when_it_is_whole(page: Page, app_url: str, part: str) -> None:
     asked_for: list[str] = []
 
@@ -327,7 +332,7 @@ def test_what_a_broken_line_did_not_bring_is_fetched_when_it_is_whole(page: Page
 
     page.route(re.compile(f"/static/{part}"), broken)
     page.route(re.compile("_stcore/health"), health)
-    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FORMULA}")
+    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FIRST}")
     page.locator(".incomplete").wait_for(state="attached")
     page.wait_for_timeout(2000)
     expect(page.get_by_text("Failed to fetch").filter(visible=True)).to_have_count(0)
@@ -358,10 +363,10 @@ def test_all_that_was_chosen_stands_in_the_address_on_every_page_after_a_reload_
 ) -> None:
     chosen = {"token": "4", "key": "6", "component": "100", "part": "7", "neuron": "1000", "hidden": "3", "n": "77"}
     chosen |= {"as": "lines", "range": "layer", "edits": "layers.1.attention.heads~zero~head.3", "subset": "1.2_2.3"}
-    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FORMULA}&" + urlencode(chosen))
+    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FIRST}&" + urlencode(chosen))
     title(page, "attention")
     walk_to(page, "heads")
-    slider(page, "layer").press("ArrowRight")
+    place(page, "layer", 2).click()
     page.wait_for_url(lambda url: asked(url) | chosen | {"layer": "2"} == asked(url))
     page.reload()
     title(page, "heads")
@@ -386,30 +391,26 @@ def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(
         page = phone.new_page()
         page.goto(f"{app_url}/heads?layer=1&head=1")
         title(page, "heads")
-        page.get_by_test_id("stExpandSidebarButton").tap()
         write(page, SENTENCE)
         choose(page, layer=2, head=1)
-        page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").tap()
-        expect(slider(page, "layer")).not_to_be_visible()
-        expect(sentence_box(page)).to_be_in_viewport()
-        for row in (row for row in PAGES if row.group != "apart"):
+        for row in (row for row in PAGES if row.group in ("way", "layer")):
             link_to(page, row.name).tap()
             title(page, row.name)
             page.wait_for_url(lambda url: (asked(url).get("s"), asked(url).get("layer")) == (SENTENCE, "2"))
-            if row.name == "attention":
-                page.locator(".st-key-attention-show button").tap()
             assert page.evaluate(WIDEST) <= 0, f"{row.name} is wider than the screen"
             if row.name == "attention":  # a head is chosen where the picture is
-                page.locator(".st-key-either-head").get_by_role("radio", name="4").tap()
+                place(page, "head", 4).tap()
                 page.wait_for_url(lambda url: asked(url).get("head") == "4")
 
 
 @pytest.mark.parametrize("name", ["attention", "answer"])
 def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str, name: str) -> None:
     typed = "<b>x</b> $x$ `x` [MASK]"
-    page.goto(f"{app_url}/{name}?s={quote(typed)}&range={quote('<b>x</b>$x$`x`')}&{FORMULA}")
+    page.goto(f"{app_url}/{name}?s={quote(typed)}&range={quote('<b>x</b>$x$`x`')}&{FIRST}")
     title(page, name)
-    expect(sentence_box(page)).to_have_value(typed)
+    words = ["<", "b", ">", "x", "<", "/", "b", ">", "$", "x", "$", "`", "x", "`", "[MASK]"]
+    expect(page.locator(".sentence .chip")).to_have_text(words)
+    expect(sentence_field(page)).to_have_value(typed)
     assert "= “<b>x</b>$x$`x`”, which does not exist" in main_text(page)
     expect_heatmap(page)
     ticks = page.locator(".js-plotly-plot .ytick text").all_text_contents()
@@ -420,7 +421,7 @@ def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str, name: 
 
 
 def test_a_clicked_cell_survives_another_language_and_follows_another_sentence(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FORMULA}&as=map")
+    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FIRST}&as=map")
     title(page, "attention")
     chart = page.locator(".js-plotly-plot").first
     chart.locator(".scatterlayer .point").first.wait_for(state="attached")
@@ -429,22 +430,24 @@ def test_a_clicked_cell_survives_another_language_and_follows_another_sentence(p
     settle(page)
     working = page.locator("[class*=st-key-working]").first
     expect(working).to_contain_text("book")
+    open_settings(page)
     page.locator(".st-key-lang").get_by_text("中文").click()
+    page.keyboard.press("Escape")
     title(page, "attention", "zh")
     expect(working).to_contain_text("book")
     assert (asked(page.url)["token"], asked(page.url)["key"]) == ("5", "7")
     write(page, "i love you .")  # six pieces: the seventh is no more
-    expect(page.locator(".st-key-chips").get_by_role("radio", checked=True)).to_have_text(".")
     expect(working).to_contain_text("[SEP]")
 
 
 def test_a_clicked_word_is_hidden_and_a_clicked_guess_is_worked_out(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/answer?s={quote(SENTENCE)}&{FORMULA}&hidden=none")
+    page.goto(f"{app_url}/answer?s={quote(SENTENCE)}&{FIRST}&hidden=none")
     title(page, "answer")
-    page.locator(".st-key-words").get_by_role("button", name="gave").dblclick()  # as some click everything
+    page.locator(".sentence").get_by_role("button", name="gave").dblclick()  # as some click everything
     page.wait_for_url(lambda url: asked(url).get("hidden") == "3")
     settle(page)
-    expect(sentence_box(page)).to_have_value(SENTENCE)
+    expect_sentence(page, SENTENCE)
+    expect(page.locator(".sentence [aria-pressed=true]")).to_have_text("gave")
     ticks = page.locator(".js-plotly-plot .yaxislayer-above .ytick text")
     expect(ticks.filter(has_text="[MASK]").first).to_be_attached()
     bars = page.locator(".js-plotly-plot").first
@@ -458,9 +461,9 @@ def test_a_clicked_word_is_hidden_and_a_clicked_guess_is_worked_out(page: Page, 
 
 
 def test_by_keyboard_alone_from_home_to_the_arithmetic_of_a_cell(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}?s={quote(SENTENCE)}&{FORMULA}&hidden=none")
+    page.goto(f"{app_url}?s={quote(SENTENCE)}&{FIRST}&hidden=none")
     title(page, "home")
-    attention = page.locator(".strip a").filter(has_text=catalogue("en")["attention.short"])
+    attention = page.locator(".navbar a").filter(has_text=catalogue("en")["attention.short"])
     for _ in range(60):
         page.keyboard.press("Tab")
         if attention.evaluate("link => link === document.activeElement"):
@@ -476,21 +479,9 @@ def test_by_keyboard_alone_from_home_to_the_arithmetic_of_a_cell(page: Page, app
     expect(page.locator("[class*=st-key-working]").first).to_contain_text("gave")
 
 
-def test_a_sentence_chosen_on_a_page_stands_in_the_sidebar_too(page: Page, app_url: str) -> None:
+def test_a_sentence_chosen_on_a_page_stands_in_the_line_on_top_too(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/tokens?lang=en&panel=order&s=i+love+you+.")
     title(page, "tokens")
     page.get_by_role("button", name="the man ate the apple").click()
-    expect(sentence_box(page)).to_have_value("the man ate the apple .")
+    expect_sentence(page, "the man ate the apple .")
     assert asked(page.url)["s"] == "the man ate the apple ."
-
-
-def test_a_sentence_typed_and_not_entered_counts_when_a_token_is_clicked(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/attention?lang=en&s=the+dog+chased+the+cat+.&layer=2&hidden=none")
-    title(page, "attention")
-    sentence_box(page).fill("the cat sat on the mat .")
-    page.locator(".st-key-chips button").nth(2).click(delay=80)  # ms, as a hand does: it must still be there
-    page.wait_for_url(lambda url: asked(url).get("s") == "the cat sat on the mat ." and asked(url).get("token") == "3")
-    expect(page.locator(".st-key-chips button")).to_have_count(9)
-    settle(page)
-    assert asked(page.url)["layer"] == "2"
-    expect(sentence_box(page)).to_have_value("the cat sat on the mat .")

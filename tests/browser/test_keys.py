@@ -5,7 +5,7 @@ from itertools import groupby
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_journeys import SENTENCE, SlowLine, asked, sentence_box, settle, slider
+from tests.browser.test_journeys import SENTENCE, SlowLine, asked, expect_sentence, place, sentence_field, settle
 from tests.browser.test_journeys import title as wait_for_title
 
 PAGE = "attention?lang=en&input=sentence&layer=2&head=3&s=" + SENTENCE.replace(" ", "+")
@@ -58,19 +58,19 @@ def test_arrows_choose_head_layer_and_cell_and_digits_the_step(page: Page, app_u
     expect(page.locator("[class*=st-key-working]")).to_contain_text("gave")
     keyboard.press("1")
     wait_for(page, stage="scores")
-    expect(page.get_by_role("radio", name="match q · k")).to_be_checked()
+    expect(page.get_by_role("radio", name="q · k")).to_be_checked()
 
 
 def test_arrows_go_on_choosing_the_head_after_a_click_on_a_word(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}")
+    page.goto(f"{app_url}/{PAGE}&panel=steps")
     opened(page, "attention")
     chips = page.locator(".st-key-chips").get_by_role("radio")
     chips.nth(4).click()
     page.keyboard.press("ArrowRight")
     wait_for(page, token="5", head="4")
-    page.get_by_role("radio", name="match q · k").click()
+    page.get_by_role("radio", name="mask").click()
     page.keyboard.press("ArrowDown")
-    wait_for(page, stage="scores", layer="3", head="4")
+    wait_for(page, stage="masked", layer="3", head="4")
     chips.nth(4).focus()  # as by Tab: there the arrows belong to the words
     page.keyboard.press("ArrowRight")
     expect(chips.nth(5)).to_be_focused()
@@ -81,21 +81,21 @@ def test_arrows_go_on_choosing_the_head_after_a_click_on_a_word(page: Page, app_
 def test_what_is_typed_moves_nothing(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
-    sentence_box(page).click()
+    field = sentence_field(page)
     for key in ("ArrowLeft", "ArrowUp", "Home", "1", "ArrowRight"):
         page.keyboard.press(key)
-    expect(sentence_box(page)).to_have_value(f"1{SENTENCE}")
+    expect(field).to_have_value(f"1{SENTENCE}")
     page.keyboard.press("Enter")
     wait_for(page, s=f"1{SENTENCE}")
     assert (asked(page.url)["layer"], asked(page.url)["head"]) == ("2", "3")
-    expect(slider(page, "head")).to_have_value("3")
+    expect(place(page, "head", 3)).to_be_checked()
 
 
 def test_one_press_is_one_step_after_walking_through_pages(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
     for name in ("heads", "layers", "attention"):
-        page.locator(f'.strip a[href*="/{name}?"]').click()
+        page.locator(f'.navbar a[href*="/{name}?"]').click()
         opened(page, name)
     page.keyboard.press("ArrowRight")
     wait_for(page, head="4")
@@ -121,7 +121,7 @@ def test_on_a_slow_line_the_second_press_takes_nothing_back(page: Page, app_url:
 
 
 def test_play_goes_through_all_steps_and_stops(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}")
+    page.goto(f"{app_url}/{PAGE}&panel=steps")
     opened(page, "attention")
     play = page.get_by_role("button", name=re.compile("Play"))
     seen = []
@@ -142,15 +142,15 @@ def test_a_presentation_has_its_picture_on_the_screen_and_a_way_back(page: Page,
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     box = chart.bounding_box()
     assert box["y"] < 220 and box["y"] + box["height"] <= 730
-    strip = page.locator(".strip")
-    assert strip.bounding_box()["height"] < 40  # one row
-    assert strip.evaluate("strip => strip.scrollWidth <= strip.clientWidth")
+    bar = page.locator(".navbar")
+    assert bar.bounding_box()["height"] < 40  # one row
+    assert bar.evaluate("bar => bar.scrollWidth <= bar.clientWidth")
     page.get_by_role("button", name="Leave").click()
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
 def test_a_presenters_remote_goes_on_and_back_with_all_that_is_chosen(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE.replace('numbers', 'story')}&big=true")
+    page.goto(f"{app_url}/{PAGE}&big=true")
     opened(page, "attention")
     page.keyboard.press("ArrowRight")
     wait_for(page, head="4")
@@ -165,7 +165,7 @@ def test_a_presenters_remote_goes_on_and_back_with_all_that_is_chosen(page: Page
 
 def test_bars_keep_their_numbers_in_a_presentation(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    page.goto(f"{app_url}/shapes_and_cost?lang=en&depth=story&seen=shapes_and_cost&big=true")
+    page.goto(f"{app_url}/shapes_and_cost?lang=en&big=true")
     page.get_by_test_id("stExpander").filter(has=page.locator(".chart")).locator("summary").click()
     numbers = page.locator(".chart .bartext")
     expect(numbers).to_have_text(["5.12 M", "6.3 M", "12,288", "12.6 M"])
@@ -178,7 +178,7 @@ def test_points_are_drawn_in_a_presentation_and_arrows_scroll_a_long_equation(pa
     page.goto(f"{app_url}/{PAGE.replace('attention', 'queries_keys_values')}&panel=plane&big=true")
     page.locator(".chart .scatterlayer .point").first.wait_for()
     page.set_viewport_size({"width": 320, "height": 720})
-    page.goto(f"{app_url}/{PAGE.replace('attention', 'feed_forward').replace('numbers', 'formula')}")
+    page.goto(f"{app_url}/{PAGE.replace('attention', 'feed_forward')}")
     opened(page, "feed_forward")
     page.locator(".katex-display[tabindex]").first.focus()
     page.keyboard.press("ArrowRight")

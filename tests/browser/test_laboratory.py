@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from model import Edit, Pipeline, load
 from model.analysis import softmax
 from pages.ui.text import catalogue
+from pages.what_if import PARTS
 from tests.browser.conftest import watch
 from tests.browser.test_journeys import MIDDLE, PHONE, WIDEST, asked, main_text, settle, walk_to
 from tests.browser.test_journeys import title as wait_for_title
@@ -23,7 +24,9 @@ def text() -> Pipeline:
 
 
 def open_room(page: Page, app_url: str, room: str, language: str = "en", **link: str) -> None:
-    page.goto(f"{app_url}/what_if?{urlencode(LINK | {'lang': language, 'panel': room, 'measure': 'lead'} | link)}")
+    tab = next(tab for tab, kinds in PARTS.items() if room in kinds)
+    place = {"lang": language, "panel": tab, "block": room, "measure": "lead"}
+    page.goto(f"{app_url}/what_if?{urlencode(LINK | place | link)}")
     wait_for_title(page, "what_if", language)
 
 
@@ -95,12 +98,12 @@ def test_a_head_off_and_no_root_d_k_change_the_answer_and_the_link_holds_it(
     said = f"“{text.reader.vocabulary[most]}” moved most, from {moved[0][most]:.2f} to {moved[1][most]:.2f}"
     assert said in main_text(page)
 
-    page.locator(".st-key-what_if-panel").get_by_text(catalogue("en")["what_if.panel_inside"]).click()
-    change(page, "inside", 0, text.config.layers)
+    page.locator(".st-key-either-block-heads").get_by_text(catalogue("en")["what_if.kind_inside"]).click()
+    change(page, "inside", 3, text.config.layers)
     edits.append(Edit("layers.{l}.attention.scaled", "unscaled"))
     without_root = lead(text(hidden, edits), did, words)
     expect_lead(page, before, without_root)
-    change(page, "inside", 5, 0)
+    change(page, "inside", 8, 0)
     edits.append(Edit("layers.0.attention.masked", "causal"))
     changed = lead(text(hidden, edits), did, words)
     expect_lead(page, before, changed)
@@ -131,7 +134,7 @@ def test_in_chinese_without_positions_two_sentences_are_one_and_without_residual
     assert now[0] == now[1], "without positions they are the same words"
 
     page.locator(".st-key-what_if-panel").get_by_text(catalogue("zh")["what_if.panel_residuals"]).click()
-    change(page, "residuals", 3, 6)  # attention without its residual, in all layers
+    change(page, "residuals", 0, 6)  # attention without its residual, in all layers
     said = catalogue("zh")["what_if.read_alike_changed"].split("{now}")
     assert f"1.00{said[1]}"[:12] in main_text(page)
 

@@ -47,8 +47,10 @@ def test_a_reader_steps_writes_another_word_and_switches_a_head_off(page: Page, 
     assert f"{SENTENCE} → {forced.translation}" in main_text(page)
     assert f"the decoder writes “{forced.written[STEP + 1]}”" in main_text(page)
 
-    page.locator(".st-key-translation-panel").get_by_text(TEXT["translation.panel_changes"]).click()
-    wait_for(page, panel="changes")
+    page.locator(".st-key-translation-panel").get_by_text(TEXT["translation.panel_inside"]).click()
+    wait_for(page, panel="inside")
+    page.locator(".st-key-either-block").get_by_text(TEXT["translation.block_changes"]).click()
+    wait_for(page, block="changes")
     page.locator(".st-key-translation-do-0").get_by_role("button").click()
     page.wait_for_url(lambda url: "edits" in asked(url))
     settle(page)

@@ -68,7 +68,6 @@ def link(dice: random.Random) -> str:
         "other": sentence(dice),
         "model": dice.choice(("trained", "paper")),
         "edits": EDITS.write(tuple(taken)),
-        "depth": dice.choice(("story", "numbers", "formula", "code")),
         "shown": dice.choice(("changed", "beside", "against")),
     }
     return urlencode(values)

@@ -54,7 +54,7 @@ def test_what_must_be_given_is_asked_for_and_all_else_has_a_default() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_commands_in_words_set_what_the_files_read_and_name_files_that_are_there(name: str) -> None:
-    words = source(name) + (ROOT / "README.md").read_text("utf-8")
+    words = source(name) + (ROOT / ".serve/README.md").read_text("utf-8")
     lines = [line for line in words.splitlines() if "docker" in line and name in line]
     assert lines
     for line in lines:

@@ -57,7 +57,7 @@ async def see(address: str) -> None:
         if (element := message.delta.new_element)
     }
     assert by_page["digit_pad"] and by_page["example_digit"], "a stroke asks for the page"
-    assert not by_page["depth"], "and not for the frame"
+    assert not by_page["symbols"], "and not for the frame"
     await visitor.close()
 
 

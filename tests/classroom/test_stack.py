@@ -77,7 +77,7 @@ async def one_class(address: str, store: Store, machines: list[Server]) -> None:
     code, key = store.create()
     phones = [Phone(address, code) for _ in range(60)]
     await asyncio.gather(*(phone.come() for phone in phones))
-    store.ask(code, key, 1, 0, EXAMPLES["beans"].shown, EXAMPLES["beans"].truth)
+    store.ask(code, key, 1, 0, EXAMPLES["chips"].shown, EXAMPLES["chips"].truth)
     store.advance(code, key, 2, Phase.OPEN)
     await asyncio.gather(*(phone.wait(lambda says: says["phase"] == "open") for phone in phones))
     kept_ones = await asyncio.gather(*(phone.vote([0, 100, 0]) for phone in phones))

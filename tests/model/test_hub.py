@@ -8,12 +8,14 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import huggingface_hub
+import numpy as np
 import pytest
 from huggingface_hub.errors import LocalEntryNotFoundError, RepositoryNotFoundError
 
 from model import load
-from model.hugging_face import CheckpointError, hub
+from model.hugging_face import CheckpointError, hub, load_folder
 from pages.ui.state import offered
+from tests.model.test_checkpoint_answers import sentence_encoder
 from tests.model.test_checkpoints import as_pickle, rewritten, theirs
 
 
@@ -149,6 +151,17 @@ def test_shards_are_fetched(online: Hub) -> None:
     index = {"weight_map": {"bert.embeddings.LayerNorm.bias": "model-00001-of-00001.safetensors"}}
     (online.online / "model.safetensors.index.json").write_text(json.dumps(index))
     assert load(str(hub.fetch("org/bert"))).config.layers == 2
+
+
+def test_what_a_folder_is_read_from_is_fetched(online: Hub) -> None:
+    shutil.rmtree(online.online)
+    sentence_encoder(online.online)
+    (online.online / "processor_config.json").write_text("{}")
+    whole, fetched = load_folder(online.online), load_folder(hub.fetch("org/bert"))
+    Z = whole("the cat sat").Z
+    steps = zip(fetched.pooled.steps(Z), whole.pooled.steps(Z), strict=True)
+    assert all(np.array_equal(one, other) for (_, one), (_, other) in steps)
+    assert "processor_config.json" in online.fetched
 
 
 @pytest.mark.parametrize("name", ["a/b/c", "./bert", "../bert", "/nowhere", "org/", "-x", "~/bert"])

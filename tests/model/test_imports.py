@@ -3,8 +3,6 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "app.py", *(ROOT / "model").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
 
@@ -43,16 +41,25 @@ def floor(module: str) -> str:
     return module.partition(".")[0]
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if floor(module) == "model"])
-def test_the_model_knows_no_page_and_no_streamlit(module: str) -> None:
-    assert not packages(module) & {"app", "pages", "tests", "streamlit", "plotly"}
+def test_the_model_knows_no_page_and_no_streamlit() -> None:
+    of_the_model = [module for module in MODULES if floor(module) == "model"]
+    assert not {
+        module for module in of_the_model if packages(module) & {"app", "pages", "tests", "streamlit", "plotly"}
+    }
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if floor(module) in ("app", "pages")])
-def test_pages_are_scripts_that_never_touch_torch(module: str) -> None:
-    assert not packages(module) & {"app", "tests"}
-    assert not {name for name in IMPORTS[module] if floor(name) == "pages" and not name.startswith("pages.ui")}
-    assert module.startswith("pages.ui") or "torch" not in packages(module)
+def test_pages_never_touch_torch_and_are_imported_by_nobody() -> None:
+    for module in (module for module in MODULES if floor(module) in ("app", "pages")):
+        assert not packages(module) & {"app", "tests"}, module
+        assert module.startswith("pages.ui") or "torch" not in packages(module), module
+        others = {name for name in IMPORTS[module] if floor(name) == "pages"}
+        assert not {name for name in others if not name.startswith(("pages.ui", "pages.school"))}, module
+
+
+def test_pages_know_nothing_of_the_school() -> None:
+    its_own = {"app", "pages.every_page", "pages.lesson", "pages.class"}
+    knowing = {module for module in MODULES if any(name.startswith("pages.school") for name in IMPORTS[module])}
+    assert {module for module in knowing if not module.startswith("pages.school")} == its_own
 
 
 def test_no_training_on_the_way_to_a_page() -> None:
@@ -80,9 +87,9 @@ def circle(modules: dict[str, set[str]]) -> list[str]:
 
 
 def room(module: str) -> str:
-    """The folder in pages/ui or model of a module; a file beside the folders is a room of its own."""
+    """The folder in pages/ui, pages/school or model of a module; a file beside the folders is a room of its own."""
     parts = module.split(".")
-    return ".".join(parts[: 3 if parts[:2] == ["pages", "ui"] else 2])
+    return ".".join(parts[: 3 if parts[:2] in (["pages", "ui"], ["pages", "school"]) else 2])
 
 
 def test_imports_go_in_no_circle() -> None:

@@ -196,6 +196,22 @@ def test_pictures_are_brought_to_clip_as_its_library_does_it(tmp_path: Path) -> 
     close(load_folder(tmp_path)(file).picture, expected)
 
 
+def test_pictures_are_prepared_as_either_file_says_and_processor_config_first(tmp_path: Path) -> None:
+    saved(tmp_path, "CLIP", "VisionModel", odd_settings("CLIP", 0) | {"patch_size": 8, "image_size": 32})
+    seen, file = picture(50, 41)
+    for name, mean in (("preprocessor_config.json", 0.2), ("processor_config.json", 0.4)):
+        theirs = transformers.CLIPImageProcessorPil(
+            size={"height": 32, "width": 32}, do_center_crop=False, image_mean=[mean, 0.1, 0.3], image_std=[0.5] * 3
+        )
+        said = json.loads(theirs.to_json_string())
+        (tmp_path / name).write_text(json.dumps({"image_processor": said} if name[:4] == "proc" else said))
+        found = transformers.CLIPImageProcessorPil.from_pretrained(tmp_path)
+        expected = found(seen, return_tensors="pt")["pixel_values"][0]
+        close(load_folder(tmp_path)(file).picture, expected)
+    (tmp_path / "preprocessor_config.json").unlink()
+    close(load_folder(tmp_path)(file).picture, expected)
+
+
 def test_a_siglip_without_its_probe_has_its_stages_and_says_why_no_answer(tmp_path: Path) -> None:
     saved(tmp_path, "Siglip", "VisionModel", odd_settings("Siglip", 0) | {"vision_use_head": False})
     pipeline = load_folder(tmp_path)

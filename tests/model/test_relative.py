@@ -39,7 +39,7 @@ def test_a_high_temperature_evens_out_what_the_distance_adds_too() -> None:
         "attention.weights"
     )
     np.testing.assert_allclose(weights, 1 / weights.shape[-1], atol=1e-2)
-    with pytest.raises(EditError, match="place"):
+    with pytest.raises(EditError, match="no meaning at"):
         pipeline(NAME)(example(NAME), [Edit("layers.{l}.attention.scaled", "temperature", 2.0)])
 
 

@@ -21,6 +21,7 @@ from model.config import PRESETS
 from model.heads import network_for
 from model.loading import load_tokenizer
 from model.pipeline import ImageReader, TextReader
+from pages.ui.frame.line import WRITTEN_AFRESH
 from pages.ui.runs import pipelines
 from pages.ui.text import catalogue
 from tests.networks import draw_norms
@@ -123,10 +124,17 @@ def charts(app: AppTest) -> list[dict]:
     return [json.loads(part.bytes) | {"key": part.id.split("-", 2)[2]} for part in parts]
 
 
+def write(app: AppTest, sentence: str) -> AppTest:
+    """Type a sentence in the line on top of the page and enter it, as its component hands it over."""
+    left = dict.fromkeys(("hidden", "token", "key")) | {"branch": ()} | WRITTEN_AFRESH
+    app.session_state["s"], app.session_state["at"] = sentence, app.session_state["at"] | left
+    return app.run()
+
+
 def stops(app: AppTest) -> dict:
-    """What the stage strip was given."""
-    (strip,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "strip"]
-    return json.loads(strip.json)[0]
+    """What the bar of pages was given."""
+    (bar,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "bar"]
+    return json.loads(bar.json)[0]
 
 
 def figure(app: AppTest, which: int = 0) -> dict:

@@ -11,7 +11,6 @@ from pages.ui.runs import pipelines
 from pages.ui.sections import why_add_and_norm, without
 from pages.ui.state.link_values import edit_code, edit_from_code
 from tests.pages.opening import (
-    assert_fine,
     charts,
     figure,
     numbers,
@@ -115,7 +114,7 @@ def test_a_token_that_was_taken_away_is_left_out_of_the_typical_push() -> None:
     before, found = (np.linalg.norm(trace[key], axis=1) for key in ("embedding.sum", "layers.0.attention.output"))
     assert before[2] == 0
     push = np.delete(found, 2) / np.delete(before, 2)
-    assert f"(the median) it is {np.median(push):.0%}" in texts(app).replace("\\", "")
+    assert f"(the median) is {np.median(push):.0%} as long" in texts(app).replace("\\", "")
 
 
 def test_of_a_vector_of_zeros_no_standard_deviation_of_1_is_told() -> None:
@@ -132,7 +131,8 @@ def test_the_lines_of_the_gradients_are_this_runs(link: dict[str, str]) -> None:
     app = open_part("why", **link)
     choice = app.session_state["choice"]
     pipeline, trace = pipelines.pipeline(choice.pipeline), pipelines.run(choice.pipeline, choice.subject)
-    drawn = [numbers(line["y"]) for line in figure(app)["data"]]
+    (shown,) = [chart["figure"] for chart in charts(app) if chart["key"] == "add_and_norm.gradients"]
+    drawn = [numbers(line["y"]) for line in shown["data"]]
     token = 0 if trace.picture is not None else 1
     np.testing.assert_allclose(drawn[1], gradient_lengths(pipeline.network, trace.states()[0], token, False), rtol=1e-4)
     assert f"{drawn[3][:-1].min():.2f}" in texts(app).replace("\\", "")
@@ -140,9 +140,7 @@ def test_the_lines_of_the_gradients_are_this_runs(link: dict[str, str]) -> None:
 
 def test_nobody_is_told_of_the_gradients_of_a_changed_run() -> None:
     cut = Edit("layers.0.attention.heads", "zero", head=1)
-    app = open_part("why", edits=edit_code(cut))
-    assert "why" not in [option for pills in app.pills for option in pills.options]
-    assert {chart["key"] for chart in charts(app)} != {"add_and_norm.gradients"}
+    assert [chart["key"] for chart in charts(open_part("why", edits=edit_code(cut)))] == ["add_and_norm.without"]
 
 
 def test_batch_norm_hangs_on_the_other_tokens() -> None:
@@ -172,18 +170,31 @@ def test_words_are_not_said_to_become_one_where_they_do_not(monkeypatch: pytest.
     usual = Fate(mean_likeness(run.states()), np.full(7, 14.0))
     monkeypatch.setattr(without, "without_parts", lambda *_: {"all": usual, "residual": usual, "ffn": usual})
     said = texts(open_part("without"))
-    assert "already they all point" not in said
+    assert "all but point the same way" not in said
     assert "without LayerNorm: the numbers grow too large" in said
 
 
-def test_the_story_shows_what_is_lost_without_a_part_where_it_is_asked_for() -> None:
-    app = open_page("add_and_norm", s=SENTENCE, depth="story")
-    app.session_state["add_and_norm.way_without"] = True  # the box is opened
-    app.run()
-    assert_fine(app)
-    assert app.session_state["choice"].depth == "story", "it leads nowhere else"
-    (drawn,) = [chart for chart in charts(app) if chart["key"] == "add_and_norm.without"]
-    assert len(drawn["figure"]["data"]) == 4
+@pytest.mark.parametrize(
+    ("panel", "pictures"),
+    [
+        ("values", ["input", "output", "add_1", "norm_1", "spreads", "histogram", "batch_norm"]),
+        ("without", ["without", "gradients"]),
+        ("why", ["without", "gradients"]),
+        ("ablation", ["without", "gradients"]),
+    ],
+)
+def test_links_of_before_open_the_nearest_tab_without_a_remark(panel: str, pictures: list[str]) -> None:
+    app = open_part(panel, layer="1")
+    drawn = [chart["key"].removeprefix("add_and_norm.") for chart in charts(app)]
+    assert drawn[-len(pictures) + 1 :] == pictures[1:] and not app.warning
+
+
+def test_a_bare_link_shows_the_four_maps_with_the_arithmetic_of_a_cell() -> None:
+    for link in ({}, {"input": "digit"}):
+        app = open_page("add_and_norm", **link)
+        assert len(charts(app)) == 4 and steps(app)
+        (pills,) = [pills for pills in app.pills if pills.key == "add_and_norm.panel"]
+        assert len(pills.options) == 3
 
 
 @pytest.mark.parametrize("link", [{"input": "digit"}, {"model": "paper"}, {"input": "flat"}])

@@ -1,16 +1,18 @@
 """The Answer page: what it hides, what it says of it, and that its arithmetic adds up as displayed."""
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from model import Edit, load
+from model import load
 from model.analysis import softmax, whole_words
+from pages.ui.components.sentence_line import Word
+from pages.ui.frame import line
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
-from pages.ui.state.link_values import edit_code
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import (
     assert_fine,
@@ -79,41 +81,55 @@ def test_places_are_listed_as_their_language_lists_them() -> None:
     assert "3、5 " in texts(open_page("answer", lang="zh", s="我[MASK]你[MASK]。"))
 
 
-def test_a_clicked_word_is_hidden_from_the_encoder_and_from_nobody_else() -> None:
-    app = open_page("answer", s=SENTENCE, hidden="none")
-    app.pills(key="words").set_value([1]).run()
-    assert_fine(app)
+def test_a_hidden_word_is_hidden_from_the_encoder_and_from_nobody_else() -> None:
+    app = open_page("answer", s=SENTENCE, hidden="3")
     p = softmax(run(SENTENCE, 2)["logits"][2].astype(np.float64))
     dog = load("text")(SENTENCE).ids[2]
     names, values = chart(app)
     np.testing.assert_allclose(values[:10], np.sort(p)[::-1][:10], rtol=1e-3)
     assert values[names.index("dog")] == pytest.approx(p[dog], rel=1e-3)  # the true word is always among the bars
-    assert app.sidebar.text_input(key="s").value == SENTENCE
-    assert app.session_state["choice"].hidden == (2,)
+    assert app.session_state["choice"].sentence == SENTENCE
 
 
 def test_what_the_reader_hid_is_hidden_on_every_page_but_where_two_inputs_are_compared() -> None:
-    said, key, link = (
-        catalogue("en")["common.all_seen"],
-        "layers.0.attention.Q",
-        {"s": SENTENCE, "layer": "1", "head": "1"},
-    )
+    key, link = "layers.0.attention.Q", {"s": SENTENCE, "layer": "1", "head": "1"}
     for more, seen in (({}, False), ({"other": "i see the dog ."}, True)):
         app = open_page("queries_keys_values", hidden="3", **link, **more)
-        assert (said in [caption.value for caption in app.caption]) == seen
         trace = load("text")(SENTENCE) if seen else run(SENTENCE, 2)
         np.testing.assert_allclose(
             np.concatenate(numbers(charts(app)[0]["figure"]["data"][0]["z"])).ravel(), trace[key][0].ravel(), atol=1e-6
         )
-    assert said in [caption.value for caption in open_page("translation", hidden="3", **link).caption]
 
 
-def test_several_words_can_be_hidden_at_once_and_a_link_holds_them() -> None:
-    app = open_page("answer", s=SENTENCE, hidden="3")
-    app.toggle(key="answer.several").set_value(True).run()
-    app.pills(key="words").set_value([1, 4]).run()
-    assert_fine(app)
-    assert app.session_state["choice"].hidden == (2, 6)
+@pytest.fixture
+def click(monkeypatch: pytest.MonkeyPatch) -> Callable[[AppTest, int], None]:
+    """Click a word of the sentence on top of the page, by its number."""
+
+    def drawn(words: Sequence[Word], *_: object, on_pick: Callable[[tuple[int, ...]], None], **__: object) -> None:
+        if "clicked" in st.session_state:
+            on_pick(words[st.session_state.pop("clicked")].places)
+            st.rerun()
+
+    def click(app: AppTest, word: int) -> None:
+        app.session_state["clicked"] = word
+        assert_fine(app.run())
+
+    monkeypatch.setattr(line, "sentence_line", drawn)
+    return click
+
+
+def test_several_words_can_be_hidden_at_once_and_a_link_holds_them(click: Callable[[AppTest, int], None]) -> None:
+    app = open_page("answer", s=SENTENCE)
+    for several, word, hidden in (
+        (False, 1, (2,)),
+        (False, 4, (6,)),
+        (True, 1, (2, 6)),
+        (True, 4, (2,)),
+        (True, 4, (2, 6)),
+    ):
+        app.toggle(key="answer.several").set_value(several).run()
+        click(app, word)
+        assert app.session_state["choice"].hidden == hidden
     link = app.session_state["choice"].to_link()
     again = open_page("answer", **link)
     for which, place in enumerate((2, 6)):
@@ -145,7 +161,9 @@ def test_a_word_can_be_shown_again_and_then_every_place_sees_itself(sentence: st
     columns = [load("text").reader.vocabulary.index(word) for word in drawn["layout"]["xaxis"]["ticktext"]]
     np.testing.assert_allclose(numbers(drawn["data"][0]["z"]), softmax(trace["logits"])[:, columns], rtol=1e-4)
     easy = (trace["logits"].argmax(axis=1) == trace.ids)[1:-1]  # where the seen word comes first
-    assert ("is easy" in texts(app), "is the very one" in texts(app)) == (easy[2], easy.all())
+    assert ("is easy" in texts(app), "At each of the" in texts(app)) == (easy[2], easy.all())
+    seen = f"At {easy.sum()} of the {len(easy)} visible positions"
+    assert (seen in texts(app), f"at {len(easy) - easy.sum()} it is another" in texts(app)) == (not easy.all(),) * 2
 
 
 @pytest.mark.parametrize(("line", "language"), [("answer", "en"), ("logits", "zh")])
@@ -216,23 +234,18 @@ def test_equations_are_those_of_the_graph(kind: str) -> None:
         assert graph[key].equation in shown
 
 
-@pytest.mark.parametrize("link", [{}, {"lang": "zh"}, {"s": SENTENCE}, {"input": "digit"}, {"input": "flat"}])
-def test_a_story_ends_with_a_guess_that_what_if_answers(link: dict[str, str]) -> None:
-    app = open_page("answer", depth="story", **link)
-    before, told = numbers(figure(app)["data"][0]["x"]), texts(app).replace("\\", "")
-    words = catalogue(link.get("lang", "en"))
-    app.button(key="answer.way").click().run()
-    assert_fine(app)
-    choice = app.session_state["choice"]
-    (edit,) = choice.edits
-    assert edit == Edit(f"layers.{choice.layer}.attention.heads", "zero", head=choice.head)
-    assert words["common.where"].format(layer=choice.layer + 1, head=choice.head + 1) in told
-    assert app.subheader[0].value == words["what_if.question"]
-    marks = [shape["x0"] for shape in figure(app)["layout"]["shapes"]]
-    assert marks[:5] == pytest.approx(before[:5].tolist(), rel=1e-4), "the grey lines are what Answer showed"
-    for made in (edit, replace(edit, key="layers.{l}.attention.heads", head=None)):
-        app = open_page("answer", depth="story", **link, edits=edit_code(made))
-        assert "answer.way" not in [button.key for button in app.button], "what was tried is not asked again"
+def test_a_typed_sentence_is_answered_as_typed_and_a_click_hides_a_word_of_it(
+    click: Callable[[AppTest, int], None],
+) -> None:
+    app, trace = open_page("answer", s=SENTENCE), pipelines.run("text", SENTENCE)
+    _, values = chart(app)
+    p = softmax(trace["logits"][1].astype(np.float64))
+    np.testing.assert_allclose(values, np.sort(p)[::-1][:10], rtol=1e-4)
+    assert "“the” can be seen" in texts(app).replace("\\", "")
+    click(app, 4)
+    assert app.session_state["choice"].hidden == (6,)
+    hidden = softmax(run(SENTENCE, 6)["logits"][6].astype(np.float64))
+    np.testing.assert_allclose(chart(app)[1][:10], np.sort(hidden)[::-1][:10], rtol=1e-4)
 
 
 def test_without_a_head_the_page_says_that_there_is_no_answer() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.analysis import softmax
 from model.four_tokens import Setup, attend
 from model.scaling import both_ways, random_scores
 from pages.ui.runs import pipelines
@@ -60,8 +61,8 @@ def test_each_step_shows_what_the_run_recorded(step: str) -> None:
 def test_the_arithmetic_of_a_weight_comes_out_line_by_line(token: int, key: int) -> None:
     app = open_page("attention", s=SENTENCE, layer="3", head="4", token=str(token), key=str(key))
     lines = steps(app)
-    assert len(lines) == 6
-    for which in (0, 1, 3, 4, 5):  # the third passes a number on: nothing is hidden
+    assert len(lines) == 7
+    for which in (1, 2, 4, 5, 6):  # behind the equation; the third passes a number on: nothing is hidden
         assert calculated(lines[which]) == pytest.approx(result(app, which), abs=1.1e-5), lines[which]
     weight = trace_of(app)["layers.2.attention.weights"][3, token - 1, key - 1]
     assert result(app) == pytest.approx(float(weight), abs=1e-5)
@@ -79,7 +80,7 @@ def test_the_arithmetic_comes_out_where_norms_come_first(monkeypatch: pytest.Mon
     assert result(app) == pytest.approx(recorded, rel=1e-4, abs=1e-5)
 
 
-WHY = {"s": SENTENCE, "layer": "3", "head": "4", "stage": "scaled", "as": "why"}
+WHY = {"s": SENTENCE, "layer": "3", "head": "4", "panel": "root"}
 
 
 def test_why_scores_are_divided_is_told_of_random_vectors_and_of_the_chosen_head() -> None:
@@ -101,7 +102,7 @@ def test_the_length_of_random_vectors_is_chosen_by_a_slider_and_stands_in_the_li
     app.select_slider(key="scaling.d_k").set_value(4).run()
     assert_fine(app)
     assert app.session_state["choice"].to_link()["d_k"] == "4"
-    assert "does not lose its slope" in texts(app)  # what holds of long vectors is not said of short ones
+    assert "keeps its slope even undivided" in texts(app)  # what holds of long vectors is not said of short ones
 
 
 def test_the_own_head_is_measured_by_what_it_may_see() -> None:
@@ -112,7 +113,7 @@ def test_the_own_head_is_measured_by_what_it_may_see() -> None:
 
 
 def test_one_token_alone_has_no_scores_to_divide() -> None:
-    app = open_page("attention", input="flat", stage="scaled", **{"as": "why"})
+    app = open_page("attention", input="flat", panel="root")
     assert not app.select_slider and steps(app)
 
 
@@ -146,7 +147,7 @@ def test_what_comes_out_by_hand_is_the_sum_of_its_table() -> None:
     products = [float(row[-1].replace("−", "-")) for row in rows]
     output = float(attend(Setup(query=(3, -1), a=(2, 2)))["heads"].item())
     assert sum(products[:-1]) == pytest.approx(output, abs=2.1e-3) and products[-1] == pytest.approx(output, abs=5e-4)
-    assert f"Out comes {output:.2f}" in texts(app).replace("\\", "")
+    assert f"The output is {output:.2f}" in texts(app).replace("\\", "")
 
 
 def test_a_link_with_too_few_arrows_begins_anew() -> None:
@@ -155,27 +156,50 @@ def test_a_link_with_too_few_arrows_begins_anew() -> None:
 
 
 @pytest.mark.parametrize("link", INPUTS)
-@pytest.mark.parametrize("depth", ["story", "formula"])
-def test_every_input_opens_at_every_depth(link: dict, depth: str) -> None:
-    app = open_page("attention", depth=depth, **link)
-    assert len(charts(app)) == 1
-    assert bool(steps(app)) == (depth == "formula")
+def test_a_bare_link_of_every_input_shows_the_weights_with_the_arithmetic_of_a_cell(link: dict) -> None:
+    app = open_page("attention", **link)
+    assert [chart["key"] for chart in charts(app)] == ["attention.weights"] and steps(app)
+    assert "heatmap" in {trace["type"] for trace in figure(app)["data"]}
+    tabs = ["map", "steps", *["layers", "root"] * (link.get("input") != "flat")]
+    assert [option for pills in app.pills if pills.key == "attention.panel" for option in pills.options] == [
+        catalogue("en")[f"attention.panel_{tab}"] for tab in tabs
+    ]
 
 
-def test_in_a_story_layer_and_head_are_chosen_below_the_picture_as_well_as_in_the_sidebar() -> None:
-    app = open_page("attention", depth="story", s=SENTENCE, layer="2", head="3")
-    for name, number in (("layer", 4), ("head", 1)):
-        app.segmented_control(key=f"either.{name}").set_value(number - 1).run()
-        assert app.sidebar.slider(key=name).value == number
-    choice = app.session_state["choice"]
-    assert (choice.layer, choice.head) == (3, 0)
-    app.sidebar.slider(key="head").set_value(6).run()
-    assert app.segmented_control(key="either.head").value == 5 and app.session_state["choice"].head == 5
+@pytest.mark.parametrize(
+    ("link", "tab", "drawn"),
+    [
+        ({"stage": "scores"}, "steps", ["scores"]),
+        ({"stage": "weights"}, "map", ["weights"]),
+        ({"panel": "steps"}, "steps", ["scores"]),
+        ({"as": "row"}, "map", ["weights"]),
+        ({"as": "lines"}, "map", ["weights"]),
+        ({"stage": "scaled", "as": "why"}, "root", ["why"]),
+        ({"stage": "heads", "as": "try"}, "steps", ["plane", "taken"]),
+        ({"panel": "heads", "input": "digit"}, "layers", ["over_mean", "over_rollout", "over_heads"]),
+        ({"panel": "layers", "input": "digit"}, "layers", ["over_mean", "over_rollout", "over_heads"]),
+        ({"as": "row", "input": "digit"}, "map", ["weights"]),
+        ({"panel": "heads"}, "map", ["weights"]),
+        ({"depth": "story", "seen": "attention", "stage": "scaled"}, "steps", ["scaled"]),
+    ],
+)
+def test_links_of_before_open_the_nearest_tab_without_a_remark(link: dict, tab: str, drawn: list[str]) -> None:
+    app = open_page("attention", **{"s": SENTENCE} | link)
+    assert app.session_state["attention.panel"] == tab and not app.warning
+    assert [chart["key"] for chart in charts(app)] == [f"attention.{name}" for name in drawn]
+
+
+def test_through_the_layers_the_row_of_the_selected_token_is_the_mean_of_the_heads() -> None:
+    app = open_page("attention", s=SENTENCE, panel="layers", layer="3", token="4")
+    means = trace_of(app).over_layers("attention.weights").mean(axis=1)[:, 3]
+    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), means, atol=1e-6)
+    assert f"{means[2].max():.2f}" in texts(app).replace("\\", "")
+    app.toggle(key="attention.hide").set_value(True).run()
+    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), means[:, 1:-1], atol=1e-6)
 
 
 def test_the_selected_token_is_where_the_reader_chose_it_elsewhere() -> None:
     app = open_page("attention", s=SENTENCE, token="5")
-    assert app.session_state["chips"] == 4
     outline = figure(app)["layout"]["shapes"][-1]
     assert (outline["y0"], outline["y1"]) == (3.5, 4.5)
 
@@ -191,16 +215,6 @@ def test_hiding_special_tokens_says_how_much_of_a_row_they_get() -> None:
     words = len(trace.tokens) - 2
     assert numbers(figure(app)["data"][0]["z"]).shape == (words, words)
     assert f":gray[{words} × {words}]" in texts(app)
-
-
-@pytest.mark.parametrize("way", ["row", "lines"])
-def test_weights_can_be_a_row_or_lines(way: str) -> None:
-    app = open_page("attention", s=SENTENCE, layer="2", token="3", **{"as": way})
-    drawn = figure(app)["data"]
-    assert {trace["type"] for trace in drawn} == ({"bar"} if way == "row" else {"scatter"})
-    if way == "row":
-        recorded = trace_of(app)["layers.1.attention.weights"][0, 2]
-        np.testing.assert_array_equal(numbers(drawn[0]["x"]), recorded)
 
 
 def test_lines_begin_where_the_reader_says() -> None:
@@ -231,12 +245,6 @@ def test_a_drawing_leads_with_its_overlay_of_few_markers() -> None:
     assert len(marks["text"]) == 50 and ink["type"] == veil["type"] == "heatmap"
 
 
-@pytest.mark.parametrize(("panel", "pictures"), [("heads", 1), ("layers", 2)])
-def test_a_drawing_has_all_heads_and_all_layers_as_well(panel: str, pictures: int) -> None:
-    app = open_page("attention", input="digit", panel=panel)
-    assert len(charts(app)) == pictures
-
-
 def test_one_token_is_explained() -> None:
     assert any("exactly 1" in note.value for note in open_page("attention", input="flat").info)
 
@@ -255,7 +263,7 @@ def test_of_one_sentence_that_looks_at_another_it_is_said_what_is_not_shown(betw
 
 
 def test_play_shows_the_first_step_and_can_be_stopped() -> None:
-    app = open_page("attention", s=SENTENCE)
+    app = open_page("attention", s=SENTENCE, panel="steps")
     app.button(key="attention.play").click().run()
     assert_fine(app)
     assert app.session_state["either.stage"] == "scores" and app.session_state["player.page"] == "attention"
@@ -264,15 +272,15 @@ def test_play_shows_the_first_step_and_can_be_stopped() -> None:
 
 
 def test_what_is_done_while_it_plays_skips_no_step() -> None:
-    app = open_page("attention", s=SENTENCE)
+    app = open_page("attention", s=SENTENCE, panel="steps")
     app.button(key="attention.play").click().run()
     for head in (2, 3, 4):
-        app.slider(key="head").set_value(head).run()
+        app.segmented_control(key="either.head").set_value(head - 1).run()
         assert app.session_state["either.stage"] == "scores" and app.session_state["player.page"] == "attention"
 
 
 def test_who_leaves_while_it_plays_comes_back_to_a_still_page() -> None:
-    app = open_page("attention", s=SENTENCE)
+    app = open_page("attention", s=SENTENCE, panel="steps")
     app.button(key="attention.play").click().run()
     turn_to(app, "heads").run()
     turn_to(app, "attention").run()
@@ -281,8 +289,8 @@ def test_who_leaves_while_it_plays_comes_back_to_a_still_page() -> None:
 
 
 def test_a_click_is_not_taken_back_by_the_answer_to_the_one_before() -> None:
-    app = open_page("attention", s=SENTENCE)
-    for step in ("scores", "scaled"):
+    app = open_page("attention", s=SENTENCE, panel="steps")
+    for step in ("scaled", "scores"):
         app.segmented_control(key="either.stage").set_value(step).run()
         buttons = app.segmented_control(key="either.stage")
         assert buttons.value == step == app.session_state["choice"].stage
@@ -300,9 +308,27 @@ def test_a_mask_is_told_from_the_word_of_that_name() -> None:
     assert "translation.leak" in [chart["key"] for chart in charts(app)]
 
 
-def test_the_story_defines_scores_and_softmax_and_only_where_it_is_true() -> None:
-    words = catalogue("en")
-    whole, only = (words[f"attention.story_softmax{end}"].partition(":")[0] for end in ("", "_only"))
-    assert whole in texts(open_page("attention", depth="story"))
-    warmer = texts(open_page("attention", depth="story", edits="layers.2.attention.scaled~scale~value.2"))
-    assert whole not in warmer and only not in warmer
+def test_tokens_that_stand_twice_are_numbered_in_what_is_read() -> None:
+    """A head of the next token: “the” attends to “dog”, “dog” to “chase”; the two “the” have numbers."""
+    for token, named in (("2", "the (2)"), ("3", "dog"), ("6", "the (6)")):
+        said = texts(open_page("attention", s=SENTENCE, layer="2", head="3", token=token)).replace("\\", "")
+        assert f"“{named}” attends most to" in said and f"“{named}” → " in said
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_slope_is_never_said_to_be_gained_where_dividing_loses_it(language: str) -> None:
+    """p(1 − p) of the highest score's weight, divided and not: in all 48 heads the text that fits its numbers."""
+    words, kinds = catalogue(language), {}
+    run = pipelines.run("text", SENTENCE)
+    for layer, head in np.ndindex(6, 8):
+        prefix = f"layers.{layer}.attention."
+        divided, undivided = run[f"{prefix}scaled"][head], run[f"{prefix}scores"][head]
+        row, column = np.unravel_index(divided.argmax(), divided.shape)
+        without, p = (float(softmax(scores[row])[column]) for scores in (undivided, divided))
+        a, b = f"{without * (1 - without):.2f}", f"{p * (1 - p):.2f}"
+        kinds.setdefault("same" if a == b else "gained" if a < b else "lost", (layer, head, a, b))
+    assert {"gained", "lost"} <= kinds.keys()
+    for kind, (layer, head, a, b) in kinds.items():
+        where = {"layer": str(layer + 1), "head": str(head + 1), "lang": language}
+        said = texts(open_page("attention", s=SENTENCE, stage="scaled", **where)).replace("\\", "")
+        assert words[f"attention.slope_{kind}"].format(a=a, b=b) in said

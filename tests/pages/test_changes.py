@@ -1,7 +1,5 @@
 """Where a change sits, no sentence promises what it has broken; and a change that does not fit here is not lost."""
 
-import json
-
 import pytest
 import streamlit as st
 
@@ -12,12 +10,11 @@ from model.graph import graph as graph_of
 from model.translator import Task, Translator
 from pages.ui.frame.changes_bar import edit_in_words, is_full
 from pages.ui.runs import pipelines
-from pages.ui.state import sketch
 from pages.ui.state.choice import Choice
 from pages.ui.state.link_values import MOST_EDITS, edit_code
 from pages.ui.text import LANGUAGES, catalogue
 from tests.networks import CONFIGS
-from tests.pages.opening import charts, figure, open_page, texts
+from tests.pages.opening import charts, figure, open_page, texts, write
 
 SENTENCE = "the animal did not cross the street because it was too tired ."
 SHORT = "i love you ."
@@ -35,12 +32,12 @@ HEAD = Edit("layers.2.attention.heads", "zero", head=2)
         ("feed_forward", "maps", Edit("layers.{l}.ffn.activation", "set", -50.0, neuron=9)),
         ("feed_forward", "curve", Edit("layers.2.ffn.activation", "set", -50.0, neuron=9)),
         ("feed_forward", "alone", Edit("layers.2.ffn.output", "zero")),
-        ("attention", "", Edit("layers.2.attention.weights", "zero", head=2)),
+        ("attention", "map", Edit("layers.2.attention.weights", "zero", head=2)),
         ("layers", "origin", Edit("layers.4.attention.weights", "zero", head=2)),
     ],
 )
 def test_a_sentence_about_a_law_is_not_said_of_what_was_changed(page: str, panel: str, edit: Edit) -> None:
-    link = {"s": SENTENCE, "layer": "3", "head": "3", "panel": panel or "steps"}
+    link = {"s": SENTENCE, "layer": "3", "head": "3", "panel": panel or "map"}
     assert NO_LAW not in texts(open_page(page, **link))
     assert NO_LAW in texts(open_page(page, **link, edits=edit_code(edit)))
 
@@ -69,21 +66,22 @@ def test_a_change_that_does_not_fit_waits_and_the_others_are_made() -> None:
     assert [label.startswith(":gray") for label in labels] == [False, True]
     both.button(key="change.0").click().run()
     assert both.session_state["choice"].edits == (far,)
-    both.text_input(key="s").set_value(SENTENCE).run()
+    write(both, SENTENCE)
     assert charts(both) == charts(open_page("heads", s=SENTENCE, edits=codes[far,], **link))
 
 
+#: Where a button makes a change.
+SWITCHES = {"panel": "inside", "block": "changes"}
 OFF = edit_code(Edit("embedding.positions", "zero"))
 
 
 def test_no_more_changes_are_made_than_a_link_holds() -> None:
     many = [Edit("layers.5.attention.heads", "scale", 1 + i / 100, head=7) for i in range(MOST_EDITS)]
-    app = open_page("home", s=SHORT, edits="~~".join(map(edit_code, many)))
-    app.toggle(key="words.switch").set_value(True).run()
+    app = open_page("translation", s=SHORT, **SWITCHES, edits="~~".join(map(edit_code, many)))
+    app.button(key="translation.do.0").click().run()
     choice = app.session_state["choice"]
     assert choice.edits == tuple(many) and Choice.from_link(choice.to_link())[0].edits == choice.edits
     assert catalogue("en")["change.full"].format(n=MOST_EDITS) in texts(app)
-    assert not app.toggle(key="words.switch").value
 
 
 def test_no_change_is_made_that_the_link_has_no_room_for() -> None:
@@ -118,14 +116,6 @@ def test_of_many_changes_that_do_not_fit_the_run_is_not_tried_with_each(monkeypa
     assert len(searched) <= 7  # greedy and in beams: twice whole; three times until a head is missing
 
 
-@pytest.mark.parametrize("depth", ["story", "numbers"])
-def test_a_story_offers_no_difference(depth: str) -> None:
-    app = open_page("attention", s=SHORT, other=SENTENCE, edits=OFF, depth=depth)
-    (switch,) = [group for group in app.button_group if group.key == "change.shown"]
-    differences = [option for option in switch.options if "difference" in str(option)]
-    assert bool(differences) == (depth == "numbers")
-
-
 def test_a_drawing_to_compare_with_that_cannot_be_read_is_said_to_be_none() -> None:
     empty = "eNrtwYEAAAAAw6D5U1_hAFUBAAB8BgxAAAE"  # a pad without a stroke
     app = open_page("attention", input="digit", other_ink=empty)
@@ -133,21 +123,11 @@ def test_a_drawing_to_compare_with_that_cannot_be_read_is_said_to_be_none() -> N
 
 
 def test_after_the_last_change_is_taken_back_the_next_one_is_seen() -> None:
-    app = open_page("home", s=SHORT, edits=OFF, shown="original")
+    app = open_page("translation", s=SHORT, **SWITCHES, edits=OFF, shown="original")
     before = charts(app)
     app.button(key="change.0").click().run()
-    app.toggle(key="words.switch").set_value(True).run()
+    app.button(key="translation.do.1").click().run()
     assert charts(app) != before and app.session_state["choice"].shown == "changed"
-
-
-def test_the_challenge_keeps_what_waits() -> None:
-    waiting = Edit("layers.5.attention.heads", "zero", head=0)  # a digit's network has five layers
-    app = open_page(
-        "answer", input="digit", ink=sketch.to_code(sketch.example(3)), depth="story", edits=edit_code(waiting)
-    )
-    app.button(key="answer.way").click().run()
-    first, second = app.session_state["choice"].edits
-    assert first == waiting and second.key.endswith("attention.heads")
 
 
 @pytest.mark.parametrize(
@@ -170,42 +150,10 @@ def test_a_change_that_does_not_fit_what_the_page_is_about_waits_in_grey(page: s
     assert catalogue("en")["error.edits"] not in [warning.value for warning in app.warning]
 
 
-@pytest.mark.parametrize("link", [{"shown": "original"}, {"shown": "other", "other": "she sat by the river bank ."}])
-def test_of_a_run_without_changes_none_are_told(link: dict[str, str]) -> None:
-    more = catalogue("en")["words.other_changes"].format(n=1)
-    every = edit_code(Edit("layers.{l}.ffn.output", "zero"))
-    assert more in texts(open_page("home", s=SENTENCE, edits=every))
-    assert more not in texts(open_page("home", s=SENTENCE, edits=every, **link))
-
-
-def test_home_draws_what_the_changed_network_writes() -> None:
-    sentence = "she put the money in the old bank ."
-    changed = pipelines.run("translation", Task(sentence), (Edit("embedding.positions", "zero"),)).translation
-    plain = pipelines.run("translation", Task(sentence)).translation
-    for link, shows, not_this in (({}, changed, plain), ({"shown": "original"}, plain, changed)):
-        app = open_page("home", s=sentence, decoder="true", edits=OFF, **link)
-        drawn = "".join(str(json.loads(part.proto.json or "null")) for part in app.get("bidi_component"))
-        assert shows in drawn and not_this not in drawn
-
-
-def test_words_and_patches_are_those_on_the_screen() -> None:
-    two = {"s": SHORT, "other": SENTENCE, "shown": "other", "panel": "shapes"}
-    assert "A sentence: 15 tokens" in texts(open_page("home", **two))
-    three, changed = sketch.to_code(sketch.example(3)), Edit("embedding.positions", "zero")
-    app = open_page("home", input="digit", ink=three, edits=OFF, panel="shapes")
-    answer = pipelines.run("digits", sketch.ink(sketch.example(3)), (changed,)).answer[0]
-    assert f"the whole as {answer.best}" in texts(app).replace("*", "")
-
-
 def test_another_sentence_that_cannot_be_read_is_called_by_its_name_and_hides_as_before() -> None:
     app = open_page("attention", s=SHORT, hidden="3", other="😀")
     assert [warning.value for warning in app.warning] == [catalogue("en")["error.other_unread"]]
     assert "[MASK]" in figure(app)["layout"]["xaxis"]["ticktext"]
-
-
-@pytest.mark.parametrize(("sentence", "told"), [(SENTENCE, True), ("dog", False), ("[MASK]", False)])
-def test_a_head_is_said_to_read_what_is_far_only_where_something_is(sentence: str, told: bool) -> None:
-    assert (catalogue("en")["home.which_head"] in texts(open_page("home", s=sentence))) == told
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

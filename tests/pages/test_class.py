@@ -20,10 +20,12 @@ from pages.school.classroom import standing
 from pages.school.classroom import store as kept
 from pages.school.classroom.door import LOOKS, MOST_FAILURES, CrowdedError, Door
 from pages.school.classroom.phases import Phase
+from pages.school.classroom.questions import CHIPS
 from pages.school.classroom.store import SURE, Ballot, Store, UnavailableError, UnknownClassError
-from pages.school.lessons.asking import figure_of
-from pages.school.lessons.rows import ENCODER, Own, Question
+from pages.school.lessons.lesson import ENCODER
 from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
+from pages.school.questions.case import short
+from pages.school.questions.question import Own, Question
 from pages.school.teaching import desk, follow, report
 from pages.ui.runs import pipelines
 from pages.ui.text import LANGUAGES, catalogue
@@ -48,7 +50,7 @@ def classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 def begun(lang: str = "en", s: str = SENTENCE, **link: str) -> AppTest:
     """The projector of a class that has just begun."""
-    app = open_page("class", lang=lang, depth="story", s=s, **link)
+    app = open_page("class", lang=lang, s=s, **link)
     return click(app, "start")
 
 
@@ -160,7 +162,7 @@ def test_before_she_asks_her_notes_say_what_the_network_answers_and_how_clear_it
     trace = pipelines.run("text", app.session_state["choice"].subject)
     shares = softmax(trace["logits"][trace.tokens.index("[MASK]")].astype(np.float64))
     best = int(shares.argmax())
-    first = f"{pipelines.pipeline('text').reader.vocabulary[best]} {figure_of(float(shares[best]))}"
+    first = f"{pipelines.pipeline('text').reader.vocabulary[best]} {short(float(shares[best]))}"
     for _ in range(2):  # in the lobby, and while the question is read
         assert first in texts(notes.run()).replace("\\", "") and first not in texts(app)
         assert words["class.foretold_clear"] in texts(notes) and words["class.foretold_close"] not in texts(notes)
@@ -217,7 +219,7 @@ def test_she_comes_back_with_her_key_from_another_device(classes: Store) -> None
     app = begun("zh", s="我们[MASK]公园玩吧")
     code = code_of(app)
     pass_ = f"{code}-{app.session_state[desk.KEYS][code]}"
-    there = open_page("class", lang="en", depth="story")
+    there = open_page("class", lang="en")
     there.text_input(key="class.pass").set_value(f"{code}-no").run()
     click(there, "come_back")
     assert catalogue("en")["class.no_such_key"] in texts(there)
@@ -268,9 +270,9 @@ def guesses(shown: dict, truth: dict) -> list:
     match shown["gesture"]:
         case "word":
             return [truth["answer"], "park", "park", "go", "<b>x</b>"]
-        case "beans":
+        case "chips":
             few = len(shown["options"])
-            return [[100 * (i == j % few) for i in range(few)] for j in range(5)]
+            return [[CHIPS * (i == j % few) for i in range(few)] for j in range(5)]
         case "slide":
             low, high = shown["span"]
             return [truth["answer"], low, high, high, (low + high) / 2]
@@ -282,13 +284,13 @@ def guesses(shown: dict, truth: dict) -> list:
 
 def test_the_class_is_one_more_head_beside_those_of_the_run(classes: Store) -> None:
     app = begun()
-    app.session_state["class.wanted"] = ENCODER.keys.index("beans"), room_of(app, classes).version
+    app.session_state["class.wanted"] = ENCODER.keys.index("weights"), room_of(app, classes).version
     app.run()
     click(app, "next")
-    beans = truth_of_class(app, classes)["answer"]
-    best = max(range(len(beans)), key=beans.__getitem__)
-    first = [100 * (i == 0) for i in range(len(beans))]
-    vote(app, classes, [[100 * (i == best) for i in range(len(beans))]] * 3 + [first] * 3)
+    weights = truth_of_class(app, classes)["answer"]
+    best = max(range(len(weights)), key=weights.__getitem__)
+    first = [CHIPS * (i == 0) for i in range(len(weights))]
+    vote(app, classes, [[CHIPS * (i == best) for i in range(len(weights))]] * 3 + [first] * 3)
     click(click(app, "next"), "next")
     over, heads = charts(app)
     assert [trace["name"] for trace in over["figure"]["data"]][-1] == catalogue("en")["class.the_class"]
@@ -299,7 +301,7 @@ def test_the_class_is_one_more_head_beside_those_of_the_run(classes: Store) -> N
 
 
 def test_what_is_not_clear_is_left_out_and_the_page_says_so() -> None:
-    app = open_page("class", lang="en", depth="story", s="i love you .", hidden="none")
+    app = open_page("class", lang="en", s="i love you .", hidden="none")
     assert catalogue("en")["lesson.word.short"] in texts(app).partition("Not asked")[2]
     click(app, "start")
     click(app, "next")
@@ -313,7 +315,7 @@ def own_lesson_link(**values: Any) -> str:
 
 
 def test_a_question_without_a_marked_answer_is_left_out_for_that_reason_and_alone_begins_no_class() -> None:
-    app = open_page("class", lang="en", depth="story", s=SENTENCE, lesson=own_lesson_link())
+    app = open_page("class", lang="en", s=SENTENCE, lesson=own_lesson_link())
     words = catalogue("en")
     assert words["class.no_answer_marked"].partition("{")[0] in texts(app)
     assert words["lesson.left_out"].partition("{")[0] not in texts(app) and words["lesson.end_none"] not in texts(app)

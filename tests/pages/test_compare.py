@@ -14,7 +14,7 @@ from pages.ui.state import sketch
 from pages.ui.state.choice import TWIN
 from pages.ui.state.link_values import DRAWING
 from pages.ui.text import catalogue
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts, write
 
 STAGES = [row.name for row in PAGES if row.group != "apart"]
 RIVER, MONEY = "she sat by the river bank .", "he put the money in the bank ."  # 9 and 10 tokens
@@ -59,7 +59,7 @@ def test_a_difference_names_both_tokens_wherever_they_stand() -> None:
     app = attention(**link)
     rows = [html.unescape(name) for name in figure(app)["layout"]["yaxis"]["ticktext"]]
     assert rows == ["[CLS]", "the", "cat − very", "sat", "on", "the", "mat", ".", "[SEP]"]
-    for page, panel in (("layers", "alike"), ("feed_forward", "neuron"), ("add_and_norm", "ways"), ("home", "whole")):
+    for page, panel in (("layers", "alike"), ("feed_forward", "neuron"), ("add_and_norm", "ways")):
         drawn = json.dumps([chart["figure"]["layout"] for chart in charts(open_page(page, panel=panel, **link))])
         assert "cat \\u2212 very" in drawn, page
     alone = charts(open_page("feed_forward", panel="alone", **link))
@@ -109,7 +109,6 @@ def test_every_page_compares_sentences_of_any_length(name: str, shown: str) -> N
     link = {"s": RIVER, "other": MONEY, "shown": shown, "lang": "en" if shown == "against" else "zh"}
     app = open_page(name, **link)
     assert "nan" not in texts(app)
-    open_page(name, depth="story", **link)
 
 
 @pytest.mark.parametrize("name", STAGES)
@@ -142,18 +141,18 @@ def test_files_are_named_for_the_input_on_the_screen(page: str) -> None:
 
 def test_the_other_drawing_is_prepared_in_every_step() -> None:
     one, other = (DRAWING.write(sketch.example(digit)) for digit in (1, 8))
-    link = {"input": "digit", "panel": "prepared"}
+    link = {"input": "digit", "panel": "pieces"}
     there = open_page("tokens", **link, ink=one, other_ink=other, shown="other")
     alone = open_page("tokens", **link, ink=other)
-    for step in range(3):  # as drawn, made smaller, centred
-        z = [numbers(figure(app, step)["data"][0]["z"]) for app in (there, alone)]
-        np.testing.assert_array_equal(*z)
+    steps = [{one["key"]: one["figure"]["data"][0] for one in charts(app)} for app in (there, alone)]
+    for name in ("raw", "scaled", "centred"):
+        np.testing.assert_array_equal(*(numbers(one[f"tokens.prepared_{name}"]["z"]) for one in steps))
 
 
 def test_what_is_said_of_the_own_input_is_said_once() -> None:
     for typed in ("the cat 😀", ""):
         app = open_page("attention", s="i love you .", other=CAT)
-        app.text_input(key="s").set_value(typed or "👍").run()
+        write(app, typed or "👍")
         said = [note.value for note in (*app.info, *app.warning)]
         assert said and len(said) == len(set(said))
 
@@ -165,10 +164,9 @@ def test_what_is_said_of_the_own_input_is_said_once() -> None:
 @pytest.mark.parametrize("kind", ["sentence", "digit", "flat"])
 def test_every_page_has_the_untrained_twin_beside_it(kind: str, shown: str) -> None:
     for name in STAGES:
-        for depth in ("story", "formula"):
-            app = open_page(name, input=kind, s=DOG, twin="true", shown=shown, depth=depth)
-            if app.session_state["choice"].input == "sentence":
-                assert catalogue("en")["compare.twin_says"] in [caption.value for caption in app.caption], name
+        app = open_page(name, input=kind, s=DOG, twin="true", shown=shown)
+        if app.session_state["choice"].input == "sentence":
+            assert catalogue("en")["compare.twin_says"] in [caption.value for caption in app.caption], name
 
 
 def test_the_twin_has_the_same_sizes_reads_the_same_and_was_never_trained() -> None:
@@ -221,14 +219,3 @@ def test_what_if_takes_no_vectors_of_the_twin() -> None:
     assert catalogue("en")["what_if.other_missing"] in texts(
         open_page("what_if", s=DOG, hidden="4", twin="true", panel="patching")
     )
-
-
-@pytest.mark.parametrize("name", [row.name for row in PAGES if row.name not in ("lesson", "class")])
-def test_a_story_offers_both_inputs_where_it_draws_both(name: str) -> None:
-    link = {"s": "the dog chased the cat .", "other": "the cat chased the dog .", "depth": "story"}
-    alone, both = (open_page(name, shown=shown, **link) for shown in ("changed", "beside"))
-    ways = [group for group in both.get("button_group") if group.key == "change.shown"]
-    offered = catalogue("en")["change.shown_beside"] in [option for group in ways for option in group.options]
-    drawn = [[chart["figure"] for chart in charts(app)] for app in (alone, both)]
-    assert offered == (drawn[0] != drawn[1])
-    assert offered or catalogue("en")["change.only_beside"] not in texts(both)

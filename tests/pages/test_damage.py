@@ -10,7 +10,7 @@ from model import doubt as model_doubt
 from model import examples, learning, loading, tables
 from pages.ui.runs import pipelines
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import APP, SEEN, charts, stops, turn_to
+from tests.pages.opening import APP, charts, stops, turn_to
 
 READERS = (loading.trained, loading.untrained, model_doubt.doubt, tables._read_heads, learning._read)
 
@@ -44,7 +44,7 @@ def damage(path: Path) -> None:
 
 def opened(name: str, **link: str) -> AppTest:
     app = AppTest.from_file(str(APP), default_timeout=60)
-    app.query_params.update({"lang": "en", "seen": SEEN, **link})
+    app.query_params.update({"lang": "en", **link})
     app.run()
     turn_to(app, name).run()
     assert not app.exception

@@ -101,7 +101,6 @@ class Law:
 LAWS = [
     Law("queries_keys_values", "Q", z, lambda run: run[A + "Q"][HEAD]),
     Law("attention", "weights", z, lambda run: run[A + "weights"][HEAD], {"as": "map"}),
-    Law("attention", "weights", lengths, lambda run: run[A + "weights"][HEAD, TOKEN], {"as": "row"}, words_only=True),
     Law("heads", "average", z, lambda run: run[A + "weights"].mean(axis=0), {"panel": "average"}),
     Law("heads", "norms", z, written, {"panel": "written"}),
     Law("add_and_norm", "lengths", heights, ways, {"panel": "ways"}),
@@ -196,7 +195,7 @@ def test_lines_between_words_have_the_colour_of_their_sign_and_the_width_of_thei
 
 def test_a_difference_over_a_drawing_has_both_signs() -> None:
     link, here, there = two_runs("digits, changed")
-    drawn = chart(open_page("attention", **link | {"as": "row"}), "weights")
+    drawn = chart(open_page("attention", **link), "weights")
     veil, marks = drawn["data"][-2:]
     gap = here[A + "weights"][HEAD, TOKEN] - there[A + "weights"][HEAD, TOKEN]
     np.testing.assert_allclose(numbers(marks["customdata"]), gap, atol=1e-6)
@@ -205,10 +204,10 @@ def test_a_difference_over_a_drawing_has_both_signs() -> None:
 
 def test_the_neurons_listed_are_those_that_differ_most() -> None:
     link, here, there = two_runs("words, changed")
-    drawn = chart(open_page("feed_forward", **link, panel="neuron"), "best")
+    drawn = chart(open_page("feed_forward", **link), "best")
     gap = here[F + "activation"][TOKEN] - there[F + "activation"][TOKEN]
     order = np.argsort(-np.abs(gap), kind="stable")[: len(names(drawn))]
-    assert [int(name) - 1 for name in names(drawn)] == order.tolist()
+    assert [int(name.rpartition(" ")[2]) - 1 for name in names(drawn)] == order.tolist()
     np.testing.assert_allclose(lengths(drawn), gap[order], atol=2e-5)
 
 
@@ -307,9 +306,7 @@ def test_a_word_without_a_counterpart_keeps_its_own_guesses_and_says_so() -> Non
     app = open_page("answer", **link, hidden=str(place + 1))
     assert (lengths(chart(app, f"guesses_{place}")) > 0).all()
     assert catalogue("en")["change.only_against"] in texts(app)
-    assert catalogue("en")["change.read_nothing"] in texts(
-        open_page("feed_forward", **link, panel="neuron", token=str(place + 1))
-    )
+    assert catalogue("en")["change.read_nothing"] in texts(open_page("feed_forward", **link, token=str(place + 1)))
 
 
 def hollow(drawn: dict, letter: str) -> np.ndarray:

@@ -9,9 +9,8 @@ import pytest
 
 from model import load
 from model.analysis import cosine_similarity
-from pages.school.lessons.case import Case
-from pages.school.lessons.story import best_fit
-from pages.school.lessons.truths import without_root
+from pages.school.questions.attention import best_fit, without_root
+from pages.school.questions.case import Case
 from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
 from tests.model.test_checkpoint_answers import network_in
@@ -39,8 +38,7 @@ def folder_of(head: str = "ForMaskedLM") -> Path:
 @pytest.mark.parametrize("place", range(len(PAGES)), ids=[row.name for row in PAGES])
 def test_every_page_opens(place: int, lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of())
-    depth = ("story", "numbers", "formula", "code")[(place + 2 * (lang == "zh")) % 4]
-    app = open_page(PAGES[place].name, lang=lang, model=name, depth=depth, s=SENTENCE, layer="2", head="3")
+    app = open_page(PAGES[place].name, lang=lang, model=name, s=SENTENCE, layer="2", head="3")
     assert app.selectbox(key="model").value == name and not app.warning
 
 
@@ -114,9 +112,7 @@ def test_no_place_is_said_to_be_added(monkeypatch: pytest.MonkeyPatch) -> None:
     R = load(str(folder_of())).network.layers[0].attention.vectors(14)[0].numpy()
     (drawn,) = (shown for shown in maps(open_page("tokens", model=name, s=SENTENCE, panel="waves")))
     np.testing.assert_allclose(drawn, cosine_similarity(R), atol=1e-5)
-    for depth, panel, here in (("story", None, "story_seats_told_apart"), ("numbers", "vectors", "told_apart")):
-        said = said_on(open_page("tokens", model=name, depth=depth, s=SENTENCE, panel=panel))
-        assert english[f"tokens.{here}"] in said and english["tokens.story_seats"] not in said
+    assert english["tokens.told_apart"] in said_on(open_page("tokens", model=name, s=SENTENCE, panel="vectors"))
 
 
 def test_the_laboratory_takes_both_products_of_distances_away(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,11 +127,9 @@ def test_the_laboratory_takes_both_products_of_distances_away(monkeypatch: pytes
 def test_what_holds_of_q_k_alone_is_not_said_of_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of())
     english = catalogue("en")
-    steps_page = open_page("attention", model=name, s=SENTENCE, stage="scaled", panel="steps", as_="why", **PLACE)
+    steps_page = open_page("attention", model=name, s=SENTENCE, stage="scaled", **PLACE, **{"as": "why"})
     assert "√(3 · 8) = 4.899" in said_on(steps_page)
-    assert english["attention.as_why"] not in str([group.options for group in steps_page.button_group])
-    told = said_on(open_page("attention", model=name, depth="story", s=SENTENCE))
-    assert english["attention.told_apart_story"] in told and "d_k" not in told
+    assert english["attention.panel_root"] not in str([pills.options for pills in steps_page.pills])
     pipeline = load(str(folder_of()))
     case = Case(pipeline, pipeline(SENTENCE), 2, pipeline.reader.vocabulary)
     assert without_root(case) is None and best_fit(case) is None

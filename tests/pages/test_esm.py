@@ -1,5 +1,6 @@
 """Every page with an ESM-2: proteins, whose hidden amino acids drop out, while the others grow for them."""
 
+import json
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
@@ -10,14 +11,12 @@ from streamlit.testing.v1 import AppTest
 
 from model import load
 from model.examples import PROTEINS
-from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
 from tests.model.test_esm import saved
 from tests.pages.opening import APP, assert_fine, open_page, result
 from tests.pages.test_checkpoints import maps, offer, said_on
 
 PROTEIN = "MKTVRQ[MASK]RLKSIVR"
-LOOKS = [("en", "code"), ("zh", "formula"), ("en", "numbers"), ("zh", "story")]
 
 
 @cache
@@ -25,14 +24,6 @@ def folder() -> Path:
     home = Path(mkdtemp(prefix="esm-"))
     saved(home)
     return home
-
-
-@pytest.mark.parametrize("place", range(len(PAGES)), ids=[row.name for row in PAGES])
-def test_every_page_opens(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder())
-    for language, depth in (LOOKS[place % 4], LOOKS[(place + 2) % 4]):
-        app = open_page(PAGES[place].name, lang=language, model=name, depth=depth, s=PROTEIN, layer="2", head="3")
-        assert app.selectbox(key="model").value == name and not app.warning
 
 
 def test_a_link_that_names_the_model_alone_means_a_protein_and_proteins_are_offered(
@@ -44,7 +35,8 @@ def test_a_link_that_names_the_model_alone_means_a_protein_and_proteins_are_offe
     app.run()
     assert_fine(app)
     assert app.session_state["choice"].sentence == PROTEINS[0] and not app.warning
-    assert tuple(app.selectbox(key="example").options) == PROTEINS
+    (line,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "sentence_line"]
+    assert tuple(json.loads(line.json)["examples"]) == PROTEINS
     for text in PROTEINS:
         assert "[UNK]" not in load(str(folder()))(text).tokens
 
@@ -58,5 +50,5 @@ def test_what_hidden_words_do_to_the_others_is_said_and_worked_out(monkeypatch: 
     assert told in said_on(app)
     assert any(shown.shape == tokens.shape and np.allclose(shown, tokens, atol=1e-6) for shown in maps(app))
     assert result(app) == pytest.approx(float(tokens[2, 5]), abs=1e-4)
-    said = said_on(open_page("tokens", model=name, s=PROTEIN, depth="story"))
+    said = said_on(open_page("tokens", model=name, s=PROTEIN, panel="pieces"))
     assert catalogue("en")["tokens.proteins"] in said

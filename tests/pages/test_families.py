@@ -1,4 +1,4 @@
-"""Every page with a family of encoders that differs from the paper: at each depth, in both languages."""
+"""What the pages say of families of encoders that differ from the paper."""
 
 from functools import cache
 from pathlib import Path
@@ -10,7 +10,6 @@ import pytest
 from model import judged, load
 from model.edits import head_off
 from model.sentence import moved_by_heads
-from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
 from tests.model.test_checkpoint_answers import network_in, odd_settings, sentence_encoder
 from tests.pages.opening import charts, figure, open_page, steps
@@ -23,7 +22,6 @@ FAMILIES = {
     "MPNet": ("ForMaskedLM", {"num_hidden_layers": 2}),
     "NomicBert": ("ForMaskedLM", {"num_hidden_layers": 2}),
 }
-LOOKS = [("en", "code"), ("zh", "formula"), ("en", "numbers"), ("zh", "story")]
 
 
 @cache
@@ -35,20 +33,11 @@ def folder_of(family: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("place", range(len(PAGES)), ids=[row.name for row in PAGES])
-def test_every_page_opens_with_the_family(family: str, place: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder_of(family))
-    language, depth = LOOKS[place % len(LOOKS)]
-    app = open_page(PAGES[place].name, lang=language, model=name, depth=depth, s=SENTENCE, layer="2", head="3")
-    assert app.selectbox(key="model").value == name and not app.warning
-
-
 def test_that_layers_share_their_weights_is_said_where_they_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of("Albert"))
     said = catalogue("en")["shared.some"].format(N=4, sets=2, each=2)
     places = {
-        "home": {"panel": "whole"}, "layers": {"panel": "path"}, "what_if": {"panel": "heads"},
+        "layers": {"panel": "path"}, "what_if": {"panel": "heads"},
         "queries_keys_values": {"panel": "weights"}, "answer": {},
     }  # fmt: skip
     for page, link in places.items():
@@ -129,7 +118,6 @@ def test_the_laboratory_measures_and_the_answer_names_who_wrote_one_number_of_an
     assert f"{effect.before:.2f}" in app.metric[0].value
     for panel in ("neurons", "inside", "residuals", "tokens", "places", "patching"):
         assert not open_page("what_if", model=name, s=sentence, panel=panel, **chosen).error
-    open_page("what_if", lang="zh", model=name, depth="story", s=sentence)
     said = said_on(open_page("answer", model=name, s=sentence, **chosen))
     lead = judged.written(pipeline(sentence), place)
     if head == "ForSequenceClassification":  # tanh stands in between
@@ -140,4 +128,4 @@ def test_the_laboratory_measures_and_the_answer_names_who_wrote_one_number_of_an
 
 def test_our_own_layers_have_weights_of_their_own() -> None:
     said = said_on(open_page("layers", panel="path"))
-    assert "sets of weights" not in said and "the same set" not in said and "weights of its own" in said
+    assert "sets of weights" not in said and "the same set" not in said and "its own weights" in said

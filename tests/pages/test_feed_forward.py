@@ -1,44 +1,97 @@
 """The Feed-forward page: its pictures are the trace, one neuron adds up as displayed, and positions stay apart."""
 
+import html
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
+from streamlit.testing.v1 import AppTest
 
-from model import Edit
+from model import Edit, Pipeline
 from model.analysis import softmax
-from model.pipeline import SPECIAL_TOKENS
+from model.config import PRESETS
+from model.heads import network_for
+from model.loading import load_tokenizer
+from model.pipeline import SPECIAL_TOKENS, TextReader
 from model.tables import neuron_contexts
 from model.without import answers, ffn_off
+from pages import feed_forward
+from pages.ui import view
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code
-from pages.ui.text import LANGUAGES, catalogue, literal
+from pages.ui.text import catalogue, literal
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 LONG = "the small dog and the old cat sat near a big house and saw many people on their way home . " * 4
-PANELS = ("maps", "curve", "neuron", "writes", "output", "alone", "without")
+PANELS = ("maps", "neuron", "alone", "without")
 
 
 def open_part(panel: str, **link: str):
     return open_page("feed_forward", **{"s": SENTENCE, "layer": "2", "panel": panel, **link})
 
 
-@pytest.mark.parametrize("order", ["most", "all", "sorted"])
-def test_the_maps_are_the_recorded_values_in_the_order_asked_for(order: str) -> None:
-    app, trace = open_part("maps", order=order), pipelines.run("text", SENTENCE)
-    busiest = np.argsort(-trace["layers.1.ffn.activation"].mean(0), kind="stable")
-    neurons = {"most": busiest[:128], "all": np.arange(1024), "sorted": busiest}[order]
-    for which, key in enumerate(("hidden", "activation")):
-        picture = figure(app, which)
-        np.testing.assert_array_equal(numbers(picture["data"][0]["z"]), trace[f"layers.1.ffn.{key}"][:, neurons])
-        named = picture["layout"]["xaxis"]
-        assert [str(neurons[place] + 1) for place in named["tickvals"]] == named["ticktext"]
+def chart(app: AppTest, name: str) -> dict:
+    """The figure of this name."""
+    (found,) = (one["figure"] for one in charts(app) if one["key"] == f"feed_forward.{name}")
+    return found
 
 
-@pytest.mark.parametrize(("stage", "key"), [("hidden", "hidden"), ("activation", "activation")])
+@pytest.mark.parametrize("link", [{}, {"neuron": "1000"}, {"s": LONG}])
+def test_the_three_matrices_are_the_recorded_values_of_what_comes_in_the_neurons_and_what_is_added(link: dict) -> None:
+    app, trace = open_part("maps", **link), pipelines.run("text", link.get("s", SENTENCE))
+    drawn = chart(app, "flow")
+    entering, fed, output = (numbers(one["z"]) for one in drawn["data"] if one["type"] == "heatmap")
+    np.testing.assert_array_equal(entering, trace["layers.1.norm_1"])
+    np.testing.assert_array_equal(output, trace["layers.1.ffn.output"])
+    clicks = np.array(drawn["data"][3]["customdata"])  # of the neurons: matrix, row, column, value
+    activation = trace["layers.1.ffn.activation"]
+    places = [np.flatnonzero((activation == column[:, None]).all(axis=0)).item() for column in fed.T]
+    assert (clicks[:, 0] == 1).all() and set(clicks[:, 1]) == set(range(len(activation)))
+    for _, row, column, value in clicks:
+        assert value == pytest.approx(activation[int(row), places[int(column)]], abs=1e-4)
+    assert set(activation.argmax(axis=1)) <= set(places), "each token's most active neuron has a column"
+    assert int(link.get("neuron", 1 + activation[1].argmax())) - 1 in places
+    assert (np.diff(fed.argmax(axis=0)) >= 0).all(), "in the tokens' order"
+
+
+@pytest.mark.parametrize("link", [{}, {"input": "digit", "layer": "1"}, {"input": "digit", "layer": "3", "token": "9"}])
+def test_it_counts_the_neurons_that_fire_at_the_token(link: dict[str, str]) -> None:
+    app = open_part("maps", **link)
+    choice = app.session_state["choice"]
+    trace = pipelines.run(choice.pipeline, choice.subject)
+    token = choice.token or (0 if trace.picture is not None else 1)
+    loud = (trace[f"layers.{choice.layer}.ffn.activation"][token] > 0.1).sum()
+    said = texts(app).replace("\\", "")
+    assert ("none of the" in said) == (loud == 0)
+    assert loud == 0 or f", {loud} of the " in said
+
+
+def test_a_click_on_one_of_the_three_chooses_token_and_neuron_or_what_is_worked_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    picked = []
+    monkeypatch.setattr(view, "chart", lambda *_, on_pick=None, **__: picked.append(on_pick))
+    open_part("maps", stage="hidden")
+    selected: dict = {}
+    monkeypatch.setattr(feed_forward, "select", lambda **values: selected.update(values))
+    neurons = np.argsort(-pipelines.run("text", SENTENCE)["layers.1.ffn.activation"][0], kind="stable")
+    for matrix, told in (
+        (0, {"token": 3}),
+        (1, {"token": 3, "neuron": neurons[1], "stage": "hidden"}),
+        (2, {"token": 3, "component": 1, "stage": "output"}),
+    ):
+        selected.clear()
+        picked[0](matrix, 3, 1, 0.5)  # by now the page is over
+        assert selected == told
+
+
+@pytest.mark.parametrize(("stage", "key"), [("hidden", "hidden"), ("activation", "activation"), ("output", "output")])
 def test_the_arithmetic_of_the_chosen_neuron_ends_with_what_was_recorded(stage: str, key: str) -> None:
-    app, trace = open_part("maps", token="5", neuron="700", stage=stage), pipelines.run("text", SENTENCE)
-    value = trace[f"layers.1.ffn.{key}"][4, 699]
+    link = {"token": "5", "neuron": "700", "component": "200", "stage": stage}
+    app, trace = open_part("maps", **link), pipelines.run("text", SENTENCE)
+    value = trace[f"layers.1.ffn.{key}"][4, 199 if stage == "output" else 699]
     assert f"{value:.4f}".replace("-", "−") in texts(app).replace("\\", "")
     assert float(steps(app)[-1].rsplit("=", 1)[-1]) == pytest.approx(value, abs=2e-5)
 
@@ -50,7 +103,7 @@ def test_relu_is_worked_out_as_relu() -> None:
 
 def test_the_curve_holds_every_neuron_of_the_selected_token() -> None:
     app, trace = open_part("curve", token="4", neuron="3"), pipelines.run("text", SENTENCE)
-    curve, points, chosen, bars = figure(app)["data"]
+    curve, points, chosen, bars = chart(app, "curve")["data"]
     np.testing.assert_array_equal(numbers(points["x"]), trace["layers.1.ffn.hidden"][3])
     np.testing.assert_array_equal(numbers(points["y"]), trace["layers.1.ffn.activation"][3])
     assert numbers(bars["y"]).sum() == 1024
@@ -59,23 +112,24 @@ def test_the_curve_holds_every_neuron_of_the_selected_token() -> None:
     assert numbers(chosen["customdata"])[0] == 3
 
 
-def test_the_shares_of_open_leaking_and_silent_neurons_add_up_to_1() -> None:
-    for link in ({}, {"input": "flat", "layer": "1"}):
-        bars = figure(open_part("curve", **link), 1)["data"]
-        np.testing.assert_allclose(sum(numbers(bar["y"]) for bar in bars), 1, atol=1e-6)
-
-
 def test_the_most_active_neurons_lead_and_the_first_of_them_is_chosen() -> None:
-    app, activation = open_part("neuron"), pipelines.run("text", SENTENCE)["layers.1.ffn.activation"]
-    np.testing.assert_array_equal(numbers(figure(app)["data"][0]["x"]), -np.sort(-activation[1])[:15])
-    best = int(activation[1].argmax())
-    np.testing.assert_array_equal(numbers(figure(app, 1)["data"][0]["x"]), activation[:, best])
-    assert app.number_input(key="pick.neuron").value == best + 1
+    app, activation = open_part("maps"), pipelines.run("text", SENTENCE)["layers.1.ffn.activation"]
+    best = chart(app, "best")
+    np.testing.assert_array_equal(numbers(best["data"][0]["x"]), -np.sort(-activation[1])[:10])
+    order = np.argsort(-activation[1], kind="stable")[:10]
+    for name, neuron in zip(best["layout"]["yaxis"]["ticktext"], order, strict=True):
+        fired = [context.tokens[context.place] for context in neuron_contexts("text", 1, neuron).top]
+        *pieces, number = html.unescape(name).rsplit(" · ", 1)
+        assert int(number) == neuron + 1 and pieces == ([", ".join(dict.fromkeys(fired))] if fired else [])
+    app = open_part("neuron")
+    most = int(activation[1].argmax())
+    np.testing.assert_array_equal(numbers(chart(app, "fires")["data"][0]["x"]), activation[:, most])
+    assert app.number_input(key="pick.neuron").value == most + 1
     app.number_input(key="pick.neuron").set_value(17).run()
-    np.testing.assert_array_equal(numbers(figure(app, 1)["data"][0]["x"]), activation[:, 16])
+    np.testing.assert_array_equal(numbers(chart(app, "fires")["data"][0]["x"]), activation[:, 16])
 
 
-def test_what_fires_a_neuron_over_the_corpus_is_shown_by_strength_with_what_it_writes() -> None:
+def test_what_fires_a_neuron_over_the_corpus_is_shown_by_strength() -> None:
     contexts = neuron_contexts("text", 1, 99)
     app = open_part("neuron", neuron="100")
     said = texts(app)
@@ -83,11 +137,6 @@ def test_what_fires_a_neuron_over_the_corpus_is_shown_by_strength_with_what_it_w
         assert f":blue[**{literal(context.tokens[context.place])}**]" in said
         assert f" | {context.activation:.2f} |" in said
     assert f"{contexts.active:.1%}" in said.replace("\\", "")
-    text = pipelines.pipeline("text")
-    scores = text.network.embedding.E.weight.numpy() @ text.network.layers[1].ffn.W_2.weight.numpy()[:, 99]
-    ranked = [text.reader.vocabulary[i] for i in np.argsort(-scores)]
-    best = [word for word in ranked if word not in SPECIAL_TOKENS][:5]
-    assert "towards " + ", ".join(best) in said.replace("\\", "")
 
 
 def test_where_nothing_was_measured_of_neurons_it_says_so() -> None:
@@ -95,7 +144,7 @@ def test_where_nothing_was_measured_of_neurons_it_says_so() -> None:
         assert catalogue("en")["neuron.not_measured"] in texts(open_part("neuron", **link))
 
 
-@pytest.mark.parametrize("panel", ["curve", "neuron", "writes", "alone"])
+@pytest.mark.parametrize("panel", ["neuron", "alone"])
 def test_two_pictures_side_by_side_stand_level(panel: str) -> None:
     above = []
     for column in open_part(panel).columns[-2:]:
@@ -115,15 +164,15 @@ def test_the_words_pushed_are_the_extremes_of_all_words_but_no_special_tokens() 
     ranked = sorted((score for word, score in scores.items() if word not in SPECIAL_TOKENS), reverse=True)
 
     app = open_part("writes", neuron=str(neuron + 1))
-    np.testing.assert_allclose(numbers(figure(app)["data"][0]["x"]), ranked[:10], atol=1e-5)
-    np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["x"]), ranked[:-11:-1], atol=1e-5)
-    words = figure(app)["layout"]["yaxis"]["ticktext"]
+    np.testing.assert_allclose(numbers(chart(app, "up")["data"][0]["x"]), ranked[:10], atol=1e-5)
+    np.testing.assert_allclose(numbers(chart(app, "down")["data"][0]["x"]), ranked[:-11:-1], atol=1e-5)
+    words = chart(app, "up")["layout"]["yaxis"]["ticktext"]
     assert [scores[word] for word in words] == pytest.approx(ranked[:10], abs=1e-5)
 
 
 @pytest.mark.parametrize(("link", "classes"), [({"input": "digit"}, 10), ({"input": "flat", "layer": "1"}, 2)])
 def test_a_picture_s_neurons_push_classes(link: dict[str, str], classes: int) -> None:
-    assert len(numbers(figure(open_part("writes", **link))["data"][0]["x"])) == classes
+    assert len(numbers(chart(open_part("writes", **link), "classes")["data"][0]["x"])) == classes
 
 
 def test_shuffled_tokens_come_out_shuffled_and_again_makes_another_order() -> None:
@@ -165,18 +214,6 @@ def test_pre_norm_reads_the_normalised_stream_and_the_arithmetic_still_adds_up(
 )
 def test_every_kind_of_input_opens(link: dict[str, str], panel: str) -> None:
     open_part(panel, **link)
-
-
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_story_has_one_picture_and_few_words(lang: str) -> None:
-    app = open_page("feed_forward", s=SENTENCE, depth="story", lang=lang, layer="3", neuron="749")
-    assert len(charts(app)) == 1
-    assert "W_" not in texts(app)
-    contexts = neuron_contexts("text", 2, 748)
-    assert contexts is not None
-    fired = {context.tokens[context.place] for context in contexts.top}
-    said = [text.value for text in app.markdown if "749" in text.value]
-    assert any(all(f"“{piece}”" in line for piece in fired) for line in said), said
 
 
 def test_a_neuron_s_number_is_taken_back_where_the_network_has_fewer() -> None:
@@ -221,17 +258,23 @@ def test_a_reader_s_own_change_is_part_of_the_run_without_ffn() -> None:
     np.testing.assert_allclose(bars[0], bars[2], atol=1e-5)
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_storys_bend_has_each_neuron_of_the_token_and_says_how_low_it_goes(lang: str) -> None:
-    app = open_page("feed_forward", depth="story", lang=lang)
-    if lang == "zh":  # of its sentence it is not asked, but can be tried
-        app.session_state["feed_forward.try.thinks"] = True
-        app.run()
-    else:
-        app.button(key="feed_forward.ask_besides").click().run().button(key="feed_forward.show").click().run()
-    assert_fine(app)
-    (drawn,) = [chart["figure"] for chart in charts(app) if chart["key"] == "feed_forward.bend"]
-    u, h = (numbers(drawn["data"][1][axis]) for axis in "xy")
-    np.testing.assert_allclose(h, torch.nn.functional.gelu(torch.tensor(u)), atol=1e-4)
+@pytest.mark.parametrize(("activation", "least"), [("gelu", "−0.17"), ("relu", "0.00"), ("silu", "−0.28")])
+def test_it_says_how_low_the_activation_function_goes(
+    activation: str, least: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(PRESETS["text"], layers=2, d_ff=128, activation=activation)
+    with_network(monkeypatch, Pipeline("x", network_for(config).eval(), TextReader(load_tokenizer(), config.max_len)))
+    app = open_part("maps")
+    u, h = (numbers(chart(app, "curve")["data"][1][axis]) for axis in "xy")
+    act = {"gelu": torch.nn.functional.gelu, "relu": torch.relu, "silu": torch.nn.functional.silu}[activation]
+    np.testing.assert_allclose(h, act(torch.tensor(u)), atol=1e-4)
     said = texts(app).replace("\\", "")
-    assert "1024" in said.replace(",", "") and f"{(u < 0).sum()}" in said and "−0.17" in said
+    assert f"{(u < 0).sum()} lie below 0" in said and f"never goes under {least}" in said
+
+
+@pytest.mark.parametrize(
+    ("former", "now"), [("curve", "maps"), ("output", "maps"), ("nowhere", "maps"), ("writes", "neuron")]
+)
+def test_links_to_former_parts_open_the_nearest_one_without_a_remark(former: str, now: str) -> None:
+    app = open_part(former, order="sorted", depth="story")
+    assert not app.warning and [one["key"] for one in charts(app)] == [one["key"] for one in charts(open_part(now))]

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from model.edits import Edit
+from pages.flat import FORMER
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import assert_fine, figure, numbers, open_page, steps, texts
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, steps, texts
 
 INK = [sketch.ink(sketch.example(which)) for which in range(10)]
 ATTENTION = "layers.0.attention."
-PANELS = ("stages", "attention", "hand", "answer", "why", "beside")
+PANELS = ("attention", "stages", "patches")
 
 
 def open_part(panel: str, **link: str):
@@ -62,7 +63,7 @@ def test_words_within_equations_are_in_the_readers_language() -> None:
 
 def test_the_only_token_has_a_name_in_the_readers_language() -> None:
     for language in ("zh", "en", "zh"):  # the run is the same, and kept
-        app, name = open_part("hand", lang=language), catalogue(language)["label.image"]
+        app, name = open_part("stages", lang=language), catalogue(language)["label.image"]
         assert figure(app)["layout"]["xaxis"]["ticktext"] == figure(app)["layout"]["yaxis"]["ticktext"] == [name]
         assert ("image" in texts(app)) == (language == "en") and name in texts(app)
 
@@ -108,19 +109,19 @@ def test_the_value_passes_as_it_is_unless_that_was_changed(change: str, told: bo
     for head in ("", "~head.2"):
         app = open_part("attention", edits=f"{ATTENTION}{change}{head}")
         assert app.session_state["choice"].edits
-        assert ("So A V is V itself" in texts(app)) == told
+        assert ("so A V (right) is V again" in texts(app)) == told
         assert (catalogue("en")["change.no_law"] in texts(app)) != told
 
 
 def test_only_the_value_can_be_disturbed() -> None:
-    table = open_part("why").dataframe[0].value
+    table = open_part("attention").dataframe[1].value
     np.testing.assert_array_equal(table.iloc[:4, 2], 0.0)
     assert table.iloc[4, 2] > 0
     np.testing.assert_allclose(table.iloc[:, :2].sum(axis=1), 1, rtol=1e-5)
 
 
 def test_with_a_change_the_test_compares_runs_that_both_have_it() -> None:
-    table = open_part("why", edits="layers.0.ffn.output~zero").dataframe[0].value
+    table = open_part("attention", edits="layers.0.ffn.output~zero").dataframe[1].value
     np.testing.assert_array_equal(table.iloc[:4, 2], 0.0)
     assert table.iloc[4, 2] > 0
     calm = pipelines.pipeline("flat")(INK[7], [Edit("layers.0.ffn.output", "zero")]).answer[0].probabilities
@@ -129,7 +130,7 @@ def test_with_a_change_the_test_compares_runs_that_both_have_it() -> None:
 
 @pytest.mark.parametrize("stage", ["tokens", "scores", "weights", "add_1", "norm_2", "hidden"])
 def test_any_quantity_is_worked_out_by_hand(stage: str) -> None:
-    app, trace = open_part("hand", stage=stage), pipelines.pipeline("flat")(INK[7])
+    app, trace = open_part("stages", stage=stage), pipelines.pipeline("flat")(INK[7])
     key = next(quantity.key for quantity in trace.graph if quantity.key.rsplit(".", 1)[-1] == stage)
     values = trace[key].reshape(-1, trace[key].shape[-1])[:1]
     np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), values)
@@ -138,7 +139,7 @@ def test_any_quantity_is_worked_out_by_hand(stage: str) -> None:
 
 @pytest.mark.parametrize("key", ["layers.0.attention.output", "layers.0.ffn.output", "logits", ATTENTION + "scores"])
 def test_a_quantity_can_be_chosen_in_the_box(key: str) -> None:
-    app, trace = open_part("hand"), pipelines.pipeline("flat")(INK[7])
+    app, trace = open_part("stages"), pipelines.pipeline("flat")(INK[7])
     names = [quantity.key for quantity in trace.graph if quantity.traced]
     app.selectbox(key="flat.quantity").select_index(names.index(key)).run()
     assert_fine(app)
@@ -147,13 +148,23 @@ def test_a_quantity_can_be_chosen_in_the_box(key: str) -> None:
     assert app.selectbox(key="flat.quantity").index == names.index(key)
 
 
-def test_the_answer_and_the_patch_version_beside_it_are_those_of_their_runs() -> None:
+def test_the_answer_and_that_of_the_patches_are_those_of_their_runs() -> None:
     flat, patches = pipelines.pipeline("flat")(INK[7]), pipelines.pipeline("digits")(INK[7])
-    app = open_part("answer")
-    np.testing.assert_allclose(numbers(figure(app)["data"][0]["x"]), flat["logits"], atol=1e-6)
-    np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["x"]), flat.answer[0].probabilities, atol=1e-6)
-    app = open_part("beside")
+    app = open_part("patches")
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["x"]), patches.answer[0].probabilities, atol=1e-6)
+    rows = app.dataframe[0].value
+    even = f"{sum(patches.answer[0].probabilities[::2]):.4f}"
+    assert list(rows.loc[catalogue("en")["flat.row_even"]]) == [f"{flat.answer[0].probabilities[0]:.4f}", even]
+
+
+@pytest.mark.parametrize(("former", "tab"), FORMER.items())
+def test_a_link_to_a_former_tab_opens_the_nearest(former: str, tab: str) -> None:
+    app = open_part(former)
+    assert not app.warning and [chart["key"] for chart in charts(app)] == [c["key"] for c in charts(open_part(tab))]
+
+
+def test_a_bare_link_shows_the_weights_of_the_only_token() -> None:
+    assert charts(open_page("flat"))[0]["key"] == "flat.attention"
 
 
 @pytest.mark.parametrize("panel", PANELS)

@@ -4,7 +4,7 @@ import gc
 import json
 import re
 from collections.abc import Iterator
-from itertools import cycle
+from itertools import cycle, pairwise
 from typing import Any
 
 import pytest
@@ -12,18 +12,15 @@ from streamlit.testing.v1 import AppTest
 
 from model import Trace
 from model import pipeline as model_pipeline
-from model.config import PRESETS
-from model.graph import graph
 from model.tables import head_roles
-from pages.ui.components.diagram import passed
 from pages.ui.frame.contents import PAGES, ROWS, PageRow
-from pages.ui.frame.sidebar import EXAMPLES
+from pages.ui.frame.line import EXAMPLES
 from pages.ui.runs import pipelines
 from pages.ui.server import assets
 from pages.ui.state.choice import Choice
 from pages.ui.state.link_values import MOST_CHARACTERS
 from pages.ui.text import LANGUAGES, catalogue, literal
-from tests.pages.opening import APP, assert_fine, charts, in_html, open_page, stops, texts, turn_to
+from tests.pages.opening import APP, assert_fine, charts, in_html, open_page, stops, texts, turn_to, write
 
 NAMES = [row.name for row in PAGES]
 
@@ -37,11 +34,6 @@ def test_both_catalogues_have_the_same_keys_and_placeholders() -> None:
         assert english[key].strip() and chinese[key].strip(), key
 
 
-def test_the_strip_gives_shapes_of_quantities_that_a_run_records() -> None:
-    recorded = {quantity.row for quantity in graph(PRESETS["text"]) if quantity.traced}
-    assert {row.shape_of for row in PAGES if row.shape_of} <= recorded
-
-
 def _within(block: object) -> Iterator[Any]:
     """All parts of a page, in the order in which they stand on it."""
     for part in getattr(block, "children", {}).values():
@@ -49,79 +41,54 @@ def _within(block: object) -> Iterator[Any]:
         yield from _within(part)
 
 
-def test_the_map_has_every_page_in_the_order_of_the_story_by_its_short_name() -> None:
+def test_the_bar_has_every_page_in_order_by_its_short_name() -> None:
     words = catalogue("en")
     for link in ({}, {"input": "digit"}, {"big": "true"}):
         on_map = stops(open_page("home", **link))["stops"]
-        assert [(stop["name"], stop["icon"], stop["part"]) for stop in on_map] == [
-            (words[f"{row.name}.short"], row.icon, row.group)
-            for row in PAGES
-            if not (row.words_only and "input" in link)
+        assert [(stop["name"], stop["part"]) for stop in on_map] == [
+            (words[f"{row.name}.short"], row.group) for row in PAGES if not (row.words_only and "input" in link)
         ]
 
 
-@pytest.mark.parametrize(("input_", "layers", "heads"), [("sentence", 6, 8), ("digit", 5, 4)])
-def test_the_bracket_says_how_often_a_layer_is_passed_and_which_is_chosen_where_one_is(
-    input_: str, layers: int, heads: int
-) -> None:
-    link = {"input": input_, "layer": "2", "head": "3"}
-    bracket = stops(open_page("attention", **link))["bracket"]
-    assert {**bracket, "said": None} == {"layers": layers, "layer": 1, "heads": heads, "head": 2, "said": None}
-    assert catalogue("en")["common.where"].format(layer=2, head=3) in bracket["said"]
-    assert stops(open_page("tokens", **link))["bracket"]["layer"] == -1
-
-
-@pytest.mark.parametrize("layer", [0, 3, 5])
-def test_what_comes_into_a_stage_of_a_layer_went_out_of_another_or_is_what_the_layer_reads(layer: int) -> None:
-    trace = pipelines.pipeline("text")("i love you .")
-    flows = {row.name: passed(trace, row.name, layer) for row in PAGES if row.group == "layer"}
-    (read,) = {one for one in flows["queries_keys_values"][0]}
-    for name, (ins, outs) in flows.items():
-        assert ins and outs, name
-        for one in ins:
-            assert one == read or one.symbol in [out.symbol for out in flows[one.page][1]]
-    assert [[one.symbol for one in side] for side in flows["attention"]] == [["Q", "K", "V"], ["head_i"]]
-    assert [one.shape for one in flows["attention"][1]] == ["8 × 6 × 32"]
-    assert passed(trace, "lesson", layer) == ([], [])
-
-
-@pytest.mark.parametrize("depth", ["numbers", "formula"])
-@pytest.mark.parametrize("name", ["queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward"])
-def test_a_presentation_has_name_equation_and_way_on_before_its_chips(name: str, depth: str) -> None:
-    words = catalogue("en")
-    shown = list(_within(open_page(name, depth=depth, big="true").main))
-    chips = next(place for place, part in enumerate(shown) if part.type == "button_group")
-    above = shown[:chips]
-    assert [part.value for part in above if part.type == "subheader"] == [words[f"{name}.short"]]
-    assert sum(_leads_on(part) for part in shown) == sum(_leads_on(part) for part in above) == 1
-    equations = [part.value for part in above if part.type == "markdown" and part.value.startswith("$")]
-    assert len(equations) == (depth != "numbers")
-
-
-def test_in_a_presentation_the_way_on_stands_above_the_picture_else_at_the_end_of_the_story() -> None:
-    def order(big: str) -> tuple[int, int, str]:
-        shown = [part for part in _within(open_page("attention", depth="story", big=big).main)]
-        components = [_component(part) for part in shown]
-        picture = components.index("chart")
-        ways = [place for place, part in enumerate(shown) if part.type == "page_link" and "arrow" in part.proto.icon]
-        (way,) = ways
-        return way, picture, shown[way].proto.label.strip("*")
-
-    words = catalogue("en")
-    way, picture, label = order("true")
-    assert way < picture and label == words["common.next"].format(question=words["heads.short"])
-    way, picture, label = order("false")
-    past = words["lesson.pass_by"].format(question=words["heads.question"])  # since one more question waits here
-    assert way > picture and label == f":gray[{past}]"
-
-
-@pytest.mark.parametrize("depth", ["story", "numbers", "formula", "code"])
-@pytest.mark.parametrize("name", ["home", "attention", "answer"])
-def test_one_way_on_stands_at_the_end_of_a_page_at_every_depth(name: str, depth: str) -> None:
-    shown = list(_within(open_page(name, depth=depth).main))
+@pytest.mark.parametrize("name", ["layers", "attention", "answer"])
+def test_the_way_on_stands_once_at_the_end_of_a_page(name: str) -> None:
+    shown = list(_within(open_page(name).main))
     (way,) = (place for place, part in enumerate(shown) if _leads_on(part))
     pictures = [place for place, part in enumerate(shown) if _component(part) == "chart"]
     assert way > max(pictures)
+
+
+def test_the_way_leads_through_all_pages_and_back_home() -> None:
+    words = catalogue("en")
+    for row, following in pairwise([*(row for row in PAGES if row.alone), None]):
+        (way,) = (part.proto for part in _within(open_page(row.name).main) if _leads_on(part))
+        expected = (
+            words["common.next"].format(page=words[f"{following.name}.title"]) if following else words["common.again"]
+        )
+        assert way.label.strip("*") == expected
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_visitor_begins_with_a_head_that_was_measured_to_do_something(language: str) -> None:
+    first = head_roles().first(language)
+    app = AppTest.from_file(str(APP), default_timeout=60)
+    app.query_params.update({"lang": language})
+    app.run()
+    turn_to(app, "attention").run()
+    choice = app.session_state["choice"]
+    assert (choice.sentence, choice.layer, choice.head) == (first.text, first.layer, first.head)
+    assert first.language == language and first.role.clear and first.role.relation
+    tokens = pipelines.run("text", first.text).tokens
+    said = texts(app).replace("\\", "")
+    assert "“[MASK]”" in said and f"“{tokens[first.key]}”" in said, "the word that looks is hidden"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_typed_sentence_is_run_as_typed_on_every_page(name: str) -> None:
+    if ROWS[name].name in ("lesson", "class"):  # whose questions are about a hidden word
+        return
+    app = open_page(name, s="the dog chased the cat .")
+    assert "[MASK]" not in texts(app) and app.session_state["choice"].hidden is None
 
 
 def _component(part: Any) -> str:
@@ -133,13 +100,6 @@ def _leads_on(part: Any) -> bool:
     return part.type == "page_link" and "arrow_forward" in part.proto.icon
 
 
-def test_a_teacher_and_who_takes_something_along_are_served_in_the_story_as_well() -> None:
-    app, words = open_page("home", depth="story"), catalogue("en")
-    app.session_state["home.start"] = True  # the box is opened
-    assert words["home.teacher_start"] in texts(app.run())
-    assert words["common.downloads"] in [box.proto.popover.label for box in app.main.get("popover")]
-
-
 def test_a_presenters_remote_goes_on_and_back_and_ends_with_the_story() -> None:
     def keys(name: str, **link: str) -> set[str]:
         (part,) = (part for part in _within(open_page(name, **link)._tree) if _component(part) == "page_keys")
@@ -147,42 +107,7 @@ def test_a_presenters_remote_goes_on_and_back_and_ends_with_the_story() -> None:
 
     assert keys("heads", big="true") == {"PageDown", "PageUp"}
     assert keys("heads") == set()  # there it scrolls
-    assert keys("home", big="true") == {"PageDown"} and keys("lesson", big="true") == {"PageUp"}
-
-
-@pytest.mark.parametrize("input_", ["digit", "flat"])
-@pytest.mark.parametrize("name", ["tokens", "attention", "heads", "layers", "answer"])
-def test_the_story_of_a_picture_has_one_picture_and_speaks_of_no_word_and_no_sentence(name: str, input_: str) -> None:
-    app = open_page(name, depth="story", input=input_)
-    told = [part.value for part in [*app.main.subheader, *app.main.markdown]]
-    told += [part.proto.label for part in _within(app.main) if part.type == "page_link"]
-    assert not re.findall(r"\bword\b|(?<!type a )\bsentence\b", " ".join(told))
-    assert len(charts(app)) == 1
-
-
-@pytest.mark.parametrize(
-    ("name", "link", "next_one"),
-    [
-        ("answer", {}, "what_if"),
-        ("what_if", {}, "translation"),
-        ("what_if", {"input": "digit"}, "flat"),
-        ("translation", {}, "flat"),
-        ("flat", {}, "shapes_and_cost"),
-        ("shapes_and_cost", {}, "lesson"),
-        ("lesson", {"question": "end"}, None),
-    ],
-)
-def test_the_story_leads_on_through_all_pages_and_begins_again(
-    name: str, link: dict[str, str], next_one: str | None
-) -> None:
-    app = open_page(name, depth="story", **link)
-    if f"{name}.ask_besides" in [button.key for button in app.button]:
-        app.button(key=f"{name}.ask_besides").click().run().button(key=f"{name}.show").click().run()
-    ways = [part.proto for part in _within(app.main) if part.type == "page_link" and "arrow" in part.proto.icon]
-    labels = [way.label.strip("*") for way in ways]
-    words = catalogue("en")
-    ends = words["common.again"]
-    assert labels == [words["common.next"].format(question=words[f"{next_one}.question"]) if next_one else ends]
+    assert keys("home", big="true") == {"PageDown"} and keys("shapes_and_cost", big="true") == {"PageUp"}
 
 
 @pytest.mark.parametrize(
@@ -195,33 +120,17 @@ def test_that_attention_is_no_explanation_is_said_where_attention_is_shown(name:
 
 
 def test_no_style_asks_for_a_colour_that_only_components_are_told() -> None:
-    rules = assets.STYLE.read_text("utf-8").split("}")
+    rules = re.sub(r"/\*.*?\*/", "", assets.STYLE.read_text("utf-8"), flags=re.DOTALL).split("}")
     asking = [rule for rule in rules if "var(--st-" in rule]
-    assert asking and all(rule.partition("{")[0].strip().startswith((".strip ", ".lit ")) for rule in asking)
+    assert asking and all(
+        rule.partition("{")[0].strip().startswith((".navbar ", ".lit ", ".sentence")) for rule in asking
+    )
 
 
 @pytest.mark.parametrize(("name", "language"), [*zip(NAMES, cycle(LANGUAGES), strict=False)])
 def test_every_page_opens_and_has_the_glossary(name: str, language: str) -> None:
     app = open_page(name, lang=language)
     assert app.sidebar.button(key="glossary")
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_a_visitor_begins_with_the_story_of_a_head_that_was_measured_to_do_something(language: str) -> None:
-    first = head_roles().first(language)
-    app = AppTest.from_file(str(APP), default_timeout=60)
-    app.query_params.update({"lang": language})
-    app.run()
-    turn_to(app, "attention").run()
-    app.button_group(key="chips").set_value(first.query).run()  # the hidden word, of which Home has told already
-    choice = app.session_state["choice"]
-    assert (choice.depth, choice.sentence) == ("story", first.text)
-    assert (choice.layer, choice.head) == (first.layer, first.head)
-    assert first.language == language and first.role.clear and first.role.relation
-    tokens = pipelines.run("text", first.text).tokens
-    app.button(key="attention.show").click().run()
-    said = texts(app).replace("\\", "")
-    assert "“[MASK]”" in said and f"“{tokens[first.key]}”" in said and f"“{tokens[first.query]}”" not in said
 
 
 def test_what_a_link_asks_for_is_not_what_visitors_begin_with() -> None:
@@ -244,11 +153,11 @@ def test_an_example_is_read_as_it_stands(sentence: str) -> None:
 def test_what_cannot_be_read_gets_a_sentence_and_the_last_picture_stays(typed: str, reason: str, language: str) -> None:
     app = open_page("attention", s="you love me .", lang=language)
     before = specs(app)
-    app.sidebar.text_input(key="s").set_value(typed).run()
+    write(app, typed)
     assert_fine(app)
     assert [warning.value for warning in app.warning] == [catalogue(language)[f"error.input_{reason}"]]
     assert before and specs(app) == before
-    assert app.sidebar.text_input(key="s").value == typed
+    assert app.session_state["s"] == typed
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -292,7 +201,7 @@ def test_literal_escapes_every_sign_that_markdown_reads() -> None:
 
 @pytest.mark.parametrize(
     ("link", "word"),
-    [({"layer": "99"}, "99"), ({"head": "abc"}, "abc"), ({"depth": "deep"}, "deep"), ({"input": "smell"}, "smell")],
+    [({"layer": "99"}, "99"), ({"head": "abc"}, "abc"), ({"shown": "deep"}, "deep"), ({"input": "smell"}, "smell")],
 )
 def test_a_link_to_nowhere_is_answered_with_a_sentence(link: dict[str, str], word: str) -> None:
     app = AppTest.from_file(str(APP), default_timeout=60)
@@ -303,15 +212,9 @@ def test_a_link_to_nowhere_is_answered_with_a_sentence(link: dict[str, str], wor
 
 
 def test_a_good_link_opens_exactly_that() -> None:
-    app = open_page("attention", s="i love you .", layer="2", head="3", lang="zh", depth="story")
+    app = open_page("attention", s="i love you .", layer="2", head="3", lang="zh")
     choice = app.session_state["choice"]
-    assert (choice.sentence, choice.layer, choice.head, choice.lang, choice.depth) == (
-        "i love you .",
-        1,
-        2,
-        "zh",
-        "story",
-    )
+    assert (choice.sentence, choice.layer, choice.head, choice.lang) == ("i love you .", 1, 2, "zh")
     assert not app.warning
 
 
@@ -352,10 +255,10 @@ def test_every_place_of_a_link_is_chosen_and_stays_in_the_address() -> None:
 
 def test_what_was_typed_wins_over_the_older_sentence_of_a_page_link() -> None:
     app = open_page("attention", s="i love you .")
-    app.sidebar.text_input(key="s").set_value("you love me .").run()
+    write(app, "you love me .")
     app.query_params["s"] = "i love you ."
     assert_fine(turn_to(app, "heads").run())
-    assert app.session_state["choice"].sentence == app.sidebar.text_input(key="s").value == "you love me ."
+    assert app.session_state["choice"].sentence == app.session_state["s"] == "you love me ."
     assert address(app)["s"] == "you love me ."
 
 
@@ -374,14 +277,12 @@ def test_choosing_a_layer_or_head_runs_no_forward_pass(name: str, monkeypatch) -
     runs = []
     original = model_pipeline.record
     monkeypatch.setattr(model_pipeline, "record", lambda *a, **k: runs.append(1) or original(*a, **k))
-    side, last = ("decoder.", 3) if name == "translation" else ("", 5)
+    last = 3 if name == "translation" else 5
     for layer, head in [(2, 1), (last, 8), (1, 2)]:
-        for box in app.sidebar.slider:  # the page may have but one of them, or none
-            if box.key in (f"{side}layer", f"{side}head"):
-                box.set_value(layer if box.key.endswith("layer") else head)
+        app.session_state["layer"], app.session_state["head"] = layer, head
         assert_fine(app.run())
     assert not runs
-    app.sidebar.text_input(key="s").set_value(f"a sentence that nobody typed on {name} before .").run()
+    write(app, f"a sentence that nobody typed on {name} before .")
     assert runs
 
 
@@ -395,25 +296,9 @@ def test_layer_and_head_come_back_with_a_network_that_has_them() -> None:
     flat, digits = (pipelines.config(name) for name in ("flat", "digits"))
     assert seen == [(flat.layers, flat.heads), (digits.layers, digits.heads), (6, 7)]
     app.pills(key="input").set_value("digit").run()
-    app.sidebar.slider(key="head").set_value(2).run()
+    app.button_group(key="either.head").set_value(1).run()
     app.pills(key="input").set_value("sentence").run()
     assert app.session_state["choice"].head == 1, "what was chosen meanwhile counts"
-
-
-@pytest.mark.parametrize("depth", ["story", "numbers"])
-@pytest.mark.parametrize(
-    ("page", "link", "name"),
-    [("translation", {"layer": "6"}, "writing"), ("home", {"input": "digit"}, "reads"), ("home", {}, "reads")],
-)
-def test_a_presentation_says_above_the_page_which_head_its_picture_shows(
-    page: str, link: dict[str, str], name: str, depth: str
-) -> None:
-    app = open_page(page, s="he put the money in the bank .", depth=depth, big="true", **link)
-    (above,) = (said.value for said in app.markdown if said.value.startswith(":gray[layer"))
-    (drawn,) = (chart for chart in charts(app) if chart["key"].endswith(f".{name}"))
-    layer, head = re.findall(r"\d+", above)
-    assert f"layer-{layer}-head-{head}-" in drawn["file"], (above, drawn["file"])
-    assert f"layer {layer}, head {head}" in drawn["alt"].lower(), (above, drawn["alt"])
 
 
 def test_bold_chinese_is_bold() -> None:
@@ -432,15 +317,14 @@ def test_a_sentence_too_long_for_a_link_is_cut_and_it_is_said(language: str) -> 
     assert_fine(app.run())
     expected = catalogue(language)["error.link_long"].format(most=MOST_CHARACTERS)
     assert expected in [warning.value for warning in app.warning]
-    assert len(app.sidebar.text_input(key="s").value) == MOST_CHARACTERS
+    assert len(app.session_state["s"]) == MOST_CHARACTERS
 
 
-@pytest.mark.parametrize("box", ["s", "compare.other"])
-def test_of_a_sentence_too_long_for_its_box_the_beginning_is_read_and_it_is_said(box: str) -> None:
+def test_of_a_second_sentence_too_long_for_its_box_the_beginning_is_read_and_it_is_said() -> None:
     app = open_page("attention")
-    app.text_input(key=box).set_value("word " * 200).run()
+    app.text_input(key="compare.other").set_value("word " * 200).run()
     assert_fine(app)
-    assert app.text_input(key=box).value == ("word " * 200)[:MOST_CHARACTERS]
+    assert app.text_input(key="compare.other").value == ("word " * 200)[:MOST_CHARACTERS]
     said = catalogue("en")["error.sentence_long"].format(most=MOST_CHARACTERS)
     assert said in [warning.value for warning in app.warning]
     assert said not in [warning.value for warning in app.run().warning]
@@ -453,22 +337,12 @@ def test_a_page_that_is_drawn_keeps_no_run_in_the_visitors_session(name: str) ->
     app = open_page(name, s=f"nobody else sees {name} .")
     pipelines.run.cache_clear()
     assert traces_alive() - before == set()
-    assert app.sidebar.text_input(key="s").value
+    assert app.session_state["s"]
 
 
 def traces_alive() -> set[int]:
     gc.collect()
     return {id(thing) for thing in gc.get_objects() if type(thing) is Trace}
-
-
-@pytest.mark.parametrize("name", [*(row.name for row in PAGES if row.group != "apart"), "translation", "flat"])
-def test_a_story_is_told_in_ninety_words_and_one_picture_without_symbols(name: str) -> None:
-    app = open_page(name, s="the dog chased the cat .", depth="story")
-    assert len(charts(app)) == (2 if name == "home" else 1)
-    said = " ".join(str(element.value) for element in [*app.main.subheader, *app.main.markdown])
-    words = [word for word in re.sub(r":\S+?-badge\[[^\]]*\]", "", said).split() if re.search(r"\w", word)]
-    assert len(words) <= 90, said
-    assert not re.search(r"W_|γ|√|softmax|lecture note|003", said)
 
 
 @pytest.mark.parametrize(
@@ -525,7 +399,7 @@ def _boxes_that_count(app: AppTest) -> None:
     """There is a box for the layer where another changes what is shown, and only there; so for the head."""
     app.run()  # what is new on the page is told its value once
     before = _at(app, 2, 1)
-    there = {(slider.key or "").removeprefix("decoder.") for slider in app.sidebar.slider} & {"layer", "head"}
+    there = {name for name in ("layer", "head") if f"either.{name}" in [one.key for one in app.get("button_group")]}
     changes = {name for name, place in (("layer", (3, 1)), ("head", (2, 2))) if _at(app, *place) != before}
     assert there == changes
     (keys,) = [json.loads(part.proto.json)[0] for part in _within(app._tree) if _component(part) == "page_keys"]
@@ -538,22 +412,31 @@ def _boxes_that_count(app: AppTest) -> None:
     + [(name, "unanswered") for name in ("home", "heads", "answer", "what_if")],
 )
 def test_the_layer_and_the_head_can_be_chosen_just_where_they_change_what_is_shown(name: str, about: str) -> None:
-    app = open_page(name, depth="story", **ABOUT[about])
-    for depth in ("story", "code", "formula", "numbers"):
-        app.session_state["depth"] = depth
-        _boxes_that_count(app)
+    app = open_page(name, **ABOUT[about])
+    _boxes_that_count(app)
     buttons, (first, *_) = f"{name}.panel", [one.value for one in app.pills if one.key == f"{name}.panel"] or [None]
     for key in catalogue("en") if first else ():
         part = key.removeprefix(f"{buttons}_")
         if part not in (key, first):
             app.session_state["at"] = app.session_state["at"] | {"panel": part}
-            for depth in ("numbers", "code") if ROWS[name].coded_of else ("numbers",):
-                app.session_state["depth"] = depth
-                if app.run().pills(key=buttons).value == part:  # of another input it is none
-                    _boxes_that_count(app)
+            if app.run().pills(key=buttons).value == part:  # of another input it is none
+                _boxes_that_count(app)
 
 
 @pytest.mark.parametrize("row", PAGES, ids=lambda row: row.name)
-def test_the_map_has_the_page_that_is_open_also_where_that_has_nothing_to_say_of_a_drawing(row: PageRow) -> None:
-    strip = stops(open_page(row.name, depth="story", input="digit"))
-    assert strip["here"] in [stop["path"] for stop in strip["stops"]]
+def test_the_bar_has_the_page_that_is_open_also_where_that_has_nothing_to_say_of_a_drawing(row: PageRow) -> None:
+    bar = stops(open_page(row.name, input="digit"))
+    assert bar["here"] in [stop["path"] for stop in bar["stops"]]
+
+
+def test_another_language_brings_its_own_first_sentence_and_leaves_one_that_was_typed() -> None:
+    english, chinese = (head_roles().first(language) for language in ("en", "zh"))
+    app = open_page("attention", lang="en")
+    app.pills(key="lang").set_value("zh").run()
+    choice = app.session_state["choice"]
+    assert (choice.sentence, choice.layer, choice.head) == (chinese.text, chinese.layer, chinese.head)
+    app.pills(key="lang").set_value("en").run()
+    assert app.session_state["choice"].sentence == english.text
+    app = open_page("attention", lang="en", s="i love you .", layer="2")
+    app.pills(key="lang").set_value("zh").run()
+    assert (app.session_state["choice"].sentence, app.session_state["choice"].layer) == ("i love you .", 1)

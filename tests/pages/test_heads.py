@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from model import Edit, Pipeline
 from model.analysis import head_table, softmax
@@ -15,13 +14,25 @@ from model.pipeline import ImageReader
 from model.tables import head_roles
 from model.without import one_against_all
 from pages.ui.runs import pipelines
-from pages.ui.sections.roles import measured_role
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
-PANELS = ("all", "role", "average", "figures", "scatter", "origins", "written", "mixed", "hunt", "one")
+TABS = ("overview", "roles", "contribution", "origins")
+#: What a link said before, and the pictures that it opens now.
+FORMER = {
+    "all": ["all", "weights"],
+    "hunt": ["all", "weights"],
+    "average": ["all", "average"],
+    "role": ["scatter"],
+    "figures": ["scatter"],
+    "scatter": ["scatter"],
+    "origins": ["origins"],
+    "one": ["norms", "pushes", "needed"],
+    "written": ["norms", "pushes", "needed"],
+    "mixed": ["concat", "output", "mixing", "unmixed"],
+}
 
 
 def open_part(panel: str, **link: str):
@@ -39,15 +50,51 @@ def cells(picture: dict, rows: int, columns: int, n: int) -> np.ndarray:
     return (picked.reshape(rows, n, columns, n).transpose(0, 2, 1, 3) - 1) / 254
 
 
-def test_every_tile_is_a_head_of_the_trace() -> None:
-    app, trace = open_part("all"), pipelines.run("text", SENTENCE)
-    drawn = cells(figure(app), 6, 8, len(trace.tokens))
-    np.testing.assert_allclose(drawn, trace.over_layers("attention.weights"), atol=1 / 254)
+def test_every_tile_is_a_head_of_the_trace_and_the_chosen_one_stands_large_beside_them() -> None:
+    app, trace = open_page("heads", s=SENTENCE, layer="2", head="3"), pipelines.run("text", SENTENCE)
+    weights = trace.over_layers("attention.weights")
+    np.testing.assert_allclose(cells(figure(app), 6, 8, len(trace.tokens)), weights, atol=1 / 254)
+    np.testing.assert_array_equal(numbers(figure(app, 1)["data"][0]["z"]), weights[1, 2])
+    measures = head_table(weights, trace.tokens, trace.places)
+    said = texts(app).replace("\\", "")
+    for name, values in measures.items():
+        assert f"{catalogue('en')[f'heads.column_{name}']} {values[1, 2]:.2f}" in said
+
+
+@pytest.mark.parametrize(("panel", "pictures"), FORMER.items())
+def test_links_of_before_open_the_nearest_tab_and_leave_it_free(panel: str, pictures: list[str]) -> None:
+    app = open_page("heads", s=SENTENCE, layer="2", head="3", panel=panel)
+    assert [chart["key"] for chart in charts(app)] == [f"heads.{name}" for name in pictures] and not app.warning
+    for key, other in (("either.heads.beside", "weights"), ("either.heads.way", "written")):
+        if key in [group.key for group in app.segmented_control]:
+            app.segmented_control(key=key).set_value(other).run()
+            assert app.segmented_control(key=key).value == other
+
+
+def test_the_pages_tabs_are_four_and_of_one_token_three() -> None:
+    for link, tabs in (({"s": SENTENCE}, TABS), ({"input": "flat"}, TABS[:3])):
+        (pills,) = [pills for pills in open_page("heads", **link).pills if pills.key == "heads.panel"]
+        assert pills.options == [catalogue("en")[f"heads.panel_{tab}"] for tab in tabs]
+
+
+@pytest.mark.parametrize(
+    ("symbols", "output", "head"),
+    [
+        ("ours", "O", r"\text{head}"),
+        ("000", r"\text{MHA}(Z_{l-1})", "Z'"),
+        ("001", r"\text{Output}_{\text{attention}}", r"\text{head}"),
+        ("004", r"\text{AttnOutput}", r"\text{head}"),
+    ],
+)
+def test_a_head_has_one_letter_in_the_equations_of_the_page(symbols: str, output: str, head: str) -> None:
+    (latex,) = [one.value for one in open_page("heads", symbols=symbols).latex if "gathered" in one.value]
+    assert f"{output} =" in latex and f"{head}_i =" in latex and f"({head}_1" in latex
+    assert head == r"\text{head}" or "head" not in latex
 
 
 def test_the_tiles_of_a_difference_are_the_changed_run_less_the_original() -> None:
     off = Edit("layers.1.attention.heads", "zero", head=2)
-    app = open_part("all", edits=edit_code(off), shown="difference")
+    app = open_part("overview", edits=edit_code(off), shown="difference")
     changed, original = (
         pipelines.run("text", SENTENCE, edits).over_layers("attention.weights") for edits in ((off,), ())
     )
@@ -60,12 +107,12 @@ def test_the_tiles_of_a_difference_are_the_changed_run_less_the_original() -> No
 
 def test_tiles_that_nothing_changed_are_said_to_be_the_same() -> None:
     after_attention = Edit("layers.5.ffn.output", "zero")
-    app = open_part("all", edits=edit_code(after_attention), shown="difference")
+    app = open_part("overview", edits=edit_code(after_attention), shown="difference")
     assert catalogue("en")["change.read_same"] in texts(app)
 
 
 def test_below_every_tile_stands_what_its_head_does() -> None:
-    app = open_part("all")
+    app = open_part("overview")
     drawn = figure(app)["data"]
     said, words = (np.reshape(drawn[place]["text"], (6, 8)) for place in (1, 2))
     assert drawn[2]["mode"] == "text"
@@ -80,7 +127,7 @@ def test_below_every_tile_stands_what_its_head_does() -> None:
 
 
 def test_hidden_special_tokens_leave_the_tiles_too() -> None:
-    app, trace = open_part("all", hide_special="true"), pipelines.run("text", SENTENCE)
+    app, trace = open_part("overview", hide_special="true"), pipelines.run("text", SENTENCE)
     inner = trace.over_layers("attention.weights")[..., 1:-1, 1:-1]
     np.testing.assert_allclose(cells(figure(app), 6, 8, len(trace.tokens) - 2), inner, atol=1 / 254)
     assert f"{len(trace.tokens) - 2} × {len(trace.tokens) - 2}" in texts(app).replace("\\", "")
@@ -88,17 +135,17 @@ def test_hidden_special_tokens_leave_the_tiles_too() -> None:
 
 @pytest.mark.parametrize(("subset", "heads"), [("", [(1, i) for i in range(8)]), ("1.2_5.8", [(0, 1), (4, 7)])])
 def test_the_average_is_that_of_the_heads_asked_for(subset: str, heads: list[tuple[int, int]]) -> None:
-    app = open_part("average", **({"subset": subset} if subset else {}))
+    app = open_part("overview", stage="average", **({"subset": subset} if subset else {}))
     weights = pipelines.run("text", SENTENCE).over_layers("attention.weights")
     mean = np.mean([weights[place] for place in heads], axis=0)
-    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), mean, atol=1e-6)
+    np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["z"]), mean, atol=1e-6)
     app.multiselect(key="heads.subset").set_value(["3·1"]).run()
     assert_fine(app)
-    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), weights[2, 0], atol=1e-6)
+    np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["z"]), weights[2, 0], atol=1e-6)
 
 
 def test_the_figures_are_those_of_the_analysis() -> None:
-    app, trace = open_part("figures"), pipelines.run("text", SENTENCE)
+    app, trace = open_part("roles"), pipelines.run("text", SENTENCE)
     table = app.dataframe[0].value
     measures = head_table(trace.over_layers("attention.weights"), trace.tokens, trace.places)
     for column, name in zip(table, ("entropy", "distance", "self", "previous", "next"), strict=False):
@@ -111,23 +158,22 @@ def test_the_figures_are_those_of_the_analysis() -> None:
 
 
 def test_what_the_heads_write_adds_up_to_the_output() -> None:
-    app, trace = open_part("written", token="4"), pipelines.run("text", SENTENCE)
+    app, trace = open_part("contribution", token="4"), pipelines.run("text", SENTENCE)
     attention = pipelines.pipeline("text").network.layers[1].attention
     parts = trace["layers.1.attention.contributions"]
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), np.linalg.norm(parts, axis=-1).T, atol=1e-5)
     total = parts.sum(0) + attention.W_O.bias.numpy()
     np.testing.assert_allclose(total, trace["layers.1.attention.output"], atol=1e-4)
-    assert f"{np.linalg.norm(trace['layers.1.attention.output'][3]):.4f}" in texts(app).replace("\\", "")
 
 
 def test_of_heads_that_are_all_off_none_writes_most() -> None:
-    app = open_part("written", token="4", edits="layers.{l}.attention.heads~zero")
+    app = open_part("contribution", token="4", edits="layers.{l}.attention.heads~zero")
     assert "no head writes anything" in texts(app) and "writes most" not in texts(app)
 
 
 @pytest.mark.parametrize("stage", ["concat", "output"])
 def test_concat_and_output_are_recorded_and_worked_out(stage: str) -> None:
-    app, trace = open_part("mixed", stage=stage, token="3", component="40"), pipelines.run("text", SENTENCE)
+    app, trace = open_part("contribution", stage=stage, token="3", component="40"), pipelines.run("text", SENTENCE)
     for which, key in enumerate(("concat", "output")):
         np.testing.assert_array_equal(numbers(figure(app, which)["data"][0]["z"]), trace[f"layers.1.attention.{key}"])
     value = trace[f"layers.1.attention.{stage}"][2, 39]
@@ -139,14 +185,14 @@ def test_pre_norm_networks_open_and_add_up(kind: str, monkeypatch: pytest.Monkey
     pipeline = pre_norm(kind)
     with_network(monkeypatch, pipeline)
     link = {"input": "digit"} if kind == "digits" else {}
-    for panel in PANELS:
+    for panel in TABS:
         app = open_part(panel, **link, stage="output", token="2", component="5")
-        if panel == "mixed" and kind == "text":
+        if panel == "contribution" and kind == "text":
             value = pipeline(SENTENCE)["layers.1.attention.output"][1, 4]
             assert float(steps(app)[-1].rsplit("=", 1)[-1]) == pytest.approx(value, abs=2e-4)
 
 
-@pytest.mark.parametrize("panel", PANELS)
+@pytest.mark.parametrize("panel", TABS)
 @pytest.mark.parametrize(
     "link", [{"s": "cat", "lang": "zh"}, {"input": "digit", "head": "1"}, {"input": "flat"}, {"model": "paper"}]
 )
@@ -157,22 +203,13 @@ def test_every_kind_of_input_opens(link: dict[str, str], panel: str) -> None:
 @pytest.mark.parametrize(
     ("link", "untold"),
     [
-        ({"panel": "figures", "input": "flat"}, "is the same on all"),
-        ({"panel": "scatter", "input": "flat"}, "looks farthest"),
-        ({"panel": "scatter", "edits": "layers.{l}.attention.masked~window~value.0"}, "looks farthest"),
+        ({"panel": "roles", "input": "flat"}, "is the same on all"),
+        ({"panel": "roles", "input": "flat"}, "attends farthest"),
+        ({"panel": "roles", "edits": "layers.{l}.attention.masked~window~value.0"}, "attends farthest"),
     ],
 )
 def test_where_a_head_has_nowhere_else_to_look_none_is_set_against_others(link: dict[str, str], untold: str) -> None:
     assert untold in texts(open_part(link["panel"])) and untold not in texts(open_part(**link))
-
-
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_story_has_one_picture(lang: str) -> None:
-    app = open_page("heads", s=SENTENCE, depth="story", lang=lang)
-    (chart,) = charts(app)
-    assert "W_" not in texts(app)
-    title = catalogue(lang)["heads.all"]
-    assert chart["alt"].startswith({"en": f"{title}. 48 heads", "zh": f"{title}。共 48 个头"}[lang])
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -187,7 +224,7 @@ def test_the_notes_experts_stand_beside_the_heads_that_were_measured_to_do_most_
         if role.name in ("next", "previous")
     ]
     _, layer, head = max(near)
-    rows = texts(open_page("heads", panel="role", lang=lang)).replace("\\", "").splitlines()
+    rows = texts(open_page("heads", panel="roles", lang=lang)).replace("\\", "").splitlines()
     (row,) = [row for row in rows if catalogue(lang)["roles.expert_distance"] in row]
     assert catalogue(lang)["common.where"].format(layer=layer + 1, head=head + 1) in row
 
@@ -196,7 +233,7 @@ HIDDEN = "the animal [MASK] not cross the street because it was too tired ."
 
 
 def test_one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_answer() -> None:
-    app = open_page("heads", s=HIDDEN, token="4", layer="2", head="3", panel="one")
+    app = open_page("heads", s=HIDDEN, token="4", layer="2", head="3", panel="contribution")
     pipeline = pipelines.pipeline("text")
     runs = [softmax(pipeline(HIDDEN, row)["logits"][3]) for row in one_against_all(pipeline.graph, 1)]
     best = int(runs[0].argmax())
@@ -212,13 +249,13 @@ def test_one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_a
 
 
 def test_what_stays_without_a_head_is_not_said_to_change() -> None:
-    app = open_page("heads", s=HIDDEN, token="4", layer="2", head="8", panel="one")
+    app = open_page("heads", s=HIDDEN, token="4", layer="2", head="8", panel="contribution")
     assert "Without head 8 it stays" in texts(app)
 
 
 @pytest.mark.parametrize("link", [{"s": HIDDEN, "token": "4"}, {"input": "digit"}])
 def test_what_heads_reach_along_their_sum_adds_up_to_its_length(link: dict) -> None:
-    app = open_page("heads", layer="2", panel="one", **link)
+    app = open_page("heads", layer="2", panel="contribution", **link)
     choice = app.session_state["choice"]
     trace, place = pipelines.run(choice.pipeline, choice.subject), 3 if "s" in link else 0
     drawn = next(chart["figure"]["data"] for chart in charts(app) if chart["key"] == "heads.pushes")
@@ -231,38 +268,21 @@ def test_what_heads_reach_along_their_sum_adds_up_to_its_length(link: dict) -> N
     assert f"from b_O make {total:.2f}" in texts(app).replace("\\", "").replace("$", "")
 
 
-def test_the_head_that_looks_at_the_one_before_is_found_by_its_tile() -> None:
-    def hunting(head: str, task: str) -> AppTest:
-        return open_page("heads", s=HIDDEN, layer="2", head=head, task=task, panel="hunt")
-
-    weights = pipelines.run("text", HIDDEN)["layers.1.attention.weights"]
-    for head, task, offset in (("8", "1", -1), ("3", "2", 1)):
-        found, missed = hunting(head, task), hunting("5", task)
-        share = np.diagonal(weights[int(head) - 1], offset, axis1=-2, axis2=-1).mean()
-        (said,) = [element.value for element in found.success]
-        assert f"{share:.0%}" in said.replace("\\", "")
-        assert not missed.success and "Find a head" in texts(missed)
-        assert measured_role(head_roles("text").of(1, int(head) - 1)) in texts(found).replace("\\", "")
-    tiles = figure(hunting("5", "1"))["data"]
-    assert not [words for trace in tiles for words in trace.get("text") or () if "previous" in words]
+def test_w_o_makes_a_whole_row_of_a_head_and_no_number_of_it_is_said_to_be_0() -> None:
+    app = open_part("contribution", stage="output", token="2")
+    drawn = next(chart["figure"] for chart in charts(app) if chart["key"] == "heads.mixing")
+    rows = numbers(drawn["data"][0]["z"])
+    assert (rows[:-1] != 0).all()
+    said = texts(app)
+    assert f"a whole row of {rows.shape[1]}" in said and "not 0" not in said
 
 
-def test_nobody_is_sent_to_hunt_for_what_is_not_there() -> None:
-    for link in ({"input": "flat"}, {"model": "paper", "s": HIDDEN}):
-        app = open_page("heads", panel="hunt", **link)
-        assert "Find a head" not in texts(app) and not app.success
-
-
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_of_a_network_with_one_head_nothing_is_said_of_several_at_once(
-    monkeypatch: pytest.MonkeyPatch, lang: str
-) -> None:
+def test_of_a_network_with_one_head_nothing_is_said_of_several(monkeypatch: pytest.MonkeyPatch) -> None:
     trained = pipelines.pipeline("text")
     alone = Pipeline("text", network_for(replace(trained.config, heads=1, layers=2)), trained.reader)
     with_network(monkeypatch, alone)
-    app, words = open_page("heads", lang=lang, depth="story", s=SENTENCE), catalogue(lang)
-    assert words["heads.story_one"] in texts(app)
-    assert words["heads.story_many"] not in texts(app) and words["heads.story_mix"] not in texts(app)
+    assert [chart["key"] for chart in charts(open_part("contribution"))] == ["heads.norms"]
+    assert catalogue("en")["heads.read_average_one"].split(":")[0] in texts(open_part("overview", stage="average"))
 
 
 def one_that_stares(layers: int) -> Pipeline:

@@ -23,7 +23,7 @@ from pages.ui.state.choice import Choice
 from pages.ui.state.goal import Goal, goal_code, goal_from_code
 from pages.ui.state.link_values import EDITS
 from pages.ui.text import LANGUAGES, catalogue, speaking
-from tests.pages.opening import assert_fine, open_page, texts
+from tests.pages.opening import assert_fine, open_page, texts, write
 
 SENTENCE = "我们[MASK]公园玩吧。"
 OFF = tuple(Edit("layers.1.attention.heads", "zero", head=head) for head in range(3))
@@ -53,7 +53,7 @@ def test_the_line_follows_each_change_until_the_task_is_left() -> None:
     app.slider(key="layer").set_value(2).run()
     app.slider(key="head").set_value(3).run()
     assert "✓" in line(app) and "“love” gives “you” 0.988" in line(app)
-    app.text_input(key="s").set_value("i").run()
+    write(app, "i")
     assert "✓" not in line(app)
     app.button(key="task.leave").click().run()
     assert_fine(app)
@@ -84,7 +84,7 @@ def link(**values: object) -> str:
 
 def handed_over(*lines: str, **look: str) -> AppTest:
     """The lesson's page once these lines were pasted and checked."""
-    app = open_page("lesson", **{"depth": "story", "s": SENTENCE} | look)
+    app = open_page("lesson", **{"s": SENTENCE} | look)
     app.session_state["lesson.homework"] = True
     app.run()
     app.text_area(key="homework.pasted").set_value("\n".join(lines)).run()
@@ -136,7 +136,8 @@ def test_whatever_is_pasted_gets_a_row_and_a_sentence(lang: str) -> None:
         link().replace("model=", "m=") + "&model=gpt-9": "no_network",
         link(input="digit", drawing=sketch.example(3)): "drawing",
         link(sentence=""): "unread",
-        link(sentence="<script>alert(1)</script>$x$"): "elsewhere",
+        link(sentence="<script>alert(1)</script>$x$"): "no_guess",
+        link(sentence="<script>alert(1)</script>$x$", hidden=(2,)): "elsewhere",
         link(edits=(Edit("logits", "zero"),)): "only_heads",
         link(edits=(Edit("layers.1.attention.heads", "zero", head=99),)): "misfit",
         link(model="paper"): "no_guess",
@@ -253,7 +254,7 @@ def test_no_name_and_no_sentence_is_a_formula_in_the_file() -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("kind", TASKS)
 def test_a_teacher_makes_a_task_and_its_link_is_not_reached_by_itself(kind: str, lang: str) -> None:
-    app = open_page("lesson", lang=lang, depth="story", s=SENTENCE)
+    app = open_page("lesson", lang=lang, s=SENTENCE)
     app.session_state["lesson.homework"] = True
     app.run()
     app.selectbox(key="homework.kind").set_value(kind).run()
@@ -268,14 +269,14 @@ def test_a_teacher_makes_a_task_and_its_link_is_not_reached_by_itself(kind: str,
 
 
 def test_the_word_of_a_task_is_one_of_the_vocabulary_and_its_sentence_the_teachers() -> None:
-    app = open_page("lesson", depth="story", s=SENTENCE, goal=FIRST)
+    app = open_page("lesson", s=SENTENCE, goal=FIRST)
     app.session_state["lesson.homework"] = True
     app.run()
     app.text_input(key="homework.word").set_value("Qwertyish").run()
     assert app.query_params["goal"] == FIRST and "network can say" in texts(app)
     app.text_input(key="homework.word").set_value(" 到 ").run()
     assert app.query_params["goal"].endswith(".到")
-    app.text_input(key="s").set_value("他[MASK]公园玩。").run()
+    write(app, "他[MASK]公园玩。")
     assert not app.code
     app.button(key="homework.this").click().run()
     assert app.code and app.query_params["goal"].endswith(".到")

@@ -35,24 +35,23 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return request.param, made
 
 
-@pytest.mark.parametrize(("lang", "depth"), [("en", "story"), ("zh", "code")])
+@pytest.mark.parametrize("lang", ["en", "zh"])
 def test_every_page_opens_with_such_an_answer(
-    lang: str, depth: str, folder: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+    lang: str, folder: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (name,) = offer(monkeypatch, folder[1])
     for page in (row.name for row in PAGES):
-        app = open_page(page, model=name, lang=lang, depth=depth, s=SENTENCE)
+        app = open_page(page, model=name, lang=lang, s=SENTENCE)
         assert not app.error and not app.warning, page
 
 
-@pytest.mark.parametrize("depth", ["story", "numbers", "formula", "code"])
 def test_the_answer_page_shows_it_with_its_own_numbers(
-    depth: str, folder: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
+    folder: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kind, path = folder
     (name,) = offer(monkeypatch, path)
     trace = load(str(path))(SENTENCE)
-    app = open_page("answer", model=name, depth=depth, s=SENTENCE)
+    app = open_page("answer", model=name, s=SENTENCE)
     if kind in ("tags", "span"):
         expected = softmax(trace["tags" if kind == "tags" else "bounds"])
         assert any(shown.shape == expected.shape and np.allclose(shown, expected, atol=1e-5) for shown in maps(app))
@@ -60,10 +59,9 @@ def test_the_answer_page_shows_it_with_its_own_numbers(
         expected = trace["labels"] if kind == "numbers" else sigmoid(trace["labels"])
         bars = [numbers(bar["x"]) for bar in figure(app)["data"] if bar["type"] == "bar"]
         assert any(bar.shape == expected.shape and np.allclose(bar, expected, atol=1e-5) for bar in bars)
-    if depth != "story":
-        cell = float(steps(app)[-1].rsplit("=", 1)[-1])
-        assert np.abs(np.asarray(expected) - cell).min() < 2e-5
-        assert catalogue("en")[f"judged.purpose_{trace.config.head}"] in said_on(app)
+    cell = float(steps(app)[-1].rsplit("=", 1)[-1])
+    assert np.abs(np.asarray(expected) - cell).min() < 2e-5
+    assert catalogue("en")[f"judged.purpose_{trace.config.head}"] in said_on(app)
     assert charts(app)
 
 
@@ -73,7 +71,7 @@ def test_the_part_that_answers_and_the_names_are_marked(
     kind, path = folder
     (name,) = offer(monkeypatch, path)
     trace = load(str(path))(SENTENCE)
-    said = " ".join(text.value for text in open_page("answer", model=name, depth="story", s=SENTENCE).markdown)
+    said = " ".join(text.value for text in open_page("answer", model=name, s=SENTENCE).markdown)
     if kind == "span":
         start, end = best_span(trace["bounds"], trace.tokens)
         assert start > trace.tokens.index("[SEP]")

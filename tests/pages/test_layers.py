@@ -4,23 +4,30 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from model import Pipeline
-from model.analysis import cosine_similarity, rollout
+from model.analysis import cosine_similarity, rollout, whole_words
 from model.config import PRESETS
 from model.heads import network_for
 from model.loading import load_tokenizer
 from model.pipeline import TextReader
 from pages.ui.runs import pipelines
 from pages.ui.text import literal
-from tests.pages.opening import figure, numbers, open_page, pre_norm, steps, texts, with_network
+from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
-PANELS = ("path", "lens", "alike", "lengths", "origin", "out")
+PANELS = ("lens", "path", "alike", "origin")
 
 
 def open_part(panel: str, **link: str):
     return open_page("layers", **{"s": SENTENCE, "layer": "2", "panel": panel, **link})
+
+
+def chart(app: AppTest, name: str) -> dict:
+    """The figure of this name."""
+    (found,) = (one["figure"] for one in charts(app) if one["key"] == f"layers.{name}")
+    return found
 
 
 def test_the_path_ends_where_the_last_layer_ends() -> None:
@@ -54,7 +61,7 @@ def test_similarities_are_the_cosines_of_the_stream_and_the_chosen_pair_is_worke
 
 def test_lengths_are_those_of_the_stream_and_of_what_was_written() -> None:
     app, trace = open_part("lengths", token="4"), pipelines.run("text", SENTENCE)
-    state, attention, ffn = (numbers(line["y"]) for line in figure(app)["data"])
+    state, attention, ffn = (numbers(line["y"]) for line in chart(app, "norms")["data"])
     np.testing.assert_allclose(state, np.linalg.norm(trace.states()[:, 3], axis=-1), rtol=1e-5)
     for line, key in ((attention, "attention.output"), (ffn, "ffn.output")):
         np.testing.assert_allclose(line[1:], np.linalg.norm(trace.over_layers(key)[:, 3], axis=-1), rtol=1e-5)
@@ -71,14 +78,60 @@ def test_the_rollout_and_the_mean_of_the_heads_are_those_of_the_layer(layer: int
     app = open_part("origin", layer=str(layer), token="3", key="5")
     weights = pipelines.run("text", SENTENCE).over_layers("attention.weights")
     assert literal(f"{rollout(weights)[layer - 1, 2, 4]:.4f}") in texts(app), "by hand as in the picture"
-    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), rollout(weights)[layer - 1], atol=1e-6)
-    np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["z"]), weights[layer - 1].mean(0), atol=1e-6)
+    np.testing.assert_allclose(numbers(chart(app, "rollout")["data"][0]["z"]), rollout(weights)[layer - 1], atol=1e-6)
+    np.testing.assert_allclose(numbers(chart(app, "raw")["data"][0]["z"]), weights[layer - 1].mean(0), atol=1e-6)
     assert ("which are mixtures already" in texts(app)) == (layer > 1), "the first layer reads the tokens themselves"
 
 
+def test_of_words_that_stand_twice_it_says_which() -> None:
+    sentence = "the dog saw the cat and the cat saw the dog ."
+    trace = pipelines.run("text", sentence)
+    weights, names = trace.over_layers("attention.weights"), trace.tokens
+    for place in (place for place, name in enumerate(names) if name == "the"):
+        said = texts(open_part("origin", s=sentence, token=str(place + 1))).replace("\\", "")
+        assert said.count(f"“the ({place + 1})”") >= 3, "of the rollout, of the layer alone, and by hand"
+        most = int(weights[1].mean(axis=0)[place].argmax())
+        named = f"{names[most]} ({most + 1})" if names.count(names[most]) > 1 else names[most]
+        assert f"“the ({place + 1})” looks most at “{named}”" in said
+
+
+@pytest.mark.parametrize(
+    ("sentence", "hidden", "answer", "said"),
+    [
+        ("the cat sat on the mat .", 2, "girl", "from layer 6 on; it was so before (after layer 4), and lost the lead"),
+        ("the old man was very tired .", 5, "very", "before (after layer 2, after layer 3, after layer 4), and lost"),
+        ("the cat sat on the mat .", 5, "the", "is the first guess from layer 2 on. The"),
+    ],
+)
+def test_where_the_answer_led_before_and_lost_the_lead_both_are_said(
+    sentence: str, hidden: int, answer: str, said: str
+) -> None:
+    app = open_part("lens", s=sentence, hidden=str(hidden + 1))
+    first = [row[0] for row in chart(app, "guess")["data"][0]["text"]]
+    assert first[-1] == answer
+    found = texts(app).replace("\\", "")
+    assert f"“{answer}”" in found and said in found, found
+
+
+def test_the_word_that_is_followed_can_be_hidden_whole() -> None:
+    app = open_part("lens", s="the zebroid sat", token="3")
+    app.button(key="layers.hide").click().run()
+    tokens = pipelines.run("text", "the zebroid sat").tokens
+    choice = app.session_state["choice"]
+    assert [places for places in whole_words(tokens) if 2 in places] == [list(choice.hidden)]
+    assert choice.token == choice.hidden[0] and "layers.hide" not in [button.key for button in app.button]
+
+
+@pytest.mark.parametrize(("former", "now"), [("lengths", "path"), ("out", "origin"), ("nowhere", "lens")])
+def test_links_to_former_parts_open_the_nearest_one_without_a_remark(former: str, now: str) -> None:
+    app = open_part(former, seen="layers")
+    assert not app.warning and [one["key"] for one in charts(app)] == [one["key"] for one in charts(open_part(now))]
+    assert ("either.layer" in [one.key for one in app.button_group]) == (now == "origin"), "where a layer matters"
+
+
 def test_what_is_handed_on_is_what_the_next_layer_reads() -> None:
-    app, trace = open_part("out"), pipelines.run("text", SENTENCE)
-    np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), trace.stream(2)[0])
+    app, trace = open_part("origin"), pipelines.run("text", SENTENCE)
+    np.testing.assert_array_equal(numbers(chart(app, "norm_2")["data"][0]["z"]), trace.stream(2)[0])
 
 
 @pytest.mark.parametrize("kind", ["text", "digits"])
@@ -88,10 +141,10 @@ def test_a_pre_norm_network_hands_on_its_sum_and_has_a_last_norm(kind: str, monk
     link = {"input": "digit"} if kind == "digits" else {}
     for panel in PANELS:
         app = open_part(panel, **link)
-        if panel == "out" and kind == "text":
+        if panel == "origin" and kind == "text":
             run = pipeline(SENTENCE)
-            np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), run["layers.1.add_2"], atol=1e-5)
-            np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["z"]), run["norm"], atol=1e-5)
+            np.testing.assert_allclose(numbers(chart(app, "add_2")["data"][0]["z"]), run["layers.1.add_2"], atol=1e-5)
+            np.testing.assert_allclose(numbers(chart(app, "norm")["data"][0]["z"]), run["norm"], atol=1e-5)
 
 
 @pytest.mark.parametrize("panel", PANELS)

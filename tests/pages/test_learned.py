@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from model import learning
+from pages.ui.frame.contents import PAGES
 from pages.ui.runs import pipelines
-from pages.ui.sections.learned import story_of
+from pages.ui.sections.learned import development
 from pages.ui.state import sketch
 from pages.ui.text import catalogue
-from tests.pages.opening import PAGES, charts, numbers, open_page, texts
+from tests.pages.opening import charts, numbers, open_page, texts
 
 WORDS = catalogue("en")
 
@@ -18,10 +19,9 @@ def badge(number: int) -> str:
     return WORDS["learned.badge"].format(step=f"{one.step:,}", accuracy=f"{one.accuracy:.1%}").replace(" %", "%")
 
 
-@pytest.mark.parametrize("depth", ["story", "code"])
-def test_every_page_shows_an_early_snapshot_and_names_it(depth: str) -> None:
+def test_every_page_shows_an_early_snapshot_and_names_it() -> None:
     for row in PAGES:
-        app = open_page(row.name, input="digit", learned="3", depth=depth)
+        app = open_page(row.name, input="digit", learned="3")
         if row.name not in ("translation", "lesson", "class"):  # they say which in their own questions, or read words
             assert badge(2) in texts(app), row.name
             assert "finish" in str([button.key for button in app.button]), row.name
@@ -51,8 +51,6 @@ def test_the_slider_is_for_digits_and_a_sentence_is_read_by_the_finished_network
     app = open_page("attention", input="sentence", s="i love you .", learned="3")
     assert app.session_state["choice"].pipeline == "text" and badge(2) not in texts(app)
     assert "learned" not in [one.key for one in app.select_slider]
-    story = open_page("attention", input="digit", depth="story")
-    assert "learned" not in [one.key for one in story.select_slider]
 
 
 def test_no_doubt_is_borrowed_from_the_finished_network() -> None:
@@ -61,33 +59,19 @@ def test_no_doubt_is_borrowed_from_the_finished_network() -> None:
     assert not any(WORDS[f"doubt.{reason}"] in texts(app) for reason in ("strange", "several", "close"))
 
 
-def test_the_story_of_a_drawing_is_that_of_its_runs() -> None:
+def test_what_is_drawn_of_its_development_is_that_of_its_runs() -> None:
     ink = sketch.ink(sketch.example(7))
-    story = story_of(ink, ())
+    found = development(ink, ())
     for number in (0, 5, learning.SNAPSHOTS - 1):
         run = learning.after(number)(ink)
-        assert story.probabilities[:, number] == pytest.approx(run.answer[0].probabilities)
-        assert story.on_ink[:, number] == pytest.approx(learning.on_ink(run))
-    assert story.even == pytest.approx(learning.even_share(pipelines.run("digits", ink)))
+        assert found.probabilities[:, number] == pytest.approx(run.answer[0].probabilities)
+        assert found.on_ink[:, number] == pytest.approx(learning.on_ink(run))
+    assert found.even == pytest.approx(learning.even_share(pipelines.run("digits", ink)))
 
 
-def test_the_story_of_an_answer_leads_there() -> None:
-    app = open_page("answer", input="digit", depth="story")
-    app.button(key="answer.within").click().run()
-    choice = app.session_state["choice"]
-    assert (choice.panel, choice.depth) == ("learned", "numbers")
-    assert "answer.within" not in [one.key for one in open_page("answer", s="i love you .", depth="story").button]
-
-
-def test_how_it_learned_asks_first_and_shows_at_one_tap() -> None:
-    link = {"input": "digit", "ink": sketch.to_code(sketch.example(3)), "panel": "learned"}
-    app = open_page("answer", **link)
-    asked = WORDS["lesson.learns.ask"].partition("{")[0]
-    assert asked in texts(app) and not charts(app)
-    app.button(key="answer.show").click().run()
-    assert asked not in texts(app) and {"answer.curve", "answer.learned_says"} <= {one["key"] for one in charts(app)}
-    early = open_page("answer", **link, learned="3")
-    assert charts(early), "of an early network it is not asked"
-    assert charts(open_page("answer", **link, question="learns")), "nor where a lesson asks it"
-    unclear = link | {"ink": sketch.to_code(sketch.example(7))}
-    assert charts(open_page("answer", **unclear)), "nor where the answer is not clear"
+def test_how_it_learned_shows_its_curves_and_pictures_at_once() -> None:
+    for learned in ("3", None):
+        link = {"input": "digit", "panel": "learned"} | ({} if learned is None else {"learned": learned})
+        keys = {one["key"] for one in charts(open_page("answer", **link))}
+        assert keys >= {f"answer.{name}" for name in ("curve", "learned_says", "learned_on_ink", "learned_neighbours")}
+    assert "answer.curve" not in [one["key"] for one in charts(open_page("answer", s="a cat .", panel="learned"))]

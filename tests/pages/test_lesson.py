@@ -1,5 +1,6 @@
-"""The lesson: a guess, then the network's own numbers; hints for who was wrong twice; nothing unclear is asked."""
+"""The tour: a question beside a covered picture of this run, a guess, and then the picture with all its numbers."""
 
+import json
 import re
 from dataclasses import replace
 
@@ -7,16 +8,18 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.school.lessons.asking import figure_of
-from pages.school.lessons.case import Case, Truth
-from pages.school.lessons.rows import END, LESSONS, QUESTIONS, Own, Question
-from pages.school.lessons.truths import truth_of
-from pages.school.lessons.written import OWN, lesson_from_code, lesson_to_code, own_lesson
+from pages.school.additions import STATIONS
+from pages.school.lessons.lesson import END, LESSONS, TOUR
+from pages.school.lessons.wording import answer_in_words, heading_and_rest
+from pages.school.lessons.written import OWN, lesson_from_code, lesson_from_text, lesson_to_code, own_lesson
+from pages.school.questions import QUESTIONS
+from pages.school.questions.case import Case, Truth, short
+from pages.school.questions.pictures import CHIPS
+from pages.school.questions.question import Own, Question, truth_of
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
-from pages.ui.text.numbers import written
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts, turn_to, with_network
+from tests.pages.opening import assert_fine, charts, numbers, open_page, texts, turn_to, with_network
 from tests.school.test_lessons import (
     SENTENCE,
     _no_answer,
@@ -27,21 +30,43 @@ from tests.school.test_lessons import (
     doctored,
 )
 
+THREE = {"input": "digit", "ink": sketch.to_code(sketch.example(3))}
+#: What an exam on the encoder asks, and the station that teaches it.
+EXAM = {
+    "why scores are divided by √d_k": "root",
+    "why there are several heads": "blur",
+    "what W_O is for": "mixed",
+    "what residual connections are for": "residual",
+    "what LayerNorm does": "norm",
+    "why positions are needed": "places",
+    "what the FFN is for": "thinks",
+    "what [CLS] is for": "gathered",
+    "how encoder and decoder differ": "source",
+    "what attention costs": "twice",
+    "what a mask does": "causal",
+}
+
 
 def asked(app: AppTest, key: str, lang: str = "en") -> bool:
     """Whether this question stands on the page."""
-    parts = map(re.escape, re.split(r"\{\w+\}|W_O", catalogue(lang)[f"lesson.{key}.ask"]))
-    question = re.compile("##### " + ".+?".join(parts))
+    heading, _ = heading_and_rest(catalogue(lang)[f"lesson.{key}.ask"])
+    parts = map(re.escape, re.split(r"\{\w+\}|W_O|\[MASK\]", heading))
+    question = re.compile("## " + ".+?".join(parts))
     return any(question.fullmatch(part.value) for part in app.main.markdown)
+
+
+def run_of(app: AppTest) -> Case:
+    """The run on the page, at its hidden word."""
+    choice = app.session_state["choice"]
+    pipeline, subject = pipelines.pipeline(choice.pipeline), choice.subject
+    trace = pipelines.run(choice.pipeline, subject)
+    token = trace.tokens.index("[MASK]") if "[MASK]" in trace.tokens else 0
+    return Case(pipeline, trace, token, pipeline.reader.vocabulary)
 
 
 def true(app: AppTest, key: str) -> Truth:
     """The true answer for the run on the page."""
-    choice = app.session_state["choice"]
-    pipeline = pipelines.pipeline(choice.pipeline)
-    trace = pipelines.run(choice.pipeline, choice.subject)
-    token = trace.tokens.index("[MASK]") if "[MASK]" in trace.tokens else 0
-    truth = truth_of(QUESTIONS[key].measure, Case(pipeline, trace, token, pipeline.reader.vocabulary))
+    truth = truth_of(QUESTIONS[key], run_of(app))
     assert truth is not None
     return truth
 
@@ -52,205 +77,333 @@ def click(app: AppTest, name: str) -> AppTest:
     return app
 
 
-def guess(app: AppTest, key: str, value: float, turn: int = 0) -> AppTest:
-    app.slider(key=f"lesson.{key}.{turn}").set_value(value).run()
-    return click(app, "send")
+def station(key: str, **link: str) -> AppTest:
+    app = open_page("lesson", **{"s": SENTENCE, "question": key} | link)
+    assert asked(app, key, link.get("lang", "en"))
+    return app
+
+
+def said(app: AppTest) -> str:
+    """The verdict above the reason."""
+    return next((part.value[4:] for part in app.main.markdown if part.value.startswith("### ")), "").replace("\\", "")
+
+
+def drawn(app: AppTest) -> list[dict]:
+    """The figures of the page."""
+    return [chart["figure"] for chart in charts(app)]
+
+
+def values(figure: dict) -> np.ndarray:
+    """The cells of its map."""
+    return numbers(next(trace for trace in figure["data"] if trace["type"] == "heatmap")["z"])
+
+
+def sent(app: AppTest) -> str:
+    """All that the pictures are sent with: figures and their descriptions."""
+    return json.dumps([{name: chart[name] for name in ("figure", "alt", "caption")} for chart in charts(app)])
+
+
+def slide(app: AppTest, key: str, value: float) -> AppTest:
+    app.slider(key=f"lesson.{key}").set_value(value).run()
+    return click(app, f"{key}.send")
+
+
+# -- the tour as a whole -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_right_guess_is_shown_beside_the_networks_numbers(lang: str) -> None:
-    app, words = open_page("lesson", lang=lang, depth="story", s=SENTENCE, question="back"), catalogue(lang)
-    assert asked(app, "back", lang) and not charts(app)  # nothing is told before anybody has thought
-    truth = true(app, "back")
-    guess(app, "back", round(truth.answer, 2))
-    assert words["lesson.right"] in texts(app)
-    bars, said = figure(app)["data"]
-    assert numbers(bars["x"]) == pytest.approx([truth.said["share"], truth.answer, np.nan], nan_ok=True)
-    (yours,) = figure(app)["layout"]["shapes"]
-    assert yours["x1"] == round(truth.answer, 2) and yours["line"]["dash"] and round(yours["y0"]) == 2
-    assert said["text"][2].strip() == written(figure_of(yours["x1"])), "its number at its end, where there is room"
-    assert numbers(said["x"])[2] == pytest.approx(yours["x1"])
-    click(app, "next")
-    assert app.query_params["question"] == "heads" and asked(app, "heads", lang)
-
-
-def test_wrong_twice_gives_things_to_try_and_the_question_comes_back_after_two_others() -> None:
-    app, words = open_page("lesson", depth="story", s=SENTENCE, question="back"), catalogue("en")
-    wrong = 0.99  # far too much
-    for times in range(1, 5):
-        guess(app, "back", wrong)
-        hints = [info.value for info in app.info]
-        assert len(hints) == max(0, times - 1) and not charts(app)
-    assert words["lesson.back.hint_3"].partition("{")[0] in hints[-1].replace("\\", "")
-    app.button(key="lesson.hint_3").click().run()
-    choice = app.session_state["choice"]
-    assert (choice.token, choice.key) == (true(app, "back").place["key"], true(app, "back").place["token"])
-    app = open_page("lesson", depth="story", s=SENTENCE, question="back")
-    click(click(app, "show"), "next")
-    for key in ("heads", "sum"):
-        assert asked(app, key)
-        click(click(app, "show"), "next")
-    assert asked(app, "back") and words["lesson.about_again"] in texts(app)
-    guess(app, "back", round(true(app, "back").answer, 2), turn=3)
-    click(app, "next")
-    assert asked(app, "heads")  # shown, not guessed: it comes back as well
-
-
-def test_what_was_found_on_a_page_is_not_asked_again_and_what_was_not_is_said_to_be_a_repeat() -> None:
-    app, words = open_page("home", depth="story", s=SENTENCE, seen="nothing"), catalogue("en")
-    box = next(box for box in app.text_input if (box.key or "").startswith("home.word"))
-    box.set_value(str(true(app, "word").answer))
-    app.button(key="home.send").click().run()
-    turn_to(app, "tokens").run().button(key="tokens.show").click().run()
-    app = turn_to(app, "lesson").run()
-    assert_fine(app)
-    assert asked(app, "places") and words["lesson.about_met"] in texts(app)
-    assert words["lesson.found"].format(names=f"“{words['lesson.word.short']}”") in texts(app)
-    of = len(LESSONS["encoder"].questions) - 1
-    for number in range(1, of):
-        assert words["lesson.about"].format(number=number, all=of) in texts(app), "numbered without a gap"
-        if number == 2:
-            break
-        click(click(app, "show"), "next")
-    assert asked(app, "beans") and words["lesson.about_met"] not in texts(app)
-
-
-def test_what_cannot_be_asked_leaves_no_gap_in_the_numbers() -> None:
-    app, about = open_page("lesson", depth="story", input="digit", ink=sketch.to_code(sketch.example(3))), []
+def test_the_tour_of_our_own_sentence_asks_what_an_exam_does_each_beside_a_filled_picture(lang: str) -> None:
+    """And never says that something was missed, whatever is skipped."""
+    app, words, seen = open_page("lesson", lang=lang), catalogue(lang), []
     while app.query_params.get("question") != END:
-        about += re.findall(r"Question (\d+) of at most (\d+)", texts(app))[:1]
-        click(click(app, "show"), "next")
-    assert [int(number) for number, _ in about] == [*range(1, len(about) + 1)]
-    assert len(about) <= int(about[-1][1]) < len(LESSONS["encoder"].questions)
+        seen.append(next(key for key in TOUR.keys if asked(app, key, lang) and key not in seen))
+        assert charts(app) and f"{len(seen)}" in texts_of_dots(app)
+        filled = [np.isfinite(numbers(trace[name])).any() for figure in drawn(app) for trace in figure["data"]
+                  for name in ("z", "y", "x") if isinstance(trace.get(name), dict)]  # fmt: skip
+        assert any(filled)
+        click(app, "show")
+        assert words["lesson.answer_is"].partition("{")[0] in said(app)
+        click(app, "next")
+    exam = {"thinks": "ffn"} if "ffn" in seen else {}
+    assert {exam.get(key, key) for key in EXAM.values()} <= {*seen}
+    assert len(seen) == len(TOUR.stations()) and words["lesson.end_title"] in [part.value for part in app.subheader]
+    assert words["lesson.left_out"].partition("{")[0] not in texts(app) or lang == "zh"
 
 
-def test_beans_are_given_by_taps_and_lie_over_the_networks_own() -> None:
-    app = open_page("lesson", lang="zh", s=SENTENCE, question="beans")
-    truth = true(app, "beans")
+def texts_of_dots(app: AppTest) -> str:
+    return " ".join(part.proto.body for part in app.get("html"))
+
+
+@pytest.mark.parametrize("key", [key for key in TOUR.keys if QUESTIONS[key].gesture in ("tap", "word", "slide")])
+def test_before_the_guess_nothing_holds_the_answer_and_after_it_the_picture_does(key: str) -> None:
+    link = THREE if key == "digit" else {}
+    app = open_page("lesson", **{"s": SENTENCE, "question": key} | link)
+    if not asked(app, key):
+        pytest.skip("another is asked instead")
+    before, figures = sent(app), drawn(app)
+    click(app, "show")
+    assert sent(app) != before
+    if QUESTIONS[key].run or key == "digit":
+        return
+    truth = true(app, key)
+    if QUESTIONS[key].gesture == "slide":
+        exact = float(truth.answer)
+        if round(exact, 3) == round(exact):  # places are counted in whole numbers, too: see below
+            return
+        held = [numbers(trace[name]) for figure in figures for trace in figure["data"] for name in "xyz"
+                if isinstance(trace.get(name), dict)]  # fmt: skip
+        assert not any(np.isclose(one, exact, rtol=1e-4, atol=1e-6).any() for one in held)
+        assert f'"{short(exact)}"' not in before
+    elif key == "word":
+        assert not re.search(rf"\b{truth.answer}\b", before)
+    assert short(exact) in said(app) if QUESTIONS[key].gesture == "slide" else answer_in_words(truth) in said(app)
+
+
+@pytest.mark.parametrize(("key", "quantity"), [("fit", "scores"), ("weights", "weights")])
+def test_a_covered_map_is_the_pages_own_but_for_one_row(key: str, quantity: str) -> None:
+    app = station(key)
+    truth, trace = true(app, key), run_of(app).trace
+    own = trace[f"layers.{truth.place['layer']}.attention.{quantity}"][truth.place["head"]]
+    row, cells = truth.place["token"], values(drawn(app)[0])
+    assert np.isnan(cells[row]).all()
+    np.testing.assert_allclose(np.delete(cells, row, 0), np.delete(own, row, 0), atol=1e-6)
+    np.testing.assert_allclose(values(drawn(click(app, "show"))[0]), own, atol=1e-6)
+
+
+def test_a_covered_bar_has_no_height_and_a_covered_tile_no_colour() -> None:
+    app = station("root")
+    _, bare = drawn(app)[0]["data"][:2]
+    assert np.isnan(numbers(bare["y"])).all()
+    _, bare = drawn(click(app, "show"))[0]["data"][:2]
+    assert numbers(bare["y"])[true(app, "root").place["key"]] == pytest.approx(true(app, "root").answer, abs=1e-6)
+    app = station("residual")
+    for covered in (True, False):
+        sheet = values(drawn(app)[0])
+        half = sheet.shape[1] // 2 + 1
+        assert sheet[:, : half - 1].any() and sheet[:, half:].any() == (not covered)
+        click(app, "show") if covered else None
+
+
+def test_the_heads_are_seen_and_their_mean_is_not() -> None:
+    app = station("blur")
+    truth, trace = true(app, "blur"), run_of(app).trace
+    rows = trace[f"layers.{truth.place['layer']}.attention.weights"][:, truth.place["token"]]
+    cells = values(drawn(app)[0])
+    np.testing.assert_allclose(cells[:-1], rows, atol=1e-6)
+    assert np.isnan(cells[-1]).all()
+    np.testing.assert_allclose(values(drawn(click(app, "show"))[0])[-1], rows.mean(axis=0), atol=1e-6)
+
+
+def test_the_lens_shows_how_sure_and_not_what() -> None:
+    app = station("layer")
+    assert set(np.ravel(drawn(app)[0]["data"][0]["text"])) == {"?"}
+    shown = drawn(click(app, "show"))[0]["data"][0]["text"]
+    assert [row[0] for row in shown][-1] == run_of(app).trace.answer[0].best
+
+
+# -- guesses -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_slider_is_near_right_or_wrong_and_the_guess_is_drawn_dashed(lang: str) -> None:
+    words = catalogue(lang)
+    for far, expected in ((0.0, "near"), (0.05, "near"), (0.6, "wrong")):
+        app = station("blur", lang=lang)
+        truth = true(app, "blur")
+        value = round(truth.answer + far, 2)
+        slide(app, "blur", value)
+        right = "right" if short(value) == short(truth.answer) else expected
+        assert said(app) == words[f"lesson.{right}"].format(guess=short(value), answer=short(truth.answer))
+        (dashed,) = [shape for shape in drawn(app)[1]["layout"]["shapes"] if shape["line"].get("dash")]
+        assert dashed["x1"] == value
+        taught = words["lesson.blur.otherwise"].partition("{")[0] in texts(app)
+        assert taught == (right == "wrong"), "only who was wrong is told what that would mean"
+
+
+def test_an_option_is_given_at_one_tap_and_marked_in_the_picture() -> None:
+    app = station("fit")
+    truth = true(app, "fit")
+    for place in (truth.options.index(truth.answer), 0):
+        app = station("fit")
+        app.button_group(key="lesson.fit").set_value(place).run()
+        assert_fine(app)
+        right = truth.options[place] == truth.answer
+        text = catalogue("en")["lesson.right" if right else "lesson.wrong"]
+        assert said(app) == text.format(guess=truth.options[place], answer=truth.answer)
+        dashed = [shape for shape in drawn(app)[0]["layout"]["shapes"] if shape["line"].get("dash")]
+        assert [round(shape["x0"] + 0.5) for shape in dashed] == ([] if right else [place])
+
+
+def test_each_cell_of_the_covered_row_is_an_option() -> None:
+    app = station("fit")
+    truth, figure = true(app, "fit"), drawn(app)[0]
+    (marks,) = [trace for trace in figure["data"] if trace.get("customdata")]
+    assert [truth.options[place] for (place,) in marks["customdata"]] == list(truth.options)
+    assert set(numbers(marks["y"])) == {truth.place["token"]} and charts(app)[0]["picks"]
+    assert not charts(click(app, "show"))[0]["picks"], "and afterwards none is"
+
+
+def test_three_chips_are_three_taps() -> None:
+    app = station("weights", lang="zh")
+    truth = true(app, "weights")
     best = truth.place["key"]
-    for _ in range(10):
-        assert app.button(key="lesson.send").disabled
-        click(app, f"beans.0.{best}")
-    click(app, "send")
-    some = [beans for beans in truth.answer if round(beans)]  # who gets none, and was given none, is not drawn
-    assert numbers(figure(app)["data"][0]["x"]) == pytest.approx(some, abs=1e-4)
-    (given,) = figure(app)["layout"]["shapes"]
-    assert (round(given["y0"]), given["x1"]) == (some.index(truth.answer[best]), 100)
-    assert f"有 {round(truth.answer[best])} 颗" in texts(app)
+    for given in range(CHIPS):
+        signs = [sign for trace in drawn(app)[0]["data"] for sign in trace.get("text", ()) if "●" in str(sign)]
+        assert signs == ([f"<b>{'●' * given}</b>"] if given else [])
+        click(app, f"weights.{best}")
+    assert said(app).startswith(catalogue("zh")["lesson.right"].partition("{")[0])
+    app = station("weights")
+    for place in (0, 1, best):
+        click(app, f"weights.{place}")
+    assert said(app).startswith("You said") and truth.options[best] in said(app), "no token has most of them"
 
 
 def test_a_word_is_judged_as_the_vocabulary_has_it() -> None:
-    app = open_page("lesson", depth="story", s=SENTENCE)
-    assert asked(app, "word")
-    app.text_input(key="lesson.word.0").set_value("Qwertyish")
-    click(app, "send")
-    assert catalogue("en")["lesson.not_yet"] not in texts(app), "no word of the network's is no guess"
-    app.text_input(key="lesson.word.0").set_value(f" {str(true(app, 'word').answer).upper()} ")
-    click(app, "send")  # the click brings what was typed
-    assert catalogue("en")["lesson.right"] in texts(app)
+    app = station("word")
+    app.text_input(key="lesson.word").set_value("Qwertyish")
+    click(app, "word.send")
+    assert not said(app) and asked(app, "word"), "no word of the network's is no guess"
+    app.text_input(key="lesson.word").set_value(f" {str(true(app, 'word').answer).upper()} ")
+    click(app, "word.send")  # the click brings what was typed
+    assert said(app).startswith("Yes")
+    app = station("word")
+    app.text_input(key="lesson.word").set_value("milk")
+    click(app, "word.send")
+    names = drawn(app)[0]["layout"]["yaxis"]["ticktext"]
+    assert [name for name in names if name.startswith("milk")] == ["milk (your guess)"]
 
 
-def test_the_link_leads_back_to_the_place_and_the_end_names_what_was_asked() -> None:
-    app = open_page("lesson", depth="story", s=SENTENCE, question="alone")
-    assert asked(app, "alone")
+def test_who_goes_back_finds_the_answer_and_another_input_begins_anew() -> None:
+    app = station("root")
+    slide(app, "root", 0.9)
+    verdict = said(app)
+    click(app, "next")
+    assert asked(app, "blur")
+    assert said(click(app, "previous")) == verdict
+    app.sidebar.text_input(key="s").set_value("the cat sat on the [MASK] .").run()
+    assert_fine(app)
+    assert not said(app)
+
+
+def test_each_station_opens_its_page_at_the_same_place() -> None:
+    for key in ("root", "fit"):
+        app = station(key)
+        place = true(app, key).place
+        choice = click(click(app, "show"), "see").session_state["choice"]
+        assert (choice.layer, choice.head, choice.token) == (place["layer"], place["head"], place["token"])
+    choice = click(click(station("gathered"), "show"), "see").session_state["choice"]
+    assert choice.input == "digit" and choice.drawing == sketch.example(3)
+
+
+def test_each_page_leads_to_its_station_and_home_to_the_first() -> None:
+    for page, key in STATIONS.items():
+        assert key is None or (key in TOUR.keys and QUESTIONS[key].run in ("", "translation"))
+        app = open_page(page, s=SENTENCE, lesson="heads")
+        if page != "home":
+            app.button(key=f"{page}.to_tour").click().run()
+            assert app.query_params.get("question") == key and "lesson" not in app.query_params
+
+
+# -- what is asked -------------------------------------------------------------------------------------------------
+
+
+def test_the_link_leads_back_to_the_place_and_the_end_to_each_station() -> None:
+    app = station("source")
     click(click(app, "show"), "next")
-    assert app.query_params["question"] == END and catalogue("en")["lesson.end_title"] in texts(app)
-    assert asked(click(app, "alone"), "alone")
-    assert asked(open_page("lesson", depth="story", s=SENTENCE, question="no_such_question"), "word")
+    assert app.query_params["question"] == END
+    assert asked(click(app, "source"), "source")
+    assert asked(open_page("lesson", s=SENTENCE, question="no_such_question"), "word")
+    click(click(open_page("lesson", s=SENTENCE, question=END), "begin"), "show")
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_a_drawing_is_asked_what_has_sense_for_it(lang: str) -> None:
-    app = open_page("lesson", lang=lang, depth="story", input="digit", ink=sketch.to_code(sketch.example(3)))
-    assert not asked(app, "word", lang) and catalogue(lang)["lesson.word.short"] in texts(app)
-    told = [texts(app)]
-    while app.query_params.get("question") != END:
+    app, told, words = open_page("lesson", lang=lang, **THREE), [], catalogue(lang)
+    assert asked(app, "digit", lang)
+    while "lesson.show" in [button.key for button in app.button]:
         click(app, "show")
         told.append(" ".join(part.value for part in app.main.markdown))
         click(app, "next")
-    assert len(told) > 5 and not re.search(r"\b(word|sentence)\b|句子", " ".join(told[1:]))
+    assert len(told) > 6 and not re.search(r"\b(word|sentence)\b|句子", " ".join(told[1:]))
+    assert words["lesson.weights.short"] in texts(app).replace("\\", ""), "what is not asked is named"
 
 
 def test_the_network_is_asked_about_as_it_is_whatever_was_changed() -> None:
     fresh = "he [MASK] to the shop to buy some milk ."  # of which nothing was worked out before
-    app = open_page("lesson", depth="story", s=fresh, question="back", edits="layers.{l}.attention.weights~even")
-    assert catalogue("en")["lesson.as_it_is"] in texts(app) and asked(app, "back")
+    app = station("root", s=fresh, edits="layers.{l}.attention.weights~even")
+    assert catalogue("en")["lesson.as_it_is"] in texts(app)
     assert app.query_params["edits"]  # still there for the other pages
 
 
 def test_no_question_is_asked_of_a_network_of_which_all_claims_would_be_false(monkeypatch: pytest.MonkeyPatch) -> None:
     with_network(monkeypatch, doctored(_no_answer, _no_favourite, _no_order, _nothing_found, _plain_norm))
-    app, words = open_page("lesson", depth="story", s=SENTENCE), catalogue("en")
+    app, words = open_page("lesson", s=SENTENCE, lesson="heads"), catalogue("en")
     assert words["lesson.end_none"] in texts(app)
-    assert all(words[f"lesson.{key}.short"] in texts(app).replace("\\", "") for key in LESSONS["encoder"].keys)
-    assert not any(asked(app, key) for key in LESSONS["encoder"].keys)
-
-
-def test_a_presentation_leads_on_to_the_lesson() -> None:
-    """Its way on stands at the question, and is called by the next page's short name."""
-    app = open_page("shapes_and_cost", big="true", depth="story")
-    assert any(catalogue("en")["lesson.short"] in link.proto.label for link in app.get("page_link"))
+    assert all(words[f"lesson.{key}.short"] in texts(app).replace("\\", "") for key in LESSONS["heads"].keys)
+    assert not any(asked(app, key) for key in LESSONS["heads"].keys)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("name", [name for name in LESSONS if name != "encoder"])
+@pytest.mark.parametrize("name", LESSONS)
 def test_each_lesson_can_be_walked_to_its_end(name: str, lang: str) -> None:
-    drawing = {"input": "digit", "ink": sketch.to_code(sketch.example(3))} if LESSONS[name].input == "digit" else {}
-    app, words = open_page("lesson", lang=lang, depth="story", s=SENTENCE, lesson=name, **drawing), catalogue(lang)
-    assert words[f"lesson.abouts.{name}"].rstrip(".。") in texts(app)
+    drawing = THREE if LESSONS[name].input == "digit" else {}
+    app = open_page("lesson", lang=lang, s=SENTENCE, lesson=name, **drawing)
     told = 0
     while app.query_params.get("question") != END:
-        click(app, "show")
         assert charts(app)
+        assert charts(click(app, "show"))
         click(app, "next")
         told += 1
     assert told >= 3 and not re.search(r"(?<!\\\\)\{\w+\}", texts(app))
 
 
 def test_another_lesson_is_chosen_from_a_list_and_begins_anew() -> None:
-    app = open_page("lesson", depth="story", s=SENTENCE, question="back")
-    app.selectbox(key="lesson.which").set_value("positions").run()
+    app = station("root")
+    app.session_state["lesson.others"] = True  # the box is opened
+    app.run().selectbox(key="lesson.which").set_value("positions").run()
     assert app.query_params["lesson"] == "positions" and "question" not in app.query_params and asked(app, "places")
-    app.selectbox(key="lesson.which").set_value("encoder").run()
+    assert catalogue("en")["lesson.abouts.positions"] in texts(app)
+    app.selectbox(key="lesson.which").set_value("tour").run()
     assert "lesson" not in app.query_params and asked(app, "word")
 
 
 def test_a_lesson_about_a_drawing_offers_to_take_one() -> None:
-    app = open_page("lesson", depth="story", s=SENTENCE, lesson="drawing")
+    app = open_page("lesson", s=SENTENCE, lesson="drawing")
     assert catalogue("en")["lesson.wants_digit"] in texts(app)
     click(app, "wanted")
     assert app.query_params["input"] == "digit" and asked(app, "digit")
-    app = open_page(
-        "lesson", depth="story", input="flat", ink=sketch.to_code(sketch.example(3)), lesson="encoder_decoder"
-    )
+    app = open_page("lesson", input="flat", ink=sketch.to_code(sketch.example(3)), lesson="encoder_decoder")
     click(app, "wanted")
     assert app.query_params["input"] == "sentence"
 
 
 def test_a_teachers_lesson_is_asked_in_her_words_with_this_runs_numbers() -> None:
-    own = Own("<b>Where</b> does {query} look & *why*?", "See [there](http://elsewhere.example).")
+    own = Own("<b>Where</b> does {query} attend & *why*?", "See [there](http://elsewhere.example).")
     hers = Own("Which one?", "Because.", ("one", "two"), answer="two")
     place = "attention?layer=3&head=7&stage=scores"
     rows = [replace(QUESTIONS["fit"], place=place, own=own), Question(OWN, None, "tap", 0, 2, own=hers, place=place)]
     link = lesson_to_code(own_lesson(rows, "Mine *too*"))
-    app = open_page("lesson", depth="story", s=SENTENCE, lesson=link)
-    question = next(part.value for part in app.main.markdown if part.value.startswith("##### "))
-    assert question == r"##### \<b\>Where\<\/b\> does \[MASK\] look \& \*why\*\?"
+    app = open_page("lesson", s=SENTENCE, lesson=link)
+    question = next(part.value for part in app.main.markdown if part.value.startswith("## "))
+    assert question == r"## \<b\>Where\<\/b\> does \[MASK\] attend \& \*why\*\?"
     click(app, "show")
     assert "](http" not in texts(app) and r"\[there\]" in next(p.value for p in app.main.markdown if "there" in p.value)
     click(app, "see")
     choice = app.session_state["choice"]
     assert (choice.layer, choice.head, choice.stage) == (2, 6, "scores")
-    app = open_page("lesson", depth="story", s=SENTENCE, lesson=link, question="own")
-    (pills,) = [one for one in app.button_group if (one.key or "").startswith("lesson.own")]
-    pills.set_value(1).run()
-    click(app, "send")
-    assert catalogue("en")["lesson.right_own"] in texts(app) and "Because" in texts(app)
+    app = open_page("lesson", s=SENTENCE, lesson=link, question="own")
+    app.button_group(key="lesson.own").set_value(1).run()
+    assert said(app) == "Yes: two" and "Because" in texts(app)
+
+
+def test_a_question_that_was_merged_with_another_is_that_one_in_lessons_kept_before() -> None:
+    before = json.dumps({"title": "", "questions": [{"ask": name} for name in ("beans", "sum", "seat", "race")]})
+    assert lesson_from_text(before).keys == ["weights", "residual", "twin", "word"]
 
 
 def test_a_lesson_is_made_kept_in_the_link_and_taken_apart_again() -> None:
     mine = lesson_to_code(own_lesson([QUESTIONS["fit"]]))
-    app = open_page("lesson", depth="story", s=SENTENCE, lesson=mine, layer="2", head="3", stage="scores")
+    app = open_page("lesson", s=SENTENCE, lesson=mine, layer="2", head="3", stage="scores")
     made_with = [box for box in app.selectbox if str(box.key).startswith("lesson.new")]
     assert not made_with  # who takes the lesson sees nothing of how it is made
     app.session_state["lesson.maker"] = True  # the box is opened
@@ -285,7 +438,7 @@ def test_a_lesson_is_made_kept_in_the_link_and_taken_apart_again() -> None:
 
 
 def open_maker(lesson: str | None = None) -> AppTest:
-    app = open_page("lesson", depth="story", s=SENTENCE, **({"lesson": lesson} if lesson else {}))
+    app = open_page("lesson", s=SENTENCE, **({"lesson": lesson} if lesson else {}))
     app.session_state["lasting"] = {"lesson.maker": True}
     del app.session_state["lesson.maker"]  # as it was before it was drawn
     return app.run()
@@ -323,7 +476,12 @@ def test_a_question_that_is_begun_waits_while_its_teacher_looks_for_its_place() 
     assert lesson_from_code(app.query_params["lesson"])["own"].own == Own("How many?", "Because.", span=(0, 7))
 
 
-def test_a_link_whose_lesson_cannot_be_read_says_so_and_the_first_one_is_taught() -> None:
+def test_a_link_whose_lesson_cannot_be_read_says_so_and_the_tour_begins() -> None:
     for broken in ("no-such-lesson", "e30"):
-        app = open_page("lesson", depth="story", s=SENTENCE, lesson=broken)
+        app = open_page("lesson", s=SENTENCE, lesson=broken)
         assert catalogue("en")["lesson.error_file"] in texts(app) and asked(app, "word")
+
+
+def test_in_a_presentation_the_key_of_a_remote_shows_the_answer_and_goes_on() -> None:
+    app = open_page("lesson", s=SENTENCE, question="root", big="true")
+    assert not [box for box in app.expander] and charts(app)[0]["figure"]["layout"]["meta"]["first"]

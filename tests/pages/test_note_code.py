@@ -1,7 +1,8 @@
-"""At depth Code the lecture notes' code stands beside ours, with what both put out for the input on the screen."""
+"""In the box Code the lecture notes' code stands beside ours, with what both put out for the input on the screen."""
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from model import load
 from model.notes import BLOCKS
@@ -24,13 +25,20 @@ PLACES = {
 }
 
 
+def with_code(name: str, **link: str) -> AppTest:
+    """A page whose code is opened."""
+    app = open_page(name, **link)
+    app.session_state[f"{name}.code"] = True
+    return app.run()
+
+
 @pytest.mark.parametrize("name", PLACES)
 def test_a_notes_code_stands_beside_ours_with_the_numbers_of_this_run(name: str) -> None:
     flat = name == "flat"
     trace = load("flat")(sketch.ink(sketch.example())) if flat else load("text")(SENTENCE)
     row, layer = (0, 0) if flat else (1, 2)
     for language in LANGUAGES:
-        app, words = open_page(name, s=SENTENCE, layer="3", token="2", lang=language), catalogue(language)
+        app, words = with_code(name, s=SENTENCE, layer="3", token="2", lang=language), catalogue(language)
         texts, codes = ([shown.value for shown in elements] for elements in (app.markdown, app.code))
         found = [block for block in BLOCKS if words[f"note_code.differs_{block.key}"] in texts]
         assert [block.key for block in found] == PLACES[name]
@@ -44,7 +52,7 @@ def test_a_notes_code_stands_beside_ours_with_the_numbers_of_this_run(name: str)
 
 def test_of_a_network_of_others_the_notes_code_is_shown_and_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MODELS", str(MINILM))
-    app = open_page("attention", s=SENTENCE, model=next(iter(offered())))
+    app = with_code("attention", s=SENTENCE, model=next(iter(offered())))
     texts = [shown.value for shown in app.markdown]
     assert catalogue("en")["note_code.differs_MultiHeadAttention_000"] in texts
     assert not any("| here |" in text for text in texts)

@@ -111,7 +111,7 @@ def test_of_the_translators_heads_roles_are_told_too(block: str, where: tuple[in
     link = WHY | {"s": "i love you .", "panel": "inside", "step": "3", "token": "3", "key": "2", "block": block}
     app = open_page("translation", **link, layer=str(layer), head=str(head))
     role = head_roles("translation").at(f"decoder.layers.{layer - 1}.{block}", head - 1)
-    assert f"Over a corpus, layer {layer}, head {head}: looks at" in read(app) and f"{role.share:.0%}" in read(app)
+    assert f"Over a corpus, layer {layer}, head {head}: attends to" in read(app) and f"{role.share:.0%}" in read(app)
 
 
 def test_where_places_turn_queries_or_nothing_can_be_chosen_it_is_not_asked() -> None:

@@ -38,8 +38,8 @@ def test_a_page_that_takes_too_long_says_so_and_can_be_asked_again(
         slow.setattr(in_flight, "MOST_SECONDS", 0.0)
         app = open_page(page, s=LONG, lang=language)
     assert [warning.value for warning in app.warning] == [catalogue(language)["error.overdue"]]
-    strips = [one for one in app.get("bidi_component") if one.proto.component_name == "strip"]
-    assert strips, "other pages can be opened"
+    bars = [one for one in app.get("bidi_component") if one.proto.component_name == "bar"]
+    assert bars, "other pages can be opened"
     app.button(key="again").click().run()
     assert not app.warning and not app.exception and not app.error
 

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.school.lessons.rows import LESSONS, QUESTIONS, Own, Question
+from pages.school.lessons.lesson import LESSONS
 from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
+from pages.school.questions import QUESTIONS
+from pages.school.questions.question import Own, Question
 from pages.ui import view
 from pages.ui.figures import theme
 from pages.ui.runs import pipelines
@@ -33,7 +35,7 @@ HOSTILE = '</p><script>alert(1)</script><img src="picture:paper.word" onerror=x>
 
 def printed(name: str = "lesson", *, answers_open: bool = False, **link: str) -> tuple[AppTest, str, dict[str, dict]]:
     """The page with the box open, the sheet that its button saves, and the pictures that a browser draws for it."""
-    app = open_page(name, **{"depth": "story", "s": SENTENCE} | link)
+    app = open_page(name, **{"s": SENTENCE} | link)
     app.session_state["lesson.paper"] = True
     if answers_open:
         app.session_state["lesson.paper.open"] = True
@@ -87,7 +89,7 @@ def test_open_answers_are_open_on_paper() -> None:
 def test_nothing_is_fetched_and_no_markup_of_a_sentence_or_a_teacher_is_markup(lang: str) -> None:
     own = Question(OWN, None, "tap", 0.0, 3, own=Own(HOSTILE, HOSTILE, ("<b>a</b>", "b"), answer="<b>a</b>"))
     lesson = lesson_to_code(
-        own_lesson([own, replace(QUESTIONS["back"], own=Own(HOSTILE)), QUESTIONS["beans"]], HOSTILE[:80])
+        own_lesson([own, replace(QUESTIONS["back"], own=Own(HOSTILE)), QUESTIONS["weights"]], HOSTILE[:80])
     )
     _, sheet, pictures = printed(lang=lang, lesson=lesson, s=f"<b>he</b> [MASK] to the shop {HOSTILE[:30]}")
     assert "<b>" not in sheet and "<script" not in sheet and "onerror=x>" not in sheet
@@ -103,7 +105,7 @@ def test_a_class_can_have_it_before_it_begins() -> None:
 
 def test_where_nothing_is_clear_nothing_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     with_network(monkeypatch, doctored(_no_answer, _no_favourite, _no_order, _nothing_found, _plain_norm))
-    app = open_page("lesson", depth="story", s=SENTENCE)
+    app = open_page("lesson", s=SENTENCE, lesson="heads")
     app.session_state["lesson.paper"] = True
     assert_fine(app.run())
-    assert catalogue("en")["paper.nothing"] in texts(app) and not asked(app, "word")
+    assert catalogue("en")["paper.nothing"] in texts(app) and not asked(app, "fit")

@@ -1,7 +1,6 @@
 """Every page with encoders of pictures that differ from ViT: what stands before the patches, and who reads it."""
 
 import re
-import shutil
 from functools import cache, partial
 from pathlib import Path
 from tempfile import mkdtemp
@@ -11,7 +10,6 @@ import pytest
 
 from model import load
 from pages.ui.figures import over_drawing, token_at
-from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
 from tests.model.test_checkpoint_answers import network_in
 from tests.model.test_picture_families import masked
@@ -40,18 +38,9 @@ def folder_of(kind: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("page", [row.name for row in PAGES])
-def test_every_page_opens(page: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder_of(kind))
-    place = ([*KINDS].index(kind) + [row.name for row in PAGES].index(page)) % 2
-    app = open_page(page, model=name, lang=("en", "zh")[place], depth=("formula", "numbers")[place], **PICTURE)
-    assert app.selectbox(key="model").value == name and not app.warning
-
-
 def test_registers_are_called_what_they_are_and_are_no_seat_of_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of("registers"))
-    said = said_on(open_page("tokens", model=name, **PICTURE))
+    said = said_on(open_page("tokens", model=name, panel="pieces", **PICTURE))
     english = catalogue("en")
     assert english["tokens.read_registers"].format(count=4, first="[REG1]", last="[REG4]") in said
     assert english["tokens.read_patch_head"] in said
@@ -78,9 +67,9 @@ def test_without_a_cls_a_probe_is_what_asks_and_no_page_speaks_of_a_cls(monkeypa
     (name,) = offer(monkeypatch, folder_of("siglip"))
     app = open_page("answer", model=name, **PICTURE)
     assert catalogue("en")["sentence_vector.one_probe"] in said_on(app)
-    for page, panel in (("tokens", "patches"), ("attention", "steps"), ("attention", "layers"), ("tokens", "prepared")):
+    for page, panel in (("tokens", "vectors"), ("tokens", "pieces"), ("attention", "steps"), ("attention", "layers")):
         said = said_on(open_page(page, model=name, panel=panel, **PICTURE))
-        assert "[CLS]" not in said.replace("this network has no [CLS]", ""), (page, panel)
+        assert "[CLS]" not in said.replace(catalogue("en")["tokens.read_no_cls"], ""), (page, panel)
 
 
 def test_what_a_sub_layer_found_is_shown_scaled_and_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,22 +89,15 @@ def test_a_click_beside_the_picture_means_the_token_that_is_drawn_there() -> Non
         assert found == [*range(len(tokens))]
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _cleared() -> object:
-    yield
-    for kind in KINDS:
-        shutil.rmtree(folder_of(kind).parent, ignore_errors=True)
-
-
 def test_positions_that_nobody_trained_are_said_to_be_waves_and_what_was_hidden_in_training_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (name,) = offer(monkeypatch, folder_of("mae"))
     english = catalogue("en")
-    for panel, text in (("vectors", "tokens.read_positions_waves"), ("waves", "tokens.read_waves_of_patches")):
+    for panel, text in (("vectors", "tokens.read_positions_waves"), ("positions", "tokens.read_waves_of_patches")):
         said = said_on(open_page("tokens", model=name, panel=panel, **PICTURE))
         assert english[text].format(front="[CLS]", side=4) in said and "learned; no formula" not in said
-    said = said_on(open_page("tokens", model=name, panel="maps", **PICTURE))
+    said = said_on(open_page("tokens", model=name, panel="positions", **PICTURE))
     assert "sines and cosines of row and column" in said
     said = said_on(open_page("answer", model=name, **PICTURE))
     assert english["sentence_vector.hidden_in_training"].format(share="75%") in said

@@ -47,16 +47,6 @@ def arrive(**link: str) -> AppTest:
     return app.run()
 
 
-@pytest.mark.parametrize("kind", [VIT, DEIT, "ViTModel"])
-@pytest.mark.parametrize("page", [row.name for row in PAGES])
-def test_every_page_opens_with_an_encoder_of_pictures(page: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder(kind))
-    lang, depth = {VIT: ("en", "code"), DEIT: ("zh", "story"), "ViTModel": ("zh", "numbers")}[kind]
-    app = open_page(page, lang=lang, input="picture", model=name, picture="card", depth=depth, layer="2", head="3")
-    assert app.session_state["choice"].pipeline == name
-    assert not app.warning
-
-
 def test_a_link_that_names_the_model_alone_means_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder(VIT))
     app = open_page("attention", model=name)
@@ -139,7 +129,7 @@ def test_a_picture_of_ones_own_is_read_as_it_looks(what: str) -> None:
 def test_a_picture_of_ones_own_is_kept_for_the_visit_and_in_no_link(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder(VIT))
     app = open_page("attention", model=name, picture="card")
-    app.sidebar.file_uploader(key="upload_picture").upload("mine.png", saved(noise(50, 30)), "image/png").run()
+    app.file_uploader(key="upload_picture").upload("mine.png", saved(noise(50, 30)), "image/png").run()
     assert_fine(app)
     choice = app.session_state["choice"]
     with Image.open(io.BytesIO(choice.subject)) as kept:
@@ -171,7 +161,7 @@ def test_a_link_without_its_picture_opens_with_a_ready_one_and_says_so(monkeypat
 def test_what_is_no_picture_gets_one_sentence(content: bytes, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder(VIT))
     app = arrive(model=name, picture="card")
-    app.sidebar.file_uploader(key="upload_picture").upload("hostile.png", content, "image/png").run()
+    app.file_uploader(key="upload_picture").upload("hostile.png", content, "image/png").run()
     assert_fine(app)
     said = {"file": "damaged", "large": "too large"}[reason]
     assert [warning.value for warning in app.warning if said in warning.value] and len(app.warning) == 1

@@ -8,7 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from model.analysis import head_slice, largest_terms
 from pages.ui.runs import pipelines
-from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, steps, tables, texts, with_network
+from pages.ui.text import catalogue
+from tests.pages.opening import figure, numbers, open_page, pre_norm, steps, tables, texts, with_network
 
 KINDS = [{"s": "the animal did not cross the street ."}, {"input": "digit"}, {"input": "flat"}]
 NAME = "queries_keys_values"
@@ -45,6 +46,8 @@ def expect_arithmetic(app: AppTest, role: str, token: int, part: int) -> None:
 def test_the_sum_by_hand_comes_out_as_displayed(link: dict, role: str) -> None:
     token = "1" if link.get("input") == "flat" else "4"
     app = open_page(NAME, **link, stage=role, token=token, part="6")
+    outlines = [figure(app, place)["layout"]["shapes"] for place in range(3)]
+    assert outlines[0] == outlines[1] == outlines[2], "the same cell in each of the three maps"
     expect_arithmetic(app, role, int(token) - 1, 5)
 
 
@@ -80,10 +83,7 @@ def test_the_plane_is_a_projection_and_says_how_much_it_keeps() -> None:
     choice, trace, _ = run_of(app)
     Q, K = (trace[f"layers.1.attention.{role}"][choice.head] for role in "QK")
     marks = {mark.get("name"): mark for mark in figure(app)["data"]}
-    flat = [
-        np.stack([numbers(marks[name][axis]) for axis in "xy"], axis=1)
-        for name in ("query (looks)", "key (is looked at)")
-    ]
+    flat = [np.stack([numbers(marks[name][axis]) for axis in "xy"], axis=1) for name in ("query", "key")]
     between = np.linalg.norm(flat[0][:, None] - flat[1][None], axis=-1)
     assert (between <= np.linalg.norm(Q[:, None] - K[None], axis=-1) + 1e-4).all()
     both, real = np.concatenate(flat), np.concatenate([Q, K])
@@ -91,18 +91,31 @@ def test_the_plane_is_a_projection_and_says_how_much_it_keeps() -> None:
     assert f"**{share:.0%}**" in texts(app).replace("\\", "")
 
 
-def test_a_story_lays_the_selected_tokens_query_over_the_key_that_fits_best_or_is_chosen() -> None:
-    for link in ({}, {"key": "5"}):
-        app = open_page(NAME, depth="story", token="3", **link, **KINDS[0])
-        _, trace, _ = run_of(app)
-        Q, K, V = (trace[f"layers.0.attention.{role}"][0] for role in ROLES)
-        scores = trace["layers.0.attention.scores"][0, 2]
-        key = 4 if link else int(scores.argmax())
-        drawn = [numbers(part["y"]) for part in figure(app)["data"]]
-        for values, own in zip(drawn, (Q[2], K[key], Q[2] * K[key], V[key]), strict=True):
-            np.testing.assert_allclose(values, own, rtol=1e-6)
-        assert drawn[2].sum() == pytest.approx(scores[key], abs=1e-3)
-        assert len(charts(app)) == 1 and not steps(app)
+@pytest.mark.parametrize("link", KINDS)
+@pytest.mark.parametrize("chosen", [{}, {"key": "5"}])
+def test_the_selected_query_is_laid_over_the_key_that_fits_best_or_is_chosen(link: dict, chosen: dict) -> None:
+    alone = link.get("input") == "flat"
+    app = open_page(NAME, panel="pair", token="3", layer="1" if alone else "2", **chosen, **link)
+    choice, trace, _ = run_of(app)
+    query = 0 if alone else 2
+    Q, K = (trace[f"layers.{choice.layer}.attention.{role}"][choice.head] for role in "QK")
+    scores = trace[f"layers.{choice.layer}.attention.scores"][choice.head, query]
+    key = 4 if chosen and not alone else int(scores.argmax())
+    row, strips = (figure(app, which)["data"] for which in range(2))
+    np.testing.assert_array_equal(numbers(row[0]["z"])[0], scores)
+    drawn = [numbers(part["y"]) for part in strips]
+    for values, own in zip(drawn, (Q[query], K[key], Q[query] * K[key]), strict=True):
+        np.testing.assert_allclose(values, own, rtol=1e-6)
+    said = texts(app).replace("\\", "").replace("−", "-")
+    total, root = float(drawn[2].sum()), trace.config.d_k**0.5
+    assert total == pytest.approx(scores[key], abs=1e-3)
+    assert f"add up to {total:.2f}" in said and f"Divided by √{trace.config.d_k}: {total / root:.2f}." in said
+    assert f"S_{{{query + 1},{key + 1}}}" in steps(app)[0]
+
+
+def test_where_scores_were_changed_no_sum_of_products_is_claimed() -> None:
+    app = open_page(NAME, panel="pair", edits="layers.2.attention.scores~zero", layer="3", **KINDS[0])
+    assert catalogue("en")["change.no_law"] in texts(app) and "add up to" not in texts(app)
 
 
 def test_the_equations_are_those_of_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +139,7 @@ def test_the_chosen_cell_survives_a_smaller_head() -> None:
     app = open_page(NAME, part="32", **KINDS[0])
     app.button_group(key="input").set_value("digit").run()
     assert not app.exception and not app.error
-    assert steps(app)[0].startswith(r"Q_{1,16} =")
+    assert "_{1,16} =" in steps(app)[0]
 
 
 numbers_of = st.lists(st.floats(-50, 50, width=32), min_size=1, max_size=40)

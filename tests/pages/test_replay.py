@@ -4,7 +4,7 @@ import json
 
 from model.edits import OPERATIONS
 from pages.ui.frame.contents import PAGES
-from pages.ui.state.choice import DEPTHS, LANGUAGES, PIPELINES, SHOWN, Choice
+from pages.ui.state.choice import LANGUAGES, PIPELINES, SHOWN, Choice
 from tests.replay import differences, record
 from tests.replay_links import links
 
@@ -26,10 +26,10 @@ def test_a_link_recorded_twice_is_equal_and_a_changed_number_is_noticed() -> Non
     assert said.endswith("is gone") and where == [LINK]
 
 
-def test_the_links_name_every_page_depth_language_operation_and_way_to_show_runs() -> None:
+def test_the_links_name_every_page_language_operation_and_way_to_show_runs() -> None:
     named = "\n".join(links())
     assert {link.partition("?")[0] for link in links()} == {row.name for row in PAGES}
-    for name, values in {"depth": DEPTHS, "lang": LANGUAGES, "shown": SHOWN}.items():
+    for name, values in {"lang": LANGUAGES, "shown": SHOWN}.items():
         assert [value for value in values if f"{name}={value}&" not in f"{named}&".replace("\n", "&\n")] == []
     assert [name for name in OPERATIONS if f"~{name}~" not in named.replace("&", "~").replace("\n", "~")] == []
     assert [kind for kind in PIPELINES if kind != Choice().input and f"input={kind}&" not in named] == []

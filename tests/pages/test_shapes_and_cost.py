@@ -10,14 +10,12 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import load
 from model.config import PRESETS
 from model.cost import (
     count,
     crossings,
     letters,
     multiply_adds,
-    parameters,
     shape_walk,
     total,
 )
@@ -264,7 +262,7 @@ def test_measured_times_lie_on_one_scale(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("link", [{"s": SENTENCE}, {"s": "i"}, {"input": "digit"}, {"input": "flat"}])
 def test_the_properties_are_those_of_the_present_run(link: dict[str, str]) -> None:
-    app = open_part("properties", **link)
+    app = open_part("notes", **link)
     choice = app.session_state["choice"]
     trace = pipelines.run(choice.pipeline, choice.subject)
     A = trace["layers.0.attention.weights"]
@@ -284,7 +282,7 @@ def test_the_properties_are_those_of_the_present_run(link: dict[str, str]) -> No
 
 def test_every_claim_stands_in_the_table_with_its_reason_in_both_languages() -> None:
     for language in LANGUAGES:
-        app = open_part("claims", lang=language)
+        app = open_part("notes", lang=language)
         rows = table(app, "quote", "verdict", lang=language)
         assert list(rows.iloc[:, 0]) == [claim.note for claim in NOTE_CLAIMS]
         reasons = dict(zip([claim.key for claim in NOTE_CLAIMS], rows.iloc[:, 5], strict=True))
@@ -302,14 +300,14 @@ def test_every_claim_stands_in_the_table_with_its_reason_in_both_languages() -> 
 def test_the_slip_of_lecture_note_004_is_said_where_it_belongs(walked: dict) -> None:
     assert "2,101,248" in walked["004"][2]
     assert "= 2,099,712" in walked["004"][2]
-    assert "That is a slip" not in walked["text"][2]
+    assert "A slip: 512" not in walked["text"][2]
 
 
 def test_the_statement_about_n_below_d_model_is_examined_with_this_encoders_numbers(walked: dict) -> None:
     for preset in ("004", "text", "bert-base"):
         here = cost_tables.works(PRESETS[preset], N)
         assert f"{here['squared']:,} against {here['recurrent']:,}" in walked[preset][2]
-        assert f"= {crossings(PRESETS[preset])['attention_and_ffn'].number:,}. Most" in walked[preset][2]
+        assert f"= {crossings(PRESETS[preset])['attention_and_ffn'].number:,}. Q Kᵀ" in walked[preset][2]
 
 
 # Pictures.
@@ -351,18 +349,16 @@ def test_every_page_opens_with_the_papers_base_size_and_says_that_it_is_untraine
     choice = app.session_state["choice"]
     assert choice.pipeline == "untrained"
     assert pipelines.run(choice.pipeline, choice.subject).config.d_ff == 2048
-    assert catalogue(language)["untrained.honest"] in [caption.value for caption in app.caption]
-    assert catalogue(language)["sidebar.honest"] not in [caption.value for caption in app.caption]
 
 
 def test_the_button_sends_the_sentence_through_the_papers_base_size_and_back() -> None:
-    app = open_part("properties", input="digit")
+    app = open_part("notes", input="digit")
     assert not app.warning
     app.button(key="cost.paper").click().run()
     assert_fine(app)
     choice = app.session_state["choice"]
     assert (choice.input, choice.pipeline) == ("sentence", "untrained")
-    assert app.sidebar.toggle(key="paper").value
+    assert app.toggle(key="paper").value
     assert len(app.warning) == 1
     app.button(key="cost.paper").click().run()
     assert app.session_state["choice"].pipeline == "text"
@@ -372,7 +368,7 @@ def test_the_button_sends_the_sentence_through_the_papers_base_size_and_back() -
 def test_the_papers_base_size_is_for_sentences_only() -> None:
     app = open_page("attention", input="digit", model="paper")
     assert app.session_state["choice"].pipeline == "digits"
-    assert not [toggle for toggle in app.sidebar.toggle if toggle.key == "paper"]
+    assert not [toggle for toggle in app.toggle if toggle.key == "paper"]
 
 
 def test_a_link_to_an_unknown_model_is_answered_with_a_sentence() -> None:
@@ -399,22 +395,13 @@ def test_settings_come_back_after_another_page_and_in_another_browser() -> None:
 
 
 def test_note_002_runs_to_the_shape_that_it_promises() -> None:
-    app = open_part("note")
+    app = open_part("notes")
+    app.session_state["cost.note"] = True
+    assert_fine(app.run())
     shapes = table(app, "symbol", "out", "values")["Out"].tolist()
     assert "输入形状: torch.Size([2, 10])\n输出形状: torch.Size([2, 10, 512])" in [shown.value for shown in app.code]
     assert shapes[-1] == "2 × 10 × 512"
     assert "2 × 8 × 10 × 64" in shapes and "2 × 8 × 10 × 10" in shapes and "2 × 10 × 2048" in shapes
-
-
-def test_the_story_says_what_the_counts_say() -> None:
-    said = texts(open_page("shapes_and_cost", depth="story")).replace("\\", "")
-    base = PRESETS["004"]
-    parts = {name: part.number for name, part in parameters(base).items()}
-    whole = sum(parts.values())
-    assert f"{whole:,} learned numbers, {parts['ffn'] / whole:.0%} of them in “FFN, all layers”" in said
-    assert max(parts, key=parts.get) == "ffn" and f"{base.vocab_size:,} words" in said
-    here = sum(weight.numel() for weight in load("text").network.parameters())
-    assert f"on the other pages has {here:,}" in said
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -448,7 +435,7 @@ def test_the_columns_of_the_walk_fit_beside_the_diagram(language: str) -> None:
     [
         ("shapes_and_cost", {}, "cost.preset"),
         ("layers", {"s": "the dog chased the cat .", "panel": "alike"}, "pick.layers.other"),
-        ("tokens", {"s": "the dog " * 15}, "chips"),
+        ("tokens", {"s": "the dog " * 15}, "pick.token"),
     ],
 )
 def test_a_list_s_wording_of_another_language_or_sentence_chooses_nothing(name: str, link: dict, key: str) -> None:
@@ -461,13 +448,20 @@ def test_a_list_s_wording_of_another_language_or_sentence_chooses_nothing(name: 
     assert app.selectbox(key=key).value == before
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_story_shows_what_grows_how_much_in_an_input_twice_as_long_and_leads_to_the_curves(lang: str) -> None:
-    app = open_page("shapes_and_cost", depth="story", s=SENTENCE, lang=lang)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_what_grows_with_the_input_is_said_of_the_chosen_encoder(preset: str) -> None:
+    app = open_part("cost", base=preset)
     (grown,) = [chart["figure"] for chart in charts(app) if chart["key"] == "shapes_and_cost.growth"]
     assert numbers(grown["data"][0]["x"]).tolist() == [1, 2, 2, 4, 4]
-    said = catalogue(lang)["shapes_and_cost.read_growth"].format(n=N, double=2 * N)
-    assert said.partition("W_O")[0] in texts(app)
-    app.button(key="shapes_and_cost.within").click().run()
-    assert_fine(app)
-    assert "shapes_and_cost.cost" in [chart["key"] for chart in charts(app)]
+    assert f"{2 * length(preset):,} tokens instead of {length(preset):,}" in said(app)
+
+
+@pytest.mark.parametrize("former", ["note", "properties", "claims"])
+def test_a_link_to_a_former_tab_of_the_notes_opens_them(former: str) -> None:
+    app = open_part(former)
+    assert not app.warning and table(app, "quote", "verdict") is not None
+    assert app.session_state["choice"].panel == former and "either.layer" in {
+        one.key for one in app.get("button_group")
+    }
+    app.run()
+    assert app.session_state["choice"].panel == "notes"

@@ -8,27 +8,17 @@ import numpy as np
 import pytest
 
 from model import load
-from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
 from tests.model.test_t5 import saved
 from tests.pages.opening import charts, figure, numbers, open_page, result, steps
 from tests.pages.test_checkpoints import maps, offer, said_on
 
 SENTENCE = "the cat sat on a mat"
-LOOKS = [("en", "code"), ("zh", "formula"), ("en", "numbers"), ("zh", "story")]
 
 
 @cache
 def folder(head: str = "EncoderModel") -> Path:
     return saved(Path(mkdtemp(prefix="t5-")), head)
-
-
-@pytest.mark.parametrize("place", range(len(PAGES)), ids=[row.name for row in PAGES])
-def test_every_page_opens(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder())
-    for language, depth in (LOOKS[place % 4], LOOKS[(place + 2) % 4]):
-        app = open_page(PAGES[place].name, lang=language, model=name, depth=depth, s=SENTENCE, layer="2", head="3")
-        assert app.selectbox(key="model").value == name and not app.warning
 
 
 def test_attention_has_no_step_that_divides_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,14 +40,13 @@ def test_what_distances_add_is_drawn_from_far_before_to_far_behind(monkeypatch: 
     (name,) = offer(monkeypatch, folder())
     english = catalogue("en")
     table = load(str(folder())).network.layers[0].attention.distances.weight.numpy()
-    for link in ({"depth": "story"}, {"panel": "waves"}):
-        app = open_page("tokens", model=name, s=SENTENCE, head="2", **link)
-        drawn = next(one["figure"]["data"] for one in charts(app) if one["key"].endswith("distances"))
-        (line,) = (numbers(trace["y"]) for trace in drawn if trace["name"] == "head 2")
-        middle = len(line) // 2
-        np.testing.assert_allclose(line[[middle, middle - 1, middle + 1]], table[[0, 1, 17], 1])
-    said = said_on(open_page("tokens", model=name, depth="story", s=SENTENCE))
-    assert english["tokens.story_distances"] in said and english["tokens.story_seats"] not in said
+    app = open_page("tokens", model=name, s=SENTENCE, head="2", panel="positions")
+    drawn = next(one["figure"]["data"] for one in charts(app) if one["key"].endswith("distances"))
+    (line,) = (numbers(trace["y"]) for trace in drawn if trace["name"] == "head 2")
+    middle = len(line) // 2
+    np.testing.assert_allclose(line[[middle, middle - 1, middle + 1]], table[[0, 1, 17], 1])
+    said = said_on(open_page("tokens", model=name, s=SENTENCE))
+    assert english["tokens.distances_alone"] in said and english["tokens.purpose"] not in said
 
 
 def test_the_norm_is_said_to_be_simpler_and_worked_out_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,4 @@
-"""The Tokens page: pieces, vectors, places and their sum as recorded, and each cell of X⁰ worked out."""
-
-import re
+"""Tokens: embeddings, positions and their sum as recorded, each cell of X⁰ worked out, and how words were cut."""
 
 import numpy as np
 import pytest
@@ -12,21 +10,59 @@ from pages.ui.sections.order import PAIRS
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 from tests.model.test_pieces import byte_level, folder_of
-from tests.pages.opening import assert_fine, figure, numbers, open_page, pre_norm, result, texts, with_network
+from tests.pages.opening import (
+    AppTest,
+    assert_fine,
+    charts,
+    figure,
+    numbers,
+    open_page,
+    pre_norm,
+    result,
+    steps,
+    texts,
+    with_network,
+)
 
 SENTENCE = "the dog chased the cat ."
 LONG = "the small dog and the old cat sat near a big house and saw many people on their way home . " * 4
 ROWS = ("tokens", "positions", "sum")
 
 
-def open_part(panel: str, **link: str):
+def open_part(panel: str, **link: str) -> AppTest:
     return open_page("tokens", **{"s": SENTENCE, "panel": panel, **link})
 
 
-def test_vectors_places_and_sum_are_the_recorded_ones() -> None:
-    app, trace = open_part("vectors"), pipelines.run("text", SENTENCE)
+def drawn(app: AppTest, name: str) -> dict:
+    """The figure of one picture of the page, by its name."""
+    (found,) = (one["figure"] for one in charts(app) if one["key"] == f"tokens.{name}")
+    return found
+
+
+def test_a_bare_link_shows_embeddings_positions_and_their_sum_with_one_cell_outlined_in_each() -> None:
+    app, trace = open_page("tokens", s=SENTENCE), pipelines.run("text", SENTENCE)
+    outlines = []
     for which, name in enumerate(ROWS):
         np.testing.assert_array_equal(numbers(figure(app, which)["data"][0]["z"]), trace[f"embedding.{name}"])
+        outlines.append(figure(app, which)["layout"]["shapes"])
+    assert outlines[0] and outlines[0] == outlines[1] == outlines[2]
+    assert steps(app)[0].startswith("X^{(0)}_"), "the arithmetic of the sum"
+
+
+@pytest.mark.parametrize(
+    ("former", "link", "picture"),
+    [
+        ("neighbours", {}, "neighbours"),
+        ("waves", {}, "waves"),
+        ("compare", {}, "similar_learned"),
+        ("maps", {"input": "digit"}, "position_maps"),
+        ("prepared", {"input": "digit"}, "prepared_cut"),
+        ("anything", {}, "sum"),
+    ],
+)
+def test_links_of_before_open_what_shows_it_now(former: str, link: dict[str, str], picture: str) -> None:
+    app = open_part(former, **link)
+    assert drawn(app, picture) and not app.warning
 
 
 @pytest.mark.parametrize("stage", ROWS)
@@ -61,33 +97,41 @@ def test_a_word_that_stands_twice_has_one_row_and_two_sums() -> None:
 
 
 def test_the_neighbours_are_the_nearest_rows_of_E() -> None:
-    app, trace = open_part("neighbours", token="3"), pipelines.run("text", SENTENCE)
+    app, trace = open_part("vectors", token="3"), pipelines.run("text", SENTENCE)
     E = pipelines.pipeline("text").network.embedding.E.weight.numpy()
     _, cosines = nearest_rows(E, trace.ids[2], leave_out=range(5))
-    np.testing.assert_allclose(numbers(figure(app)["data"][0]["x"]), cosines, atol=1e-6)
+    np.testing.assert_allclose(numbers(drawn(app, "neighbours")["data"][0]["x"]), cosines, atol=1e-6)
 
 
-def test_the_waves_are_columns_of_the_table_of_places() -> None:
+def test_the_waves_are_columns_of_the_table_of_positions() -> None:
     table = pipelines.pipeline("text").network.embedding.positions.table.numpy()
-    app = open_part("waves")
-    assert "component 1 repeats after about 6.3 places" in texts(app).replace("\\", "")  # 2π
-    lines = [line for line in figure(app)["data"] if "y" in line and len(numbers(line["y"])) == 64]
+    app = open_part("positions")
+    assert "component 1 repeats after about 6.3 positions" in texts(app).replace("\\", "")  # 2π
+    lines = [line for line in drawn(app, "waves")["data"] if "y" in line and len(numbers(line["y"])) == 64]
     assert lines
     for line in lines:
         assert any(np.allclose(numbers(line["y"]), column, atol=1e-6) for column in table.T)
 
 
-def test_two_ways_to_make_places_stand_side_by_side() -> None:
-    app = open_part("compare")
-    learned = pipelines.pipeline("digits").network.embedding.positions.table.numpy()
-    shown = [numbers(figure(app, which)["data"][0]["z"]) for which in range(4)]
-    assert any(values.shape == learned.shape and np.allclose(values, learned, atol=1e-6) for values in shown)
+def test_two_ways_to_encode_positions_stand_side_by_side() -> None:
+    app = open_part("positions")
+    for name, which in (("sinusoidal", "text"), ("learned", "digits")):
+        table = pipelines.pipeline(which).network.embedding.positions.table.numpy()
+        shown, alike = (numbers(drawn(app, one)["data"][0]["z"]) for one in (name, f"similar_{name}"))
+        np.testing.assert_allclose(shown, table, atol=1e-6)
+        np.testing.assert_allclose(alike, cosine_similarity(table), atol=1e-5)
 
 
-def test_a_drawing_shows_its_patches_and_the_selected_one_as_numbers() -> None:
-    app = open_part("pieces", input="digit", token="26", ink=sketch.to_code(sketch.example(3)))
+def test_a_drawing_shows_its_square_patches_the_selected_one_framed_and_as_numbers() -> None:
+    code = sketch.to_code(sketch.example(3))
+    app = open_part("pieces", input="digit", token="26", ink=code)
     patches = pipelines.run("digits", sketch.ink(sketch.example(3))).patches
-    np.testing.assert_array_equal(numbers(figure(app, 1)["data"][0]["z"]), patches[24:25])
+    np.testing.assert_array_equal(numbers(drawn(app, "pixels")["data"][0]["z"]), patches[24:25])
+    layout = drawn(app, "patches")["layout"]
+    (frame,) = layout["shapes"]
+    assert (frame["x0"] + 0.5, frame["y0"] + 0.5) == (24 % 7, 24 // 7) and layout["yaxis"]["scaleanchor"] == "x"
+    of_cls = open_part("pieces", input="digit", token="1", ink=code)
+    assert not drawn(of_cls, "patches")["layout"].get("shapes"), "[CLS] is no patch"
 
 
 @pytest.mark.parametrize("kind", ["text", "digits"])
@@ -100,25 +144,24 @@ def test_pre_norm_networks_open_and_add_up(kind: str, monkeypatch: pytest.Monkey
     assert result(app) == pytest.approx(total[1, 4], abs=2e-5)
 
 
-@pytest.mark.parametrize("panel", ["pieces", "vectors", "neighbours", "waves", "compare"])
-@pytest.mark.parametrize("link", [{"s": "cat"}, {"s": LONG, "lang": "zh"}, {"s": "我爱[MASK]。"}, {"model": "paper"}])
-def test_every_sentence_opens(link: dict[str, str], panel: str) -> None:
-    open_part(panel, **link)
+INPUTS: list[dict[str, str]] = [
+    {"s": "cat"}, {"s": LONG, "lang": "zh"}, {"s": "我爱[MASK]。"}, {"model": "paper"},
+    {"input": "digit", "lang": "zh"}, {"input": "flat"},
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("panel", ["pieces", "vectors", "waves", "compare", "prepared", "maps"])
-@pytest.mark.parametrize("link", [{"input": "digit", "lang": "zh"}, {"input": "flat"}])
-def test_every_drawing_opens(link: dict[str, str], panel: str) -> None:
+@pytest.mark.parametrize("panel", ["vectors", "pieces", "order", "positions"])
+@pytest.mark.parametrize("link", INPUTS)
+def test_every_part_opens_with_every_input(link: dict[str, str], panel: str) -> None:
     open_part(panel, **link)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("depth", ["story", "numbers"])
-def test_what_is_read_otherwise_than_typed_is_said(language: str, depth: str) -> None:
-    app = open_page("tokens", s="Paris and the café .", lang=language, depth=depth)
+def test_what_is_read_otherwise_than_typed_is_said(language: str) -> None:
+    app = open_part("pieces", s="Paris and the café .", lang=language)
     (said,) = [note.value.replace("\\", "") for note in app.info]
     assert catalogue(language)["common.semicolon"].join(("Paris → paris", "café → cafe")) in said
-    assert not open_page("tokens", s="paris and the cafe .", lang=language, depth=depth).info
+    assert not open_part("pieces", s="paris and the cafe .", lang=language).info
 
 
 @pytest.mark.parametrize(
@@ -126,7 +169,7 @@ def test_what_is_read_otherwise_than_typed_is_said(language: str, depth: str) ->
     [("i love you .", True), ("他是老师。", False), ("i love 😀 .", False), ("我 love 你 .", False)],
 )
 def test_only_where_it_is_so_each_word_is_said_to_have_a_piece(sentence: str, whole: bool) -> None:
-    said = texts(open_page("tokens", s=sentence))
+    said = texts(open_part("pieces", s=sentence))
     assert (catalogue("en")["tokens.read_uncut"].split(".")[0] in said) is whole
 
 
@@ -177,33 +220,8 @@ def test_only_pairs_that_a_tokenizer_cuts_into_the_same_pieces_are_offered(monke
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_a_cut_word_is_cut_before_the_readers_eyes(lang: str) -> None:
-    app = open_page("tokens", lang=lang, s="the sleepless cat")
+    app = open_part("pieces", lang=lang, s="the sleepless cat")
     (box,) = [one for one in app.expander if "sleepless" in one.label]
     lines = [line.value for line in box.markdown]
     assert lines[0].endswith("→ **sleep**") and lines[1].endswith("less**")
     assert "sleeples" in lines[0] and "count" not in lines[2]
-
-
-def test_a_drawing_s_story_shows_the_numbers_of_the_patch_that_is_selected_and_framed() -> None:
-    trace = pipelines.run("digits", sketch.ink(sketch.example()))
-    assert trace.patches is not None
-    inkiest = int(trace.patches.sum(axis=1).argmax())
-    for link, patch in (({}, inkiest), ({"token": "12"}, 10)):
-        app = open_page("tokens", input="digit", depth="story", **link)
-        assert app.get("selectbox")[-1].value == patch + 1, "[CLS] comes first"
-        layout = figure(app)["layout"]
-        (frame,) = layout["shapes"]
-        row, column = divmod(patch, 7)
-        assert (frame["x0"] + 0.5, frame["y0"] + 0.5) == (column, row)
-        assert layout["yaxis"]["scaleanchor"] == "x", "patches are square"
-        assert re.findall(r"\d\.\d\d", texts(app)) == [f"{value:.2f}" for value in trace.patches[patch]]
-    assert not figure(open_page("tokens", input="digit", token="1"))["layout"].get("shapes"), "[CLS] is no patch"
-
-
-def test_from_cls_of_a_sentence_a_way_leads_to_a_drawing_whose_answer_is_read_there() -> None:
-    app = open_page("tokens", depth="story", token="1")
-    app.button(key="to_drawing").click().run()
-    assert_fine(app)
-    assert app.query_params["input"] == "digit" and "[CLS]" not in app.query_params.get("token", "")
-    for link in ({"token": "2"}, {"token": "1", "input": "digit"}):
-        assert "to_drawing" not in [button.key for button in open_page("tokens", depth="story", **link).button]

@@ -1,13 +1,14 @@
 """The Translation page: each step is a row of the run that wrote it, and whatever is changed is changed for real."""
 
 import io
-import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model import Edit
@@ -15,24 +16,24 @@ from model.analysis import softmax
 from model.search import score
 from model.tables import head_roles
 from model.translator import Task, Translator
+from pages.translation import PARTS
 from pages.ui import page
-from pages.ui.frame import exports
+from pages.ui.frame import exports, line
 from pages.ui.runs import pipelines
 from pages.ui.sections.decoder import BLOCKS, quantities_of
 from pages.ui.sections.search import greedy_or_beam
-from pages.ui.sections.writing import best_aligned, likelihood
+from pages.ui.sections.writing import likelihood
 from pages.ui.state.choice import Choice
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.text.numbers import percent
 from tests.model.test_checkpoints import MINILM
 from tests.networks import untrained_translator
-from tests.pages.opening import SEEN, assert_fine, charts, figure, numbers, open_page, result, texts, turn_to
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, texts, turn_to, write
 from tests.pages.test_checkpoints import offer
 
 ENGLISH, CHINESE = "the dog chased the cat .", "我爱你。"
 TIRED = "the animal did not cross the street because it was too tired ."
-PANELS = ("writing", "search", "alignment", "inside", "changes")
 SEVERAL = "the unhappy children were playing ."  # greedy and the beam find different translations of it
 
 
@@ -66,7 +67,7 @@ def test_a_step_shows_its_row_of_the_run(source: str, step: int) -> None:
     wanted += [f"{name}<br>{share:.4f}" for name, share in zip(trace.target_tokens, own, strict=False)]
     assert hovers(app) == [*wanted, trace.written[step]]
     assert f"writes “{trace.written[step]}”" in said(app)
-    assert f"“{trace.tokens[weights.argmax()]}”: {weights.max():.0%}" in said(app)
+    assert f"“{trace.tokens[weights.argmax()]}” in the source: {weights.max():.0%}" in said(app)
 
 
 @pytest.mark.parametrize(
@@ -82,17 +83,16 @@ def test_the_step_looked_at_first_is_one_that_sees_its_source(source: str, word:
     step = trace.written.index(hovers(app)[-1])
     assert trace.written[step].isalpha()
     assert trace.tokens[sum(over_heads)[step].argmax()] == word
-    assert f"at “{word}”" in said(app)
+    assert f"“{word}” in the source" in said(app)
 
 
 @pytest.mark.parametrize(
     ("link", "told"),
     [
-        ({"step": "1"}, "“[ZH]”, the sign for the language to write. It writes"),
-        ({"step": "6"}, "[SEP] is the sign for the end"),
-        ({"step": "6", "depth": "story"}, "[SEP] is the sign for the end"),
-        ({"step": "1", "forced": "661"}, "“吓” was given by you"),
-        ({"s": ".", "step": "1"}, "The beam compares whole beginnings"),
+        ({"step": "1"}, "after “[ZH]”, the token for the target language, the decoder writes"),
+        ({"step": "6"}, "[SEP] ends the translation"),
+        ({"step": "1", "forced": "661"}, "You chose “吓”"),
+        ({"s": ".", "step": "1"}, "Beam search compares whole beginnings"),
     ],
 )
 def test_signs_and_reasons_are_explained_where_they_stand(link: dict[str, str], told: str) -> None:
@@ -125,22 +125,36 @@ def test_play_begins_with_the_first_word() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("panel", ["story", *PANELS])
-def test_every_part_opens_in_both_directions(panel: str, language: str) -> None:
-    look = {"depth": "story"} if panel == "story" else {"panel": panel}
+@pytest.mark.parametrize("panel", PARTS)
+def test_every_tab_opens_in_both_directions(panel: str, language: str) -> None:
     source = ENGLISH if language == "en" else CHINESE
-    app = opened(source, lang=language, **look)
-    assert run_of(source).translation in said(app)
-    assert charts(app) or panel == "changes"
+    app = opened(source, lang=language, panel=panel)
+    assert run_of(source).translation in said(app) and charts(app)
+
+
+def test_a_link_to_the_former_tab_of_changes_opens_them_and_from_there_all_else() -> None:
+    app = opened(panel="changes", edits=edit_code(CHANGES[0]))
+    assert not app.warning and "translation.same_words" in [chart["key"] for chart in charts(app)]
+    app.segmented_control(key="either.block").set_value("ffn").run()
+    assert_fine(app)
+    assert (app.session_state["choice"].panel, app.session_state["choice"].block) == ("inside", "ffn")
+    assert "translation.same_words" not in [chart["key"] for chart in charts(app)]
+
+
+@pytest.mark.parametrize(("typed", "read"), [("The DOG runs .", "the"), ("a café .", "##fe"), ("the cat " * 40, "the")])
+def test_nothing_says_that_a_sentence_is_read_as_it_was_typed(typed: str, read: str) -> None:
+    app, hides = opened(typed, hidden="3"), catalogue("en")["translation.all_read"]
+    assert read in run_of(typed).tokens and "as you typed" not in said(app)
+    assert hides in said(app) and hides not in said(opened(typed))
 
 
 def test_the_reader_may_ask_for_either_language() -> None:
     app = opened("我 love 你 .", into="zh")
     assert run_of("我 love 你 .", into="zh").translation in said(app)
-    assert "a sentence is in already" in said(app)
+    assert "expect the other language" in said(app)
     app.segmented_control(key="translation.into").set_value("en").run()
     assert run_of("我 love 你 .", into="en").translation in said(app)
-    assert "a sentence is in already" not in said(app)
+    assert "expect the other language" not in said(app)
 
 
 # -- the search ----------------------------------------------------------------------------------------------------
@@ -149,7 +163,7 @@ def test_the_reader_may_ask_for_either_language() -> None:
 def test_the_tree_holds_every_candidate_and_the_table_every_sentence() -> None:
     app, trace = opened(panel="search"), run_of()
     marks = next(one for one in figure(app)["data"] if one.get("hovertemplate"))
-    assert len(marks["text"]) == len(trace.search.nodes) and "Drawn are steps" not in said(app)
+    assert len(marks["text"]) == len(trace.search.nodes) and "Shown: steps" not in said(app)
     for node, hover in zip(trace.search.nodes, marks["text"], strict=True):
         assert f"log P {node.log_probability:.2f}".replace("-", "−") in hover
     for one in (trace.greedy, *trace.beams):
@@ -166,7 +180,7 @@ def test_of_a_long_tree_it_is_said_which_steps_are_drawn() -> None:
     app = opened(TIRED, panel="search", step="9")
     (columns,) = {tuple(figure(app)["layout"]["xaxis"]["ticktext"])}
     steps = max(len(node.ids) for node in run_of(TIRED).search.nodes)
-    assert f"Drawn are steps {columns[0]} to {columns[-1]} of {steps}." in said(app)
+    assert f"Shown: steps {columns[0]} to {columns[-1]} of {steps}." in said(app)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +237,7 @@ def test_every_quantity_of_the_decoder_is_in_some_part(trace) -> None:
     shown = {"logits"}
     for layer in range(trace.graph.layers("decoder.")):
         there = SimpleNamespace(trace=trace, choice=replace(Choice(), layer=layer))
-        shown |= {quantity.key for block in BLOCKS[:-1] for quantity in quantities_of(there, block)}
+        shown |= {quantity.key for block in BLOCKS[:-2] for quantity in quantities_of(there, block)}
     assert shown == {key for key in trace if key.startswith("decoder.") or key == "logits"}
 
 
@@ -303,7 +317,7 @@ CHANGES = [
 
 @pytest.mark.parametrize("number", range(6))
 def test_each_switch_shows_what_the_changed_network_writes(number: int) -> None:
-    app = opened(panel="changes", token="3")
+    app = opened(panel="inside", block="changes", token="3")
     assert said(app).count("(geometric mean)") == 1, "nothing is changed, so there is nothing to compare"
     app.button(key=f"translation.do.{number}").click().run()
     assert_fine(app)
@@ -319,8 +333,8 @@ def test_each_switch_shows_what_the_changed_network_writes(number: int) -> None:
 
 @pytest.mark.parametrize(("source", "hardly"), [(ENGLISH, False), (CHINESE, True)])
 def test_a_change_that_cannot_be_seen_is_called_hardly_any(source: str, hardly: bool) -> None:
-    app = opened(source, panel="changes", edits=edit_code(CHANGES[0]))
-    assert ("no piece by as much" in said(app), "The largest change" in said(app)) == (hardly, not hardly)
+    app = opened(source, panel="inside", block="changes", edits=edit_code(CHANGES[0]))
+    assert ("No piece changes by as much" in said(app), "Largest change" in said(app)) == (hardly, not hardly)
 
 
 def test_attention_that_is_forced_goes_where_it_must() -> None:
@@ -427,8 +441,7 @@ def test_a_chinese_sentence_that_is_cut_has_no_spaces() -> None:
 
 @pytest.mark.parametrize(("typed", "reason"), [("", "empty"), ("שלום", "unknown_only")])
 def test_what_cannot_be_read_gets_one_sentence_and_the_last_translation_stays(typed: str, reason: str) -> None:
-    app = opened(CHINESE)
-    app.sidebar.text_input(key="s").set_value(typed).run()
+    app = write(opened(CHINESE), typed)
     assert_fine(app)
     assert [warning.value for warning in app.warning] == [catalogue("en")[f"error.input_{reason}"]]
     assert run_of(CHINESE).translation in said(app)
@@ -437,19 +450,23 @@ def test_what_cannot_be_read_gets_one_sentence_and_the_last_translation_stays(ty
 def test_the_layer_of_the_encoder_is_kept_for_its_pages() -> None:
     app = open_page("attention", s=ENGLISH, layer="6", head="2")
     turn_to(app, "translation").run()
-    assert app.slider(key="decoder.layer").value == 3
+    assert len(app.segmented_control(key="either.layer").options) == 3 and app.session_state["either.layer"] == 2
     turn_to(app, "feed_forward").run()
-    assert app.slider(key="layer").value == 6
+    assert app.session_state["choice"].layer == 5
     turn_to(app, "translation").run()
-    app.slider(key="decoder.layer").set_value(2).run()
+    app.segmented_control(key="either.layer").set_value(1).run()
     assert app.session_state["choice"].layer == 1
     turn_to(app, "feed_forward").run()
-    assert app.slider(key="layer").value == 2
+    assert app.session_state["choice"].layer == 1
 
 
-def test_another_sentence_begins_afresh() -> None:
+def test_another_sentence_begins_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    def box(*_: object, on_words: Callable[[str], object], **__: object) -> None:
+        st.text_input("typed", key="typed", on_change=lambda: on_words(st.session_state["typed"]))
+
+    monkeypatch.setattr(line, "sentence_line", box)  # AppTest cannot send what a component does
     app = opened(forced="77.78", step="3", beam="2")
-    app.sidebar.text_input(key="s").set_value(CHINESE).run()
+    app.text_input(key="typed").set_value(CHINESE).run()
     assert f"**{run_of(CHINESE).translation}**" in said(app)
     choice = app.session_state["choice"]
     assert (choice.forced, choice.step, choice.beam) == ((), None, 1)
@@ -480,7 +497,7 @@ def test_without_the_changes_the_sentence_is_translated_as_it_was_typed(monkeypa
 def test_the_page_says_how_likely_the_model_found_what_it_wrote_itself(source: str, forced: tuple[int, ...]) -> None:
     own = run_of(source, forced=forced).beams[0].steps[len(forced) :]
     app = opened(source, forced=".".join(map(str, forced))) if forced else opened(source)
-    assert re.search(f"\\(geometric mean\\) .*{np.exp(np.mean(own)):.0%}", said(app))
+    assert re.search(f"{np.exp(np.mean(own)):.0%} \\(geometric mean\\)", said(app))
 
 
 def test_a_drawing_is_offered_a_sentence() -> None:
@@ -490,32 +507,9 @@ def test_a_drawing_is_offered_a_sentence() -> None:
     assert app.session_state["choice"].input == "sentence" and charts(app)
 
 
-def test_home_draws_the_decoder_when_asked() -> None:
-    app = open_page("home", s=ENGLISH)
-    assert run_of().translation not in drawn_on(app)
-    app.toggle(key="home.decoder").set_value(True).run()
-    assert_fine(app)
-    assert run_of().translation in drawn_on(app) and "decoder.cross.Q" in drawn_on(app)
-
-
 def test_the_other_sentence_is_translated_by_the_network_that_nobody_changed() -> None:
     app = opened(other=SEVERAL, shown="other", edits="embedding.positions~zero")
     assert f"**{run_of(SEVERAL).translation}**" in said(app)
-
-
-def test_a_story_shows_no_difference_of_numbers() -> None:
-    app = opened("i love you .", depth="story", edits="embedding.positions~zero", shown="difference")
-    assert catalogue("en")["change.differs"] not in said(app) and "difference" not in charts(app)[0]["alt"]
-
-
-def test_home_draws_what_is_made_of_the_sentence_on_the_screen() -> None:
-    app = open_page("home", s=CHINESE, other=ENGLISH, shown="other", decoder="true")
-    assert run_of(ENGLISH).translation in drawn_on(app) and run_of(CHINESE).translation not in drawn_on(app)
-
-
-def drawn_on(app: AppTest) -> str:
-    """What the components of the page are made of."""
-    return "".join(str(json.loads(element.proto.json or "null")) for element in app.get("bidi_component"))
 
 
 def test_the_glossary_lists_the_decoders_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -553,30 +547,3 @@ def test_what_would_leak_without_the_mask_is_what_a_head_without_it_takes(step: 
 def test_at_the_last_step_nothing_is_said_to_leak() -> None:
     app = opened(**MASK, step=str(len(run_of().beams[0].ids)))
     assert "the mask hides nothing" in said(app) and "would take" not in said(app)
-
-
-@pytest.mark.parametrize("source", [ENGLISH, CHINESE])
-def test_in_a_story_a_piece_is_named_with_the_word_that_it_clearly_took_most_from_and_with_no_other(
-    source: str,
-) -> None:
-    trace = run_of(source)
-    layer, _ = best_aligned(trace, "translation")
-    rows = trace[f"decoder.layers.{layer}.cross.weights"].mean(axis=0)
-    app = opened(source, depth="story", seen=SEEN, step=str(len(rows)))
-    written = [name for part in figure(app)["data"] if part.get("mode") == "text" for name in part["text"]]
-    expected = [
-        f"{piece} ← {trace.tokens[row.argmax()]}"
-        for piece, row in zip(trace.written, rows, strict=True)
-        if row.max() >= 0.4 and piece.isalnum() and trace.tokens[row.argmax()].isalnum()
-    ]
-    assert [name.replace("&nbsp;", "") for name in written if "←" in name] == expected != []
-
-
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_story_shows_encoder_and_decoder_beside_each_other_when_it_is_asked_to(lang: str) -> None:
-    app = opened(depth="story", seen=SEEN, lang=lang)
-    app.session_state["translation.beside"] = True
-    app.run()
-    assert_fine(app)
-    (drawn,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "encoder_diagram"]
-    assert "decoder.cross" in drawn.json

@@ -9,16 +9,15 @@ import pytest
 
 from model import load
 from model.export import as_marian
+from pages.translation import PARTS
 from pages.ui.frame.contents import PAGES
 from pages.ui.frame.glossary import entries
-from pages.ui.text import catalogue
+from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import assert_fine, charts, figure, open_page, result
 from tests.pages.test_checkpoints import maps, offer, said_on
 from tests.translators import changed, written
 
 SENTENCE = "she is reading a book ."
-LOOKS = [("en", "code"), ("zh", "formula"), ("en", "numbers"), ("zh", "story")]
-PANELS = ("writing", "search", "alignment", "inside", "changes")
 
 
 @cache
@@ -28,25 +27,32 @@ def folder_of(apart: bool = False) -> Path:
     return written(Path(mkdtemp(prefix="opus-")), apart=apart, seed=3, **more)
 
 
+def test_a_decoder_of_one_layer_and_one_head_has_none_to_choose(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = written(tmp_path / "opus", decoder_layers=1, decoder_attention_heads=1)
+    (name,) = offer(monkeypatch, folder)
+    for panel in PARTS:
+        app = open_page("translation", model=name, s=SENTENCE, panel=panel, layer="2", head="2")
+        assert load(str(folder))(SENTENCE).translation in said_on(app) and charts(app)
+        assert not {"either.layer", "either.head"} & {group.key for group in app.button_group}
+
+
 @pytest.mark.parametrize("place", range(len(PAGES)), ids=[row.name for row in PAGES])
 def test_every_page_opens(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of())
-    language, depth = LOOKS[place % len(LOOKS)]
-    app = open_page(PAGES[place].name, lang=language, model=name, depth=depth, s=SENTENCE, layer="2", head="2")
+    app = open_page(PAGES[place].name, lang=[*LANGUAGES][place % 2], model=name, s=SENTENCE, layer="2", head="2")
     assert app.selectbox(key="model").value == name and not app.warning
 
 
 @pytest.mark.parametrize("apart", [False, True])
-@pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("depth", ["story", "numbers", "formula", "code"])
-def test_the_translator_that_was_chosen_writes(
-    depth: str, lang: str, apart: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_translator_that_was_chosen_writes(lang: str, apart: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of(apart))
     translation = load(str(folder_of(apart)))(SENTENCE).translation
-    for panel in PANELS if depth == "numbers" else PANELS[:1]:
-        edits = "decoder.layers.{l}.cross.output~zero" if panel == "changes" else ""
-        app = open_page("translation", lang=lang, model=name, depth=depth, s=SENTENCE, panel=panel, edits=edits)
+    off = {"block": "changes", "edits": "decoder.layers.{l}.cross.output~zero"}
+    for link in (*({"panel": panel} for panel in PARTS), {"panel": "inside"} | off):
+        app = open_page("translation", lang=lang, model=name, s=SENTENCE, **link)
         said = said_on(app)
         assert translation in said and "en → zh" in said and charts(app)
         assert catalogue(lang)["translation.trained_here"] not in said
@@ -92,7 +98,7 @@ def test_the_next_piece_is_worked_out_by_the_matrix_that_it_has(
 def test_where_it_begins_no_language_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of())
     said = said_on(open_page("translation", model=name, s=SENTENCE, step="1"))
-    assert "only “[PAD]”, the sign with which each of its translations begins" in said
+    assert "after “[PAD]”, with which each of its translations begins" in said
     symbols = [symbol for symbol, *_ in entries(load(str(folder_of()))(SENTENCE))]
     assert "`[EN]`" not in symbols and "`[ZH]`" not in symbols and "`[CLS]`" not in symbols
 
@@ -108,23 +114,12 @@ def test_a_piece_that_is_clicked_begins_the_translation(monkeypatch: pytest.Monk
 def test_on_other_pages_it_is_an_encoder_that_says_what_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of())
     english = catalogue("en")
-    for page in ("home", "answer"):
-        said = str([info.value for info in open_page(page, model=name, s=SENTENCE).info])
-        assert english["sentence_vector.of_translator"] in said
-    app = open_page("tokens", model=name, s=SENTENCE)
-    assert app.session_state["chips"] == 0  # the first piece is a word's
+    said = str([info.value for info in open_page("answer", model=name, s=SENTENCE).info])
+    assert english["sentence_vector.of_translator"] in said
+    app = open_page("tokens", model=name, s=SENTENCE, panel="pieces")
+    assert app.session_state["pick.token"] == 0  # the first piece is a word's
     said = said_on(app)
     assert english["tokens.read_special_end"] in said and english["tokens.read_special"] not in said
-    app = open_page("home", model=name, s=SENTENCE, decoder="true")
-    assert english["translation.trained_here"] not in said_on(app)
-
-
-def test_beside_the_sentence_no_language_is_named_that_it_may_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder_of())
-    helped = open_page("translation", model=name, s=SENTENCE).text_input(key="s").help
-    assert "up to 24 pieces" in helped and "English" not in helped and "[MASK]" not in helped
-    ours = open_page("translation", s=SENTENCE).text_input(key="s").help
-    assert "English or Chinese" in ours and ours.endswith(catalogue("en")["sidebar.sentence_help_mask"])
 
 
 def test_our_own_comes_back_and_says_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from PIL import Image, ImageDraw
 
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import open_page, texts, turn_to
+from tests.pages.opening import open_page, texts
 from tests.ui.test_uploads import READ, REFUSED
 
 
@@ -21,32 +21,33 @@ def smiley() -> bytes:
     return sketch.from_picture(np.asarray(sheet) / 255)
 
 
-def sidebar(app) -> str:
-    return "\n".join(str(element.value) for element in app.sidebar.markdown)
+def verdict(app) -> str:
+    """What is said beside the drawing."""
+    return str(app.main.markdown[0].value)
 
 
 @pytest.mark.parametrize(("kind", "language"), [("digit", "zh"), ("flat", "en")])
 def test_a_smiley_is_called_no_digit(kind: str, language: str) -> None:
     unsure = catalogue(language)["doubt.strange"]
     link = {"input": kind, "lang": language}
-    app = open_page("home", ink=sketch.to_code(smiley()), **link)
-    assert unsure in sidebar(app) and "。 " not in sidebar(app)
+    app = open_page("answer", ink=sketch.to_code(smiley()), **link)
+    assert unsure in verdict(app) and "。 " not in verdict(app)
     assert texts(app).count(unsure) == 2, "under the pad, and under the bars"
     for which in (2, 7):
-        assert unsure not in texts(open_page("home", ink=sketch.to_code(sketch.example(which)), **link))
+        assert unsure not in texts(open_page("answer", ink=sketch.to_code(sketch.example(which)), **link))
 
 
 @pytest.mark.parametrize(("kind", "language"), [("digit", "zh"), ("flat", "en")])
 def test_two_digits_are_called_two(kind: str, language: str) -> None:
     row = np.concatenate([sketch.grey(sketch.example(which)) for which in (4, 2)], axis=1)
     two = sketch.from_picture(sketch.framed(row))
-    app = open_page("home", input=kind, lang=language, ink=sketch.to_code(two))
+    app = open_page("answer", input=kind, lang=language, ink=sketch.to_code(two))
     assert texts(app).count(catalogue(language)["doubt.several"]) == 2, "under the pad, and under the bars"
 
 
 def test_no_answer_is_said_to_be_certain() -> None:
     app = open_page("layers", input="flat", panel="lens", ink=sketch.to_code(sketch.example(4)))
-    assert "99\\.96\\%" in sidebar(app) and "0\\.9996" in texts(app) and "1\\.00" not in texts(app)
+    assert "99\\.96\\%" in verdict(app) and "0\\.9996" in texts(app) and "1\\.00" not in texts(app)
 
 
 @pytest.mark.parametrize("kind", ["digit", "flat"])
@@ -54,43 +55,35 @@ def test_an_empty_pad_has_no_verdict(kind: str) -> None:
     words = catalogue("en")
     said = words["sidebar.verdict"].partition("**")[0], words["doubt.forced"].partition("{")[0]
     app = open_page("answer", input=kind, ink=sketch.to_code(sketch.example(3)))
-    assert said[0] in sidebar(app)
+    assert said[0] in verdict(app)
     app.session_state["drawing"] = app.session_state["drawing.on_pad"] = sketch.pack(np.zeros((112, 112)))
     app.run()
-    assert [warning.value for warning in app.sidebar.warning] == [words["error.digit_blank"]]
-    assert not any(words in sidebar(app) for words in said)
+    assert [warning.value for warning in app.warning] == [words["error.digit_blank"]]
+    assert not any(words in verdict(app) for words in said)
 
 
-@pytest.mark.parametrize(("kind", "language"), [("digit", "zh"), ("flat", "en")])
-def test_a_story_keeps_what_it_reads_to_itself_until_it_was_guessed_at_home(kind: str, language: str) -> None:
-    words = catalogue(language)
-    link = {"input": kind, "lang": language, "depth": "story", "ink": sketch.to_code(sketch.example(3))}
-    before, after = (words[f"sidebar.verdict{name}"].partition("**")[0] for name in ("_asked", ""))
-    for page in ("layers", "home"):
-        app = open_page(page, seen="layers", **link)
-        assert before in sidebar(app) and after not in sidebar(app), page
-    app.button(key="home.show").click().run()
-    assert after in sidebar(app) and before not in sidebar(app)
-    assert after in sidebar(turn_to(app, "answer").run())
-    unclear = open_page("layers", **link | {"seen": "layers", "edits": "layers.0.attention.heads~zero~head.1"})
-    assert after in sidebar(unclear), "of a changed run nothing is asked"
+@pytest.mark.parametrize("kind", ["digit", "flat"])
+def test_a_drawing_is_answered_at_once_wherever_one_draws(kind: str) -> None:
+    answered = catalogue("en")["sidebar.verdict"].partition("**")[0]
+    for page in ("home", "layers", "answer"):
+        assert answered in verdict(open_page(page, input=kind, ink=sketch.to_code(sketch.example(3)))), page
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_how_often_the_verdict_is_wrong_is_said_where_it_is_explained(language: str) -> None:
     app = open_page("answer", input="digit", lang=language, ink=sketch.to_code(sketch.example(3)))
     (note,) = (info.value for info in app.info)
-    for explained in (note, app.sidebar.markdown[0].help):
+    for explained in (note, next(element.help for element in app.markdown if element.help)):
         assert all(rate in explained for rate in (r"1\.5\%", r"11\%", r"82\%")), "as the table of the weights has them"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_upload_becomes_the_drawing_or_a_sentence_says_why_not(language: str, monkeypatch) -> None:
     app = open_page("answer", input="digit", lang=language, ink=sketch.to_code(sketch.example(3)))
-    app.sidebar.file_uploader(key="upload").upload("photo.heic", READ["HEIC"][1](), "image/heic").run()
+    app.file_uploader(key="upload").upload("photo.heic", READ["HEIC"][1](), "image/heic").run()
     assert app.session_state["choice"].drawing == sketch.from_file(READ["HEIC"][1]())
     drawn = app.session_state["choice"].drawing
     for name, key in (("a PDF", "drawing_file"), ("1 × 1", "digit_too_small"), ("white", "upload_blank")):
-        app.sidebar.file_uploader(key="upload").upload("file", REFUSED[name][1](), "application/octet-stream").run()
+        app.file_uploader(key="upload").upload("file", REFUSED[name][1](), "application/octet-stream").run()
         assert [warning.value for warning in app.warning] == [catalogue(language)[f"error.{key}"]]
         assert app.session_state["choice"].drawing == drawn, "the last drawing stays"

@@ -14,13 +14,13 @@ from model.edits import OPERATIONS
 from model.graph import Graph
 from model.graph import graph as graph_of
 from model.sweep import moved, sweep
-from model.telling import telling_head, telling_word
 from pages import what_if
 from pages.ui.frame.changes_bar import edit_in_words
 from pages.ui.runs import pipelines
+from pages.ui.state.first_sight import first_place
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import LANGUAGES, catalogue
-from pages.ui.text.numbers import signed
+from pages.ui.text.numbers import decimal, signed
 from tests.networks import CONFIGS
 from tests.pages.opening import (
     APP,
@@ -36,13 +36,15 @@ from tests.pages.opening import (
 )
 
 SENTENCE = "the cat sat on the [MASK] ."
-PANELS = ("heads", "neurons", "residuals", "inside", "tokens", "places", "patching")
+DOG = "the dog chased the cat ."
+KINDS = [(tab, kind) for tab, kinds in what_if.PARTS.items() for kind in kinds]
 OFF = Edit("layers.2.attention.heads", "zero", head=3)
 
 
-def open_part(panel: str, **link: str):
-    """A part at Numbers, about the lead unless the link says otherwise."""
-    place = {"panel": panel, "token": "6", "measure": "lead"}
+def open_kind(kind: str, **link: str):
+    """The map of a kind of changes, about the lead unless the link says otherwise."""
+    tab = next(tab for tab, each in KINDS if each == kind)
+    place = {"panel": tab, "block": kind, "token": "6", "measure": "lead"}
     return open_page("what_if", **{"s": SENTENCE, **place, **link})
 
 
@@ -55,12 +57,6 @@ def map_of(app) -> np.ndarray:
     return next(numbers(chart["data"][0]["z"]) for chart in figures(app) if chart["data"][0]["type"] == "heatmap")
 
 
-def dots_of(app) -> np.ndarray:
-    """The numbers of the strip of dots beside it, in order."""
-    strip = next(chart for chart in figures(app) if [trace.get("mode") for trace in chart["data"]] == ["markers"] * 2)
-    return np.sort(np.concatenate([np.atleast_1d(numbers(trace["x"])) for trace in strip["data"]]))
-
-
 def lead(trace, place: int, first: int, second: int) -> float:
     return float(trace["logits"][place, first] - trace["logits"][place, second])
 
@@ -71,25 +67,34 @@ def test_the_effect_of_each_head_is_that_of_the_run_without_it(layer: int, head:
     plain = text(SENTENCE)
     place = plain.tokens.index("[MASK]")
     first, second = np.argsort(-plain["logits"][place])[:2]
-    shown = map_of(open_part("heads"))
+    shown = map_of(open_kind("heads"))
     cut = text(SENTENCE, edits=[Edit(f"layers.{layer}.attention.heads", "zero", head=head)])
     effect = lead(cut, place, first, second) - lead(plain, place, first, second)
     assert shown[layer, head] == pytest.approx(effect, abs=1e-4)
 
 
-def test_a_story_shows_how_much_of_the_whole_answer_hangs_on_each_head_and_names_the_one_that_home_watches() -> None:
-    text, sentence = pipelines.pipeline("text"), "the animal did not cross the street because it was too tired ."
-    plain = text(sentence)
-    place = telling_word(text, plain)
+def test_a_bare_link_shows_what_the_answer_loses_without_each_head() -> None:
+    app = open_page("what_if")
+    text, choice = pipelines.pipeline("text"), app.session_state["choice"]
+    plain = text(choice.sentence)
+    place = first_place(choice.sentence)
     subject = text.reader.hide(plain.ids, [place])
     off = [(Edit(f"layers.{layer}.attention.heads", "zero", head=head),) for layer in range(6) for head in range(8)]
-    app = open_page("what_if", s=sentence, hidden=str(place + 1), depth="story")
     shown = map_of(app)
     np.testing.assert_allclose(shown.ravel(), moved(text, subject, off, place), atol=1e-5)
     most = divmod(int(shown.argmax()), shown.shape[1])
-    assert most == telling_head(text, text(subject), place)
     named = catalogue("en")["common.where"].format(layer=most[0] + 1, head=most[1] + 1)
-    assert f"most, {shown.max():.2f}, without {named}" in texts(app).replace("\\", "")
+    assert f"Largest effect: {named}, {shown.max():.2f}" in texts(app).replace("\\", "")
+
+
+def test_of_a_typed_sentence_the_effects_are_those_at_the_selected_token() -> None:
+    text = pipelines.pipeline("text")
+    for link, place in (({}, 1), ({"token": "3"}, 2), ({"hidden": "4"}, 3)):
+        app = open_page("what_if", s=DOG, **link)
+        subject = text.reader.hide(text(DOG).ids, [place]) if "hidden" in link else DOG
+        assert map_of(app)[2, 3] == pytest.approx(moved(text, subject, [(OFF,)], place)[0], abs=1e-5)
+        assert ("Nothing is hidden" in texts(app)) == ("hidden" not in link)
+        assert ("Hide it (click it above)" in texts(app)) == (map_of(app).max() < 0.01)
 
 
 TIRED = "the animal did not cross the street because it was too tired ."
@@ -103,9 +108,9 @@ def test_what_makes_an_answer_vanish_is_the_brightest_whatever_a_lead_does_meanw
     leads = [lead(text(subject, edits), did, first, second) for edits in ([], [edit])]
     p = [softmax(text(subject, edits)["logits"][did])[first] for edits in ([], [edit])]
     assert leads[0] < leads[1] and p[1] < p[0] / 1000  # the lead grows, and the word is gone
-    link = {"s": TIRED, "hidden": str(did + 1), "panel": "residuals"}
+    link = {"s": TIRED, "hidden": str(did + 1), "panel": "heads", "block": "inside"}
     app = open_page("what_if", **link)
-    shown, drawn = map_of(app), figures(app)[1]["data"][0]
+    shown, drawn = map_of(app), figures(app)[0]["data"][0]
     assert shown[0, -1] == pytest.approx(moved(text, subject, [[edit]], did)[0], abs=1e-5) and shown[0, -1] > 0.9
     assert drawn["zmin"] == 0 and drawn["zmax"] == pytest.approx(shown.max())
     assert not app.warning
@@ -115,25 +120,22 @@ def test_what_makes_an_answer_vanish_is_the_brightest_whatever_a_lead_does_meanw
     assert shown[0, -1] == pytest.approx(leads[1] - leads[0], abs=1e-3)
     assert (logits > max(logits[first], logits[second])).sum() >= 10
     (warned,) = app.warning
-    assert re.search(r"After \d+ of 70 changes neither “did” nor “.*” is among the ten likeliest", warned.value)
+    assert re.search(r"After \d+ of 77 changes neither “did” nor “.*” is among the ten likeliest", warned.value)
     link |= app.session_state["choice"].to_link()
     assert link["measure"] == "lead"
     changed = open_page("what_if", **link | {"edits": edit_code(edit)})
-    assert len(changed.warning) == 2 and "With your changes neither “did” nor" in changed.warning[0].value
+    assert sum("With your changes neither “did” nor" in warning.value for warning in changed.warning) == 1
 
 
 def test_no_cell_is_bright_that_does_hardly_anything() -> None:
     link = {"input": "digit"}
-    for panel, stage, name in (("heads", "zero", "heads"), ("tokens", "swap", "swap")):
+    for panel, stage, name in (("heads", "zero", "heads"), ("input", "swap", "swap")):
         app = open_page("what_if", panel=panel, stage=stage, **link)
         (drawn,) = (chart["figure"]["data"] for chart in charts(app) if chart["key"].endswith(f".{name}"))
         veil = drawn[name == "swap"]  # over the drawing
         largest = np.nanmax(numbers(veil["z"]))
         assert veil["zmax"] == pytest.approx(max(0.1, largest))
         assert (catalogue("en")["what_if.read_hardly"] in texts(app)) == (largest < 0.01)
-    story = open_page("what_if", **link | {"depth": "story"})
-    shown = map_of(story).max()
-    assert shown < 0.1 and figures(story)[1]["data"][0]["zmax"] == pytest.approx(0.1)
 
 
 def test_the_probability_that_changes_move_is_said_and_a_click_on_a_bar_asks_for_its_lead(
@@ -154,7 +156,7 @@ def test_the_probability_that_changes_move_is_said_and_a_click_on_a_bar_asks_for
 
 
 def test_a_change_stands_in_the_link_goes_to_every_page_and_can_be_taken_back() -> None:
-    app = open_part("heads", edits=edit_code(OFF))
+    app = open_kind("heads", edits=edit_code(OFF))
     trace = pipelines.run("text", SENTENCE, (OFF,))
     turn_to(app, "heads").run()
     assert_fine(app)
@@ -181,16 +183,24 @@ def test_changes_of_equal_words_are_told_apart() -> None:
     graph, tokens = pipelines.pipeline("text").graph, ["[CLS]", "the", "cat", "the"]
     gone = [edit_in_words(Edit("embedding.sum", "remove", token=i), graph, tokens) for i in range(4)]
     assert [said.split(" · ")[0] for said in gone] == ["“[CLS]”", "“the (2)”", "“cat”", "“the (4)”"]
-    for stage in ("remove", "zero"):
-        app = open_part("tokens", s="the cat saw the [MASK] .", stage=stage)
-        (strip,) = (chart for chart in charts(app) if chart["key"].endswith("_spread"))
-        hovers = [hover.rpartition(":")[0] for trace in strip["figure"]["data"] for hover in trace["text"]]
-        assert len(set(hovers)) == len(hovers), stage
 
 
 def test_the_strongest_change_is_named_in_a_sentence() -> None:
-    app = open_part("tokens", stage="remove")
-    assert "most here: without “the (6)” (" in texts(app).replace("\\", "")
+    app = open_kind("tokens", stage="remove")
+    assert "Largest effect: without “the (6)”, " in texts(app).replace("\\", "")
+
+
+@pytest.mark.parametrize("panel", ["heads", "input"])
+def test_of_the_change_that_was_made_its_own_effect_is_said_and_how_many_do_more(panel: str) -> None:
+    edit, cell = {"heads": (OFF, (2, 3)), "input": (Edit("embedding.sum", "remove", token=3), (0, 3))}[panel]
+    app = open_page(
+        "what_if", s=SENTENCE, panel=panel, stage="zero" if panel == "heads" else "remove", edits=edit_code(edit)
+    )
+    shown = map_of(app)
+    more, others = (shown > shown[cell]).sum(), np.isfinite(shown).sum() - 1
+    assert f"{decimal(float(shown[cell]))} by itself; {more} of the {others} others do more" in texts(app).replace(
+        "\\", ""
+    )
 
 
 @pytest.mark.parametrize("shown", ["changed", "original", "difference"])
@@ -221,7 +231,7 @@ def test_the_masked_picture_masks() -> None:
 
 def test_patching_shows_what_the_other_sentence_s_vectors_do() -> None:
     other = "the cat sat on the roof ."
-    app = open_part("patching", other=other)
+    app = open_kind("patching", other=other)
     text = pipelines.pipeline("text")
     plain = text(SENTENCE)
     place = plain.tokens.index("[MASK]")
@@ -233,14 +243,15 @@ def test_patching_shows_what_the_other_sentence_s_vectors_do() -> None:
     assert shown[2, place] == pytest.approx(effect, abs=1e-4)
 
 
-#: Panel, more of the link, a cell of its map, and the change that stands there.
+#: Kind, more of the link, a cell of its map, and the change that stands there.
 CELLS = [
     ("heads", {"stage": "mean"}, (1, 4), Edit("layers.1.attention.heads", "mean", head=4)),
-    ("residuals", {}, (1, 6), Edit("layers.{l}.attention.output", "scale", 2.0)),
-    ("residuals", {}, (3, 2), Edit("layers.2.add_1", "without")),
-    ("residuals", {}, (9, 5), Edit("layers.5.norm_2", "bypass")),
-    ("inside", {}, (0, 6), Edit("layers.{l}.attention.scaled", "unscaled")),
-    ("inside", {}, (6, 1), Edit("layers.1.attention.masked", "window", 1.0)),
+    ("inside", {}, (1, 6), Edit("layers.{l}.attention.output", "scale", 2.0)),
+    ("sublayer", {}, (2, 6), Edit("layers.{l}.ffn.output", "mean")),
+    ("residuals", {}, (0, 2), Edit("layers.2.add_1", "without")),
+    ("residuals", {}, (3, 5), Edit("layers.5.norm_2", "bypass")),
+    ("inside", {}, (3, 6), Edit("layers.{l}.attention.scaled", "unscaled")),
+    ("inside", {}, (9, 1), Edit("layers.1.attention.masked", "window", 1.0)),
     ("inside", {"stage": "pair"}, (6, 2), Edit("layers.{l}.attention.masked", "hide", token=5, looked_at=2)),
     ("tokens", {"stage": "remove"}, (0, 2), Edit("embedding.sum", "remove", token=2)),
     ("tokens", {"stage": "swap"}, (0, 2), Edit("embedding.tokens", "swap", token=5, from_token=2)),
@@ -250,56 +261,41 @@ CELLS = [
 ]
 
 
-@pytest.mark.parametrize(("panel", "link", "cell", "edit"), CELLS)
-def test_a_cell_and_its_dot_are_the_run_with_that_change_alone(
-    panel: str, link: dict[str, str], cell: tuple[int, int], edit: Edit
+@pytest.mark.parametrize(("kind", "link", "cell", "edit"), CELLS)
+def test_a_cell_is_the_run_with_that_change_alone(
+    kind: str, link: dict[str, str], cell: tuple[int, int], edit: Edit
 ) -> None:
     text = pipelines.pipeline("text")
     plain = text(SENTENCE)
     place = plain.tokens.index("[MASK]")
     first, second = np.argsort(-plain["logits"][place])[:2]
-    app = open_part(panel, **link)
+    app = open_kind(kind, **link)
     shown = map_of(app)
     effect = lead(text(SENTENCE, [edit]), place, first, second) - lead(plain, place, first, second)
     assert shown[cell] == pytest.approx(effect, abs=1e-3)
-    np.testing.assert_array_equal(dots_of(app), np.sort(shown[np.isfinite(shown)]))
     if edit.operation == "remove":
         assert np.flatnonzero(np.isnan(shown[0])) == [place]  # what answers is not taken away
         assert "Where the answer is read a token has to stay" in texts(app)
 
 
 @pytest.mark.parametrize(
-    ("panel", "link", "change"),
+    ("kind", "link", "change"),
     [
-        ("residuals", {}, lambda app: app.number_input(key="what_if.scale").set_value(5.0)),
+        ("inside", {}, lambda app: app.number_input(key="what_if.scale").set_value(5.0)),
         ("neurons", {"stage": "set"}, lambda app: app.number_input(key="what_if.set").set_value(-3.5)),
         (
             "patching",
             {"other": "a dog ran ."},
             lambda app: app.segmented_control(key="either.stage").set_value("ffn.output"),
         ),
-        ("patching", {"other": "a dog ran ."}, lambda app: app.toggle(key="what_if.any_place").set_value(True)),
     ],
 )
-def test_the_address_of_a_map_leads_to_that_map(panel: str, link: dict[str, str], change) -> None:
-    first = open_part(panel, **link)
-    change(app := open_part(panel, **link)).run()
+def test_the_address_of_a_map_leads_to_that_map(kind: str, link: dict[str, str], change) -> None:
+    first = open_kind(kind, **link)
+    change(app := open_kind(kind, **link)).run()
     assert_fine(app)
     again = open_page("what_if", **app.session_state["choice"].to_link())
     assert figures(again) == figures(app) != figures(first)
-
-
-def test_any_place_of_the_other_run_can_be_put_into_any_place() -> None:
-    app = open_part("patching", other="a dog ran to the house .", layer="3", stage="V")
-    app.toggle(key="what_if.any_place").set_value(True).run()
-    assert_fine(app)
-    text = pipelines.pipeline("text")
-    plain = text(SENTENCE)
-    place = plain.tokens.index("[MASK]")
-    first, second = np.argsort(-plain["logits"][place])[:2]
-    edit = Edit("layers.2.attention.V", "patch", token=2, from_token=6, source="a dog ran to the house .")
-    effect = lead(text(SENTENCE, [edit]), place, first, second) - lead(plain, place, first, second)
-    assert map_of(app)[2, 6] == pytest.approx(effect, abs=1e-4)
 
 
 def test_two_clicks_on_bars_choose_the_number() -> None:
@@ -307,7 +303,7 @@ def test_two_clicks_on_bars_choose_the_number() -> None:
     trace = text(SENTENCE, [OFF])
     place = trace.tokens.index("[MASK]")
     of, against = (text.reader.vocabulary.index(word) for word in ("floor", "bed"))
-    app = open_part("heads", output=str(of), against=str(against), edits=edit_code(OFF))
+    app = open_kind("heads", output=str(of), against=str(against), edits=edit_code(OFF))
     now, before = lead(trace, place, of, against), lead(text(SENTENCE), place, of, against)
     assert app.metric[0].value == f"{now:+.2f}".replace("-", "−")
     assert app.metric[0].delta == signed(now - before)
@@ -315,20 +311,21 @@ def test_two_clicks_on_bars_choose_the_number() -> None:
 
 
 def test_what_hardly_moves_is_said_to_hardly_move() -> None:
-    app = open_part("heads", edits="layers.0.ffn.activation~scale~value.1.001~neuron.7")
+    app = open_kind("heads", edits="layers.0.ffn.activation~scale~value.1.001~neuron.7")
     assert app.metric[0].delta == "0" and app.metric[0].proto.direction == MetricProto.MetricDirection.NONE
     assert "Hardly anything moved" in texts(app) and "moved most" not in texts(app)
 
 
 def test_small_shares_in_pictures_have_no_e() -> None:
-    app = open_part("heads", edits="logits~set~value.3")
-    written = [text for trace in figures(app)[0]["data"] for text in trace.get("text", [])]
+    app = open_kind("heads", edits="logits~set~value.3")
+    (answer,) = (chart["figure"] for chart in charts(app) if chart["key"] == "what_if.guesses")
+    written = [text for trace in answer["data"] for text in trace.get("text", [])]
     assert any(text.endswith("→ 8 × 10⁻⁵") for text in written) and not any("e-" in text for text in written)
 
 
 def test_a_drawing_is_shown_without_the_patch_that_was_taken_away() -> None:
     gone = Edit("embedding.sum", "remove", token=25)
-    plain, cut = (figures(open_part("tokens", input="digit", edits=code)) for code in ("", edit_code(gone)))
+    plain, cut = (figures(open_kind("tokens", input="digit", edits=code)) for code in ("", edit_code(gone)))
     pictures = [
         next(c for c in shown if len(c["data"]) == 3 and c["data"][0]["type"] == "heatmap") for shown in (plain, cut)
     ]
@@ -341,7 +338,7 @@ def test_a_drawing_is_shown_without_the_patch_that_was_taken_away() -> None:
 
 def test_waves_in_place_of_learned_positions() -> None:
     waves = Edit("embedding.positions", "sinusoidal")
-    app = open_part("places", input="digit")
+    app = open_kind("places", input="digit")
     digits = pipelines.pipeline("digits")
     subject = app.session_state["choice"].subject
     plain, waved = digits(subject), digits(subject, [waves])
@@ -355,7 +352,7 @@ def test_waves_in_place_of_learned_positions() -> None:
 
 
 def test_a_change_that_can_do_nothing_says_why() -> None:
-    app = open_part("places", edits=edit_code(Edit("embedding.positions", "shift", 64.0)))
+    app = open_kind("places", edits=edit_code(Edit("embedding.positions", "shift", 64.0)))
     assert catalogue("en")["what_if.idle_already"] in texts(app)
 
 
@@ -394,22 +391,21 @@ def test_changes_that_cannot_be_made_get_one_clear_sentence(code: str, reason: s
 
 def test_patches_that_are_not_there_are_not_swapped_in_the_picture() -> None:
     code = edit_code(Edit("embedding.tokens", "swap", token=2, from_token=400))
-    open_part("tokens", input="digit", stage="remove", edits=code)
+    open_kind("tokens", input="digit", stage="remove", edits=code)
 
 
 @pytest.mark.parametrize("kind", ["text", "digits"])
 def test_pre_norm_networks_open(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with_network(monkeypatch, pre_norm(kind))
     link = {"input": "digit"} if kind == "digits" else {}
-    for panel in PANELS:
-        open_part(panel, **link, edits="layers.1.attention.heads~zero~head.2", other="a dog ran .")
+    for _, kind in KINDS:
+        open_kind(kind, **link, edits="layers.1.attention.heads~zero~head.2", other="a dog ran .")
 
 
 @pytest.mark.parametrize("link", [{}, {"s": "cat"}, {"input": "digit"}, {"input": "flat"}, {"model": "paper"}])
 def test_every_kind_of_input_opens(link: dict[str, str]) -> None:
-    open_page("what_if", **{"s": SENTENCE, "lang": "zh", "depth": "story", **link})
-    for panel in PANELS:
-        open_part(panel, **link, lang="zh")
+    for _, kind in KINDS:
+        open_kind(kind, **link, lang="zh")
 
 
 def test_every_operation_has_words_in_both_languages() -> None:
@@ -425,32 +421,42 @@ def test_every_place_has_words_and_around_the_layers_its_own(graph: Graph) -> No
     assert len(set(around)) == len(around) and all(said[0].isalpha() for said in around)
 
 
-def test_who_takes_the_root_away_is_led_to_what_dividing_does() -> None:
-    app = open_part("inside")
-    app.button(key="what_if.way").click().run()
-    assert_fine(app)
-    assert [chart["key"] for chart in charts(app)] == ["attention.why"]
+@pytest.mark.parametrize(("former", "tab", "kind"), [(kind, tab, kind) for tab, kind in KINDS if kind != tab])
+def test_a_link_to_a_former_tab_opens_its_maps_and_from_there_all_others(former: str, tab: str, kind: str) -> None:
+    app = open_page("what_if", s=SENTENCE, panel=former, other="a dog ran .")
+    assert not app.warning and charts(app) == charts(open_kind(kind, other="a dog ran .", measure="moved", token="7"))
+    other = next(each for one, each in KINDS if one == tab)
+    app.segmented_control(key=f"either.block.{tab}").set_value(other).run()
+    assert (app.session_state["choice"].panel, app.session_state["choice"].block) == (tab, other)
 
 
 @pytest.mark.parametrize(
-    ("link", "boxes"),
+    ("link", "words", "boxes"),
     [
-        ({"depth": "story"}, 0),
-        ({"panel": "heads"}, 0),
-        ({"panel": "tokens", "stage": "remove"}, 0),
-        ({"panel": "tokens", "stage": "swap"}, 1),
-        ({"panel": "inside", "stage": "pair"}, 1),
-        ({"panel": "tokens", "stage": "swap", "input": "digit"}, 0),  # there they stand under the map
+        ({}, 0, 0),
+        ({"other": "a dog ran ."}, 1, 0),
+        ({"s": DOG}, 0, 1),
+        ({"panel": "input", "stage": "remove"}, 0, 0),
+        ({"panel": "input", "stage": "swap"}, 0, 1),
+        ({"panel": "heads", "block": "inside", "stage": "pair"}, 0, 1),
+        ({"panel": "input", "stage": "swap", "input": "digit"}, 0, 1),
     ],
 )
-def test_the_words_stand_once_on_the_page_and_one_is_selected_where_that_changes_something(
-    link: dict[str, str], boxes: int
+def test_words_stand_here_where_none_can_be_hidden_above_and_a_token_is_selected_where_that_changes_something(
+    link: dict[str, str], words: int, boxes: int
 ) -> None:
     app = open_page("what_if", **{"s": SENTENCE, **link})
-    rows = [*app.main.get("button_group"), *app.main.selectbox]  # of many patches one is chosen from a list
-    assert sum(row.key in ("chips", "words") for row in rows) == 1
-    assert sum(box.key == "pick.token" for box in app.main.selectbox) == boxes
+    assert sum(row.key == "words" for row in app.get("button_group")) == words
+    assert sum(box.key == "pick.token" for box in app.selectbox) == boxes
     if boxes:
-        said = texts(app)
+        before = charts(app)
         app.selectbox(key="pick.token").select_index(3).run()
-        assert app.session_state["choice"].token == 3 and texts(app) != said
+        assert app.session_state["choice"].token == 3 and charts(app) != before
+
+
+@pytest.mark.parametrize("other", ["", "the animal did not cross the street because it was too wide ."])
+def test_a_hidden_word_is_hidden_whether_or_not_another_sentence_stands_beside(other: str) -> None:
+    shown = map_of(open_page("what_if", s=TIRED, hidden="4", other=other))
+    text = pipelines.pipeline("text")
+    subject = text.reader.hide(text.reader.read(TIRED).ids, [3])
+    assert shown[2, 3] == pytest.approx(moved(text, subject, [(OFF,)], 3)[0], abs=1e-5)

@@ -52,35 +52,19 @@ def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> N
             "add_and_norm.shape_may_change",
         ),
         ("tokens", {"panel": "vectors"} | NO_PLACES, ["tokens.read_sum_changed"], "tokens.read_sum"),
-        ("tokens", {"depth": "story"} | NO_PLACES, ["tokens.story_seats_changed"], "tokens.story_seats"),
         (
             "tokens",
             {"panel": "neighbours", "model": "paper"},
             ["tokens.read_random_rows"],
             "tokens.read_neighbours",
         ),
-        (
-            "queries_keys_values",
-            {"depth": "story", "model": "paper"},
-            ["queries_keys_values.story_take_random"],
-            "queries_keys_values.story_take_words",
-        ),
         ("translation", {"model": "paper"}, ["translation.trained_here"], "untrained.banner"),
-        ("home", {"decoder": "true"}, ["home.decoder_help"], "translation.trained_here"),
-        ("home", {"decoder": "true", "model": "paper"}, ["translation.trained_here"], "home.words_ours"),
-        ("home", {"panel": "shapes", "model": "paper"}, ["home.words_ours"], "translation.trained_here"),
         ("what_if", {"panel": "inside"} | FLAT, ["what_if.read_no_effect"], "what_if.read_spread"),
         (
             "feed_forward",
             {"panel": "neuron", "edits": "layers.0.ffn.activation~set~value.-2~neuron.5", "neuron": "5", "layer": "1"},
             ["feed_forward.read_fires_nowhere"],
             "feed_forward.read_fires",
-        ),
-        (
-            "attention",
-            {"depth": "story", "edits": "layers.5.attention.heads~zero~head.8", "layer": "6", "head": "8"},
-            ["attention.read_story_off"],
-            "attention.read_story",
         ),
         (
             "attention",
@@ -108,13 +92,6 @@ def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> N
             ["tokens.read_waves"],
             "tokens.read_waves_used",
         ),
-        (
-            "layers",
-            {"depth": "story", "token": "3", "hidden": "none"},
-            ["layers.known_first_seen"],
-            "layers.known_last",
-        ),
-        ("tokens", {"depth": "story"}, ["tokens.story_row_twice", "tokens.story_cut"], "tokens.story_row"),
         ("attention", {"stage": "scaled", "layer": "2"} | CAUSAL, ["attention.read_scaled"], "attention.slope"),
         (
             "attention",
@@ -135,27 +112,13 @@ def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> N
             ["add_and_norm.read_lengths"],
             "add_and_norm.read_lengths_none",
         ),
-        (
-            "add_and_norm",
-            {"depth": "story", "layer": "1", "edits": "layers.0.add_1~without"},
-            ["change.no_law"],
-            "add_and_norm.story_add",
-        ),
         ("tokens", {"panel": "vectors"} | NO_TOKENS, ["tokens.read_sum_changed_tokens"], "tokens.read_sum_twice"),
-        ("tokens", {"depth": "story"} | NO_TOKENS, ["tokens.read_sum_changed_tokens"], "tokens.story_row_twice"),
         (
             "flat",
             {"panel": "why", "edits": "layers.0.attention.weights~zero"} | FLAT,
             ["change.no_law"],
             "flat.why_text",
         ),
-        (
-            "flat",
-            {"depth": "story", "edits": "layers.0.attention.weights~zero"} | FLAT,
-            ["change.no_law"],
-            "flat.story_alone",
-        ),
-        ("home", {"depth": "story", "model": "paper"}, ["home.story_sentence"], "home.story"),
         ("what_if", {"hidden": "none", "token": "2", "s": "狗吓了猫。"}, ["words.read_seen"], "words.read_seen_unsure"),
         ("what_if", {"hidden": "none", "token": "3", "s": "狗吓了猫。"}, ["words.read_seen_unsure"], "words.read_seen"),
         ("what_if", {"panel": "patching"} | DIGIT, ["what_if.other_missing_picture"], "what_if.other_missing"),
@@ -178,29 +141,20 @@ def test_a_picture_is_called_no_sentence(monkeypatch: pytest.MonkeyPatch) -> Non
     for text in ("no_head", "title", "ask"):
         say("answer", picture, f"sentence_vector.{text}_picture", not_=f"sentence_vector.{text}")
     say("layers", picture | {"panel": "lens"}, "sentence_vector.no_guess_picture", not_="sentence_vector.no_guess")
-    say("tokens", picture, "tokens.read_cls", not_="tokens.read_cls_answer")
+    say("tokens", picture | {"panel": "pieces"}, "tokens.read_cls", not_="tokens.read_cls_answer")
 
 
 def test_of_a_checkpoint_each_sum_has_its_own_terms(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, MINILM)
     link = {"panel": "vectors", "model": name, "s": "the dog saw a cat"}
-    say("tokens", link, "tokens.read_sum_segments", "tokens.read_segments", not_="tokens.read_sum")
+    say("tokens", link, "tokens.read_sum_segments", "tokens.read_segments", not_="tokens.read_segments_one")
 
 
 def test_of_a_checkpoint_no_more_is_said_than_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    vectors, classes = offer(monkeypatch, MINILM, theirs("BertForSequenceClassification")[1])
+    (vectors,) = offer(monkeypatch, MINILM)
     typed = {"panel": "pieces", "model": vectors, "s": "The [MASK] sat ａｔ home"}
     say("tokens", typed, "tokens.read_mask_unguessed", "tokens.simplified", not_="tokens.read_mask")
     say("tokens", typed, not_="tokens.simplified_how")  # full-width letters stay as wide as they are
-    story = {"depth": "story", "model": classes, "s": "the cat sat"}
-    say("home", story, "home.story_start_class", "home.story_sentence", not_="home.story_start")
-
-
-def test_a_story_counts_the_neurons_that_answer_strongly() -> None:
-    same = {"edits": "layers.0.ffn.activation~set~value.2", "layer": "1", "token": "2"}
-    for link, loud in (({"layer": "1", "token": "2"}, "3"), (same, "1024")):
-        said = texts(open_page("feed_forward", s=SENTENCE, depth="story", **link)).replace("\\", "")
-        assert f"neurons, {loud} reach at least half" in said
 
 
 def test_the_sum_of_a_cell_is_that_of_the_numbers_that_stand_there() -> None:
@@ -213,16 +167,5 @@ def test_the_sum_of_a_cell_is_that_of_the_numbers_that_stand_there() -> None:
 
 
 def test_pictures_that_stand_together_differ_by_what_differs_most() -> None:
-    """Without a head of this layer, its scores are the same, and its weights, but not what comes of them."""
-    off = {"edits": "layers.2.attention.heads~zero~head.1", "shown": "difference", "layer": "3"}
-    said = texts(open_page("home", s=SENTENCE, **off))
-    assert catalogue("en")["change.read_same"] not in said and catalogue("en")["home.thumbnails_differ"] in said
     warmer = {"panel": "attention", "edits": "layers.0.attention.scaled~temperature~value.3", "shown": "difference"}
     assert catalogue("en")["change.read_same"] not in texts(open_page("flat", **FLAT, **warmer))
-
-
-def test_layers_hides_the_word_that_can_be_seen() -> None:
-    app = open_page("layers", s=SENTENCE, depth="story", token="3", hidden="none")
-    app.button(key="layers.hide").click().run()
-    choice = app.session_state["choice"]
-    assert (choice.hidden, choice.token) == ((2,), 2) and "layers.hide" not in [button.key for button in app.button]

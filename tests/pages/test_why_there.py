@@ -5,6 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Edit, Trace
+from model.analysis import placed
 from model.sources import BIAS, DISTANCE, EDIT, of_attention
 from pages.ui.frame.contents import PAGES
 from pages.ui.runs import pipelines
@@ -43,12 +44,21 @@ def is_the_score(app: AppTest, score: float) -> None:
     np.testing.assert_allclose(values, written, atol=0.006)
 
 
-@pytest.mark.parametrize("stage", ["scores", "scaled", "weights"])
+@pytest.mark.parametrize("stage", ["scaled", "weights"])
 @pytest.mark.parametrize("layer", ["1", "3", "6"])
-def test_the_bars_add_up_to_the_score_that_the_run_recorded(stage: str, layer: str) -> None:
+def test_the_bars_add_up_to_the_scaled_score_that_the_run_recorded(stage: str, layer: str) -> None:
     app = open_page("attention", **LINK | {"stage": stage, "layer": layer})
-    is_the_score(app, run_of(app)[f"layers.{int(layer) - 1}.attention.scaled"][1, 3, 5])
-    assert not steps(app)
+    score = run_of(app)[f"layers.{int(layer) - 1}.attention.scaled"][1, 3, 5]
+    is_the_score(app, score)
+    assert f"a scaled score of {score:.2f}".replace("-", "−") in texts(app).replace("\\", "") and not steps(app)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_beside_the_map_of_scores_no_other_number_is_called_a_score(language: str) -> None:
+    """The sources add up to S / √d_k; beside the map of S there is the arithmetic of S."""
+    app = open_page("attention", **LINK | {"stage": "scores", "lang": language})
+    assert steps(app) and not [one for one in charts(app) if "why_there" in one["key"]]
+    assert catalogue(language)["why.score_scaled"] == catalogue(language)["attention.scaled"].rstrip("s").lower()
 
 
 def test_the_largest_parts_have_bars_of_their_own_and_the_others_one_together() -> None:
@@ -60,7 +70,7 @@ def test_the_largest_parts_have_bars_of_their_own_and_the_others_one_together() 
     order = np.argsort(-np.abs(parts))
     np.testing.assert_allclose(values[1:7], parts[order[:6]], atol=0.006)
     assert values[7] == pytest.approx(parts[order[6:]].sum(), abs=0.006)
-    assert named[7:] == [f"{len(parts) - 6} other parts", "score"] and len(values) == 9
+    assert named[7:] == [f"{len(parts) - 6} other parts", "scaled score"] and len(values) == 9
 
 
 def test_on_a_drawing_and_where_norms_come_first_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +95,7 @@ def test_in_the_decoder_the_parts_of_the_source_are_the_encoders() -> None:
 def test_what_may_not_be_seen_and_what_is_alone_is_said_to_need_no_score() -> None:
     link = LINK | {"s": "i love you .", "layer": "2", "panel": "inside", "block": "attention", "stage": "weights"}
     app = open_page("translation", **link | {"step": "1", "key": "1"})
-    assert "may look only at" in texts(app) and not [one for one in charts(app) if "why_there" in one["key"]]
+    assert "may attend only to" in texts(app) and not [one for one in charts(app) if "why_there" in one["key"]]
     app = open_page("translation", **link | {"step": "2", "key": "4"})
     assert "is hidden from" in texts(app)
     assert steps(open_page("attention", **LINK, input="flat"))  # one token alone: its arithmetic, and no question
@@ -113,19 +123,30 @@ def test_the_pairs_are_the_sources_of_both_tokens_above_the_mean_of_the_row() ->
 def test_without_a_part_the_weights_are_those_of_the_rest() -> None:
     app = open_page(
         "attention",
-        **LINK | {"s": "the animal did not cross the street because it was too tired .", "head": "7", "key": "6"},
+        **LINK
+        | {
+            "s": "the animal did not cross the street because it was too tired .",
+            "hidden": "none",
+            "head": "7",
+            "key": "6",
+        },
     )
     trace = run_of(app)
     scores = of_attention(trace, trace.graph.sublayers(2)[0], 6)
     part = scores.of_keys.index("layers.1.attention.output")
     row = trace["layers.2.attention.scaled"][6, 3] - scores.parts[:, part, 3].sum(0)
     weight = np.exp(row)[5] / np.exp(row).sum()
-    assert f"would get {weight:.0%} instead of 90%" in texts(app).replace("\\", "")
+    now = trace["layers.2.attention.weights"][6, 3, 5]
+    assert f"would get {weight:.0%} instead of {now:.0%}" in texts(app).replace("\\", "")
 
 
 def test_where_positions_alone_or_words_alone_would_look_is_said_of_heads_in_which_they_count() -> None:
     """Head 3 of layer 2 looks at the next word: positions alone send it there."""
-    link = LINK | {"s": "the animal did not cross the street because it was too tired .", "layer": "2"}
+    link = LINK | {
+        "s": "the animal did not cross the street because it was too tired .",
+        "hidden": "none",
+        "layer": "2",
+    }
     for head, source, said, other in (
         ("3", "embedding.positions", "Position against position", "Word against word"),
         ("4", "embedding.tokens", "Word against word", "Position against position"),
@@ -133,8 +154,8 @@ def test_where_positions_alone_or_words_alone_would_look_is_said_of_heads_in_whi
         app = open_page("attention", **link | {"head": head})
         scores = of_attention(run_of(app), run_of(app).graph.sublayers(1)[0], int(head) - 1)
         place = scores.of_keys.index(source)
-        best = run_of(app).tokens[scores.parts[place, place, 3].argmax()]
-        assert f"{said} alone would look most at “{best}”" in texts(app).replace("\\", "")
+        best = placed(run_of(app).tokens)[scores.parts[place, place, 3].argmax()]
+        assert f"{said} alone would attend most to “{best}”" in texts(app).replace("\\", "")
         assert (other in texts(app)) == (
             scores.shares(np.ones(scores.parts.shape[2:], bool))[1 - place, 1 - place] >= 0.05
         )
@@ -193,6 +214,6 @@ def test_a_part_leads_to_the_page_on_which_it_was_computed() -> None:
         if way:
             page, chosen = way
             assert page in pages and chosen.get("layer", 0) == layer_of(source)
-            assert f"{page}.panel_{chosen['panel']}" in catalogue("en")
-    assert ways["layers.1.ffn.output"] == ("feed_forward", {"panel": "output", "layer": 1, "token": 2})
+            assert chosen["panel"] is None or f"{page}.panel_{chosen['panel']}" in catalogue("en")
+    assert ways["layers.1.ffn.output"] == ("feed_forward", {"panel": None, "stage": "output", "layer": 1, "token": 2})
     assert ways["decoder.layers.1.cross.output"][1]["block"] == "cross"

@@ -10,9 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from pages.school.lessons.case import is_right
-from pages.school.lessons.rows import LESSONS, QUESTIONS, Own, Question
-from pages.school.lessons.truths import clear_truth
+from pages.school.lessons.lesson import LESSONS
 from pages.school.lessons.written import (
     MOST_QUESTIONS,
     MOST_TEXT,
@@ -27,6 +25,9 @@ from pages.school.lessons.written import (
     own_lesson,
     place_of,
 )
+from pages.school.questions import QUESTIONS
+from pages.school.questions.case import is_right
+from pages.school.questions.question import Own, Question, clear_truth
 from pages.ui.state.choice import Choice
 from pages.ui.text import LANGUAGES, catalogue
 

@@ -13,7 +13,6 @@ from model.graph import graph
 from model.scaling import WIDTHS
 from pages.ui.state import pictures, sketch
 from pages.ui.state.choice import (
-    DEPTHS,
     FIELDS,
     HIDEABLE,
     LANGUAGES,
@@ -104,11 +103,7 @@ choices = st.builds(
     panel=maybe(st.from_regex(r"\w{1,40}", fullmatch=True, alphabet=NAMES)),
     stage=maybe(st.sampled_from(["scores", "weights", "Q"])),
     lang=st.sampled_from(list(LANGUAGES)),
-    depth=st.sampled_from(DEPTHS),
-    **{
-        name: st.booleans()
-        for name in ("big", "why", "hide_special", "every_layer", "several", "same_range", "any_place")
-    },
+    **{name: st.booleans() for name in ("big", "why", "hide_special", "every_layer", "several", "same_range")},
     measure=maybe(st.sampled_from(MEASURES)),
     amount=maybe(st.floats(-100, 100)),
     shown=st.sampled_from(SHOWN),
@@ -120,7 +115,6 @@ choices = st.builds(
     d_k=st.sampled_from(WIDTHS),
     least=places(50),
     sublayer=st.sampled_from([1, 2]),
-    order=st.sampled_from(["most", "all", "sorted"]),
     subset=st.lists(st.tuples(places(5), places(7)), max_size=4, unique=True).map(tuple),
     cost=costs,
 )
@@ -165,7 +159,6 @@ def test_links_count_as_people_do_and_leave_out_what_nobody_chose() -> None:
         "head": "1",
         "token": "1",
         "hidden": "2.4",
-        "depth": "story",
         "subset": "1.5",
     }
 

@@ -3,9 +3,8 @@
 import pytest
 
 from model.analysis import softmax
-from pages.ui.components.diagram import page_of
 from pages.ui.frame.contents import PAGES
-from pages.ui.frame.glossary import PURPOSES, entries
+from pages.ui.frame.glossary import PURPOSES, entries, page_of
 from pages.ui.runs import pipelines
 from pages.ui.text import LANGUAGES, catalogue
 from tests.networks import ALL, trace_of

@@ -19,7 +19,7 @@ def test_clicking_for_long_leaves_nothing_behind(name: str) -> None:
     app = open_page(name, s="the cat sat .")
     after = []
     for layer in (2, 3, 4, 5, 6, 1, 2, 3):
-        app.sidebar.slider(key="layer").set_value(layer).run()
+        app.button_group(key="either.layer").set_value(layer - 1).run()
         assert not app.exception and not app.error
         after.append(kept(app))
     assert after[-1] == after[1]
@@ -28,9 +28,9 @@ def test_clicking_for_long_leaves_nothing_behind(name: str) -> None:
 def test_a_callback_still_answers_after_many_runs() -> None:
     app = open_page("attention", s="the cat sat .")
     for layer in (2, 3, 4):
-        app.sidebar.slider(key="layer").set_value(layer).run()
-    app.sidebar.selectbox(key="example").select_index(1).run()
-    assert app.sidebar.text_input(key="s").value != "the cat sat ."
+        app.button_group(key="either.layer").set_value(layer - 1).run()
+    app.button_group(key="either.head").set_value(5).run()
+    assert app.session_state["choice"].head == 5
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def _looked_for() -> set[str]:
     """What our scripts and style.css look for in a page: by data-testid, by its other data-, by class."""
     found: set[str] = set()
     for source in OURS:
-        text = re.sub(r"/\*.*?\*/", "", source.read_text("utf-8"), flags=re.DOTALL)
+        text = re.sub(r"/\*.*?\*/|\$\{[^{}]*\}", "", source.read_text("utf-8"), flags=re.DOTALL)
         found.update(re.findall(r'data-testid="?([\w-]+)', text))
         found.update(re.findall(r"\[(data-(?!testid|do|menu)[\w-]+)", text))
         selectors = r"[^{};]+(?=\{)" if source == assets.STYLE else r"'[^'\n]*'|`[^`\n]*`"
@@ -145,12 +145,15 @@ def _looked_for() -> set[str]:
 @cache
 def _ours() -> str:
     """All Python and scripts of pages/, in which the classes of our own are written."""
-    pages = HOUSE / "pages"
-    return "\n".join(source.read_text("utf-8") for kind in ("*.py", "*.js") for source in pages.rglob(kind))
+    folders = HOUSE / "pages", HOUSE / "model/overview"
+    sources = [source for folder in folders for kind in ("*.py", "*.js") for source in folder.rglob(kind)]
+    return "\n".join(source.read_text("utf-8") for source in sources)
 
 
 def _written_here(name: str) -> bool:
-    """Whether a class name is one of ours: a word in quotes somewhere, or the key of a widget."""
+    """Whether a name is one of ours: a class in quotes somewhere, the key of a widget, or an attribute that we set."""
+    if name.startswith("data-"):
+        return f"dataset.{name.removeprefix('data-')} =" in _ours()
     return name.startswith("st-key-") or bool(re.search(rf"[\"' ]{name}[\"' ]", _ours()))
 
 

@@ -130,7 +130,7 @@ def test_a_handout_of_a_page_asks_first_and_hides_what_each_picture_says() -> No
     (part,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "handout"]
     (sheet,) = json.loads(part.json)
     page, words = sheet["html"], catalogue("en")
-    assert f"<h1>{words['attention.question']}</h1>" in page and "layer 2, head 3" in page and "i love you ." in page
+    assert f"<h1>{words['attention.purpose']}</h1>" in page and "layer 2, head 3" in page and "i love you ." in page
     assert 'src="picture:attention.' in page and 'class="equation"' in page
     (chart,) = charts(app)
     (folded,) = re.findall(r"<details><summary>[^<]*</summary><p>(.*?)</p></details>", page)

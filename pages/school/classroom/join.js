@@ -4,7 +4,7 @@
   'use strict'
   var WORDS = JSON.parse(document.getElementById('words').textContent)
   var LANGUAGES = ['en', 'zh']
-  var BEANS = 100, HANDFUL = 10, LONGEST_WORD = 24
+  var CHIPS = 3, LONGEST_WORD = 24
   var SILENCE = 45000   // ms without a word from the server, who says something every 15 s: the line is dead
   var POLL = 3000       // ms between two questions, where the server cannot speak by itself
   var DEAF = 500        // ms after a tap in which another one is the same tap, and what now stands under it does nothing
@@ -124,7 +124,7 @@
     open: function () {
       if (draft.of !== now()) draft = { of: now() }
       var question = says.question, made = GESTURES[question.gesture](question)
-      if (GESTURES[question.gesture] === tap) return head().concat([made])   // which is sent by itself
+      if (GESTURES[question.gesture] === tap || question.gesture === 'chips') return head().concat([made])   // sent by itself
       return head().concat([el('form', { onsubmit: function () { send(); return false }, novalidate: true }, [
         made, missing ? el('p', { 'class': 'wrong', role: 'alert' }, missing) : null,
         el('button', { type: 'submit', 'class': 'main' }, word('send'))])])
@@ -150,12 +150,13 @@
   // A guess in words.
   function named(guess) {
     var question = says.question, at = (question.options || []).indexOf(guess)
-    if (question.gesture === 'beans') {
-      return question.options.map(function (option, i) { return guess[i] ? called(i) + ' ' + Math.round(guess[i]) : '' })
+    if (question.gesture === 'chips') {
+      return question.options.map(function (option, i) { return guess[i] ? called(i) + ' ' + dots(guess[i]) : '' })
         .filter(Boolean).join(word('comma'))
     }
     return at >= 0 ? called(at) : typeof guess === 'number' ? figure(guess) : guess
   }
+  function dots(chips) { return new Array(chips + 1).join('●') }
   function called(at) { return local(says.question.names)[at] || says.question.options[at] }
   function tidy(value) { return Math.round(value * 100) / 100 }
   function figure(value) {
@@ -223,26 +224,27 @@
         return /^\d+$/.test(input.value) ? parseInt(input.value, 10) : undefined
       })
     },
-    beans: function (question) {
+    chips: function (question) {   // the last chip sends the guess
       var given = draft.guess = (draft.guess || question.options.map(function () { return 0 })).slice()
       var left = el('p', { role: 'status', 'class': 'left' }), rows = []
-      function give(i, beans) {
+      function total() { return given.reduce(function (sum, one) { return sum + one }, 0) }
+      if (total() === CHIPS) given = draft.guess = given.map(function () { return 0 })   // to be changed, he begins anew
+      function give(i, chips) {
         return function () {
-          var rest = BEANS - given.reduce(function (sum, one) { return sum + one }, 0)
-          if (given[i] + beans >= 0 && rest >= beans) given[i] += beans
-          count()
+          if (given[i] + chips >= 0) given[i] += chips
+          if (total() === CHIPS) cast(given, 0)
+          else count()
         }
       }
       function count() {
-        var rest = BEANS - given.reduce(function (sum, one) { return sum + one }, 0)
-        left.textContent = rest ? word('beans_left', { left: rest }) : word('beans_all')
-        rows.forEach(function (row, i) { row.textContent = String(given[i]) })
+        left.textContent = word('chips_left', { left: CHIPS - total() })
+        rows.forEach(function (row, i) { row.textContent = dots(given[i]) })
       }
-      var made = el('fieldset', {}, [el('legend', {}, word('beans')), left].concat(question.options.map(function (option, i) {
+      var made = el('fieldset', { disabled: !!deaf }, [el('legend', {}, word('chips')), left].concat(question.options.map(function (option, i) {
         var name = called(i), counted = rows[i] = el('span', { 'class': 'count' })
-        var fewer = el('button', { type: 'button', 'aria-label': word('fewer', { name: name }), onclick: give(i, -HANDFUL) }, '−')
-        var more = el('button', { type: 'button', 'aria-label': word('more', { name: name }), onclick: give(i, HANDFUL) }, '+')
-        return el('div', { 'class': 'bean' }, [el('span', { 'class': 'name' }, name), counted, fewer, more])
+        var fewer = el('button', { type: 'button', 'aria-label': word('fewer', { name: name }), onclick: give(i, -1) }, '−')
+        var more = el('button', { type: 'button', 'aria-label': word('more', { name: name }), onclick: give(i, 1) }, '+')
+        return el('div', { 'class': 'chip' }, [el('span', { 'class': 'name' }, name), counted, fewer, more])
       })))
       count()
       return made
@@ -253,7 +255,6 @@
     var guess = draft.guess, gesture = says.question.gesture, span = says.question.span
     if (gesture === 'word' && /\s/.test(guess || '')) return word('one_word')
     if (gesture === 'number' && !(guess >= span[0] && guess <= span[1])) return word('lacks_number', { low: span[0], high: span[1] })
-    if (gesture === 'beans' && guess.reduce(function (sum, one) { return sum + one }, 0) !== BEANS) return word('lacks_beans')
     if (guess === undefined || guess === '') return word('lacks_guess')
     return ''
   }
@@ -263,11 +264,11 @@
   function revealed() {
     var truth = says.truth, question = says.question, vote = mine(true), parts = []
     var whose = truth.own ? 'teacher' : 'network'
-    if (question.gesture === 'beans') {
+    if (question.gesture === 'chips') {
       var rows = question.options.map(function (option, i) {
         return el('tr', {}, [el('th', { scope: 'row' }, called(i)), el('td', { 'class': 'bars', 'aria-hidden': true }, [
-          vote ? bar('own', vote.guess[i]) : null, bar('true', truth.answer[i])]),
-          el('td', { 'class': 'n own' }, vote ? String(vote.guess[i]) : '–'), el('td', { 'class': 'n true' }, String(Math.round(truth.answer[i])))])
+          vote ? bar('own', 100 * vote.guess[i] / CHIPS) : null, bar('true', truth.answer[i])]),
+          el('td', { 'class': 'n own' }, vote ? dots(vote.guess[i]) : '–'), el('td', { 'class': 'n true' }, figure(truth.answer[i] / 100))])
       })
       var titles = [word('token'), '', word('you'), word(whose)]
       parts = [el('table', {}, [el('thead', {}, el('tr', {}, titles.map(function (title, i) {
@@ -293,9 +294,9 @@
     }
     return head().concat(parts)
   }
-  function bar(whose, beans) {
+  function bar(whose, share) {
     var made = el('div', { 'class': 'bar ' + whose })
-    made.style.width = beans + '%'
+    made.style.width = share + '%'
     return made
   }
   function track(span, guess, answer) {

@@ -7,16 +7,16 @@ Guess = str | float | list[int]
 #: A text in each language: {"en": "…", "zh": "…"}.
 Words = dict[str, str]
 
-BEANS = 100
+CHIPS = 3  # each of which is a third of the attention that a token has to give
 LONGEST_WORD = 24  # characters
 
 
 class Shown(TypedDict):
     """What a phone may see before the answer: nothing here may tell it.
 
-    key: the question's name in its lesson. gesture: "word", "tap", "same", "slide", "number" or "beans". ask: the
+    key: the question's name in its lesson. gesture: "word", "tap", "same", "slide", "number" or "chips". ask: the
     question. reads: the input as the network reads it. options: what a guess of "tap" and "same" may be, and for
-    "beans" what gets beans. names: how these are called, in each language. span: the least and the largest number.
+    "chips" what gets chips. names: how these are called, in each language. span: the least and the largest number.
     """
 
     key: str
@@ -31,14 +31,13 @@ class Shown(TypedDict):
 class Told(TypedDict):
     """What is true, which leaves the server once it is revealed.
 
-    answer: a word, an option, a number, or a number of beans for each option. near: how far a right number may be from
-    it; factor: how many times as large or as small it may be. why: one sentence or two. see: where it can be tried, an
-    address below the app's ("attention?s=…"). own: where it is what a teacher set down, not what the network does.
+    answer: a word, an option, a number, or, in hundredths, a weight for each option. near: how far a right number may
+    be from it. why: one sentence or two. see: where it can be tried, an address below the app's ("attention?s=…"). own:
+    where it is what a teacher set down, not what the network does.
     """
 
     answer: Any
     near: NotRequired[float]
-    factor: NotRequired[float]
     why: NotRequired[Words]
     see: NotRequired[str]
     own: NotRequired[bool]
@@ -64,8 +63,8 @@ def checked(shown: Shown, guess: object) -> Guess:
             return guess
         case "number", int() if _within(shown, guess):
             return guess
-        case "beans", list() if len(guess) == len(shown["options"]):
-            if all(type(beans) is int and beans >= 0 for beans in guess) and sum(guess) == BEANS:
+        case "chips", list() if len(guess) == len(shown["options"]):
+            if all(type(chips) is int and chips >= 0 for chips in guess) and sum(guess) == CHIPS:
                 return guess
     raise ValueError(f"no guess for {shown['gesture']}")
 

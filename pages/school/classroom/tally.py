@@ -7,9 +7,9 @@ from typing import cast
 
 import numpy as np
 
-from pages.school.classroom.questions import Guess, Shown, Told, tidy
+from pages.school.classroom.questions import CHIPS, Guess, Shown, Told, tidy
 from pages.school.classroom.store import SURE, Asked, Vote
-from pages.school.lessons.case import Truth, is_right
+from pages.school.questions.case import Truth, is_right
 
 BARS = 10  # into which the span of a slider is cut
 
@@ -32,8 +32,8 @@ class Bar:
 class Tally:
     """What one round adds up to.
 
-    answers: how many. rights: how many of them were right. sure_and_wrong: how many were sure,
-    and wrong. numbers: of "slide" and "number", each guess, sorted. rows: of "beans", (phone, option); mean: (option,).
+    answers: how many. rights: how many of them were right. sure_and_wrong: how many were sure, and wrong. numbers: of
+    "slide" and "number", each guess, sorted. rows: of "chips", in hundredths, (phone, option); mean: (option,).
     """
 
     answers: int
@@ -52,8 +52,7 @@ class Tally:
 def right(shown: Shown, truth: Told, guess: Guess) -> bool:
     """Whether a guess is right, as it is alone."""
     answer = tidy(truth["answer"]) if shown["gesture"] == "word" else truth["answer"]
-    close = {"near": truth.get("near", 0.0), "factor": truth.get("factor", 1.0)}
-    return is_right(shown["gesture"], guess, Truth(answer, 0.0, {}, (), {}, **close))
+    return is_right(shown["gesture"], guess, Truth(answer, 0.0, {}, (), {}, near=truth.get("near", 0.0)))
 
 
 def tally(shown: Shown, truth: Told, votes: Sequence[Vote]) -> Tally:
@@ -62,10 +61,10 @@ def tally(shown: Shown, truth: Told, votes: Sequence[Vote]) -> Tally:
     wrong = sum(_sure_and_wrong(shown, truth, vote) for vote in votes)
     gesture, guesses = shown["gesture"], [vote.guess for vote in votes]
     numbers = sorted(cast(list[float], guesses)) if gesture in ("slide", "number") else []
-    options = len(shown["options"]) if gesture == "beans" else 0
-    rows = np.array(guesses if options else [], dtype=float).reshape(len(votes) if options else 0, options)
-    mean = rows.mean(axis=0) if len(rows) else np.zeros(options)
-    return Tally(len(votes), sum(true), wrong, numbers, rows, mean)
+    options = len(shown["options"]) if gesture == "chips" else 0
+    given = np.array(guesses if options else [], dtype=float).reshape(len(votes) if options else 0, options)
+    mean = given.sum(axis=0) * 100 / (CHIPS * max(1, len(given)))
+    return Tally(len(votes), sum(true), wrong, numbers, given * 100 / CHIPS, mean)
 
 
 def tallies(asked: Asked) -> dict[int, Tally]:
@@ -74,12 +73,12 @@ def tallies(asked: Asked) -> dict[int, Tally]:
 
 
 def bars(shown: Shown, truth: Told, rounds: Mapping[int, Sequence[Vote]]) -> list[Bar]:
-    """All answers but beans, with both rounds beside each other.
+    """All answers but chips, with both rounds beside each other.
 
     Options in their order, words by how many wrote them, numbers from the least on; of a slider, tenths of its span.
     """
     gesture = shown["gesture"]
-    if gesture == "beans":
+    if gesture == "chips":
         return []
     group = _grouping(shown)
     counted = {number: Counter(group(vote.guess) for vote in votes) for number, votes in sorted(rounds.items())}

@@ -5,8 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.school.lessons.asking import called
-from pages.school.lessons.rows import QUESTIONS, Lesson, Own, Question
+from pages.school.lessons.lesson import Lesson
+from pages.school.lessons.wording import called
 from pages.school.lessons.written import (
     MOST_MINUTES,
     MOST_TEXT,
@@ -23,6 +23,8 @@ from pages.school.lessons.written import (
     own_lesson,
     place_of,
 )
+from pages.school.questions import QUESTIONS
+from pages.school.questions.question import Own, Question
 from pages.ui.frame.pickers import lasting, set_lasting
 from pages.ui.state.link import chosen, select
 from pages.ui.text import literal, plain, texts_of

@@ -13,7 +13,9 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from model.errors import ReasonedError
-from pages.school.lessons.rows import QUESTIONS, Lesson, Own, Question
+from pages.school.lessons.lesson import Lesson
+from pages.school.questions import QUESTIONS
+from pages.school.questions.question import Own, Question
 from pages.ui.frame.contents import PAGES
 from pages.ui.state import sketch
 from pages.ui.state.choice import FIELDS, Choice
@@ -28,8 +30,10 @@ MOST_NUMBER = 1e9
 #: How a question of a teacher's can be answered.
 OWN_GESTURES = ("tap", "number", "slide")
 NAMES = {"ask", "text", "gesture", "options", "from", "to", "answer", "near", "why", "minutes", "place"}
+#: How questions of ours were called that have since been merged with another one.
+FORMER = {"beans": "weights", "sum": "residual", "seat": "twin", "race": "word", "single": "alone"}
 #: What a link holds that is no place: who looks, and how; which run it is of; a class and a lesson.
-NO_PLACE = {"lang", "depth", "big", "symbols", "seen", "lesson", "question", "goal", "class", "role"}
+NO_PLACE = {"lang", "big", "symbols", "lesson", "question", "goal", "class", "role"}
 NO_PLACE |= {"input", "model", "s", "ink", "picture", "into", "forced", "beam", "other", "other_ink", "other_picture"}
 PLACES = {field.name for field in FIELDS} - NO_PLACE
 #: The pages that can be shown.
@@ -149,7 +153,7 @@ def _read(row: object, number: int) -> Question:
         except LessonError as error:
             raise LessonError("place", number=number) from error
     if "ask" in row:
-        question = QUESTIONS.get(row["ask"]) if isinstance(row["ask"], str) else None
+        question = QUESTIONS.get(FORMER.get(row["ask"], row["ask"])) if isinstance(row["ask"], str) else None
         if question is None or row.keys() & {"gesture", "options", "from", "to", "answer", "near"}:
             raise wrong
         own = Own(words, why) if words else None

@@ -1,14 +1,14 @@
-"""The class as a head: a hundred beans shared out over the tokens are a row of attention, made by people."""
+"""The class as a head: chips given to tokens, and averaged, are a row of attention, made by people."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-CLEARLY = 5.0  # beans more than in any head, from which on the class looked where no head did
+CLEARLY = 5.0  # hundredths more than in any head, from which on the class looked where no head did
 
 
 class Head(NamedTuple):
-    """A head, from 0, and how many of its 100 beans lie where the class has its own."""
+    """A head, from 0, and how much of its 100 lies where the class has its own."""
 
     layer: int
     head: int
@@ -28,6 +28,6 @@ def alike(mean: np.ndarray, rows: np.ndarray) -> list[Head]:
 
 
 def where_no_head_looked(mean: np.ndarray, rows: np.ndarray) -> list[int]:
-    """The tokens that got more beans from the class than from any head, by CLEARLY at least."""
+    """The tokens that got more from the class than from any head, by CLEARLY at least."""
     most = 100 * rows.reshape(-1, rows.shape[-1]).max(axis=0)
     return [int(place) for place in np.flatnonzero(mean - most >= CLEARLY)]

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import cast
 
 from pages.school.classroom.questions import Shown, Told
-from pages.school.lessons import asking
-from pages.school.lessons.asking import asked, options
-from pages.school.lessons.case import Truth
-from pages.school.lessons.rows import Question
+from pages.school.lessons import wording
+from pages.school.lessons.wording import asked, options
+from pages.school.questions.case import Truth
+from pages.school.questions.question import Question
 from pages.ui.text import LANGUAGES, speaking, unmarked
 
 
@@ -32,8 +32,8 @@ def for_phones(
         shown |= {"options": list(truth.options), "names": names}
     if question.gesture in ("slide", "number"):
         shown["span"] = [float(end) for end in truth.span]
-    answer = [round(beans, 1) for beans in truth.answer] if question.gesture == "beans" else truth.answer
-    true = Told(answer=answer, near=float(truth.near), factor=float(truth.factor), why=reason, see=see)
+    answer = [round(share, 1) for share in truth.answer] if question.gesture == "chips" else truth.answer
+    true = Told(answer=answer, near=float(truth.near), why=reason, see=see)
     if question.measure is None:
         true["own"] = True
     return cast(Shown, shown), true
@@ -41,4 +41,4 @@ def for_phones(
 
 def why(question: Question, truth: Truth) -> str:
     """What is said after the answer, without marks."""
-    return unmarked(asking.why(question, truth))
+    return unmarked(wording.why(question, truth))

@@ -1,33 +1,44 @@
 """Which lesson a link holds, and which run a question of it is about."""
 
+from collections.abc import Hashable
 from dataclasses import replace
 from functools import lru_cache
+from threading import Lock
+
+from cachetools import LRUCache, cached
+from cachetools.keys import hashkey
 
 from model import Pipeline
 from model.pipeline import Reading
 from model.telling import telling_word
 from model.translator import Task
-from pages.school.lessons.asking import truth_for
-from pages.school.lessons.case import Case, Truth
-from pages.school.lessons.rows import ENCODER, LESSONS, Lesson, Question
+from pages.school.lessons.lesson import LESSONS, TOUR, Lesson
 from pages.school.lessons.written import LessonError, lesson_from_code, opened_at
+from pages.school.questions.case import Case, Truth
+from pages.school.questions.question import Question, clear_truth
+from pages.school.tour.station import EXAMPLE
 from pages.ui.page import Page
 from pages.ui.runs import pipelines
 from pages.ui.runs.masks import with_words_hidden
 from pages.ui.sections.writing import best_aligned
-from pages.ui.server.cache import of_networks
+from pages.ui.server.cache import digest, of_networks
+from pages.ui.state import sketch
 from pages.ui.state.choice import LANGUAGES, Choice
 from pages.ui.state.first_sight import first_picture
+from pages.ui.text import class_label, language
 
 
-def lesson_of(choice: Choice) -> tuple[Lesson, LessonError | None]:
-    """The lesson of a link, or ours and why it is not the one that the link holds."""
-    if choice.lesson and choice.lesson not in LESSONS:
-        try:
-            return lesson_from_code(choice.lesson), None
-        except LessonError as error:
-            return ENCODER, error
-    return LESSONS.get(choice.lesson or "", ENCODER), None
+def lesson_of(choice: Choice, usual: Lesson) -> tuple[Lesson, LessonError | None]:
+    """The lesson of a link; the `usual` one where it holds none, or none that can be read, and then why."""
+    if choice.lesson is None:
+        return usual, None
+    ours = {TOUR.name: TOUR} | LESSONS
+    if choice.lesson in ours:
+        return ours[choice.lesson], None
+    try:
+        return lesson_from_code(choice.lesson), None
+    except LessonError as error:
+        return usual, error
 
 
 def with_a_gap(choice: Choice, typed: Reading) -> tuple[int, ...] | None:
@@ -67,6 +78,10 @@ def case_of(page: Page, question: Question) -> Case | None:
         sentence, _, _ = pipelines.read_by(name, page.given)
         run = pipelines.run(name, Task(sentence, page.choice.into))
         return Case(translator, run, 0, translator.target_vocabulary, *best_aligned(run, name))
+    if question.run == "drawing" and page.kind == "words":
+        digits, ink = pipelines.pipeline("digits"), sketch.ink(sketch.example(EXAMPLE))
+        labels = [class_label(name) for name in digits.reader.labels]
+        return Case(digits, pipelines.run("digits", ink), 0, labels)
     if question.place and question.measure:
         _, values = opened_at(question.place)
         at = {"layer": page.config.layers, "head": page.config.heads, "token": len(page.tokens)}
@@ -76,7 +91,21 @@ def case_of(page: Page, question: Question) -> Case | None:
 
 
 def truth_here(page: Page, question: Question) -> tuple[Case, Truth] | None:
-    """The run that a question is about, and its true answer; None where that is not clear."""
-    case = case_of(page, question)
-    truth = truth_for(page, question, case) if case else None
-    return None if case is None or truth is None else (case, truth)
+    """The run that a question is about, and its true answer, worked out once for all visitors; None where that is not
+    clear. What a teacher set down is at hand.
+    """
+    if (case := case_of(page, question)) is None:
+        return None
+    if question.measure is None:
+        truth = clear_truth(question, case)
+    else:
+        written = getattr(case.trace, "written_ids", None)  # of a translation
+        where = (case.token, case.layer, case.head, case.step, written, language())
+        truth = _truth(question, case, hashkey(case.pipeline, digest(page.subject), *where))
+    return None if truth is None else (case, truth)
+
+
+@of_networks
+@cached(LRUCache(1000), key=lambda question, _, known: hashkey(question.row, question.least, known), lock=Lock())
+def _truth(question: Question, case: Case, known: Hashable) -> Truth | None:
+    return clear_truth(question, case)

@@ -59,7 +59,7 @@ class Plan:
     def choice(self, now: Choice) -> Choice:
         """The reader's choice, with the lesson and the input that the class is about."""
         about, _ = Choice.from_link(dict(self.link))
-        own = {name: getattr(now, name) for name in ("lang", "depth", "big", "of_class", "role")}
+        own = {name: getattr(now, name) for name in ("lang", "big", "of_class", "role")}
         return about.with_(**own)
 
 

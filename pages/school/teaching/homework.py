@@ -147,8 +147,8 @@ def _want(reader: Reader, goal: Goal, typed: str) -> None:
 
 def _opened_at(page: Page, goal: Goal) -> Choice:
     """What a task's link opens: the sentence as it is now, where the task can be worked on, and nothing done yet."""
-    there: dict[str, object] = {"lesson": None, "question": None, "of_class": None, "seen": (), "edits": ()}
-    there |= {"depth": "numbers", **TASKS[goal.name].values}
+    there: dict[str, object] = {"lesson": None, "question": None, "of_class": None, "edits": ()}
+    there |= TASKS[goal.name].values
     if goal.name == "away":
         there |= {"layer": goal.values[0], "head": goal.values[1]}
     if TASKS[goal.name].hides:

@@ -7,8 +7,9 @@ from functools import cached_property
 from pages.school.classroom.phases import Phase, Proposal, following, proposal
 from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import Bar, Tally, bars, sure_and_wrong, tallies
-from pages.school.lessons.case import Truth
-from pages.school.lessons.rows import Lesson, Question
+from pages.school.lessons.lesson import Lesson
+from pages.school.questions.case import Truth
+from pages.school.questions.question import Question
 from pages.school.teaching.asked import why
 from pages.school.teaching.desk import Desk
 from pages.ui.page import Page

@@ -6,9 +6,9 @@ import streamlit as st
 
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.tally import bars
-from pages.school.lessons.asking import asked, called, figure_of, options, told
-from pages.school.lessons.case import Truth
-from pages.school.lessons.rows import Question
+from pages.school.lessons.wording import answer_in_words, asked, called, hints, otherwise
+from pages.school.questions.case import Truth, short
+from pages.school.questions.question import Question
 from pages.school.teaching import report
 from pages.school.teaching.asked import why
 from pages.school.teaching.lecture import Lecture
@@ -16,9 +16,9 @@ from pages.school.teaching.pictures import answer_is, answer_of
 from pages.school.teaching.projector import WANTED, controls, count, other_input
 from pages.school.teaching.results import of_right, said_of_sure
 from pages.school.teaching.start import not_asked
-from pages.ui.text import joined, language, literal, plain, t, texts_of
+from pages.ui.text import joined, language, literal, plain, texts_of
 
-ANSWERS = ("hidden_word", "read_class")  # measures of what the network answers at the end, with its probabilities
+ANSWERS = ("word", "digit")  # questions about what the network answers at the end, with its probabilities
 UNSURE = 1 / 3  # below it, the first of them is not sure
 CLEARLY = 2  # times as clear as a question must be to be asked
 text, word = texts_of("class")
@@ -65,32 +65,21 @@ def _present(lecture: Lecture) -> None:
         counted = [f"{bar.guess} ({sum(bar.counts.values())})" for bar in found]
         st.caption(text("words_were", words=plain("common.comma").join(counted)))
     if lecture.truth and lecture.question:
-        question, said_of = lecture.question, told(lecture.truth)
+        question = lecture.question
         st.markdown(f"**{text('say')}** {literal(why(question, lecture.truth))}")
         if question.measure is None:
             return
-        key = question.row
-        st.markdown(f"**{text('confusion')}** {t(f'lesson.{key}.otherwise', **said_of)}")
+        st.markdown(f"**{text('confusion')}** {otherwise(question, lecture.truth)}")
         with st.expander(word("hints"), icon=":material/lightbulb:"):
-            for name in question.class_hints:
-                st.markdown(f"- {t(f'lesson.{key}.{name}', **said_of)}")
+            for hint in hints(question, lecture.truth):
+                st.markdown(f"- {hint}")
 
 
 def _foretold(question: Question, truth: Truth, before: str = "") -> None:
     """A question that can come, what will be true of it, and how clear that is: for the teacher alone, beforehand."""
     st.markdown(f"**{before}** {asked(question, truth)}" if before else asked(question, truth))
     if question.measure:
-        st.markdown(f":gray[{text('foretold', answer=_in_words(question, truth))}] {how_clear(question, truth)}")
-
-
-def _in_words(question: Question, truth: Truth) -> str:
-    """What is true, as people say it; of beans, who gets most."""
-    if question.gesture == "beans":
-        most = max(range(len(truth.answer)), key=truth.answer.__getitem__)
-        return f"{options(truth)[most]} ({truth.answer[most]:.0f})"
-    if isinstance(truth.answer, str):
-        return dict(zip(truth.options, options(truth), strict=True)).get(truth.answer, truth.answer)
-    return figure_of(truth.answer)
+        st.markdown(f":gray[{text('foretold', answer=answer_in_words(truth))}] {how_clear(question, truth)}")
 
 
 def how_clear(question: Question, truth: Truth) -> str:
@@ -100,9 +89,9 @@ def how_clear(question: Question, truth: Truth) -> str:
     if question.measure is None:
         return ""
     said = []
-    if question.measure in ANSWERS:
+    if question.row in ANSWERS:
         best = sorted(truth.bars, key=lambda bar: -bar[1])[:3]
-        named = plain("common.comma").join(f"{name} {figure_of(share)}" for name, share in best)
+        named = plain("common.comma").join(f"{name} {short(share)}" for name, share in best)
         said.append(text("foretold_shares", words=named))
         if best[0][1] < UNSURE:
             said.append(text("foretold_unsure"))

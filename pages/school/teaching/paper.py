@@ -8,9 +8,11 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
-from pages.school.lessons.asking import Asking, asked, called, figure_of, new_record, options
-from pages.school.lessons.case import Case, Truth
-from pages.school.lessons.rows import EQUATIONS, Lesson, Question
+from pages.school.lessons.lesson import Lesson
+from pages.school.lessons.wording import asked, called, options, otherwise
+from pages.school.questions.case import Case, Truth, short
+from pages.school.questions.pictures import Look, answer_bars
+from pages.school.questions.question import Question
 from pages.school.teaching.asked import why
 from pages.school.teaching.cases import truth_here
 from pages.ui.components.handout import handout
@@ -60,7 +62,7 @@ def sheet(page: Page, lesson: Lesson, *, answers_open: bool = False) -> tuple[st
         return "", {}
     words = {name: word(name) for name in ("answers", "print")} | {"again": plain("common.handout_again")}
     words["language"] = page.choice.lang
-    there = address(urljoin(st.context.url or "", "lesson"), page.choice.with_(question=None, of_class=None, seen=()))
+    there = address(urljoin(st.context.url or "", "lesson"), page.choice.with_(question=None, of_class=None))
     seen = _drawing(page.seen) if page.seen is not None else ""
     html = exports.lesson_handout(
         title_of(lesson), page.about(), there, questions, words, seen=seen, answers_open=answers_open
@@ -71,19 +73,18 @@ def sheet(page: Page, lesson: Lesson, *, answers_open: bool = False) -> tuple[st
 def _question(page: Page, question: Question, case: Case, truth: Truth) -> tuple[exports.Question, Figure | None]:
     """A question as it stands on paper, and the picture of its answer; a teacher's own has none."""
     figure, key, says = None, f"paper.{question.key}", [why(question, truth)]
-    row = EQUATIONS.get(question.row, "").replace("{l}", "0")  # the same in each layer
+    row = question.equation.replace("{l}", "0")  # the same in each layer
     if question.measure:
-        asking = Asking(page, question, case, truth, new_record(0))
-        figure = asking.figure()
-        says.append(unmarked(asking.otherwise()))
+        figure = answer_bars(Look(question.row, question.gesture, case, truth, shown=True)).figure
+        says.append(unmarked(otherwise(question, truth)))
     elif truth.answer is not None:
-        answer = truth.answer if isinstance(truth.answer, str) else figure_of(truth.answer)
+        answer = truth.answer if isinstance(truth.answer, str) else short(truth.answer)
         says.insert(0, unmarked(t("lesson.own_answer", answer=answer)))
     if question.gesture in ("slide", "number"):
         low, high = (f"{end:g}" for end in truth.span)
         ticks = [word("between", low=low, high=high) + BLANK]
     else:
-        ticks = [name + BLANK if question.gesture == "beans" else f"☐ {name}" for name in options(truth)]
+        ticks = [name + BLANK if question.gesture == "chips" else f"☐ {name}" for name in options(truth)]
     words = " ".join(case.tokens) if case.trace.ids else ""
     one = exports.Question(
         title=called(question),

@@ -8,7 +8,7 @@ import numpy as np
 
 from pages.school.classroom.questions import Guess, Shown, Told
 from pages.school.classroom.tally import BARS, Bar
-from pages.school.lessons.asking import figure_of as number_in_words
+from pages.school.questions.case import short
 from pages.school.teaching.as_head import Head
 from pages.ui.figures import BLUE, GREY, LEGEND, ORANGE, Axis, Figure, figure_of, frame, grouped_bars, heatmap
 from pages.ui.figures.base import BREAK, axis_layout, look, scale, stroke, text_width
@@ -38,12 +38,12 @@ def name_of(shown: Shown, guess: Guess) -> str:
 
 
 def answer_of(shown: Shown, truth: Told) -> str:
-    """What is true, as people say it; of beans, who gets most."""
+    """What is true, as people say it; of chips, who gets most."""
     answer = truth["answer"]
-    if shown["gesture"] == "beans":
+    if shown["gesture"] == "chips":
         most = max(range(len(answer)), key=answer.__getitem__)
-        return f"{shown['names'][language()][most]} ({answer[most]:.0f})"
-    return name_of(shown, answer) if isinstance(answer, str) else number_in_words(answer)
+        return f"{shown['names'][language()][most]} ({short(answer[most] / 100)})"
+    return name_of(shown, answer) if isinstance(answer, str) else short(answer)
 
 
 def answer_is(truth: Told) -> str:
@@ -139,7 +139,7 @@ def without_title(figure: Figure) -> Figure:
     return figure
 
 
-def beans_over_each_other(
+def chips_over_each_other(
     rows: np.ndarray,
     names: Sequence[str],
     *,
@@ -156,7 +156,7 @@ def beans_over_each_other(
         bar: dict = dict(type="bar", orientation="h", x=own, y=places, marker={"color": BLUE})
         bar |= {"name": plain("class.the_network"), "opacity": 0.8, "hoverinfo": "skip"}
         traces.append(
-            bar | {"text": [f" {beans:.0f}" for beans in own], "textposition": "outside", "cliponaxis": False}
+            bar | {"text": [f" {share:.0f}" for share in own], "textposition": "outside", "cliponaxis": False}
         )
     points: list[tuple[float | None, float | None]] = []
     for row in rows:
@@ -178,7 +178,7 @@ def beans_over_each_other(
 
 def class_beside_heads(mean: np.ndarray, rows: np.ndarray, heads: Sequence[Head], names: Sequence[str]) -> Figure:
     """The class as one more head, at the left, and beside it those of the run, the most alike first: a row for each
-    token, and below each head the beans that it shares with the class.
+    token, and below each head how much of 100 it shares with the class.
     """
     values = np.stack([mean / 100, *(rows[head.layer, head.head] for head in heads)], axis=1).astype(np.float32)
     called = [plain("class.the_class"), *(f"{one.layer + 1}·{one.head + 1}" for one in heads)]

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import store
-from pages.school.lessons.asking import figure_of
+from pages.school.questions.case import short
 from pages.school.teaching import report, results
 from pages.school.teaching.desk import Plan
 from pages.school.teaching.lecture import Lecture
@@ -87,7 +87,7 @@ def _acts(lecture: Lecture) -> list[tuple[str, str, Callable[[], None], str]]:
         phase in (Phase.CLOSED, Phase.DISCUSS)
         and lecture.truth
         and lecture.question
-        and hints_so_far(lecture) < len(lecture.question.class_hints)
+        and hints_so_far(lecture) < lecture.question.hints
     ):
         acts.append(("give_hint", "lightbulb", lambda: more_hints(lecture), "secondary"))
     icon = "play_arrow" if desk.room.paused else "pause"
@@ -193,13 +193,13 @@ def _options(lecture: Lecture) -> None:
     shown = lecture.now.shown
     gesture = shown["gesture"]
     if names := shown.get("names", {}).get(language()):
-        if gesture == "beans":
-            st.markdown(text("by_beans"))
+        if gesture == "chips":
+            st.markdown(text("by_chips"))
         with st.container(horizontal=True, gap="small", key="class_options"):
             for name in names:
                 st.markdown(literal(name), width="content")
     elif span := shown.get("span"):
-        st.markdown(text(f"by_{gesture}", low=figure_of(span[0]), high=figure_of(span[1])))
+        st.markdown(text(f"by_{gesture}", low=short(span[0]), high=short(span[1])))
     else:
         st.markdown(text(f"by_{gesture}"))
 

@@ -31,7 +31,7 @@ td.bar i.first { background: #8a8f98 }
 
 @dataclass(frozen=True)
 class Line:
-    """One answer in the report: what it is called, whether it is right, and how many gave it in each vote (of beans:
+    """One answer in the report: what it is called, whether it is right, and how many gave it in each vote (of chips:
     how many each token got, on average).
     """
 
@@ -43,7 +43,7 @@ class Line:
 def lines(asked: Asked) -> list[Line]:
     """What was answered to a question."""
     shown, truth = asked.shown, asked.truth
-    if shown["gesture"] == "beans":
+    if shown["gesture"] == "chips":
         means = {number: one.mean for number, one in tallies(asked).items()}
         names, most = shown["names"][language()], max(truth["answer"])
         return [
@@ -122,7 +122,7 @@ def _section(asked: Asked, pictures: Sequence[str]) -> str:
     if worst:
         (name,) = names_of(shown, [worst])
         parts.append(f"<p>{html.escape(word('most_sure_of', wrong=worst.sure_and_wrong, answer=name))}</p>")
-    of = {number: one.answers for number, one in votes.items()} if shown["gesture"] != "beans" else {}
+    of = {number: one.answers for number, one in votes.items()} if shown["gesture"] != "chips" else {}
     parts += ["<table>", *_rows(lines(asked), list(votes), of), "</table>"]
     parts.append(f"<p><b>{html.escape(word(answer_is(truth), answer=answer_of(shown, truth)))}</b> ")
     parts.append(f"{html.escape(truth.get('why', {}).get(language(), ''))}</p>")

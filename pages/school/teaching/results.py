@@ -5,7 +5,8 @@ import streamlit as st
 
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.tally import Tally
-from pages.school.lessons.asking import figure_of, seen_at, told
+from pages.school.lessons.wording import hints, otherwise, seen_at
+from pages.school.questions.case import short
 from pages.school.teaching import as_head, pictures
 from pages.school.teaching.asked import why
 from pages.school.teaching.desk import INPUT
@@ -32,7 +33,7 @@ def ask(lecture: Lecture, *, small: bool = False) -> None:
     assert lecture.now is not None
     shown = lecture.now.shown
     with st.container(key="class_ask_small" if small else "class_ask"):
-        stands = "reads" in shown and not (small and shown["gesture"] == "beans")  # or in the picture, a row for each
+        stands = "reads" in shown and not (small and shown["gesture"] == "chips")  # or in the picture, a row for each
         reads = f"  \n:gray[{t('lesson.reads')}] {literal(shown['reads'])}" if stands else ""
         st.markdown(literal(shown["ask"][language()]) + reads)
 
@@ -66,15 +67,15 @@ def _answers(lecture: Lecture, *, revealed: bool) -> None:
     """How the answers are spread over what could be answered."""
     assert lecture.now is not None and lecture.last is not None
     shown = lecture.now.shown
-    if shown["gesture"] == "beans":
+    if shown["gesture"] == "chips":
         before = lecture.tallies[1].mean if len(lecture.tallies) > 1 else None
         own = np.array(lecture.now.truth["answer"], dtype=np.float32) if revealed else None
         names = shown["names"][language()]
-        figure = pictures.beans_over_each_other(lecture.last.rows, names, before=before, own=own)
+        figure = pictures.chips_over_each_other(lecture.last.rows, names, before=before, own=own)
     else:
         rounds = sorted(lecture.tallies)
         figure = pictures.distribution(shown, lecture.bars, rounds, revealed=revealed)
-    below = BELOW_HEADS if revealed and shown["gesture"] == "beans" else 0
+    below = BELOW_HEADS if revealed and shown["gesture"] == "chips" else 0
     _picture(lecture, "said", figure, text("said_alt", all=lecture.last.answers), below=below)
 
 
@@ -100,9 +101,8 @@ def discuss(lecture: Lecture) -> None:
 
 def _hints_given(lecture: Lecture) -> None:
     if lecture.question and lecture.truth:
-        given = lecture.question.class_hints[: hints_so_far(lecture)]
-        for name in given if lecture.phase is Phase.DISCUSS else given[-1:]:
-            said = t(f"lesson.{lecture.question.row}.{name}", **told(lecture.truth))
+        given = hints(lecture.question, lecture.truth)[: hints_so_far(lecture)]
+        for said in given if lecture.phase is Phase.DISCUSS else given[-1:]:
             st.markdown(f":material/lightbulb: **{text('a_hint')}** {said}")
 
 
@@ -143,7 +143,7 @@ def said_of_sure(lecture: Lecture, *, named: bool = True) -> list[str]:
         return []
     all_ = lecture.last.answers
     of_all = {"wrong": wrong, "all": all_, "share": percent(wrong / all_)}
-    if not (named and lecture.sure_and_wrong):  # beans are no single answer
+    if not (named and lecture.sure_and_wrong):  # chips are no single answer
         return [text("sure_and_wrong", **of_all)]
     (name,) = pictures.names_of(lecture.now.shown, [lecture.sure_and_wrong])
     return [text("most_sure_of", answer=name, **of_all)]
@@ -179,7 +179,7 @@ def _own_bars(lecture: Lecture) -> Figure:
     truth, question, last = lecture.truth, lecture.question, lecture.last
     names, values = map(list, zip(*truth.bars, strict=True))
     if not truth.literal:
-        names = [plain(f"lesson.{question.row}.bar_{name}", **told(truth)) for name in names]
+        names = [plain(f"lesson.{question.row}.bar_{name}", **truth.in_words) for name in names]
     colours, there = [BLUE] * len(names), None
     if last is not None and question.gesture == "slide" and last.numbers:
         middle = float(np.median(last.numbers))
@@ -188,7 +188,7 @@ def _own_bars(lecture: Lecture) -> Figure:
         there = np.array([said.get(name.casefold(), 0.0) for name in names], dtype=np.float32)
     elif str(truth.answer) in names:
         colours[names.index(str(truth.answer))] = ORANGE
-    numbers = [figure_of(float(value)) for value in values]
+    numbers = [short(float(value)) for value in values]
     room = None if there is None else np.maximum(values, there)  # for what is drawn beyond a bar
     long = 6 * (max(map(len, names)) > LONG)
     with pictures.for_the_last_row(less=3 + long):  # they are larger beside bars
@@ -205,9 +205,9 @@ def _said(lecture: Lecture) -> dict[str, float] | None:
 
 
 def _beside_heads(lecture: Lecture) -> tuple[Figure, str] | None:
-    """The mean of all beans as one more head, beside those of the run: a picture, and what it shows."""
+    """The mean of all chips as one more head, beside those of the run: a picture, and what it shows."""
     truth, question, last = lecture.truth, lecture.question, lecture.last
-    if truth is None or question is None or last is None or question.gesture != "beans":
+    if truth is None or question is None or last is None or question.gesture != "chips":
         return None
     every = every_weight(lecture.page.trace)[:, :, truth.place["token"]]
     order, names = as_head.alike(last.mean, every), list(truth.options)
@@ -237,7 +237,7 @@ def explained(lecture: Lecture) -> None:
         st.markdown(literal(lecture.now.truth.get("why", {}).get(language(), "")) if lecture.now else "")
         if truth is not None and question is not None:
             if question.measure:
-                st.markdown(t(f"lesson.{question.row}.otherwise", **told(truth)))
+                st.markdown(otherwise(question, truth))
             _to(lecture, *seen_at(question, truth))
     _alike(lecture)
 

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
-from pages.school.lessons.asking import called
-from pages.school.lessons.rows import ENCODER, LESSONS, Lesson, Question
+from pages.school.lessons.lesson import LESSONS, Lesson
+from pages.school.lessons.wording import called
+from pages.school.questions.question import Question
 from pages.school.teaching import desk
 from pages.school.teaching.desk import MINUTES, Plan
 from pages.school.teaching.paper import on_paper, title_of
@@ -24,7 +25,7 @@ def _which_lesson(page: Page, now: Lesson) -> None:
 
     def choose(name: str) -> None:
         if name in LESSONS:
-            select(lesson=None if name == ENCODER.name else name)
+            select(lesson=name)
 
     look = bound("class.lesson", now.name, choose, anew=True, among=titles)
     st.selectbox(word("lesson"), list(titles), format_func=titles.__getitem__, width=420, **look)

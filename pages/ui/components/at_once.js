@@ -69,8 +69,8 @@ function hear(by, number, at) {
   forget(one => one.chart.isConnected && (one.by === 'widget' ? !agrees(one) : one.number > (answered[one.by] ?? 0)))
 }
 
-/* A word under the strip, or a button for layer or head. */
-const WIDGETS = { chips: 'token', 'either-layer': 'layer', 'either-head': 'head' }
+/* A button for layer or head. */
+const WIDGETS = { 'either-layer': 'layer', 'either-head': 'head' }
 function widget({ target }) {
   const [key, field] = Object.entries(WIDGETS).find(([key]) => target.closest(`.st-key-${key}`)) ?? [], chart = charts()[0]
   if (!chart || !field) return
@@ -110,7 +110,6 @@ function pick(chart, name, number, { x, y, customdata }) {
 
 const PICKS = {
   map: ({ rows, columns }, y, x) => ({ token: rows[y], key: columns[x] }),
-  bars: ({ columns }, y) => ({ key: columns[y] }),
   patches: ({ grid: [side, front] }, y, x) => ({ token: x < 0 ? y : front + y * side + x }),
   frame: (_, y, x) => ({ layer: y, head: x }),
   lines: ({ rows, columns }, y, x, [row, column]) => ({
@@ -128,7 +127,7 @@ function figure({ figure, once }) {
 
 const digits = (least, most, kind) => new Intl.NumberFormat('en', {
   [`minimum${kind}Digits`]: least, [`maximum${kind}Digits`]: most, useGrouping: false, roundingMode: 'halfEven' })
-const whole = digits(0, 0, 'Fraction'), [two, six] = [2, 6].map(most => digits(1, most, 'Significant')), [three, four] = [3, 4].map(n => digits(n, n, 'Fraction'))
+const whole = digits(0, 0, 'Fraction'), [two, six] = [2, 6].map(most => digits(1, most, 'Significant')), four = digits(4, 4, 'Fraction')
 const ends = (bar, values, format = two) => ({
   ...bar, tickvals: values, ticktext: values.map(value => format.format(value).replace('-', '−')) })
 const box = (top, left, bottom, right) => ({ x0: left - .5, x1: right + .5, y0: top - .5, y1: bottom + .5 })
@@ -166,10 +165,6 @@ const DRAWS = {
       },
     }
   },
-  bars({ data: [bar], layout }, { columns }, at, run) {
-    const x = Float32Array.from(columns, column => run.value(at, at.token, column))
-    return { data: [{ ...bar, x, text: [...x].map(value => three.format(value)) }], layout }
-  },
   patches({ data, layout }, { grid: [side, front] }, at, run) {
     const under = data.slice(0, -2), [veil, marks] = data.slice(-2)
     const row = Float32Array.from({ length: front + side * side }, (_, key) => run.value(at, at.token, key))
@@ -184,13 +179,13 @@ const DRAWS = {
   },
   frame: ({ data, layout }, _, { layer, head }) => (
     { data, layout: { ...layout, shapes: [{ ...layout.shapes[0], ...box(layer, head, layer, head) }] } }),
-  lines({ data, layout }, { rows, columns, names, least, others, colours, way }, at, run) {
+  lines({ data, layout }, { rows, columns, names, least, colours, way }, at, run) {
     const bundles = new Map(), pairs = [], shares = [], chosen = rows.indexOf(at.token)
-    const round = Math.fround, [lowest, low] = [least, others].map(share => round(Math.max(share, 1e-3)))
+    const round = Math.fround, lowest = round(Math.max(least, 1e-3))
     for (const i of rows.keys())
       for (const j of columns.keys()) {
         const share = run.value(at, rows[i], columns[j]), lit = i === chosen
-        if (share < (lit ? lowest : low)) continue
+        if (share < lowest) continue
         pairs.push([i, j])
         shares.push(share)
         const bundle = 2 * Math.min(Math.floor(round(share * 10)), 9) + lit

@@ -88,17 +88,34 @@ function slim({ xaxis, yaxis, margin, font }) {
   return { xaxis: { ...xaxis, title: below }, yaxis: { ...yaxis, title: beside }, margin: { ...margin, l } }
 }
 
+/* A map with more columns than pixels: several share one, and the cell furthest from 0 is shown. Markers tell the rest. */
+const furthest = (one, other) => Math.abs(other) > Math.abs(one) ? other : one
+function pooled(trace, room) {
+  const each = trace.hoverinfo === 'skip' && !trace.dx ? Math.ceil(trace.z?.[0].length / room) : 1
+  if (!(each > 1)) return trace
+  const parts = row => Array.from({ length: Math.ceil(row.length / each) }, (_, i) => row.slice(i * each, (i + 1) * each))
+  return { ...trace, z: trace.z.map(row => parts(row).map(part => part.reduce(furthest))), dx: each, x0: trace.x0 + (each - 1) / 2 }
+}
+
 /* How far below the top of the page a picture begins, in pixels. */
 const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[data-testid=stMain]')?.scrollTop ?? 0)
 
-/* In a presentation, a picture of square cells is as large as the screen and its column let it be; one that says how
-   much it leaves below itself, in pixels, is as high as that. */
+/* In a presentation, a picture of square cells is as large as the screen and its column let it be, elsewhere one that
+   `grows` from so many pixels on; one that says how much it leaves below itself, in pixels, is as high as that. */
+const grows = ({ yaxis, meta }) =>
+  document.documentElement.matches('.big') ? yaxis?.scaleanchor || meta?.below : meta?.grows && innerWidth > NARROW
+
 function fill(place, layout) {
   const above = place.above = aboveOf(place)
   const first = above < innerHeight / 2 || layout.meta?.first  // else a page is scrolled to it
   const room = innerHeight - (first ? above : 0) - (layout.meta?.below ?? BELOW)
   const [across, down] = ['xaxis', 'yaxis'].map(axis => layout[axis].range).map(range => range && Math.abs(range[1] - range[0]))
   const square = layout.yaxis.scaleanchor && across  // of points, Plotly finds the range, and any height will do
+  if (layout.meta?.grows && !document.documentElement.matches('.big')) {
+    const { l, r, t, b } = layout.margin
+    layout.height = Math.max(layout.meta.grows, Math.min(room, (layout.width - l - r) * down / across + t + b))
+    return
+  }
   const most = square ? Math.max(layout.height, layout.width * down / across) : room
   layout.height = Math.max(layout.height, Math.min(room, most))
   layout.margin = { ...layout.margin, t: 0, b: 0 }  // Plotly finds out what they need; what came was an estimate
@@ -112,10 +129,14 @@ function draw(place) {
   const layout = { ...structuredClone(figure.layout), template }  // Plotly writes into what it is given
   layout.width = Math.min(width, layout.width ?? width)
   if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, UPRIGHT * innerWidth)
-  else if ((layout.yaxis?.scaleanchor || layout.meta?.below) && document.documentElement.matches('.big'))
-    fill(place, layout)
+  else if (grows(layout)) fill(place, layout)
   if (layout.width < SLIM) Object.assign(layout, slim(layout))
-  const data = figure.data.map(layout.width < SLIM ? widen : trace => ({ ...trace }))
+  if (layout.meta?.follows && innerWidth > NARROW) {  // the map beside it names the rows
+    layout.yaxis = { ...layout.yaxis, showticklabels: false, automargin: false, title: { text: '' } }
+    layout.margin = { ...layout.margin, l: layout.margin.r }
+  }
+  const room = layout.width - layout.margin.l - layout.margin.r
+  const data = figure.data.map(trace => pooled(layout.width < SLIM ? widen(trace) : { ...trace }, room))
   place.width = width
   place.tall = innerHeight
   place.style.height = `${layout.height}px`
@@ -206,7 +227,7 @@ export default function({ data, parentElement, setTriggerValue }) {
   if (page) size.observe(page)
   const fonts = () => thin(place)  // words are wider in their own font
   document.fonts.addEventListener('loadingdone', fonts)
-  const screen = () => { if (document.documentElement.matches('.big') && innerHeight !== place.tall) draw(place) }
+  const screen = () => { if (grows(place.wanted.figure.layout) && innerHeight !== place.tall) draw(place) }
   addEventListener('resize', screen)
   return place.leave = () => {
     size.disconnect()

@@ -12,7 +12,6 @@ export default function({ data }) {
   const watched = { childList: true, subtree: true, characterData: true, attributes: true, attributeFilter: SPOKEN }
   root.lang = data.language
   root.classList.toggle('big', data.big)
-  for (const name of ['controls', 'done']) root.style.setProperty(`--${name}`, JSON.stringify(data[name]))
 
   function translate(node) {
     if (node.nodeType === Node.TEXT_NODE) {

@@ -17,7 +17,6 @@ def surroundings(language: str, words: Mapping[str, str], big: bool, **names: st
     """Tend the document. language: for <html lang>. words: what Streamlit says -> what shall stand there.
     big: whether this is a presentation.
 
-    names: `controls` and `done`, the labels of the buttons that open the sidebar and, on a phone, close it; `equation`
-    and `part`, what a screen reader calls an equation, or another part of a page, that scrolls.
+    names: `equation` and `part`, what a screen reader calls an equation, or another part of a page, that scrolls.
     """
     _surroundings(key="surroundings", data={"language": language, "words": dict(words), "big": big, **names})

@@ -39,7 +39,18 @@ from pages.ui.figures.curves import (
     waves,
 )
 from pages.ui.figures.drawings import drawing, over_drawing, over_drawings, token_at
-from pages.ui.figures.matrices import Thumbnail, block_of, covered, heatmap, thumbnails, tiles, wide_heatmap, worded
-from pages.ui.figures.points import Arrow, arrows, attention_lines, paths, queries_and_keys, scatter, strip_plot
+from pages.ui.figures.matrices import (
+    Matrix,
+    Thumbnail,
+    abreast,
+    block_of,
+    covered,
+    heatmap,
+    thumbnails,
+    tiles,
+    wide_heatmap,
+    worded,
+)
+from pages.ui.figures.points import Arrow, arrows, attention_lines, paths, queries_and_keys, scatter
 from pages.ui.figures.reads import reads
 from pages.ui.figures.writing import Branch, branches, writing

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from pages.ui.figures.base import (
     colour_bar,
     crossing,
     figure_of,
+    frame,
     grid,
     label,
     look,
@@ -155,6 +157,65 @@ def _say_all_names(trace: dict, rows: Axis, columns: Axis, shape: tuple[int, int
     return {"rows": names[0], "columns": names[1]}
 
 
+class Matrix(NamedTuple):
+    """One of the matrices that stand `abreast`.
+
+    limit: the value of its strongest colour. width: its share of the picture. column: the chosen one, from 0.
+    """
+
+    values: np.ndarray
+    columns: Axis
+    limit: float
+    width: float
+    column: int | None = None
+
+
+def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: int) -> Figure:
+    """Matrices over the same rows, one of which may be chosen; each has colours of its own, symmetric about 0.
+
+    A click gives (matrix, row, column, value), the places from 0.
+    """
+    drawn: list[dict] = []
+    whole: dict = {"meta": {}}
+    shapes: list[list[dict]] = []
+    left, gap = 0.0, 0.03
+    widest = max(range(len(matrices)), key=lambda which: matrices[which].width)
+    for which, one in enumerate(matrices):
+        n_rows, n_columns = one.values.shape
+        traces, layout = heatmap_parts(
+            one.values, rows, one.columns, limit=one.limit, clickable=True, square=False, height=height
+        )
+        first_row, first_column = (0 if axis.labels else 1 for axis in (rows, one.columns))
+        cells, markers = traces
+        places = np.stack([markers["y"] - first_row, markers["x"] - first_column], axis=1).astype(int)
+        markers["customdata"] = [[which, i, j, round(float(one.values[i, j]), 4)] for i, j in places.tolist()]
+        names = rows.labels or [str(place + 1) for place in range(n_rows)]
+        markers["text"] = [label(names[i]) for i in places[:, 0]]
+        named = [one.columns.labels[j] for j in places[:, 1]] if one.columns.labels else places[:, 1] + 1
+        markers["hovertext"] = [f"{label(one.columns.title)} <b>{name}</b>" for name in named]
+        markers["hovertemplate"] = "<b>%{text}</b><br>%{hovertext}<br>%{customdata[3]:.4f}<extra></extra>"
+        axis = "x" if which == widest else f"x{which + 2}"  # of the axis "x" the browser thins the names
+        for trace in (cells, markers):
+            trace["xaxis"] = axis
+        layout["yaxis"]["anchor"] = axis  # of the first matrix, whose layout counts
+        share = one.width * (1 - gap * (len(matrices) - 1)) / sum(other.width for other in matrices)
+        side = layout.pop("xaxis") | {"domain": [left, left + share], "anchor": "y"}
+        whole = layout | whole | {f"xaxis{axis[1:]}": side}
+        cells["showscale"] = which == widest
+        cells["colorbar"] = colour_bar({-one.limit: "−", 0.0: "0", one.limit: "+"}, x=left, len=0.3 * share)
+        frames: list[dict] = []
+        if row is not None and one.column is not None:
+            frames = crossing(row, one.column, n_rows, n_columns, first_row, first_column)
+        elif row is not None:
+            y = row + first_row
+            frames = [frame(y, first_column, y, first_column + n_columns - 1, width=1)]
+        shapes.append([shape | {"xref": axis} for shape in frames])
+        drawn += traces
+        left += share + gap
+    shapes.append(shapes.pop(widest))  # the last frame is that of the cell to whose name others give way
+    return figure_of(drawn, whole | {"shapes": [shape for some in shapes for shape in some]})
+
+
 def wide_heatmap(values: np.ndarray, rows: Axis, title: str, *, limit: float | None = None) -> Figure:
     """A heatmap with far more columns than can be named: a column's number, from 1 on, stands in the hover.
 
@@ -213,7 +274,7 @@ def tiles(
     wide and high, so that a click, like a tick, says which tile and not which cell. scale, limit: as in `heatmap`;
     limit may be one for each tile, (row, column), and `end` is what the bar then calls it. chosen: outlined. hover: a
     line for each tile, row by row; words: the same, to stand below the tiles. square: as wide as high. Of very many
-    cells a block is drawn as one: `block_of`.
+    cells a block is drawn as one: `block_of`. What is NaN stays see-through.
     """
     values = np.asarray(values, dtype=np.float32)
     values = in_blocks(values, *[block_of(values.shape)] * 2)
@@ -222,7 +283,7 @@ def tiles(
     n_rows, n_columns, n, m = values.shape
     if isinstance(limit, np.ndarray):
         values, limit = values / np.where(limit > 0, limit, 1)[..., None, None], 1.0
-    largest = limit or (1.0 if scale == "share" else float(np.abs(values).max(initial=0.0))) or 1.0
+    largest = limit or (1.0 if scale == "share" else float(np.nanmax(np.abs(values), initial=0.0))) or 1.0
     low = -largest if scale == "signed" else 0.0
     shares = np.clip((values - low) / (largest - low), 0, 1)
     ends = {at: f"{low + at * (largest - low):.3g}" for at in (0, 0.5, 1)} if not end else {0: "0", 1: end}
@@ -232,7 +293,8 @@ def tiles(
     share = min(WORDS * size * n_rows / (height - 6 * font_size()), 0.4) if words else 0.0  # of a tile with its word
     gap_y = between + round(n * share / (1 - share))
     sheet = np.zeros((n_rows, n + gap_y, n_columns, m + gap_x), dtype=np.uint8)
-    sheet[:, :n, :, :m] = 1 + np.rint(shares * STEPS).transpose(0, 2, 1, 3)
+    steps = np.where(np.isnan(shares), 0, 1 + np.rint(shares * STEPS))
+    sheet[:, :n, :, :m] = steps.transpose(0, 2, 1, 3)
     sheet = sheet.reshape(n_rows * (n + gap_y), n_columns * (m + gap_x))[:-gap_y, :-gap_x]
     dx, dy = 1 / (m + gap_x), 1 / (n + gap_y)
     cells = dict(
@@ -248,13 +310,13 @@ def tiles(
         hoverinfo="skip",
         colorbar=colour_bar({1 + STEPS * at: name for at, name in ends.items()}, len=0.3, title=None),
     )
-    drawn = [cells, tile_markers(n_rows, n_columns, hover)]
+    traces = [cells, tile_markers(n_rows, n_columns, hover)]
     if words:
         row, column = np.divmod(np.arange(len(words)), n_columns)
         foot = row + 0.5 - dy * (gap_y - between / 2) / 2
         below = {"textfont": {"size": size}, "cliponaxis": True, "showlegend": False}
-        drawn.append(words_at(np.stack([column, foot], axis=1), list(map(label, words)), **below))
-    return figure_of(drawn, tile_layout(rows, columns, (n_rows, n_columns), chosen, height, square=square))
+        traces.append(words_at(np.stack([column, foot], axis=1), list(map(label, words)), **below))
+    return figure_of(traces, tile_layout(rows, columns, (n_rows, n_columns), chosen, height, square=square))
 
 
 def covered(n_rows: int, n_columns: int, rows: Axis, columns: Axis, **options) -> Figure:

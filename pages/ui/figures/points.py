@@ -47,7 +47,6 @@ def attention_lines(
     chosen: int | None,
     *,
     least: float = 0.02,
-    others: float | None = None,
     differs: bool = False,
     guess: np.ndarray | None = None,
     marked: bool = False,
@@ -55,18 +54,14 @@ def attention_lines(
     """The same weights as lines from each query (left) to each key (right), thicker where more is taken.
 
     Lines are drawn in ten bundles of like weight, so that the figure stays light. Those of the `chosen` row stand out.
-    What gets less than `least` has no line; `others`: the same for the rows that are not chosen. The numbers of a
-    click: (query, key) on a line, (query, -1) or (-1, key) on a token. differs: the weights are differences; a line is
-    then as thick as its size, in the colour of its sign.
+    What gets less than `least` has no line. The numbers of a click: (query, key) on a line, (query, -1) or (-1, key) on
+    a token. differs: the weights are differences; a line is then as thick as its size, in the colour of its sign.
     guess: what somebody thinks that the chosen row is, dashed. marked: so is the name of the chosen row.
     """
     n_rows, n_columns = weights.shape
     traces: list = []
     size = np.abs(weights)
-    drawn = size >= max(least if others is None else others, 1e-3)
-    if chosen is not None:
-        drawn[chosen] = size[chosen] >= max(least, 1e-3)
-    pairs = np.argwhere(drawn).tolist()
+    pairs = np.argwhere(size >= max(least, 1e-3)).tolist()
     bundles: dict[tuple[int, bool, bool], list[tuple[float | None, float | None]]] = {}
     for i, j in pairs:
         bundle = min(int(size[i, j] * 10), 9), i == chosen, bool(weights[i, j] < 0)
@@ -353,33 +348,3 @@ def arrows(drawn: Sequence[Arrow], reach: int, noisy: Sequence[tuple[float, floa
     x, y = (scale(title, **ends) for title in titles)
     layout = {"xaxis": x | {"constrain": "domain"}, "yaxis": y | {"constrain": "domain", "scaleanchor": "x"}}
     return figure_of(traces, layout | {"showlegend": False} | look(400) | TO_THE_NEAREST)
-
-
-def strip_plot(
-    values: np.ndarray, hover: Sequence[str], numbers: Sequence[tuple[int, int]], lit: int, title: str
-) -> Figure:
-    """Numbers as dots along a line, one of them lit. hover: what each says; numbers: what a click on it hands on."""
-    heights = (np.arange(len(values)) * 0.618) % 1  # dots that lie on each other could not be counted
-    heights[lit] = 0.5
-    points = np.stack([values, heights], axis=1)
-
-    def dots(which: Sequence[int], marker: dict) -> dict:
-        return at(
-            points[which],
-            "markers",
-            text=[hover[i] for i in which],
-            customdata=[list(numbers[i]) for i in which],
-            hovertemplate="%{text}<extra></extra>",
-            marker=marker,
-            selected={"marker": {"opacity": 1}},
-            unselected={"marker": {"opacity": marker.get("opacity", 1)}},
-            showlegend=False,
-        )
-
-    others = [i for i in range(len(values)) if i != lit]
-    layout = {
-        "xaxis": {"title": {"text": title}, "zeroline": True, "zerolinecolor": GREY, "automargin": True},
-        "yaxis": {"visible": False, "range": [-0.15, 1.15]},
-    }
-    traces = [dots(others, {"size": 10, "color": GREY, "opacity": 0.55}), dots([lit], {"size": 16, "color": ACCENT})]
-    return figure_of(traces, layout | look(scaled(150)))

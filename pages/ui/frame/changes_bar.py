@@ -104,12 +104,14 @@ def shown_switch(ways: list[str], shown: str, *, this: str) -> None:
 
 
 def compare_box(choice: Choice) -> None:
-    """In the sidebar: a box in which another input is chosen, to be compared with this one on every page."""
-    with st.popover(plain("compare.open"), icon=":material/compare_arrows:", width="stretch"):
-        other_input(choice, "compare")
-        if not (choice.paper or choice.checkpoint):
-            look = bound("compare.twin", choice.twin, _beside_twin)
-            st.toggle(plain("compare.twin"), help=plain("compare.twin_says"), **look)
+    """In the drawer: another input to compare with this one on every page.
+
+    Not in a box that closes: there the browser would keep what was typed, and send it again after it was taken back.
+    """
+    other_input(choice, "compare")
+    if not (choice.paper or choice.checkpoint):
+        look = bound("compare.twin", choice.twin, _beside_twin)
+        st.toggle(plain("compare.twin"), help=plain("compare.twin_says"), **look)
 
 
 def _beside_twin(on: bool) -> None:

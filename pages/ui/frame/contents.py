@@ -28,18 +28,16 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class PageRow:
-    """One page: its name, icon, place in the map, and its shape there.
+    """One page: its name and its place in the bar.
 
     name: of its file pages/NAME.py, which holds the class of the same name (what_if.py: WhatIf); also its address and
-    the first word of its texts. group: "way" leads through the network, "layer" is passed again and again on it,
-    "apart" stands beside it. shown_of: which of "layer" and
-    "head" change what is shown, but for some parts; unanswered: which do where the network gives no answer.
+    the first word of its texts. group: "way" leads through the network, "layer" is passed again and again on it;
+    "beside" stands at the right end of the bar, "more" behind a button there. shown_of: which of "layer" and "head"
+    change what is shown, but for some parts; unanswered: which do where the network gives no answer.
     """
 
     name: str
-    icon: str
     group: str = "way"
-    shape_of: str | None = None  # the row of the graph whose shape stands under its name in the map
     words_only: bool = False
     attention: bool = False  # where heads look is shown there
     alone: bool = True  # the way on leads there: it is for one reader
@@ -69,82 +67,55 @@ class PageRow:
 
 
 PAGES: tuple[PageRow, ...] = (
-    PageRow(
-        "home",
-        ":material/home:",
-        attention=True,
-        shown_of=LAYER_AND_HEAD,
-        but=(Part("shapes", ()), Part("start", ())),
-        unanswered=LAYER_AND_HEAD,
-    ),
-    PageRow("tokens", ":material/abc:", shape_of="embedding.sum", but=(Part("order", LAYER, "words"),)),
+    PageRow("home", attention=True),  # layer and head are chosen in the picture
+    PageRow("tokens", but=(Part("order", LAYER, "words"),)),
     PageRow(
         "queries_keys_values",
-        ":material/key:",
         "layer",
-        shape_of="layers.{l}.attention.Q",
         shown_of=LAYER_AND_HEAD,
     ),
     PageRow(
         "attention",
-        ":material/grid_on:",
         "layer",
-        shape_of="layers.{l}.attention.weights",
         attention=True,
         shown_of=LAYER_AND_HEAD,
-        but=(Part("layers", (), "drawing"),),
     ),
     PageRow(
         "heads",
-        ":material/apps:",
         "layer",
-        shape_of="layers.{l}.attention.concat",
         attention=True,
         shown_of=LAYER_AND_HEAD,
-        but=(
-            Part("role", (), "drawing"),  # nothing was measured of those
-            Part("role", (), "unanswered"),
-            Part("average", LAYER),
-            Part("figures", LAYER),
-        ),
     ),
     PageRow(
         "add_and_norm",
-        ":material/add:",
         "layer",
-        shape_of="layers.{l}.attention.output",
         shown_of=LAYER,
-        but=(Part("without", ()), Part("why", ())),
+        but=(Part("ablation", ()),),
     ),
     PageRow(
         "feed_forward",
-        ":material/bolt:",
         "layer",
-        shape_of="layers.{l}.ffn.hidden",
         shown_of=LAYER,
     ),
     PageRow(
         "layers",
-        ":material/layers:",
-        shape_of="layers.{l}.ffn.output",
         attention=True,
-        but=(Part("alike", LAYER), Part("origin", LAYER), Part("out", LAYER)),
+        but=(Part("alike", LAYER), Part("origin", LAYER)),
     ),
-    PageRow("answer", ":material/lightbulb:", shape_of="logits"),
-    PageRow("what_if", ":material/science:", "apart"),
+    PageRow("answer"),
+    PageRow("lesson", "beside"),
+    PageRow("what_if", "beside"),
     PageRow(
         "translation",
-        ":material/translate:",
-        "apart",
+        "more",
         words_only=True,
         attention=True,
         shown_of=LAYER_AND_HEAD,
         but=(Part("search", ()),),
     ),
-    PageRow("flat", ":material/horizontal_rule:", "apart", attention=True, but=(Part("hand", HEAD),)),
-    PageRow("shapes_and_cost", ":material/straighten:", "apart", but=(Part("properties", LAYER_AND_HEAD),)),
-    PageRow("lesson", ":material/school:", "apart", shown_of=LAYER_AND_HEAD),
-    PageRow("class", ":material/groups:", "apart", alone=False, shown_of=LAYER_AND_HEAD),
+    PageRow("flat", "more", attention=True, but=(Part("stages", HEAD),)),
+    PageRow("shapes_and_cost", "more", but=(Part("notes", LAYER_AND_HEAD),)),
+    PageRow("class", "more", alone=False, shown_of=LAYER_AND_HEAD),
 )
 #: Each page's row by its name.
 ROWS: dict[str, PageRow] = {row.name: row for row in PAGES}

@@ -13,12 +13,15 @@ import streamlit as st
 
 from model import CheckpointError, WeightsError
 from model.deadline import OverdueError, not_counted
+from pages.ui.components.bar import Stop, bar
 from pages.ui.components.player import stop_elsewhere
 from pages.ui.components.surroundings import surroundings
+from pages.ui.frame.additions import School
 from pages.ui.frame.contents import PAGES
+from pages.ui.frame.drawer import drawer
+from pages.ui.frame.line import begin, line, to_see
 from pages.ui.frame.navigation import OPEN, go_to, page_link
-from pages.ui.frame.sidebar import aids, places, sidebar, to_see
-from pages.ui.page import Page, School
+from pages.ui.frame.places import fit_places
 from pages.ui.runs import pipelines
 from pages.ui.server import in_flight
 from pages.ui.server.in_flight import CrowdedError
@@ -90,7 +93,7 @@ def _said(language: str) -> dict[str, str]:
 
 def _tend(shown: Choice) -> None:
     """What Streamlit leaves unsaid, or says in English only, in the reader's language; and how large all is."""
-    names = {name: plain(f"frame.{name}") for name in ("controls", "done", "equation", "part")}
+    names = {name: plain(f"frame.{name}") for name in ("equation", "part")}
     surroundings(shown.lang, _said(shown.lang), shown.big, **names)
 
 
@@ -115,15 +118,28 @@ def frame(school: School) -> None:
         for problem in problems:
             _say(problem)
     with _excuses(page.title):
+        begin()
+        asked_for = _bar(page.url_path)
         with st.sidebar:
             st.session_state[BESIDE] = st.container()
-            choice = st.session_state["choice"] = sidebar()
-            aids(choice)
+            choice = st.session_state["choice"] = drawer()
             _tend(choice)
+        line()
+        if asked_for is not None:
+            go_to(asked_for or "home")
         st.session_state[FRAMED] = link.framed()
         page.run()
         if any(row.attention for row in PAGES if row.path == page.url_path):
             st.caption(t("common.not_explanation"))
+
+
+def _bar(here: str) -> str | None:
+    """The bar with all pages that have something to say about this kind of input, and the one that is open."""
+    words = {name: plain(f"frame.{name}") for name in ("pages", "settings", "leave")}
+    words |= {"more": plain("common.more"), "app": plain("home.title")}
+    of_words = st.session_state["input"] == "sentence"
+    shown = [row for row in PAGES if of_words or not row.words_only or row.path == here]
+    return bar([Stop(row.path, plain(f"{row.name}.short"), row.group) for row in shown], here, words)
 
 
 def _draw(name: str, school: School) -> None:
@@ -137,7 +153,7 @@ def _draw(name: str, school: School) -> None:
     with _excuses(name):
         with on_every_page():  # the same pad
             drawing = to_see()
-        places(name)
+        fit_places(name)
         if link.framed() != st.session_state[FRAMED]:
             st.rerun()
         choice = st.session_state["choice"] = link.write().with_(
@@ -148,7 +164,7 @@ def _draw(name: str, school: School) -> None:
         with st.session_state[BESIDE]:
             st.empty()  # what a fragment alone would be the first to draw, Streamlit draws nowhere else
             school.beside(name)
-        page: Page = _page(name)(choice)
+        page = _page(name)(choice)
         page.school = school
         page.draw()
 

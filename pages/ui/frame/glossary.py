@@ -12,7 +12,6 @@ from model import Trace
 from model.config import ACTIVATIONS
 from model.graph import SIDES, Graph, Quantity
 from model.token_dropout import multiplier
-from pages.ui.components.diagram import page_of
 from pages.ui.components.tables import markdown_table
 from pages.ui.figures import coloured
 from pages.ui.figures.equations import in_words
@@ -39,7 +38,7 @@ class Entry:
     norm: str = ""  # the kind of norm without which there is no such thing
 
 
-#: Sizes first, then the pages as the strip has them.
+#: Sizes first, then the pages as the bar has them.
 ORDER = ["shapes_and_cost", *(row.name for row in PAGES if row.name != "shapes_and_cost")]
 WORDS, PROJECTED, WIDENED = "embedding.E", "embedding.W_E", "embedding.projection"
 TARGET = "decoder.input"
@@ -136,6 +135,26 @@ PURPOSES = {
     "layers.0.attention.output": "output", "layers.0.add_1": "add", "layers.0.norm_1": "norm",
     "layers.0.ffn.activation": "bend", "layers.0.ffn.output": "ffn",
 }  # fmt: skip
+
+#: Quantities of attention that are shown on Heads, and those on Attention; all others are on Q · K · V.
+ON_HEADS = {"concat", "output"}
+ON_ATTENTION = {"scores", "scaled", "masked", "weights", "heads", "relative", "biased", "Q_R", "K_R"}
+ON_ATTENTION |= {"content_to_content", "content_to_position", "position_to_content"}
+
+
+def page_of(quantity: Quantity) -> str:
+    """The page on which a quantity is shown; all of a decoder's layers is on one."""
+    path = quantity.key.split(".")
+    first, name = path[0], path[-1]
+    if first == "decoder":
+        return "translation"
+    if first in ("embedding", "input", "segments"):
+        return "tokens"
+    if first == "layers" and "attention" in path:
+        return "heads" if name in ON_HEADS else "attention" if name in ON_ATTENTION else "queries_keys_values"
+    if first == "layers":
+        return "feed_forward" if "ffn" in path else "add_and_norm"
+    return "add_and_norm" if quantity.key == "norm" else "answer"
 
 
 def sizes(trace: Trace) -> dict[str, object]:

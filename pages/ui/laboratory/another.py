@@ -7,15 +7,13 @@ from model.analysis import placed
 from model.comparison import align
 from pages.ui.figures import Axis
 from pages.ui.frame.changes_bar import other_input
-from pages.ui.frame.pickers import bound, either
-from pages.ui.laboratory.experiment import Experiment, effect_map, text, which_token, word
+from pages.ui.frame.pickers import either
+from pages.ui.laboratory.experiment import Experiment, effect_map, text, word
 from pages.ui.runs import pipelines
-from pages.ui.state.link import select
 from pages.ui.text import plain
 
 #: What can be taken from there; "stream" is the vector that goes into a layer.
 TAKEN = ("stream", "attention.output", "ffn.output", "Q", "K", "V", "heads", "ffn.activation")
-MOST_CELLS = 400  # of any place with any other: of more only the selected token's row
 
 
 def key_of(lab: Experiment, what: str, layer: int) -> str:
@@ -26,7 +24,7 @@ def key_of(lab: Experiment, what: str, layer: int) -> str:
 
 
 def another_input(lab: Experiment) -> None:
-    """The whole map from one computation: each layer and token with the other run's vector; or any place from any."""
+    """The whole map from one computation: each layer and token with the other run's vector."""
     view = lab.view
     other_input(view.choice, "what_if")
     if view.other_input is None:
@@ -34,32 +32,9 @@ def another_input(lab: Experiment) -> None:
         return
     words = [word(f"taken_{name.replace('.', '_')}") for name in TAKEN]
     what = either("stage", word("taken"), TAKEN, words, view.choice.stage)
-    by_place = view.choice.any_place
-    st.toggle(word("any_place"), **bound("what_if.any_place", by_place, lambda on: select(any_place=on)))
     source = view.choice.other_subject
     # Its run as it is: what the page shows of it may have words hidden.
     here, there = view.trace.tokens, pipelines.run(view.choice.pipeline, source).tokens
-    if by_place:
-        rows = list(range(len(here)))
-        if len(here) * len(there) > MOST_CELLS:
-            which_token(view)
-            rows = [view.token]
-        numbers = [str(place + 1) for place in range(view.config.layers)]
-        either("layer", plain("sidebar.layer"), range(view.config.layers), numbers, view.layer)
-        key, layer = key_of(lab, what, view.layer), view.layer + 1
-        told, told_there = placed(here), placed(there)
-        effect_map(
-            lab,
-            "patching",
-            Axis(word("axis_here"), [here[one] for one in rows]),
-            Axis(word("axis_there"), there),
-            [
-                [Edit(key, "patch", token=one, from_token=two, source=source) for two in range(len(there))]
-                for one in rows
-            ],
-            lambda row, two: word("where_taken", token=told[rows[row]], other=told_there[two], layer=layer),
-        )
-        return
     pairs = [(pair.one, pair.other) for pair in align(here, there) if pair.one is not None and pair.other is not None]
     layers, place = range(view.trace.graph.layers()), "where_before" if what == "stream" else "where_token"
     names, told = (

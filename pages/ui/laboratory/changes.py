@@ -17,9 +17,9 @@ from pages.ui.laboratory.experiment import (
     Where,
     effect_map,
     hardly,
-    is_that_much,
     limit,
     say_unlikely,
+    standing,
     text,
     titled,
     which_token,
@@ -103,7 +103,7 @@ def heads(lab: Experiment) -> None:
     """Every head: off, at its mean over a small corpus, or as it was for the other input."""
     view = lab.view
     ways = ["zero", "mean", *["patch"] * (view.other_input is not None)]
-    way = "zero" if view.story else way_of(view, ways)
+    way = way_of(view, ways)
     more: dict[str, object] = {}
     if way == "patch" and view.other is not None:
         more["source"] = view.choice.other_subject
@@ -149,12 +149,43 @@ def neurons(lab: Experiment) -> None:
     )
 
 
-def inside_attention(lab: Experiment) -> None:
-    """Attention as it might have been, in one layer or in all; or a single pair that may not meet."""
-    view, graph = lab.view, lab.view.trace.graph
-    way = way_of(view, ("ways", "pair"))
+def output_changes(lab: Experiment, name: str, value: float) -> dict[str, tuple[str, str, float]]:
+    """A sub-layer's output off, times `value`, at its mean: for each label its key in layer 0, operation and value.
+
+    name: "attention" or "ffn".
+    """
+    kinds = ("off", "zero", 0.0), ("scale", "scale", value), ("mean", "mean", 0.0)
+    return {
+        word(f"do_{kind}_{name}", value=f"{value:g}"): (sublayer.output, operation, much)
+        for kind, operation, much in kinds
+        for sublayer in lab.view.trace.graph.sublayers(0)
+        if sublayer.name == name
+    }
+
+
+def in_each_layer(lab: Experiment, name: str, changes: dict[str, tuple[str, str, float]]) -> None:
+    """The map of changes that can be made in each layer, or in all at once; `changes` as `output_changes` has them."""
     layers, keys = layer_axis(lab, together=True)
+    rows = [
+        [Edit(key.replace("layers.0.", f"layers.{layer}."), operation, value) for layer in keys]
+        for key, operation, value in changes.values()
+    ]
+    effect_map(lab, name, Axis("", [*changes]), layers, rows, of_layer([*changes], keys))
+
+
+def feed_forward(lab: Experiment) -> None:
+    """The whole FFN of a layer, or of all: off, multiplied, at its mean."""
+    in_each_layer(lab, "sublayer", output_changes(lab, "ffn", amount(lab.view, "scale")))
+
+
+def inside_attention(lab: Experiment) -> None:
+    """Other attention weights, or none, in one layer or in all; or a single pair that may not meet."""
+    view, graph = lab.view, lab.view.trace.graph
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        way = way_of(view, ("ways", "pair"))
+        value = amount(view, "scale") if way == "ways" else 0.0
     if way == "pair":
+        layers, keys = layer_axis(lab, together=True)
         which_token(view)
         tokens, token, told = view.trace.tokens, view.token, placed(view.trace.tokens)
         pair = [word("do_hide", token=told[token], other=other) for other in told]
@@ -173,34 +204,23 @@ def inside_attention(lab: Experiment) -> None:
         return
     kinds = [kind for kind in INSIDE if kind[0] in operations_at(graph, f"layers.0.attention.{kind[1]}")]
     named = {"unscaled": "undivided"} if view.trace.config.distance_terms else {}  # there by another number than √d_k
-    names = [word(f"do_{named.get(operation, operation)}", value=f"{value:g}") for operation, _, value in kinds]
-    edits = [[Edit(f"layers.{layer}.attention.{at}", name, value) for layer in keys] for name, at, value in kinds]
-    effect_map(lab, "inside", Axis("", names), layers, edits, of_layer(names, keys))
+    changes = output_changes(lab, "attention", value)
+    for operation, at, much in kinds:
+        name = word(f"do_{named.get(operation, operation)}", value=f"{much:g}")
+        changes[name] = f"layers.0.attention.{at}", operation, much
+    in_each_layer(lab, "inside", changes)
     st.caption(text("inside_look"))
-    if len(view.trace.tokens) > 1 and not view.trace.config.distance_terms:
-        view.way_to("attention", word("way_why_scaled"), stage="scaled", as_="why")
 
 
 def residuals(lab: Experiment) -> None:
-    """A sub-layer off, scaled or held; without its residual, without its LayerNorm. And how alike the tokens become."""
-    columns, keys = layer_axis(lab, together=True)
-    value = amount(lab.view, "scale")
-    names, edits = [], []
-    for sublayer in lab.view.trace.graph.sublayers(0):
-        for kind, key, operation in (
-            ("off", sublayer.output, "zero"),
-            ("scale", sublayer.output, "scale"),
-            ("mean", sublayer.output, "mean"),
-            ("without", sublayer.sum, "without"),
-            ("bypass", sublayer.norm, "bypass"),
-        ):
-            if key is None:
-                continue
-            names.append(word(f"do_{kind}_{sublayer.name}", value=f"{value:g}"))
-            row = key.replace("layers.0.", "layers.{}.")
-            much = value if kind == "scale" else 0.0
-            edits.append([Edit(row.format(layer), operation, much) for layer in keys])
-    effect_map(lab, "residuals", Axis("", names), columns, edits, of_layer(names, keys))
+    """A sub-layer without its residual, without its LayerNorm. And how alike the tokens become."""
+    changes = {
+        word(f"do_{operation}_{sublayer.name}"): (key, operation, 0.0)
+        for sublayer in lab.view.trace.graph.sublayers(0)
+        for operation, key in (("without", sublayer.sum), ("bypass", sublayer.norm))
+        if key is not None
+    }
+    in_each_layer(lab, "residuals", changes)
     if len(lab.view.trace.tokens) > 1:
         alike(lab.view)
 
@@ -310,27 +330,23 @@ def patches(lab: Experiment, way: str, edits: Sequence[Edit | None]) -> None:
         if token in possible:
             select(edits=toggled(possible[token]))
 
-    left, right = st.columns([3, 2], gap="medium")
     picture = as_changed(view.seen, chosen.edits, config.patch_size, front)
-    with left:
-        figure = over_drawing(
-            picture, size, names, view.token, word("axis_size"), front=front, limit=limit(lab, values)
-        )
-        cross = {"text": "×", "showarrow": False, "font": {"size": 24, "color": "#ffffff"}}
-        figure.layout["annotations"] = [
-            cross | {"x": (token - front) % side, "y": (token - front) // side} for token in on if token >= front
-        ]
-        effect = {"where": label[strongest], "value": lab.told(float(values[0, strongest]))}
-        said = text("read_not_yet") if waiting else text(f"read_{way}", **effect) + hardly(lab, values)
-        if config.patch_head and way == "remove":
-            said += " " + text("read_still_counted")
-        picked = {"on_pick": lambda row, column: change(token_at(row, column, side, front))}
-        view.picture(way, figure, said, title=titled(lab, way), still=True, **picked)
-        if not waiting:
-            say_unlikely(lab, rank)
-    with right:
-        lit = (0, on[-1] if on else strongest)
-        is_that_much(lab, way, values, lit, lambda _, token: label[token], lambda _, token: change(token))
+    figure = over_drawing(picture, size, names, view.token, word("axis_size"), front=front, limit=limit(lab, values))
+    cross = {"text": "×", "showarrow": False, "font": {"size": 24, "color": "#ffffff"}}
+    figure.layout["annotations"] = [
+        cross | {"x": (token - front) % side, "y": (token - front) // side} for token in on if token >= front
+    ]
+    effect = {"where": label[strongest], "value": lab.told(float(values[0, strongest]))}
+    said = text("read_not_yet")
+    if not waiting:
+        said = text(f"read_{way}", **effect)
+        said += standing(lab, values, [(0, token) for token in on], lambda _, token: label[token]) + hardly(lab, values)
+    if config.patch_head and way == "remove":
+        said += " " + text("read_still_counted")
+    picked = {"on_pick": lambda row, column: change(token_at(row, column, side, front))}
+    view.picture(way, figure, said, title=titled(lab, way), still=True, **picked)
+    if not waiting:
+        say_unlikely(lab, rank)
 
 
 def as_changed(picture: np.ndarray, edits: Sequence[Edit], size: int, front: int = 1) -> np.ndarray:

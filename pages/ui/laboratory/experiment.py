@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from threading import Lock
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from model import Edit, EditError, Pipeline, Trace, judged
 from model.sweep import effects
-from pages.ui.figures import GREY, INK, Axis, heatmap, strip_plot
+from pages.ui.figures import GREY, INK, Axis, heatmap
 from pages.ui.frame.changes_bar import toggled
 from pages.ui.frame.pickers import pick
 from pages.ui.sections.answers import probabilities
@@ -76,14 +75,13 @@ class Experiment:
 
     @property
     def measure(self) -> str:
-        """One of `choice.MEASURES`: the lead if the reader chose that, or whose it is; never in a story. "judged" of
-        what is no word and no one class.
+        """One of `choice.MEASURES`: the lead if the reader chose that, or whose it is. "judged" of what is no word and
+        no one class.
         """
         choice = self.view.choice
         if self.against == NOBODY:
             return "judged"
-        chosen = choice.measure or ("moved" if choice.against is None else "lead")
-        return "moved" if self.view.story else chosen
+        return choice.measure or ("moved" if choice.against is None else "lead")
 
     def told(self, value: float) -> str:
         """A measured effect in words: "0.44", or, of the lead, "+2.75"."""
@@ -179,8 +177,8 @@ def effect_map(
 ) -> None:
     """A cell for each change: what is measured of it alone. A click makes it (×), another takes it back.
 
-    Beside it, from Numbers on, the same effects as dots. edits: (row, column), None where there is none. where: the
-    name of a cell. places: what of the choice a click sets besides.
+    edits: (row, column), None where there is none. where: the name of a cell.
+    places: what else of the choice a click sets.
     """
     view = lab.view
     cells = {edit: (row, column) for row, line in enumerate(edits) for column, edit in enumerate(line) if edit}
@@ -202,35 +200,28 @@ def effect_map(
         if (edit := edits[row][column]) is not None:
             select(edits=toggled(edit), **places(row, column))
 
-    left, right = [st.container()] * 2 if view.story else st.columns([3, 2], gap="medium")
-    with left:
-        drawn = {"square": False, "limit": 1.0 if waiting else limit(lab, values)}
-        scale = "positive" if lab.measure == "moved" else "signed"
-        figure = heatmap(values, rows, columns, scale=scale, cell=lit, clickable=True, **drawn)
-        if waiting:  # cells to click, that say nothing yet
-            grey = {"z": np.zeros_like(values), "colorscale": [[0, GREY], [1, GREY]], "opacity": 0.3}
-            figure.data[0] |= grey | {"showscale": False}
-        # On a light ground, so that it is seen on every colour.
-        cross = {"text": "×", "font": {"size": 22, "color": INK["light"]}, "showarrow": False}
-        cross |= {"bgcolor": "#ffffffcc", "width": 14, "height": 14}
-        figure.layout["annotations"] = [cross | {"x": column, "y": row} for row, column in on]
-        title = word("without_heads") if view.story and lab.measure == "moved" else titled(lab, name)
-        kind = "read_story" if view.story and lab.measure == "moved" else f"read_map_{lab.measure}"
-        said = text(kind, where=where(*strongest), value=lab.told(float(values[strongest])))
-        if waiting:
-            said = text("read_not_yet")
-        elif not np.nan_to_num(values).any():
-            said = text("read_no_effect", number=word(f"number_{lab.measure}"))
-        else:
-            said += hardly(lab, values)
-            if not np.isfinite(values).all():
-                said += " " + text("read_blank")
-        view.picture(name, figure, said, values=values, title=title, on_pick=change, still=True)
-        if not waiting:
-            say_unlikely(lab, rank)
-    if not view.story and not waiting:
-        with right:
-            is_that_much(lab, name, values, lit, where, change)
+    drawn = {"square": False, "limit": 1.0 if waiting else limit(lab, values)}
+    scale = "positive" if lab.measure == "moved" else "signed"
+    figure = heatmap(values, rows, columns, scale=scale, cell=lit, clickable=True, **drawn)
+    if waiting:  # cells to click, that say nothing yet
+        grey = {"z": np.zeros_like(values), "colorscale": [[0, GREY], [1, GREY]], "opacity": 0.3}
+        figure.data[0] |= grey | {"showscale": False}
+    # On a light ground, so that it is seen on every colour.
+    cross = {"text": "×", "font": {"size": 22, "color": INK["light"]}, "showarrow": False}
+    cross |= {"bgcolor": "#ffffffcc", "width": 14, "height": 14}
+    figure.layout["annotations"] = [cross | {"x": column, "y": row} for row, column in on]
+    said = text(f"read_map_{lab.measure}", where=where(*strongest), value=lab.told(float(values[strongest])))
+    if waiting:
+        said = text("read_not_yet")
+    elif not np.nan_to_num(values).any():
+        said = text("read_no_effect", number=word(f"number_{lab.measure}"))
+    else:
+        said += standing(lab, values, on, where) + hardly(lab, values)
+        if not np.isfinite(values).all():
+            said += " " + text("read_blank")
+    view.picture(name, figure, said, values=values, title=titled(lab, name), on_pick=change, still=True)
+    if not waiting:
+        say_unlikely(lab, rank)
 
 
 def titled(lab: Experiment, name: str) -> str:
@@ -245,7 +236,10 @@ def limit(lab: Experiment, values: np.ndarray) -> float:
 
 def hardly(lab: Experiment, values: np.ndarray) -> str:
     """A sentence more where no change alone moves anything worth speaking of; else none."""
-    return " " + text("read_hardly") if lab.measure == "moved" and np.nanmax(values) < HARDLY else ""
+    if lab.measure != "moved" or np.nanmax(values) >= HARDLY:
+        return ""
+    seen = lab.view.says_words and not at_hidden_word(lab.view)
+    return " " + text("read_hardly_seen" if seen else "read_hardly")
 
 
 def say_unlikely(lab: Experiment, rank: np.ndarray) -> None:
@@ -257,36 +251,23 @@ def say_unlikely(lab: Experiment, rank: np.ndarray) -> None:
         st.warning(said, icon=":material/trending_down:")
 
 
-def is_that_much(
-    lab: Experiment,
-    name: str,
-    values: np.ndarray,
-    lit: tuple[int, int],
-    where: Where,
-    change: Callable[[int, int], None],
-) -> None:
-    """One effect among those of the same change everywhere else: a strip of dots with this one lit."""
-    cells = [tuple(int(i) for i in cell) for cell in np.argwhere(np.isfinite(values))]
-    if lit not in cells or not np.nan_to_num(values).any():
-        return
-    all_of_them = np.array([values[cell] for cell in cells])
-    hover = [f"{where(*cell)}: {lab.told(float(values[cell]))}" for cell in cells]
-    larger = int((np.abs(all_of_them) > abs(values[lit])).sum())
-    said = {"where": where(*lit), "value": lab.told(float(values[lit])), "larger": larger, "all": len(cells) - 1}
-    axis = word(f"axis_effect_{lab.measure}")
-    lab.view.picture(
-        f"{name}_spread",
-        strip_plot(all_of_them, hover, cells, cells.index(lit), axis),
-        text("read_spread", **said),
-        title=word("spread"),
-        table=pd.DataFrame({axis: all_of_them}, index=hover),
-        on_pick=change,
-        still=True,
-    )
+def standing(lab: Experiment, values: np.ndarray, made: Sequence[tuple[int, int]], where: Where) -> str:
+    """A sentence more for the last change made of these: its effect alone, and how many of the others do more."""
+    if not made or not np.isfinite(values[made[-1]]):
+        return ""
+    cell, others = made[-1], int(np.isfinite(values).sum()) - 1
+    larger = int((np.abs(values) > abs(values[cell])).sum())
+    said = {"where": where(*cell), "value": lab.told(float(values[cell])), "larger": larger, "all": others}
+    return " " + text("read_made", **said)
+
+
+def at_hidden_word(view: View) -> bool:
+    """Whether the answer is read at a hidden word, whatever token is selected."""
+    return view.says_words and "[MASK]" in view.trace.tokens
 
 
 def which_token(view: View) -> None:
-    """A box for the selected token, where the page has no row of them."""
-    if view.says_words:
+    """A box for the selected token, where the page has none."""
+    if at_hidden_word(view):
         with st.container(width=280):
             pick("token", plain("common.selected_token"), view.trace.tokens, view.token)

@@ -25,14 +25,12 @@ def guesses(
     truth: int | None = None,
     *,
     most: int = 10,
-    yours: int | None = None,
     title: str | None = None,
     on_pick: Callable[[int], None] | None = None,
 ) -> None:
     """The likeliest words at one place, or all classes, as bars; while the run is changed, with where each was before.
 
-    truth: the word that stands there, in another colour. yours: what the reader guessed, named so. on_pick: gets the
-    output whose bar is clicked.
+    truth: the word that stands there, in another colour. on_pick: gets the output whose bar is clicked.
     """
     now = probabilities(view.trace, place)
     sentence = guess_in_words(view, now, place, truth)
@@ -45,11 +43,7 @@ def guesses(
     if len(names) <= most:
         shown = list(range(len(names)))
     else:
-        wanted = [
-            *likeliest(before[None], [most]),
-            int(now.argmax()),
-            *(each for each in (truth, yours) if each is not None),
-        ]
+        wanted = [*likeliest(before[None], [most]), int(now.argmax()), *([] if truth is None else [truth])]
         shown = list(dict.fromkeys(wanted))
     changed = bool(view.trace.edits)
     lit = truth if truth is not None else int(now.argmax())
@@ -57,7 +51,7 @@ def guesses(
     measure = view.measure(all_probabilities, view.trace.axes("logits"), beside=True, token=place)
     there = None if measure.other is None else np.atleast_2d(measure.other)[place][shown]
     colours, room = [ORANGE if i == lit else BLUE for i in shown], np.maximum(now, before)[shown]
-    drawn = [f"{names[i]} ({plain('lesson.yours')})" if i == yours else names[i] for i in shown]
+    drawn = [names[i] for i in shown]
     figure = bars_with_numbers(
         now[shown], drawn, numbers, colours=colours, room=room, there=there, most=1.0, differs=view.differs
     )

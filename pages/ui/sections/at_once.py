@@ -44,16 +44,9 @@ def map_at_once(view: View, key: str, rows: list[int], columns: list[int]) -> At
     return _of_every_head(view, key, "map", rows=rows, columns=columns, names=_names(view, rows, columns), **look)
 
 
-def bars_at_once(view: View, key: str, rows: list[int], columns: list[int]) -> AtOnce | None:
-    """Of the selected token's row as `bars`."""
-    return _of_every_head(view, key, "bars", rows=rows, columns=columns)
-
-
-def lines_at_once(
-    view: View, key: str, rows: list[int], columns: list[int], least: float, others: float
-) -> AtOnce | None:
-    """Of `attention_lines`, which are told `least` and `others`, too."""
-    look = {"least": least, "others": others, "colours": line_colours(), "names": _names(view, rows, columns)}
+def lines_at_once(view: View, key: str, rows: list[int], columns: list[int], least: float) -> AtOnce | None:
+    """Of `attention_lines`, which are told `least`, too."""
+    look = {"least": least, "colours": line_colours(), "names": _names(view, rows, columns)}
     look["way"] = WAY
     return _of_every_head(view, key, "lines", rows=rows, columns=columns, **look)
 

@@ -1,4 +1,4 @@
-"""Scaled dot-product attention, one step at a time: of an encoder, or of a decoder's self- and cross-attention."""
+"""Scaled dot-product attention: its weights, and each step to them, of an encoder or of a decoder's attentions."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -6,68 +6,78 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from model.analysis import softmax
+from model.analysis import placed, softmax
 from pages.ui.components.player import player
-from pages.ui.figures import Axis, attention_lines, bars
+from pages.ui.figures import Axis, attention_lines, heatmap
+from pages.ui.figures.equations import MEAN_WEIGHTS
 from pages.ui.figures.theme import scaled
 from pages.ui.frame.pickers import bound, either
-from pages.ui.sections.at_once import bars_at_once, lines_at_once
+from pages.ui.sections.at_once import lines_at_once
 from pages.ui.sections.cell_map import axes, cell_map, chosen_cell, draw_map, field
+from pages.ui.sections.fillers import padding
 from pages.ui.sections.four_tokens import set_by_hand
-from pages.ui.sections.overlay import over_one, patch_pair, read_in_story
-from pages.ui.sections.scaling import choose_width, why_scaled
+from pages.ui.sections.overlay import every_weight, over_heads, over_layers, over_one, patch_pair
 from pages.ui.sections.sentences import of_sentences, which_sentences
 from pages.ui.sections.why_there import by_hand_or_why
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.view import View
 
-#: The quantities in order of computation: match, ÷ √d_k, mask, softmax, × V.
+#: The quantities in order of computation: q · k, ÷ √d_k, mask, softmax, × V.
 STEPS = ("scores", "scaled", "masked", "weights", "heads")
 BY_DISTANCE = ("relative", "biased")  # in front of the mask, where a number for each distance is added
 #: What the scores are the sum of, where words and distances are told apart.
 TOLD_APART = ("content_to_content", "content_to_position", "position_to_content")
-#: Step -> what stands there beside the map: why scores are divided, and attention set by hand.
-BESIDE = {"scaled": "why", "heads": "try"}
 SPECIAL = ("[CLS]", "[SEP]")
 SAME = 1e-4  # closer together, two weights read as one
 EVEN = 1e-6  # closer together, all weights of a row are the same
-STRIKING = 0.2  # in a story the lines of the other tokens begin here
+SENTENCE = 64  # pixels that stay free below the map, for its reading sentence
 SECONDS = 2.0  # that a step stays on the screen while they are played
 
 
-def attention_steps(view: View, prefix: str) -> None:
-    """The step in focus as a picture, with the arithmetic of its chosen cell; over it, what decides on the picture.
+def attention_map(view: View, prefix: str, controls: DeltaGenerator) -> None:
+    """The weights as a map, as lines, or over the picture, with the arithmetic of the chosen cell.
 
-    prefix: of the keys, "layers.2.attention." and the like.
+    prefix: of the keys, "layers.2.attention." and the like. controls: where to draw what decides on the picture.
     """
+    key = prefix + "weights"
+    with controls:
+        look = _look(view)
+        _left_out(view, prefix)
+        if look == "lines":
+            _threshold(view)
+        elif look == "map":
+            _colour_range(view)
+    if look == "map":
+        attention_step(view, prefix, "weights", below=SENTENCE)
+        return
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        (over_one if look == "picture" else lines)(view, key)
+    with right:
+        by_hand_or_why(view, key, chosen_cell(view, key))
+
+
+def attention_steps(view: View, prefix: str) -> None:
+    """The step in focus as a map, with the arithmetic of its chosen cell; the last one can be set by hand, too."""
     steps = steps_of(view, prefix)
-    step = view.choice.stage if view.choice.stage in steps else "weights"
-    for number, name in enumerate(steps, 1):
-        view.on_key(str(number), partial(select, stage=name))
+    step = view.choice.stage if view.choice.stage in steps else steps[0]
+    by_hand = False
     with st.container(horizontal=True, vertical_alignment="center"):
         stepper(step, steps)
-        way = _way(view, step)
-        own = way in BESIDE.values()  # something beside the reader's run
-        if not own and _has_special(view, prefix):
-            hide_switch(view)
-        if not own and prefix.startswith("layers."):
-            which_sentences(view)
-        if way == "lines":
-            _threshold(view)
-        elif way == "map":
+        if step == "heads" and view.kind != "single":
+            by_hand = _as(view, ("map", "try"), key="as_.heads") == "try"
+        if not by_hand:
+            _left_out(view, prefix)
             _colour_range(view)
-        elif way == "why":
-            choose_width(view)
-    if way == "why":
-        why_scaled(view, prefix)
-    elif way == "try":
+    if by_hand:
         set_by_hand(view)
-    else:
-        attention_step(view, prefix, step, way)
-        if step == "masked" and view.kind == "words":
-            about_masks(view, prefix)
+        return
+    attention_step(view, prefix, step)
+    if step == "masked" and view.kind == "words":
+        about_masks(view, prefix)
 
 
 def steps_of(view: View, prefix: str) -> tuple[str, ...]:
@@ -86,21 +96,26 @@ def stepper(step: str, steps: tuple[str, ...]) -> None:
     player("attention", steps.index(step), len(steps), lambda number: select(stage=steps[number]), SECONDS)
 
 
-def _way(view: View, step: str) -> str:
-    """Buttons for what a step shows: weights as a map, as the selected token's row, as lines; over a drawing at first.
-    Of scaled scores and of the weighted sum their map, or what can be tried there.
-    """
-    if view.kind == "single" or step not in ("weights", *BESIDE):
+def _look(view: View) -> str:
+    """Buttons for how weights are drawn: a map or lines; over a drawing or a map."""
+    if view.kind == "single":
         return "map"
-    if step == "scaled" and view.trace.config.distance_terms:  # by another number than √d_k
-        return "map"
-    ways: tuple[str, ...] = ("row", "map") if view.kind == "drawing" else ("map", "row", "lines")
-    if step in BESIDE:
-        ways = "map", BESIDE[step]
-    way = view.choice.as_ if view.choice.as_ in ways else ways[0]
-    words = [plain("attention.as_drawing" if ways[0] == w == "row" else f"attention.as_{w}") for w in ways]
-    look = {"key": f"as_.{step}" if step in BESIDE else "as_", "label_visibility": "collapsed"}
-    return either("as_", plain("attention.weights_as"), ways, words, way, **look)
+    looks = ("picture", "map") if view.kind == "drawing" else ("map", "lines")
+    return _as(view, looks)
+
+
+def _as(view: View, looks: Sequence[str], **look: str) -> str:
+    words = [plain(f"attention.as_{name}") for name in looks]
+    label = plain("attention.weights_as")
+    return either("as_", label, looks, words, view.choice.as_, label_visibility="collapsed", **look)
+
+
+def _left_out(view: View, prefix: str) -> None:
+    """What of the tokens is not shown: [CLS] and [SEP], or all but those of one sentence."""
+    if _has_special(view, prefix):
+        hide_switch(view)
+    if prefix.startswith("layers."):
+        which_sentences(view)
 
 
 def about_masks(view: View, prefix: str) -> None:
@@ -113,6 +128,8 @@ def about_masks(view: View, prefix: str) -> None:
     else:
         said = t("attention.mask_is_no_word")
     st.caption(f"{t('attention.mask_fills')} {said}" if prefix.startswith("layers.") else said)
+    if prefix.startswith("layers."):
+        padding(view)
     if view.trace.graph[prefix + "masked"].window is not None:
         return  # here is one
     view.way_to("translation", plain("attention.way_masks"), panel="inside", block="attention", stage="masked")
@@ -144,24 +161,17 @@ def _colour_range(view: View) -> None:
         either("range", plain("attention.range"), ranges, words, view.choice.range)
 
 
-def attention_step(view: View, prefix: str, step: str, way: str = "map") -> None:
-    """One step as a picture, and beside it the arithmetic of the chosen cell. way: "map"; weights as "row", "lines"."""
+def attention_step(view: View, prefix: str, step: str, **look: int) -> None:
+    """One step as a map, and beside it the arithmetic of the chosen cell. look: as for `draw_map`."""
     key = prefix + step
-    if way != "map":
-        left, right = st.columns([3, 2], gap="medium")
-        with left:
-            weights_picture(view, key, way)
-        with right:
-            by_hand_or_why(view, key, chosen_cell(view, key))
-        return
     rows = columns = None
     if step != "heads":
         rows, columns = shown_places(view, key)
-    said = looks_most(view, key) if step == "weights" else sentence(view, prefix, step)
-    look = {"rows": rows, "columns": columns}
+    said = attends_most(view, key) if step == "weights" else sentence(view, prefix, step)
+    shown = {"rows": rows, "columns": columns}
     apart = step == "scores" and view.trace.config.distance_terms
-    below = partial(products_beside, view, prefix, **look) if apart else None
-    cell_map(view, key, said, about=by_hand_or_why, below=below, title=plain(f"attention.{step}"), **look)
+    under = partial(products_beside, view, prefix, **shown) if apart else None
+    cell_map(view, key, said, about=by_hand_or_why, under=under, title=plain(f"attention.{step}"), **shown, **look)
     if step == "scores" and view.kind == "drawing":
         patch_pair(view, *chosen_cell(view, key)[-2:])
 
@@ -199,7 +209,7 @@ def shown_places(view: View, key: str) -> tuple[list[int], list[int]]:
 def sentence(view: View, prefix: str, step: str) -> str:
     """What the picture of a step says, in words."""
     values = view.trace[prefix + step][view.choice.head]
-    queries, keys = queries_and_keys(view, prefix + "weights")
+    queries, keys = map(placed, queries_and_keys(view, prefix + "weights"))
     match step:
         case "content_to_content" | "content_to_position" | "position_to_content":
             if view.touched(prefix + step):
@@ -225,8 +235,10 @@ def sentence(view: View, prefix: str, step: str) -> str:
             weight = float(view.trace[prefix + "weights"][view.choice.head, rows[row], columns[column]])
             if abs(weight - divided) > SAME:  # a mask, or a change, makes another weight of this score
                 return told
-            slopes = {"a": f"{without * (1 - without):.2f}", "b": f"{divided * (1 - divided):.2f}"}
-            return f"{told} {t('attention.slope', without=f'{without:.2f}', divided=f'{divided:.2f}', **slopes)}"
+            slopes = [f"{weight * (1 - weight):.2f}" for weight in (without, divided)]
+            kind = "same" if slopes[0] == slopes[1] else "gained" if slopes[0] < slopes[1] else "lost"
+            said = {"without": f"{without:.2f}", "divided": f"{divided:.2f}", "a": slopes[0], "b": slopes[1]}
+            return f"{told} {t('attention.slope', **said)} {t(f'attention.slope_{kind}', **said)}"
         case "relative":
             if view.touched(prefix + "relative"):
                 return t("change.no_law")
@@ -258,8 +270,8 @@ def sentence(view: View, prefix: str, step: str) -> str:
             return t("change.no_law") if view.touched(prefix + "weights") else t("attention.read_heads", **said)
 
 
-def looks_most(view: View, key: str) -> str:
-    """ "‘it’ looks most at ‘animal’: 0.66", and how much of its row goes to [CLS] and [SEP], or is not shown."""
+def attends_most(view: View, key: str) -> str:
+    """ "“it” attends most to “animal”: 0.66", and how much of its row goes to [CLS] and [SEP], or is not shown."""
     queries, keys = queries_and_keys(view, key)
     token = view.place(key)
     row = view.trace[key][view.choice.head, token]
@@ -269,76 +281,84 @@ def looks_most(view: View, key: str) -> str:
     words_left_out = any(keys[place] not in SPECIAL for place in left_out)
     weights = row[places]
     even = len(places) > 1 and float(weights.max() - weights.min()) < EVEN
-    kind = "part" if words_left_out else "even" if even else "weights"
     said = t(
-        read_in_story(view, key) if view.story and kind == "weights" else f"attention.read_{kind}",
+        f"attention.read_{'part' if words_left_out else 'even' if even else 'weights'}",
         where=view.where(),
-        query=queries[token],
-        key=keys[best],
+        query=placed(queries)[token],
+        key=placed(keys)[best],
         value=f"{row[best]:.2f}",
-        share=f"{row[best]:.0%}",
         rest=f"{sum(float(row[place]) for place in left_out):.0%}",
     )
-    if words_left_out:
+    special = [place for place, name in enumerate(keys) if name in SPECIAL]
+    if words_left_out or view.trace.picture is not None or not special:
         return said
-    special = sum(float(row[place]) for place, name in enumerate(keys) if name in SPECIAL)
-    if view.story or view.trace.picture is not None or not any(name in SPECIAL for name in keys):
-        return said
-    return f"{said} {t('attention.rows_short' if left_out else 'attention.special', rest=f'{special:.0%}')}"
+    rest = f"{sum(float(row[place]) for place in special):.0%}"
+    return f"{said} {t('attention.rows_short' if left_out else 'attention.special', rest=rest)}"
 
 
-def weights_picture(view: View, key: str, way: str, guess: np.ndarray | None = None) -> None:
-    """The selected token's row as bars, or laid over the drawing; or all rows as lines. A click chooses.
-
-    guess: what the reader thinks that the selected row is, (token,); lines show it, too.
-    """
-    if way == "row" and view.kind == "drawing":
-        over_one(view, key)
+def through_layers(view: View, controls: DeltaGenerator) -> None:
+    """What the selected token attends to in each layer, averaged over its heads; over a drawing each head, too."""
+    if view.kind == "drawing":
+        over_layers(view)
+        over_heads(view)
         return
+    tokens, token, layers = view.tokens, view.token, view.config.layers
+    if not {*SPECIAL}.isdisjoint(tokens):
+        with controls:
+            hide_switch(view)
+    columns = shown(view, tokens) or list(range(len(tokens)))
+    measure = view.measure(lambda run: every_weight(run).mean(axis=1), ("", "query", "key"))[:, token][:, columns]
+    means = every_weight(view.trace).mean(axis=1)[view.layer, token, columns]
+    best = int(means.argmax())
+    sides = Axis.counted(plain("overlay.axis_layer"), layers), view.token_axis("axis.key")
+    sides = sides[0], Axis(sides[1].title, [sides[1].labels[place] for place in columns])
+    look = {"scale": measure.scale("share"), "limit": None if measure.differs else measure.largest or None}
+    named = placed(tokens)
+    said = {"layer": view.layer + 1, "query": named[token], "key": named[columns[best]], "value": f"{means[best]:.2f}"}
+    view.picture(
+        "layers",
+        heatmap(measure.values, *sides, cell=(view.layer, best), clickable=True, square=False, height=360, **look),
+        t("attention.read_layers", **said),
+        title=plain("overlay.mean"),
+        equation=MEAN_WEIGHTS,
+        values=measure.values,
+        on_pick=lambda row, column: select(layer=row, key=columns[column]),
+        shows=measure.on(*sides),
+        law_of=["layers.{l}.attention.weights"],
+    )
+
+
+def lines(view: View, key: str) -> None:
+    """The weights as lines from each query to each key. A click on a line, or on its end, chooses."""
     rows, columns = shown_places(view, key)
     looks, looked_at = axes(view, key)
-    shown, quantity = view.measure(key, beside=way == "row", token=view.place(key)), view.trace.quantity(key)
-    table = partial(pd.DataFrame, shown.values, index=looks.labels, columns=looked_at.labels)
+    shown = view.measure(key)
     part = shown[np.ix_(rows, columns)]
-    looked_at = Axis(looked_at.title, [looked_at.labels[place] for place in columns])
-    token, said = view.place(key), looks_most(view, key)
+    token, (_, chosen) = view.place(key), chosen_cell(view, key)[-2:]
     looking, looked = (field(key, axis) for axis in ("query", "key"))
-    _, chosen = chosen_cell(view, key)[-2:]
     if token in rows and chosen in columns:
         place = rows.index(token), columns.index(chosen)
         view.moves(
             place, part.values.shape, lambda row, column: select(**{looking: rows[row], looked: columns[column]})
         )
-    if way == "lines":
-        looks = Axis(looks.title, [looks.labels[place] for place in rows])
-        lit = rows.index(token) if token in rows else None
-        least = view.choice.least / 100
-        others = max(least, STRIKING) if view.story else least
-        look = {"least": least, "others": others, "differs": part.differs}
-        given = None if guess is None or lit is None else guess[columns]
-        drawn = attention_lines(np.nan_to_num(part.values), looks, looked_at, lit, guess=given, **look)
 
-        def choose(row: int, column: int) -> None:
-            """An end of a line, or a line: the row, the column, or -1 where there is none."""
-            places = {looking: rows[row]} if row >= 0 else {}
-            select(**places, **({looked: columns[column]} if column >= 0 else {}))
+    def choose(row: int, column: int) -> None:
+        """An end of a line, or a line: the row, the column, or -1 where there is none."""
+        places = {looking: rows[row]} if row >= 0 else {}
+        select(**places, **({looked: columns[column]} if column >= 0 else {}))
 
-        title = plain("attention.weights")
-        picked = {"title": title, "quantity": quantity, "values": part.values, "table": table, "on_pick": choose}
-        once = lines_at_once(view, key, rows, columns, least, others)
-        view.picture("weights", drawn, said, shows=part.on(looks, looked_at), at_once=once, **picked)
-        return
-    row = shown[token, columns]
-    drawn = bars(row.values, looked_at, plain("attention.weight"), **row.look)
+    left, right = (Axis(side.title, [side.labels[i] for i in at]) for side, at in ((looks, rows), (looked_at, columns)))
+    least = view.choice.least / 100
+    lit = rows.index(token) if token in rows else None
     view.picture(
         "weights",
-        drawn,
-        said,
+        attention_lines(np.nan_to_num(part.values), left, right, lit, least=least, differs=part.differs),
+        attends_most(view, key),
         title=plain("attention.weights"),
-        quantity=quantity,
-        values=row.values,
-        table=table,
-        on_pick=lambda place, _: select(**{looked: columns[place]}),
-        shows=row.on(looked_at),
-        at_once=bars_at_once(view, key, rows, columns),
+        quantity=view.trace.quantity(key),
+        values=part.values,
+        table=partial(pd.DataFrame, shown.values, index=looks.labels, columns=looked_at.labels),
+        on_pick=choose,
+        shows=part.on(left, right),
+        at_once=lines_at_once(view, key, rows, columns, least),
     )

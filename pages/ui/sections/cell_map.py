@@ -17,6 +17,8 @@ from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.view import View
 
+ABREAST = 3  # maps side by side
+LEAST = 360  # pixels: the height of a map that grows with the screen, where that is low
 #: The field of Choice in which a place along each axis is kept.
 FIELDS = {
     "token": "token",
@@ -82,12 +84,18 @@ def draw_map(
     title: str | None = None,
     line_colour: str | None = None,
     focus: bool = False,
+    keys: bool = True,
+    follows: bool | None = None,
+    below: int = 0,
 ) -> None:
     """The map of one quantity (of the chosen head), each cell of which can be clicked.
 
     cell: outlined, an index into the recorded value. rows, columns: the places shown, in that order; all if left out.
     strongest: the value of the strongest colour, for a range shared among maps. focus: a click also puts this quantity
-    into focus, on pages that show several.
+    into focus, on pages that show several. keys: whether Shift and an arrow move the cell.
+    follows: of maps side by side, whether another one names the rows for it, too; on a phone, each for itself. Their
+    headings are of one height, so that rows stand beside rows: no equation stands there. below: the map grows with the
+    screen, but for so many pixels that stay free below it.
     """
     quantity = view.trace.quantity(key)
     shown = view.measure(key)
@@ -117,6 +125,10 @@ def draw_map(
         line_colour=line_colour,
         height=height,
     )
+    if follows:
+        figure.layout["meta"] = {**figure.layout.get("meta", {}), "follows": True}
+    if below:
+        figure.layout["meta"] = {**figure.layout.get("meta", {}), "grows": LEAST, "below": below}
     kinds = ("", *quantity.axes)[-2:]
 
     def choose(row: int, column: int) -> None:
@@ -130,7 +142,7 @@ def draw_map(
 
     # Places without names are counted from 1 in the picture.
     picked = (not across.labels), (not down.labels)
-    if outlined:
+    if outlined and keys:
         view.moves(outlined, shown.values.shape, choose)
     view.picture(
         _name(key),
@@ -139,6 +151,7 @@ def draw_map(
         quantity=quantity,
         values=shown.values,
         title=title,
+        equation=None if follows is None else "",
         on_pick=lambda row, column: choose(row - picked[0], column - picked[1]),
         shows=shown.on(across, down),
         still=view.beside(key),  # the other stands there too
@@ -217,24 +230,22 @@ def cell_map(
     key: str,
     sentence: str,
     *,
+    cell: tuple[int, ...] | None = None,
     about: Callable[[View, str, tuple[int, ...]], None] = working,
-    below: Callable[[], None] | None = None,
+    under: Callable[[], None] | None = None,
     **look: object,
 ) -> None:
-    """One map, and beside it, from Numbers on, what there is to say `about` its chosen cell: mostly its arithmetic.
+    """One map, and beside it what there is to say `about` its chosen cell: mostly its arithmetic.
 
-    below: draws what stands under the map then.
-    look: as for `draw_map`.
+    cell: the chosen one, where it is not that of `chosen_cell`. under: draws what stands under the map. look: as for
+    `draw_map`.
     """
-    cell = chosen_cell(view, key)
-    if view.story:
-        draw_map(view, key, sentence, cell=cell, **look)
-        return
+    cell = cell or chosen_cell(view, key)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         draw_map(view, key, sentence, cell=cell, **look)
-        if below:
-            below()
+        if under:
+            under()
     with right:
         if view.beside(key):
             draw_other(view, key, cell, **look)
@@ -243,28 +254,37 @@ def cell_map(
 
 
 def cell_maps(
-    view: View, keys: Sequence[str], sentences: Sequence[str], looks: Sequence[dict] = (), *, stacked: bool = False
+    view: View,
+    keys: Sequence[str],
+    sentences: Sequence[str],
+    looks: Sequence[dict] = (),
+    *,
+    stacked: int = 0,
+    first: int = -1,
 ) -> str:
     """Several maps, and the arithmetic of the one in focus: that which was clicked. Returns its key.
 
-    They stand side by side, or (stacked) one below the other, as wide maps want it. looks: for each, as for `draw_map`.
+    They stand ABREAST side by side; or stacked, as wide maps want it, so many in a row. The chosen cell is outlined in
+    each map with the same axes. looks: for each, as for `draw_map`. first: the map in focus before any was clicked.
     """
     named = {_name(key): key for key in keys}
-    focused = named.get(view.choice.stage or "", keys[-1] if stacked else keys[0])
+    focused = named.get(view.choice.stage or "", keys[first])
     cell = chosen_cell(view, focused)
-    if stacked:
-        left, *rest = st.columns([3, 2] if not view.story else [1], gap="medium")
-        places = [left] * len(keys) + rest
-    else:
-        places = st.columns([2] * len(keys) + [3] * (not view.story), gap="small")
-    for place, key, sentence, look in zip(places, keys, sentences, looks or [{}] * len(keys), strict=False):
+    widths = [1.25, 1, 1][: stacked or min(len(keys), ABREAST)]  # the first names the rows
+    left, right = st.columns([3, 2] if stacked or len(widths) == 1 else [sum(widths), 1.5], gap="small")
+    with left:
+        places = [place for _ in keys[:: len(widths)] for place in st.columns(widths, gap="small")]
+    for at, (place, key, sentence) in enumerate(zip(places, keys, sentences, strict=False)):
+        beside = keys[at - at % len(widths)]  # the map that names its rows
+        follows = beside != key and view.trace.axes(beside)[-2] == view.trace.axes(key)[-2] if len(widths) > 1 else None
+        outlined = cell if view.trace.axes(key) == view.trace.axes(focused) else None
+        look = looks[at] if looks else {}
         with place:
-            draw_map(view, key, sentence, cell=cell if key == focused else None, focus=True, **look)
+            draw_map(view, key, sentence, cell=outlined, focus=True, keys=key == focused, follows=follows, **look)
             if view.beside(key):
-                draw_other(view, key, cell if key == focused else None, **look)
-    if not view.story:
-        with places[-1]:
-            working(view, focused, cell)
+                draw_other(view, key, outlined, **look)
+    with right:
+        working(view, focused, cell)
     return focused
 
 

@@ -11,6 +11,7 @@ from pages.ui.frame.glossary import name_of
 from pages.ui.frame.pickers import either
 from pages.ui.sections.attention import STEPS, attention_step
 from pages.ui.sections.cell_map import cell_map
+from pages.ui.sections.tampering import tampering
 from pages.ui.sections.working import working
 from pages.ui.sections.writing import Writing, next_words
 from pages.ui.state.link import select
@@ -18,16 +19,19 @@ from pages.ui.text import plain, t
 from pages.ui.text.numbers import percent
 
 SIDE = "decoder."
-BLOCKS = ("embedding", "attention", "cross", "ffn", "next")
+BLOCKS = ("embedding", "attention", "cross", "ffn", "next", "changes")
 
 
 def inside(view: Writing) -> None:
-    """One part of the decoder at a time, one quantity of it."""
+    """One part of the decoder at a time, one quantity of it; or what it writes once a part is changed."""
     block = view.choice.block if view.choice.block in BLOCKS else "cross"
     words = [plain(f"translation.block_{name}") for name in BLOCKS]
     either("block", plain("translation.block"), BLOCKS, words, block, label_visibility="collapsed")
     if block == "next":
         next_word(view)
+        return
+    if block == "changes":
+        tampering(view)
         return
     named = {quantity.key.rpartition(".")[2]: quantity for quantity in quantities_of(view, block)}
     usual = "weights" if "weights" in named else [*named][-1]

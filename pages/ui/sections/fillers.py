@@ -1,10 +1,10 @@
-"""What fills up a sentence among longer ones: the mask that takes it from everybody, and what it takes without that."""
+"""The padding mask: a sentence filled up with [PAD], whose fillers get no weight behind the mask and some without."""
 
 import numpy as np
 import streamlit as st
 
 from model import deadline
-from model.fillers import FILLER, FILLERS
+from model.fillers import FILLER, FILLERS, can_fill_up
 from pages.ui.figures import ACCENT, AFTER, Axis, grouped_bars
 from pages.ui.figures.theme import scaled
 from pages.ui.frame.pickers import lasting
@@ -19,11 +19,17 @@ WAYS = ("alone", "masked", "open")
 text, word = texts_of("fillers")
 
 
-def add_fillers(view: View, token: int) -> None:
-    """The sentence alone, filled up behind the mask, and without it: a token's row of weights, and the answer there.
+def padding(view: View) -> None:
+    """A box with what the mask does to fillers, where the sentence can be filled up and the network answers."""
+    if "logits" not in view.trace or not can_fill_up(view.pipeline, view.trace.ids):
+        return
+    with st.expander(word("box"), icon=":material/science:", key="fillers.box", on_change="rerun") as box:
+        if box.open:
+            add_fillers(view, view.token)
 
-    Only for a sentence that `can_fill_up`.
-    """
+
+def add_fillers(view: View, token: int) -> None:
+    """The sentence alone, filled up behind the mask, and without it: a token's row of weights, and the answer there."""
     ids = view.trace.ids
     tokens = len(ids) + FILLERS
     if waits(view.config, tokens, len(WAYS), ("fillers", view.choice.pipeline, tuple(ids), token)):

@@ -11,19 +11,20 @@ from pages.ui.text import plain
 from pages.ui.view import View
 
 WIDGET = "words"
-HOLE = "____"  # where a word is to be guessed
 
 
-def clickable_words(view: View, several: bool = False, hole: bool = False) -> tuple[int, dict[int, int | None]]:
-    """The sentence as large words: a click hides one, another click shows it again.
+def clickable_words(view: View, several: bool = False) -> tuple[int, dict[int, int | None]]:
+    """What `asked_place` returns, under the sentence as large words: a click hides one, another shows it again.
 
-    From here on the view is about the run in which the hidden words read [MASK], as do those in their place in an input
-    that it is compared with. Returns the place whose guess is shown, and the hidden places, each with the id of the
-    word that stands there; None where the sentence itself says [MASK]. Of what says classes nothing is hidden: 0, {}.
-    several: a click leaves those hidden that are. hole: where the reader is to guess them, they are not shown either.
+    several: a click leaves those hidden that are.
     """
-    if not view.says_words:
-        return 0, {}
+    if view.says_words:
+        draw_words(view, several)
+    return asked_place(view)
+
+
+def draw_words(view: View, several: bool) -> None:
+    """The words as buttons."""
     read = view.typed
     words = whole_words(read.tokens)
     hidden, typed = hidden_places(view.choice, read)
@@ -39,7 +40,7 @@ def clickable_words(view: View, several: bool = False, hole: bool = False) -> tu
                 select(hidden=tuple(sorted(wanted)), token=token, output=None)
 
     spellings = [spelled([read.tokens[place] for place in places]) for places in words]
-    names = told_apart(HOLE if hole and i in lit else word for i, word in enumerate(spellings))
+    names = told_apart(spellings)
     icons = [":material/visibility_off: " if i in lit else "" for i in range(len(words))]
     st.session_state[WIDGET] = lit
     st.pills(
@@ -50,6 +51,19 @@ def clickable_words(view: View, several: bool = False, hole: bool = False) -> tu
         key=WIDGET,
         on_change=clicked,
     )
+
+
+def asked_place(view: View) -> tuple[int, dict[int, int | None]]:
+    """The place whose guess is shown, and the hidden places, each with the id of the word that stands there.
+
+    That is None where the sentence itself says [MASK]. Of what says classes nothing is hidden: 0, {}. From here on the
+    view is about the run in which the hidden words read [MASK], as do those in their place in an input that it is
+    compared with.
+    """
+    if not view.says_words:
+        return 0, {}
+    read = view.typed
+    hidden, typed = hidden_places(view.choice, read)
     if hidden - typed and (masked := with_masks(view.pipeline, read.ids, hidden)) != view.subject:
         view.follow(view.choice.pipeline, masked)
     if view.other and view.shows in ("against", "beside"):

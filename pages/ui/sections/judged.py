@@ -56,11 +56,8 @@ def named(view: View, cell: Cell) -> str:
 
 
 def judged(view: View) -> None:
-    """What such a head says of the input, and from Numbers on the arithmetic of the chosen cell, and who wrote it."""
+    """What such a head says of the input, with the arithmetic of the chosen cell, and who wrote it."""
     draw, cell = asked_of(view)
-    if view.story:
-        draw(view, cell)
-        return
     left, right = st.columns([3, 2], gap="medium")
     with left:
         draw(view, cell)

@@ -22,7 +22,7 @@ text, word = texts_of("learned")
 
 
 @dataclass(frozen=True)
-class Story:
+class Development:
     """Of one drawing, at each snapshot: the probabilities (class, snapshot) and where attention went (layer, snapshot).
 
     even: what patches with ink would get of an attention that is the same for all.
@@ -36,10 +36,10 @@ class Story:
 
 @of_networks
 @cached(LRUCache(64), key=lambda ink, edits: hashkey(digest(ink), edits), condition=Condition())
-def story_of(ink: bytes, edits: tuple[Edit, ...]) -> Story:
+def development(ink: bytes, edits: tuple[Edit, ...]) -> Development:
     """Raises WeightsError where the earlier weights cannot be read."""
     runs = [learning.after(number)(ink, edits) for number in range(learning.SNAPSHOTS)]
-    return Story(
+    return Development(
         np.stack([run.answer[0].probabilities for run in runs], axis=1),
         np.stack([learning.on_ink(run) for run in runs], axis=1),
         np.stack([learning.on_neighbours(run) for run in runs], axis=1),
@@ -51,7 +51,7 @@ def how_it_learned(view: Page) -> None:
     """Accuracy and loss over the steps of training; what the network made of this drawing then, and where it looked."""
     try:
         snapshots = learning.snapshots()
-        story = story_of(view.subject, view.trace.edits)
+        found = development(view.subject, view.trace.edits)
     except WeightsError as error:
         pipelines.explain_weights(error)
         return
@@ -59,10 +59,10 @@ def how_it_learned(view: Page) -> None:
     along = Axis(word("axis_step"), steps())
     curves = np.array([[one.accuracy for one in snapshots], [one.loss for one in snapshots]])
     names = [word("accuracy"), word("loss")]
-    best = story.probabilities.argmax(0)
-    said = {"best": class_label(view.output_names[best[-1]]), "p": decimal(story.probabilities[best[-1], -1])}
+    best = found.probabilities.argmax(0)
+    said = {"best": class_label(view.output_names[best[-1]]), "p": decimal(found.probabilities[best[-1], -1])}
     since = int(np.flatnonzero(np.append(True, best[:-1] != best[-1]))[-1])  # the first of the last that agree
-    layers = Axis.counted(plain("sidebar.layer"), len(story.on_ink))
+    layers = Axis.counted(plain("sidebar.layer"), len(found.on_ink))
     st.markdown(text("intro", steps=along.labels[-1], n=len(snapshots)))
     left, right = st.columns(2, gap="medium")
     with left:
@@ -73,9 +73,9 @@ def how_it_learned(view: Page) -> None:
         view.picture("curve", figure, read, table=table, title=word("curve"), still=True)
     look = {"square": False, "clickable": True, "height": 320}
     pictures = (
-        ("says", story.probabilities, Axis(plain("answer.axis_class"), view.output_names), (int(best[at]), at), right),
-        ("on_ink", story.on_ink, layers, (0, at), left),
-        ("neighbours", story.on_neighbours, layers, (0, at), right),
+        ("says", found.probabilities, Axis(plain("answer.axis_class"), view.output_names), (int(best[at]), at), right),
+        ("on_ink", found.on_ink, layers, (0, at), left),
+        ("neighbours", found.on_neighbours, layers, (0, at), right),
     )
     for name, values, rows, cell, column in pictures:
         with column:
@@ -83,7 +83,7 @@ def how_it_learned(view: Page) -> None:
                 values, rows, along, scale="positive" if name == "neighbours" else "share", cell=cell, **look
             )
             said |= {"first": f"{values[:, 0].mean():.0%}", "last": f"{values[:, -1].mean():.0%}"}
-            said |= {"even": f"{story.even:.0%}", "step": along.labels[since]}
+            said |= {"even": f"{found.even:.0%}", "step": along.labels[since]}
             view.picture(
                 f"learned_{name}",
                 figure,

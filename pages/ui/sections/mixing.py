@@ -3,7 +3,7 @@
 import numpy as np
 
 from model import Edit
-from model.analysis import places_reached
+from model.analysis import placed
 from pages.ui.figures import Axis, heatmap
 from pages.ui.frame.pickers import either
 from pages.ui.sections.without import answers_picture, answers_with, in_words
@@ -19,26 +19,25 @@ def mixing(view: View) -> None:
     way = either("block", word("way"), WAYS, [word(f"way_{name}") for name in WAYS], view.choice.block)
     prefix, config = view.key("layers.{l}.attention."), view.config
     parts, total = view.trace[prefix + "contributions"][:, view.token], view.trace[prefix + "output"][view.token]
-    reached = places_reached(parts)
     if way == "apart":
         total = view.trace[prefix + "concat"][view.token]
         own = np.arange(len(total)) // config.d_k == np.arange(config.heads)[:, None]
         parts = np.where(own, total, 0.0)
     rows = [*(word("head", head=head + 1) for head in range(config.heads)), word(f"row_{way}")]
     columns = Axis.counted(plain("axis.d_model"), len(total))
-    said = {"token": view.tokens[view.token], "head": view.head + 1, "d_k": config.d_k, "d_model": len(total)}
+    token = placed(view.tokens)[view.token]
+    said = {"token": token, "head": view.head + 1, "d_k": config.d_k, "d_model": len(total)}
     said |= {"first": view.head * config.d_k + 1, "last": (view.head + 1) * config.d_k}
-    said |= {"reached": int(reached[view.head]), "layer": view.layer + 1}
     values = np.vstack([parts, total])
     view.picture(
         "mixing",
         heatmap(values, Axis("", rows), columns, square=False, gaps=False, height=300),
         text(f"read_{way}", **said),
-        title=word("title", layer=view.layer + 1, token=view.tokens[view.token]),
+        title=word("title", layer=view.layer + 1, token=token),
         values=values,
         still=True,
     )
-    if "logits" in view.trace and not view.story:  # there the question has shown it
+    if "logits" in view.trace:
         _answer_without(view)
 
 

@@ -5,7 +5,7 @@ import streamlit as st
 from model.tables import Context, neuron_contexts
 from pages.ui.components.tables import markdown_table
 from pages.ui.sections.roles import say_absent, source
-from pages.ui.text import literal, plain, quoted, t
+from pages.ui.text import literal, plain, t
 from pages.ui.text.numbers import percent
 from pages.ui.view import View
 
@@ -36,13 +36,6 @@ def fired_by(view: View, neuron: int) -> list[str]:
     """The pieces of the corpus that fired a neuron of the chosen layer most, if that was measured."""
     contexts = neuron_contexts(source(view.choice.pipeline), view.choice.layer, neuron)
     return list(dict.fromkeys(context.tokens[context.place] for context in contexts.top)) if contexts else []
-
-
-def answered_most(view: View, neuron: int) -> list[str]:
-    """For a story: the pieces of the corpus that fired a neuron most, in words."""
-    if not (pieces := fired_by(view, neuron)):
-        return []
-    return [t("neuron.story", neuron=neuron + 1, pieces=plain("common.comma").join(map(quoted, pieces)))]
 
 
 def _marked(context: Context) -> str:

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
-from model.analysis import along
+from model.analysis import along, placed
 from model.without import one_against_all
 from pages.ui.figures import ACCENT, ADDED, AFTER, BEFORE, GREY, Axis, grouped_bars
 from pages.ui.sections.answers import decimal
@@ -14,18 +13,6 @@ from pages.ui.text import plain, texts_of
 from pages.ui.view import View
 
 text, word = texts_of("one_head")
-
-
-def one_head(view: View) -> None:
-    """Side by side: the answer without each head and with it alone, and what each head writes along their sum."""
-    if "logits" not in view.trace:
-        pushes(view)
-        return
-    left, right = st.columns([1, 1], gap="medium")
-    with left:
-        needed(view)
-    with right:
-        pushes(view)
 
 
 def needed(view: View) -> None:
@@ -82,7 +69,7 @@ def pushes(view: View) -> None:
     own = float(lengths[view.head])
     names = [word("length"), word("along")]
     said = {
-        "token": view.tokens[view.token],
+        "token": placed(view.tokens)[view.token],
         "head": view.head + 1,
         "length": f"{own:.2f}",
         "along": f"{reach[view.head]:.2f}",
@@ -103,7 +90,7 @@ def pushes(view: View) -> None:
         "pushes",
         figure,
         text("read_pushes", **said),
-        title=word("pushes", token=view.tokens[view.token]),
+        title=word("pushes", token=said["token"]),
         table=pd.DataFrame({names[0]: lengths, names[1]: reach}, index=range(1, 1 + len(parts))),
         on_pick=lambda _, head: select(head=head),
         law_of=[prefix + "output"],

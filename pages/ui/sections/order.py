@@ -11,7 +11,7 @@ from model.order import difference, likeness, same_words, without_positions
 from pages.ui.components.tables import draw_table
 from pages.ui.figures import Axis, lines
 from pages.ui.figures.equations import plain_math
-from pages.ui.frame.sidebar import afresh
+from pages.ui.frame.line import afresh
 from pages.ui.runs import pipelines
 from pages.ui.state.link import select
 from pages.ui.text import plain, t

@@ -13,7 +13,6 @@ from pages.ui.components.chart import chart
 from pages.ui.figures import Axis, colour_tiles, over_drawing, over_drawings, tiles, token_at
 from pages.ui.figures.equations import MEAN_WEIGHTS, ROLLOUT
 from pages.ui.sections.at_once import patches_at_once
-from pages.ui.sections.telling_head import is_off
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.text.numbers import written
@@ -26,12 +25,6 @@ def inked(view: View) -> np.ndarray | None:
     return None if patches is None or seen is None or seen.ndim == 3 else hold_ink(patches)
 
 
-def read_in_story(view: View, key: str) -> str:
-    """The key of what a story says of a row of weights; of a head that is off, that what it brings back is lost."""
-    off = key.startswith("layers.") and is_off(view.trace.edits, view.choice.layer, view.choice.head)
-    return "attention.read_story_off" if off else "attention.read_story"
-
-
 def over_one(view: View, key: str) -> None:
     """The selected token's row of weights over the drawing. A click on a patch, or on [CLS], selects it."""
     tokens, side, front = view.trace.tokens, view.trace.config.patches_per_side, view.trace.config.tokens_in_front
@@ -40,25 +33,21 @@ def over_one(view: View, key: str) -> None:
     drawn = shown.values
     best = front + int(row[front:].argmax())
     ink = inked(view)
-    if view.story:
-        best = int(row.argmax())
-        said = t(read_in_story(view, key), query=tokens[view.token], key=tokens[best], share=f"{row[best]:.0%}")
-    else:
-        said = t(
-            "overlay.read_one",
-            query=tokens[view.token],
-            where=view.where(),
-            best=tokens[best],
-            value=f"{row[best]:.3f}",
-            patches=f"{row[front:].sum():.3f}",
-        )
-        if front:
-            said += " " + t("overlay.by_itself" if view.token == 0 else "overlay.by_cls", value=f"{row[0]:.3f}")
-        if placeless := list(view.trace.config.placeless):
-            said += " " + t("overlay.by_registers", value=f"{row[placeless].sum():.3f}")
-        if ink is not None:
-            share, even = f"{row[front:][ink].sum():.0%}", f"{ink.sum() / len(row):.0%}"
-            said += " " + t("overlay.read_ink", inked=ink.sum(), ink=share, even=even, least=FAINTEST)
+    said = t(
+        "overlay.read_one",
+        query=tokens[view.token],
+        where=view.where(),
+        best=tokens[best],
+        value=f"{row[best]:.3f}",
+        patches=f"{row[front:].sum():.3f}",
+    )
+    if front:
+        said += " " + t("overlay.by_itself" if view.token == 0 else "overlay.by_cls", value=f"{row[0]:.3f}")
+    if placeless := list(view.trace.config.placeless):
+        said += " " + t("overlay.by_registers", value=f"{row[placeless].sum():.3f}")
+    if ink is not None:
+        share, even = f"{row[front:][ink].sum():.0%}", f"{ink.sum() / len(row):.0%}"
+        said += " " + t("overlay.read_ink", inked=ink.sum(), ink=share, even=even, least=FAINTEST)
 
     def look_from(row: int, column: int) -> None:
         select(token=token_at(row, column, side, front))

@@ -1,7 +1,4 @@
-"""What only a drawing has: how it is prepared, and what its patches know of their places.
-
-Each function draws one part of a page, and nothing where the input is no drawing cut into patches.
-"""
+"""Of a picture that is cut into patches: how it is prepared, and how alike the positions of its patches are."""
 
 from collections.abc import Sequence
 
@@ -29,8 +26,7 @@ def how_it_is_prepared(view: View) -> None:
         how_it_is_brought_to_size(view)
         return
     image, patches = view.trace.picture, view.trace.patches
-    if image is None or patches is None or len(patches) == 1:
-        return
+    assert image is not None and patches is not None  # a drawing
     config = view.trace.config
     size, side = config.patch_size, config.patches_per_side
     steps = sketch.steps(view.choice.other_drawing if view.shows == "other" else view.choice.drawing)
@@ -125,8 +121,6 @@ def in_a_row(values: ArrayLike) -> str:
 
 def position_maps(view: View, token: int) -> None:
     """Tokens: how alike the positions of the patches are, as a map for each patch."""
-    if view.trace.patches is None or len(view.trace.patches) == 1:
-        return
     side, front = view.trace.config.patches_per_side, view.trace.config.tokens_in_front
     names = view.trace.tokens[front:]
     table = view.pipeline.network.embedding.positions.table.numpy()[-(side**2) :]

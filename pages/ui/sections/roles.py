@@ -1,6 +1,5 @@
 """What a head does over a whole corpus, in words: always with the share of places in which it holds."""
 
-import re
 import shlex
 
 import streamlit as st
@@ -40,21 +39,11 @@ def say_absent(section: str, pipeline: str) -> None:
 
 
 def role_in_words(role: Role) -> str:
-    """ "looks at the next piece, in 97 % of places"; of a relation, both ends and which of them looks."""
+    """ "attends to the next piece, in 97 % of places"; of a relation, both ends and which of them attends."""
     said = {"share": percent(role.share), "margin": f"{100 * role.margin:+.0f}"}
     if role.relation is None:
         return plain(f"roles.{role.name}", **said)
     return plain(f"roles.{role.direction}", relation=relation_in_words(role.relation), **said)
-
-
-def role_in_short(role: Role) -> str:
-    """The same in a word or two, for a tile: "the next"; nothing where a head has no clear role."""
-    if not role.clear:
-        return ""
-    if role.relation is None:
-        return plain(f"roles.tile_{role.name}")
-    relation = re.split(r" ?[(（]", relation_in_words(role.relation))[0]
-    return plain(f"roles.tile_{role.direction}", relation=relation)
 
 
 def measured_role(role: Role) -> str:
@@ -124,7 +113,7 @@ def every_role(role: Role) -> tuple[Role, ...]:
 
 
 def _sentence(example: Example) -> str:
-    """The sentence with the token that looks in the colour of queries and the one looked at in that of keys."""
+    """The sentence with the query's token and the key's in their colours."""
     if example.queries != example.keys:
         looks, looked_at = literal(example.queries[example.query]), literal(example.keys[example.key])
         return f"{literal(example.text)} · :blue[**{looks}**] → :orange[**{looked_at}**]"

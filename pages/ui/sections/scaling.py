@@ -62,8 +62,7 @@ def why_scaled(view: View, prefix: str) -> None:
         ),
         of_head=(view.layer, view.head),
     )
-    if not view.story:  # how it was measured
-        st.caption(text("about", draws=DRAWS, keys=KEYS))
+    st.caption(text("about", draws=DRAWS, keys=KEYS))
 
 
 def in_words(measured: np.ndarray) -> dict[str, str]:

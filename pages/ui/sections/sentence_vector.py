@@ -94,8 +94,7 @@ def instead_of_an_answer(view: View) -> None:
         found = cosine(u, v)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(t(of_input(view, "alike"), name=name, cosine=f"{found.value:.4f}"), width="content")
-            if not view.story:
-                st.latex(worked_out(found), width="content")
+            st.latex(worked_out(found), width="content")
     pooled = view.pipeline.pooled
     known = len(plainly) == 1 or (pooled and (pooled.pooling in POOLINGS or pooled.computed))
     st.caption(t("sentence_vector.means_known" if known else "sentence_vector.means"))
@@ -160,7 +159,7 @@ def makers_vector(view: View) -> None:
     figure = heatmap(drawn.values, *axes, square=False, height=150)
     title = plain("sentence_vector.title_makers")
     view.picture("makers", figure, said_of, values=drawn.values, title=title, shows=drawn.on(*axes))
-    if view.story or not pooled.dense:
+    if not pooled.dense:
         return
     last = max(place for place, (name, _) in enumerate(steps) if name == "Dense")
     v, linear = steps[last - 1][1].astype(np.float64), pooled.dense[-1]
@@ -219,8 +218,7 @@ def head_laboratory(view: View) -> None:
         u, v = (sentence_vector(value, pooling, view.pipeline.pooled) for value in read_of)
         now = cosine(u, v)
         st.markdown(t("sentence_vector.now", cosine=f"{now.value:.4f}"))
-        if not view.story:
-            st.latex(worked_out(now))
+        st.latex(worked_out(now))
 
 
 @of_networks

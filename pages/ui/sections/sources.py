@@ -59,9 +59,10 @@ def way_to(source: str, token: int) -> Way | None:
         }
     if found["part"]:
         return "tokens", {"panel": "vectors", "token": token}
-    pages = {"attention": ("heads", "written"), "ffn": ("feed_forward", "output")}
-    page, panel = pages[found["sublayer"]]
-    return page, {"panel": panel, "layer": layer_of(source), "token": token}
+    at = {"layer": layer_of(source), "token": token}
+    if found["sublayer"] == "ffn":
+        return "feed_forward", {"panel": None, "stage": "output", **at}
+    return "heads", {"panel": "contribution", **at}
 
 
 def largest_first(parts: np.ndarray, most: int) -> tuple[list[int], list[int]]:

@@ -14,19 +14,23 @@ from pages.ui.view import View
 
 MOST = 10  # bars
 NOTABLE = 0.01  # who gets less is hardly in the race
-OWN = 1.0  # the network's own temperature
+OWN = 10  # the network's own temperature, in tenths
 text, word = texts_of("temperature")
 
 
+def choose_temperature(view: View) -> None:
+    """The slider of the temperature."""
+    look = bound("answer.tau", view.choice.tau / 10, lambda value: select(tau=round(10 * value)))
+    look |= {"format": "%.1f", "help": word("help"), "width": 520}
+    st.slider(word("slider"), 0.1, 5.0, step=0.1, **look)
+
+
 def at_temperature(view: View, place: int, truth: int | None = None) -> None:
-    """A slider, and the likeliest at one place as it spreads them; hollow, what the network itself says.
+    """The likeliest at one place as the chosen temperature spreads them; hollow, what the network itself says.
 
     truth: the word that stands there, in another colour.
     """
     tau, logits = view.choice.tau / 10, np.atleast_2d(view.trace["logits"])[place].astype(np.float64)
-    look = bound("answer.tau", tau, lambda value: select(tau=round(10 * value)))
-    look |= {"format": "%.1f", "help": word("help"), "width": 520}
-    st.slider(word("slider"), 0.1, 5.0, step=0.1, **look)
     own, now = softmax(logits), softmax(logits / tau)
     names, shown = view.output_names, likeliest(own[None], [MOST])
     best = shown[0]
@@ -36,13 +40,13 @@ def at_temperature(view: View, place: int, truth: int | None = None) -> None:
         [decimal(now[i]) for i in shown],
         colours=[ORANGE if i == (best if truth is None else truth) else BLUE for i in shown],
         room=np.maximum(now, own)[shown],
-        there=None if tau == OWN else own[shown],
+        there=own[shown],
         most=1.0,
     )
     many, few = (int((p >= NOTABLE).sum()) for p in (now, own))
     said = {"tau": f"{tau:g}", "best": names[best], "now": decimal(now[best]), "own": decimal(own[best])}
     symbol = view.trace.graph["logits"].symbol
-    kind = "own" if tau == OWN else "sharper" if tau < OWN else "flatter"
+    kind = "sharper" if view.choice.tau < OWN else "flatter"
     kind += "" if view.says_words else "_class"
     view.picture(
         "temperature",

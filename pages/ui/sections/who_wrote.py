@@ -108,7 +108,7 @@ def _heads(view: View, lead: Lead, outputs: tuple[int, int], token: int, chosen:
     def go(row: int, column: int) -> None:
         """To where that head looks, or to what that FFN adds; layers count from 1 in the picture."""
         if column == heads:
-            open_with("feed_forward", panel="output", layer=row, token=token, **chosen)
+            open_with("feed_forward", panel=None, stage="output", layer=row, token=token, **chosen)
         else:
             _look_at(row, column, token, chosen)
 

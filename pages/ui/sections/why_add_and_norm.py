@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from model.analysis import placed
 from model.gradients import gradient_lengths, untrained
 from pages.ui.figures import ADDED, AFTER, Axis, grouped_bars, lines
 from pages.ui.runs import pipelines
@@ -56,7 +57,7 @@ def why_not_batch_norm(view: View, entered: np.ndarray, normed: np.ndarray, epsi
     moved = np.abs(batch[there] - without)[view.token - (gone < view.token)].mean()
     spread = {"LayerNorm": normed.std(axis=1), "BatchNorm": batch.std(axis=1)}
     low, high = (f"{value:.2f}" for value in (spread["BatchNorm"].min(), spread["BatchNorm"].max()))
-    token, other = (view.tokens[place] for place in (view.token, gone))
+    token, other = (placed(view.tokens)[place] for place in (view.token, gone))
     view.picture(
         "batch_norm",
         grouped_bars(spread, view.token_axis("axis.token"), word("axis_deviation"), (AFTER, ADDED)),

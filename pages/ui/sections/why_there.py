@@ -1,4 +1,4 @@
-"""Why a token looks where it looks: a score as the sum of what each earlier part put into the token looked at."""
+"""Why a token attends where it does: a score as the sum of what each earlier part put into the token attended to."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,23 +21,25 @@ from pages.ui.text import plain, texts_of
 from pages.ui.text.numbers import percent, signed
 from pages.ui.view import View
 
-STEPS = ("scores", "scaled", "weights")  # of a cell of these it can be asked; where the distance adds a number, of
-BY_DISTANCE = ("biased", "weights")  # these
 LEAST = 0.05  # share of what the softmax sees: of a pair that has less, nothing is said
 SAME = 1e-4  # closer together, two weights read as one
 text, word = texts_of("why")
 
 
 def by_hand_or_why(view: View, key: str, cell: tuple[int, ...]) -> None:
-    """The arithmetic of a cell; of a score or a weight also why it is so large, where the reader asks for that."""
+    """The arithmetic of a cell; of a weight, or of what the softmax reads, also its sources where the reader asks."""
     prefix, _, step = key.rpartition(".")
-    steps = BY_DISTANCE if f"{prefix}.biased" in view.trace.graph else STEPS
-    if step in steps and view.trace[key].shape[-1] > 1:
+    if step in ("weights", score_of(view, f"{prefix}.")) and view.trace[key].shape[-1] > 1:
         words = [word("by_hand"), word("title")]
         if either("why", word("title"), (False, True), words, view.choice.why, label_visibility="collapsed"):
             why_there(view, f"{prefix}.", cell)
             return
     working(view, key, cell)
+
+
+def score_of(view: View, prefix: str) -> str:
+    """Which quantity is taken apart: what the softmax reads, but for a mask."""
+    return "biased" if f"{prefix}biased" in view.trace.graph else "scaled"
 
 
 def why_there(view: View, prefix: str, cell: tuple[int, ...]) -> None:
@@ -62,7 +64,7 @@ def why_there(view: View, prefix: str, cell: tuple[int, ...]) -> None:
 
 @dataclass
 class Asked:
-    """One score, about which it is asked why it is so large. visible: where queries may look, (query, key)."""
+    """One score that is taken apart. visible: where queries may look, (query, key)."""
 
     view: View
     prefix: str
@@ -73,7 +75,7 @@ class Asked:
 
     @cached_property
     def keys(self) -> Sequence[str]:
-        """The tokens that can be looked at."""
+        """The tokens that can be attended to."""
         return placed(self.view.trace.names(f"{self.prefix}weights")[2] or ())
 
     @cached_property
@@ -83,13 +85,18 @@ class Asked:
         return {"query": queries[self.query], "key": self.keys[self.key]}
 
     @property
+    def what(self) -> str:
+        """What the number is called that is taken apart, as on the map of it."""
+        return word(f"score_{score_of(self.view, self.prefix)}")
+
+    @property
     def nbytes(self) -> int:
         """About how much memory the pairs of sources of all rows take."""
         return 8 * (4 + 3 * self.view.trace.graph.layers()) ** 2 * self.visible.size
 
     @cached_property
     def rows(self) -> slice:
-        """The queries that are looked at: all, or where those would be too many numbers this one."""
+        """The queries that are taken: all, or where those would be too many numbers this one."""
         return slice(None) if self.nbytes <= MOST_BYTES else slice(self.query, self.query + 1)
 
     @cached_property
@@ -108,14 +115,14 @@ class Asked:
         return self.scores.above_mean(self.row, self.key, self.visible[self.rows])
 
     def as_bars(self) -> None:
-        """The mean of the row, and what was put into the token looked at: together the score."""
+        """The mean of the row, and what was put into the token attended to: together the score."""
         mean, pairs = self.above
         parts = pairs.sum(axis=0)
         said = " ".join([self.read_largest(parts, mean + float(parts.sum())), *self.read_without(parts)])
         terms = len(self.view.trace.config.distance_terms)
         axis = "axis_told_apart" if terms else "axis_distance" if DISTANCE in self.scores.of_keys else "axis"
         axis += "_undivided" * (not self.view.trace.config.divided)
-        look = {"title": word("chart", **self.names), "axis": word(axis, parts=1 + terms), "total": word("total")}
+        look = {"title": word("chart", **self.names), "axis": word(axis, parts=1 + terms), "total": self.what}
         if terms:
             said += " " + self.read_products()
         places = places_of(self.scores.of_keys, self.view.trace, self.key)
@@ -141,7 +148,8 @@ class Asked:
         place, above = self.largest(parts), float(parts.sum())
         source = self.scores.of_keys[place]
         reason = word(f"because_{kind_of(source, self.view.trace)}", layer=layer_of(source) + 1, **self.names)
-        said = {"score": f"{total:.2f}", "above": f"{abs(above):.2f}", "part": f"{parts[place]:.2f}", "reason": reason}
+        said = {"what": self.what, "score": f"{total:.2f}", "above": f"{abs(above):.2f}"}
+        said |= {"part": f"{parts[place]:.2f}", "reason": reason}
         return text("read_above" if above > 0 else "read_below", **said, **self.names)
 
     def read_without(self, parts: np.ndarray) -> list[str]:
@@ -159,7 +167,7 @@ class Asked:
         return [text("read_without_other", **said, **most, **self.names)]
 
     def as_pairs(self) -> None:
-        """Which part of the token that looks meets which part of the token looked at, above the mean of the row."""
+        """Which part of the query meets which part of the key, above the mean of the row."""
         _, pairs = self.above
         rows, columns = (
             [in_short(source, self.view.trace) for source in of] for of in (self.scores.of_queries, self.scores.of_keys)

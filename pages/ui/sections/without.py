@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from model import Edit, deadline
+from model.analysis import placed
 from model.without import PARTS, Answers, ffn_off
 from pages.ui.figures import ACCENT, AFTER, GREY, Axis, grouped_bars, lines
 from pages.ui.runs.worked_out import answered, without_parts
@@ -48,8 +49,7 @@ def alike_without(view: View) -> None:
         table=pd.DataFrame(alike.T, index=steps, columns=names),
         still=True,
     )
-    if not view.story:
-        view.way_to("what_if", word("way_changes"), panel="residuals")
+    view.way_to("what_if", word("way_changes"), panel="residuals")
 
 
 def answers_with(view: View, rows: Sequence[tuple[Edit, ...]]) -> Answers | None:
@@ -105,4 +105,4 @@ def told_where(view: View, said: str) -> str:
     """A sentence with the token at which the answer is read, where there is one for each: "At ‘[MASK]’: …"."""
     if not view.says_words:
         return said[:1].upper() + said[1:]
-    return text("read_at", token=view.trace.tokens[view.token]) + said
+    return text("read_at", token=placed(view.trace.tokens)[view.token]) + said

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from model.analysis import placed
 from model.by_hand import ALL_KEYS, Table, Working, by_hand
 from pages.ui.components.arithmetic import arithmetic
 from pages.ui.figures.latex import formula
@@ -52,7 +53,7 @@ def cell_name(view: View, key: str, cell: tuple[int, ...]) -> str:
     for axis, along, place in zip(axes, tokens, cell, strict=True):
         if axis == "head":
             continue
-        names = along or names_along(view, axis)
+        names = placed(along) if along else names_along(view, axis)
         places.append(
             plain("common.quoted", token=names[place]) if names else plain(f"common.place_{axis}", place=place + 1)
         )
@@ -63,9 +64,9 @@ def names_along(view: View, axis: str) -> Sequence[str] | None:
     """The names of the places along an axis: tokens, words and classes by themselves; None where they are counted."""
     match axis:
         case "token":
-            return view.trace.tokens
+            return placed(view.trace.tokens)
         case "target":
-            return getattr(view.trace, "target_tokens", ())
+            return placed(getattr(view.trace, "target_tokens", ()))
         case "word":
             return view.output_names
         case "class":

@@ -17,11 +17,11 @@ from model.translator import Task, Translation, TranslationTrace, Translator
 from pages.ui.components.player import player
 from pages.ui.figures import ACCENT, Axis, bars, writing
 from pages.ui.figures.theme import scaled
+from pages.ui.frame.line import WRITTEN_AFRESH
 from pages.ui.frame.pickers import bound
-from pages.ui.frame.sidebar import WRITTEN_AFRESH
 from pages.ui.page import Page
 from pages.ui.runs import pipelines
-from pages.ui.state.choice import Choice
+from pages.ui.state.choice import WITH_EDITS, Choice
 from pages.ui.state.link import select
 from pages.ui.text import LANGUAGES, joined, literal, plain, texts_of
 from pages.ui.text.numbers import percent
@@ -31,8 +31,7 @@ CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.w
 #: Without one of these, what a step looked at in the source reaches nothing.
 THROWN_AWAY = ("decoder.layers.{l}.cross.output", "decoder.layers.{l}.cross.heads")
 LIKELIEST = 5
-LEAST = 0.02  # what gets less has no line; in a story five times as much
-CLEAR = 0.4  # in a story a piece is named with the word that it takes as much from
+LEAST = 0.02  # what gets less has no line
 SECONDS = 1.2  # that a step stays on the screen while they are played
 text, word = texts_of("translation")
 
@@ -89,7 +88,7 @@ class Writing(Page):
         found = self.found
         self.written: Translation = (found.greedy, *found.beams)[min(choice.beam, len(found.beams))]
         held = Task(sentence, choice.into, written=self.written.ids)
-        ways = ["changed", "original", *["difference"] * (not self.story)] if found.edits else ["changed"]
+        ways = ["changed", *WITH_EDITS] if found.edits else ["changed"]
         if self.shows != "other":  # then that is what is translated
             self._one_input()
         self.shows = choice.shown if choice.shown in ways else "changed"
@@ -100,12 +99,18 @@ class Writing(Page):
         self._run, self._rival, self.subject, self.given = (name, held), None, sentence, sentence
         decoder = self.trace.graph.decoder
         self.choice = choice.fitted(decoder, len(self.trace.tokens), len(self.trace.target_tokens))
-        self.head_line()  # a decoder may have fewer layers
         layers = self.trace.graph.layers("decoder.")
         for arrow, (down, across) in ARROWS.items():
             to = ("layer", down, layers) if down else ("step", across, self.steps, self.usual_step)
             if not down or "layer" in self.heeds:
                 self.on_key(arrow, partial(go_on, *to))
+
+    @property
+    def places(self) -> list[tuple[str, int]]:
+        decoder = self.trace.graph.decoder
+        assert decoder is not None  # of a drawing nothing is chosen
+        sizes = ("layer", decoder.layers), ("head", decoder.heads)
+        return [(name, most) for name, most in sizes if name in self.heeds]
 
     @property
     def begun(self) -> int:
@@ -153,8 +158,7 @@ class Writing(Page):
 def sentences(view: Writing) -> None:
     """The sentence and its translation, and how likely the model found it."""
     st.markdown(f"{literal(as_typed(view))} &ensp;**→**&ensp; **{literal(view.written.text) or '∅'}**", width="content")
-    if not view.story:
-        st.caption(likelihood(view, view.written))
+    st.caption(likelihood(view, view.written))
 
 
 def as_typed(view: Writing) -> str:
@@ -220,11 +224,9 @@ def one_step(view: Writing) -> None:
         next_words(view)
 
 
-def lines(view: Writing, layer: int | None = None, head: int | None = None) -> None:
+def lines(view: Writing) -> None:
     """Lines from the word being written to the source, and arcs to what is written already; of the chosen head."""
-    layer = view.choice.layer if layer is None else layer
-    head = view.choice.head if head is None else head
-    step, steps = view.step, view.steps
+    layer, head, step, steps = view.layer, view.head, view.step, view.steps
     keys = [row.replace("{l}", str(layer)) for row in (CROSS, OWN)]
     taken = view.trace[keys[0]][head, step]
     looks = [view.measure(key, every_head=True).less_nothing()[head, step] for key in keys]
@@ -232,11 +234,11 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
     source, target = view.trace.tokens, [*view.trace.target_tokens, view.trace.written[-1]]
     drawn = writing(
         Axis(word("source"), source),
-        Axis(word("target"), _read_from(source, view, view.trace[keys[0]].mean(axis=0)) if view.story else target),
+        Axis(word("target"), target),
         step,
         across,
-        np.zeros_like(target, dtype=float) if view.story else np.append(back, 0),
-        least=0.1 if view.story else LEAST,
+        np.append(back, 0),
+        least=LEAST,
         lit=view.choice.token,
         differs=looks[0].differs,
     )
@@ -262,28 +264,13 @@ def lines(view: Writing, layer: int | None = None, head: int | None = None) -> N
     sides = ["source"] * len(across) + ["target"] * (step + 1)
     table = pd.DataFrame({"side": sides, "weight": [*across, *back[: step + 1]]}, index=words)
     first = "read_first_step" if view.pipeline.pair is None else "read_first_step_alone"
-    sentence = text("read_story" if view.story else "read_step" if step else first, **said)
+    sentence = text("read_step" if step else first, **said)
     if any(edit.operation == "zero" and edit.key in unread and edit.head in (None, head) for edit in view.trace.edits):
         sentence += " " + text("read_thrown_away")
     if said["piece"] == "[SEP]":
         sentence += " " + text("read_end")
     shows = replace(looks[0], values=table["weight"].to_numpy()).on(Axis("", words))
-    view.picture("writing", drawn, sentence, table=table, on_pick=pick, shows=shows, of_head=(layer, head))
-
-
-def _read_from(source: Sequence[str], view: Writing, taken: np.ndarray) -> list[str]:
-    """What was written, each piece with the word that it clearly took most from: "累 ← tired". taken: (step, source),
-    the mean over the heads of a layer, which together hit the word that is meant more often than any one of them.
-
-    So who cannot read one of the languages can tell which word is about which.
-    """
-    named = [view.trace.target_tokens[0]]
-    for piece, row in zip(view.trace.written, taken, strict=True):
-        best = int(row.argmax())
-        words = all(word.strip("#▁").isalnum() for word in (piece, source[best]))  # no comma, no [SEP]
-        clear = words and row[best] >= CLEAR
-        named.append(f"{piece} ← {source[best]}" if clear else piece)
-    return named
+    view.picture("writing", drawn, sentence, table=table, on_pick=pick, shows=shows)
 
 
 def next_words(view: Writing, choose: Callable[[int], None] | None = None, sentence: str = "") -> None:
@@ -334,9 +321,6 @@ def next_words(view: Writing, choose: Callable[[int], None] | None = None, sente
 def force(ids: Sequence[int]) -> None:
     """Let the translation begin with these pieces, and go to the step that writes what follows."""
     select(forced=tuple(ids), beam=1, step=len(ids))
-
-
-# -- the story -----------------------------------------------------------------------------------------------------
 
 
 def best_aligned(trace: Trace, translator: str) -> tuple[int, int]:

@@ -121,11 +121,12 @@ def _start_page() -> str:
     The style stands behind the head, where the client puts its own.
     """
     page = streamlit_private.start_page()
-    plotly, style = f'"{assets.address(assets.PLOTLY)}"', f'"{assets.address(assets.STYLE)}"'
+    plotly = f'"{assets.address(assets.PLOTLY)}"'
+    styles = "".join(f'<link rel="stylesheet" href="{assets.address(path)}">' for path in assets.STYLES)
     wanted = "".join(f'<link rel="modulepreload" href="{assets.address(path)}">' for path in assets.SCRIPTS.values())
     start = f"<script>{assets.START.read_text('utf-8')}</script>"
     page = page.replace("<head>", f'<head>{start}<script id="plotly" async src={plotly}></script>{wanted}', 1)
-    return page.replace("<body>", f'<body><link rel="stylesheet" href={style}>', 1)
+    return page.replace("<body>", f"<body>{styles}", 1)
 
 
 def _packed(source: Path) -> Response:

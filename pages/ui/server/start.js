@@ -6,7 +6,7 @@ document.documentElement.classList.toggle('big', new URLSearchParams(location.se
 /* What a link leaves out of all pages is never seen: hide=strip,chips. */
 const leaveOut = () => {
   const names = new URLSearchParams(location.search).get('hide') ?? ''
-  document.documentElement.setAttribute('data-hide', names.replaceAll(',', ' '))
+  document.documentElement.dataset.hide = names.replaceAll(',', ' ')
 }
 leaveOut()
 addEventListener('popstate', leaveOut)
@@ -29,7 +29,7 @@ const enters = event => event.key === 'Enter' && !composes(event)
   let pressed = false, left
   addEventListener('pointerdown', () => { pressed = true }, true)
   addEventListener('focusout', event => {
-    if (!pressed || !event.target.matches('[data-testid=stTextInput] input')) return
+    if (!pressed || !event.target.matches(':is([data-testid=stTextInput], .sentence) input')) return
     left = event.target
     event.stopImmediatePropagation()
   }, true)
@@ -43,63 +43,88 @@ const enters = event => event.key === 'Enter' && !composes(event)
 
 /* A double click on a button is one decision: its second half would take the first back. */
 document.addEventListener('click', event => {
-  const button = event.target.closest(':is([data-testid=stButtonGroup], [data-testid=stButton]) button')
+  const button = event.target.closest(':is([data-testid=stButtonGroup], [data-testid=stButton], .sentence) button')
   if (event.detail > 1 && button) event.stopPropagation()
 }, true)
 
-/* A presentation begins and ends at once, not with the answer to a click or a step back: a table is drawn for the size of
-   the letters as it comes. The controls lie over it while they are asked for, and go with a click on the page. */
+/* The drawer of settings opens over the page, and closes with a press beside it, which does nothing else, or Escape. A
+   presentation begins and ends at once, not with the answer to a click: a table is drawn for the size of the letters as it
+   comes. */
 {
   const root = document.documentElement, wants = () => document.querySelector('.st-key-big input')?.checked
+  const drawer = open => {
+    root.classList.toggle('drawer', open)
+    const panel = document.querySelector('[data-testid=stSidebar]')
+    document.querySelector('.navbar .settings')?.setAttribute('aria-expanded', root.matches('.drawer'))
+    if (!panel || !root.matches('.drawer')) return
+    panel.tabIndex = -1
+    panel.focus()  // by keys one goes on in it
+  }
+  const beside = event => {
+    const page = event.target.closest('[data-testid=stMain], [data-testid=stHeader]')
+    if (!page || !root.matches('.drawer') || event.target.closest('.navbar .settings')) return
+    event.stopPropagation()
+    if (!event.type.startsWith('touch')) event.preventDefault()  // after such a touch no click would come
+    if (event.type === 'click') drawer(false)
+  }
+  for (const kind of ['pointerdown', 'pointerup', 'mousedown', 'mouseup', 'touchstart', 'touchend', 'click'])
+    document.addEventListener(kind, beside, true)
   document.addEventListener('click', ({ target }) => {
-    const leaves = target.closest('.st-key-leave_big button')
-    if (target.closest('.st-key-controls_big button')) return root.classList.toggle('tuning')
-    if (target.closest('[data-testid=stMain]')) root.classList.remove('tuning')
-    if (leaves) root.classList.remove('big')
-    else if (target.closest('.st-key-big'))
-      setTimeout(() => {
-        root.classList.toggle('big', wants())
-        root.classList.remove('tuning')
-      })
+    if (target.closest('.navbar .settings')) drawer()
+    else if (target.closest('.navbar .leave')) document.querySelector('.st-key-big input').click()
+    else if (target.closest('.st-key-big')) setTimeout(() => {
+      root.classList.toggle('big', wants())
+      drawer(false)
+    })
+    else if (target.closest('[data-testid=stSidebar] :is(.st-key-glossary, .st-key-share)')) drawer(false)
   }, true)
   document.addEventListener('keydown', event => {
-    const said = enters(event) && event.target.matches('[data-testid=stSidebar] input[type=text]')
     const away = event.key === 'Escape' && !composes(event) && !document.querySelector('[data-testid=stPopoverBody]')
-    if (said || away) root.classList.remove('tuning')
+    if (away && root.matches('.drawer')) {
+      drawer(false)
+      document.querySelector('.navbar .settings')?.focus()
+    }
   }, true)
   addEventListener('popstate', () => root.classList.toggle('big', new URLSearchParams(location.search).get('big') === 'true'))
 }
 
-/* On a phone what goes in is a line at the top of the page. It opens over the page when it is touched, and closes with a
-   touch on the page, or when a sentence is said. */
-{
-  const root = document.documentElement
-  document.addEventListener('click', ({ target }) => {
-    if (target.closest('.st-key-at_hand')) root.classList.add('at_hand')
-  }, true)
-  document.addEventListener('pointerdown', ({ target }) => {
-    // At its edge lies what a mouse would drag to make the sidebar wider.
-    if (target.closest(':is([data-testid=stMain], [data-testid=stSidebarResizeHandle])')) root.classList.remove('at_hand')
-  }, true)
-  document.addEventListener('keydown', event => {
-    if (event.key === 'Escape' || enters(event) && event.target.closest('.st-key-s')) root.classList.remove('at_hand')
-  }, true)
-}
+/* Over plain http, as a class opens a server in its own network, browsers have no clipboard for a page: there a text is
+   copied from a box in which it is selected, or shown to be copied by hand. */
+navigator.clipboard ?? Object.defineProperty(navigator, 'clipboard', { value: { writeText: async text => {
+  const before = document.activeElement, place = before?.closest('[role=dialog]') ?? document.body  // it keeps the focus
+  const box = Object.assign(document.createElement('textarea'), { value: text, readOnly: true })
+  box.style.cssText = 'position: fixed; opacity: 0'
+  place.append(box)
+  box.select()
+  const copied = document.execCommand('copy')
+  box.remove()
+  before?.focus()
+  if (!copied) prompt('', text)
+} } })
 
-/* On a phone the open controls push the page off the screen: who has said there what to compare with wants to see it. */
+/* A browser that translates the page puts another node in place of a text, of which React knows nothing: it goes on
+   writing to the text, and wants to remove it. What it writes next takes that node's place. */
 {
-  const phone = matchMedia('(max-width: 768px)')  // as in style.css
-  const show = event => {
-    const { type, target } = event
-    const said = type === 'click' ? target.closest('button') : enters(event)
-    if (!said || !phone.matches || !target.closest('.st-key-compare-other')) return
-    setTimeout(() => {
-      target.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))  // closes the box
-      document.querySelector('[data-collapsed=false] [data-testid=stSidebarCollapseButton] button')?.click()
-    })
+  const instead = new WeakMap()  // a text -> what a translator has put there
+  const shown = text => text?.nodeType === Node.TEXT_NODE && !text.isConnected && instead.get(text)?.isConnected ? instead.get(text) : undefined
+  new MutationObserver(changes => {
+    for (const { addedNodes: [put], removedNodes: [text], previousSibling, nextSibling } of changes) {
+      const beside = put ?? [previousSibling, nextSibling].find(node => node?.nodeName === 'FONT')
+      if (text?.nodeType === Node.TEXT_NODE && beside?.nodeName === 'FONT') instead.set(text, beside)
+    }
+  }).observe(document, { childList: true, subtree: true })
+  const { get, set } = Object.getOwnPropertyDescriptor(Node.prototype, 'nodeValue')
+  Object.defineProperty(Node.prototype, 'nodeValue', { configurable: true, enumerable: true, get, set(value) {
+    shown(this)?.replaceWith(this)
+    set.call(this, value)
+  } })
+  for (const name of ['removeChild', 'insertBefore']) {
+    const own = Node.prototype[name]
+    Node.prototype[name] = function (...nodes) {
+      const last = nodes.pop()
+      return own.call(this, ...nodes, shown(last) ?? last)
+    }
   }
-  document.addEventListener('keydown', show)
-  document.addEventListener('click', show)
 }
 
 /* A part of the client that a broken line did not bring is missing for good. So the page is opened anew as soon as the
@@ -120,9 +145,3 @@ document.addEventListener('click', event => {
   addEventListener('vite:preloadError', missing)
   addEventListener('error', missing, true)
 }
-
-/* A phone held sideways is wide enough for Streamlit to open the sidebar, a third of the screen. There it waits, as on
-   a phone held upright, until the reader opens it; Streamlit keeps whether he did. The window's own width tells of no
-   phone yet: until the page's head is read, it is that of a desk. */
-if (matchMedia('(hover: none)').matches && Math.min(screen.width, screen.height) <= 500)
-  localStorage['stSidebarCollapsed-'] ??= true

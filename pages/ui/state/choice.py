@@ -184,7 +184,7 @@ class Choice:
     symbols: str = linked(one_of(*SYMBOLS), "ours")  # in which equations are written: those of a lecture note, or ours
     shown: str = linked(one_of(*SHOWN), "changed")  # which run the pictures show
     range: str = linked(one_of("head", "layer", "all"), "head")  # what a colour scale covers
-    as_: str | None = linked(one_of("map", "row", "lines", "why", "try"), name="as")  # attention
+    as_: str | None = linked(one_of("map", "lines", "picture", "row", "why", "try"), name="as")  # attention
     d_k: int = linked(
         Kind(str, lambda text: int(one_of(*map(str, WIDTHS)).read(text))), 64
     )  # Attention: of random vectors
@@ -197,15 +197,12 @@ class Choice:
     why: bool = linked(FLAG, False)  # beside a score: why it is so large, in place of its arithmetic
     hide_special: bool = linked(FLAG, False)  # leave [CLS] and [SEP] out of the pictures
     sublayer: int = linked(up_to(2), 1)  # of Add & Norm: 1 after attention, 2 after the FFN
-    order: str = linked(one_of("most", "all", "sorted"), "most")  # which neurons: the most active, all, all sorted
     subset: tuple[tuple[int, int], ...] = linked(PAIRS, ())  # (layer, head) pairs whose average Heads shows
     every_layer: bool = linked(FLAG, False)  # Heads: those of all layers
     penalty: int = linked(up_to(200, least=0), 60)  # hundredths: how much a longer translation is favoured
-    decoder: bool = linked(FLAG, False)  # Home: draw the decoder, too
     tau: int = linked(up_to(50), 10)  # tenths, Answer: the temperature of a softmax like the network's own
     several: bool = linked(FLAG, False)  # Answer: hide more than one word
-    same_range: bool = linked(FLAG, False)  # Tokens, Heads: one colour scale for all vectors, for all heads
-    any_place: bool = linked(FLAG, False)  # What if: vectors of any place in any other
+    same_range: bool = linked(FLAG, False)  # Heads: one colour scale for all heads
     # What if: what a change does to the answer, or to the lead of `output` over `against`
     measure: str | None = linked(one_of(*MEASURES))
     amount: float | None = linked(AMOUNT)  # What if: by how much, or at what, something is held

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from model import overview
 from pages.ui.state.choice import LANGUAGES as LANGUAGES
 from pages.ui.text.numbers import written
 
@@ -37,6 +38,8 @@ def catalogue(language: str) -> dict[str, str]:
                 flat[prefix + key] = value
 
     walk(tables, "")
+    if language == "en":  # notebooks say the same
+        flat |= {f"overview.{name}": text for name, text in overview.WORDS.items()}
     return flat
 
 

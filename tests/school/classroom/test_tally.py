@@ -43,7 +43,7 @@ def test_a_round_adds_up_to_its_votes(gesture: str) -> None:
     assert (nobody.answers, nobody.right, len(nobody.rows)) == (0, 0, 0)
 
 
-@pytest.mark.parametrize("gesture", [gesture for gesture in GESTURES if gesture != "beans"])
+@pytest.mark.parametrize("gesture", [gesture for gesture in GESTURES if gesture != "chips"])
 def test_every_vote_stands_in_one_bar_and_both_rounds_beside_each_other(gesture: str) -> None:
     example, given = EXAMPLES[gesture], votes_on(gesture)
     second = given[: len(example.right)]
@@ -62,11 +62,11 @@ def test_words_are_counted_however_they_are_written_the_most_frequent_first() ->
     assert (found[0].guess, found[0].counts[1], found[0].right) == ("went", len(example.right), True)
 
 
-def test_the_mean_of_beans_is_a_row_of_attention() -> None:
-    found = tally(EXAMPLES["beans"].shown, EXAMPLES["beans"].truth, votes_on("beans"))
+def test_the_mean_of_chips_is_a_row_of_attention() -> None:
+    found = tally(EXAMPLES["chips"].shown, EXAMPLES["chips"].truth, votes_on("chips"))
     assert found.rows.shape == (4, 3) and np.allclose(found.rows.sum(axis=1), 100)
     np.testing.assert_allclose(found.mean, found.rows.mean(axis=0))
-    assert bars(EXAMPLES["beans"].shown, EXAMPLES["beans"].truth, {1: votes_on("beans")}) == []
+    assert bars(EXAMPLES["chips"].shown, EXAMPLES["chips"].truth, {1: votes_on("chips")}) == []
 
 
 def test_the_talk_begins_with_what_most_were_sure_of_and_wrong() -> None:

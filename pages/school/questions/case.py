@@ -16,7 +16,9 @@ from model.cost import multiply_adds, total
 from model.edits import head_off
 from model.pipeline import SPECIAL_TOKENS
 from model.sweep import sweep
+from pages.ui.text.numbers import decimal
 
+CLEAR = 0.02  # by which a first answer must lead where it is asked whether it stays
 MOST_PRODUCTS = 24_000_000_000  # multiply-adds for all runs that one question needs
 #: Of a row of weights that is asked about, how much the largest takes: neither faint nor all.
 SHARE = 0.4, 0.95
@@ -27,11 +29,11 @@ Guess = str | float | list[int]
 class Truth:
     """What is true in one run.
 
-    answer: a word, an option, a number, or the beans (in hundredths) for each token. margin: how clear it is, in the
-    measure of its question. said: figures and tokens for its texts. options: what can be tapped, or gets beans. span:
-    the least and the largest number that can be given. near: how far a right number may be from the true one; factor:
-    how many times as large or as small it may be. bars: the figures of its picture; their names are tokens or words of
-    the vocabulary where `literal`. place: of a Choice. told: which texts say why, of those that the question has.
+    answer: a word, an option, a number, or for each token its weight in hundredths. margin: how clear it is, in the
+    measure of its question. said: figures and tokens for its texts. options: what can be tapped, or gets a chip. span:
+    the least and the largest number that can be given. near: how far a right number may be from the true one. bars: the
+    figures of its picture; their names are tokens or words of the vocabulary where `literal`. place: of a Choice. told:
+    which texts say why, of those that the question has.
     """
 
     answer: Any
@@ -42,9 +44,13 @@ class Truth:
     options: tuple[str, ...] = ()
     span: tuple[float, float] = (0.0, 1.0)
     near: float = 0.0
-    factor: float = 1.0
     literal: bool = False
     told: tuple[str, ...] = ("why",)
+
+    @property
+    def in_words(self) -> dict[str, object]:
+        """What is filled into the texts of a question, numbers as people write them."""
+        return {name: value if isinstance(value, str) else short(value) for name, value in self.said.items()}  # type: ignore[arg-type]
 
 
 class Pair(NamedTuple):
@@ -191,6 +197,35 @@ def on_itself(
     return Truth(answer, margin, said, (("alone", answer),), {"layer": layer, "head": head, **place}, near=0.02)
 
 
+def first_answer(case: Case, edits: list[Edit]) -> Truth | None:
+    """Whether the first answer stays with these changes. margin: how much of the probability moves; nothing where
+    before none leads clearly, or after it none leads the one that was first.
+    """
+    if not case.answers or not case.visible or not case.affords(1):
+        return None
+    now, there = case.changed([[], edits])
+    best, then = int(now.argmax()), int(there.argmax())
+    said: dict[str, object] = {"token": case.tokens[case.token], "answer": case.names[best]}
+    said |= {"before": float(now[best]), "after": float(there[best])}
+    said |= {"then": case.names[then], "then_share": float(there[then])}
+    moved = float(np.abs(there - now).sum() / 2)
+    answer = "same" if best == then else "different"
+    lead = lead_of(there) if best == then else float(there[then] - there[best])  # over whom it is asked about
+    clear = min(lead_of(now), lead) >= CLEAR
+    bars, place = (("with", float(now[best])), ("without", float(there[best]))), {"token": case.token}
+    options, margin = ("same", "different"), moved if clear else 0.0
+    return Truth(answer, margin, said | {"moved": moved}, bars, place, options=options, told=(f"why_{answer}",))
+
+
+def short(value: float) -> str:
+    """A number as short as it stays true: 12,000, 18.8, 5.66, 0.41, −2.8."""
+    if isinstance(value, int) or abs(value) >= 100:
+        return f"{value:,.0f}"
+    if 0 <= value < 1:
+        return decimal(value)
+    return f"{value:.1f}" if abs(value) >= 10 or value < 0 else f"{value:.2f}"
+
+
 def lead_of(values: np.ndarray) -> float:
     """By how much the largest of several leads the second."""
     second, first = np.partition(values, -2)[-2:]
@@ -208,16 +243,14 @@ def unscaled(trace: Trace, layer: int, head: int, query: int) -> np.ndarray:
 
 
 def is_right(gesture: str, guess: Guess, truth: Truth) -> bool:
-    """Whether a guess is as good as can be asked: beans by the word that gets most. Where nobody set down what is
+    """Whether a guess is as good as can be asked: chips by the token that gets most. Where nobody set down what is
     right, each is.
     """
     if truth.answer is None:
         return True
-    if gesture == "beans":
-        beans = np.asarray(guess)
-        return bool((beans == beans.max()).sum() == 1 and beans.argmax() == np.argmax(truth.answer))
+    if gesture == "chips":
+        chips = np.asarray(guess)
+        return bool((chips == chips.max()).sum() == 1 and chips.argmax() == np.argmax(truth.answer))
     if gesture in ("slide", "number"):
-        value = float(guess)  # type: ignore[arg-type]
-        times = value / truth.answer if truth.answer else 0.0
-        return abs(value - truth.answer) <= truth.near or 1 / truth.factor <= times <= truth.factor
+        return abs(float(guess) - truth.answer) <= truth.near  # type: ignore[arg-type]
     return guess == truth.answer

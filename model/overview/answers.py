@@ -1,0 +1,116 @@
+"""What a run answers, as bars: at each token of a masked-word network, else once; and read after each layer."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from model.overview.run import Run
+
+MOST_BARS = 5  # of many words or classes; a network with at most `FEW` classes shows all of them in their order
+FEW = 10
+MOST_LOGITS = 2_000_000  # of which words are ranked at every token; of more, at the tokens that are asked about
+LENS = 3  # words that are shown of a reading after an earlier layer
+
+Bar = tuple[str, float]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The bars of a run.
+
+    kind: "word" (in place of a token), "class", "label" (each true or not), "number" (what is measured), "tag" (of a
+    token), "bound" (where a part of the text begins and ends), or "none". rows: token -> bars; -1 stands for the whole
+    input. lens: token -> for each layer the bars read after it, where they were read. reads: the token whose row is
+    read, where the answer is of the whole input and one row is. right: token -> what stands there.
+    """
+
+    kind: str
+    rows: dict[int, list[Bar]]
+    lens: dict[int, list[list[Bar]]]
+    reads: int | None = None
+    right: dict[int, str] | None = None
+
+    @property
+    def described(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "rows": {token: _rounded(bars) for token, bars in self.rows.items()},
+            "lens": {token: [_rounded(bars) for bars in layers] for token, layers in self.lens.items()},
+            "reads": self.reads,
+            "right": self.right or {},
+        }
+
+
+def _rounded(bars: Sequence[Bar]) -> list[tuple[str, float]]:
+    return [(name, round(value, 5)) for name, value in bars]
+
+
+def answers_of(
+    trace: Run,
+    *,
+    asked: Sequence[int] = (),
+    right: dict[int, str] | None = None,
+    name: Callable[[str], str] = str,
+) -> Answers:
+    """The bars of a run, by what the network's head is.
+
+    asked: the tokens at which it is read after each layer; without any, the hidden ones. right: token -> the word that
+    stands there. name: how a class is called.
+    """
+    head, graph = trace.config.head, trace.graph
+    if "logits" in trace and trace.axes("logits") == ("token", "word"):
+        return _of_words(trace, asked or [i for i, token in enumerate(trace.tokens) if token == "[MASK]"], right)
+    guesses = trace.answer
+    if not guesses or graph.vector or graph.decoder:
+        return Answers("vector" if graph.vector else "decoder" if graph.decoder else "none", {}, {})
+    if head == "tags":
+        rows = {guess.token or 0: _bars(guess.labels, guess.probabilities, name) for guess in guesses}
+        return Answers("tag", rows, {})
+    if head == "span":
+        best = [(name(guess.best), max(guess.probabilities)) for guess in guesses]
+        return Answers("bound", {-1: best}, {})
+    kind = {"labels": "label", "numbers": "number"}.get(head, "class")
+    (guess,) = guesses
+    rows = {-1: _bars(guess.labels, guess.probabilities, name)}
+    read = [place for place in trace.config.tokens_read if place < len(trace.tokens)]
+    reads = read[0] if len(read) == 1 else None
+    lens = {-1: _lens(trace, 0, [name(label) for label in guess.labels])} if kind == "class" else {}
+    return Answers(kind, rows, lens, reads)
+
+
+def _of_words(trace: Run, asked: Sequence[int], right: dict[int, str] | None) -> Answers:
+    logits, names = trace["logits"], trace.outputs
+    places = list(asked) if logits.size > MOST_LOGITS else range(len(trace.tokens))
+    rows = {}
+    for place in places:
+        p = torch.tensor(logits[place]).softmax(-1)
+        best = p.topk(min(MOST_BARS, len(p)))
+        rows[place] = [(_named(names, i), float(v)) for v, i in zip(best.values, best.indices.tolist(), strict=True)]
+    return Answers("word", rows, {place: _lens(trace, place, names) for place in asked[:LENS]}, right=right)
+
+
+def _named(names: Sequence[str], place: int) -> str:
+    return names[place] if place < len(names) else str(place)
+
+
+def _bars(labels: Sequence[str], values: Sequence[float], name: Callable[[str], str]) -> list[Bar]:
+    order = range(len(values))
+    shown = order if len(values) <= FEW else sorted(order, key=lambda i: -abs(values[i]))[:MOST_BARS]
+    return [(name(_named(labels, i)), float(values[i])) for i in shown]
+
+
+@torch.inference_mode()
+def _lens(trace: Run, token: int, names: Sequence[str]) -> list[list[Bar]]:
+    """What the head would answer if each layer were the last ("logit lens", nostalgebraist 2020)."""
+    network = trace.network
+    states = torch.from_numpy(np.stack([trace.stream(layer)[-1] for layer in range(trace.graph.layers())]))
+    Z = network.norm(states.to(next(network.parameters())))
+    p = network.read_out(Z[:, token] if "word" in trace.axes("logits") else Z).float().softmax(-1)
+    if p.shape[-1] <= FEW:
+        return [[(_named(names, i), float(v)) for i, v in enumerate(row)] for row in p]
+    best = p.topk(LENS)
+    every = zip(best.values.tolist(), best.indices.tolist(), strict=True)
+    return [[(_named(names, i), v) for v, i in zip(*layer, strict=True)] for layer in every]

@@ -1,0 +1,240 @@
+"""A run as one description for a browser: layers × pictures, each number in one byte or two."""
+
+import base64
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from model.overview.answers import Answers, answers_of
+from model.overview.pictures import IN_LAYER, key_before, keys_of, pictures_of, touched
+from model.overview.run import Run
+
+MOST_ROWS = 256  # tokens; of more, the first are shown
+MOST_COLUMNS = 256  # of a picture; of more, neighbours share one: the strongest of them
+LEAST_COLUMNS = 16
+MOST_BYTES = 1_200_000  # of all layers; of a larger run one layer is sent at a time
+MANY = 32  # tokens; of more, attention is spread so thin that its colours end before 1
+MOST_PIXELS = 112  # a side of the input as it looks; a larger one is sent in less detail
+FAR = 8  # times as far from 0 as 99 % of a picture: with such numbers in it one byte would leave the others no shades
+HIDDEN = {"i1": -128, "i2": -32768}  # what stands for −∞
+QUANTA = {"u1": 255, "i1": 127, "i2": 32767}
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A run for the painter: `about` says what stands where in `numbers`."""
+
+    about: dict[str, Any]
+    numbers: bytes
+
+    def with_(self, **more: Any) -> "Packed":
+        """The same with more to say: `words`, `note`, …"""
+        return Packed(self.about | more, self.numbers)
+
+    @property
+    def text(self) -> str:
+        """All of it as JSON, the numbers in base64."""
+        return json.dumps(self.about | {"numbers": base64.b64encode(self.numbers).decode()}, ensure_ascii=False)
+
+    @property
+    def message(self) -> bytes:
+        """All of it in bytes: the length of the JSON in four bytes, the JSON, then the numbers as they are."""
+        about = json.dumps(self.about, ensure_ascii=False).encode()
+        about += b" " * (-len(about) % 4)
+        return len(about).to_bytes(4, "little") + about + self.numbers
+
+
+def pack(
+    trace: Run,
+    *,
+    layer: int = 0,
+    answers: Answers | None = None,
+    picture: np.ndarray | None = None,
+) -> Packed:
+    """Everything that the painter shows of a run.
+
+    layer: the one that is sent of a run too large to send all. answers: in place of the network's own, where the caller
+    names classes otherwise. picture: the input as it looks, (height, width[, 3]) in [0, 1], if not as the network reads
+    it.
+    """
+    config, graph = trace.config, trace.graph
+    answers = answers or answers_of(trace)
+    rows, every = min(len(trace.tokens), MOST_ROWS), range(config.layers)
+    columns = _columns(rows, config.layers, config.heads, config.d_model, config.d_ff)
+    sent: Iterable[int] = every
+    if columns is None:
+        columns, sent = MOST_COLUMNS, [layer]
+    writer = _Writer(rows, columns)
+    writer.add("x0", 0, trace[key_before(graph)])
+    if layer and columns and 0 not in sent:  # what enters the only layer that is sent
+        writer.add("n2", layer - 1, trace[keys_of(graph, layer - 1)["n2"]])
+    for number in sent:
+        for role, key in keys_of(graph, number).items():
+            writer.add(role, number, trace[key], share=role == "w")
+    if not answers.rows:
+        writer.add("z", 0, trace.Z)
+    sizes = {"layers": config.layers, "heads": config.heads, "d_model": config.d_model, "d_k": config.d_k}
+    about: dict[str, Any] = {
+        "tokens": trace.tokens[:rows],
+        "unseen": len(trace.tokens) - rows,
+        "special": [place for place, token in enumerate(trace.tokens[:rows]) if token[:1] + token[-1:] == "[]"],
+        "sizes": sizes | {"d_ff": config.d_ff, "n": len(trace.tokens)},
+        "pictures": [{**vars(one), "shape": _shape(trace, one.role)} for one in pictures_of(graph)],
+        "arrays": writer.arrays,
+        "best": writer.best,
+        "sent": list(sent),
+        "answers": answers.described,
+        "normFirst": config.norm_first,
+        "positions": config.places_added,
+        "patch": config.patch_size,
+        "changed": touched(graph, trace.edited),
+    }
+    if trace.picture is not None:
+        about["drawing"] = _drawing(trace, picture)
+    return Packed(about, b"".join(writer.parts))
+
+
+def pooled(values: np.ndarray, most: int) -> tuple[np.ndarray, int]:
+    """At most so many columns, each the strongest of as many neighbours; returns how many neighbours those are."""
+    columns = values.shape[-1]
+    together = -(-columns // most)
+    if together == 1:
+        return values, 1
+    blocks = -(-columns // together)
+    padded = np.zeros((*values.shape[:-1], blocks * together), values.dtype)
+    padded[..., :columns] = values
+    padded = padded.reshape(*values.shape[:-1], blocks, together)
+    strongest = np.abs(padded).argmax(-1)[..., None]
+    return np.take_along_axis(padded, strongest, -1)[..., 0], together
+
+
+def _columns(rows: int, layers: int, heads: int, d_model: int, d_ff: int) -> int | None:
+    """How many columns pictures may have, so that all layers are small enough to send; None: whatever they have not."""
+    columns = MOST_COLUMNS
+    while columns >= LEAST_COLUMNS:
+        wide = 3 * d_model + 3 * min(columns, d_model) + min(columns, d_ff)
+        if layers * rows * (wide + 2 * heads * rows) <= MOST_BYTES:
+            return columns
+        columns //= 2
+    return None
+
+
+class _Writer:
+    """The numbers of pictures behind each other, and where each of them stands."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self.rows, self.columns = rows, columns
+        self.parts: list[bytes] = []
+        self.size = 0
+        #: Role -> {"heads", "rows", "columns", "of" (columns before pooling), "together", "layers", "top"}.
+        self.arrays: dict[str, dict[str, Any]] = {}
+        #: Layer -> where the strongest key of each query stands: its place, then its weight.
+        self.best: dict[int, dict[str, int]] = {}
+
+    def add(self, role: str, layer: int, values: np.ndarray, *, share: bool = False) -> None:
+        values = values[None] if values.ndim == 2 else values
+        values = values[:, : self.rows]
+        if role in ("s", "w"):
+            values, of, together = values[..., : self.rows], self.rows, 1
+        else:
+            of = values.shape[-1]
+            values, together = pooled(values, self.columns)
+        if share:
+            key = values.argmax(-1)
+            self.best[layer] = {
+                "key": self._write(key.astype("<u2").tobytes()),
+                "weight": self._write(np.take_along_axis(values, key[..., None], -1).astype("<f4").tobytes()),
+            }
+        kind, scales, numbers = quantised(values, share)
+        array = self.arrays.setdefault(
+            role,
+            {"heads": len(values), "rows": values.shape[1], "columns": values.shape[2], "of": of, "together": together,
+             "layers": {}, "top": 0.0},
+        )  # fmt: skip
+        array["layers"][layer] = {"kind": kind, "scales": scales, "at": self._write(numbers.tobytes())}
+        top = _bright(values) if kind == "u1" else _usual(values)
+        array["top"] = max(array["top"], top)
+
+    def _write(self, part: bytes) -> int:
+        at = self.size
+        part += b"\0" * (-len(part) % 4)
+        self.parts.append(part)
+        self.size += len(part)
+        return at
+
+
+def quantised(values: np.ndarray, share: bool) -> tuple[str, list[float], np.ndarray]:
+    """(map, row, column) as whole numbers, a scale for each map: a value is its number times that, to half a scale.
+
+    "u1": shares between 0 and 1. "i1", "i2": signed numbers in one byte or two; −∞ stands as the least of them.
+    """
+    seen = np.where(np.isfinite(values), values, 0.0)
+    if share and seen.min() >= 0 and seen.max() <= 1:
+        return "u1", [1 / QUANTA["u1"]] * len(values), np.rint(seen * QUANTA["u1"]).astype(np.uint8)
+    top = np.abs(seen).max(axis=(1, 2))
+    kind = "i2" if (top > FAR * np.maximum(_usual_of_maps(seen), 1e-30)).any() else "i1"
+    scales = np.maximum(top, 1e-30) / QUANTA[kind]
+    numbers = np.rint(seen / scales[:, None, None]).astype("<i2" if kind == "i2" else np.int8)
+    numbers[np.isneginf(values)] = HIDDEN[kind]
+    return kind, [float(scale) for scale in scales], numbers
+
+
+def _usual_of_maps(values: np.ndarray) -> np.ndarray:
+    return np.quantile(np.abs(values), 0.99, axis=(1, 2))
+
+
+def _usual(values: np.ndarray) -> float:
+    """How far from 0 all but the furthest of some numbers are: the end of the colours."""
+    return float(np.quantile(np.abs(np.where(np.isfinite(values), values, 0.0)), 0.995)) or 1e-6
+
+
+def _bright(weights: np.ndarray) -> float:
+    """The weight at the bright end of the colours: 1, or less where so many tokens share that few get near it."""
+    if weights.shape[-1] <= MANY:
+        return 1.0
+    return float(min(1.0, max(0.1, np.ceil(10 * np.quantile(weights, 0.998)) / 10)))
+
+
+def _shape(trace: Run, role: str) -> str:
+    n, config = len(trace.tokens), trace.config
+    widths = {"q": config.d_k, "k": config.d_k, "v": config.d_k, "s": n, "w": n, "h": config.d_ff}
+    return f"{n} × {widths.get(role, config.d_model)}"
+
+
+def _drawing(trace: Run, picture: np.ndarray | None) -> dict[str, Any]:
+    """The input as it looks, its patches' sides, and how many tokens stand before them."""
+    if picture is None:
+        picture = trace.picture
+        assert picture is not None
+        if picture.ndim == 3:
+            picture = picture.transpose(1, 2, 0)
+            picture = (picture - picture.min()) / (np.ptp(picture) or 1)
+    coarse = -(-max(picture.shape[:2]) // MOST_PIXELS)
+    pixels = np.rint(np.clip(picture[::coarse, ::coarse], 0, 1) * 255).astype(np.uint8)
+    side = trace.config.patches_per_side if trace.config.input == "patches" else 1
+    return {
+        "height": pixels.shape[0],
+        "width": pixels.shape[1],
+        "channels": 1 if pixels.ndim == 2 else 3,
+        "pixels": base64.b64encode(pixels.tobytes()).decode(),
+        "side": side,
+        "front": trace.config.tokens_in_front,
+    }
+
+
+def unpack(packed: Packed, role: str, layer: int) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of a picture as a browser has them, (map, row, column), and the scale of each map."""
+    array = packed.about["arrays"][role]
+    one = array["layers"][layer]
+    shape = array["heads"], array["rows"], array["columns"]
+    kind = np.dtype({"u1": "u1", "i1": "i1", "i2": "<i2"}[one["kind"]])
+    numbers = np.frombuffer(packed.numbers, kind, int(np.prod(shape)), one["at"]).reshape(shape)
+    scales = np.array(one["scales"])
+    values = numbers * scales[:, None, None]
+    return np.where(numbers == HIDDEN.get(one["kind"]), -np.inf, values), scales
+
+
+__all__ = ["IN_LAYER", "Packed", "pack", "pooled", "quantised", "unpack"]

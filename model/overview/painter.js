@@ -1,0 +1,948 @@
+/* The run on one screen. Everything is painted from numbers that came once: another layer, head or token, what is under
+   the pointer and Play ask nobody. Used by the page Home, by notebooks and by the file that a reader takes along. */
+
+// -- the run ----------------------------------------------------------------------------------------------------------
+
+const KINDS = { u1: Uint8Array, i1: Int8Array, i2: Int16Array }, HIDDEN = { i1: -128, i2: -32768 }
+const ORDER = ['x0', 'x', 'q', 'k', 's', 'w', 'v', 'a', 'n1', 'h', 'n2'], SQUARE = ['s', 'w'], BY_HEAD = ['q', 'k', 's', 'w', 'v']
+
+const bytesOf = text => Uint8Array.from(atob(text), sign => sign.charCodeAt())
+
+/* A run from a message: the length of its description in four bytes, the description, the numbers. */
+export function fromBytes(message) {
+  const bytes = message.slice(), length = new DataView(bytes.buffer).getUint32(0, true)
+  return new Run(JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))), bytes.buffer, 4 + length)
+}
+
+/* A run from JSON in which the numbers are base64. */
+export const fromText = ({ numbers, ...about }) => new Run(about, bytesOf(numbers).buffer, 0)
+
+class Run {
+  constructor(about, buffer, base) {
+    Object.assign(this, about, { buffer, base, n: about.tokens.length })
+  }
+
+  /* The numbers of one picture: {numbers, scale, hidden, rows, columns, of, together, top}; nothing if it was not sent. */
+  map(role, layer, head) {
+    if (role === 'x') [role, layer] = layer ? ['n2', layer - 1] : ['x0', 0]
+    if (role === 'x0' || role === 'z') layer = 0
+    const array = this.arrays[role], one = array?.layers[layer]
+    if (!one) return
+    const place = array.heads > 1 ? head : 0, size = array.rows * array.columns, Kind = KINDS[one.kind]
+    const numbers = new Kind(this.buffer, this.base + one.at + place * size * Kind.BYTES_PER_ELEMENT, size)
+    return { ...array, numbers, scale: one.scales[place], hidden: HIDDEN[one.kind], share: one.kind === 'u1' }
+  }
+
+  /* The weights of one row. */
+  weights(layer, head, row) {
+    const map = this.map('w', layer, head)
+    if (!map) return new Float32Array(this.n)
+    return Float32Array.from(map.numbers.subarray(row * this.n, (row + 1) * this.n), number => number * map.scale)
+  }
+
+  /* The strongest key of a query and its weight, as the run recorded it. */
+  strongest(layer, head, row) {
+    const best = this.best[layer]
+    if (!best) return [0, 0]
+    const place = head * this.n + row
+    return [new Uint16Array(this.buffer, this.base + best.key)[place], new Float32Array(this.buffer, this.base + best.weight)[place]]
+  }
+}
+
+// -- colours ----------------------------------------------------------------------------------------------------------
+
+const CIVIDIS = ['#00224e', '#123570', '#3b496c', '#575d6d', '#707173', '#8a8678', '#a59c74', '#c3b369', '#e1cc55', '#fee838']
+const SIGNED = {
+  light: ['#08519c', '#6baed6', '#f7f7f7', '#fdae61', '#b35806'], dark: ['#8fd0ff', '#2f78b7', '#141b29', '#b5701f', '#ffc46b'],
+}
+const NOTHING = { light: 0xffd5d0cc, dark: 0xff3a3029 }  // ABGR, of a pair that may not look at each other
+
+/* 256 colours between some stops, as the bytes of a canvas. */
+function shades(stops) {
+  const parts = stops.map(stop => [1, 3, 5].map(at => parseInt(stop.slice(at, at + 2), 16)))
+  return Uint32Array.from({ length: 256 }, (_, i) => {
+    const at = i / 255 * (stops.length - 1), low = Math.min(Math.floor(at), stops.length - 2)
+    const [r, g, b] = parts[low].map((from, part) => Math.round(from + (at - low) * (parts[low + 1][part] - from)))
+    return (255 << 24 | b << 16 | g << 8 | r) >>> 0
+  })
+}
+const SHADES = { share: shades(CIVIDIS), light: shades(SIGNED.light), dark: shades(SIGNED.dark) }
+
+/* Paint a picture into a canvas, a pixel for each number; of more columns than pixels, neighbours share one: the strongest. */
+function paint(canvas, map, pixels, theme) {
+  const { numbers, rows, columns, scale, hidden, top, share } = map, wide = Math.max(1, Math.min(columns, pixels))
+  if (canvas.width !== wide) canvas.width = wide
+  if (canvas.height !== rows) canvas.height = rows
+  const context = canvas.getContext('2d'), image = context.createImageData(wide, rows)
+  const colours = new Uint32Array(image.data.buffer), lookup = share ? SHADES.share : SHADES[theme]
+  const factor = scale / top * (share ? 255 : 127.5), zero = share ? 0 : 127.5
+  for (let row = 0, out = 0; row < rows; row++) {
+    const from = row * columns
+    for (let x = 0; x < wide; x++, out++) {
+      let at = from + Math.floor(x * columns / wide), number = numbers[at]
+      for (const end = from + Math.floor((x + 1) * columns / wide); ++at < end;)
+        if (Math.abs(numbers[at]) > Math.abs(number)) number = numbers[at]
+      const shade = Math.round(zero + number * factor)
+      colours[out] = number === hidden ? NOTHING[theme] : lookup[shade < 0 ? 0 : shade > 255 ? 255 : shade]
+    }
+  }
+  context.putImageData(image, 0, 0)
+}
+
+// -- words ------------------------------------------------------------------------------------------------------------
+
+const two = value => value === -Infinity ? '−∞' : value.toFixed(2).replace('-', '−')
+
+/* A sentence as nodes: {name} is filled in, “{name}” is a token, which nobody translates. */
+function said(template, values) {
+  const nodes = []
+  for (const [, words, token, name] of template.matchAll(/([^“{]+|“(?!\{)|\{(?!\w+\}))|“\{(\w+)\}”|\{(\w+)\}/g)) {
+    if (words !== undefined) nodes.push(words)
+    else if (name) nodes.push(String(values[name] ?? ''))
+    else {
+      const text = String(values[token] ?? ''), quoted = /["“”]/.test(text) ? ['‘', '’'] : ['“', '”']
+      nodes.push(quoted[0], make('b', { textContent: text, translate: false }), quoted[1])
+    }
+  }
+  return nodes
+}
+const plain = (template, values) => said(template, values).map(node => node.textContent ?? node).join('')
+
+/* What stands between two sentences: after a Chinese full stop nothing. */
+const gap = sentence => sentence.endsWith('。') ? '' : ' '
+
+/* A symbol: ^ raises and _ lowers what follows; words stand upright, letters lean, Q, K and V have their colours. */
+function symbol(node, text, layer) {
+  const put = (parent, part) => {
+    for (const [letters] of part.matchAll(/[A-Za-z]{2,}|[QKV]\u0303?|./gu)) {
+      const own = letters.length > 2 ? 'up' : { Q: 'q', K: 'k', V: 'v' }[letters[0]] ?? (/[A-Za-z′]/.test(letters[0]) ? '' : 'up')
+      parent.append(own ? make('span', { className: own, textContent: letters }) : letters)
+    }
+  }
+  node.replaceChildren()
+  const shown = text.replace('{l+1}', `{${layer + 1}}`).replace('{l}', `{${layer}}`)
+  for (const [, mark, group, one, rest] of shown.matchAll(/([_^])(?:\{([^}]*)\}|(.))|([^_^]+)/g))
+    if (rest) put(node, rest.replace(/[{}]/g, ''))
+    else node.append(make(mark === '^' ? 'sup' : 'sub', { textContent: group ?? one }))
+}
+
+// -- nodes ------------------------------------------------------------------------------------------------------------
+
+function make(kind, own = {}, ...children) {
+  const node = Object.assign(document.createElement(kind), own)
+  node.append(...children)
+  return node
+}
+const SVG = 'http://www.w3.org/2000/svg'
+function draw(parent, kind, about) {
+  const node = parent.appendChild(document.createElementNS(SVG, kind))
+  for (const name in about) node.setAttribute(name, about[name])
+  return node
+}
+const put = (node, { x, y, w, h }) => Object.assign(node.style, {
+  left: `${x}px`, top: `${y}px`, ...w !== undefined && { width: `${w}px` }, ...h !== undefined && { height: `${h}px` },
+})
+const clamp = (value, least, most) => Math.min(Math.max(value, least), most)
+
+// -- where everything stands ------------------------------------------------------------------------------------------
+
+const NARROW = 700  // px; below it, pictures stand below each other
+const SHARE = { x0: 30, x: 30, q: 22, k: 22, s: 92, w: 260, v: 22, a: 30, n1: 30, h: 92, n2: 30 }  // of the width that is left
+const LEAST = { x0: 40, x: 40, q: 26, k: 26, s: 60, w: 130, v: 26, a: 40, n1: 40, h: 56, n2: 40 }
+const STACKED = [['x0'], ['x', 'q', 'k'], ['s'], ['w', 'v'], ['a', 'n1'], ['h', 'n2']]
+const ANSWER = 150, SHEETS = 5  // px; sheets that are seen on each side
+
+/* The places of all pictures and their rows. titles: role -> its node, of which the width is measured; measured: how high
+   the head and the answer are where all stands below each other, once that is known. */
+function layOut({ root, run, titles, below, widest, measured }) {
+  const width = root.clientWidth, n = run.n, drawing = run.drawing && n > 1
+  const scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, low = innerHeight < 780
+  if (width >= NARROW)
+    for (let detail = 0; detail < 5; detail++) {
+      root.dataset.detail = detail
+      const gap = [20, 15, 12, 10, 8][detail] * scale, pad = [14, 14, 8, 8, 6][detail] * scale, shrunk = [1, 1, .92, .85, .7][detail]
+      const name = drawing ? 44 : (clamp(widest * .94, 30, 96) + 38 - 2 * detail) * scale
+      const left = run.drawing ? (low ? 150 : 200) * scale * shrunk + 14 : 0
+      const fan = drawing ? 56 : (clamp(widest * .76, 24, 76) + 46 - 6 * detail) * scale
+      const sheet = detail > 1 ? 4 : 6, out = sheet * Math.min(SHEETS, run.sizes.layers - 1) + (detail > 1 ? 14 : 20), answer = ANSWER * scale * shrunk
+      const before = { x0: left + name + 6, x: out + pad, q: gap, k: 7, s: gap, w: gap, v: fan, a: gap, n1: gap, h: gap, n2: gap }
+      const beside = { ...before, x: 2 * pad, end: 2 * pad }, after = role => beside[ORDER[ORDER.indexOf(role) + 1] ?? 'end']
+      const least = role => Math.max(LEAST[role] * scale * shrunk, titles[role].offsetWidth + 6 - Math.min(beside[role], after(role)))
+      const fixed = ORDER.reduce((sum, role) => sum + before[role] + least(role), pad + out + answer)
+      if (fixed > width) continue
+      const every = ORDER.reduce((sum, role) => sum + SHARE[role], 0), pics = {}
+      let x = 0
+      for (const role of ORDER) {
+        x += before[role]
+        let w = least(role) + (width - fixed) * SHARE[role] / every
+        if (SQUARE.includes(role) && w / n >= 3) w = Math.floor(w / n) * n
+        pics[role] = { x: Math.round(x), w: Math.round(w) }
+        x += w
+      }
+      const heads = run.sizes.heads * (drawing ? 2 : 1), inside = pics.n2.x + pics.n2.w + pad - pics.x.x - 260 * scale - 10 * run.sizes.heads
+      const thumb = Math.round(clamp(inside / heads, 14, (drawing ? low ? 40 : 58 : low ? 34 : 44) * scale))
+      const head = 12 + thumb + 19 * scale + 12, title = titles.x0.offsetHeight + 10
+      const names = drawing || n === 1 ? 4 : Math.min(widest * .72, low ? 48 : 60) * scale + 12
+      const foot = names + 40 * scale, say = 50 * scale
+      const from = root.getBoundingClientRect().top + scrolled(root)
+      const free = innerHeight - from - below - head - title - foot - say
+      const row = clamp(Math.floor(free / n), drawing ? 5 : n > 1 ? Math.round(12 * scale) : 40, Math.round((n > 1 ? 44 : 90) * scale)), top = Math.round(head + title)
+      for (const pic of Object.values(pics)) Object.assign(pic, { y: top, h: row * n })
+      const frame = { x: pics.x.x - pad, y: 0, w: pics.n2.x + pics.n2.w + pad * 2 - pics.x.x, h: top + row * n + foot }
+      frame.x = Math.round(frame.x)
+      if (left) frame.h = Math.max(frame.h, left + 96 * scale)
+      const bands = [{ x: left, w: name, y: top, right: pics.n2.x + pics.n2.w + 6, roles: ORDER }]
+      return {
+        width, row, pics, bands, frame, thumb, foot, left, scale, drawing, sheet,
+        answer: { x: frame.x + frame.w + out, y: top, w: answer }, say: frame.h + 8, height: frame.h + 8 + say, head, from,
+      }
+    }
+  root.dataset.detail = 'stacked'
+  const name = drawing ? 46 : clamp(widest * .9, 30, 84) + 30, right = width - 2, pics = {}, bands = []
+  const thumb = clamp(Math.floor((width - 8) / run.sizes.heads) - 6, 14, drawing ? 40 : 36), row = drawing ? 6 : n === 1 ? 26 : 16
+  const left = run.drawing ? 150 : 0, head = measured.head ?? 120
+  const answer = { x: 0, y: head + (left ? left + 34 : 0) + 8, w: width, flat: true }
+  let y = answer.y + (measured.answer ?? 200) + 4
+  for (const roles of STACKED) {
+    const title = titles.x0.offsetHeight + 14
+    const fan = roles.includes('v') ? 40 : 8, room = right - name - 6 - (roles.length - 1) * fan
+    const every = roles.reduce((sum, role) => sum + SHARE[role], 0)
+    y += title
+    let x = name + 6
+    for (const role of roles) {
+      const w = room * (roles.includes('v') ? { w: .74, v: .26 }[role] : SHARE[role] / every)
+      pics[role] = { x: Math.round(x), w: Math.floor(w), y, h: row * n }
+      x += w + fan
+    }
+    bands.push({ x: 0, w: name, y, right, roles })
+    y += row * n + 10
+  }
+  return { width, row, pics, bands, thumb, left, answer, say: y, height: y + 70, head, scale: 1, drawing }
+}
+
+/* How far the page is scrolled under the top of its window. */
+const scrolled = node => node.closest('[data-testid=stMain]')?.scrollTop ?? document.scrollingElement?.scrollTop ?? 0
+
+// -- the overview -----------------------------------------------------------------------------------------------------
+
+/* Show a run in a node. place: {layer, head, token} from 0; below: pixels that stay free under it; on.place(place): the
+   reader chose another; on.open(role, place): he wants the page of a picture. Returns {show(run), go(place), leave()}. */
+export function overview(root, run, options) {
+  let { words, note } = run
+  const { below = 8, on = {} } = options
+  const place = { layer: 0, head: 0, token: 0, ...options.place }
+  let at, theme, nodes = {}, hover, shown = {}, film, told, measured = {}
+  const listening = new AbortController(), { signal } = listening
+  root.tabIndex = -1
+
+  const row = () => hover ?? place.token
+  const fit = () => {
+    place.layer = clamp(place.layer, 0, run.sizes.layers - 1)
+    place.head = clamp(place.head, 0, run.sizes.heads - 1)
+    place.token = clamp(place.token, 0, run.n - 1)
+  }
+
+  // -- built once for a run and a width -------------------------------------------------------------------------------
+
+  function build() {
+    fit()
+    const style = getComputedStyle(root), ground = style.getPropertyValue('--st-background-color')
+    theme = root.dataset.theme = (ground ? luminous(ground) < .5 : matchMedia('(prefers-color-scheme: dark)').matches) ? 'dark' : 'light'
+    hover = undefined
+    shown = {}
+    root.replaceChildren()
+    root.setAttribute('role', 'group')
+    root.setAttribute('aria-label', plain(words.label, { ...run.sizes }))
+    nodes = { titles: {}, pics: {}, marks: {}, labels: [], ends: [], names: [], fan: [], taken: [] }
+    for (const { role, caption, shape } of run.pictures) {
+      const node = nodes.titles[role] = make('div', { className: 'title', title: on.open ? words.open : '' })
+      node.dataset.role = role
+      node.append(make('span', { className: 'symbol' }), make('span', { className: 'caption', textContent: words[caption] }),
+        make('span', { className: 'shape', textContent: shape }))
+      root.append(node)
+    }
+    for (const { role, symbol: text } of run.pictures) symbol(nodes.titles[role].firstChild, text, place.layer)
+    const pen = make('canvas').getContext('2d')
+    pen.font = `600 16px ${style.fontFamily}`
+    const widest = Math.max(...run.tokens.map(token => pen.measureText(token).width))
+    at = layOut({ root, run, titles: nodes.titles, below, widest, measured })
+    root.style.height = `${at.height}px`
+    root.style.setProperty('--row', `${at.row}px`)
+    root.style.setProperty('--gap', at.row >= 12 ? '2px' : at.row >= 8 ? '1px' : '0px')
+    root.style.setProperty('--thumb', `${at.thumb}px`)
+    root.classList.toggle('of-drawing', Boolean(at.drawing))
+    buildFrame()
+    for (const role of ORDER) buildPicture(role)
+    buildRows()
+    if (run.drawing) buildDrawing()
+    buildAnswer()
+    buildSay()
+    nodes.tip = root.appendChild(make('div', { className: 'tip', ariaHidden: 'true' }))
+    const own = root.getBoundingClientRect()
+    nodes.thumbs = nodes.heads.map(thumb => rectIn(thumb, own))  // to measure is slow: once, and not at each step
+    step()
+    const seen = { head: nodes.head.offsetHeight, answer: nodes.answer.offsetHeight }
+    if (!at.frame && (seen.head !== measured.head || seen.answer !== measured.answer)) {
+      measured = seen
+      build()
+    }
+  }
+
+  function buildFrame() {
+    nodes.under = draw(root, 'svg', { class: 'under', 'aria-hidden': 'true', width: at.width, height: at.height })
+    nodes.sheets = root.appendChild(make('div', { className: 'sheets' }))
+    if (at.frame) put(nodes.frame = root.appendChild(make('div', { className: 'frame' })), at.frame)
+    const head = nodes.head = root.appendChild(make('div', { className: 'head' }))
+    put(head, at.frame ? { x: at.frame.x, y: 0, w: at.frame.w, h: at.head } : { x: 0, y: 0, w: at.width })
+    nodes.number = make('b', { className: 'number' })
+    const turn = (by, name, sign) => make('button', { type: 'button', ariaLabel: name, title: name, onclick: () => go({ layer: place.layer + by }) }, sign)
+    nodes.turns = [turn(-1, words.previous_layer, '‹'), turn(1, words.next_layer, '›')]
+    head.append(make('div', { className: 'stepper' }, make('span', { className: 'name', textContent: words.layer }), nodes.turns[0], nodes.number,
+      nodes.turns[1], make('span', { className: 'of', textContent: plain(words.of, run.sizes) })))
+    nodes.heads = Array.from({ length: run.sizes.heads }, (_, i) => {
+      const name = plain(words.head_number, { head: i + 1 })
+      const canvases = at.drawing ? [make('canvas'), make('canvas')] : [make('canvas')]
+      return make('button', { type: 'button', className: 'thumb', ariaLabel: name, title: name, onclick: () => go({ head: i }) },
+        ...canvases, make('em', { textContent: i + 1 }))
+    })
+    const thumbs = head.appendChild(make('div', { className: 'thumbs', role: 'group', ariaLabel: words.heads }, make('span', { className: 'name', textContent: words.head }), ...nodes.heads))
+    const ramp = (kind, from, to, text) => make('span', { className: 'legend' }, from, make('i', { className: `ramp ${kind}` }), `${to} ${text}`)
+    const top = run.arrays.w.top, legends = make('div', { className: 'legends' }, ramp('share', '0 ', top < 1 ? ` ${top.toFixed(1)}+` : ' 1', words.legend_weights),
+      ramp('signed', '− ', ' +', words.legend_numbers))
+    const wide = ORDER.some(role => run.arrays[role] && run.arrays[role].of > at.pics[role].w)
+    if (wide) legends.append(make('span', { className: 'legend', textContent: words.legend_pooled }))
+    if (run.unseen) legends.append(make('span', { className: 'legend', textContent: plain(words.legend_unseen, { seen: run.n, n: run.sizes.n }) }))
+    const { x0 } = at.pics
+    if (at.frame && at.left) put(legends, { x: 0, y: at.left + 20, w: at.left - 14 })
+    else if (at.frame) put(legends, { x: at.left, y: x0.y + x0.h + 10, w: at.frame.x - at.left - at.sheet * SHEETS })
+    ;(at.frame ? root : head).append(legends)
+    head.classList.toggle('crowded', at.thumb < 18)
+    if (at.frame) {  // above the weights, as far as there is room
+      const room = head.clientWidth - thumbs.offsetWidth - 16, { w } = at.pics
+      thumbs.style.left = `${clamp(w.x + w.w / 2 - at.frame.x - thumbs.offsetWidth / 2, Math.min(head.firstChild.offsetWidth + 32, room), room)}px`
+    }
+  }
+
+  function buildPicture(role) {
+    const pic = at.pics[role], square = SQUARE.includes(role), title = nodes.titles[role]
+    put(title, { x: pic.x + pic.w / 2, y: pic.y - 8 })
+    title.classList.add('placed')
+    root.append(title)  // above the frame
+    const node = nodes.pics[role] = root.appendChild(make('div', { className: `pic ${square ? 'square' : ''}`, tabIndex: 0 }, make('canvas')))
+    node.setAttribute('role', on.open ? 'link' : 'img')
+    node.dataset.role = role
+    put(node, pic)
+    if (square) node.style.setProperty('--cell', `${pic.w / run.n}px`)
+    if (square && pic.w / run.n < 6) node.classList.add('fine')
+    put(nodes.marks[role] = root.appendChild(make('div', { className: 'mark' })), { x: pic.x - 2, y: pic.y - 2, w: pic.w + 4, h: at.row + 2 })
+    nodes.marks[role].dataset.role = role
+  }
+
+  function buildRows() {
+    nodes.strips = at.bands.map(band => {
+      const strip = root.insertBefore(make('div', { className: 'beam' }), nodes.pics.x0)
+      put(strip, { x: band.x, y: band.y, w: band.right - band.x, h: at.row })
+      return strip
+    })
+    const letters = Math.min(15 * at.scale, at.row * .74)
+    const size = at.drawing ? 11.5 * at.scale : letters
+    root.style.setProperty('--letters', `${size}px`)
+    nodes.labels = at.bands.map(band => run.tokens.map((token, i) => {
+      if (at.drawing && !groupOf(i)) return
+      const label = make('button', { type: 'button', className: 'label', tabIndex: -1, translate: false, onclick: () => go({ token: i }) })
+      label.append(make('small'), make('span', { textContent: at.drawing ? groupOf(i) : token, title: token }))
+      label.classList.toggle('special', run.special.includes(i))
+      label.dataset.row = i
+      const high = at.drawing && i >= run.drawing.front ? run.drawing.side * at.row : at.row
+      put(label, { x: band.x, y: band.y + i * at.row + (at.drawing && high === at.row ? -4 : 0), w: band.w, h: at.drawing && high === at.row ? 12 : high })
+      return root.appendChild(label)
+    }))
+    const v = at.pics.v
+    if (run.n > 1 && !at.drawing && at.frame) {
+      nodes.ends = run.tokens.map((token, i) => {
+        const end = root.appendChild(make('span', { className: 'end', translate: false, textContent: token }))
+        end.setAttribute('aria-hidden', 'true')
+        put(end, { x: v.x - 8, y: v.y + i * at.row })
+        return end
+      })
+      nodes.names = run.tokens.map((token, j) => {
+        const upright = /^[\u3000-\u9fff\uff00-\uffef]$/.test(token), w = at.pics.w
+        const name = root.appendChild(make('span', { className: upright ? 'under-cell upright' : 'under-cell', translate: false, textContent: token }))
+        name.setAttribute('aria-hidden', 'true')
+        put(name, { x: w.x + (j + .5) * w.w / run.n, y: w.y + w.h + 9 })
+        return name
+      })
+      nodes.widths = nodes.ends.map(end => end.offsetWidth * 1.08)
+    } else nodes.widths = run.tokens.map(() => 0)
+    nodes.over = draw(root, 'svg', { class: 'over', 'aria-hidden': 'true', width: at.width, height: at.height })
+    const defs = draw(nodes.over, 'defs', {}), tip = draw(defs, 'marker', {
+      id: 'overview-arrow', viewBox: '0 0 8 8', refX: 6.4, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' })
+    draw(tip, 'path', { d: 'M1 1l5 3-5 3', fill: 'none', stroke: 'context-stroke', 'stroke-width': 1.4 })
+    nodes.lines = draw(nodes.over, 'g', { class: 'lines' })
+    nodes.fanGroup = draw(nodes.over, 'g', { class: 'fan' })
+    nodes.fan = run.tokens.map(() => draw(nodes.fanGroup, 'path', { visibility: 'hidden' }))
+    nodes.taken = run.tokens.map((_, j) => {
+      const taken = root.appendChild(make('div', { className: 'taken', hidden: true }))
+      taken.dataset.role = 'v'
+      put(taken, { x: v.x - 2, y: v.y + j * at.row - 2, w: v.w + 4, h: at.row + 2 })
+      return taken
+    })
+    nodes.glow = root.appendChild(make('div', { className: 'glow', hidden: true }))
+  }
+
+  /* What a patch's row is called at the left: of the first of each row of patches, that row. */
+  function groupOf(i) {
+    const { front, side } = run.drawing
+    if (i < front) return front > 1 ? i === 0 ? run.tokens[0] : '' : run.tokens[i]
+    return (i - front) % side ? '' : plain(words.row, { row: (i - front) / side + 1 })
+  }
+
+  // -- drawn for a layer and a head -----------------------------------------------------------------------------------
+
+  function step() {
+    const dense = devicePixelRatio || 1
+    for (const role of ORDER) {
+      const map = run.map(role, place.layer, place.head), node = nodes.pics[role]
+      node.classList.toggle('awaited', !map)
+      if (map) paint(node.firstChild, map, Math.round(at.pics[role].w * dense), theme)
+      const changed = run.changed.includes(role === 'x0' ? 'x0' : role === 'x' ? '' : `${place.layer}.${role}`)
+      node.classList.toggle('changed', changed)
+      nodes.titles[role].classList.toggle('changed', changed)
+      node.setAttribute('aria-label', nameOf(role))
+    }
+    nodes.heads.forEach((button, head) => {
+      const map = run.map('w', place.layer, head)
+      if (map) paint(button.firstChild, map, Math.round(at.thumb * dense), theme)
+      button.classList.toggle('on', head === place.head)
+      button.setAttribute('aria-pressed', head === place.head)
+    })
+    for (const { role, symbol: text } of run.pictures)
+      if (text.includes('{l')) symbol(nodes.titles[role].firstChild, text, place.layer)
+    nodes.number.textContent = place.layer + 1
+    nodes.turns[0].disabled = !place.layer
+    nodes.turns[1].disabled = place.layer === run.sizes.layers - 1
+    drawSheets()
+    drawLines()
+    shown = {}
+    light()
+  }
+
+  function nameOf(role) {
+    const { symbol: text, caption, shape } = run.pictures.find(one => one.role === role)
+    const kind = role === 'x0' ? 'picture_first' : BY_HEAD.includes(role) ? 'picture_head' : 'picture'
+    const letters = text.replace('{l+1}', place.layer + 1).replace('{l}', place.layer).replace(/[\^_{}]/g, '')
+    const name = plain(words[kind], { symbol: letters, caption: words[caption], shape, layer: place.layer + 1, head: place.head + 1 })
+    return role === 'w' ? `${name}${gap(name)}${plain(...sentence(place.token))}` : name
+  }
+
+  function drawSheets() {
+    if (!at.frame) return
+    const { x, y, w, h } = at.frame
+    nodes.sheets.replaceChildren()
+    for (let layer = 0; layer < run.sizes.layers; layer++) {
+      const away = layer - place.layer, far = Math.abs(away)
+      if (!far || far > SHEETS) continue
+      const name = plain(words.layer_number, { layer: layer + 1 })
+      const sheet = make('button', { type: 'button', className: 'sheet', ariaLabel: name, title: name, tabIndex: -1, onclick: () => go({ layer }) })
+      sheet.style.zIndex = -far
+      put(sheet, { x: away < 0 ? x - at.sheet * far : x + w - 60 + at.sheet * far, y: y + 5 * far, w: 60, h: h - 10 * far })
+      nodes.sheets.append(sheet)
+    }
+  }
+
+  /* What goes where: arrows between pictures, the values' path, residual connections, the answer's row. */
+  function drawLines() {
+    const { pics, frame } = at, { lines, under } = nodes, right = role => pics[role].x + pics[role].w, middle = role => pics[role].x + pics[role].w / 2
+    lines.replaceChildren()
+    under.replaceChildren()
+    if (!frame) return
+    const level = pics.x.y + pics.x.h / 2, line = (d, more) => draw(lines, 'path', { d, 'marker-end': 'url(#overview-arrow)', ...more })
+    const hop = (from, to) => { if (to - from > 11) line(`M${from + 4} ${level}H${to - 3}`, { class: 'way' }) }
+    hop(right('x0'), frame.x - at.sheet * Math.min(SHEETS, place.layer))
+    for (const [from, to] of [['x', 'q'], ['k', 's'], ['s', 'w'], ['v', 'a'], ['a', 'n1'], ['n1', 'h'], ['h', 'n2']]) hop(right(from), pics[to].x)
+    const y = pics.x.y + pics.x.h + 4, deep = at.foot - 10
+    const arc = (from, to, depth, kind) => {
+      const bend = Math.min(20, depth / 2, (to - from) / 2)
+      line(`M${from} ${y}v${depth - bend}q0 ${bend} ${bend} ${bend}H${to - bend}q${bend} 0 ${bend} ${-bend}v${-(depth - bend) + 1}`, { class: kind })
+    }
+    arc(middle('x') + 8, middle('v'), deep - 16, 'values')
+    arc(middle('x') - 8, middle('n1') - 6, deep, 'way')
+    arc(middle('n1') + 8, middle('n2'), deep, 'way')
+    const note = (x, depth, text, kind) => { draw(lines, 'text', { x, y: y + depth + 4, class: kind }).textContent = text }
+    note((middle('q') + pics.s.x) / 2, deep - 16, words.values_path, 'values')
+    note((pics.s.x + pics.w.x) / 2, deep, words.residual_path, 'way')
+    const thumb = nodes.thumbs[place.head], a = thumb.x, b = thumb.x + thumb.w, from = thumb.y + thumb.h + 2, to = pics.w.y - 3
+    const l = pics.w.x - 1, r = right('w') + 1, half = (to - from) * .55
+    draw(under, 'path', { class: 'ribbon', d: `M${a} ${from}H${b}C${b} ${from + half} ${r} ${to - half} ${r} ${to}H${l}C${l} ${to - half} ${a} ${from + half} ${a} ${from}z` })
+  }
+
+  // -- drawn for a token ----------------------------------------------------------------------------------------------
+
+  /* The light: the row of the token, and what it attends to. */
+  function light() {
+    const i = row(), key = `${i}.${place.layer}.${place.head}.${place.token}`
+    if (shown.key === key) return
+    shown.key = key
+    const weights = run.weights(place.layer, place.head, i), { pics } = at
+    nodes.strips.forEach((strip, b) => { strip.style.transform = `translateY(${i * at.row}px)` })
+    for (const role of ORDER) nodes.marks[role].style.transform = `translateY(${i * at.row}px)`
+    const most = Math.max(...weights), seen = j => weights[j] >= .1 || Boolean(at.drawing && weights[j] === most && most > 0)
+    nodes.labels.forEach(band => band.forEach((label, j) => {
+      if (!label) return
+      const on = at.drawing ? groupHas(j, i) : j === i, mark = `${on ? 'on' : ''}${!on && !at.drawing && seen(j) ? ' seen' : ''}`
+      const share = !at.drawing && seen(j) ? two(weights[j]) : ''
+      if (label.mark !== mark + share) {
+        label.mark = mark + share
+        label.classList.toggle('on', on)
+        label.classList.toggle('seen', mark.includes('seen'))
+        label.firstChild.textContent = share
+      }
+    }))
+    nodes.ends.forEach((end, j) => end.classList.toggle('seen', seen(j)))
+    nameColumns(weights, seen)
+    const w = pics.w, v = pics.v, x1 = w.x + w.w + 3, y1 = w.y + (i + .5) * at.row
+    nodes.fan.forEach((path, j) => {
+      const share = weights[j], drawn = share >= (run.n > 20 ? .06 : .04)
+      path.setAttribute('visibility', drawn ? 'visible' : 'hidden')
+      nodes.taken[j].hidden = !seen(j)
+      if (seen(j)) nodes.taken[j].style.opacity = .4 + .6 * share
+      if (!drawn) return
+      const x2 = v.x - 12 - nodes.widths[j], y2 = v.y + (j + .5) * at.row
+      path.setAttribute('d', `M${x1} ${y1}C${x1 + (x2 - x1) * .55} ${y1} ${x1 + (x2 - x1) * .4} ${y2} ${x2} ${y2}`)
+      path.setAttribute('stroke-width', 1 + 6 * share * at.scale)
+      path.setAttribute('opacity', .3 + .6 * share)
+    })
+    if (run.drawing) drawLooks(i, weights)
+    if (shown.answer !== `${place.token}.${place.layer}`) drawAnswer()
+    shown.answer = `${place.token}.${place.layer}`
+    if (!film) read()
+    document.dispatchEvent(new CustomEvent('overview:light', { detail: { row: hover, from: root } }))
+  }
+
+  function groupHas(first, i) {
+    const { front, side } = run.drawing
+    return first < front ? first === i : i >= first && i < first + side
+  }
+
+  /* Names under the columns of the weights: all where they have room; else those that are attended to most. */
+  function nameColumns(weights, seen) {
+    if (!nodes.names.length) return
+    const cell = at.pics.w.w / run.n, room = 11.5 * at.scale, all = cell >= room * .92
+    const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]), taken = []
+    for (const j of order) {
+      const x = (j + .5) * cell, free = all || (seen(j) && taken.every(other => Math.abs(other - x) >= room))
+      if (free) taken.push(x)
+      nodes.names[j].hidden = !free
+      nodes.names[j].classList.toggle('seen', seen(j))
+    }
+  }
+
+  /* The sentence about a token: its template and what is filled in. */
+  function sentence(i) {
+    const [key, value] = run.strongest(place.layer, place.head, i)
+    const values = { layer: place.layer + 1, head: place.head + 1, query: run.tokens[i], key: run.tokens[key], value: two(value) }
+    const kind = run.n === 1 ? 'read_single' : value * run.sizes.n < 1.02 ? 'read_even' : key === i ? 'read_self' : 'read'
+    return [words[kind], values]
+  }
+
+  function read() {
+    const i = row(), nodesOf = said(...sentence(i)), bars = barsAt(i)
+    const of = { word: 'read_word', tag: 'read_tag', class: 'read_class' }[run.answers.kind]
+    if (of && bars?.length) {
+      const [name, value] = bars.reduce((best, bar) => bar[1] > best[1] ? bar : best)
+      nodesOf.push(gap(words.read), ...said(words[of], { query: run.tokens[i], name, value: two(value) }))
+    }
+    if (note) nodesOf.push(gap(words.read), make('span', { className: 'note', textContent: note }))
+    nodes.text.replaceChildren(...nodesOf)
+  }
+
+  // -- the answer -----------------------------------------------------------------------------------------------------
+
+  const barsAt = i => run.answers.rows[i] ?? run.answers.rows[-1]
+
+  function buildAnswer() {
+    const box = nodes.answer = root.appendChild(make('div', { className: at.answer.flat ? 'answer flat' : 'answer' }))
+    put(box, { x: at.answer.x, y: at.answer.flat ? at.answer.y : at.answer.y - 8, w: at.answer.w })
+    box.dataset.role = 'answer'
+    nodes.answerTitle = box.appendChild(make('div', { className: 'answer-title', tabIndex: 0, title: on.open ? words.open : '' },
+      make('span', { className: 'symbol', textContent: words.answer }), make('span', { className: 'caption' })))
+    nodes.answerTitle.setAttribute('role', on.open ? 'link' : 'note')
+    nodes.bars = box.appendChild(make('div', { className: 'stack' }))
+    nodes.out = draw(nodes.over, 'path', { class: 'out', 'marker-end': 'url(#overview-arrow)' })
+  }
+
+  function drawAnswer() {
+    const { kind, lens, reads, right } = run.answers, i = place.token, bars = barsAt(i), caption = nodes.answerTitle.lastChild
+    const about = { token: run.tokens[i] }
+    caption.replaceChildren(...said(words[bars || !Object.keys(run.answers.rows).length ? `answer_${kind}` : 'answer_unread'], about))
+    nodes.bars.replaceChildren()
+    nodes.out.setAttribute('visibility', 'hidden')
+    const line = ([name, value], most, best) => [
+      make('span', { className: 'bar-name', translate: false, textContent: name, title: name }),
+      make('span', { className: best ? 'bar best' : 'bar' }, make('i', { style: `width: calc((100% - 2.6em) * ${clamp(Math.abs(value) / (most || 1), .02, 1).toFixed(3)})` }),
+        make('span', { textContent: two(value) }))]
+    if (!bars) {
+      const map = run.map('z', 0, 0)
+      if (!map) return
+      const canvas = nodes.bars.appendChild(make('canvas', { className: 'z' }))
+      canvas.style.height = `${at.row * run.n}px`
+      nodes.bars.style.top = '8px'
+      paint(canvas, map, 54, theme)
+      return
+    }
+    const most = Math.max(...bars.map(([, value]) => Math.abs(value)))
+    const best = kind === 'word' && right[i] ? name => name === right[i] : (_, value) => value === Math.max(...bars.map(bar => bar[1]))
+    nodes.bars.append(make('div', { className: 'bars' }, ...bars.flatMap(bar => line(bar, most, best(...bar)))))
+    const earlier = (lens[kind === 'word' ? i : -1] ?? [])[place.layer]
+    if (earlier && place.layer < run.sizes.layers - 1) {
+      const top = [...earlier].sort((a, b) => b[1] - a[1]).slice(0, 3), widest = Math.max(.3, top[0][1])
+      nodes.bars.append(make('div', { className: 'lens' }, make('p', { textContent: plain(words.lens, { layer: place.layer + 1 }) }),
+        make('div', { className: 'bars' }, ...top.flatMap(bar => line(bar, widest, false)))))
+    }
+    if (at.answer.flat) return
+    const from = kind === 'class' || kind === 'label' || kind === 'number' ? reads : kind === 'bound' ? null : i
+    const { n2 } = at.pics, high = 16 * at.scale * (1.45 * bars.length + (nodes.bars.childElementCount > 1 ? 6.5 : 0)), wanted = from == null ? 0 : (from + .5) * at.row - 12
+    const top = clamp(wanted, 0, Math.max(0, at.frame.h - n2.y - high - 6)), title = nodes.answerTitle
+    nodes.bars.style.top = `${top + 8}px`
+    title.style.bottom = top > 0 ? `calc(100% + ${-top}px)` : ''
+    if (from == null) return
+    const x1 = n2.x + n2.w + 4, y1 = n2.y + (from + .5) * at.row, x2 = at.answer.x - 4, y2 = at.answer.y + top + 12
+    nodes.out.setAttribute('visibility', 'visible')
+    nodes.out.setAttribute('d', `M${x1} ${y1}H${at.frame.x + at.frame.w}C${at.frame.x + at.frame.w + 20} ${y1} ${x2 - 20} ${y2} ${x2} ${y2}`)
+  }
+
+  // -- a drawing ------------------------------------------------------------------------------------------------------
+
+  function buildDrawing() {
+    const { height, width, channels, pixels } = run.drawing, bytes = bytesOf(pixels), side = at.left - 14
+    const source = nodes.source = make('canvas', { width, height }), context = source.getContext('2d'), image = context.createImageData(width, height)
+    for (let i = 0; i < width * height; i++) {
+      const [r, g, b] = channels === 1 ? Array(3).fill(255 - bytes[i]) : bytes.subarray(3 * i, 3 * i + 3)
+      image.data.set([r, g, b, 255], 4 * i)
+    }
+    context.putImageData(image, 0, 0)
+    nodes.bright = make('canvas', { width, height })
+    const other = nodes.bright.getContext('2d')
+    if (channels === 1) other.filter = 'invert(1)'
+    other.drawImage(source, 0, 0)
+    const y = at.frame ? 0 : at.head, both = at.frame && at.frame.h > 2 * side + 60
+    const square = (x, y, name) => {
+      const box = root.appendChild(make('div', { className: 'square-box' }, make('p', {}), make('canvas', { width: side * 2, height: side * 2 })))
+      put(box, { x, y, w: side })
+      box.lastChild.style.width = box.lastChild.style.height = `${side}px`
+      box.firstChild.textContent = name
+      box.lastChild.onpointermove = event => { hover = patchAt(event, side); light() }
+      box.lastChild.onpointerleave = () => { hover = undefined; light() }
+      box.lastChild.onclick = event => { const i = patchAt(event, side); if (i !== undefined) go({ token: i }) }
+      return box
+    }
+    nodes.seen = square(0, y, words.drawing)
+    nodes.looks = both ? square(0, at.frame.h - side - 26, '') : at.frame ? undefined : square(side + 20, y, '')
+  }
+
+  function patchAt(event, side) {
+    const { side: cut, front } = run.drawing
+    const [x, y] = [event.offsetX, event.offsetY].map(where => clamp(Math.floor(where / side * cut), 0, cut - 1))
+    return front + y * cut + x < run.n ? front + y * cut + x : undefined
+  }
+
+  /* The chosen patch in the drawing, and where its token attends to, laid over it; so beside each head's map. */
+  function drawLooks(i, weights) {
+    const { side, front } = run.drawing, most = Math.max(...weights.subarray(front), 1e-6)
+    const over = (canvas, shares, chosen) => {
+      const pen = canvas.getContext('2d'), u = canvas.width / side
+      pen.imageSmoothingEnabled = false
+      pen.globalAlpha = 1
+      if (!shares) pen.drawImage(nodes.source, 0, 0, canvas.width, canvas.width)
+      else {
+        pen.fillStyle = CIVIDIS[0]
+        pen.fillRect(0, 0, canvas.width, canvas.width)
+        pen.globalAlpha = .6
+        pen.globalCompositeOperation = 'lighten'
+        pen.drawImage(nodes.bright, 0, 0, canvas.width, canvas.width)
+        pen.globalCompositeOperation = 'source-over'
+        const highest = Math.max(...shares.subarray(front), 1e-6)
+        for (let p = front; p < run.n; p++) {
+          const share = shares[p] / highest, shade = SHADES.share[Math.round(255 * share)]
+          pen.globalAlpha = share < .03 ? 0 : .3 + .5 * share
+          pen.fillStyle = `rgb(${shade & 255},${shade >> 8 & 255},${shade >> 16 & 255})`
+          pen.fillRect((p - front) % side * u, Math.floor((p - front) / side) * u, u, u)
+        }
+      }
+      pen.globalAlpha = 1
+      return [pen, u]
+    }
+    const style = getComputedStyle(root), rose = style.getPropertyValue('--light'), green = style.getPropertyValue('--v'), hair = style.getPropertyValue('--line')
+    const frame = (pen, u, p, colour, wide) => {
+      if (p < front) return
+      pen.strokeStyle = colour
+      pen.lineWidth = wide
+      pen.strokeRect((p - front) % side * u + wide / 2, Math.floor((p - front) / side) * u + wide / 2, u - wide, u - wide)
+    }
+    const [pen, u] = over(nodes.seen.lastChild)
+    pen.strokeStyle = hair
+    pen.lineWidth = 1
+    if (side > 1 && side < 20)
+      for (let k = 1; k < side; k++) pen.stroke(new Path2D(`M${k * u} 0V${side * u}M0 ${k * u}H${side * u}`))
+    for (let j = front; j < run.n && side > 1; j++) if (weights[j] >= .1) frame(pen, u, j, green, 4)
+    frame(pen, u, i, rose, 5)
+    if (nodes.looks) {
+      over(nodes.looks.lastChild, weights)
+      frame(nodes.looks.lastChild.getContext('2d'), u, i, rose, 5)
+      nodes.looks.firstChild.replaceChildren(make('b', { textContent: run.tokens[i], translate: false }), ` ${words.looks}`)
+    }
+    if (at.drawing)
+      nodes.heads.forEach((button, head) => {
+        const canvas = button.children[1]
+        if (canvas.width !== at.thumb * 2) canvas.width = canvas.height = at.thumb * 2
+        over(canvas, run.weights(place.layer, head, i))
+      })
+  }
+
+  // -- Play -----------------------------------------------------------------------------------------------------------
+
+  const STEP = 2400, LAYER = 430  // ms
+
+  function steps() {
+    const i = place.token, [key, value] = run.strongest(place.layer, place.head, i), { sizes, answers } = run
+    const bars = barsAt(i), [name, share] = bars?.reduce((best, bar) => bar[1] > best[1] ? bar : best) ?? ['', 0]
+    const first = run.normFirst ? '_first' : ''
+    const patch = run.drawing && run.drawing.side > 1 ? run.patch : 0
+    const about = { ...sizes, layer: place.layer + 1, query: run.tokens[i], key: run.tokens[key], value: two(value), patch }
+    const position = run.positions ? '_position' : ''
+    const kind = !bars ? 'none' : answers.kind === 'word' || answers.kind === 'tag' ? 'word' : 'class'
+    return [
+      [['labels'], words[run.drawing ? run.n > 1 ? 'film_patch' : 'film_image' : 'film_word']],
+      [['x0'], words[`film_embedding${position}`]],
+      [['x'], words.film_input],
+      [['q', 'k'], words.film_query],
+      [['s'], words.film_scores],
+      [['w'], words.film_weights],
+      [['heads'], words[sizes.heads > 1 ? 'film_heads' : 'film_head']],
+      [['w', 'v'], words.film_values],
+      [['a', 'n1'], words[`film_mixed${first}`]],
+      [['h', 'n2'], words[`film_neurons${first}`]],
+      [['layers'], words[sizes.layers > 1 ? 'film_layers' : 'film_layer']],
+      [['answer'], words[`film_answer_${kind}`], { name, value: two(share) }],
+    ].map(([roles, text, more]) => {
+      const changed = roles.some(role => run.changed.includes(`${place.layer}.${role}`) || (role === 'x0' && run.changed.includes('x0')))
+      return { roles, text: changed ? words.film_changed : text, values: { ...about, ...more } }
+    })
+  }
+
+  function boxOf(roles) {
+    const own = root.getBoundingClientRect()
+    const boxes = roles.map(role => role === 'labels' ? nodes.labels[0].find(Boolean) && at.bands[0] && { x: at.bands[0].x, y: at.bands[0].y, w: at.bands[0].w, h: at.row * run.n }
+      : role === 'answer' ? rectIn(nodes.bars, own) : role === 'heads' ? rectIn(nodes.heads[0].parentNode, own)
+        : role === 'layers' ? at.frame ?? rectIn(nodes.head, own) : at.pics[role])
+    const x = Math.min(...boxes.map(box => box.x)), y = Math.min(...boxes.map(box => box.y))
+    return { x: x - 6, y: y - 6, w: Math.max(...boxes.map(box => box.x + box.w)) - x + 12, h: Math.max(...boxes.map(box => box.y + box.h)) - y + 12 }
+  }
+  const rectIn = (node, own) => {
+    const box = node.getBoundingClientRect()
+    return { x: box.left - own.left, y: box.top - own.top, w: box.width, h: box.height }
+  }
+
+  async function play(from = 0) {
+    const me = film = { from: place.layer, wake: () => {} }
+    hover = undefined
+    root.classList.add('playing')
+    light()
+    nodes.play.textContent = `❚❚ ${words.stop}`
+    for (let k = from; k < 12 && film === me; k = film?.jump ?? k + 1) {
+      if (film.jump !== undefined) film.jump = undefined
+      film.at = k
+      const one = steps()[k]
+      nodes.text.replaceChildren(...said(one.text, one.values))
+      nodes.text.setAttribute('aria-live', 'polite')
+      nodes.ticks.forEach((tick, j) => {
+        tick.classList.toggle('done', j <= k)
+        tick.toggleAttribute('aria-current', j === k)
+      })
+      const all = one.roles[0] === 'layers'
+      for (const node of root.querySelectorAll(':scope > [data-role]')) node.classList.toggle('off', !all && !one.roles.includes(node.dataset.role))
+      nodes.fanGroup.classList.toggle('off', !all && !one.roles.includes('v'))
+      nodes.glow.hidden = false
+      put(nodes.glow, boxOf(one.roles))
+      if (!at.frame) nodes.glow.scrollIntoView({ block: 'center', behavior: 'smooth' })
+      if (all)
+        for (let layer = 0; layer < run.sizes.layers && film === me && film.jump === undefined; layer++) {
+          if (run.map('w', layer, place.head)) { place.layer = layer; step() }
+          await pause(LAYER)
+        }
+      else await pause(STEP)
+      if (film === me && all) { place.layer = me.from; step() }
+    }
+    if (film !== me) return
+    await pause(1200)
+    if (film === me) stop()
+  }
+  const pause = ms => new Promise(done => {
+    const timer = setTimeout(done, ms)
+    if (film) film.wake = () => { clearTimeout(timer); done() }
+  })
+
+  function stop() {
+    if (!film) return
+    const { from, wake } = film
+    film = undefined
+    wake()
+    root.classList.remove('playing')
+    for (const node of root.querySelectorAll('.off')) node.classList.remove('off')
+    nodes.glow.hidden = true
+    nodes.text.removeAttribute('aria-live')
+    nodes.play.textContent = `▶ ${words.play}`
+    if (from !== place.layer) { place.layer = from; step() } else read()
+  }
+
+  function buildSay() {
+    nodes.play = make('button', { type: 'button', className: 'play', textContent: `▶ ${words.play}`, onclick: () => film ? stop() : play() })
+    nodes.ticks = Array.from({ length: 12 }, (_, k) => make('button', {
+      type: 'button', className: 'tick', ariaLabel: plain(words.step, { step: k + 1, steps: 12 }), tabIndex: -1,
+      onclick: () => { if (film) { film.jump = k; film.wake() } else play(k) },
+    }))
+    nodes.text = make('p', {})
+    const say = root.appendChild(make('div', { className: 'say' }, nodes.play, make('span', { className: 'ticks' }, ...nodes.ticks), nodes.text))
+    say.before(make('div', { style: `height: ${at.say}px` }))  // it sticks to the end of the screen, and so stands in the flow
+    film = undefined
+    root.classList.remove('playing')
+  }
+
+  // -- what the reader does -------------------------------------------------------------------------------------------
+
+  /* Another place: shown now, told later. */
+  function go(wanted, quietly = false) {
+    const before = JSON.stringify(place), { layer, head } = place
+    if (film && !quietly) stop()
+    Object.assign(place, wanted)
+    fit()
+    hover = undefined
+    if (JSON.stringify(place) === before) return light()
+    if (place.layer !== layer || place.head !== head) step()
+    else light()
+    if (!quietly && on.place) {
+      clearTimeout(told)
+      told = setTimeout(() => on.place({ ...place }), run.map('w', place.layer, 0) ? 600 : 0)
+    }
+  }
+
+  const open = (role, more) => {
+    clearTimeout(told)
+    on.open?.(role, { ...place, ...more })
+  }
+
+  function cellAt(event) {
+    const node = event.target.closest?.('.pic')
+    if (!node) return
+    const { role } = node.dataset, map = run.map(role, place.layer, place.head)
+    if (!map) return
+    const i = clamp(Math.floor(event.offsetY / at.row), 0, run.n - 1), wide = node.firstChild.width
+    const x = clamp(Math.floor(event.offsetX / at.pics[role].w * wide), 0, wide - 1)
+    const from = Math.floor(x * map.columns / wide), to = Math.max(from + 1, Math.floor((x + 1) * map.columns / wide))
+    let j = from
+    for (let k = from; k < to; k++) if (Math.abs(map.numbers[i * map.columns + k]) > Math.abs(map.numbers[i * map.columns + j])) j = k
+    const number = map.numbers[i * map.columns + j], value = number === map.hidden ? -Infinity : number * map.scale
+    return { role, row: i, column: j, value, first: from * map.together + 1, last: Math.min(to * map.together, map.of), of: map.of }
+  }
+
+  function tell({ role, row: i, column, value, first, last, of }) {
+    if (SQUARE.includes(role)) {
+      const about = { query: run.tokens[i], key: run.tokens[column], value: two(value) }
+      return said(words[value === -Infinity ? 'cell_hidden' : role === 'w' ? 'cell_weight' : 'cell_score'], about)
+    }
+    const kind = `cell${role === 'h' ? '_neuron' : ''}${last > first ? '_pooled' : ''}`
+    return said(words[kind], { token: run.tokens[i], number: first, first, last, of, value: two(value) })
+  }
+
+  root.addEventListener('pointermove', event => {
+    if (event.pointerType === 'touch') return
+    const label = event.target.closest?.('.label'), cell = label ? undefined : cellAt(event)
+    if (!film && !event.target.closest?.('.square-box')) {
+      hover = label && !at.drawing ? Number(label.dataset.row) : cell?.row
+      light()
+    }
+    nodes.tip.classList.toggle('seen', Boolean(cell))
+    if (!cell) return
+    nodes.tip.replaceChildren(...tell(cell))
+    const pic = at.pics[cell.role], x = pic.x + event.offsetX, y = pic.y + event.offsetY
+    nodes.tip.style.transform = `translate(${clamp(x + 14, 0, Math.max(0, at.width - 260))}px, ${Math.max(0, y - 44)}px)`
+  }, { signal })
+  root.addEventListener('pointerleave', () => {
+    hover = undefined
+    nodes.tip.classList.remove('seen')
+    light()
+  }, { signal })
+  let touched
+  root.addEventListener('pointerdown', event => { touched = event.pointerType === 'touch' }, { signal })
+  root.addEventListener('click', event => {
+    const title = event.target.closest('.title, .answer-title, .bars'), cell = cellAt(event)
+    if (cell && (touched || !on.open)) return go({ token: cell.row })
+    if (cell) return open(cell.role, { token: cell.row, ...SQUARE.includes(cell.role) && { key: cell.column } })
+    if (title) open(title.dataset.role ?? 'answer', {})
+  }, { signal })
+  document.addEventListener('keydown', event => {
+    const from = event.composedPath()[0]
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !root.isConnected || !at) return
+    if (from.closest?.('input, textarea, select, [contenteditable], [role=dialog], [role=listbox], [role=radiogroup], [role=slider]')) return
+    const by = { ArrowLeft: { head: place.head - 1 }, ArrowRight: { head: place.head + 1 }, ArrowUp: { layer: place.layer - 1 }, ArrowDown: { layer: place.layer + 1 } }
+    const tokens = { ArrowUp: { token: place.token - 1 }, ArrowDown: { token: place.token + 1 } }
+    const wanted = event.shiftKey ? tokens[event.key] : by[event.key], picture = from.closest?.('.pic, .title, .answer-title')
+    if (wanted) go(wanted)
+    else if (event.key === ' ' && !from.closest?.('button, a, summary, [role=button]')) film ? stop() : play()
+    else if (event.key === 'Enter' && picture && root.contains(picture)) open(picture.dataset.role ?? 'answer', {})
+    else return
+    event.preventDefault()
+  }, { signal })
+  document.addEventListener('overview:point', ({ detail }) => {
+    if (film || !at) return
+    hover = detail.row < run.n ? detail.row : undefined
+    light()
+  }, { signal })
+
+  document.addEventListener('overview:moved', () => requestAnimationFrame(() => {
+    if (at?.frame && Math.abs(topOf() - at.from) > 3) { stop(); build() }
+  }), { signal })
+  const topOf = () => root.getBoundingClientRect().top + scrolled(root)
+
+  let width = 0, height = 0
+  const size = new ResizeObserver(() => {
+    if (!root.clientWidth || (root.clientWidth === width && innerHeight === height)) return
+    ;[width, height] = [root.clientWidth, innerHeight]
+    stop()
+    build()
+  })
+  size.observe(root)
+  addEventListener('resize', () => { if (root.clientWidth && innerHeight !== height) { height = innerHeight; stop(); build() } }, { signal })
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { if (root.clientWidth) build() }, { signal })
+  if (root.clientWidth) {
+    ;[width, height] = [root.clientWidth, innerHeight]
+    build()
+  }
+  document.fonts?.ready.then(() => { if (document.fonts.size && root.clientWidth && !film) build() })
+
+  return {
+    show(next) {
+      stop()
+      run = next
+      ;({ words, note } = run)
+      if (root.clientWidth) build()
+    },
+    go: wanted => { if (at) go(wanted, true); else Object.assign(place, wanted) },
+    again: () => { if (root.clientWidth) build() },
+    place,
+    leave() {
+      listening.abort()
+      size.disconnect()
+      film = undefined
+    },
+  }
+}
+
+/* How bright a colour is, from 0 to 1. */
+function luminous(colour) {
+  const pen = make('canvas', { width: 1, height: 1 }).getContext('2d')
+  pen.fillStyle = colour.trim()
+  pen.fillRect(0, 0, 1, 1)
+  const [r, g, b] = pen.getImageData(0, 0, 1, 1).data
+  return (r + g + b) / 765
+}

@@ -1,0 +1,85 @@
+"""Which quantities of a run the overview shows, in the order of softmax(QKᵀ/√d_k)·V."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from model.graph import Graph
+
+#: Pictures that every layer has; "x", what enters the layer, is what the layer before it hands on.
+IN_LAYER = ("q", "k", "s", "w", "v", "a", "n1", "h", "n2")
+#: Pictures with one map for each head.
+BY_HEAD = ("q", "k", "s", "w", "v")
+#: Pictures whose columns are the tokens.
+SQUARE = ("s", "w")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One picture of the overview.
+
+    symbol: how it is written; ^ and _ raise and lower the next character or {group}, {l} is the number of the layer.
+    caption: the key of its name among the words.
+    """
+
+    role: str
+    symbol: str
+    caption: str
+
+
+def keys_of(graph: Graph, layer: int) -> dict[str, str]:
+    """Role -> trace key, for the pictures of one layer in order of computation."""
+    attention, ffn = graph.sublayers(layer)
+    _, middle, after = graph.stream(layer)
+    here = attention.prefix
+    neurons = f"{ffn.prefix}product" if f"{ffn.prefix}product" in graph else f"{ffn.prefix}activation"
+    keys = (f"{here}Q", f"{here}K", f"{here}masked", f"{here}weights", f"{here}V", f"{here}output")
+    return dict(zip(IN_LAYER, (*keys, middle, neurons, after), strict=True))
+
+
+def key_before(graph: Graph) -> str:
+    """The key of X⁰, what enters the first layer."""
+    return graph.stream(0)[0]
+
+
+def pictures_of(graph: Graph) -> list[Picture]:
+    """The pictures of a network, from left to right, as this network writes and computes them."""
+    config = graph.config
+    tilde = "\u0303" if config.positions == "rotary" else ""
+    scores = f"Q{tilde}K{tilde}^⊤"
+    if config.distance_terms:
+        scores += f"/√{{{1 + len(config.distance_terms)}d_k}}"
+    elif config.divided:
+        scores += "/√d_k"
+    if config.buckets:
+        scores += "+B"
+    added = "residual" if config.norm_first else "add_norm"
+    return [
+        Picture("x0", "X^0", "embedding"),
+        Picture("x", "X^{l}", "input"),
+        Picture("q", "Q", "query"),
+        Picture("k", "K", "key"),
+        Picture("s", scores, "scores"),
+        Picture("w", "softmax", "weights"),
+        Picture("v", "V", "value"),
+        Picture("a", "Concat W_O", "mixed"),
+        Picture("n1", "X′", added),
+        Picture("h", "FFN", "neurons"),
+        Picture("n2", "X^{l+1}", added),
+    ]
+
+
+def touched(graph: Graph, edited: Collection[str]) -> list[str]:
+    """Which pictures edits at these keys touch: "2.w" for the weights of the third layer, "x0" before all layers.
+
+    A key without a picture touches the next picture that is computed after it.
+    """
+    shown = {key_before(graph): "x0"}
+    for layer in range(graph.layers()):
+        shown |= {key: f"{layer}.{role}" for role, key in keys_of(graph, layer).items()}
+    order = [quantity.key for quantity in graph]
+    found: dict[str, None] = {}
+    for key in edited:
+        if key in order:
+            after = (shown[later] for later in order[order.index(key) :] if later in shown)
+            found[next(after, "answer")] = None
+    return list(found)

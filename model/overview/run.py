@@ -1,0 +1,48 @@
+"""What the overview asks of a run: a Trace has it."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from torch import nn
+
+from model.config import EncoderConfig
+from model.graph import Graph
+
+
+class Guess(Protocol):
+    """The head's result at one place, or of the whole input."""
+
+    @property
+    def labels(self) -> tuple[str, ...]: ...
+    @property
+    def probabilities(self) -> tuple[float, ...]: ...
+    @property
+    def token(self) -> int | None: ...
+    @property
+    def best(self) -> str: ...
+
+
+class Run(Protocol):
+    """A recorded run: its numbers by their keys, its tokens, its answer."""
+
+    tokens: list[str]
+    config: EncoderConfig
+    graph: Graph
+    outputs: Sequence[str]
+
+    @property
+    def answer(self) -> Sequence[Guess]: ...
+    @property
+    def edited(self) -> frozenset[str]: ...
+    @property
+    def network(self) -> nn.Module: ...
+    @property
+    def picture(self) -> np.ndarray | None: ...
+    @property
+    def Z(self) -> np.ndarray: ...
+
+    def __getitem__(self, key: str) -> np.ndarray: ...
+    def __contains__(self, key: str) -> bool: ...
+    def axes(self, key: str) -> tuple[str, ...]: ...
+    def stream(self, layer: int) -> tuple[np.ndarray, ...]: ...

@@ -1,0 +1,84 @@
+"""A question and its answer in words."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from pages.school.lessons.written import opened_at
+from pages.school.questions.case import Truth, short
+from pages.school.questions.question import Question
+from pages.ui.text import joined, texts_of, typed
+
+MOST_CALLED = 40  # characters of a teacher's question that stand for it
+#: Options that are no tokens and no numbers: texts of our own.
+OPTIONS = ("same", "different", "other", "by_word", "by_place", "by_brought", "at_cls", "at_patch", "at_patches")
+#: Where one sentence ends and another begins; not within quotation marks, in which a token may be a full stop.
+ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[。？！])(?![”’」）])")
+text, word = texts_of("lesson")
+
+
+def asked(question: Question, truth: Truth) -> str:
+    """The question: in a teacher's words, or in ours."""
+    if question.own:
+        return typed(question.own.ask, **truth.in_words)
+    return text(f"{question.row}.ask", **truth.in_words)
+
+
+def heading_and_rest(ask: str) -> tuple[str, str]:
+    """The sentence of a question that asks, and all others: "Which?", "Two tokens are left."."""
+    sentences = [sentence for sentence in ENDS.split(ask) if sentence]
+    asks = next((one for one in sentences if one.endswith(("?", "？"))), sentences[-1])
+    return asks, joined(" ".join(one for one in sentences if one is not asks))
+
+
+def why(question: Question, truth: Truth) -> str:
+    """What is said after the answer: as much as is true of this run, or what the teacher wrote."""
+    said, own = truth.in_words, question.own
+    if own and own.why:
+        return typed(own.why, **said)
+    if question.measure is None:
+        return ""
+    sentences = joined(" ".join(text(f"{question.row}.{name}", **said) for name in truth.told))
+    return re.sub(r"^(\d+)\.", r"\1\.", sentences)  # "4." at the beginning is no item of a list
+
+
+def otherwise(question: Question, truth: Truth) -> str:
+    """What it would mean if the common mistake were true; of a teacher's own question nothing is said."""
+    return text(f"{question.row}.otherwise", **truth.in_words) if question.measure else ""
+
+
+def hints(question: Question, truth: Truth) -> list[str]:
+    """Hints for a class, the vaguest first."""
+    return [text(f"{question.row}.hint_{number + 1}", **truth.in_words) for number in range(question.hints)]
+
+
+def seen_at(question: Question, truth: Truth) -> tuple[str, dict[str, Any]]:
+    """The page on which an answer is seen, and the values of a Choice to open it with: where a teacher shows it, or
+    ours.
+    """
+    if question.place:
+        return opened_at(question.place)
+    return question.page or "lesson", {**truth.place, **question.at}
+
+
+def called(question: Question) -> str:
+    """What a question is called, in short."""
+    if question.measure is None and question.own:
+        own = question.own.ask
+        return own if len(own) <= MOST_CALLED else f"{own[: MOST_CALLED - 1].rstrip()}…"
+    return word(f"{question.row}.short")
+
+
+def options(truth: Truth) -> Sequence[str]:
+    """What can be tapped, in the reader's language where it is no token and no number."""
+    return [option if truth.literal or option not in OPTIONS else word(option) for option in truth.options]
+
+
+def answer_in_words(truth: Truth) -> str:
+    """What is true, as people say it; of chips, who gets most."""
+    if isinstance(truth.answer, list):
+        most = max(range(len(truth.answer)), key=truth.answer.__getitem__)
+        return f"{options(truth)[most]} ({short(truth.answer[most] / 100)})"
+    if isinstance(truth.answer, str):
+        return dict(zip(truth.options, options(truth), strict=True)).get(truth.answer, truth.answer)
+    return short(truth.answer)

@@ -1,0 +1,182 @@
+"""Questions about heads: why there are several, what W_O does, and what one of them is worth."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from model import Edit
+from model.analysis import placed, places_reached
+from model.edits import head_off
+from pages.school.questions.case import Case, Truth, first_answer, lead_of
+from pages.school.questions.pictures import concatenated, every_head, heads_and_mean, heads_row_by_row, two_heads
+from pages.school.questions.question import question
+
+HARD = 0.5  # the weight from which on a head looks hard at a token
+ALIKE, FAINTER = 0.15, 1 / 3  # weights that are nearly the same, and effects that are not
+MOST_TOGETHER = 12  # heads that are switched off together
+
+
+@question(
+    "blur",
+    "slide",
+    least=0.15,
+    minutes=4,
+    page="heads",
+    equation="layers.{l}.attention.heads",
+    picture=heads_and_mean,
+    covers=("mean",),
+)
+def blurred(case: Case) -> Truth | None:
+    """The largest weight in the mean of a layer's heads, in the token's row. Taken is the layer in which the heads
+    differ most. margin: how much larger the largest weight of a head is on average.
+    """
+    heads, i = case.trace.config.heads, case.token
+    if heads < 2 or len(case.tokens) < 3:
+        return None
+    found, margin = case.layers[0], 0.0
+    for layer in case.layers:
+        weights = case.trace[f"layers.{layer}.attention.weights"][:, i].astype(np.float64)
+        lost = float(weights.max(axis=-1).mean() - weights.mean(axis=0).max())
+        if lost > margin:
+            found, margin = layer, lost
+    weights = case.trace[f"layers.{found}.attention.weights"][:, i].astype(np.float64)
+    mean, each = weights.mean(axis=0), float(weights.max(axis=-1).mean())
+    answer, names = float(mean.max()), placed(case.tokens)
+    said = {"layer": found + 1, "token": names[i], "heads": heads, "d_k": case.trace.config.d_k, "each": each}
+    said |= {"answer": answer, "best": names[int(mean.argmax())], "count": len(set(weights.argmax(axis=-1).tolist()))}
+    bars = (("each", each), ("mean", answer))
+    sharpest = int(weights.max(axis=-1).argmax())
+    place = {"layer": found, "head": sharpest, "token": i}
+    return Truth(answer, margin, said, bars, place, near=0.1)
+
+
+@question(
+    "favourites",
+    "number",
+    least=0.005,
+    minutes=4,
+    page="heads",
+    equation="layers.{l}.attention.weights",
+    picture=heads_row_by_row,
+)
+def favourites(case: Case) -> Truth | None:
+    """How many different tokens the heads of a layer take most from, at the token. margin: the least lead of such a
+    favourite; nothing where "all the same" would be right. Of several layers, the one in which that is clearest.
+    """
+    heads, i = case.trace.config.heads, case.token
+    if heads < 2 or len(case.tokens) < 2:
+        return None
+    near, found, margin = float(heads > 4), case.layers[0], 0.0
+    for layer in case.layers:
+        weights = case.trace[f"layers.{layer}.attention.weights"][:, i]
+        lead = min(map(lead_of, weights))
+        if len(set(weights.argmax(axis=-1))) > 1 + near and lead > margin:
+            found, margin = layer, lead
+    name = f"layers.{found}.attention."
+    weights, names = case.trace[name + "weights"][:, i], placed(case.tokens)
+    best = weights.argmax(axis=-1)
+    places, times = np.unique(best, return_counts=True)
+    pushes = np.linalg.norm(case.trace[name + "contributions"][:, i].astype(np.float64), axis=-1)
+    loudest = int(pushes.argmax())
+    said = {"layer": found + 1, "token": names[i], "heads": heads, "count": len(places)}
+    said |= {"most": names[places[times.argmax()]], "times": int(times.max())}
+    said |= {"loudest": loudest + 1, "push": float(pushes[loudest]), "faintest": float(pushes.min())}
+    bars = tuple((f"{head + 1} · {names[key]}", float(weights[head, key])) for head, key in enumerate(best))
+    place = {"layer": found, "head": loudest, "token": i}
+    return Truth(len(places), margin, said, bars, place, span=(1, heads), near=near, literal=True)
+
+
+@question(
+    "mixed",
+    "same",
+    least=0.1,
+    minutes=4,
+    page="heads",
+    at={"panel": "mixed"},
+    equation="layers.{l}.attention.output",
+    picture=concatenated,
+    covers=("without",),
+)
+def heads_side_by_side(case: Case) -> Truth | None:
+    """Whether the first answer stays where W_O is left out of all layers, and heads only stand side by side. margin:
+    how much of the probability moves; nothing where W_O hands on a head's numbers in its own places only.
+    """
+    if case.trace.config.heads < 2:
+        return None
+    truth = first_answer(case, [Edit("layers.{l}.attention.output", "unmixed")])
+    if truth is None:
+        return None
+    config, reached = case.trace.config, case.trace.config.embedded
+    for layer in case.layers:
+        parts = case.trace[f"layers.{layer}.attention.contributions"][:, case.token]
+        reached = min(reached, int(places_reached(parts).min()))
+    said = truth.said | {"heads": config.heads, "d_k": config.d_k, "d_model": config.d_model, "reached": reached}
+    return replace(truth, said=said, told=(*truth.told, "why"), margin=truth.margin if reached > config.d_k else 0.0)
+
+
+@question("heads", "number", least=0.01, minutes=6, page="what_if", at={"panel": "heads"}, picture=every_head)
+def heads_off(case: Case) -> Truth | None:
+    """How many heads, each switched off alone, change the first answer. margin: the narrowest lead of a first answer
+    in all those runs; nothing where more than half of the heads do.
+    """
+    heads = case.every_head
+    if not case.answers or len(heads) < 2 or not case.affords(len(heads) + MOST_TOGETHER + 1):
+        return None
+    off = [head_off(*where) for where in heads]
+    now, alone = case.without_each[0], case.without_each[1:]
+    best = int(now.argmax())
+    two = np.sort(case.without_each, axis=1)[:, -2:]
+    order = [int(i) for i in np.argsort(alone[:, best])]
+    most = min(MOST_TOGETHER, len(off) - 1)
+    rows = [[off[i] for i in order[:count]] for count in range(2, most + 1)]
+    together = case.changed(rows) if rows else now[:0]  # of two heads one must stay
+    fallen = [(count, row) for count, row in enumerate(together, 2) if row.argmax() != best]
+    worst = order[0]
+    said: dict[str, object] = {"best": case.names[best], "value": float(now[best]), "heads": len(heads)}
+    said |= {"layer": heads[worst][0] + 1, "head": heads[worst][1] + 1, "left": float(alone[worst, best])}
+    count = int((alone.argmax(axis=1) != best).sum())
+    said |= {"count": count, "rest": len(heads) - count}
+    if fallen:
+        said |= {"together": fallen[0][0], "instead": case.names[int(fallen[0][1].argmax())]}
+    bars = tuple((f"{heads[i][0] + 1}·{heads[i][1] + 1}", float(alone[i, best])) for i in order[:5])
+    place = {"layer": heads[worst][0], "head": heads[worst][1], "token": case.token}
+    margin = float((two[:, 1] - two[:, 0]).min()) if 2 * count <= len(heads) else 0.0
+    told = ("why_some", "why") if count else ("why_none", *["why_together"] * bool(fallen), "why")
+    near = max(1.0, count / 5)
+    return Truth(count, margin, said, bars, place, span=(0, len(heads)), near=near, literal=True, told=told)
+
+
+@question("hard", "tap", least=0.15, minutes=5, page="what_if", at={"panel": "heads"}, picture=two_heads, covers=())
+def looks_as_hard(case: Case) -> Truth | None:
+    """Of two heads that look about as hard at another word, the one that the answer cannot do without. margin: how much
+    of the probability moves without it; the other one moves a third of that at most.
+    """
+    heads = case.every_head
+    if not case.answers or len(heads) < 2 or not case.affords(len(heads) + 1):
+        return None
+    weights = np.array([case.trace[f"layers.{layer}.attention.weights"][head, case.token] for layer, head in heads])
+    keys, weight = weights.argmax(axis=-1), weights.max(axis=-1)
+    now, *without = case.without_each
+    moved = np.abs(np.array(without) - now).sum(axis=-1) / 2
+    hard = [i for i in range(len(heads)) if keys[i] in case.visible and weight[i] > HARD]
+    if not hard:
+        return None
+    one = max(hard, key=lambda i: moved[i])
+    rest = [i for i in hard if abs(weight[i] - weight[one]) <= ALIKE and moved[i] <= FAINTER * moved[one]]
+    if not rest:
+        return None
+    other = max(rest, key=lambda i: weight[i])
+    best, names = int(now.argmax()), placed(case.tokens)
+    called = {i: f"{heads[i][0] + 1}·{heads[i][1] + 1}" for i in (one, other)}
+    said: dict[str, object] = {"token": names[case.token], "best": case.names[best], "value": float(now[best])}
+    for which, i in (("needed", one), ("spared", other)):
+        said |= {which: called[i], f"{which}_key": names[keys[i]], f"{which}_weight": float(weight[i])}
+        said |= {f"{which}_moved": float(moved[i]), f"{which}_left": float(without[i][best])}
+    first, second = sorted((one, other))
+    for which, i in (("first", first), ("second", second)):
+        said |= {which: called[i], f"{which}_key": names[keys[i]], f"{which}_weight": float(weight[i])}
+    bars = tuple((called[i], float(moved[i])) for i in (first, second))
+    layer, head = heads[one]
+    place = {"layer": layer, "head": head, "token": case.token, "key": int(keys[one])}
+    options = called[first], called[second]
+    return Truth(called[one], float(moved[one]), said, bars, place, options=options, literal=True)

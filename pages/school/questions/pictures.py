@@ -1,0 +1,593 @@
+"""What is drawn beside a question: a page's own picture of this very run, covered as far as it would answer.
+
+Before the answer is shown, what is covered is not in the figure at all, neither as a number nor in a hover. No
+Streamlit here.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from model import Edit
+from model.analysis import cosine_similarity, placed
+from model.sweep import sweep
+from model.translator import TranslationTrace
+from model.without import without
+from pages.school.questions.case import Case, Guess, Truth, short, unscaled
+from pages.ui.figures import (
+    ACCENT,
+    AFTER,
+    BEFORE,
+    Axis,
+    Figure,
+    bars_with_numbers,
+    drawing,
+    figure_of,
+    frame,
+    grouped_bars,
+    guessed,
+    tiles,
+)
+from pages.ui.figures.base import TO_THE_NEAREST, grid, label, outline, unseen, words_at
+from pages.ui.figures.matrices import heatmap_parts
+from pages.ui.figures.theme import SMALL, font_size, scaled
+from pages.ui.text import catalogue, language, plain
+from pages.ui.text.numbers import written
+
+ROOM = 540  # pixels for all pictures of a question, so that they end on the first screen
+A_BAR = 30  # pixels of a bar
+A_ROW = 34  # of a map, at most
+MOST_NUMBERED = 22  # rows and columns of a map whose cells have numbers
+LEAST_NUMBER = 0.1  # that a cell of weights says
+MOST_WORDS = 8  # that the network may answer
+GUESSES = 5  # of the network, after each layer
+CHIPS = 3
+STRONGEST = 99  # per cent of activations that are weaker than the strongest colour
+COVERED = "?"
+
+
+@dataclass(frozen=True)
+class Look:
+    """A question as it stands now. row: by which texts call it. guess: of the reader, or the chips that he has given so
+    far. shown: whether the answer is.
+    """
+
+    row: str
+    gesture: str
+    case: Case
+    truth: Truth
+    guess: Guess | None = None
+    shown: bool = False
+
+    @property
+    def layer(self) -> int:
+        """The layer that it is about; where it names none, that of the pair."""
+        pair = None if "layer" in self.truth.place else self.case.pair
+        return self.truth.place.get("layer", pair.layer if pair else 0)
+
+    @property
+    def head(self) -> int:
+        pair = None if "head" in self.truth.place else self.case.pair
+        return self.truth.place.get("head", pair.head if pair else 0)
+
+    @property
+    def token(self) -> int:
+        return self.truth.place.get("token", self.case.token)
+
+    @property
+    def where(self) -> tuple[int, int]:
+        return self.layer, self.head
+
+    def of_head(self, name: str) -> np.ndarray:
+        """A quantity of attention in this layer and head."""
+        values = self.case.trace[f"layers.{self.layer}.attention.{name}"]
+        return np.broadcast_to(values, (self.case.trace.config.heads, *values.shape[-2:]))[self.head]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A picture. title: what it shows. of: its layer and head, from 0, −1 where it is of none. taps: whether its marks
+    carry the place of an option, so that a click on one is a guess.
+    """
+
+    title: str
+    figure: Figure
+    of: tuple[int, int] = (-1, -1)
+    taps: bool = False
+
+
+#: A page's picture: of a question as it stands, so many pixels high.
+Picture = Callable[[Look, int], Drawn]
+
+
+def pictures(picture: Picture | None, covers: Collection[str] | None, look: Look) -> list[Drawn]:
+    """The pictures of a question, one below the other. picture: the page's. covers: which bars of the truth are covered
+    at first, all where it is empty; None: no bars are drawn.
+    """
+    bars = None if covers is None else answer_bars(look, covers)
+    room = ROOM if font_size() <= SMALL else scaled(ROOM / 2)
+    above = [] if picture is None else [picture(look, room - (bars.figure.layout["height"] if bars else 0))]
+    return [*above, *([bars] if bars else [])]
+
+
+def title_of(name: str, **values: object) -> str:
+    return plain(f"tour.{name}", **values)
+
+
+# -- bars ----------------------------------------------------------------------------------------------------------
+
+
+def answer_bars(look: Look, covers: Collection[str] = ()) -> Drawn:
+    """The figures of the truth as bars, the reader's guess dashed; before the answer some without a length."""
+    truth = look.truth
+    keys, values = [name for name, _ in truth.bars], np.array([value for _, value in truth.bars], np.float64)
+    names = keys if truth.literal else [plain(f"lesson.{look.row}.bar_{name}", **truth.in_words) for name in keys]
+    hidden = np.array([not look.shown and (not covers or name in covers) for name in keys])
+    numbers = [short(value) for _, value in truth.bars]
+    guesses: list[tuple[int, float]] = []
+    if look.shown and look.guess is not None:
+        if look.gesture in ("slide", "number") and truth.answer in values:
+            guesses = [([*values].index(truth.answer), float(look.guess))]  # type: ignore[arg-type]
+        elif look.gesture == "tap" and look.guess in keys:
+            place = keys.index(str(look.guess))
+            names = [*names]
+            names[place] = f"{names[place]} ({plain('lesson.yours')})"
+    drawn = np.where(hidden, np.nan, values)
+    most = 0.0
+    if values.min() >= 0 and values.max() <= 1:
+        most = 1.0  # what is covered shall not be told by the room that there is for it
+    elif look.gesture == "number":
+        most = float(truth.span[1])
+    shown = [COVERED if gone else written(one) for gone, one in zip(hidden, numbers, strict=True)]
+    figure = bars_with_numbers(drawn, names, shown, guesses=guesses, most=most, height=scaled(A_BAR * len(names)) + 16)
+    taps = not look.shown and look.gesture == "tap" and tuple(keys) == truth.options and bool(hidden.all())
+    if not look.shown and hidden.all() and not most:  # no length is there, so any will do
+        figure.layout["xaxis"]["range"] = [0.0, 1.35]
+    if taps:
+        points = [(share, place) for place in range(len(keys)) for share in (0.1, 0.4, 0.7, 1.0)]
+        numbered = [[place] for place in range(len(keys)) for _ in range(4)]
+        figure.data.append(unseen(points, customdata=numbered, text=[label(names[place]) for (place,) in numbered]))
+        figure.layout |= TO_THE_NEAREST
+    named = f"lesson.{look.row}.axis"
+    title = plain(named if named in catalogue(language()) else f"lesson.{look.row}.short")
+    return Drawn(title[:1].upper() + title[1:], figure, taps=taps)
+
+
+def answer_words(look: Look, height: int) -> Drawn:
+    """The likeliest answers; before the answer is shown, without the name of the first, or, of few, of any."""
+    case = look.case
+    shares = case.shares(case.trace["logits"])
+    order = [int(i) for i in np.argsort(-shares)[:MOST_WORDS]]
+    if look.shown and look.guess is not None and look.guess in case.names:
+        order += [i for i in [list(case.names).index(str(look.guess))] if i not in order]
+    names = [case.names[i] for i in order]
+    if not look.shown:
+        names = [COVERED] * len(names) if look.truth.options else [COVERED, *names[1:]]
+    elif look.guess in names:
+        names[names.index(str(look.guess))] += f" ({plain('lesson.yours')})"
+    values = shares[order]
+    numbers = [written(short(float(value))) for value in values]
+    figure = bars_with_numbers(values, names, numbers, most=1.0, height=min(height, scaled(46 * len(names))))
+    return Drawn(title_of("answer"), figure)
+
+
+def weights_undivided(look: Look, height: int) -> Drawn:
+    """The row of weights with the division by √d_k, and, once it is shown, without."""
+    row = look.of_head("weights")[look.token].astype(np.float64)
+    undivided = unscaled(look.case.trace, look.layer, look.head, look.token)
+    bare = undivided if look.shown else np.full(len(row), np.nan)
+    series = {title_of("divided"): row, title_of("undivided"): bare}
+    key = look.truth.place["key"]
+    guess = (1, key, float(look.guess)) if look.shown and look.guess is not None else None  # type: ignore[arg-type]
+    figure = grouped_bars(series, Axis("", look.case.tokens), "", (AFTER, ACCENT), value_range=(0, 1), guess=guess)
+    figure.layout["yaxis"]["range"] = [0, 1.08]
+    figure.layout["height"] = height
+    if not look.shown:
+        figure.data.append(_marks([(key + 0.19, 0.05)], ACCENT))
+    return Drawn(title_of("row", token=placed(look.case.tokens)[look.token]), figure, look.where)
+
+
+def deviations(look: Look, height: int) -> Drawn:
+    """How far the numbers of each token lie apart before LayerNorm, and, once it is shown, after it."""
+    one = look.case.trace.graph.sublayers(look.layer)[look.truth.place["sublayer"] - 1]
+    before, after = (
+        look.case.trace[key or one.sum].astype(np.float64).std(axis=-1) for key in (one.norm_reads, one.norm)
+    )
+    if not look.shown:
+        after = np.full(len(before), np.nan)
+    series = {plain("lesson.norm.bar_before"): before, plain("lesson.norm.bar_after"): after}
+    figure = grouped_bars(series, Axis("", look.case.tokens), "", (BEFORE, AFTER))
+    figure.layout["height"] = height
+    if not look.shown:
+        figure.data.append(_marks([(i + 0.19, 0.03 * before.max()) for i in range(len(before))], ACCENT))
+    return Drawn(title_of("deviations", number=look.truth.place["sublayer"]), figure, (look.layer, -1))
+
+
+# -- maps ----------------------------------------------------------------------------------------------------------
+
+
+def _map(
+    values: np.ndarray,
+    rows: Axis,
+    columns: Axis,
+    height: int,
+    *,
+    scale: str = "share",
+    hidden: np.ndarray | None = None,
+    options: np.ndarray | None = None,
+    frames: Sequence[dict] = (),
+    counts: np.ndarray | None = None,
+    limit: float | None = None,
+    numbered: bool = True,
+) -> Figure:
+    """A heatmap with its larger numbers in its cells. hidden: cells that say nothing, (row, column). options: of each
+    cell the place of the option that a click on it means, −1 where it means none. counts: chips on covered cells.
+    """
+    values = np.array(values, np.float32)
+    hidden = np.zeros(values.shape, bool) if hidden is None else hidden
+    values[hidden] = np.nan
+    row_height = min(scaled(A_ROW), height // (len(values) + 3))
+    height = min(height, scaled(70) + row_height * len(values) + 60)
+    traces, layout = heatmap_parts(
+        values, rows, columns, scale=scale, square=False, height=height, limit=limit, gaps=values.shape[1] <= 64
+    )
+    if numbered and max(values.shape) <= MOST_NUMBERED:
+        digits = 2 if scale == "share" else 1
+        least = LEAST_NUMBER if scale == "share" else 0.0
+        texts = [[_in_a_cell(v, digits) if np.isfinite(v) and abs(v) >= least else "" for v in row] for row in values]
+        traces[0] |= {"text": texts, "texttemplate": "%{text}", "textfont": {"size": font_size()}}
+    if hidden.any():
+        cells = np.argwhere(hidden)
+        if values.shape[1] <= 64:
+            signs = [COVERED if counts is None or not counts[j] else "●" * int(counts[j]) for _, j in cells]
+            traces.append(_marks(cells[:, ::-1], ACCENT, signs))
+        layout["shapes"] = [frame(*cells.min(0), *cells.max(0)), *layout.get("shapes", ())]
+    if options is not None and (options >= 0).any():
+        cells = np.argwhere(options >= 0)
+        names = [label(columns.labels[j]) if columns.labels else "" for _, j in cells]
+        numbers = [[int(options[i, j])] for i, j in cells]
+        traces.append(unseen(cells[:, ::-1], customdata=numbers, text=names))
+        layout |= TO_THE_NEAREST
+    layout["shapes"] = [*layout.get("shapes", ()), *frames]
+    return figure_of(traces, layout)
+
+
+def _in_a_cell(value: float, digits: int) -> str:
+    """A number without a zero in front, since cells are narrow on a phone."""
+    return written(f"{value:.{digits}f}".removeprefix("0") if 0 < value < 0.995 else f"{value:.{digits}f}")
+
+
+def _marks(points: np.ndarray | Sequence[tuple[float, float]], colour: str, signs: Sequence[str] | None = None) -> dict:
+    """Question marks where something is covered."""
+    texts = [f"<b>{sign}</b>" for sign in signs or [COVERED] * len(points)]
+    return words_at(points, texts, textfont={"color": colour, "size": font_size() + 3}, showlegend=False)
+
+
+def row_of(name: str, *, covers: str = "row", title: str = "") -> Picture:
+    """A map of the head that the question is about, "weights", "scores" or "scaled", in which a row is covered: that of
+    the token, or of the "key"; or nothing, where `covers` is "". Cells of the row can be clicked where the question is
+    answered by a token.
+    """
+
+    def draw(look: Look, height: int) -> Drawn:
+        values, tokens = look.of_head(name), look.case.tokens
+        n, asks = len(tokens), look.gesture in ("tap", "chips")
+        row = look.truth.place.get("key", 0) if covers == "key" else look.token
+        hidden = np.zeros((n, n), bool)
+        hidden[row] = bool(covers) and not look.shown
+        options = None
+        if hidden.any() and asks:
+            options = np.full((n, n), -1)
+            options[row] = np.arange(n)
+        frames = [] if hidden.any() else _answer_frames(look, row)
+        chips = look.guess if look.gesture == "chips" and isinstance(look.guess, list) and not look.shown else None
+        figure = _map(
+            values, Axis("", tokens), Axis("", tokens), height, scale="share" if name == "weights" else "signed",
+            hidden=hidden, options=options, frames=frames, counts=None if chips is None else np.array(chips),
+        )  # fmt: skip
+        return Drawn(title_of(title or name), figure, look.where, taps=options is not None)
+
+    return draw
+
+
+def _answer_frames(look: Look, row: int) -> list[dict]:
+    """A frame round the row, round the cell that is spoken of, and, dashed, what the reader guessed."""
+    n, truth = len(look.case.tokens), look.truth
+    frames = [frame(row, 0, row, n - 1, width=1.5)]
+    column = truth.place.get("token" if row == truth.place.get("key") else "key")
+    if look.gesture == "tap" and truth.answer in truth.options and len(truth.options) == n:
+        column = truth.options.index(truth.answer)
+    if column is not None:
+        frames.append(outline(row, column))
+    guess = look.guess if look.shown else None
+    if look.gesture == "tap" and guess in truth.options and len(truth.options) == n:
+        place = truth.options.index(str(guess))
+        frames += [guessed(row, place, row, place)] if place != column else []
+    if look.gesture == "chips" and isinstance(guess, list):
+        frames += [guessed(row, place, row, place) for place, chips in enumerate(guess) if chips and place != column]
+    return frames
+
+
+def row_behind(look: Look, height: int) -> Drawn:
+    """The weights of the head, with a frame round what stands behind the token."""
+    i, n = look.token, len(look.case.tokens)
+    tokens = Axis("", look.case.tokens)
+    figure = _map(look.of_head("weights"), tokens, tokens, height, frames=[frame(i, i + 1, i, n - 1)])
+    return Drawn(title_of("weights"), figure, look.where)
+
+
+def mean_of_all(look: Look, height: int) -> Drawn:
+    """The mean of the weights of all heads; the row of the token is covered."""
+    weights = look.case.trace.over_layers("attention.weights").astype(np.float64).mean(axis=(0, 1))
+    hidden, tokens = np.zeros(weights.shape, bool), Axis("", look.case.tokens)
+    hidden[look.token] = not look.shown
+    frames = [frame(look.token, look.token + 1, look.token, len(weights) - 1)] if look.shown else []
+    return Drawn(title_of("mean_of_all"), _map(weights, tokens, tokens, height, hidden=hidden, frames=frames))
+
+
+def heads_and_mean(look: Look, height: int) -> Drawn:
+    """The row of the token in each head of the layer, and, once it is shown, the mean of them."""
+    return _heads(look, height, covers="mean")
+
+
+def heads_row_by_row(look: Look, height: int) -> Drawn:
+    """The tiles of a layer's heads without the row of the token; once it is shown, that row in each head."""
+    if look.shown:
+        return _heads(look, height)
+    weights = look.case.trace[f"layers.{look.layer}.attention.weights"].copy()
+    weights[:, look.token] = np.nan
+    return _tiles(weights, look, height)
+
+
+def heads_of_layer(look: Look, height: int) -> Drawn:
+    """The tiles of a layer's heads."""
+    return _tiles(look.case.trace[f"layers.{look.layer}.attention.weights"], look, height)
+
+
+def _tiles(weights: np.ndarray, look: Look, height: int) -> Drawn:
+    """(head, query, key) as tiles in up to two rows."""
+    heads = len(weights)
+    down = 2 if heads > 4 and heads % 2 == 0 else 1
+    grid_of = weights.reshape(down, heads // down, *weights.shape[1:])
+    names = [plain("change.head", number=head + 1) for head in range(heads)]
+    figure = tiles(
+        grid_of, Axis("", [""] * down), Axis("", [""] * (heads // down)), hover=names, words=names, height=height
+    )
+    return Drawn(title_of("heads"), figure, (look.layer, -1))
+
+
+def _heads(look: Look, height: int, covers: str = "") -> Drawn:
+    """The row of the token in each head of the layer, with the mean of all."""
+    weights = look.case.trace[f"layers.{look.layer}.attention.weights"][:, look.token].astype(np.float64)
+    heads, tokens = len(weights), Axis("", look.case.tokens)
+    names = [plain("change.head", number=head + 1) for head in range(heads)]
+    values = np.vstack([weights, weights.mean(axis=0)]) if covers else weights
+    hidden = np.zeros(values.shape, bool)
+    if covers:
+        names.append(title_of("mean"))
+        hidden[-1] = not look.shown
+    frames = []
+    if look.shown:
+        best = values.argmax(axis=1)
+        frames = [outline(heads, int(best[-1]))] if covers else [outline(i, int(j)) for i, j in enumerate(best)]
+    title = title_of("heads_row", token=placed(look.case.tokens)[look.token])
+    figure = _map(values, Axis("", names), tokens, height, hidden=hidden, frames=frames)
+    return Drawn(title, figure, (look.layer, -1))
+
+
+def two_heads(look: Look, height: int) -> Drawn:
+    """The row of the token in the two heads that are compared."""
+    names = list(look.truth.options)
+    places = [tuple(int(part) - 1 for part in name.split("·")) for name in names]
+    trace = look.case.trace
+    values = np.stack([trace[f"layers.{layer}.attention.weights"][head, look.token] for layer, head in places])
+    figure = _map(values, Axis("", names), Axis("", look.case.tokens), height)
+    return Drawn(title_of("heads_row", token=placed(look.case.tokens)[look.token]), figure)
+
+
+def every_head(look: Look, height: int) -> Drawn:
+    """All heads of all layers as tiles; once it is shown, what is left of the first answer without each."""
+    case = look.case
+    layers, heads = case.trace.graph.layers(), case.trace.config.heads
+    rows = Axis("", [plain("change.layer", number=layer + 1) for layer in range(layers)])
+    columns = Axis("", [plain("change.head", number=head + 1) for head in range(heads)])
+    if not look.shown:
+        weights = case.trace.over_layers("attention.weights")
+        return Drawn(title_of("every_head"), tiles(weights, rows, columns, height=height))
+    best = int(case.without_each[0].argmax())
+    left = case.without_each[1:, best].reshape(layers, heads)
+    first = case.without_each[1:].argmax(axis=1).reshape(layers, heads)
+    frames = [outline(int(i), int(j)) for i, j in np.argwhere(first != best)]
+    return Drawn(title_of("left"), _map(left, rows, columns, height, frames=frames))
+
+
+def concatenated(look: Look, height: int) -> Drawn:
+    """What the heads of the pair's layer found, side by side, each in its own places; then as W_O makes it."""
+    trace, config, token = look.case.trace, look.case.trace.config, look.token
+    prefix = f"layers.{look.layer}.attention."
+    names = [plain("change.head", number=head + 1) for head in range(config.heads)]
+    if look.shown:
+        parts, total, last = trace[prefix + "contributions"][:, token], trace[prefix + "output"][token], "with_W_O"
+    else:
+        total, last = trace[prefix + "concat"][token], "side_by_side"
+        own = np.arange(len(total)) // config.d_k == np.arange(config.heads)[:, None]
+        parts = np.where(own, total, 0.0)
+    rows, columns = Axis("", [*names, title_of("sum")]), Axis(plain("axis.d_model"))
+    figure = _map(np.vstack([parts, total]), rows, columns, height, scale="signed", numbered=False)
+    return Drawn(title_of(last), figure, (look.layer, -1))
+
+
+def embedded(look: Look, height: int) -> Drawn:
+    """X⁰, with a frame round the rows that the question names."""
+    values = look.case.trace[look.case.trace.graph.embedded]
+    named = {look.token, look.truth.place.get("key", look.token)}
+    frames = [frame(i, 0.5, i, values.shape[1] + 0.5, width=2) for i in sorted(named)]
+    rows, columns = Axis("", look.case.tokens), Axis(plain("axis.d_model"))
+    figure = _map(values, rows, columns, height, scale="signed", frames=frames, numbered=False)
+    return Drawn(title_of("embedded"), figure)
+
+
+def activations(look: Look, height: int) -> Drawn:
+    """What the neurons of the feed-forward network answer to each token."""
+    layer = look.truth.place.get("layer", look.case.layers[len(look.case.layers) // 2])
+    values = look.case.trace[f"layers.{layer}.ffn.activation"]
+    rows, columns = Axis("", look.case.tokens), Axis(plain("axis.d_ff"))
+    limit = float(np.percentile(np.abs(values), STRONGEST)) or 1.0  # few neurons are far beyond all others
+    figure = _map(values, rows, columns, height, scale="signed", numbered=False, limit=limit)
+    return Drawn(title_of("activations"), figure, (layer, -1))
+
+
+def cosines(look: Look, height: int) -> Drawn:
+    """How alike each two tokens are after the last layer: with the residual connections, and without."""
+    case, key = look.case, look.case.trace.graph.stream(look.case.layers[-1])[-1]
+    states = case.trace[key][None]
+    alike = [cosine_similarity(states[0].astype(np.float64))]
+    if look.shown:
+        bare = sweep(case.pipeline, case.trace, [[*without(case.trace.graph, "residual")]], [key], token=case.token)
+        alike.append(cosine_similarity(bare[key][0].astype(np.float64)))
+    else:
+        alike.append(np.full_like(alike[0], np.nan))
+    names = [plain(f"lesson.residual.bar_{name}") for name in ("with", "without")]
+    figure = tiles(
+        np.stack(alike)[None], Axis("", [""]), Axis("", names), scale="signed", limit=1.0, height=height, square=True
+    )
+    if not look.shown:
+        figure.data.append(_marks([(1, 0)], ACCENT))
+        figure.layout["shapes"] = [outline(0, 1)]
+    return Drawn(title_of("cosines"), figure)
+
+
+def lens(look: Look, height: int) -> Drawn:
+    """The network's first guesses after each layer; which words they are is covered, where that is asked."""
+    case = look.case
+    shares = case.pipeline.read_layers(case.trace, case.token).astype(np.float64)
+    best = np.argsort(-shares, axis=1)[:, : min(GUESSES, shares.shape[1])]
+    values = np.take_along_axis(shares, best, axis=1)
+    covers = not look.shown and look.row == "layer"
+    names = [[COVERED if covers else label(case.names[i]) for i in row] for row in best]
+    rows = Axis(plain("tour.after_layer"), [str(layer) for layer in range(len(values))])
+    columns = Axis(plain("tour.rank"), [str(rank + 1) for rank in range(values.shape[1])])
+    frames = []
+    if look.shown and look.row == "layer":
+        row = int(look.truth.answer)
+        frames = [outline(row, 0)]
+        if look.guess is not None and look.guess != look.truth.answer:
+            frames.append(guessed(int(look.guess), 0, int(look.guess), 0))  # type: ignore[arg-type]
+    traces, layout = heatmap_parts(values, rows, columns, scale="share", square=False, height=height)
+    traces[0] |= {"text": names, "texttemplate": "%{text}<br>%{z:.2f}", "hovertemplate": "%{text}<extra></extra>"}
+    if covers:
+        cells = grid(*values.shape)
+        traces.append(unseen(cells, customdata=[[int(y)] for _, y in cells], text=[f"{y}" for _, y in cells.tolist()]))
+        layout |= TO_THE_NEAREST
+    layout["shapes"] = frames
+    return Drawn(title_of("lens"), figure_of(traces, layout), taps=covers)
+
+
+def weight_times_value(look: Look, height: int) -> Drawn:
+    """The weights of the token; and, covered, how long each value is, and each product."""
+    row = look.of_head("weights")[look.token].astype(np.float64)
+    lengths = np.linalg.norm(look.of_head("V").astype(np.float64), axis=-1)
+    values = np.stack([row, lengths / lengths.max(), row * lengths / (row * lengths).max()])
+    hidden, options = np.zeros(values.shape, bool), np.full(values.shape, -1)
+    hidden[1:] = not look.shown
+    frames = []
+    if look.shown:
+        frames = [outline(2, look.truth.options.index(look.truth.answer))]
+        if look.guess in look.truth.options and look.guess != look.truth.answer:
+            place = look.truth.options.index(str(look.guess))
+            frames.append(guessed(2, place, 2, place))
+    else:
+        options[1:] = np.arange(len(row))
+    rows = Axis("", [title_of(name) for name in ("weight", "length", "product")])
+    figure = _map(values, rows, Axis("", look.case.tokens), height, hidden=hidden, options=options, frames=frames)
+    return Drawn(title_of("weight_times_value"), figure, look.where, taps=not look.shown)
+
+
+# -- drawings ------------------------------------------------------------------------------------------------------
+
+
+def drawn_digit(look: Look, height: int) -> Drawn:
+    """The drawing as the network is given it."""
+    picture = look.case.trace.picture
+    assert picture is not None
+    grey = picture if picture.ndim == 2 else picture.mean(axis=0 if picture.shape[0] in (1, 3) else -1)
+    config = look.case.trace.config
+    cut = config.patch_size if look.row in ("gathered", "empty") else None
+    figure = drawing(grey, **({"cut": cut} if cut else {}), height=max(height, 160))
+    return Drawn(title_of("drawing"), figure)
+
+
+# -- translations --------------------------------------------------------------------------------------------------
+
+
+def _written(look: Look) -> tuple[TranslationTrace, Axis, list[str]]:
+    """The run, its steps by what each writes, and the tokens that the decoder reads."""
+    trace = look.case.trace
+    assert isinstance(trace, TranslationTrace)
+    return trace, Axis("", [f"→ {piece}" for piece in trace.written]), list(trace.target_tokens)
+
+
+def cross_attention(look: Look, height: int) -> Drawn:
+    """From which token of the source each step of the decoder takes how much; the step that is asked about is covered.
+
+    Beside each other piece stands the word of the source that it reads most, if it reads one above all.
+    """
+    trace, _, _ = _written(look)
+    layer, head = look.truth.place.get("layer", 0), look.truth.place.get("head", 0)
+    step = look.truth.place.get("step")
+    weights = trace[f"decoder.layers.{layer}.cross.weights"][head]
+    rows = []
+    for number, piece in enumerate(trace.written):
+        best = int(weights[number].argmax())
+        clear = weights[number, best] >= 0.5 and trace.tokens[best][:1].isalnum()
+        rows.append(f"{piece} ({trace.tokens[best]})" if clear and (look.shown or number != step) else piece)
+    hidden, options, frames = np.zeros(weights.shape, bool), None, []
+    names = placed(trace.tokens)
+    if step is not None and look.gesture == "tap":
+        if look.shown:
+            frames = [outline(step, names.index(look.truth.answer))]
+            if look.guess in names and look.guess != look.truth.answer:
+                place = names.index(str(look.guess))
+                frames.append(guessed(step, place, step, place))
+        else:
+            hidden[step], options = True, np.full(weights.shape, -1)
+            for place, name in enumerate(names):
+                if name in look.truth.options:
+                    options[step, place] = look.truth.options.index(name)
+    figure = _map(
+        weights, Axis("", rows), Axis("", trace.tokens), height, hidden=hidden, options=options, frames=frames
+    )
+    return Drawn(title_of("cross"), figure, (layer, head), taps=options is not None)
+
+
+def staircase(look: Look, height: int) -> Drawn:
+    """The self-attention of the decoder; at first, only what its first step sees."""
+    trace, rows, read = _written(look)
+    weights = trace["decoder.layers.0.attention.weights"][0]
+    hidden, step = np.zeros(weights.shape, bool), look.truth.place["step"]
+    frames = []
+    if look.shown:
+        frames = [frame(step, 0, step, int(look.truth.answer) - 1)]
+    else:
+        hidden[1:] = True
+    figure = _map(weights, rows, Axis("", read), height, hidden=hidden, frames=frames)
+    return Drawn(title_of("decoder_weights"), figure, (0, 0))
+
+
+def own_scores(look: Look, height: int) -> Drawn:
+    """The score of the token with itself in each layer and head, where there is nothing else to attend to."""
+    case, i = look.case, look.token
+    if isinstance(case.trace, TranslationTrace):
+        decoder = case.trace.graph.decoder
+        assert decoder is not None
+        every = case.trace.over_layers("attention.scaled", "decoder.")[..., 0, 0]
+    else:
+        keys = [f"layers.{layer}.attention.{case.score_of}" for layer in range(case.trace.graph.layers())]
+        window = Edit("layers.{l}.attention.masked", "window", 0)
+        run = sweep(case.pipeline, case.trace, [[window]], keys, token=i)
+        every = np.stack([run[key][0, :, i, i] for key in keys])
+    rows = Axis("", [plain("change.layer", number=layer + 1) for layer in range(len(every))])
+    columns = Axis("", [plain("change.head", number=head + 1) for head in range(every.shape[1])])
+    figure = _map(every, rows, columns, height, scale="signed", frames=[outline(look.layer, look.head)])
+    return Drawn(title_of("own_scores"), figure)

@@ -1,0 +1,146 @@
+"""Questions about positions."""
+
+from itertools import combinations
+
+import numpy as np
+
+from model import Edit
+from model.analysis import cosine_similarity, placed
+from model.order import without_positions
+from model.sweep import sweep
+from pages.school.questions.case import Case, Pair, Truth, first_answer
+from pages.school.questions.pictures import embedded, row_of
+from pages.school.questions.question import question
+
+CANDIDATES = 6  # tokens of which two change places
+DRAWN = 0.05  # the least share of a bar whose length is compared
+ROUNDING = 1e-3  # what single precision may leave where nothing should change
+
+
+@question(
+    "places",
+    "same",
+    least=0.2,
+    minutes=3,
+    page="tokens",
+    at={"panel": "vectors"},
+    equation="embedding.sum",
+    picture=embedded,
+    covers=("bare_after",),
+)
+def swapped(case: Case) -> Truth | None:
+    """Without positions, two words change places: the answer stays the same. Taken are those whose swap moves the
+    first answer most with positions. margin: by how much; nothing where anything moves without positions, too, or
+    where the first answer there is too faint for a bar.
+    """
+    tokens, trace = case.tokens, case.trace
+    near = sorted(case.visible, key=lambda i: abs(i - case.token))
+    if (patches := trace.patches) is not None:  # those with most ink
+        ink = np.zeros(len(tokens))
+        ink[len(tokens) - len(patches) :] = patches.sum(axis=-1)
+        near = sorted((i for i in case.visible if ink[i] > 0), key=lambda i: -ink[i])
+    pairs = [pair for pair in combinations(sorted(near[:CANDIDATES]), 2) if tokens[pair[0]] != tokens[pair[1]]]
+    if not case.answers or not pairs or not case.affords(len(pairs) + 4):
+        return None
+    none = without_positions(trace.graph)
+    swaps = [Edit("embedding.tokens", "swap", token=one, from_token=other) for one, other in pairs]
+    now, *moved = case.changed([[], *([swap] for swap in swaps)])
+    output = int(now.argmax())
+    strongest = int(np.argmax([abs(there[output] - now[output]) for there in moved]))
+    there, (one, other) = moved[strongest], pairs[strongest]
+    bare, bare_there = case.changed([[*none], [*none, swaps[strongest]]])
+    still = float(np.abs(bare_there - bare).max())
+    first = int(bare.argmax())
+    figures = {"before": now[output], "after": there[output]}
+    figures |= {"bare_before": bare[first], "bare_after": bare_there[first]}
+    found = {name: float(share) for name, share in figures.items()}
+    said = {"one": tokens[one], "other": tokens[other], **found}
+    said |= {"answer": case.names[output], "bare": case.names[first]}
+    seen = still <= ROUNDING and found["bare_before"] >= DRAWN
+    margin = float(abs(there[output] - now[output])) if seen else 0.0
+    place = {"token": one, "key": other}
+    return Truth("same", margin, said, tuple(found.items()), place, options=("same", "different"))
+
+
+@question(
+    "bare",
+    "same",
+    least=0.3,
+    minutes=3,
+    page="what_if",
+    at={"panel": "places"},
+    equation="embedding.sum",
+    picture=embedded,
+    covers=("without",),
+)
+def without_places(case: Case) -> Truth | None:
+    """Whether the first answer stays without positions. margin: how much of the probability moves."""
+    return first_answer(case, without_positions(case.trace.graph))
+
+
+@question(
+    "twin",
+    "slide",
+    least=0.05,
+    minutes=4,
+    hints=2,
+    page="tokens",
+    at={"panel": "vectors"},
+    equation="embedding.sum",
+    picture=embedded,
+    covers=("there",),
+)
+def same_word_elsewhere(case: Case) -> Truth | None:
+    """How alike a token's vector here and in the place of another is, as a cosine. Taken is the least alike place of
+    those that are there. margin: how far that is from 1.
+    """
+    if len(case.tokens) < 3 or "embedding.segments" in case.trace:
+        return None
+    if "embedding.positions" not in case.trace:
+        return None
+    if case.trace.graph.stream(0)[0] != "embedding.sum":  # a LayerNorm or a matrix stands before the first layer
+        return None
+    own, places = case.trace["embedding.tokens"][case.token], case.trace["embedding.positions"]
+    others = [i for i in range(len(case.tokens)) if i != case.token]
+    alike = cosine_similarity((own + places).astype(np.float64))[case.token]
+    there = min(others, key=lambda i: alike[i])
+    answer = float(alike[there])
+    said = {"token": placed(case.tokens)[case.token], "here": case.token + 1, "there": there + 1, "answer": answer}
+    bars, place = (("itself", 1.0), ("there", answer)), {"token": case.token}
+    return Truth(answer, 1 - answer, said, bars, place, span=(0.0, 1.0), near=0.1)
+
+
+@question(
+    "beside",
+    "slide",
+    least=0.4,
+    minutes=4,
+    page="what_if",
+    at={"panel": "places"},
+    equation="layers.{l}.attention.weights",
+    picture=row_of("weights", covers=""),
+    covers=("without",),
+)
+def neighbour(case: Case) -> Truth | None:
+    """What is left without positions of the weight that a head gives to the token beside. Taken is the head that loses
+    most of it. margin: how much.
+    """
+    beside = [i for i in (case.token - 1, case.token + 1) if i in case.visible]
+    if case.trace.picture is not None or not beside or not case.affords(1):
+        return None
+    keys = [f"layers.{layer}.attention.weights" for layer in case.layers]
+    bare = sweep(case.pipeline, case.trace, [without_positions(case.trace.graph)], keys, token=case.token)
+    found, margin, answer = None, 0.0, 0.0
+    for layer, head in case.heads:
+        key = f"layers.{layer}.attention.weights"
+        for place in beside:
+            left = float(bare[key][0, head, case.token, place])
+            lost = float(case.trace[key][head, case.token, place]) - left
+            if lost > margin:
+                found, margin, answer = Pair(layer, head, case.token, place), lost, left
+    if found is None:
+        return None
+    share = answer + margin
+    said = {**case.of_pair(found), "share": share, "answer": answer, "even": 1 / len(case.tokens)}
+    bars = (("with", share), ("without", answer))
+    return Truth(answer, margin, said, bars, found.place, near=0.1)

@@ -1,0 +1,130 @@
+"""How a question is answered by hand: widgets, and clicks in its picture. What is guessed goes into the session."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from model.pipeline import Reader, TextReader
+from pages.school.questions.case import Guess, Truth
+from pages.school.questions.pictures import CHIPS
+from pages.ui.frame.pickers import told_apart
+from pages.ui.text import plain, t
+
+FEW = 12  # numbers that stand beside each other
+#: What is done with a guess.
+Give = Callable[[Guess | None], None]
+
+
+def by_word(truth: Truth, _: Sequence[str], reader: Reader, key: str, give: Give) -> None:
+    """A word to be written, as the network's vocabulary has it; a sentence where it has no such word."""
+    with st.form(f"{key}.typed", border=False):  # Enter sends it, too
+        typed = st.text_input(plain("lesson.your_word"), key=key, max_chars=40).strip()
+        if typed and isinstance(reader, TextReader) and typed_word(reader, key) is None:
+            st.caption(t("lesson.not_a_word", size=f"{len(reader.vocabulary):,}"))
+        look: dict[str, Any] = {"type": "primary", "key": f"{key}.send"}
+        st.form_submit_button(
+            plain("lesson.send"), on_click=_if_any, args=(partial(typed_word, reader, key), give), **look
+        )
+
+
+def typed_word(reader: Reader, key: str) -> str | None:
+    """The word in that box, as the vocabulary has it; None where it has no such word. key: of the box."""
+    typed = st.session_state.get(key, "").strip()
+    if not typed or not isinstance(reader, TextReader):
+        return None
+    pieces = reader.pieces(typed)
+    return pieces[0] if len(pieces) == 1 and pieces != ["[UNK]"] else None
+
+
+def by_tap(truth: Truth, words: Sequence[str], _: Reader, key: str, give: Give) -> None:
+    """One of the options: a tap is the guess."""
+    names = told_apart(words)
+    look: dict[str, Any] = {"on_change": _option_of, "args": (key, truth.options, give), "wrap": True}
+    st.pills(plain("lesson.your_choice"), range(len(words)), format_func=names.__getitem__, key=key, **look)
+
+
+def by_slider(truth: Truth, _: Sequence[str], __: Reader, key: str, give: Give) -> None:
+    """A number to slide to; it begins in the middle, which is no guess before it was moved."""
+    low, high = map(float, truth.span)
+    step, middle = 0.01 if high - low <= 1 else 0.1, (low + high) / 2
+    value = st.slider(plain("lesson.your_value"), low, high, middle, step, key=key)
+    _send(key, give, ready=value != middle)
+
+
+def by_number(truth: Truth, _: Sequence[str], __: Reader, key: str, give: Give) -> None:
+    """A whole number: of a few, a tap is the guess; else it is typed."""
+    low, high = map(int, truth.span)
+    if high - low < FEW:
+        numbers = range(low, high + 1)
+        st.pills(plain("lesson.your_number"), numbers, key=key, on_change=_if_any, args=(partial(_held, key), give))
+        return
+    typed = st.number_input(plain("lesson.your_number"), low, high, None, key=key, width=200)
+    _send(key, give, ready=typed is not None)
+
+
+def by_chips(truth: Truth, words: Sequence[str], _: Reader, key: str, give: Give) -> None:
+    """CHIPS chips, each as much as the others: a tap on a token gives it one, and the last one is the guess."""
+    given = chips_so_far(key, len(words))
+    st.caption(t("lesson.chips_left", left=CHIPS - sum(given)))
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{key}.tokens"):
+        for place, (name, count) in enumerate(zip(told_apart(words), given, strict=True)):
+            shown = f"{name} :orange[{'●' * count}]" if count else name
+            look: dict[str, Any] = {"width": "content", "key": f"{key}.{place}"}
+            st.button(shown, on_click=give_chip, args=(key, len(words), give, place), **look)
+        if any(given):
+            back: dict[str, Any] = {"icon": ":material/undo:", "type": "tertiary", "key": f"{key}.back"}
+            st.button(plain("lesson.chips_back"), on_click=_drop, args=(key,), **back)
+
+
+def chips_so_far(key: str, count: int) -> list[int]:
+    """The chips that were given to each of so many tokens; none where they were given to another sentence."""
+    given: list[int] = st.session_state.get(f"{key}.given", [])
+    return given if len(given) == count else [0] * count
+
+
+def give_chip(key: str, count: int, give: Give, place: int) -> None:
+    """Give a token a chip; the last one hands in the guess."""
+    given = [chips + (i == place) for i, chips in enumerate(chips_so_far(key, count))]
+    if sum(given) < CHIPS:
+        st.session_state[f"{key}.given"] = given
+    else:
+        _drop(key)
+        give(given)
+
+
+def give_option(options: Sequence[str], give: Give, place: int) -> None:
+    """Hand in an option by its place."""
+    give(options[place])
+
+
+def _drop(key: str) -> None:
+    st.session_state.pop(f"{key}.given", None)
+
+
+def _send(key: str, give: Give, *, ready: bool) -> None:
+    """The button that hands in what was set."""
+    look: dict[str, Any] = {"type": "primary", "key": f"{key}.send", "disabled": not ready}
+    st.button(plain("lesson.send"), on_click=_if_any, args=(partial(_held, key), give), **look)
+
+
+def _held(key: str) -> Guess | None:
+    return st.session_state.get(key)
+
+
+def _option_of(key: str, options: Sequence[str], give: Give) -> None:
+    place = st.session_state.get(key)
+    if place is not None and place < len(options):
+        give(options[place])
+
+
+def _if_any(read: Callable[[], Guess | None], give: Give) -> None:
+    """Hand in a guess, if there is one by now: a click may bring what was typed right before it."""
+    if (guess := read()) is not None:
+        give(guess)
+
+
+GESTURES: dict[str, Callable[[Truth, Sequence[str], Reader, str, Give], None]] = {
+    "word": by_word, "tap": by_tap, "same": by_tap, "slide": by_slider, "number": by_number, "chips": by_chips,
+}  # fmt: skip

@@ -1,0 +1,180 @@
+"""A station of the tour: at the left a question and how it is answered, at the right the page's own picture, covered as
+far as it would answer; once it is answered, both with the network's own numbers.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from model.pipeline import SPECIAL_TOKENS
+from model.translator import TranslationTrace
+from pages.school.lessons.wording import (
+    answer_in_words,
+    asked,
+    heading_and_rest,
+    options,
+    otherwise,
+    seen_at,
+    why,
+)
+from pages.school.questions.case import Case, Guess, Truth, is_right, short
+from pages.school.questions.pictures import Look, pictures
+from pages.school.questions.question import Question
+from pages.school.tour.gestures import GESTURES, Give, chips_so_far, give_chip, give_option
+from pages.ui.components.chart import chart
+from pages.ui.frame.navigation import open_with
+from pages.ui.page import Page
+from pages.ui.state import sketch
+from pages.ui.text import joined, literal, plain, texts_of, unmarked
+
+EXAMPLE = 3  # the digit that stations about a drawing read, where the reader has typed a sentence
+text, word = texts_of("lesson")
+
+
+@dataclass(frozen=True)
+class Station:
+    """A question on the page, with what was guessed. shown: whether the answer is. give: hands in a guess, None for
+    none; it holds no run.
+    """
+
+    page: Page
+    question: Question
+    case: Case
+    truth: Truth
+    guess: Guess | None
+    shown: bool
+    give: Give
+
+    @property
+    def key(self) -> str:
+        """Of its widgets."""
+        return f"lesson.{self.question.key}"
+
+    # -- at the left -------------------------------------------------------------------------------
+
+    def ask(self) -> None:
+        """The question as a heading, what it is about, and the input as the network reads it."""
+        ask, rest = heading_and_rest(asked(self.question, self.truth))
+        with st.container(key="tour_ask"):
+            st.markdown(f"## {ask}")
+            if rest:
+                st.markdown(rest)
+            if self.question.run == "drawing" and self.page.kind == "words":
+                st.markdown(f":gray[{text('about_drawing')}]")
+            elif words := self._sentence():
+                st.markdown(words)
+
+    def _sentence(self) -> str:
+        """What the network reads, as a quotation; of a translation, what it writes, too. Nothing of a drawing."""
+        trace = self.case.trace
+        if trace.picture is not None or not trace.ids:
+            return ""
+        pieces = [name for name in self.case.tokens if name == "[MASK]" or name not in SPECIAL_TOKENS]
+        line = " ".join(f":red[**{literal(name)}**]" if name == "[MASK]" else literal(name) for name in pieces)
+        if isinstance(trace, TranslationTrace) and trace.beams:
+            line += f"  \n> :gray[→ {literal(trace.beams[0].text)}]"
+        return f"> {line}"
+
+    def answer(self) -> None:
+        """How it is answered, and the widgets for it."""
+        taps = any(drawn.taps for drawn in self._pictures())
+        with st.container(key="tour_gesture"):
+            how = f"do_{self.question.gesture}" + "_picture" * taps
+            st.markdown(f":material/touch_app: {text(how)}")
+            reader, words = self.case.pipeline.reader, options(self.truth)
+            GESTURES[self.question.gesture](self.truth, words, reader, self.key, self.give)
+        look: dict[str, Any] = {"type": "tertiary", "key": "lesson.show"}
+        st.button(word("show"), on_click=self.give, args=(None,), **look)
+
+    def verdict(self) -> None:
+        """What is true, beside what was guessed, and why."""
+        with st.container(key="tour_answer"):
+            if said := self._judged():
+                st.markdown(f"### {said}")
+            if reason := why(self.question, self.truth):
+                st.markdown(reason)
+            if self.guess is not None and not self._right and (reason := otherwise(self.question, self.truth)):
+                st.markdown(f":gray[{reason}]")
+
+    @property
+    def _right(self) -> bool:
+        return self.guess is not None and is_right(self.question.gesture, self.guess, self.truth)
+
+    def _judged(self) -> str:
+        """ "You said 0.80. It is 0.99"; of what a teacher left open, nothing."""
+        truth, guess = self.truth, self.guess
+        if truth.answer is None:
+            return text("own_open")
+        answer = answer_in_words(truth)
+        if self.question.gesture == "word":
+            answer = plain("common.quoted", token=answer)
+        if guess is None:
+            return text("answer_is", answer=answer)
+        if self._right:
+            exact = self.question.gesture not in ("slide", "number") or short(float(guess)) == answer  # type: ignore[arg-type]
+            return text("right" if exact else "near", guess=self._guessed(), answer=answer)
+        return text("wrong", guess=self._guessed(), answer=answer)
+
+    def _guessed(self) -> str:
+        """The guess in words; of chips, the token that got most."""
+        names = options(self.truth)
+        if isinstance(self.guess, list):
+            most = max(self.guess)
+            firsts = [place for place, chips in enumerate(self.guess) if chips == most]
+            return plain("common.comma").join(f"{names[i]} ({short(self.truth.answer[i] / 100)})" for i in firsts)
+        if isinstance(self.guess, str):
+            named = dict(zip(self.truth.options, names, strict=True))
+            return named.get(self.guess) or plain("common.quoted", token=self.guess)
+        return short(self.guess)  # type: ignore[arg-type]
+
+    def open_page(self) -> None:
+        """A button that opens the page of the question at the same place, with the same word hidden."""
+        if not (self.question.place or self.question.page):
+            return
+        page, at = seen_at(self.question, self.truth)
+        read = self.page.typed.tokens
+        same = self.case.trace is self.page.trace and len(read) == len(self.case.tokens)
+        hidden = tuple(i for i, name in enumerate(self.case.tokens) if same and name == "[MASK]" and read[i] != name)
+        values = {"panel": None, "stage": None, **at} | ({"hidden": hidden} if hidden else {})
+        if self.question.run == "drawing" and self.page.kind == "words":
+            values |= {"input": "digit", "drawing": sketch.example(EXAMPLE)}
+        look: dict[str, Any] = {"icon": ":material/open_in_new:", "key": "lesson.see"}
+        st.button(word("see"), on_click=open_with, args=(page,), kwargs=values, **look)
+
+    # -- at the right ------------------------------------------------------------------------------
+
+    def _pictures(self) -> list:
+        question, guess = self.question, self.guess
+        if question.measure is None:
+            return []
+        if not self.shown and question.gesture == "chips":
+            guess = chips_so_far(self.key, len(self.truth.options))
+        look = Look(question.row, question.gesture, self.case, self.truth, guess, self.shown)
+        return pictures(question.picture, question.covers, look)
+
+    def draw(self) -> None:
+        """The pictures, one below the other."""
+        page, big = self.page, self.page.choice.big
+        drawn = self._pictures()
+        for number, one in enumerate(drawn):
+            where = page.is_about(one.of) if max(one.of) >= 0 else ""
+            st.markdown(f"**{literal(one.title)}**" + (f" :gray[· {literal(where)}]" if where else ""))
+            if big and number == 0:
+                below = sum(60 + other.figure.layout["height"] for other in drawn[1:])
+                one.figure.layout["meta"] = one.figure.layout.get("meta", {}) | {"below": 24 + below, "first": True}
+            ends = unmarked(why(self.question, self.truth)) if self.shown else word("covered")
+            alt = joined(f"{one.title}{plain('common.full_stop')} {ends}")
+            caption = " · ".join(filter(None, (one.title, where, page.about())))
+            file = page.file_name(one.title, where)
+            chart(
+                one.figure, f"lesson.picture_{number}", alt, file, caption, on_pick=self._pick() if one.taps else None
+            )
+
+    def _pick(self) -> Callable[..., None]:
+        """What a click on a mark does; it holds no run."""
+        if self.question.gesture == "chips":
+            return partial(give_chip, self.key, len(self.truth.options), self.give)
+        return partial(give_option, self.truth.options, self.give)

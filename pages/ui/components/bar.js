@@ -1,0 +1,121 @@
+const SCROLLED = '[data-testid=stMain], [data-testid=stAppViewContainer]'  // on a phone the second, else the first
+const PHONE = matchMedia('(max-width: 768px)')  // as in style.css
+const BOUND = 10_000  // ms; so long does a click wait for its page
+
+/* Who goes elsewhere meanwhile is no longer bound for there. */
+addEventListener('popstate', () => { document.bound = undefined })
+document.addEventListener('click', event => {
+  const on = what => event.composedPath().some(part => part.matches?.(what))
+  if (on('a') && !on('.navbar')) document.bound = undefined
+}, true)
+
+const make = (parent, kind, own, ...children) => {
+  const node = parent.appendChild(Object.assign(document.createElement(kind), own))
+  node.append(...children)
+  return node
+}
+
+export default function({ data: [data], parentElement, setTriggerValue }) {
+  const bar = parentElement.querySelector('.navbar'), drawn = JSON.stringify(data)
+  const go = path => setTriggerValue('open', path)
+  bar.open = path => {
+    document.bound = path === data.here ? undefined : { path, from: data.here, until: Date.now() + BOUND }
+    go(path)
+  }
+  again(document.bound)
+  begin()
+  if (bar.drawn !== drawn) draw(bar, data)
+  bar.drawn = drawn
+  if (!bar.turned) (bar.turned = new ResizeObserver(() => fit(bar))).observe(bar)  // with the phone
+  lead(bar)
+  if (document.byKey === data.here) {  // or who goes on by keys would begin at the top again
+    document.byKey = undefined
+    nameOf(bar)?.focus({ preventScroll: true })
+  }
+
+  /* A click may reach the server when the page that it was made on is gone: the next page makes it again. */
+  function again(bound) {
+    if (!bound || bound.from === data.here) return
+    if (bound.path === data.here || Date.now() > bound.until) document.bound = undefined
+    else {
+      bound.from = data.here
+      go(bound.path)
+    }
+  }
+
+  /* A page begins at its top, wherever the one before was left. */
+  function begin() {
+    if (document.here !== undefined && document.here !== data.here) {
+      delete document.held
+      for (const part of document.querySelectorAll(SCROLLED)) part.scrollTop = 0
+    }
+    document.here = data.here
+  }
+
+  function draw(bar, { words, stops, here }) {
+    bar.setAttribute('aria-label', words.pages)
+    bar.replaceChildren()
+    bar.width = undefined
+    const settings = make(bar, 'button', { className: 'settings icon', title: words.settings, ariaLabel: words.settings }, 'tune')
+    settings.setAttribute('aria-expanded', document.documentElement.matches('.drawer'))
+    const list = bar.list = document.createElement('div')
+    list.className = 'list'
+    const boxes = {}
+    for (const { path, name, part } of stops) {
+      if (!boxes[part] && part === 'more') bar.more = make(list, 'button', { className: 'menu' }, words.more)
+      const box = part === 'way' ? list : boxes[part] ??= make(list, 'div', { className: part })
+      const a = make(box, 'a', { path, className: path ? '' : 'app' }, path ? name : words.app)
+      if (path === here) a.setAttribute('aria-current', 'page')
+    }
+    const now = stops.find(({ path }) => path === here)
+    const menu = make(bar, 'button', { className: 'menu current' }, now?.path ? now.name : words.app)
+    bar.append(list)
+    opens(menu, list, 'list')
+    if (bar.more) opens(bar.more, boxes.more, 'more')
+    make(bar, 'button', { className: 'leave icon', title: words.leave, ariaLabel: words.leave }, 'close_fullscreen')
+    bar.onclick = event => {
+      const a = event.target.closest('a')
+      if (!a || event.ctrlKey || event.metaKey || event.shiftKey) return
+      event.preventDefault()
+      for (const open of bar.querySelectorAll(':popover-open')) open.hidePopover()
+      document.byKey = event.detail ? undefined : a.path
+      bar.open(a.path)
+    }
+    bar.onpointerdown = bar.onfocusin = () => lead(bar)
+    fit(bar)
+    const left = { list, more: boxes.more }[document.menu]  // a page that arrives late closes no menu
+    if (left?.popover) left.showPopover()
+  }
+
+  /* A button that opens something below itself. */
+  function opens(button, box, name) {
+    button.popoverTargetElement = box
+    box.onbeforetoggle = ({ newState, target }) => {
+      if (target !== box) return
+      document.menu = newState === 'open' ? name : undefined
+      const { right, bottom } = button.getBoundingClientRect()
+      box.style.left = name === 'list' ? '' : `${Math.max(0, Math.min(right - 160, innerWidth - 190))}px`
+      box.style.top = `${bottom + 4}px`
+    }
+  }
+
+  /* What has no room in the row stands behind a button: on a phone all pages, else the last ones. */
+  function fit(bar) {
+    if (bar.width === bar.clientWidth) return
+    bar.width = bar.clientWidth
+    bar.list.popover = PHONE.matches ? 'auto' : null
+    if (bar.more) bar.more.popoverTargetElement.popover = PHONE.matches ? null : 'auto'
+  }
+
+  /* Links lead to what is chosen by now. */
+  function lead(bar) {
+    for (const a of bar.querySelectorAll('a')) a.href = `./${a.path}${location.search}`
+  }
+
+  /* The current page's name, or the button behind which it is. */
+  function nameOf(bar) {
+    const page = bar.querySelector('[aria-current]')
+    const box = page?.closest('[popover]')
+    return box ? [...bar.querySelectorAll('button')].find(button => button.popoverTargetElement === box) : page
+  }
+}

@@ -1,0 +1,61 @@
+"""The run on one screen: model/overview's painter as a component of the page.
+
+Two parts. The run comes once, in one message that stays the same while the reader goes from layer to layer, so the
+server need only name it. Beside it, small and unseen, comes the place that the server knows. Every place that the
+reader chooses has a number; an answer to an earlier one moves nothing.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from model.overview import Packed
+from pages.ui.components.told import told
+from pages.ui.server.assets import script
+
+PLACES = ("layer", "head", "token", "key")
+MOST = 10_000  # a place further than this is none
+
+_overview = st.components.v2.component(
+    "overview", html='<div class="overview"></div>', js=script("overview", "painter"), isolate_styles=False
+)
+_place = st.components.v2.component("overview_place", js=script("overview_place"))
+#: In the session: the number of the last place that was heard.
+HEARD = "overview.heard"
+
+
+def overview(
+    packed: Packed,
+    place: dict[str, int],
+    on_place: Callable[[dict[str, int]], object],
+    on_open: Callable[[str, dict[str, int]], object],
+) -> None:
+    """Show a run. place: layer, head and token from 0.
+
+    on_place: gets those of them that the reader has changed. on_open: gets the role of a picture whose page he wants,
+    and the place to open it at.
+    """
+
+    def heard(event: str) -> None:
+        sent = told("overview", event)
+        if not isinstance(sent, dict):
+            return
+        st.session_state[HEARD] = max(int(sent["number"]), st.session_state.get(HEARD, 0))
+        chosen = {name: sent["place"][name] for name in PLACES if _is_place(sent["place"].get(name))}
+        if event == "open":
+            on_open(str(sent["role"]), chosen)
+        elif chosen:
+            on_place(chosen)
+
+    _overview(
+        key="overview",
+        data=packed.message,
+        on_place_change=lambda: heard("place"),
+        on_open_change=lambda: heard("open"),
+    )
+    _place(key="overview_place", data={"place": place, "heard": st.session_state.get(HEARD, 0)})
+
+
+def _is_place(value: Any) -> bool:
+    return isinstance(value, int) and 0 <= value < MOST

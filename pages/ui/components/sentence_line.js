@@ -1,0 +1,89 @@
+/* The sentence as a field whose words are buttons. What is typed or clicked shows at once; the server's answer, which
+   knows how the network cuts it, comes after. */
+const make = (kind, own = {}, ...children) => {
+  const node = Object.assign(document.createElement(kind), own)
+  node.append(...children)
+  return node
+}
+const LONG = 84  // letters; the words of a longer sentence are smaller
+const CHINESE = /[\u3400-\u9fff\u3000-\u303f\uff00-\uffef]/
+
+export default function({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector('.sentence')
+  root.tell = (event, value) => {
+    root.last = Math.max(Date.now(), (root.last ?? 0) + 1)
+    setTriggerValue(event, { ...value, number: root.last })
+  }
+  root.wanted = data
+  if (data.heard >= (root.last ?? 0)) root.pending = undefined
+  if (!root.querySelector('input')) draw(root)  // who is typing goes on
+  if (!root.hearing) {
+    root.hearing = true
+    document.addEventListener('overview:light', ({ detail }) => {
+      for (const chip of root.querySelectorAll('.chip')) chip.classList.toggle('pointed', chip.places?.includes(detail.row) ?? false)
+    })
+  }
+}
+
+function draw(root) {
+  const { words, sentence, examples, names } = root.wanted, focused = root.contains(document.activeElement) && document.activeElement.dataset.word
+  root.setAttribute('role', 'group')
+  root.setAttribute('aria-label', names.label)
+  root.classList.toggle('long', sentence.length > LONG)
+  root.classList.toggle('waits', root.pending !== undefined)
+  const chips = root.pending !== undefined ? [make('span', { className: 'chip', textContent: root.pending, translate: false })] : words.map((word, i) => chip(root, word, i))
+  const line = make('span', { className: 'words' }, ...chips, make('button', { type: 'button', className: 'type', textContent: names.type, onclick: () => type(root) }))
+  const ready = make('select', { ariaLabel: names.examples }, make('option', { value: '', textContent: names.examples }),
+    ...examples.map(text => make('option', { value: text, textContent: text, translate: false })))
+  ready.onchange = () => { if (ready.value) say(root, ready.value) }
+  root.onclick = event => { if (event.target === root || event.target === line) type(root) }
+  root.replaceChildren(line, ready)
+  if (focused) root.querySelector(`[data-word="${focused}"]`)?.focus({ preventScroll: true })
+  document.dispatchEvent(new CustomEvent('overview:moved'))
+}
+
+/* A word: a click hides it or shows it again; where nothing can be hidden, it chooses its token. */
+function chip(root, { text, places, hidden }, i) {
+  const { names, words } = root.wanted, hides = names.hide !== ''
+  const tight = CHINESE.test(text) && CHINESE.test(words[i + 1]?.text ?? text)
+  const node = make('button', { type: 'button', className: `chip ${hidden ? 'hidden' : ''} ${tight ? 'tight' : ''}`, textContent: text, translate: false, places })
+  node.dataset.word = i
+  node.title = hidden ? names.show : names.hide || names.choose
+  if (hides) node.setAttribute('aria-pressed', hidden)
+  node.onclick = () => {
+    if (hides) node.classList.toggle('hidden')
+    root.tell('picked', { word: i, text })
+  }
+  const point = row => document.dispatchEvent(new CustomEvent('overview:point', { detail: { row } }))
+  node.onpointerenter = () => point(places[0])
+  node.onpointerleave = () => point(undefined)
+  return node
+}
+
+function type(root) {
+  const { sentence, names } = root.wanted
+  const box = make('input', { type: 'text', value: root.pending ?? sentence, ariaLabel: names.label, autocomplete: 'off', spellcheck: false, translate: false })
+  const done = keep => {
+    if (!box.isConnected || box.done) return
+    box.done = true
+    if (keep && box.value !== sentence) say(root, box.value)
+    else draw(root)
+    if (keep === undefined) root.querySelector('.type').focus()
+  }
+  box.onkeydown = event => {
+    event.stopPropagation()
+    if (event.isComposing || event.keyCode === 229) return  // the key is the input method's
+    if (event.key === 'Enter') done(true)
+    if (event.key === 'Escape') done()
+  }
+  box.addEventListener('focusout', () => done(true))  // as of other boxes, start.js may hold it back until a press ends
+  root.replaceChildren(box, make('button', { type: 'button', className: 'run', textContent: names.run, onpointerdown: event => event.preventDefault(), onclick: () => done(true) }))
+  box.focus()
+  box.select()
+}
+
+function say(root, text) {
+  root.pending = text
+  root.tell('typed', { text })
+  draw(root)
+}

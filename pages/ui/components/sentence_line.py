@@ -1,0 +1,63 @@
+"""The sentence as a field whose words are buttons: a click hides a word or shows it again; beside them one types."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+import streamlit as st
+
+from pages.ui.components.told import told
+from pages.ui.server.assets import script
+
+_line = st.components.v2.component(
+    "sentence_line", html='<div class="sentence"></div>', js=script("sentence_line"), isolate_styles=False
+)
+#: In the session: the number of the last thing that was heard.
+HEARD = "sentence_line.heard"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of the sentence, the places of its tokens, and whether it is hidden."""
+
+    text: str
+    places: tuple[int, ...]
+    hidden: bool = False
+
+
+def sentence_line(
+    words: Sequence[Word],
+    sentence: str,
+    examples: Sequence[str],
+    names: dict[str, str],
+    *,
+    on_words: Callable[[str], object],
+    on_pick: Callable[[tuple[int, ...]], object],
+) -> None:
+    """Draw the field.
+
+    sentence: as it was typed. names: what stands on its parts. on_words: gets a sentence that was typed or taken from
+    the examples. on_pick: gets the places of a word that was clicked.
+    """
+
+    def heard(event: str) -> None:
+        sent = told("sentence_line", event)
+        if not isinstance(sent, dict) or int(sent["number"]) <= st.session_state.get(HEARD, 0):
+            return
+        st.session_state[HEARD] = int(sent["number"])
+        if event == "typed":
+            on_words(str(sent["text"]))
+        elif (picked := int(sent["word"])) in range(len(words)) and words[picked].text == sent["text"]:
+            on_pick(words[picked].places)
+
+    _line(
+        key="sentence_line",
+        data={
+            "words": [asdict(word) for word in words],
+            "sentence": sentence,
+            "examples": list(examples),
+            "names": names,
+            "heard": st.session_state.get(HEARD, 0),
+        },
+        on_typed_change=lambda: heard("typed"),
+        on_picked_change=lambda: heard("picked"),
+    )

@@ -1,0 +1,88 @@
+"""The drawer of settings, closed at first. Its widgets' keys are the names that a link has for their values."""
+
+from typing import Any
+
+import streamlit as st
+
+from pages.ui.frame.changes_bar import compare_box
+from pages.ui.frame.learned import step_slider
+from pages.ui.frame.line import begin_with
+from pages.ui.frame.pickers import either
+from pages.ui.state import link
+from pages.ui.state.choice import MODELS, PICTURE, PIPELINES, SYMBOLS, Choice
+from pages.ui.state.first_sight import first_place
+from pages.ui.state.offered import of_pictures, offered
+from pages.ui.text import LANGUAGES, plain
+
+#: In the session, once one was asked for: what the page, which knows what it shows, opens over itself.
+OVER = "drawer.over"
+
+
+def drawer() -> Choice:
+    """Draw the settings that all pages share; returns the choice."""
+    _worded("lang", tuple(LANGUAGES), LANGUAGES.get, on_change=_take_language)
+    seers = of_pictures()
+    kinds = (*PIPELINES, *[PICTURE] * bool(seers))
+    kind = _worded("input", kinds, lambda kind: plain(f"sidebar.input_{kind}"), on_change=_take_reader)
+    if kind == "sentence":
+        _who_reads([*MODELS, *(name for name in offered() if name not in seers)])
+    elif kind == PICTURE:
+        _who_reads(seers)
+    now = link.chosen()
+    if kind == "digit":
+        step_slider(now.learned)
+    compare_box(now)
+    st.toggle(plain("sidebar.big"), key="big", persist_state="session")
+    notes = [plain(f"sidebar.symbols_{note}") for note in SYMBOLS]
+    either("symbols", plain("sidebar.symbols"), SYMBOLS, notes, now.symbols, help=plain("sidebar.symbols_help"))
+    opener("share", ":material/qr_code_2:")
+    opener("glossary", ":material/dictionary:")
+    return link.chosen()
+
+
+def opener(name: str, icon: str, **look: Any) -> None:
+    """A button that opens the "glossary", or what there is to "share", over the page."""
+    look = {"key": name, "width": "stretch"} | look
+    st.button(plain(f"{name}.title"), icon=icon, on_click=lambda: st.session_state.update({OVER: name}), **look)
+
+
+def _worded(name: str, options: tuple[str, ...], words, **look) -> str:
+    """A row of buttons whose wording, not whose value, follows the language."""
+    look |= {"format_func": words, "key": name, "required": True, "persist_state": "session"}
+    return st.pills(plain(f"sidebar.{name}"), options, **look)  # pills stay whole where they take two lines
+
+
+def _who_reads(readers: list[str]) -> None:
+    """Our encoder, the paper's base size untrained (`model=paper` in a link), or an offered checkpoint by its name."""
+    if st.session_state["model"] not in readers:  # it reads another kind of input
+        st.session_state["model"] = readers[0]
+    if readers != list(MODELS):
+        names = {"trained": plain("sidebar.model_trained"), "paper": plain("untrained.toggle")}
+        st.selectbox(
+            plain("sidebar.model"),
+            readers,
+            format_func=lambda name: names.get(name, name),
+            key="model",
+            persist_state="session",
+            help=plain("sidebar.model_help"),
+            on_change=_take_reader,
+        )
+        return
+    st.session_state["paper"] = st.session_state["model"] == "paper"
+    st.toggle(plain("untrained.toggle"), key="paper", help=plain("untrained.help"), on_change=_take_model)
+
+
+def _take_language() -> None:
+    """Our own first sentence comes in the reader's language; one that he typed stays."""
+    if first_place(st.session_state["s"]) is not None and link.chosen().hidden is None and not link.chosen().edits:
+        begin_with(st.session_state["lang"])
+        link.select(token=None, key=None)
+
+
+def _take_model() -> None:
+    st.session_state["model"] = "paper" if st.session_state["paper"] else "trained"
+
+
+def _take_reader() -> None:
+    """Another network's answers have other numbers: class 7 of the digits is no word."""
+    link.select(output=None, against=None)

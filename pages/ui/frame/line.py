@@ -1,0 +1,239 @@
+"""The line on top of every page: the sentence, the drawing or the picture that the network reads."""
+
+from typing import Any
+
+import streamlit as st
+
+from model import WeightsError
+from model.analysis import spelled, whole_words
+from model.examples import PROTEINS
+from pages.ui.components.digit_pad import digit_pad
+from pages.ui.components.sentence_line import Word, sentence_line
+from pages.ui.runs import pipelines
+from pages.ui.runs.masks import hidden_places
+from pages.ui.state import link, pictures, sketch
+from pages.ui.state.choice import PICTURE, Choice
+from pages.ui.state.first_sight import first_picture
+from pages.ui.state.link_values import MOST_CHARACTERS
+from pages.ui.state.offered import reads_proteins
+from pages.ui.text import plain, t
+
+#: Places in another translation mean nothing in this one; nor do, in another sentence, its words.
+WRITTEN_AFRESH = {"step": None, "forced": (), "beam": 1}
+#: In the session: the room for the pad or the picture, which a page draws.
+TO_SEE = "line.to_see"
+#: In the session, where a sentence was cut: it was too long.
+CUT = "line.cut"
+#: In the session: the room under the pad for what the network reads there, which a page draws; none where nothing is.
+READ = "line.read"
+SMALL = 52  # pixels of a picture in the line
+EXAMPLES = {
+    "en": (
+        "the animal did not cross the street because it was too tired .",
+        "i love you .",
+        "the cat sat on the [MASK] .",
+        "she sat by the river bank .",
+        "he put the money in the bank .",
+        "the dog chased the cat .",
+        "the cat chased the dog .",
+        "the unhappy children were playing .",
+    ),
+    "zh": (
+        "今天天气很好，我们去公园玩吧。",
+        "我爱你。",
+        "你爱我。",
+        "今天天气很[MASK]。",
+        "我[MASK]你。",
+        "他在银行工作。",
+        "妈妈说她很喜欢这本书。",
+        "我喜欢吃苹果。",
+        "他用手机打电话。",
+        "我 love 你 .",
+    ),
+}
+
+
+def afresh() -> dict[str, object]:
+    """What is chosen anew for another sentence. Who wants to see all words wants it of that, too."""
+    return {"hidden": () if link.chosen().hidden == () else None, "branch": (), **WRITTEN_AFRESH}
+
+
+def line() -> None:
+    """Leave room for what a page draws there: what is done in it draws the page alone anew."""
+    with st.container(key="line"):
+        st.session_state[TO_SEE] = st.container(horizontal=True, vertical_alignment="center")
+
+
+def begin() -> None:
+    """Choose what a visitor sees first, where no link asks for something else."""
+    if "s" in st.session_state:
+        return
+    layer_and_head = link.chosen().layer, link.chosen().head
+    begin_with(st.session_state["lang"])
+    if {"layer", "head", "input", "model"} & st.query_params.keys():
+        link.select(layer=layer_and_head[0], head=layer_and_head[1])
+    if reads_proteins(st.session_state["model"]):
+        st.session_state["s"] = PROTEINS[0]
+
+
+def to_see() -> bytes | None:
+    """The sentence, the pad or the picture that is read. Returns the drawing, if one is read."""
+    choice = st.session_state["choice"]
+    st.session_state.pop(READ, None)
+    with st.session_state[TO_SEE]:
+        if choice.input == "sentence":
+            _sentence(link.chosen())  # a click on a word draws the page alone anew
+            return None
+        return _picture() if choice.input == PICTURE else _drawing()
+
+
+def begin_with(lang: str) -> None:
+    """Begin with our first sentence in this language, at a head that was measured to do something there.
+
+    Otherwise it would be the first head of all, which looks at everything alike.
+    """
+    first = first_picture(lang)
+    st.session_state["s"] = first.text if first else EXAMPLES[lang][0]
+    if first:
+        link.select(layer=first.layer, head=first.head)
+
+
+def _sentence(choice: Choice) -> None:
+    """The reader's sentence; a click on a word hides it, where the network guesses words, or else chooses its token."""
+    try:
+        read = pipelines.read(choice)[1]
+        tokens: list[str] = list(read.tokens)
+        hides = pipelines.config(choice.pipeline).head == "masked-word" and not pipelines.compares(choice)
+        hidden, typed = hidden_places(choice, read) if hides else (set(), set())
+    except WeightsError:  # the page says so
+        tokens, hides, hidden, typed = [], False, set(), set()
+    words = [
+        Word(spelled([tokens[place] for place in places]), tuple(places), bool(hidden & set(places)))
+        for places in whole_words(tokens)
+    ]
+
+    def picked(places: tuple[int, ...]) -> None:
+        if not hides or typed & set(places):
+            link.select(token=places[0], key=None)
+        elif hidden & set(places):
+            link.select(hidden=tuple(sorted(hidden - typed - set(places))), token=places[0], output=None)
+        else:
+            kept = hidden - typed if choice.several else set()
+            token = places[0] if kept or typed else None
+            link.select(hidden=tuple(sorted({*kept, *places})), token=token, output=None)
+
+    names = {name: plain(f"sentence_line.{name}") for name in ("label", "type", "run", "examples", "choose", "show")}
+    names["hide"] = plain("sentence_line.hide") if hides else ""
+    ready = [sentence for lang in sorted(EXAMPLES, key=choice.lang.__ne__) for sentence in EXAMPLES[lang]]
+    examples = PROTEINS if reads_proteins(choice.model) else ready
+    sentence_line(words, choice.sentence, examples, names, on_words=_say, on_pick=picked)
+    if st.session_state.pop(CUT, False):
+        st.warning(t("error.sentence_long", most=MOST_CHARACTERS), icon=":material/content_cut:")
+
+
+def _say(sentence: str) -> None:
+    st.session_state[CUT] = len(sentence) > MOST_CHARACTERS
+    link.select(sentence=sentence[:MOST_CHARACTERS], token=None, key=None, **afresh())
+
+
+def _picture() -> bytes | None:
+    """A ready picture, the pad, or the visitor's own file; returns what is drawn where that is the picture."""
+    chosen = st.session_state["picture"]
+    if chosen != pictures.PAD:
+        st.image(st.session_state[link.PHOTO] if chosen == pictures.OWN else pictures.ready(chosen), width=SMALL)
+    names = [name for name in pictures.PICTURES if name != pictures.OWN or link.PHOTO in st.session_state]
+    look: dict[str, Any] = {"key": "picture", "required": True, "persist_state": "session"}
+    look |= {"label_visibility": "collapsed", "format_func": lambda name: plain(f"sidebar.picture_{name}")}
+    st.pills(plain("sidebar.picture"), names, **look)
+    drawing = _pad() if chosen == pictures.PAD else None
+    with st.popover(plain("sidebar.upload"), icon=":material/upload:"):
+        st.file_uploader(plain("sidebar.upload_picture_help"), key="upload_picture", on_change=_take_picture)
+    if problem := st.session_state.pop("upload_problem", None):
+        st.warning(t(problem), icon=":material/broken_image:")
+    return drawing
+
+
+def _take_picture() -> None:
+    if (file := st.session_state["upload_picture"]) is None:
+        return
+    try:
+        st.session_state[link.PHOTO] = pictures.from_file(file.getvalue())
+        link.select(picture=pictures.OWN)
+    except sketch.DrawingError as error:
+        st.session_state["upload_problem"] = f"error.picture_{error.reason}"
+
+
+def _pad() -> bytes:
+    """What is drawn, small, and the pad on which it can be drawn anew, with its pens."""
+    if st.session_state["drawing"] is None:
+        st.session_state["drawing"] = sketch.example()
+    drawing = st.session_state["drawing"]
+    if drawing != st.session_state.get("drawing.on_pad"):  # it comes from a link, an example or a file
+        st.session_state["drawing.epoch"] = st.session_state.get("drawing.epoch", 0) + 1
+        st.session_state["drawing.on_pad"] = drawing
+    st.image(sketch.grey(drawing), width=SMALL)
+    with st.popover(plain("sidebar.draw"), icon=":material/draw:", key="draw"):
+        digit_pad(
+            "pad",
+            drawing,
+            st.session_state["drawing.epoch"],
+            {"thin": 16, "medium": 28, "thick": 44}[st.session_state.get("pen", "medium")],
+            drawing in map(sketch.example, range(10)),
+            on_draw=_take_drawing,
+            label=plain("sidebar.pad"),
+            undo=plain("sidebar.undo"),
+            clear=plain("sidebar.clear"),
+        )
+        st.segmented_control(
+            plain("sidebar.pen"),
+            ["thin", "medium", "thick"],
+            default="medium",
+            required=True,
+            format_func=lambda width: plain(f"sidebar.pen_{width}"),
+            key="pen",
+            persist_state="session",
+        )
+    return drawing
+
+
+def _drawing() -> bytes:
+    """The pad with its examples and upload; returns the drawing, or the last one that could be read."""
+    drawing = _pad()
+    look: dict[str, Any] = {"label_visibility": "collapsed", "key": "example_digit", "on_change": _take_example_digit}
+    st.pills(plain("sidebar.example_digit"), range(10), width="content", **look)
+    with st.popover(plain("sidebar.upload"), icon=":material/upload:"):
+        st.file_uploader(plain("sidebar.upload_help"), key="upload", on_change=_take_upload)
+    verdict_place = st.container()
+    if problem := st.session_state.pop("upload_problem", None):
+        verdict_place.warning(t(problem), icon=":material/broken_image:")
+    try:
+        sketch.ink(drawing)
+        st.session_state["last_drawing"] = drawing
+    except sketch.DigitError as error:
+        # Beside the pad; on the page it would push away what a hurried reader is about to touch.
+        verdict_place.warning(t(f"error.digit_{error.reason}"), icon=":material/edit_off:")
+        return st.session_state.get("last_drawing", sketch.example())  # not on the pad, and so without a verdict
+    st.session_state[READ] = verdict_place
+    return drawing
+
+
+def _take_drawing(drawing: bytes) -> None:
+    st.session_state["drawing"] = st.session_state["drawing.on_pad"] = drawing
+
+
+def _take_example_digit() -> None:
+    if (which := st.session_state["example_digit"]) is not None:
+        link.select(drawing=sketch.example(which))
+        st.session_state["example_digit"] = None  # so that the same one may be taken again
+
+
+def _take_upload() -> None:
+    if (file := st.session_state["upload"]) is None:
+        return
+    try:
+        link.select(drawing=sketch.from_file(file.getvalue()))
+    except sketch.DrawingError as error:
+        st.session_state["upload_problem"] = f"error.drawing_{error.reason}"
+    except sketch.DigitError as error:
+        blank = error.reason == "blank"
+        st.session_state["upload_problem"] = "error.upload_blank" if blank else f"error.digit_{error.reason}"

@@ -1,0 +1,282 @@
+"""The overview in a real browser: what is pointed at, stepped through, played, clicked, hidden and typed."""
+
+import re
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from model import load
+from pages.ui.text import catalogue
+
+SENTENCE = "the animal did not cross the street because it was too tired ."
+TWENTY = "the old man who lived near the river walked slowly home because his small boat was broken ."
+LINK = f"?lang=en&s={SENTENCE}&hidden=4&layer=3&head=7"
+DESKS = [(1440, 900), (1280, 720)]
+# Boxes of all that is read in the overview and seen: [words, left, top, right, bottom].
+BOXES = """() => [...document.querySelectorAll(
+    '.overview :is(.symbol, .caption, .shape, .label span, .label small, .end, .under-cell, .bar-name, .bar span, ' +
+    '.lens p, .thumb em, .legend, .name, .of, .number, .say p, .lines text)')]
+  .filter(node => node.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && node.textContent.trim())
+  .map(node => { const box = node.getBoundingClientRect()
+    return [node.textContent, box.left, box.top, box.right, box.bottom] })"""
+# The colours along the middle of one row of a picture.
+ROW = """([role, row]) => { const canvas = document.querySelector(`.overview .pic[data-role=${role}] canvas`)
+    return [...canvas.getContext('2d').getImageData(0, row, canvas.width, 1).data] }"""
+
+
+def opened(page: Page, address: str) -> Page:
+    page.goto(address)
+    expect(page.locator(".overview .pic")).to_have_count(11)
+    page.wait_for_function(
+        "document.fonts.status === 'loaded' && document.querySelector('.overview .say p').textContent"
+    )
+    page.wait_for_timeout(300)  # drawn anew, once the letters are there
+    return page
+
+
+def says(page: Page) -> Locator:
+    return page.locator(".overview .say p")
+
+
+def asked(page: Page) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
+
+
+def sentence(layer: int, head: int, token: int) -> str:
+    """What is said of a row of the hidden sentence; layer and head from 1."""
+    text = load("text")
+    trace = text(text.reader.hide(text(SENTENCE).ids, [3]))
+    weights = trace[f"layers.{layer - 1}.attention.weights"][head - 1, token]
+    key = int(weights.argmax())
+    ends = "itself" if key == token else f"“{trace.tokens[key]}”"
+    return f"Layer {layer}, head {head}: “{trace.tokens[token]}” attends most to {ends} ({weights[key]:.2f})."
+
+
+def test_it_says_what_the_run_recorded_and_keys_step_without_the_server(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/{LINK}")
+    expect(says(page)).to_contain_text(sentence(3, 7, 3))
+    page.context.set_offline(True)
+    for key, place in (("ArrowRight", (3, 8)), ("ArrowDown", (4, 8)), ("ArrowLeft", (4, 7)), ("ArrowUp", (3, 7))):
+        page.keyboard.press(key)
+        assert says(page).inner_text().startswith(sentence(*place, 3))
+    page.keyboard.press("Shift+ArrowDown")
+    assert says(page).inner_text().startswith(sentence(3, 7, 4))
+    page.context.set_offline(False)
+
+
+def test_a_step_is_kept_in_the_link_and_the_page_stays(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/{LINK}")
+    page.evaluate("document.querySelector('.overview .pic').kept = true")
+    page.locator(".overview .thumb").nth(1).click()
+    page.get_by_role("button", name=catalogue("en")["overview.next_layer"]).click()
+    expect(page).to_have_url(re.compile("layer=4&head=2"))
+    page.wait_for_timeout(500)
+    assert page.evaluate("document.querySelector('.overview .pic').kept"), "nothing is built anew"
+    page.reload()
+    expect(says(page)).to_contain_text(sentence(4, 2, 3))
+
+
+def test_what_is_pointed_at_is_lit_in_every_picture_and_its_number_told(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/{LINK}")
+    picture = page.locator(".overview .pic[data-role=w]")
+    box = picture.bounding_box()
+    picture.hover(position={"x": box["width"] * 8.5 / 15, "y": box["height"] * 9.5 / 15})
+    text = load("text")
+    weights = text(text.reader.hide(text(SENTENCE).ids, [3]))["layers.2.attention.weights"][6]
+    told = page.locator(".overview .tip").inner_text()
+    assert told.startswith("“it” attends to “because”: ")
+    assert float(told.rsplit(" ", 1)[-1]) == pytest.approx(weights[9, 8], abs=0.01)
+    assert says(page).inner_text().startswith(sentence(3, 7, 9))
+    tops = page.evaluate("[...document.querySelectorAll('.overview .mark')].map(m => m.getBoundingClientRect().top)")
+    assert len(tops) == 11 and np.ptp(tops) < 1
+    assert page.locator(".sentence .chip.pointed").inner_text() == "it"
+    page.locator(".sentence .chip", has_text="street").hover()
+    assert says(page).inner_text().startswith(sentence(3, 7, 7))
+    page.mouse.move(2, 2)
+    assert says(page).inner_text().startswith(sentence(3, 7, 3))
+
+
+def test_a_painted_row_is_the_run_s_row(page: Page, app_url: str) -> None:
+    """Bright where the weights are: cividis from 0 to 1."""
+    opened(page, f"{app_url}/{LINK}")
+    text = load("text")
+    trace = text(text.reader.hide(text(SENTENCE).ids, [3]))
+    for row in (0, 3, 14):
+        painted = np.array(page.evaluate(ROW, ["w", row])).reshape(-1, 4)[:, 0]  # red grows along these colours
+        weights = trace["layers.2.attention.weights"][6, row]
+        assert painted.argmax() == weights.argmax()
+        big = np.argsort(weights)[-3:]
+        assert (np.diff(painted[big].astype(int)) >= 0).all()
+
+
+def test_a_click_on_a_picture_opens_its_page_at_that_place(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/{LINK}")
+    page.keyboard.press("ArrowDown")
+    picture = page.locator(".overview .pic[data-role=w]")
+    box = picture.bounding_box()
+    picture.click(position={"x": box["width"] * 5.5 / 15, "y": box["height"] * 6.5 / 15})
+    expect(page).to_have_url(re.compile("/attention"))
+    found = asked(page)
+    assert (found["layer"], found["head"], found["token"], found["key"]) == ("4", "7", "7", "6")
+    page.go_back()
+    expect(page.locator(".overview .pic")).to_have_count(11)
+
+
+@pytest.mark.parametrize(
+    ("role", "where"),
+    [("x0", "tokens"), ("q", "queries_keys_values"), ("a", "heads"), ("n1", "add_and_norm"), ("h", "feed_forward")],
+)
+def test_enter_on_a_picture_opens_its_page(role: str, where: str, page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/{LINK}")
+    picture = page.locator(f".overview .pic[data-role={role}]")
+    picture.focus()
+    assert len(picture.get_attribute("aria-label") or "") > 10
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(f"/{where}"))
+
+
+def test_play_goes_through_twelve_steps_and_comes_back(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/{LINK}")
+    page.locator(".overview .play").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".overview.playing")).to_have_count(1)
+    words, said = catalogue("en"), []
+    ticks = page.locator(".overview .tick")
+    expect(ticks).to_have_count(12)
+    for k in range(12):
+        ticks.nth(k).click()
+        expect(ticks.nth(k)).to_have_attribute("aria-current", "")
+        said.append(says(page).inner_text())
+    assert len(set(said)) == 12 and said[0] == words["overview.film_word"].format(n=15)
+    assert "{" not in "".join(said)
+    page.locator(".overview .play").click()
+    expect(page.locator(".overview.playing")).to_have_count(0)
+    assert says(page).inner_text().startswith(sentence(3, 7, 3))
+
+
+def test_a_chip_hides_its_word_and_shows_it_again(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/{LINK}")
+    chip = page.locator(".sentence .chip", has_text="street")
+    chip.click()
+    expect(page).to_have_url(re.compile("hidden=8"))
+    expect(page.locator(".overview .label.on").first).to_have_text(re.compile("MASK"))
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    chip.click()
+    expect(page).to_have_url(re.compile("hidden=none"))
+    expect(page.locator(".overview .label", has_text="[MASK]")).to_have_count(0)
+
+
+def test_a_sentence_is_typed_in_the_line_and_two_quick_enters_lose_nothing(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/{LINK}")
+    page.locator(".sentence .type").click()
+    page.keyboard.press("Escape")
+    expect(page.locator(".sentence .chip")).to_have_count(13)
+    for typed in ("first we go .", "then <b>we</b> sleep ."):
+        page.locator(".sentence .type").click()
+        page.keyboard.insert_text(typed)
+        page.keyboard.press("Enter")
+    expect(page.locator(".overview .label", has_text="sleep")).to_have_count(1)
+    assert asked(page)["s"] == "then <b>we</b> sleep ."
+
+
+def test_a_long_paste_is_cut_and_said(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/{LINK}")
+    page.locator(".sentence .type").click()
+    page.keyboard.insert_text("the cat sat on the mat and " * 40)
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-testid=stAlert]").first).to_be_visible()
+    expect(page.locator(".overview .label")).to_have_count(64)
+
+
+# -- what is read ----------------------------------------------------------------------------------------------------
+
+
+def overlapping(page: Page) -> list[tuple[str, str]]:
+    """Words that stand on each other."""
+    boxes = page.evaluate(BOXES)
+    said = says(page).inner_text()
+    if page.viewport_size["width"] < 700:  # it sticks to the end of the screen, over what is scrolled
+        boxes = [box for box in boxes if box[0] != said]
+    return [
+        (one[0], other[0])
+        for one, other in combinations(boxes, 2)
+        if min(one[3], other[3]) - max(one[1], other[1]) > 1.5 and min(one[4], other[4]) - max(one[2], other[2]) > 2.5
+    ]
+
+
+@pytest.mark.parametrize("size", DESKS, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize(
+    "query",
+    ["lang=en", "lang=zh", f"lang=en&s={TWENTY}", "lang=zh&input=digit", "lang=en&input=flat", "lang=en&model=paper"],
+)
+def test_no_two_words_stand_on_each_other_and_nothing_scrolls(
+    query: str, size: tuple[int, int], page: Page, app_url: str
+) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    opened(page, f"{app_url}/?{query}")
+    assert overlapping(page) == []
+    say = page.locator(".overview .say").bounding_box()
+    assert (
+        "model" in query
+        or page.evaluate("document.querySelector('.overview').getBoundingClientRect().bottom") <= size[1]
+    )
+    assert say["y"] + say["height"] <= size[1] + 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page, f"{app_url}/?lang=en")
+    assert overlapping(page) == []
+    rights = page.evaluate("[...document.querySelectorAll('.overview *')].map(n => n.getBoundingClientRect().right)")
+    assert max(rights) <= 390
+    answer, pictures = (page.locator(f".overview {part}").first.bounding_box() for part in (".answer", ".pic"))
+    assert answer["y"] < pictures["y"]
+
+
+# -- one file, without a network -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def from_disk(browser: Browser, tmp_path: Path) -> Callable[[str], Page]:
+    """Open a run's file with the network cut."""
+
+    def open_file(name: str) -> Page:
+        trace = load("text")("the animal [MASK] not cross the street .") if name == "text" else load("digits")(digit())
+        path = trace.overview(layer=2, head=1).save(tmp_path / "run.html")
+        context = browser.new_context(viewport={"width": 1440, "height": 860}, offline=True)
+        page = context.new_page()
+        page.failed = []  # type: ignore[attr-defined]
+        page.on("pageerror", lambda error: page.failed.append(str(error)))  # type: ignore[attr-defined]
+        return opened(page, path.as_uri())
+
+    return open_file
+
+
+def digit() -> np.ndarray:
+    image: np.ndarray = np.zeros((28, 28), np.float32)
+    image[5:23, 13:16] = 1
+    return image
+
+
+@pytest.mark.parametrize("name", ["text", "digits"])
+def test_the_file_of_a_run_hovers_steps_and_plays_without_a_network(name: str, from_disk: Callable) -> None:
+    page = from_disk(name)
+    first = says(page).inner_text()
+    assert first.startswith("Layer 3, head 2: ")
+    page.keyboard.press("ArrowRight")
+    assert says(page).inner_text().startswith("Layer 3, head 3: ")
+    page.locator(".overview .pic[data-role=h]").hover()
+    assert "neuron" in page.locator(".overview .tip").inner_text()
+    page.mouse.move(2, 2)
+    page.keyboard.press(" ")
+    expect(page.locator(".overview.playing")).to_have_count(1)
+    page.keyboard.press(" ")
+    expect(page.locator(".overview.playing")).to_have_count(0)
+    assert page.failed == []
+    page.context.close()

@@ -1,0 +1,117 @@
+"""The tour in a browser: every gesture by keyboard, in the picture and on a phone; then the answer in the picture."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from pages.school.questions.pictures import CHIPS
+from pages.ui.text import catalogue
+from tests.browser.conftest import watch
+from tests.browser.test_accessibility import FAINT, NAMELESS, serious
+from tests.browser.test_journeys import asked, settle
+
+SENTENCE = "she [MASK] to the shop to buy some bread ."
+CHART = ".js-plotly-plot"
+ANSWER = ".st-key-tour_answer h3"
+#: Where on the screen the middle of a cell is.
+CELL = """(chart, [row, column]) => {
+    const { xaxis, yaxis } = chart._fullLayout, box = chart.getBoundingClientRect()
+    return [box.left + xaxis._offset + xaxis.l2p(column), box.top + yaxis._offset + yaxis.l2p(row)]
+}"""
+
+
+@pytest.fixture
+def phone(browser: Browser, requests: list[str]) -> Iterator[Page]:
+    size = {"width": 390, "height": 844}
+    with browser.new_context(viewport=size, has_touch=True, is_mobile=True, color_scheme="dark") as context:
+        watch(context, requests)
+        yield context.new_page()
+
+
+def station(page: Page, url: str, key: str, lang: str = "en") -> None:
+    page.goto(f"{url}/lesson?lang={lang}&s={SENTENCE.replace(' ', '+')}&question={key}")
+    expect(page.locator(CHART).first).to_be_visible()
+    settle(page)
+
+
+def press(what: Locator, *keys: str) -> None:
+    """Press keys where the focus is set to an element of the page, and wait for the answer."""
+    what.focus()
+    for key in keys:
+        what.page.keyboard.press(key)
+    settle(what.page)
+
+
+def button(page: Page, key: str) -> Locator:
+    return page.locator(f"[class*='st-key-lesson-{key}'] button").first
+
+
+def test_every_gesture_by_keyboard(page: Page, app_url: str) -> None:
+    station(page, app_url, "word")
+    page.locator("[class*='st-key-lesson-word'] input").first.fill("went")
+    page.keyboard.press("Enter")  # sends it, as the button does
+    expect(page.locator(ANSWER)).to_be_visible()
+    press(button(page, "next"), "Enter")
+    option = page.locator("[class*='st-key-lesson-places']").get_by_role("radio").first
+    press(option, "Space")
+    expect(page.locator(ANSWER)).to_contain_text("Yes")
+    station(page, app_url, "root")
+    slider = page.locator("[class*='st-key-lesson-root']").get_by_role("slider")
+    press(slider, "ArrowRight", "ArrowRight")
+    expect(button(page, "root-send")).to_be_enabled()
+    press(button(page, "root-send"), "Enter")
+    expect(page.locator(ANSWER)).to_contain_text("0.52")
+    station(page, app_url, "weights")
+    for _ in range(CHIPS):
+        press(page.locator("[class*='st-key-lesson-weights-tokens']").get_by_role("button", name="shop"), "Enter")
+    expect(page.locator(ANSWER)).to_be_visible()
+    assert asked(page.url)["question"] == "weights"
+
+
+def test_a_click_on_a_covered_cell_is_the_guess_and_the_page_opens_at_its_place(page: Page, app_url: str) -> None:
+    station(page, app_url, "fit")
+    chart = page.locator(CHART).first
+    row = chart.evaluate("chart => chart.data.find(trace => trace.customdata).y[0]")
+    page.mouse.click(*chart.evaluate(CELL, [row, 1]))
+    expect(page.locator(ANSWER)).to_contain_text(re.compile("You said she|Yes: she"))
+    head = page.get_by_text(re.compile(r"layer \d+, head \d+")).first.text_content() or ""
+    layer, number = re.findall(r"\d+", head)
+    press(button(page, "see"), "Enter")
+    page.wait_for_url(re.compile("/attention"))
+    assert (asked(page.url)["layer"], asked(page.url)["head"]) == (layer, number)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_on_a_phone_a_station_is_read_from_above_and_nothing_is_cut(phone: Page, app_url: str, lang: str) -> None:
+    station(phone, app_url, "weights", lang)
+    question, picture = phone.locator(".st-key-tour_ask h2").bounding_box(), phone.locator(CHART).first.bounding_box()
+    assert question and picture and question["y"] < picture["y"] < 2 * 844
+    assert phone.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
+    button(phone, "show").tap()
+    expect(phone.locator(ANSWER)).to_contain_text(catalogue(lang)["lesson.answer_is"].partition("{")[0].strip())
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
+def test_question_and_picture_are_on_one_screen(page: Page, app_url: str, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    for key in ("places", "weights", "blur", "residual"):
+        station(page, app_url, key)
+        for part in (page.locator(CHART).last, button(page, "show")):
+            box = part.bounding_box()
+            assert box and box["y"] + box["height"] <= height + 8, key
+
+
+@pytest.mark.parametrize(("lang", "scheme"), [("en", "light"), ("zh", "dark")])
+def test_a_question_and_its_answer_can_be_read_by_everybody(page: Page, app_url: str, lang: str, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    wrong = {}
+    for key in ("word", "fit", "weights", "root", "residual", "gathered"):
+        station(page, app_url, key, lang)
+        wrong[key] = serious(page) + page.evaluate(FAINT) + page.evaluate(NAMELESS)
+        button(page, "show").click()
+        expect(page.locator(ANSWER)).to_be_visible()
+        settle(page)
+        wrong[key] += serious(page) + page.evaluate(FAINT) + page.evaluate(NAMELESS)
+    assert not any(wrong.values()), wrong

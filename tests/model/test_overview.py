@@ -1,0 +1,230 @@
+"""The overview of a run shows the run's own numbers, is small, and opens anywhere."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model import Edit, Trace, load
+from model.analysis import softmax
+from model.overview import PAINTER, STYLE, WORDS, Overview, answers_of, pack
+from model.overview.packing import MOST_BYTES, MOST_ROWS, pooled, unpack
+from model.overview.pictures import IN_LAYER, SQUARE, key_before, keys_of, pictures_of
+from tests.networks import ALL, TRANSLATORS, example, pipeline, trace_of
+
+TIRED = "the animal [MASK] not cross the street because it was too tired ."
+LONG = "the small dog and the old cat sat near a big house . " * 5
+
+
+def recorded(trace: Trace, role: str, layer: int) -> np.ndarray:
+    """What the run recorded of a picture: (map, row, column)."""
+    key = {"x0": key_before(trace.graph), "z": trace.graph.Z}.get(role) or keys_of(trace.graph, layer)[role]
+    values = trace[key].astype(np.float64)
+    values = values[None] if values.ndim == 2 else values
+    values = values[:, :MOST_ROWS]
+    return values[..., :MOST_ROWS] if role in SQUARE else values
+
+
+def assert_equal(trace: Trace) -> None:
+    """Every number sent is the run's own to half a quantum; of pooled columns, the strongest of its neighbours."""
+    packed = pack(trace)
+    for role, array in packed.about["arrays"].items():
+        for layer in array["layers"]:
+            values, scales = unpack(packed, role, layer)
+            own = recorded(trace, role, layer)
+            assert array["of"] == own.shape[-1]
+            strongest = np.stack(
+                [
+                    np.take_along_axis(part, np.abs(part).argmax(-1)[..., None], -1)[..., 0]
+                    for part in np.split(own, range(array["together"], own.shape[-1], array["together"]), axis=-1)
+                ],
+                axis=-1,
+            )
+            np.testing.assert_array_equal(np.isneginf(values), np.isneginf(strongest), err_msg=role)
+            seen = np.isfinite(strongest)
+            far = np.abs(np.where(seen, values - np.where(seen, strongest, 0), 0))
+            assert (far <= scales[:, None, None] * 0.5001 + 1e-9).all(), (role, layer, far.max())
+
+
+@pytest.mark.parametrize("name", [*ALL, *TRANSLATORS])
+def test_what_is_sent_is_what_the_run_recorded(name: str) -> None:
+    assert_equal(trace_of(name))
+
+
+def test_weights_beyond_0_and_1_are_sent_too() -> None:
+    changed = load("text")(TIRED, (Edit("layers.2.attention.weights", "scale", value=-3.0, head=1),))
+    assert_equal(changed)
+
+
+@pytest.mark.parametrize("name", ["trained text", "trained digits", "gated words", "told apart"])
+def test_every_layer_has_every_picture_in_the_order_of_computation(name: str) -> None:
+    trace = trace_of(name)
+    for layer in range(trace.config.layers):
+        keys = keys_of(trace.graph, layer)
+        order = trace.keys()
+        places = [order.index(keys[role]) for role in IN_LAYER if role != "v"]
+        assert places == sorted(places) and list(keys) == list(IN_LAYER)
+    packed = pack(trace)
+    assert packed.about["sent"] == list(range(trace.config.layers))
+    assert all(set(packed.about["arrays"][role]["layers"]) == set(packed.about["sent"]) for role in IN_LAYER)
+
+
+@pytest.mark.parametrize("name", ["trained text", "trained digits", "a probe"])
+def test_the_strongest_key_of_each_query_is_exact(name: str) -> None:
+    trace = trace_of(name)
+    packed = pack(trace)
+    for layer, at in packed.about["best"].items():
+        weights = trace[f"layers.{layer}.attention.weights"]
+        count = weights.shape[0] * weights.shape[1]
+        key = np.frombuffer(packed.numbers, "<u2", count, at["key"]).reshape(weights.shape[:2])
+        weight = np.frombuffer(packed.numbers, "<f4", count, at["weight"]).reshape(weights.shape[:2])
+        np.testing.assert_array_equal(key, weights.argmax(-1))
+        np.testing.assert_array_equal(weight, weights.max(-1))
+
+
+def test_of_wide_rows_the_strongest_neighbours_stay() -> None:
+    values = np.array([[1.0, -3.0, 2.0, 0.5, -0.25]])
+    kept, together = pooled(values, 3)
+    assert together == 2 and kept.tolist() == [[-3.0, 2.0, -0.25]]
+    assert pooled(values, 5)[1] == 1
+
+
+def test_fifteen_tokens_of_our_network_are_small() -> None:
+    trace = load("text")(TIRED)
+    assert len(trace.tokens) == 15
+    assert len(pack(trace).numbers) <= 300_000
+    assert len(trace.overview().html.encode()) <= 1_000_000
+
+
+@pytest.mark.parametrize("name", ["trained text", "vit-b-16"])
+def test_a_large_run_is_sent_a_layer_at_a_time_and_no_run_is_huge(name: str) -> None:
+    trace = pipeline(name)(LONG if name == "trained text" else example(name))
+    packed = pack(trace, layer=1)
+    assert len(packed.message) < 2 * MOST_BYTES
+    assert 1 in packed.about["sent"]
+    if len(packed.about["sent"]) == 1:
+        assert 0 in packed.about["arrays"]["n2"]["layers"], "what enters the layer"
+
+
+# -- the answer ----------------------------------------------------------------------------------------------------
+
+
+def test_words_are_ranked_at_every_token_and_read_after_every_layer() -> None:
+    text = load("text")
+    trace = text(TIRED)
+    place = trace.tokens.index("[MASK]")
+    answers = answers_of(trace, right={place: "did"})
+    p = softmax(trace["logits"].astype(np.float64))
+    assert answers.kind == "word" and set(answers.rows) == set(range(15)) and set(answers.lens) == {place}
+    for token, bars in answers.rows.items():
+        best = np.argsort(-p[token])[: len(bars)]
+        assert [name for name, _ in bars] == [text.reader.vocabulary[i] for i in best]
+        assert [value for _, value in bars] == pytest.approx(p[token][best], abs=1e-5)
+    read = text.read_layers(trace, place)[1:]
+    assert len(answers.lens[place]) == len(read)
+    for bars, layer in zip(answers.lens[place], read, strict=True):
+        assert [value for _, value in bars] == pytest.approx(np.sort(layer)[::-1][: len(bars)], abs=1e-5)
+
+
+def test_classes_stand_in_their_order_and_are_read_after_every_layer() -> None:
+    trace = trace_of("trained digits")
+    answers = answers_of(trace, name=lambda label: f"digit {label}")
+    assert answers.kind == "class" and answers.reads == 0
+    assert [name for name, _ in answers.rows[-1]] == [f"digit {number}" for number in range(10)]
+    assert [value for _, value in answers.rows[-1]] == pytest.approx(trace.answer[0].probabilities)
+    read = pipeline("trained digits").read_layers(trace)[1:]
+    found = np.array([[value for _, value in bars] for bars in answers.lens[-1]])
+    np.testing.assert_allclose(found, read, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("004", "none"), ("a vector of a picture", "vector"), ("translation", "decoder")]
+)
+def test_without_a_head_the_encoders_output_is_shown(name: str, kind: str) -> None:
+    packed = pack(trace_of(name))
+    assert packed.about["answers"]["kind"] == kind and "z" in packed.about["arrays"]
+    assert f"answer_{kind}" in WORDS
+
+
+# -- changes ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["trained text", "pre-norm patches", "gated words"])
+def test_an_edit_marks_the_picture_that_it_touches_first(name: str) -> None:
+    run = pipeline(name)
+    marked = {
+        "layers.1.attention.Q": "1.q",
+        "layers.1.attention.scores": "1.s",
+        "layers.1.attention.weights": "1.w",
+        "layers.1.attention.heads": "1.a",
+        "layers.1.ffn.hidden": "1.h",
+        "layers.1.add_2": "1.n2",
+        "layers.1.ffn.output": "1.n2",
+        "embedding.tokens": "x0",
+    }
+    for key, picture in marked.items():
+        trace = run(example(name), (Edit(key, "scale", value=0.5),))
+        assert pack(trace).about["changed"] == [picture], key
+    assert pack(run(example(name))).about["changed"] == []
+
+
+# -- as a file ------------------------------------------------------------------------------------------------------
+
+
+def test_the_file_holds_all_that_it_needs_and_names_no_address(tmp_path: Path) -> None:
+    page = load("text")(TIRED).overview(layer=2, head=6)
+    assert page.place == {"layer": 2, "head": 6, "token": 3}
+    written = page.save(tmp_path / "run.html").read_text("utf-8")
+    addresses = set(re.findall(r"https?://[^\s\"'<>)]+", written))
+    assert addresses <= {"http://www.w3.org/2000/svg"}  # a name, and nothing that is fetched
+    assert "src=" not in written and "@import" not in written and not re.search(r"url\((?!#)", written)
+    assert page._repr_html_().startswith("<iframe srcdoc=")
+
+
+def test_by_default_a_hidden_token_is_shown_in_the_head_that_attends_most_to_another() -> None:
+    trace = load("text")(TIRED)
+    place = trace.overview().place
+    assert trace.tokens[place["token"]] == "[MASK]"
+    words = [i for i, token in enumerate(trace.tokens) if token not in ("[CLS]", "[SEP]", "[MASK]")]
+    weights = trace.over_layers("attention.weights")[:, :, place["token"]][:, :, words]
+    assert weights[place["layer"], place["head"]].max() == weights.max()
+
+
+@pytest.mark.parametrize("name", [*ALL, *TRANSLATORS])
+def test_any_run_has_an_overview(name: str) -> None:
+    page = trace_of(name).overview()
+    assert isinstance(page, Overview)
+    run = re.search(r'<script type="application/json" id="run">(.*?)</script>', page.html, re.DOTALL)
+    assert run is not None
+    described = json.loads(run[1])
+    assert described["tokens"] == trace_of(name).tokens[:MOST_ROWS]
+    assert [one["symbol"] for one in described["pictures"]] == [one.symbol for one in pictures_of(trace_of(name).graph)]
+
+
+def test_a_hostile_sentence_closes_no_script() -> None:
+    page = load("text")("</script><b>x</b> <!-- [MASK] & \" '").overview().html
+    assert page.count("</script>") == 2 and "<b>x" not in page and "<!--" not in page
+
+
+# -- words -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_painter_says_what_there_are_words_for_and_nothing_else() -> None:
+    source = PAINTER.read_text("utf-8")
+    asked = set(re.findall(r"words\.(\w+)", source)) | set(
+        re.findall(r"'((?:read|film|cell|picture|answer)\w*)'", source)
+    )
+    captions = {one.caption for name in ALL for one in pictures_of(trace_of(name).graph)}
+    assert asked <= WORDS.keys() | {"answer"}, asked - WORDS.keys()
+    made = {key for key in WORDS if re.match("cell|answer_|film_|read_|picture", key)}
+    assert WORDS.keys() - asked - captions - made <= {"moved", "changed_run"}
+    assert all(f"{{{name}}}" not in text for text in WORDS.values() for name in ("tokens", "word"))
+
+
+def test_what_looks_are_given_to_is_there() -> None:
+    styled = set(re.findall(r"\.([a-z][\w-]*)", re.sub(r"/\*.*?\*/", "", STYLE.read_text("utf-8"), flags=re.DOTALL)))
+    source = PAINTER.read_text("utf-8")
+    unknown = {name for name in styled if not re.search(rf"\b{re.escape(name)}\b", source)}
+    assert unknown <= {"overview-page"}, unknown

@@ -1,0 +1,36 @@
+"""The padding mask on Attention: what fillers take of a token's attention behind it, and without it."""
+
+import numpy as np
+import pytest
+
+from model.fillers import FILLERS, fill_up
+from pages.ui.runs import pipelines
+from pages.ui.text.numbers import decimal
+from tests.pages.opening import assert_fine, charts, numbers, open_page, texts
+
+SENTENCE = "the dog chased the [MASK] ."
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_fillers_are_added_behind_their_mask_and_without_it(lang: str) -> None:
+    app = open_page("attention", s=SENTENCE, stage="masked", panel="steps", token="6", lang=lang)
+    assert not [one for one in app.main.button_group if one.key == "fillers.way"], "computed when it is opened"
+    app.session_state["fillers.box"] = True
+    assert_fine(app.run())
+    pipeline = pipelines.pipeline("text")
+    found = fill_up(pipeline, pipeline(SENTENCE).ids, 5)
+    for number, way in enumerate(("alone", "masked", "open")):
+        (pills,) = (one for one in app.main.button_group if one.key == "fillers.way")
+        assert_fine(pills.set_value(way).run())
+        (drawn,) = (one["figure"] for one in charts(app) if one["key"] == "attention.fillers")
+        of_words, of_fillers = (numbers(trace["y"]) for trace in drawn["data"])
+        assert len(of_fillers) == len(pipeline(SENTENCE).ids) + FILLERS * (way != "alone")
+        assert (of_fillers.sum() > 0) == (way == "open")
+        np.testing.assert_allclose(of_words + of_fillers, found.rows[number], atol=1e-4)
+        assert decimal(float(found.answers.p[number].max())) in texts(app).replace("\\", "")
+
+
+def test_a_picture_is_not_filled_up_nor_a_sentence_without_an_answer() -> None:
+    for link in ({"input": "digit"}, {"model": "paper", "s": SENTENCE}):
+        app = open_page("attention", stage="masked", panel="steps", **link)
+        assert "fillers.box" not in app.session_state
