@@ -79,6 +79,7 @@ PAGES: tuple[PageRow, ...] = (
         "layer",
         attention=True,
         shown_of=LAYER_AND_HEAD,
+        but=(Part("layers", LAYER, "words"),),
     ),
     PageRow(
         "heads",
