@@ -46,6 +46,7 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     "stMain",
     "stMainBlockContainer",
     "stMarkdownContainer",
+    "stNumberInput",
     "stPageLink",
     "stPopover",
     "stPopoverBody",
