@@ -30,15 +30,16 @@ from pages.ui.text.numbers import written
 AFTER_SUM = r"\operatorname{%s}\bigl(X + \operatorname{Sublayer}(X)\bigr)"
 BEFORE_SUBLAYER = r"X + \operatorname{Sublayer}\bigl(\operatorname{%s}(X)\bigr)"
 JUST_THE_SUM = r"X + \operatorname{Sublayer}(X)"
-#: A tab in links of before -> the tab of now.
 FORMER = {"values": "maps", "without": "ablation", "why": "ablation"}
 text, word = texts_of("add_and_norm")
 
 
 class AddAndNorm(Page):
+    former = FORMER
+
     def __init__(self, choice: Choice) -> None:
         self.asked_for_values = choice.panel == "values"
-        super().__init__(choice.with_(panel=FORMER.get(choice.panel or "", choice.panel)))
+        super().__init__(choice)
 
     @property
     def sub(self) -> Sublayer:

@@ -153,7 +153,7 @@ class Heads(Page):
             "rows": rows,
             "columns": columns,
             "cell": chosen_cell(self, key),
-            "below": FACTS,
+            "spare": FACTS,
         }
         draw_map(self, key, attends_most(self, key), **look)
         if self.beside(key):

@@ -1,8 +1,8 @@
 """A run on one screen: its pictures as few bytes, and the painter that shows them in a browser."""
 
 from model.overview.answers import Answers, answers_of
-from model.overview.packing import Packed, pack
+from model.overview.packing import Packed, columns_of, pack
 from model.overview.page import PAINTER, STYLE, Overview
 from model.overview.words import WORDS
 
-__all__ = ["PAINTER", "STYLE", "WORDS", "Answers", "Overview", "Packed", "answers_of", "pack"]
+__all__ = ["PAINTER", "STYLE", "WORDS", "Answers", "Overview", "Packed", "answers_of", "columns_of", "pack"]

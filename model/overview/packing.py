@@ -53,23 +53,21 @@ def pack(
     layer: int = 0,
     answers: Answers | None = None,
     picture: np.ndarray | None = None,
+    whole: bool = False,
 ) -> Packed:
     """Everything that the painter shows of a run.
 
-    layer: the one that is sent of a run too large to send all. answers: in place of the network's own, where the caller
-    names classes otherwise. picture: the input as it looks, (height, width[, 3]) in [0, 1], if not as the network reads
-    it.
+    layer: the one that is sent of a run too large to send all, unless the whole of it is wanted. answers: in place of
+    the network's own, where the caller names classes otherwise. picture: the input as it looks, (height, width[, 3]) in
+    [0, 1], if not as the network reads it.
     """
     config, graph = trace.config, trace.graph
     answers = answers or answers_of(trace)
-    rows, every = min(len(trace.tokens), MOST_ROWS), range(config.layers)
-    columns = _columns(rows, config.layers, config.heads, config.d_model, config.d_ff)
-    sent: Iterable[int] = every
-    if columns is None:
-        columns, sent = MOST_COLUMNS, [layer]
-    writer = _Writer(rows, columns)
+    rows, columns = min(len(trace.tokens), MOST_ROWS), columns_of(trace)
+    sent: Iterable[int] = range(config.layers) if columns or whole else [layer]
+    writer = _Writer(rows, columns or MOST_COLUMNS)
     writer.add("x0", 0, trace[key_before(graph)])
-    if layer and columns and 0 not in sent:  # what enters the only layer that is sent
+    if layer - 1 not in sent and layer:  # what enters the only layer that is sent
         writer.add("n2", layer - 1, trace[keys_of(graph, layer - 1)["n2"]])
     for number in sent:
         for role, key in keys_of(graph, number).items():
@@ -111,12 +109,15 @@ def pooled(values: np.ndarray, most: int) -> tuple[np.ndarray, int]:
     return np.take_along_axis(padded, strongest, -1)[..., 0], together
 
 
-def _columns(rows: int, layers: int, heads: int, d_model: int, d_ff: int) -> int | None:
-    """How many columns pictures may have, so that all layers are small enough to send; None: whatever they have not."""
-    columns = MOST_COLUMNS
+def columns_of(trace: Run) -> int | None:
+    """How many columns pictures may have, so that all layers are small enough to be sent at once.
+
+    None: they never are, and one layer is sent at a time.
+    """
+    rows, config, columns = min(len(trace.tokens), MOST_ROWS), trace.config, MOST_COLUMNS
     while columns >= LEAST_COLUMNS:
-        wide = 3 * d_model + 3 * min(columns, d_model) + min(columns, d_ff)
-        if layers * rows * (wide + 2 * heads * rows) <= MOST_BYTES:
+        wide = 3 * config.d_model + 3 * min(columns, config.d_model) + min(columns, config.d_ff)
+        if config.layers * rows * (wide + 2 * config.heads * rows) <= MOST_BYTES:
             return columns
         columns //= 2
     return None

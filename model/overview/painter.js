@@ -307,7 +307,8 @@ export function overview(root, run, options) {
     })
     const thumbs = head.appendChild(make('div', { className: 'thumbs', role: 'group', ariaLabel: words.heads }, make('span', { className: 'name', textContent: words.head }), ...nodes.heads))
     const ramp = (kind, from, to, text) => make('span', { className: 'legend' }, from, make('i', { className: `ramp ${kind}` }), `${to} ${text}`)
-    const top = run.arrays.w.top, legends = make('div', { className: 'legends' }, ramp('share', '0 ', top < 1 ? ` ${top.toFixed(1)}+` : ' 1', words.legend_weights),
+    const { top } = run.arrays.w, end = top < 1 ? top.toFixed(1) + '+' : '1'
+    const legends = make('div', { className: 'legends' }, ramp('share', '0 ', ' ' + end, words.legend_weights),
       ramp('signed', '− ', ' +', words.legend_numbers))
     const wide = ORDER.some(role => run.arrays[role] && run.arrays[role].of > at.pics[role].w)
     if (wide) legends.append(make('span', { className: 'legend', textContent: words.legend_pooled }))
@@ -577,10 +578,13 @@ export function overview(root, run, options) {
     caption.replaceChildren(...said(words[bars || !Object.keys(run.answers.rows).length ? `answer_${kind}` : 'answer_unread'], about))
     nodes.bars.replaceChildren()
     nodes.out.setAttribute('visibility', 'hidden')
-    const line = ([name, value], most, best) => [
-      make('span', { className: 'bar-name', translate: false, textContent: name, title: name }),
-      make('span', { className: best ? 'bar best' : 'bar' }, make('i', { style: `width: calc((100% - 2.6em) * ${clamp(Math.abs(value) / (most || 1), .02, 1).toFixed(3)})` }),
-        make('span', { textContent: two(value) }))]
+    const line = ([name, value], most, best) => {
+      const share = clamp(Math.abs(value) / (most || 1), .02, 1).toFixed(3)
+      return [
+        make('span', { className: 'bar-name', translate: false, textContent: name, title: name }),
+        make('span', { className: best ? 'bar best' : 'bar' }, make('i', { style: `width: calc((100% - 2.6em) * ${share})` }),
+          make('span', { textContent: two(value) }))]
+    }
     if (!bars) {
       const map = run.map('z', 0, 0)
       if (!map) return

@@ -92,12 +92,12 @@ def test_what_is_chosen_faster_than_the_server_answers_never_goes_back(page: Pag
     assert page.evaluate(FIGURE, "drawn") == page.evaluate(FIGURE, "wanted")
 
 
-def test_a_word_that_is_clicked_is_drawn_at_once(page: Page, app_url: str) -> None:
+def test_a_layer_that_is_clicked_is_drawn_at_once(page: Page, app_url: str) -> None:
     visit(page, app_url, "attention", **LINK)
-    click = "() => document.querySelectorAll('.st-key-chips button')[6].click()"
+    click = "() => document.querySelectorAll('.st-key-either-layer button')[3].click()"
     drawn = page.evaluate(f"() => {{ ({click})(); return ({FIGURE})('drawn') }}")
-    assert drawn != page.evaluate(FIGURE, "wanted") or asked(page.url).get("token") == "7"
-    page.wait_for_url(lambda url: asked(url).get("token") == "7")
+    assert drawn != page.evaluate(FIGURE, "wanted") or asked(page.url).get("layer") == "4"
+    page.wait_for_url(lambda url: asked(url).get("layer") == "4")
     page.wait_for_function(f"() => !({BEHIND})()")
     settle(page)
     assert page.evaluate(FIGURE, "wanted") == drawn

@@ -4,7 +4,9 @@ import csv
 import io
 import json
 import re
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +18,15 @@ from streamlit.testing.v1 import AppTest
 from model.analysis import softmax
 from pages.school.classroom import standing
 from pages.school.classroom import store as kept
+from pages.school.classroom.door import LOOKS, MOST_FAILURES, CrowdedError, Door
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.questions import CHIPS
-from pages.school.classroom.store import SURE, Ballot, Store, UnavailableError
+from pages.school.classroom.store import SURE, Ballot, Store, UnavailableError, UnknownClassError
 from pages.school.lessons.lesson import ENCODER
 from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
 from pages.school.questions.case import short
 from pages.school.questions.question import Own, Question
-from pages.school.teaching import desk, report
+from pages.school.teaching import desk, follow, report
 from pages.ui.runs import pipelines
 from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.view import View
@@ -40,6 +43,7 @@ def classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     monkeypatch.setattr(desk, "HURRY", 0.0)
     kept.store.cache_clear()
     standing._look.cache.clear()
+    monkeypatch.setattr(follow, "door", Door())
     yield kept.store()
     kept.store.cache_clear()
 
@@ -425,7 +429,7 @@ def test_the_class_goes_where_its_teacher_leads(classes: Store) -> None:
     app.toggle(key="class.leads").set_value(True).run()
     assert room_of(app, classes).lead.startswith("heads?") and "class=" not in room_of(app, classes).lead
     led = room_of(app, classes).led
-    app.slider(key="layer").set_value(3).run()
+    app.button_group(key="either.layer").set_value(2).run()
     assert "layer=3" in room_of(app, classes).lead and room_of(app, classes).led > led
     member = open_page("attention", lang="zh", **{"class": code_of(app)})
     assert catalogue("zh")["class.led"] in texts(member)
@@ -433,3 +437,31 @@ def test_the_class_goes_where_its_teacher_leads(classes: Store) -> None:
     assert catalogue("zh")["class.led"] not in texts(member)
     app.toggle(key="class.leads").set_value(False).run()
     assert room_of(app, classes).lead == ""
+
+
+def test_links_with_made_up_codes_are_soon_looked_up_slowly_and_a_member_stays_where_he_is(
+    classes: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code, _ = classes.create(desk.Plan().written())
+    looked: list[str] = []
+    real = classes.room
+    monkeypatch.setattr(Store, "room", lambda _, code: looked.append(code) or real(code))
+    member, said = open_page("attention", **{"class": code}), catalogue("en")["class.not_there"]
+    assert said not in texts(member)
+    began = time.monotonic()
+    with ThreadPoolExecutor(30) as pool:
+        links = [f"AAAA{a}{b}" for a in "BCDEFGHJKL" for b in "BCDEFGHJKLMNPQ"]
+        wrong = list(pool.map(lambda made_up: _looked_up(classes, made_up), links))
+    assert not any(wrong)
+    assert len(looked) - 1 <= MOST_FAILURES + LOOKS * (time.monotonic() - began + follow.LONGEST_WAIT) < len(links)
+    member.run()
+    assert said not in texts(member)
+    assert said not in texts(open_page("attention", **{"class": code})), "and who opens the right link is let in"
+
+
+def _looked_up(classes: Store, code: str) -> bool:
+    """Whether a visitor learns that there is such a class."""
+    try:
+        return follow._room(classes, code) is not None
+    except (UnknownClassError, CrowdedError):
+        return False

@@ -121,7 +121,7 @@ def test_the_laboratory_takes_both_products_of_distances_away(monkeypatch: pytes
     app = open_page("what_if", model=name, s=SENTENCE, panel="places", edits=edits)
     assert len(app.session_state["choice"].edits) == 2 and not app.warning
     assert catalogue("en")["what_if.positions_told_apart"][:40] in said_on(app)
-    assert catalogue("en")["what_if.positions_content_to_position"] in str(figure(app, len(charts(app)) - 1))
+    assert catalogue("en")["what_if.positions_content_to_position"] in str(charts(app))
 
 
 def test_what_holds_of_q_k_alone_is_not_said_of_the_score(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,6 +138,14 @@ def test_the_message_of_a_run_is_the_same_for_every_place() -> None:
     assert sent(one).message == sent(other).message
 
 
+def test_of_a_run_too_large_to_send_the_chosen_layer_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("model.overview.packing.MOST_BYTES", 1000)
+    trace = load("text")("much too large .")
+    packed = assert_shows(open_page("home", s="much too large .", layer="4"), trace)
+    assert packed.about["sent"] == [3] and set(packed.about["arrays"]["n2"]["layers"]) == {2, 3}
+    assert assert_shows(open_page("home", s="much too large .", layer="1"), trace).about["sent"] == [0]
+
+
 def test_an_edit_marks_its_picture_and_its_effect_on_the_answer_is_said() -> None:
     off = Edit("layers.2.attention.heads", "zero", head=6)
     app = open_page("home", s=MASKED, edits=edit_code(off))

@@ -89,7 +89,7 @@ def test_a_damaged_table_of_a_checkpoint_is_as_good_as_none(corpus: Path, nothin
 
 def test_pieces_are_shown_as_text_and_it_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of(byte_level))
-    said = said_on(open_page("tokens", model=name, s="the unhappy cat <mask>"))
+    said = said_on(open_page("tokens", model=name, s="the unhappy cat <mask>", panel="pieces"))
     assert all(f"[{piece}]" in said for piece in ("the", "cat", "[MASK]"))
     assert catalogue("en")["tokens.read_space"].format(space="Ġ").replace("\\", "") in said
     assert said.count("Ġ") == 1

@@ -83,4 +83,4 @@ def test_the_laboratory_takes_turns_and_windows_away(monkeypatch: pytest.MonkeyP
     edits = "layers.{l}.attention.Q_rotated~bypass~~layers.{l}.attention.K_rotated~bypass"
     app = open_page("what_if", model=name, s=SENTENCE, panel="places", edits=edits)
     assert len(app.session_state["choice"].edits) == 2 and not app.warning
-    assert catalogue("en")["what_if.positions_masked"] in str(figure(app, len(charts(app)) - 1)) + said_on(app)
+    assert catalogue("en")["what_if.positions_masked"] in str(charts(app)) + said_on(app)

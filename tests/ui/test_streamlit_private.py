@@ -137,7 +137,7 @@ def _looked_for() -> set[str]:
     for source in OURS:
         text = re.sub(r"/\*.*?\*/|\$\{[^{}]*\}", "", source.read_text("utf-8"), flags=re.DOTALL)
         found.update(re.findall(r'data-testid="?([\w-]+)', text))
-        found.update(re.findall(r"\[(data-(?!testid|do|menu)[\w-]+)", text))
+        found.update(re.findall(r"\[(data-(?!testid|do|menu|role|word|detail|theme)[\w-]+)", text))
         selectors = r"[^{};]+(?=\{)" if source == assets.STYLE else r"'[^'\n]*'|`[^`\n]*`"
         for selector in re.findall(selectors, text):
             found.update(re.findall(r"(?<![\w/])\.([a-zA-Z_][\w-]*)", selector))
@@ -146,9 +146,9 @@ def _looked_for() -> set[str]:
 
 @cache
 def _ours() -> str:
-    """All Python and scripts of pages/, in which the classes of our own are written."""
-    folders = HOUSE / "pages", HOUSE / "model/overview"
-    sources = [source for folder in folders for kind in ("*.py", "*.js") for source in folder.rglob(kind)]
+    """All Python and scripts of pages/ and of the overview, in which the classes of our own are written."""
+    folders = HOUSE / "pages", HOUSE / "model" / "overview"
+    sources = (source for folder in folders for kind in ("*.py", "*.js") for source in folder.rglob(kind))
     return "\n".join(source.read_text("utf-8") for source in sources)
 
 

@@ -1,10 +1,12 @@
 """Follow me: who has the app open with a class in his link sees what the teacher looks at, or leaves her view."""
 
+import time
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
-from pages.school.classroom.store import Store, UnavailableError, UnknownClassError, store
+from pages.school.classroom.door import CrowdedError, address_of, door
+from pages.school.classroom.store import Room, Store, UnavailableError, UnknownClassError, store
 from pages.school.teaching import desk
 from pages.ui.components.kept import kept
 from pages.ui.components.live import LATER, live
@@ -14,8 +16,9 @@ from pages.ui.state.choice import FIELDS, Choice
 from pages.ui.state.link import select
 from pages.ui.text import texts_of
 
-#: In the session: of a teacher, where she last led to; of a member, which of her views he has seen.
-LED_TO, SEEN = "class.led_to", "class.seen"
+#: In the session: where a teacher last led to; which of her views a member has seen, and the code of his class.
+LED_TO, SEEN, MEMBER_OF = "class.led_to", "class.seen", "class.member_of"
+LONGEST_WAIT = 1.0  # seconds for which a page waits until its code may be looked up
 #: What stays each reader's own.
 OWN = {"lang", "big", "goal", "of_class", "role"}
 text, word = texts_of("class")
@@ -36,7 +39,7 @@ def beside(page: str) -> None:
             _lead(store(), code, key, page, choice)
         elif page != "class":
             _follow(store(), code)
-    except (UnavailableError, UnknownClassError):
+    except (CrowdedError, UnavailableError, UnknownClassError):
         st.caption(text("not_there"))
 
 
@@ -56,16 +59,32 @@ def _lead(classes: Store, code: str, key: str, page: str, choice: Choice) -> Non
 
 def _follow(classes: Store, code: str) -> None:
     """A member's switch; while it is on, what the teacher looks at comes here, too."""
-    room = classes.room(code)
-    if room is None:
-        st.caption(text("not_there"))
-        return
+    room = _room(classes, code)
     if "class.follows" not in st.session_state:
         st.session_state["class.follows"] = True
     if not st.toggle(word("follow", code=code), key="class.follows", persist_state="session"):
         return
     st.caption(text("led" if room.lead else "not_led"))
     live(code, room.ticket, room.version, st.session_state.get(SEEN, 0), every=LATER, on_moved=_go_there)
+
+
+def _room(classes: Store, code: str) -> Room:
+    """The class of this code. Who opens links to many classes that do not exist waits, as who tries codes on a phone.
+
+    Raises UnknownClassError, CrowdedError.
+    """
+    known = st.session_state.get(MEMBER_OF) == code
+    address = address_of(st.context.ip_address or "", st.context.headers.get("X-Forwarded-For", ""))
+    if not known:
+        if (seconds := door.wait(address)) > LONGEST_WAIT:
+            raise CrowdedError
+        time.sleep(seconds)
+    if (room := classes.room(code)) is None:
+        raise UnknownClassError
+    if not known:
+        door.was_right(address)
+        st.session_state[MEMBER_OF] = code
+    return room
 
 
 def _go_there() -> None:

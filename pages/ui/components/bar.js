@@ -6,7 +6,7 @@ const BOUND = 10_000  // ms; so long does a click wait for its page
 addEventListener('popstate', () => { document.bound = undefined })
 document.addEventListener('click', event => {
   const on = what => event.composedPath().some(part => part.matches?.(what))
-  if (on('a') && !on('.navbar')) document.bound = undefined
+  if (on('a, .overview') && !on('.navbar')) document.bound = undefined
 }, true)
 
 const make = (parent, kind, own, ...children) => {

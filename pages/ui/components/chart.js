@@ -217,7 +217,10 @@ export default function({ data, parentElement, setTriggerValue }) {
   for (const kind of ['pointermove', 'pointerdown']) place.addEventListener(kind, light, { capture: true, passive: true })
   place.addEventListener('pointerleave', dim)
   draw(place)
-  if (!window.Plotly) document.getElementById('plotly').addEventListener('load', () => draw(place), { once: true })
+  if (!window.Plotly) {
+    window.bringPlotly()
+    document.getElementById('plotly').addEventListener('load', () => draw(place), { once: true })
+  }
   const size = new ResizeObserver(() => {  // what ends with the screen is drawn anew when it is moved, too
     const moved = place.wanted.figure.layout.meta?.below && place.above !== undefined && Math.abs(aboveOf(place) - place.above) > 2
     if (Math.floor(parentElement.clientWidth) !== place.width || moved) draw(place)

@@ -14,6 +14,7 @@ async function drawn(key) {
 
 /* A figure that is on no page: nothing else there may have waited for Plotly yet. */
 async function onPaper(figure) {
+  window.bringPlotly()
   if (!window.Plotly) await new Promise(done => document.getElementById('plotly').addEventListener('load', done, { once: true }))
   const { data, layout } = JSON.parse(figure), template = { layout: { ...PAPER, xaxis: SIDE, yaxis: SIDE } }
   const shown = { data, layout: { ...layout, template, paper_bgcolor: '#fff', width: WIDTH } }

@@ -19,6 +19,7 @@ export default function({ data, parentElement, setTriggerValue }, { fromBytes, o
       on: { place: place => root.send('place', { place: changed(place) }), open: (role, place) => root.send('open', { role, place: changed(place) }) },
     })
   root.heed()
+  setTimeout(() => (window.requestIdleCallback ?? setTimeout)(window.bringPlotly), 1500)  // for the next page
   return () => {
     if (!root.isConnected) root.shown.leave()
   }

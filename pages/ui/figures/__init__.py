@@ -44,7 +44,6 @@ from pages.ui.figures.matrices import (
     Thumbnail,
     abreast,
     block_of,
-    covered,
     heatmap,
     thumbnails,
     tiles,

@@ -11,7 +11,6 @@ import numpy as np
 from pages.ui.figures.base import (
     ACCENT,
     BARE,
-    GREY,
     MOST_CLICKABLE,
     MOST_NAMED,
     SHARES,
@@ -33,7 +32,6 @@ from pages.ui.figures.base import (
     thinned,
     tile_layout,
     tile_markers,
-    tint,
     unseen,
     with_gap,
     words_at,
@@ -317,14 +315,6 @@ def tiles(
         below = {"textfont": {"size": size}, "cliponaxis": True, "showlegend": False}
         traces.append(words_at(np.stack([column, foot], axis=1), list(map(label, words)), **below))
     return figure_of(traces, tile_layout(rows, columns, (n_rows, n_columns), chosen, height, square=square))
-
-
-def covered(n_rows: int, n_columns: int, rows: Axis, columns: Axis, **options) -> Figure:
-    """A heatmap before its values are seen: empty cells that answer to a click. options: those of `heatmap_parts`."""
-    shown = {"square": False, "clickable": True, **options}
-    (cells, marks), layout = heatmap_parts(np.zeros((n_rows, n_columns)), rows, columns, **shown)
-    cells |= {"colorscale": [[end, tint(GREY, 0.18)] for end in (0, 1)], "showscale": False}
-    return figure_of([cells, marks | {"customdata": None, "hovertemplate": "%{y}<extra></extra>"}], layout)
 
 
 def worded(values: np.ndarray, words: Sequence[Sequence[str]], rows: Axis, columns: Axis, **options) -> Figure:

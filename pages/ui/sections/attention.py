@@ -51,7 +51,7 @@ def attention_map(view: View, prefix: str, controls: DeltaGenerator) -> None:
         elif look == "map":
             _colour_range(view)
     if look == "map":
-        attention_step(view, prefix, "weights", below=SENTENCE)
+        attention_step(view, prefix, "weights", spare=SENTENCE)
         return
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -170,8 +170,8 @@ def attention_step(view: View, prefix: str, step: str, **look: int) -> None:
     said = attends_most(view, key) if step == "weights" else sentence(view, prefix, step)
     shown = {"rows": rows, "columns": columns}
     apart = step == "scores" and view.trace.config.distance_terms
-    under = partial(products_beside, view, prefix, **shown) if apart else None
-    cell_map(view, key, said, about=by_hand_or_why, under=under, title=plain(f"attention.{step}"), **shown, **look)
+    below = partial(products_beside, view, prefix, **shown) if apart else None
+    cell_map(view, key, said, about=by_hand_or_why, below=below, title=plain(f"attention.{step}"), **shown, **look)
     if step == "scores" and view.kind == "drawing":
         patch_pair(view, *chosen_cell(view, key)[-2:])
 

@@ -86,7 +86,7 @@ def draw_map(
     focus: bool = False,
     keys: bool = True,
     follows: bool | None = None,
-    below: int = 0,
+    spare: int = 0,
 ) -> None:
     """The map of one quantity (of the chosen head), each cell of which can be clicked.
 
@@ -94,7 +94,7 @@ def draw_map(
     strongest: the value of the strongest colour, for a range shared among maps. focus: a click also puts this quantity
     into focus, on pages that show several. keys: whether Shift and an arrow move the cell.
     follows: of maps side by side, whether another one names the rows for it, too; on a phone, each for itself. Their
-    headings are of one height, so that rows stand beside rows: no equation stands there. below: the map grows with the
+    headings are of one height, so that rows stand beside rows: no equation stands there. spare: the map grows with the
     screen, but for so many pixels that stay free below it.
     """
     quantity = view.trace.quantity(key)
@@ -127,8 +127,8 @@ def draw_map(
     )
     if follows:
         figure.layout["meta"] = {**figure.layout.get("meta", {}), "follows": True}
-    if below:
-        figure.layout["meta"] = {**figure.layout.get("meta", {}), "grows": LEAST, "below": below}
+    if spare:
+        figure.layout["meta"] = {**figure.layout.get("meta", {}), "grows": LEAST, "below": spare}
     kinds = ("", *quantity.axes)[-2:]
 
     def choose(row: int, column: int) -> None:
@@ -232,20 +232,20 @@ def cell_map(
     *,
     cell: tuple[int, ...] | None = None,
     about: Callable[[View, str, tuple[int, ...]], None] = working,
-    under: Callable[[], None] | None = None,
+    below: Callable[[], None] | None = None,
     **look: object,
 ) -> None:
     """One map, and beside it what there is to say `about` its chosen cell: mostly its arithmetic.
 
-    cell: the chosen one, where it is not that of `chosen_cell`. under: draws what stands under the map. look: as for
+    cell: the chosen one, where it is not that of `chosen_cell`. below: draws what stands under the map. look: as for
     `draw_map`.
     """
     cell = cell or chosen_cell(view, key)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         draw_map(view, key, sentence, cell=cell, **look)
-        if under:
-            under()
+        if below:
+            below()
     with right:
         if view.beside(key):
             draw_other(view, key, cell, **look)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from model import Trace
-from model.overview import WORDS, Overview, Packed, answers_of, pack
+from model.overview import WORDS, Overview, Packed, answers_of, columns_of, pack
 from pages.ui.components.overview import overview
 from pages.ui.frame.navigation import open_with
 from pages.ui.sections.answers import all_probabilities
@@ -48,22 +48,23 @@ def _open(role: str, place: dict[str, int]) -> None:
 def as_file(view: View) -> Callable[[], str]:
     """What makes the run as one file, when it is asked for."""
     place = {"layer": view.layer, "head": view.head, "token": view.token}
-    made = Overview(packed(view), place, view.about(), language())
+    made = Overview(packed(view, whole=True), place, view.about(), language())
     return lambda: made.html
 
 
-def packed(view: View) -> Packed:
+def packed(view: View, whole: bool = False) -> Packed:
     """The run for the painter, with all that it says. Made once for each run, language and layer that is sent."""
     trace, kept = view.trace, _kept(view.trace)
-    layer = view.layer if any(len(one.about["sent"]) < trace.config.layers for one in kept.values()) else 0
-    key = language(), layer, view.usual_token, tuple(view.typed.ids), note(view)
+    whole = whole or columns_of(trace) is not None
+    layer = 0 if whole else view.layer  # the same for all layers, where all are sent
+    key = language(), whole, layer, view.usual_token, tuple(view.typed.ids), note(view)
     if key not in kept:
         hidden = [place for place, token in enumerate(trace.tokens) if token == "[MASK]"]
         seen = {place: view.typed.tokens[place] for place in hidden}
         right = {place: word for place, word in seen.items() if word != "[MASK]"}
         asked = hidden or [view.usual_token]
         answers = answers_of(trace, asked=asked, right=right, name=class_label)
-        made = pack(trace, layer=layer, answers=answers, picture=view.seen)
+        made = pack(trace, layer=layer, answers=answers, picture=view.seen, whole=whole)
         words = {name: plain(f"overview.{name}") for name in WORDS}
         kept[key] = made.with_(words=words, note=note(view))
     return kept[key]
@@ -81,7 +82,7 @@ def note(view: View) -> str:
     if "logits" not in view.trace:
         return plain("overview.changed_run")
     now, before = (np.atleast_2d(all_probabilities(run)) for run in (view.trace, view.original))
-    place = view.token if len(now) > 1 else 0
+    place = view.usual_token if len(now) > 1 else 0
     moved = np.abs(now - before)[place]
     most = int(moved.argmax())
     values = {"before": decimal(before[place, most]), "after": decimal(now[place, most])}

@@ -3,6 +3,13 @@
 window.__streamlit = { BACKEND_BASE_URL: new URL('.', location).href }
 document.documentElement.classList.toggle('big', new URLSearchParams(location.search).get('big') === 'true')
 
+/* Plotly is large, and Home needs none of it: there it comes when all is painted, or when a chart asks for it. */
+window.bringPlotly = () => {
+  const library = document.getElementById('plotly')
+  if (!library.src) library.src = library.dataset.src
+}
+if (location.pathname.split('/').at(-1)) window.bringPlotly()
+
 /* What a link leaves out of all pages is never seen: hide=strip,chips. */
 const leaveOut = () => {
   const names = new URLSearchParams(location.search).get('hide') ?? ''
