@@ -10,7 +10,7 @@ from cachetools.keys import hashkey
 from model.pipeline import Reading
 from pages.school.lessons.lesson import END, LESSONS, TOUR
 from pages.school.lessons.maker import make_a_lesson
-from pages.school.lessons.wording import called
+from pages.school.lessons.wording import answer_in_words, called
 from pages.school.questions.case import Case, Guess, Truth
 from pages.school.teaching.cases import lesson_of, truth_here, usual_case, with_a_gap
 from pages.school.teaching.homework import homework
@@ -128,6 +128,8 @@ class Lesson(Page):
                     st.button(word("previous"), icon=":material/chevron_left:", key="lesson.previous", **back)
                 leave: dict[str, Any] = {"on_click": open_with, "args": ("home",), "key": "lesson.leave"}
                 st.button(word("leave"), type="tertiary", **leave)
+            if place:
+                self._before(stations[place - 1])
         with right:
             station.draw()
         if self.choice.big and not st.session_state.get(BACK):  # where a class waits, that key goes back to it
@@ -141,6 +143,14 @@ class Lesson(Page):
         dots = "".join(f'<i class="{kind}"></i>' for kind in kinds)
         of = word("of", number=place + 1, all=len(stations))
         st.html(f'<p class="tour_dots"><span aria-hidden="true">{dots}</span> {of}</p>')
+
+    def _before(self, key: str) -> None:
+        """What the station before this one found, if it was answered."""
+        if key in self.state["guesses"] and (here := truth_here(self, self.lesson[key])):
+            _, truth = here
+            if truth.answer is not None:
+                said = text("before", name=called(self.lesson[key]), answer=answer_in_words(truth))
+                st.caption(said)
 
     def _end(self) -> None:
         """What stands behind the last station: all of them, to go back to, and what was not asked, with the reason."""

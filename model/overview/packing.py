@@ -57,9 +57,9 @@ def pack(
 ) -> Packed:
     """Everything that the painter shows of a run.
 
-    layer: the one that is sent of a run too large to send all, unless the whole of it is wanted. answers: in place of the network's own, where the caller
-    names classes otherwise. picture: the input as it looks, (height, width[, 3]) in [0, 1], if not as the network reads
-    it.
+    layer: the one that is sent of a run too large to send all, unless the whole of it is wanted. answers: in place of
+    the network's own, where the caller names classes otherwise. picture: the input as it looks, (height, width[, 3]) in
+    [0, 1], if not as the network reads it.
     """
     config, graph = trace.config, trace.graph
     answers = answers or answers_of(trace)

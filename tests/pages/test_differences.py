@@ -259,7 +259,7 @@ def test_the_neurons_of_both_runs_lie_on_the_curve_and_the_values_of_both_in_one
             assert np.abs(numbers(trace["y"]) - counts).sum() <= 4  # a value may lie on an edge
 
 
-def test_a_translation_and_the_flat_answer_show_their_differences() -> None:
+def test_a_translation_shows_its_differences() -> None:
     off = Edit("decoder.layers.1.cross.heads", "zero", head=HEAD)
     app = open_page("translation", s="i love you .", edits=edit_code(off), shown="difference", layer="2", head="2",
                     step="2")  # fmt: skip
@@ -270,13 +270,6 @@ def test_a_translation_and_the_flat_answer_show_their_differences() -> None:
     drawn, words = chart(app, "next"), pipelines.pipeline("translation").reader.vocabulary
     gap = np.subtract(*(softmax(run["logits"][1]) for run in runs))
     np.testing.assert_allclose(lengths(drawn), gap[[words.index(name) for name in names(drawn)]], atol=1e-6)
-    zero = Edit("layers.0.attention.V", "zero", head=0)
-    link = {"input": "flat", "ink": sketch.to_code(FIVE), "edits": edit_code(zero), "shown": "difference"}
-    app = open_page("flat", **link, panel="answer")
-    runs = [pipelines.run("flat", sketch.ink(FIVE), edits)["logits"] for edits in ((zero,), ())]
-    np.testing.assert_allclose(lengths(chart(app, "logits")), runs[0] - runs[1], atol=1e-5)
-    gap = softmax(runs[0].astype(np.float64)) - softmax(runs[1].astype(np.float64))
-    np.testing.assert_allclose(lengths(chart(app, "softmax")), gap, atol=1e-6)
 
 
 def test_what_cannot_be_subtracted_says_which_run_it_shows() -> None:
@@ -362,16 +355,6 @@ def test_what_is_taken_along_is_what_is_shown(monkeypatch: pytest.MonkeyPatch) -
     open_page("add_and_norm", **link | {"shown": "beside"}, panel="ways")
     table = exports.figure_table(kept["lengths"].figure).to_numpy(float)
     np.testing.assert_allclose(table.T, [*ways(here), *ways(there)], atol=2e-5)
-
-
-def test_the_flat_page_shows_the_other_drawing_too() -> None:
-    link = {"input": "flat", "ink": sketch.to_code(FIVE), "other_ink": sketch.to_code(THREE)}
-    for shown, wanted in (("other", THREE), ("changed", FIVE)):
-        app = open_page("flat", **link, panel="answer", shown=shown)
-        logits = pipelines.run("flat", sketch.ink(wanted))["logits"]
-        np.testing.assert_allclose(lengths(chart(app, "logits")), logits, atol=1e-6)
-    app = open_page("flat", **link | {"input": "digit"}, shown="against")
-    assert catalogue("en")["change.no_other"] in texts(app)
 
 
 def test_pairs_that_one_run_hides_leave_the_colours_to_the_others() -> None:

@@ -61,6 +61,8 @@ def test_the_way_on_stands_once_at_the_end_of_a_page(name: str) -> None:
 def test_the_way_leads_through_all_pages_and_back_home() -> None:
     words = catalogue("en")
     for row, following in pairwise([*(row for row in PAGES if row.alone), None]):
+        if row.name == "lesson":  # which leads from station to station
+            continue
         (way,) = (part.proto for part in _within(open_page(row.name).main) if _leads_on(part))
         expected = (
             words["common.next"].format(page=words[f"{following.name}.title"]) if following else words["common.again"]
@@ -181,14 +183,14 @@ def specs(app: AppTest) -> list[str]:
 def test_names_in_the_arithmetic_are_no_html() -> None:
     app = open_page("attention", s="<b>x</b> & y", token="2", key="2")
     (arithmetic,) = [body for body in in_html(app) if 'class="formula"' in body]
-    assert "“&lt;” → “&lt;”" in arithmetic and "“<”" not in arithmetic
+    assert "“&lt; (2)” → “&lt; (2)”" in arithmetic and "“<" not in arithmetic
 
 
 def test_tokens_are_shown_literally() -> None:
     app = open_page("attention", s="<b>x</b> $x$ `x`")
     drawn = "".join(specs(app))
     assert "&lt;" in drawn and '"<"' not in drawn  # Plotly would read a bare tag
-    assert not re.search(r"(?<!\\)[<$`]", re.sub(r"\$[^$ ]+\$", "", texts(app).split("looks most")[1].split(":")[0]))
+    assert not re.search(r"(?<!\\)[<$`]", re.sub(r"\$[^$ ]+\$", "", texts(app).split("attends most")[1].split(":")[0]))
 
 
 def test_literal_escapes_every_sign_that_markdown_reads() -> None:

@@ -19,7 +19,7 @@ from pages.ui.runs import pipelines
 from pages.ui.sections import patience
 from pages.ui.state import link, pictures, sketch
 from tests.model.test_checkpoints import theirs
-from tests.pages.opening import APP, assert_fine, figure, numbers, open_page, steps, turn_to
+from tests.pages.opening import APP, assert_fine, charts, figure, numbers, open_page, steps, turn_to
 from tests.pages.test_checkpoints import maps, offer, said_on
 
 VIT, DEIT = "ViTForImageClassification", "DeiTForImageClassification"
@@ -192,7 +192,7 @@ def test_a_patch_taken_away_is_gone_from_the_answer(monkeypatch: pytest.MonkeyPa
     run, shown = load(str(folder(DEIT))), app.session_state["choice"].edits
     answers = [run(pictures.ready("card"), given).answer[0] for given in ((), shown)]
     assert answers[0].probabilities != answers[1].probabilities
-    bars = figure(app)["data"][0]
+    bars = next(one for chart in charts(app) for one in chart["figure"]["data"] if one["type"] == "bar")
     np.testing.assert_allclose(numbers(bars["x"]), answers[1].probabilities, atol=1e-4)
 
 

@@ -59,7 +59,6 @@ def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> N
             "tokens.read_neighbours",
         ),
         ("translation", {"model": "paper"}, ["translation.trained_here"], "untrained.banner"),
-        ("what_if", {"panel": "inside"} | FLAT, ["what_if.read_no_effect"], "what_if.read_spread"),
         (
             "feed_forward",
             {"panel": "neuron", "edits": "layers.0.ffn.activation~set~value.-2~neuron.5", "neuron": "5", "layer": "1"},

@@ -16,6 +16,7 @@ from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.runtime.state import SafeSessionState, SessionState
+from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import WStates
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import Protocol
@@ -99,6 +100,7 @@ def test_a_script_run_knows_what_we_ask_it() -> None:
     assert SafeSessionState(state, lambda: None)._state is state
     assert isinstance(state._new_widget_state, WStates) and isinstance(state._old_state, dict)
     assert isinstance(widgets.widget_metadata, dict) and widgets.states == {}
+    assert "fragment_id" in WidgetMetadata.__dataclass_fields__
 
 
 def test_a_run_tells_how_it_goes_on() -> None:

@@ -36,8 +36,8 @@ def figure_table(drawn: Figure) -> pd.DataFrame:
     figure = drawn.checked()
     cells = next((trace for trace in figure.data if trace.type == "heatmap"), None)
     if cells is not None:
-        z, every = np.asarray(cells.z), figure.layout.meta  # where not all names stand at the axes
-        if every:
+        z, every = np.asarray(cells.z), figure.layout.meta or {}
+        if "rows" in every:  # where not all names stand at the axes
             return pd.DataFrame(z, index=every["rows"], columns=every["columns"])
         sides = zip(z.shape, (figure.layout.yaxis.ticktext, figure.layout.xaxis.ticktext), strict=True)
         rows, columns = (_unescape(names) or range(1, count + 1) for count, names in sides)

@@ -82,7 +82,7 @@ def note(view: View) -> str:
     if "logits" not in view.trace:
         return plain("overview.changed_run")
     now, before = (np.atleast_2d(all_probabilities(run)) for run in (view.trace, view.original))
-    place = view.token if len(now) > 1 else 0
+    place = view.usual_token if len(now) > 1 else 0
     moved = np.abs(now - before)[place]
     most = int(moved.argmax())
     values = {"before": decimal(before[place, most]), "after": decimal(now[place, most])}

@@ -33,6 +33,8 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     "InputInstructions",
     ("stAlertContent", "Error"),
     "stAppViewContainer",
+    ("stBaseButton-", "primary"),
+    ("stBaseButton-", "primary", "FormSubmit"),
     "stButton",
     "stButtonGroup",
     "stCaptionContainer",
@@ -46,6 +48,7 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     "stMain",
     "stMainBlockContainer",
     "stMarkdownContainer",
+    "stNumberInput",
     "stPageLink",
     "stPopover",
     "stPopoverBody",
@@ -144,13 +147,14 @@ def forget_old_widgets() -> None:
     Streamlit 1.67 drops the value of a widget that is gone and keeps its callback until the session ends. A chart that
     answers to clicks is a new widget whenever its picture changes, and its callback may hold the arrays of a whole
     page: sixty clicks left 20 MB behind. Called when a run begins, since the last one needs its callbacks until then.
+    What the frame holds stays until the frame is drawn anew.
     """
-    session = _run().session_state._state
+    session, whole = _run().session_state._state, not is_fragment_run()
     widgets = session._new_widget_state
     widgets.widget_metadata = {
         name: about
         for name, about in widgets.widget_metadata.items()
-        if name in widgets.states or name in session._old_state
+        if name in widgets.states or name in session._old_state or not (whole or about.fragment_id)
     }
 
 
