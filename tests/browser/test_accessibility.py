@@ -9,7 +9,16 @@ from playwright.sync_api import Page, expect
 
 from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
-from tests.browser.test_journeys import SENTENCE, asked, expect_sentence, link_to, title
+from tests.browser.test_journeys import (
+    SENTENCE,
+    asked,
+    expect_sentence,
+    link_to,
+    open_settings,
+    place,
+    settle,
+    title,
+)
 
 # The contrast of words in pictures, of which axe knows nothing: on the ground of the page, or on that of their bar.
 FAINT = r"""() => {
@@ -104,3 +113,83 @@ def test_a_digit_can_be_drawn_and_taken_back_with_the_keyboard(page: Page, app_u
     undo.press("Enter")  # what was there before it was cleared
     expect(page.get_by_text(catalogue("en")["error.digit_blank"])).not_to_be_visible()
     expect(undo).to_be_disabled()
+
+
+#: What a browser that translates a page does to it: it puts an element in place of each text.
+TRANSLATE = """() => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT, text =>
+        text.nodeValue.trim() && text.parentElement.translate && !text.parentElement.closest('script, style, font')
+            ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_REJECT)
+    const found = []
+    while (texts.nextNode()) found.push(texts.currentNode)
+    for (const text of found) {
+        const outer = document.createElement('font'), inner = document.createElement('font')
+        inner.textContent = `¡${text.nodeValue}!`
+        outer.append(inner)
+        text.replaceWith(outer)
+    }
+}"""
+
+
+UNTRANSLATED = ".sentence .chip, .ytick text, .katex, .formula, [class*=st-key-working] td"
+
+
+def test_a_translated_page_goes_on_and_its_tokens_numbers_and_symbols_stay(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/attention?lang=en&s={quote(SENTENCE)}&layer=2&head=3")
+    title(page, "attention")
+    page.locator(".chart .ytick").first.wait_for()
+    settle(page)
+    names, page_title = page.locator(UNTRANSLATED), page.get_by_test_id("stMain").get_by_role("heading").first
+    before = names.all_text_contents()
+    page.evaluate(TRANSLATE)
+    expect(page_title).to_have_text(f"¡{catalogue('en')['attention.title']}!")
+    assert names.all_text_contents() == before and len(before) > 50
+    place(page, "layer", 4).click()
+    page.wait_for_url(lambda url: asked(url)["layer"] == "4")
+    settle(page)
+    expect(page.get_by_test_id("stMain").get_by_text("layer 4, head 3").first).to_be_visible()
+    link_to(page, "heads").click()
+    page.wait_for_url(lambda url: urlsplit(url).path == "/heads")
+    settle(page)
+    expect(page_title).to_contain_text(catalogue("en")["heads.title"])
+    link_to(page, "tokens").click()
+    page.wait_for_url(lambda url: urlsplit(url).path == "/tokens")
+    settle(page)
+    expect(page_title).to_contain_text(catalogue("en")["tokens.title"])
+
+
+LOOK = """part => {
+    const { backgroundColor, outlineStyle } = getComputedStyle(part)
+    return [backgroundColor, outlineStyle]
+}"""
+
+
+def test_in_forced_colours_what_is_chosen_on_or_hidden_looks_otherwise(page: Page, app_url: str) -> None:
+    page.emulate_media(forced_colors="active")
+    page.goto(f"{app_url}/?lang=en&s={quote(SENTENCE)}&hidden=3&layer=2&head=3")
+    title(page, "home")
+    page.locator(".overview .thumb[aria-pressed=true]").wait_for()
+    open_settings(page)
+    track = "[data-testid=stCheckbox] label > div:first-of-type"
+    pairs = {
+        "a word": ".sentence .chip[aria-pressed={}]",
+        "a head of the overview": ".overview .thumb[aria-pressed={}]",
+        "a button": ".st-key-lang [aria-checked={}]",
+    }
+    seen = {
+        name: [page.locator(part.format(on)).first.evaluate(LOOK) for on in ("true", "false")]
+        for name, part in pairs.items()
+    }
+    assert all(on != off for on, off in seen.values()), seen
+    switch = page.locator(f".st-key-big {track}")
+    off = switch.evaluate(LOOK)
+    assert off[1] != "none", "it has an outline"
+    page.locator(".st-key-big label").first.click()
+    page.wait_for_url(lambda url: asked(url).get("big") == "true")
+    open_settings(page)
+    assert switch.evaluate(LOOK) != off
+    page.keyboard.press("Escape")
+    link_to(page, "tokens").click()
+    title(page, "tokens")
+    tabs = [page.locator(f"[class*=-panel] [aria-checked={on}]").first.evaluate(LOOK) for on in ("true", "false")]
+    assert tabs[0] != tabs[1]

@@ -20,6 +20,7 @@ from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import assert_fine, charts, numbers, open_page, texts, turn_to, with_network, write
+from tests.pages.test_home import line
 from tests.school.test_lessons import (
     SENTENCE,
     _no_answer,
@@ -487,3 +488,9 @@ def test_a_link_whose_lesson_cannot_be_read_says_so_and_the_tour_begins() -> Non
 def test_in_a_presentation_the_key_of_a_remote_shows_the_answer_and_goes_on() -> None:
     app = open_page("lesson", s=SENTENCE, question="root", big="true")
     assert not [box for box in app.expander] and charts(app)[0]["figure"]["layout"]["meta"]["first"]
+
+
+def test_the_line_on_top_does_not_say_the_word_that_is_asked_for() -> None:
+    words = [word["text"] for word in line(open_page("lesson", lang="en"))["words"]]
+    assert "[MASK]" in words and "did" not in words
+    assert "did" in [word["text"] for word in line(open_page("answer", lang="en"))["words"]]

@@ -34,6 +34,9 @@ def listen(actions: Mapping[str, Callable[[], None]]) -> None:
                 action()
                 moved = [name for name in PLACES if getattr(before, name) != getattr(chosen(), name)]
                 ways |= {name: [*ways.get(name, [getattr(before, name)]), getattr(chosen(), name)] for name in moved}
+        for name in ways:
+            for widget in (f"either.{name}", f"pick.{name}"):  # told anew: in the browser it may stand elsewhere
+                st.session_state.pop(widget, None)
         st.session_state[DONE], st.session_state[WAYS] = sent["waiting"][-1][0], ways
 
     def done() -> int:

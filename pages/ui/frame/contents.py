@@ -41,6 +41,7 @@ class PageRow:
     words_only: bool = False
     attention: bool = False  # where heads look is shown there
     alone: bool = True  # the way on leads there: it is for one reader
+    asks: bool = False  # for hidden words, which then stand nowhere in sight
     shown_of: tuple[str, ...] = ()
     but: tuple[Part, ...] = ()
     unanswered: tuple[str, ...] | None = None  # None: the same as with an answer
@@ -104,7 +105,7 @@ PAGES: tuple[PageRow, ...] = (
         but=(Part("alike", LAYER), Part("origin", LAYER)),
     ),
     PageRow("answer"),
-    PageRow("lesson", "beside"),
+    PageRow("lesson", "beside", asks=True),
     PageRow("what_if", "beside"),
     PageRow(
         "translation",
@@ -116,7 +117,7 @@ PAGES: tuple[PageRow, ...] = (
     ),
     PageRow("flat", "more", attention=True, but=(Part("stages", HEAD),)),
     PageRow("shapes_and_cost", "more", but=(Part("notes", LAYER_AND_HEAD),)),
-    PageRow("class", "more", alone=False, shown_of=LAYER_AND_HEAD),
+    PageRow("class", "more", alone=False, shown_of=LAYER_AND_HEAD, asks=True),
 )
 #: Each page's row by its name.
 ROWS: dict[str, PageRow] = {row.name: row for row in PAGES}

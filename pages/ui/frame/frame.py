@@ -17,7 +17,7 @@ from pages.ui.components.bar import Stop, bar
 from pages.ui.components.player import stop_elsewhere
 from pages.ui.components.surroundings import surroundings
 from pages.ui.frame.additions import School
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame.contents import PAGES, ROWS
 from pages.ui.frame.drawer import drawer
 from pages.ui.frame.line import begin, line, to_see
 from pages.ui.frame.navigation import OPEN, go_to, page_link
@@ -153,7 +153,7 @@ def _draw(name: str, school: School) -> None:
     stop_elsewhere(name)
     with _excuses(name):
         with on_every_page():  # the same pad
-            drawing = to_see()
+            drawing = to_see(asks=ROWS[name].asks)
         fit_places(name)
         if link.framed() != st.session_state[FRAMED]:
             st.rerun()

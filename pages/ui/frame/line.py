@@ -1,5 +1,6 @@
 """The line on top of every page: the sentence, the drawing or the picture that the network reads."""
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -76,13 +77,16 @@ def begin() -> None:
         st.session_state["s"] = PROTEINS[0]
 
 
-def to_see() -> bytes | None:
-    """The sentence, the pad or the picture that is read. Returns the drawing, if one is read."""
+def to_see(asks: bool) -> bytes | None:
+    """The sentence, the pad or the picture that is read. Returns the drawing, if one is read.
+
+    asks: whether the page asks for hidden words.
+    """
     choice = st.session_state["choice"]
     st.session_state.pop(READ, None)
     with st.session_state[TO_SEE]:
         if choice.input == "sentence":
-            _sentence(link.chosen())  # a click on a word draws the page alone anew
+            _sentence(link.chosen(), asks)  # a click on a word draws the page alone anew
             return None
         return _picture() if choice.input == PICTURE else _drawing()
 
@@ -98,7 +102,7 @@ def begin_with(lang: str) -> None:
         link.select(layer=first.layer, head=first.head)
 
 
-def _sentence(choice: Choice) -> None:
+def _sentence(choice: Choice, asks: bool) -> None:
     """The reader's sentence; a click on a word hides it, where the network guesses words, or else chooses its token."""
     try:
         read = pipelines.read(choice)[1]
@@ -111,6 +115,8 @@ def _sentence(choice: Choice) -> None:
         Word(spelled([tokens[place] for place in places]), tuple(places), bool(hidden & set(places)))
         for places in whole_words(tokens)
     ]
+    if asks:
+        words = [replace(word, text="[MASK]") if word.hidden else word for word in words]
 
     def picked(places: tuple[int, ...]) -> None:
         if not hides or typed & set(places):

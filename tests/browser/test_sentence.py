@@ -1,0 +1,98 @@
+"""The sentence on top of every page: its words are clicked, it is typed, pasted, cut, and taken from a list."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from pages.ui.state.link_values import MOST_CHARACTERS
+from pages.ui.text import catalogue
+from tests.browser.test_journeys import SENTENCE, asked, expect_sentence, sentence_field, settle, title
+from tests.browser.test_keys import PAGE, opened, wait_for
+
+WORDS = catalogue("en")
+#: A key that an input method takes; Safari tells it by its code alone.
+COMPOSED = ("{ isComposing: true }", "{ keyCode: 229 }")
+
+
+def test_a_word_is_hidden_and_shown_again_by_a_click_or_by_keys(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}&hidden=none")
+    opened(page, "attention")
+    dog = page.locator(".sentence").get_by_role("button", name="dog")
+    expect(dog).to_have_attribute("aria-pressed", "false")
+    dog.click()
+    expect(dog).to_have_attribute("title", WORDS["sentence_line.show"])
+    wait_for(page, hidden="5")
+    dog.focus()
+    page.keyboard.press("Enter")
+    expect(dog).to_have_attribute("title", WORDS["sentence_line.hide"])
+    expect(dog).to_be_focused()
+    wait_for(page, hidden="none")
+
+
+def test_by_keys_alone_a_sentence_is_typed_and_left(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    typing = page.locator(".sentence .type")
+    typing.press("Enter")
+    field = page.locator(".sentence input")
+    expect(field).to_be_focused()
+    page.keyboard.type("i love you .")
+    page.keyboard.press("Escape")
+    expect(typing).to_be_focused()
+    expect_sentence(page, SENTENCE)
+    typing.press("Enter")
+    expect(field).to_have_value(SENTENCE)
+    page.keyboard.type("i love you .")
+    steps = page.evaluate("history.length")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Enter")  # as some do who see nothing happen
+    wait_for(page, s="i love you .")
+    expect_sentence(page, "i love you .")
+    expect(field).to_have_count(0)
+    assert page.evaluate("history.length") == steps + 1
+
+
+@pytest.mark.parametrize("key", COMPOSED, ids=["composing", "Safari"])
+def test_enter_that_an_input_method_takes_runs_nothing(page: Page, app_url: str, key: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    field = sentence_field(page)
+    field.fill("我爱ni")
+    press = f"new KeyboardEvent('keydown', {{ key: 'Enter', bubbles: true, ...{key} }})"
+    field.evaluate(f"field => field.dispatchEvent({press})")
+    expect(field).to_be_focused()
+    page.wait_for_timeout(300)
+    assert asked(page.url)["s"] == SENTENCE
+    field.fill("我爱你")
+    field.press("Enter")
+    wait_for(page, s="我爱你")
+
+
+def test_of_a_sentence_that_is_too_long_the_beginning_is_read_and_it_is_said(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    long = "the dog saw a cat " * (MOST_CHARACTERS // 18 + 3)
+    sentence_field(page).fill(long)
+    sentence_field(page).press("Enter")
+    page.wait_for_url(lambda url: asked(url)["s"].startswith("the dog saw"))
+    settle(page)
+    assert asked(page.url)["s"] == long[:MOST_CHARACTERS]
+    expect(page.get_by_text(WORDS["error.sentence_long"].format(most=MOST_CHARACTERS))).to_be_visible()
+
+
+def test_an_example_is_one_choice_and_another_page_shows_it(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    page.locator(".sentence select").select_option("i love you .")
+    wait_for(page, s="i love you .")
+    expect_sentence(page, "i love you .")
+    page.locator('.navbar a[href*="/tokens?"]').click()
+    title(page, "tokens")
+    expect_sentence(page, "i love you .")
+
+
+def test_run_sends_what_was_typed(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    sentence_field(page).fill("i love you .")
+    page.get_by_role("button", name=WORDS["sentence_line.run"]).click()
+    wait_for(page, s="i love you .")
