@@ -23,7 +23,7 @@ from pages.ui.text import plain, t
 WRITTEN_AFRESH = {"step": None, "forced": (), "beam": 1}
 #: In the session: the room for the pad or the picture, which a page draws.
 TO_SEE = "line.to_see"
-#: In the session, where a sentence was cut: it was too long.
+#: In the session, where a sentence was too long: its beginning, which is read.
 CUT = "line.cut"
 #: In the session: the room under the pad for what the network reads there, which a page draws; none where nothing is.
 READ = "line.read"
@@ -133,13 +133,14 @@ def _sentence(choice: Choice, asks: bool) -> None:
     ready = [sentence for lang in sorted(EXAMPLES, key=choice.lang.__ne__) for sentence in EXAMPLES[lang]]
     examples = PROTEINS if reads_proteins(choice.model) else ready
     sentence_line(words, choice.sentence, examples, names, on_words=_say, on_pick=picked)
-    if st.session_state.pop(CUT, False):
+    if choice.sentence == st.session_state.get(CUT):
         st.warning(t("error.sentence_long", most=MOST_CHARACTERS), icon=":material/content_cut:")
 
 
 def _say(sentence: str) -> None:
-    st.session_state[CUT] = len(sentence) > MOST_CHARACTERS
-    link.select(sentence=sentence[:MOST_CHARACTERS], token=None, key=None, **afresh())
+    beginning = sentence[:MOST_CHARACTERS]
+    st.session_state[CUT] = beginning if beginning != sentence else None
+    link.select(sentence=beginning, token=None, key=None, **afresh())
 
 
 def _picture() -> bytes | None:
