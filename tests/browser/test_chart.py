@@ -76,7 +76,7 @@ def test_a_script_or_style_is_sent_packed_and_kept(app_url: str, source: Path) -
     with urllib.request.urlopen(f"{app_url}/{assets.address(source)}") as answer:
         headers, packed = answer.headers, answer.read()
     assert headers["Content-Encoding"] == "gzip" and gzip.decompress(packed) == source.read_bytes()
-    kind = "text/css" if source == assets.STYLE else "text/javascript"
+    kind = "text/css" if source in assets.STYLES else "text/javascript"
     assert "immutable" in headers["Cache-Control"] and headers["Content-Type"].startswith(kind)
 
 
