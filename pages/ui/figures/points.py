@@ -47,14 +47,12 @@ def attention_lines(
     *,
     least: float = 0.02,
     differs: bool = False,
-    marked: bool = False,
 ) -> Figure:
     """The same weights as lines from each query (left) to each key (right), thicker where more is taken.
 
     Lines are drawn in ten bundles of like weight, so that the figure stays light. Those of the `chosen` row stand out.
     What gets less than `least` has no line. The numbers of a click: (query, key) on a line, (query, -1) or (-1, key) on
     a token. differs: the weights are differences; a line is then as thick as its size, in the colour of its sign.
-    marked: whether the name of the chosen row stands out, too.
     """
     n_rows, n_columns = weights.shape
     traces: list = []
@@ -77,8 +75,6 @@ def attention_lines(
         names = [f"{label(text)}&nbsp;" if x == 0 else f"&nbsp;{label(text)}" for text in axis.labels]
         legible = min(7 / 6 * font_size(), 0.8 * (height - 40) / most)  # as large as its row lets it be
         font: dict = {"size": legible if n <= 24 else max(7, font_size() - 4)}
-        if marked and chosen is not None and x == 0:
-            names[chosen] = f"<b>{names[chosen]}</b>"
         traces.append(words_at(grid(n, 1, left=x), names, textposition=side, textfont=font, showlegend=False))
     layout = {
         "xaxis": {
