@@ -154,6 +154,7 @@ class Heads(Page):
             "columns": columns,
             "cell": chosen_cell(self, key),
             "spare": FACTS,
+            "follows": False,
         }
         draw_map(self, key, attends_most(self, key), **look)
         if self.beside(key):
@@ -203,7 +204,7 @@ class Heads(Page):
             height=self.tall(),
             square=True,
         )
-        figure.layout["meta"] = {"below": BELOW, "grows": 66 + len(self.weights) * LOW}
+        figure.layout["meta"] = {"below": BELOW, "grows": min(self.tall(), 66 + len(self.weights) * LOW)}
         said = {name: f"{value:.2g}" for name, value in (("least", largest.min()), ("most", largest.max()))}
         ranges = [text("read_own_ranges", here=f"{largest[self.layer, self.head]:.2g}", **said)] if own else []
         self.picture(

@@ -81,7 +81,8 @@ async def now(hall: Hall, request: Request) -> Response:
         except CrowdedError:
             return _said("busy", 503)
         said = f'{said[:-1]},"device":"{device}"}}'
-    found.asked[device] = None
+    else:  # who has just got one is not here yet: most go on to listen, perhaps to another worker
+        found.asked[device] = None
     return Response(said, headers=FRESH, media_type="application/json")
 
 

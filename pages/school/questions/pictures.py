@@ -37,6 +37,7 @@ from pages.ui.text.numbers import written
 
 ROOM = 540  # pixels for all pictures of a question, so that they end on the first screen
 A_BAR = 30  # pixels of a bar
+A_TITLE = 56  # of a title above a second picture, with the gap before it
 A_ROW = 34  # of a map, at most
 MOST_NUMBERED = 22  # rows and columns of a map whose cells have numbers
 LEAST_NUMBER = 0.1  # that a cell of weights says
@@ -107,7 +108,8 @@ def pictures(picture: Picture | None, covers: Collection[str] | None, look: Look
     """
     bars = None if covers is None else answer_bars(look, covers)
     room = ROOM if font_size() <= SMALL else scaled(ROOM / 2)
-    above = [] if picture is None else [picture(look, room - (bars.figure.layout["height"] if bars else 0))]
+    below = bars.figure.layout["height"] + A_TITLE if bars else 0
+    above = [] if picture is None else [picture(look, room - below)]
     return [*above, *([bars] if bars else [])]
 
 

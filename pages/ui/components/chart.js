@@ -108,16 +108,17 @@ const grows = ({ yaxis, meta }) =>
 function fill(place, layout) {
   const above = place.above = aboveOf(place)
   const first = above < innerHeight / 2 || layout.meta?.first  // else a page is scrolled to it
-  const room = innerHeight - (first ? above : 0) - (layout.meta?.below ?? BELOW)
+  const big = document.documentElement.matches('.big')
+  const room = innerHeight - (first ? above : 0) - (big && layout.meta?.grows ? BELOW : layout.meta?.below ?? BELOW)
   const [across, down] = ['xaxis', 'yaxis'].map(axis => layout[axis].range).map(range => range && Math.abs(range[1] - range[0]))
   const square = layout.yaxis.scaleanchor && across  // of points, Plotly finds the range, and any height will do
-  if (layout.meta?.grows && !document.documentElement.matches('.big')) {
+  if (layout.meta?.grows && !big) {
     const { l, r, t, b } = layout.margin
     layout.height = Math.max(layout.meta.grows, Math.min(room, (layout.width - l - r) * down / across + t + b))
     return
   }
   const most = square ? Math.max(layout.height, layout.width * down / across) : room
-  layout.height = Math.max(layout.height, Math.min(room, most))
+  layout.height = Math.max(layout.meta?.grows ?? layout.height, Math.min(room, most))
   layout.margin = { ...layout.margin, t: 0, b: 0 }  // Plotly finds out what they need; what came was an estimate
 }
 

@@ -9,7 +9,6 @@ from pages.ui.figures.base import (
     ACCENT,
     BREAK,
     GREY,
-    GUESS,
     LEGEND,
     LESS,
     MORE,
@@ -48,7 +47,6 @@ def attention_lines(
     *,
     least: float = 0.02,
     differs: bool = False,
-    guess: np.ndarray | None = None,
     marked: bool = False,
 ) -> Figure:
     """The same weights as lines from each query (left) to each key (right), thicker where more is taken.
@@ -56,7 +54,7 @@ def attention_lines(
     Lines are drawn in ten bundles of like weight, so that the figure stays light. Those of the `chosen` row stand out.
     What gets less than `least` has no line. The numbers of a click: (query, key) on a line, (query, -1) or (-1, key) on
     a token. differs: the weights are differences; a line is then as thick as its size, in the colour of its sign.
-    guess: what somebody thinks that the chosen row is, dashed. marked: so is the name of the chosen row.
+    marked: whether the name of the chosen row stands out, too.
     """
     n_rows, n_columns = weights.shape
     traces: list = []
@@ -71,10 +69,6 @@ def attention_lines(
         colour = (LESS if less else MORE) if differs else line_colours()[lit]
         opacity = min(1.0, (0.35 if lit else 0.1) + share + 0.4 * differs)
         traces.append(stroke(ends, colour, 1 + 8 * share, opacity=opacity, showlegend=False))
-    for j, share in enumerate(() if guess is None else guess):
-        if share > 0:
-            dashes = {"color": GUESS, "width": 1 + 8 * float(share), "dash": "dash"}
-            traces.append(stroke([(0, chosen), (1, j)], "", 0, line=dashes, showlegend=False))
     traces.append(_line_marks(weights, pairs, rows, columns))
     most = max(n_rows, n_columns)
     height = 70 + scaled(most * 28)

@@ -51,7 +51,7 @@ def attention_map(view: View, prefix: str, controls: DeltaGenerator) -> None:
         elif look == "map":
             _colour_range(view)
     if look == "map":
-        attention_step(view, prefix, "weights", spare=SENTENCE)
+        attention_step(view, prefix, "weights", spare=SENTENCE, follows=False)
         return
     left, right = st.columns([3, 2], gap="medium")
     with left:

@@ -33,6 +33,8 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     "InputInstructions",
     ("stAlertContent", "Error"),
     "stAppViewContainer",
+    ("stBaseButton-", "primary"),
+    ("stBaseButton-", "primary", "FormSubmit"),
     "stButton",
     "stButtonGroup",
     "stCaptionContainer",

@@ -188,7 +188,7 @@ class Choice:
     d_k: int = linked(
         Kind(str, lambda text: int(one_of(*map(str, WIDTHS)).read(text))), 64
     )  # Attention: of random vectors
-    task: int = linked(up_to(4), 1)  # of attention set by hand; of Heads, which head is to be found
+    task: int = linked(up_to(4), 1)  # of attention set by hand
     # Attention set by hand: the arrow that is moved, and where the reader put all four
     moves: str = linked(one_of("query", "second", "a", "b"), "query")
     points: tuple[int, ...] = linked(several(up_to((2 * REACH + 1) ** 2 - 1, least=0), ".", twice=True, most=4), ())
