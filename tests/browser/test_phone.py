@@ -106,8 +106,6 @@ def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(p
 
     chart = phone.locator(".js-plotly-plot").first
     chart.locator(".ytick").first.wait_for()
-    steps = phone.locator(".st-key-either-stage button")
-    assert len({step.bounding_box()["y"] for step in steps.all()}) == 1  # × V stays in the row of the other steps
     before = phone.evaluate(SCROLLED)
     swipe(phone, chart, by=200)
     phone.wait_for_function(f"{SCROLLED} > {before} + 100")
@@ -135,14 +133,9 @@ def test_a_page_that_is_opened_from_the_end_of_another_begins_at_its_top(phone: 
         phone.wait_for_function(f"{SCROLLED} === 0")
 
 
-@pytest.mark.parametrize(
-    ("there", "touched"),
-    [("", "[class*=st-key-words-switch]"), ("what_if", "[class*=st-key-what_if-heads] .chart")],
-    ids=["home", "what_if"],
-)
-def test_what_is_touched_stays_under_the_finger(phone: Page, app_url: str, there: str, touched: str) -> None:
-    phone.goto(f"{app_url}/{there}")
-    part = phone.locator(touched).first
+def test_what_is_touched_stays_under_the_finger(phone: Page, app_url: str) -> None:
+    phone.goto(f"{app_url}/what_if")
+    part = phone.locator("[class*=st-key-what_if-heads] .chart").first
     part.wait_for()
     phone.locator(".chart .main-svg").nth(1).wait_for()
     settle(phone)
@@ -153,6 +146,14 @@ def test_what_is_touched_stays_under_the_finger(phone: Page, app_url: str, there
     phone.wait_for_url(lambda url: "edits" in asked(url))
     settle(phone)
     assert abs(part.bounding_box()["y"] - before["y"]) < 3
+
+
+def test_the_steps_of_attention_stand_in_one_row(phone: Page, app_url: str) -> None:
+    phone.goto(f"{app_url}/{PAGE}&panel=steps")
+    opened(phone, "attention")
+    steps = phone.locator(".st-key-either-stage button")
+    expect(steps.last).to_be_visible()
+    assert len({step.bounding_box()["y"] for step in steps.all()}) == 1
 
 
 def test_a_sentence_typed_and_not_entered_goes_along_with_a_tapped_link(phone: Page, app_url: str) -> None:
