@@ -162,9 +162,9 @@ def test_of_two_clicks_that_the_server_gets_at_once_none_is_lost(page: Page, app
 def test_a_click_on_a_chart_that_takes_none_is_no_error(page: Page, app_url: str) -> None:
     errors = []
     page.on("pageerror", lambda error: errors.append(error))
-    page.goto(f"{app_url}/shapes_and_cost?lang=en")
+    page.goto(f"{app_url}/shapes_and_cost?lang=en&panel=parameters")
     opened(page, "shapes_and_cost")
-    chart = page.locator(".js-plotly-plot").nth(1)
+    chart = page.locator(".js-plotly-plot").first
     chart.evaluate("chart => chart.on('plotly_click', () => { chart.clicked = true })")
     page.mouse.click(*chart.evaluate(MIDDLE, [1, 1e6]))
     page.wait_for_function("chart => chart.clicked", arg=chart.element_handle())
