@@ -15,7 +15,6 @@ CHARTS = [
     ("tokens", "panel=neighbours", (None,)),
     ("add_and_norm", "panel=values", (None,)),
     ("answer", "hidden=5", ("output",)),
-    ("flat", "panel=answer", (None, None)),
 ]
 # The middle of a bar (or box) of a chart, the wanted one or the last: which it is, and where on the screen.
 BAR = """(chart, wanted) => {

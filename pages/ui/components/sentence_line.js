@@ -15,15 +15,30 @@ export default function({ data, parentElement, setTriggerValue }) {
     setTriggerValue(event, { ...value, number: root.last })
   }
   root.wanted = data
-  if (data.heard >= (root.last ?? 0)) root.pending = undefined
+  if (data.heard >= (root.last ?? 0)) {
+    root.pending = undefined
+    const link = links().find(({ pathname }) => pathname === root.then)
+    root.then = undefined
+    if (link) setTimeout(() => link.click())
+  }
   if (!root.querySelector('input')) draw(root)  // who is typing goes on
   if (!root.hearing) {
     root.hearing = true
+    /* A link to another page waits until the server has heard what was typed before it. */
+    document.addEventListener('click', event => {
+      const link = links().find(link => link.contains(event.target))
+      if (!link || root.pending === undefined || !root.isConnected) return
+      event.preventDefault()
+      event.stopImmediatePropagation()
+      root.then = link.pathname
+    }, true)
     document.addEventListener('overview:light', ({ detail }) => {
       for (const chip of root.querySelectorAll('.chip')) chip.classList.toggle('pointed', chip.places?.includes(detail.row) ?? false)
     })
   }
 }
+
+const links = () => [...document.querySelectorAll('[data-testid=stPageLink] a')]
 
 function draw(root) {
   const { words, sentence, examples, names } = root.wanted, focused = root.contains(document.activeElement) && document.activeElement.dataset.word
