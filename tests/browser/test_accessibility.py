@@ -15,7 +15,6 @@ from tests.browser.test_journeys import (
     expect_sentence,
     link_to,
     open_settings,
-    place,
     settle,
     title,
 )
@@ -144,7 +143,7 @@ def test_a_translated_page_goes_on_and_its_tokens_numbers_and_symbols_stay(page:
     page.evaluate(TRANSLATE)
     expect(page_title).to_have_text(f"¡{catalogue('en')['attention.title']}!")
     assert names.all_text_contents() == before and len(before) > 50
-    place(page, "layer", 4).click()
+    page.locator(".st-key-either-layer button").nth(3).click()
     page.wait_for_url(lambda url: asked(url)["layer"] == "4")
     settle(page)
     expect(page.get_by_test_id("stMain").get_by_text("layer 4, head 3").first).to_be_visible()

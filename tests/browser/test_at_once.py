@@ -94,6 +94,7 @@ def test_what_is_chosen_faster_than_the_server_answers_never_goes_back(page: Pag
 
 def test_a_layer_that_is_clicked_is_drawn_at_once(page: Page, app_url: str) -> None:
     visit(page, app_url, "attention", **LINK)
+    page.locator(".st-key-either-layer button").nth(3).wait_for()
     click = "() => document.querySelectorAll('.st-key-either-layer button')[3].click()"
     drawn = page.evaluate(f"() => {{ ({click})(); return ({FIGURE})('drawn') }}")
     assert drawn != page.evaluate(FIGURE, "wanted") or asked(page.url).get("layer") == "4"

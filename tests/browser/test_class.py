@@ -71,10 +71,11 @@ class Others:
 
     def look(self) -> dict:
         """What the class is told now, as each of them asks for it."""
-        for place, device in enumerate(self.devices):
-            with urlopen(f"{self.url}/live/{self.code}/now?d={device}", timeout=30) as answer:
-                said = json.load(answer)
-            self.devices[place] = said.get("device", device)
+        for place, known in enumerate(self.devices):
+            for _ in range(1 if known else 2):  # at first for a number, and then with it
+                with urlopen(f"{self.url}/live/{self.code}/now?d={self.devices[place]}", timeout=30) as answer:
+                    said = json.load(answer)
+                self.devices[place] = said.get("device", self.devices[place])
         return said
 
     def vote(self, guesses: list, sure: int = 2) -> None:
