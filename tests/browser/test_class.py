@@ -172,10 +172,9 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     # a member's laptop goes where the teacher leads
     laptop = screen_at(f"tokens?lang=en&class={code}", LAPTOP)
     expect(laptop.get_by_text(words["class.not_led"])).to_be_visible()
-    projector.locator(".st-key-controls_big button").first.click()
+    projector.locator(".navbar .settings").click()
     projector.locator(".st-key-class-leads label").first.click()
     projector.keyboard.press("Escape")
-    projector.locator(".st-key-controls_big button").first.click()
     projector.locator(".st-key-class-see button").first.click()
     projector.wait_for_url(re.compile("/answer"))
     laptop.wait_for_url(re.compile("/answer"))
