@@ -43,7 +43,7 @@ MOST_CHIPS = 24  # tokens that stand as words under the strip; of more, one is c
 class Page(View):
     """What a page's class says is what the page shows: its `parts` with their pictures.
 
-    The page is named after its file.
+    The page is named after its folder.
     """
 
     #: What stands beside the title: rows of the graph whose equations are put there, or an equation in LaTeX.
@@ -62,7 +62,7 @@ class Page(View):
         super().__init__(choice)
 
     def __init_subclass__(cls) -> None:
-        cls.name = cls.__module__.rpartition(".")[2]
+        cls.name = cls.__module__.split(".")[-2]
 
     # -- what a page says of itself ----------------------------------------------------------------
 

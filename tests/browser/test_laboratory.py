@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from model import Edit, Pipeline, load
 from model.analysis import softmax
 from pages.ui.text import catalogue
-from pages.what_if import PARTS
+from pages.what_if.page import PARTS
 from tests.browser.conftest import watch
 from tests.browser.test_journeys import MIDDLE, PHONE, WIDEST, asked, main_text, settle, walk_to
 from tests.browser.test_journeys import title as wait_for_title

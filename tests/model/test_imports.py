@@ -52,12 +52,18 @@ def test_pages_never_touch_torch_and_are_imported_by_nobody() -> None:
     for module in (module for module in MODULES if floor(module) in ("app", "pages")):
         assert not packages(module) & {"app", "tests"}, module
         assert module.startswith("pages.ui") or "torch" not in packages(module), module
+        of_pages = {name for name in IMPORTS[module] if name.endswith(".page")} - {"pages.ui.page"}
+        assert not of_pages, module
+
+
+def test_what_pages_share_knows_no_page() -> None:
+    for module in (module for module in MODULES if module.startswith("pages.ui")):
         others = {name for name in IMPORTS[module] if floor(name) == "pages"}
-        assert not {name for name in others if not name.startswith(("pages.ui", "pages.school"))}, module
+        assert not {name for name in others if not name.startswith("pages.ui")}, module
 
 
 def test_pages_know_nothing_of_the_school() -> None:
-    its_own = {"app", "pages.every_page", "pages.lesson", "pages.class"}
+    its_own = {"app", "pages.every_page", "pages.lesson.page", "pages.class.page"}
     knowing = {module for module in MODULES if any(name.startswith("pages.school") for name in IMPORTS[module])}
     assert {module for module in knowing if not module.startswith("pages.school")} == its_own
 

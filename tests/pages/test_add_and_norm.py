@@ -7,8 +7,9 @@ from model import Edit
 from model.analysis import mean_likeness
 from model.gradients import gradient_lengths
 from model.without import Fate, fates
+from pages.add_and_norm import why_add_and_norm
 from pages.ui.runs import pipelines
-from pages.ui.sections import why_add_and_norm, without
+from pages.ui.sections import without
 from pages.ui.state.link_values import edit_code, edit_from_code
 from tests.pages.opening import (
     charts,

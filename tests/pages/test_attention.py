@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 from model.analysis import softmax
 from model.four_tokens import Setup, attend
 from model.scaling import both_ways, random_scores
+from pages.attention.four_tokens import setup_of, with_point
+from pages.attention.maps import STEPS
 from pages.ui.runs import pipelines
-from pages.ui.sections.attention import STEPS
-from pages.ui.sections.four_tokens import setup_of, with_point
 from pages.ui.text import catalogue
 from tests.pages.opening import (
     assert_fine,

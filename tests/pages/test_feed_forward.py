@@ -16,7 +16,7 @@ from model.loading import load_tokenizer
 from model.pipeline import SPECIAL_TOKENS, TextReader
 from model.tables import neuron_contexts
 from model.without import answers, ffn_off
-from pages import feed_forward
+from pages.feed_forward import page as feed_forward
 from pages.ui import view
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.edits import Edit
-from pages.flat import FORMER
+from pages.flat.page import FORMER
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue

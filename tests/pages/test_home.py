@@ -18,8 +18,8 @@ from model.overview.packing import unpack
 from model.overview.pictures import keys_of
 from model.pipeline import Reading, TextReader
 from model.trace import Guess
+from pages.home.overview import PAGE_OF
 from pages.ui.runs import pipelines
-from pages.ui.sections.overview import PAGE_OF
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import LANGUAGES, catalogue
 from tests.networks import CONFIGS, ColourReader, untrained

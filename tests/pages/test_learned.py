@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from model import learning
+from pages.answer.learned import development
 from pages.ui.frame.contents import PAGES
 from pages.ui.runs import pipelines
-from pages.ui.sections.learned import development
 from pages.ui.state import sketch
 from pages.ui.text import catalogue
 from tests.pages.opening import charts, numbers, open_page, texts

@@ -11,12 +11,12 @@ from model import Edit, deadline
 from model.config import PRESETS
 from model.cost import multiply_adds, total
 from pages.ui.frame import frame
-from pages.ui.laboratory.experiment import Experiment
 from pages.ui.runs import pipelines
 from pages.ui.sections import patience
 from pages.ui.server import in_flight
 from pages.ui.state.link_values import EDITS
 from pages.ui.text import LANGUAGES, catalogue
+from pages.what_if.experiment import Experiment
 from tests.pages.opening import open_page
 
 LONG = "the cat sat on the big red box and then the dog ran to the sea with the old man ."

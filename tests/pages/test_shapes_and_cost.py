@@ -22,10 +22,10 @@ from model.cost import (
 from model.loading import load_tokenizer
 from model.measure import LayerTimes, real_parameters
 from model.note_claims import NOTE_CLAIMS
+from pages.shapes_and_cost import tables as cost_tables
+from pages.shapes_and_cost.figures import short, walk_diagram
+from pages.shapes_and_cost.settings import settings_of
 from pages.ui.components.tables import MOST, column_widths
-from pages.ui.cost import tables as cost_tables
-from pages.ui.cost.figures import short, walk_diagram
-from pages.ui.cost.settings import settings_of
 from pages.ui.figures.equations import html_math, plain_math
 from pages.ui.frame.contents import PAGES
 from pages.ui.runs import pipelines

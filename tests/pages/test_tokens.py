@@ -5,8 +5,8 @@ import pytest
 
 from model.analysis import cosine_similarity, nearest_rows
 from model.order import likeness, same_words
+from pages.tokens.order import PAIRS
 from pages.ui.runs import pipelines
-from pages.ui.sections.order import PAIRS
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 from tests.model.test_pieces import byte_level, folder_of

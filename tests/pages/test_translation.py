@@ -16,13 +16,13 @@ from model.analysis import softmax
 from model.search import score
 from model.tables import head_roles
 from model.translator import Task, Translator
-from pages.translation import PARTS
+from pages.translation.decoder import BLOCKS, quantities_of
+from pages.translation.page import PARTS
+from pages.translation.search import greedy_or_beam
+from pages.translation.writing import likelihood
 from pages.ui import page
 from pages.ui.frame import exports, line
 from pages.ui.runs import pipelines
-from pages.ui.sections.decoder import BLOCKS, quantities_of
-from pages.ui.sections.search import greedy_or_beam
-from pages.ui.sections.writing import likelihood
 from pages.ui.state.choice import Choice
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import LANGUAGES, catalogue

@@ -9,7 +9,7 @@ import pytest
 
 from model import load
 from model.export import as_marian
-from pages.translation import PARTS
+from pages.translation.page import PARTS
 from pages.ui.frame.contents import PAGES
 from pages.ui.frame.glossary import entries
 from pages.ui.text import LANGUAGES, catalogue

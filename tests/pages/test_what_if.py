@@ -14,13 +14,13 @@ from model.edits import OPERATIONS
 from model.graph import Graph
 from model.graph import graph as graph_of
 from model.sweep import moved, sweep
-from pages import what_if
 from pages.ui.frame.changes_bar import edit_in_words
 from pages.ui.runs import pipelines
 from pages.ui.state.first_sight import first_place
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.text.numbers import decimal, signed
+from pages.what_if import page as what_if
 from tests.networks import CONFIGS
 from tests.pages.opening import (
     APP,

@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edit, Pipeline, Trace
 from model.sources import Part, all_of_it, leads_of, made_of, of_lead, opened
+from pages.answer import who_wrote
+from pages.answer.tree import Tree
 from pages.ui.runs import pipelines
-from pages.ui.sections import who_wrote
-from pages.ui.sections.tree import Tree
 from pages.ui.state.link_values import edit_code
 from tests.pages.opening import charts, numbers, open_page, texts, with_network
 

@@ -7,9 +7,9 @@ from streamlit.testing.v1 import AppTest
 from model import Edit, Trace
 from model.analysis import placed
 from model.sources import BIAS, DISTANCE, EDIT, of_attention
+from pages.attention import why_there
 from pages.ui.frame.contents import PAGES
 from pages.ui.runs import pipelines
-from pages.ui.sections import why_there
 from pages.ui.sections.sources import kind_of, layer_of, way_to
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue

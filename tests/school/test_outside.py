@@ -7,7 +7,7 @@ from pages.ui.frame.contents import ROWS
 from tests.model.test_imports import IMPORTS
 
 #: Who may import the school: the app with its routes, the frame's script, and the school's own two pages.
-DOORS = {"app", "pages.every_page", "pages.lesson", "pages.class"}
+DOORS = {"app", "pages.every_page", "pages.lesson.page", "pages.class.page"}
 
 
 def test_the_school_is_imported_by_its_four_doors_only() -> None:

@@ -7,8 +7,10 @@ import pytest
 
 from model.by_hand import by_hand, strongest_cell
 from model.comparison import align
+from pages.attention import maps as attention
+from pages.tokens import order
 from pages.ui.runs.measure import Measure
-from pages.ui.sections import attention, cell_map, order, working
+from pages.ui.sections import cell_map, working
 from pages.ui.state.choice import Choice
 from tests.networks import pipeline, trace_of
 from tests.pages.opening import cells

@@ -11,7 +11,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 HERE = Path(__file__).parent
-TEXTS = HERE.parents[1] / "ui" / "text"
 LANGUAGES = ("en", "zh")
 
 
@@ -39,7 +38,7 @@ def spoken(wanted: str) -> str:
 @cache
 def words(language: str) -> dict[str, str]:
     """The texts of this page. (The catalogue itself knows choices, and they the model: a phone needs neither.)"""
-    return tomllib.loads((TEXTS / f"{language}.toml").read_text("utf-8"))["join"]
+    return tomllib.loads((HERE / f"{language}.toml").read_text("utf-8"))["join"]
 
 
 @cache

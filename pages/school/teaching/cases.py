@@ -17,10 +17,10 @@ from pages.school.lessons.written import LessonError, lesson_from_code, opened_a
 from pages.school.questions.case import Case, Truth
 from pages.school.questions.question import Question, clear_truth
 from pages.school.tour.station import EXAMPLE
+from pages.translation.writing import best_aligned
 from pages.ui.page import Page
 from pages.ui.runs import pipelines
 from pages.ui.runs.masks import with_words_hidden
-from pages.ui.sections.writing import best_aligned
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.state import sketch
 from pages.ui.state.choice import LANGUAGES, Choice

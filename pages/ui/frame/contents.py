@@ -30,7 +30,7 @@ class Part(NamedTuple):
 class PageRow:
     """One page: its name and its place in the bar.
 
-    name: of its file pages/NAME.py, which holds the class of the same name (what_if.py: WhatIf); also its address and
+    name: of its folder, whose page.py holds the class of the same name (what_if: WhatIf); also its address and
     the first word of its texts. group: "way" leads through the network, "layer" is passed again and again on it;
     "beside" stands at the right end of the bar, "more" behind a button there. shown_of: which of "layer" and "head"
     change what is shown, but for some parts; unanswered: which do where the network gives no answer.

@@ -39,9 +39,9 @@ BESIDE = "beside"
 
 @cache
 def _page(name: str) -> type:
-    """The class of a page: that of the same name in its file, WhatIf in pages/what_if.py."""
+    """The class of a page: that of the same name in its file, WhatIf in pages/what_if/page.py."""
     with not_counted():  # the first visitor waits for what all will use
-        return getattr(import_module(f"pages.{name}"), name.title().replace("_", ""))
+        return getattr(import_module(f"pages.{name}.page"), name.title().replace("_", ""))
 
 
 @cache

@@ -1,4 +1,7 @@
-"""Every word that a person reads: two catalogues with the same keys, and how to look one up."""
+"""Every word that a person reads, in two languages with the same keys, and how to look one up.
+
+Words stand beside the code that says them: a page's in en.toml and zh.toml of its folder, those of several pages here.
+"""
 
 import re
 import tomllib
@@ -14,6 +17,8 @@ from model import overview
 from pages.ui.state.choice import LANGUAGES as LANGUAGES
 from pages.ui.text.numbers import written
 
+#: The folder whose files hold the words.
+PAGES = Path(__file__).parents[2]
 #: A matrix or a bias with its index, such as W_O, that is not part of something longer.
 SYMBOL = re.compile(r"(?<![\w$`{\\])([Wb]_[A-Z\d])(?![\w}`$])", re.ASCII)
 #: What Markdown shows letter by letter, its marks included.
@@ -27,17 +32,19 @@ _spoken: ContextVar[str | None] = ContextVar("spoken", default=None)
 @cache
 def catalogue(language: str) -> dict[str, str]:
     """All texts of a language, flat: "attention.title" -> "Attention"."""
-    tables = tomllib.loads((Path(__file__).parent / f"{language}.toml").read_text(encoding="utf-8"))
     flat: dict[str, str] = {}
 
     def walk(table: dict, prefix: str) -> None:
         for key, value in table.items():
             if isinstance(value, dict):
                 walk(value, f"{prefix}{key}.")
+            elif prefix + key in flat:
+                raise KeyError(f"{prefix}{key} stands in two files")
             else:
                 flat[prefix + key] = value
 
-    walk(tables, "")
+    for file in sorted(PAGES.rglob(f"{language}.toml")):
+        walk(tomllib.loads(file.read_text(encoding="utf-8")), "")
     if language == "en":  # notebooks say the same
         flat |= {f"overview.{name}": text for name, text in overview.WORDS.items()}
     return flat

@@ -1,0 +1,88 @@
+"""Attention: the weights of one head as a map, computed step by step, and through all layers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import streamlit as st
+
+from model.sublayers import MultiHeadAttention, ScaledDotProductAttention
+from pages.attention.maps import attention_map, attention_steps, steps_of, through_layers
+from pages.attention.scaling import choose_width, why_scaled
+from pages.ui.components.player import stop
+from pages.ui.page import Page
+from pages.ui.state.link import select
+from pages.ui.text import t
+
+PREFIX = "layers.{l}.attention."
+
+
+class Attention(Page):
+    @property
+    def title_equation(self) -> str:
+        Q, K = (rf"\tilde{{{role}}}" if self.trace.config.positions == "rotary" else role for role in "QK")
+        terms, graph = self.config.distance_terms, self.trace.graph
+        products = [rf"{Q} {K}^{{\top}}", *(graph[f"layers.0.attention.{term}"].symbol for term in terms)]
+        scores = " + ".join(products)
+        if self.config.divided:
+            root = rf"{len(products)}\, d_k" if terms else "d_k"
+            scores = rf"\frac{{{scores}}}{{\sqrt{{{root}}}}}"
+        scores += " + B" * bool(self.config.buckets)
+        return rf"\text{{Attention}}(Q, K, V) = \operatorname{{softmax}}\left({scores}\right) V"
+
+    def above(self) -> None:
+        if self.config.buckets:
+            st.caption(t("attention.by_distance" if self.config.divided else "attention.by_distance_undivided"))
+        if self.config.distance_terms:
+            st.caption(t("attention.told_apart", parts=1 + len(self.config.distance_terms)))
+        if self.kind == "single":
+            st.info(t("attention.single"), icon=":material/info:")
+
+    def parts(self) -> Mapping[str, Callable[[], None]]:
+        parts: dict[str, Callable[[], None]] = {"map": self.map, "steps": self.steps}
+        if self.kind != "single":
+            parts["layers"] = lambda: through_layers(self, self.row)
+            if self.config.divided and not self.config.distance_terms:
+                parts["root"] = self.root
+        return parts
+
+    def choose_part(self, names: Sequence[str]) -> str:
+        if self.choice.panel not in names:
+            self.choice = self.choice.with_(panel=self._meant(names))
+        if self.choice.panel != "steps":
+            stop()
+        self.row = st.container(horizontal=True, vertical_alignment="center")
+        with self.row:
+            return super().choose_part(names)
+
+    def _meant(self, names: Sequence[str]) -> str:
+        """The tab that a link without one means: its step, or what stood there in links of before."""
+        choice = self.choice
+        if choice.panel == "heads" and self.kind == "drawing":
+            return "layers"
+        if (choice.stage, choice.as_) == ("scaled", "why") and "root" in names:
+            return "root"
+        steps = steps_of(self, self.key(PREFIX))
+        return "steps" if choice.stage in steps and choice.stage != "weights" else "map"
+
+    def map(self) -> None:
+        self.step_keys()
+        attention_map(self, self.key(PREFIX), self.row)
+
+    def steps(self) -> None:
+        self.step_keys()
+        attention_steps(self, self.key(PREFIX))
+
+    def step_keys(self) -> None:
+        """Let digits open the steps."""
+        for number, name in enumerate(steps_of(self, self.key(PREFIX)), 1):
+            self.on_key(str(number), partial(select, panel="steps", stage=name))
+
+    def root(self) -> None:
+        """What the division does to random vectors of any length, and to those of the chosen head."""
+        with self.row:
+            choose_width(self)
+        why_scaled(self, self.key(PREFIX))
+
+    def code(self) -> Sequence[object]:
+        own = type(self.pipeline.network.layers[self.choice.layer].attention)  # of a family that does otherwise
+        return tuple(dict.fromkeys((ScaledDotProductAttention, MultiHeadAttention, own)))

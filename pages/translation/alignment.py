@@ -1,0 +1,94 @@
+"""Which source word each written word comes from: the map of cross-attention, and how far it can be trusted."""
+
+import numpy as np
+import streamlit as st
+
+from model.tables import Role, head_roles
+from pages.translation.writing import CROSS, Writing
+from pages.ui.figures import Axis, heatmap
+from pages.ui.frame.pickers import bound, told_apart
+from pages.ui.sections.cell_map import chosen_cell, draw_map
+from pages.ui.sections.roles import measured_role, role_in_words
+from pages.ui.state.link import select
+from pages.ui.text import literal, plain, t
+
+ALIGNED = ("aligned_next", "aligned")
+STRONG, WEAK = 0.3, 0.1  # shares of attention from which a source word is lit
+
+
+def alignment(view: Writing) -> None:
+    """The map of the chosen head, the sources of the chosen word, and all heads as they were measured."""
+    lit_words(view)
+    key = view.key(CROSS)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        draw_map(view, key, sentence(view), cell=chosen_cell(view, key), title=plain("translation.map"))
+    with right:
+        measured(view)
+
+
+def lit_words(view: Writing) -> None:
+    """The source with the words lit that the chosen step takes most from; under it the target, to choose from."""
+    row = view.trace[view.key(CROSS)][view.choice.head, view.step]
+    words = []
+    for name, share in zip(map(literal, view.trace.tokens), row, strict=True):
+        lit = f"**{name}**" if share >= STRONG else name
+        words.append(f":orange-background[{lit} {share:.0%}]" if share >= WEAK else f":gray[{name}]")
+    st.markdown(" ".join(words))
+    look = bound("translation.word", view.step, lambda step: select(step=step), anew=True)
+    look |= {"format_func": told_apart(view.trace.written).__getitem__, "label_visibility": "collapsed"}
+    st.pills(plain("translation.target"), range(view.steps), **look)
+
+
+def sentence(view: Writing) -> str:
+    """What the chosen step looks at most, and what is known of such heads."""
+    row = view.trace[view.key(CROSS)][view.choice.head, view.step]
+    best = int(row.argmax())
+    said = {"piece": view.trace.written[view.step], "source": view.trace.tokens[best], "share": f"{row[best]:.0%}"}
+    return f"{t('translation.read_map', where=view.where(), **said)} {known(view)}"
+
+
+def known(view: Writing) -> str:
+    """What was measured of the chosen head over a corpus; nothing is claimed where it holds nothing."""
+    roles = head_roles(view.choice.translator)
+    if roles is None:
+        return t("roles.not_measured")
+    role = roles.at(f"decoder.layers.{view.choice.layer}.cross", view.choice.head)
+    if role.name not in ALIGNED:
+        return t("translation.not_aligned", role=measured_role(role))
+    said = {"role": role_in_words(role), "count": f"{role.count:,}", "margin": f"{100 * role.margin:+.0f}"}
+    told = t("translation.known", **said)
+    return told if role.clear else f"{told} {t('translation.known_little')}"
+
+
+def aligning(role: Role) -> float:
+    """In what share of places a head looks at the source of the piece just read or of the next one; NaN: not known."""
+    found = [one.share for one in (role, *role.others) if one.name in ALIGNED]
+    return max(found, default=np.nan)
+
+
+def measured(view: Writing) -> None:
+    """All heads of cross-attention: how often each looks where the aligned word stands. A click chooses one."""
+    roles, graph = head_roles(view.choice.translator), view.trace.graph
+    if roles is None or graph.decoder is None:  # which is said below the map
+        return
+    layers, heads = graph.layers("decoder."), graph.decoder.heads
+    paths = [f"decoder.layers.{layer}.cross" for layer in range(layers)]
+    shares = np.array([[aligning(roles.at(path, head)) for head in range(heads)] for path in paths])
+    layer, head = map(int, np.unravel_index(np.nanargmax(shares), shares.shape))
+    axes = Axis.counted(plain("translation.axis_layer"), layers), Axis.counted(plain("translation.axis_head"), heads)
+    chosen = view.choice.layer, view.choice.head
+    look = {"scale": "share", "cell": chosen, "clickable": True, "square": False}
+    view.picture(
+        "heads",
+        heatmap(shares, *axes, **look),
+        t(
+            "translation.read_heads",
+            where=plain("common.where", layer=layer + 1, head=head + 1),
+            role=role_in_words(roles.at(paths[layer], head)),
+        ),
+        on_pick=lambda row, column: select(layer=row, head=column),
+        still=True,
+    )
+    best = {"layer": layer, "head": head}
+    st.button(plain("translation.take_best"), key="translation.best", on_click=select, kwargs=best)

@@ -1,0 +1,116 @@
+"""The inside of the decoder, part by part: each quantity as a map, beside it the arithmetic of its chosen cell."""
+
+import streamlit as st
+
+from model import Edit
+from model.analysis import leaking, softmax
+from model.graph import Quantity
+from pages.attention.maps import STEPS, attention_step
+from pages.translation.tampering import tampering
+from pages.translation.writing import Writing, next_words
+from pages.ui.figures import ACCENT, AFTER, Axis, grouped_bars
+from pages.ui.frame.changes_bar import quantity_in_words
+from pages.ui.frame.glossary import name_of
+from pages.ui.frame.pickers import either
+from pages.ui.sections.cell_map import cell_map
+from pages.ui.sections.working import working
+from pages.ui.state.link import select
+from pages.ui.text import plain, t
+from pages.ui.text.numbers import percent
+
+SIDE = "decoder."
+BLOCKS = ("embedding", "attention", "cross", "ffn", "next", "changes")
+
+
+def inside(view: Writing) -> None:
+    """One part of the decoder at a time, one quantity of it; or what it writes once a part is changed."""
+    block = view.choice.block if view.choice.block in BLOCKS else "cross"
+    words = [plain(f"translation.block_{name}") for name in BLOCKS]
+    either("block", plain("translation.block"), BLOCKS, words, block, label_visibility="collapsed")
+    if block == "next":
+        next_word(view)
+        return
+    if block == "changes":
+        tampering(view)
+        return
+    named = {quantity.key.rpartition(".")[2]: quantity for quantity in quantities_of(view, block)}
+    usual = "weights" if "weights" in named else [*named][-1]
+    labels = [title(view, quantity) for quantity in named.values()]
+    look = {"label_visibility": "collapsed", "key": f"stage.{block}"}
+    stage = view.choice.stage if view.choice.stage in named else usual
+    name = either("stage", plain("translation.quantity"), [*named], labels, stage, **look)
+    if name in STEPS:
+        attention_step(view, named[name].key.removesuffix(name), name)
+        if (block, name) == ("attention", "masked"):
+            without_mask(view)
+    else:
+        cell_map(view, named[name].key, meaning(view, named[name]), title=title(view, named[name]))
+
+
+def without_mask(view: Writing) -> None:
+    """The chosen head's row with its mask, and as it would be without: what it would take from later words."""
+    prefix = view.key(f"{SIDE}layers.{{l}}.attention.")
+    scaled, step = view.trace[f"{prefix}scaled"], view.step
+    free, masked = softmax(scaled[view.head, step]), view.trace[f"{prefix}weights"][view.head, step]
+    later = len(free) - 1 - step
+    said = {"piece": view.trace.written[step], "n": later, "where": view.where()}
+    if later:
+        everywhere = view.trace.over_layers("attention.scaled", SIDE)[..., :-1, :]  # the last has nothing later
+        said |= {"share": percent(float(free[step + 1 :].sum())), "answer": percent(float(free[step + 1]))}
+        said["all"] = percent(float(leaking(everywhere).mean()))
+    names = [plain("translation.with_mask"), plain("translation.without_mask")]
+    view.picture(
+        "leak",
+        grouped_bars(
+            dict(zip(names, (masked, free), strict=True)),
+            Axis(plain("translation.read_axis"), view.trace.target_tokens),
+            plain("attention.weight"),
+            (AFTER, ACCENT),
+            value_range=(0, 1),
+        ),
+        t(f"translation.read_leak{'' if later else '_last'}", **said),
+        title=plain("translation.leak_title"),
+        still=True,
+    )
+    st.caption(t("attention.mask_is_no_word"))
+
+
+def quantities_of(view: Writing, block: str) -> list[Quantity]:
+    """The recorded quantities of a part of the decoder, in order; of a sub-layer with its sum and its LayerNorm."""
+    graph = view.trace.graph
+    if block == "embedding":
+        return [quantity for quantity in graph if quantity.traced and quantity.key.startswith(f"{SIDE}{block}.")]
+    (sub,) = (sub for sub in graph.sublayers(view.choice.layer, SIDE) if sub.name == block)
+    return [
+        quantity
+        for quantity in graph
+        if quantity.traced and (quantity.key.startswith(sub.prefix) or quantity.key in (sub.sum, sub.norm))
+    ]
+
+
+def title(view: Writing, quantity: Quantity) -> str:
+    return quantity_in_words(Edit(quantity.key, "zero"), view.trace.graph)
+
+
+def meaning(view: Writing, quantity: Quantity) -> str:
+    """What a quantity is, as the glossary has it, as a sentence. It knows one layer and one attention."""
+    graph = view.trace.graph
+    name = name_of(graph, graph[quantity.row.replace("{l}", "0")]).replace("cross_output", "attention_output")
+    said = t(f"glossary.{name}")
+    return f"{said[:1].upper()}{said[1:].rstrip('。.')}{plain('translation.stop')}"
+
+
+def next_word(view: Writing) -> None:
+    """From the last vector to the likeliest next pieces; a click works out another one."""
+    stages = ("logits", "answer")
+    words = [plain(f"translation.stage_{name}") for name in stages]
+    look = {"label_visibility": "collapsed", "key": "stage.next"}
+    stage = either("stage", plain("translation.quantity"), stages, words, view.choice.stage, **look)
+    piece = view.trace.written_ids[view.step] if view.choice.output is None else view.choice.output
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        next_words(view, lambda number: select(output=number), t("translation.read_logits"))
+        decoder = view.trace.graph.decoder
+        st.caption(t("translation.tied_apart" if decoder and decoder.own_words else "translation.tied"))
+    with right:
+        working(view, stage, (view.step, piece))

@@ -1,0 +1,148 @@
+"""How the translation was found: the beginnings that the beam considered as a tree, and the sentences at its ends."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from model.search import LENGTH_PENALTY, Node, score
+from model.translator import Translation
+from pages.translation.writing import Writing, force
+from pages.ui.components.tables import markdown_table
+from pages.ui.figures import Branch, branches
+from pages.ui.frame.pickers import bound, either
+from pages.ui.state.link import select
+from pages.ui.text import literal, texts_of
+from pages.ui.text.numbers import percent, written
+
+WIDE = 10  # steps that stand side by side
+text, word = texts_of("translation")
+
+
+def search(view: Writing) -> None:
+    """The tree, and below it the translations that came of it."""
+    tree(view)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        found(view)
+    with right:
+        st.markdown(greedy_or_beam(view))
+        penalty(view)
+
+
+def window(view: Writing, last: int) -> range:
+    """The steps that are drawn: all, or some round the one that is looked at."""
+    first = max(0, min(view.step - WIDE // 2, last - WIDE + 1))
+    return range(first, min(first + WIDE, last + 1))
+
+
+def tree(view: Writing) -> None:
+    """Every candidate of every step. A click makes the decoder begin with that beginning."""
+    considered = view.found.search.nodes
+    by_ids = {node.ids: node for node in considered}
+    most = max(len(node.ids) for node in considered)
+    steps = window(view, most - 1)
+    nodes = [node for node in considered if len(node.ids) - 1 in steps]
+    vocabulary = view.pipeline.target_vocabulary
+    lowest: dict[int, float] = {}  # that was kept in each step
+    for node in nodes:
+        if node.fate != "dropped":
+            step = len(node.ids) - 1
+            lowest[step] = min(node.log_probability, lowest.get(step, np.inf))
+
+    def branch(node: Node) -> Branch:
+        step, parent = len(node.ids) - 1, by_ids.get(node.ids[:-1])
+        kept = lowest.get(step, node.log_probability)
+        decimals = telling_apart(node.log_probability, kept) if node.fate == "dropped" else 2
+        said = {
+            "beginning": " ".join(vocabulary[i] for i in node.ids),
+            "own": percent(np.exp(node.own)),
+            "log_p": f"{node.log_probability:.{decimals}f}",
+            "lowest": f"{kept:.{decimals}f}",
+            "score": f"{score(node.log_probability, len(node.ids)):.2f}",
+        }
+        late = node.fate == "dropped" and vocabulary[node.ids[-1]] == "[SEP]"
+        return Branch(
+            column=step,
+            row=node.rank,
+            parent=None if parent is None else parent.rank,
+            text=vocabulary[node.ids[-1]],
+            hover=word(f"hover_{'late' if late else node.fate}", **said),
+            fate=node.fate,
+            on_path=node.ids == view.written.ids[: step + 1],
+        )
+
+    dropped = sum(node.fate == "dropped" for node in considered)
+    sentence = text("read_tree", considered=len(considered), dropped=dropped, beams=len(view.found.beams))
+    if len(steps) < most:
+        sentence += " " + text("tree_window", first=steps[0] + 1, last=steps[-1] + 1, steps=most)
+    rows = [
+        (len(n.ids), " ".join(vocabulary[i] for i in n.ids), n.own, n.log_probability, n.rank + 1, n.fate)
+        for n in considered
+    ]
+    table = pd.DataFrame(rows, columns=["step", "beginning", "log p", "log P", "rank", "fate"]).set_index("step")
+
+    beams = [translation.ids for translation in view.found.beams]
+
+    def pick(place: int, _: int) -> None:
+        ids = nodes[place].ids
+        if ids in beams:
+            select(beam=beams.index(ids) + 1, step=None)
+        else:
+            force(ids[:-1] if vocabulary[ids[-1]] == "[SEP]" else ids)
+
+    view.picture(
+        "tree",
+        branches([branch(node) for node in nodes], word("axis_step"), word("axis_rank")),
+        sentence,
+        table=table,
+        on_pick=pick,
+    )
+
+
+def telling_apart(one: float, other: float) -> int:
+    """With how many decimals, two or more, two numbers read differently; 2 where six do not help."""
+    return next((decimals for decimals in range(2, 7) if f"{one:.{decimals}f}" != f"{other:.{decimals}f}"), 2)
+
+
+def found(view: Writing) -> None:
+    """The sentences that were found as a table, best score first under the penalty chosen, and which is on screen."""
+    alpha = view.choice.penalty / 100
+    every = [view.found.greedy, *view.found.beams]
+    names = [word("greedy"), *map(str, range(1, len(every)))]
+    shown = min(view.choice.beam, len(view.found.beams))
+    either("beam", word("beam"), range(len(every)), names, shown, label_visibility="collapsed")
+    columns = ["", word("column_translation"), "log P", word("column_pieces"), word("column_score")]
+    lines = []
+    for number in sorted(range(len(every)), key=lambda number: -scored(every[number], alpha)):
+        one, mark = every[number], "**" if number == shown else ""
+        numbers = [written(f"{value:.2f}") for value in (one.log_probability, scored(one, alpha))]
+        cells = [names[number], literal(one.text), numbers[0], str(len(one.ids)), numbers[1]]
+        lines.append([f"{mark}{cell}{mark}" if cell else "" for cell in cells])
+    with st.container(key="working.translation.found"):
+        st.markdown(markdown_table(columns, lines, ":--|:--|--:|--:|--:"))
+
+
+def scored(one: Translation, alpha: float) -> float:
+    return score(one.log_probability, len(one.ids), alpha)
+
+
+def greedy_or_beam(view: Writing) -> str:
+    """What looking at several beginnings at once was good for, here."""
+    greedy, best = view.found.greedy, view.found.beams[0]
+    said = {"greedy": greedy.text, "greedy_p": f"{greedy.log_probability:.2f}"}
+    said |= {"best": best.text, "best_p": f"{best.log_probability:.2f}", "alpha": f"{LENGTH_PENALTY:g}"}
+    if greedy.ids == best.ids:
+        return text("greedy_same", **said)
+    if greedy.log_probability < best.log_probability:
+        sentence = text("greedy_missed", **said)
+        return f"{sentence} {text('greedy_missed_for_score', **said)}" if greedy.score > best.score else sentence
+    return text("greedy_likelier" if greedy.score <= best.score else "greedy_lost", **said)
+
+
+def penalty(view: Writing) -> None:
+    """A slider for the exponent of the length, and what it decides."""
+    alpha = view.choice.penalty / 100
+    look = bound("translation.penalty", alpha, lambda value: select(penalty=round(100 * value)))
+    st.slider(word("penalty"), 0.0, 2.0, step=0.05, **look)
+    first = max(view.found.beams, key=lambda one: scored(one, alpha))
+    st.markdown(text("read_penalty", alpha=f"{alpha:g}", first=first.text))

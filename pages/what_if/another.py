@@ -1,0 +1,55 @@
+"""Vectors of another input's run, put in place of this one's: where does the answer come from?"""
+
+import streamlit as st
+
+from model import Edit
+from model.analysis import placed
+from model.comparison import align
+from pages.ui.figures import Axis
+from pages.ui.frame.changes_bar import other_input
+from pages.ui.frame.pickers import either
+from pages.ui.runs import pipelines
+from pages.ui.text import plain
+from pages.what_if.experiment import Experiment, effect_map, text, word
+
+#: What can be taken from there; "stream" is the vector that goes into a layer.
+TAKEN = ("stream", "attention.output", "ffn.output", "Q", "K", "V", "heads", "ffn.activation")
+
+
+def key_of(lab: Experiment, what: str, layer: int) -> str:
+    """The key of a quantity in a layer."""
+    if what == "stream":
+        return lab.view.trace.graph.stream(layer)[0]
+    return f"layers.{layer}.{what if '.' in what else f'attention.{what}'}"
+
+
+def another_input(lab: Experiment) -> None:
+    """The whole map from one computation: each layer and token with the other run's vector."""
+    view = lab.view
+    other_input(view.choice, "what_if")
+    if view.other_input is None:
+        st.info(text("other_missing" if view.trace.ids else "other_missing_picture"), icon=":material/compare_arrows:")
+        return
+    words = [word(f"taken_{name.replace('.', '_')}") for name in TAKEN]
+    what = either("stage", word("taken"), TAKEN, words, view.choice.stage)
+    source = view.choice.other_subject
+    # Its run as it is: what the page shows of it may have words hidden.
+    here, there = view.trace.tokens, pipelines.run(view.choice.pipeline, source).tokens
+    pairs = [(pair.one, pair.other) for pair in align(here, there) if pair.one is not None and pair.other is not None]
+    layers, place = range(view.trace.graph.layers()), "where_before" if what == "stream" else "where_token"
+    names, told = (
+        [names[one] if here[one] == there[two] else f"{names[one]} ← {there[two]}" for one, two in pairs]
+        for names in (here, placed(here))
+    )
+    effect_map(
+        lab,
+        "patching",
+        Axis(word("axis_before_layer" if what == "stream" else "axis_layer"), [str(i + 1) for i in layers]),
+        Axis(plain("axis.token"), names),
+        [
+            [Edit(key_of(lab, what, i), "patch", token=one, from_token=two, source=source) for one, two in pairs]
+            for i in layers
+        ],
+        lambda layer, pair: word(place, token=told[pair], layer=layer + 1),
+        lambda layer, pair: {"layer": layer},
+    )
