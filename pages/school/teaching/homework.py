@@ -23,7 +23,7 @@ from pages.ui.components.tables import column_widths, draw_table
 from pages.ui.frame import exports
 from pages.ui.frame.contents import PAGES
 from pages.ui.frame.pickers import bound
-from pages.ui.frame.share import address
+from pages.ui.frame.share import address, with_code
 from pages.ui.page import Page
 from pages.ui.runs.masks import hidden_places
 from pages.ui.server.in_flight import CrowdedError
@@ -89,7 +89,7 @@ def _make(page: Page) -> None:
         st.warning(text("already"))
     (path,) = (row.path for row in PAGES if row.name == TASKS[goal.name].page)
     st.markdown(text("link"))
-    st.code(address(urljoin(st.context.url or "", path), there), language=None, wrap_lines=True)
+    with_code(address(urljoin(st.context.url or "", path), there))
 
 
 def _usual(page: Page) -> dict[str, Goal]:

@@ -11,9 +11,9 @@ from pages.school.classroom.store import Asked, UnavailableError, UnknownClassEr
 from pages.school.classroom.tally import bars, sure_and_wrong, tallies
 from pages.school.teaching.desk import Desk
 from pages.school.teaching.lecture import Lecture
-from pages.school.teaching.pictures import answer_is, answer_of, names_of
+from pages.school.teaching.pictures import answer_is, answer_of, names_of, said_of_sure
 from pages.ui.frame import exports
-from pages.ui.text import language, plain, speaking, texts_of
+from pages.ui.text import language, plain, speaking, texts_of, unmarked
 from pages.ui.text.numbers import percent
 
 text, word = texts_of("class")
@@ -112,16 +112,11 @@ def _section(asked: Asked, pictures: Sequence[str]) -> str:
         said = word(
             "report_vote", vote=word(f"vote_{number}"), right=one.rights, share=percent(one.right), all=one.answers
         )
-        parts.append(f"<p>{html.escape(said)}")
-        if one.sure_and_wrong:
-            parts.append(f" {html.escape(word('report_sure', wrong=one.sure_and_wrong))}")
-        parts.append("</p>")
+        parts.append(f"<p>{html.escape(said)}</p>")
     if not votes:
         parts.append(f"<p>{html.escape(word('nobody'))}</p>")
-    worst = sure_and_wrong(bars(shown, truth, asked.votes)) if votes else None
-    if worst:
-        (name,) = names_of(shown, [worst])
-        parts.append(f"<p>{html.escape(word('most_sure_of', wrong=worst.sure_and_wrong, answer=name))}</p>")
+    elif sure := said_of_sure(shown, votes[max(votes)], sure_and_wrong(bars(shown, truth, asked.votes))):
+        parts.append(f"<p>{html.escape(unmarked(sure))}</p>")
     of = {number: one.answers for number, one in votes.items()} if shown["gesture"] != "chips" else {}
     parts += ["<table>", *_rows(lines(asked), list(votes), of), "</table>"]
     parts.append(f"<p><b>{html.escape(word(answer_is(truth), answer=answer_of(shown, truth)))}</b> ")
