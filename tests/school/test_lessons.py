@@ -403,7 +403,7 @@ def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(questio
         "word": truth.said.get("second"), "weights": [1, 1, 1], "norm": "1", "root": truth.said.get("share"),
         "back": truth.said.get("share"), "heads": 24, "layer": "0", "blur": truth.said.get("each"),
         "residual": truth.said.get("share"), "fit": truth.said.get("query"), "twice": "× 2", "twin": 1.0,
-        "once": truth.said.get("steps"), "brings": truth.said.get("key"),
+        "once": truth.said.get("steps"), "thinks": truth.said.get("before"), "brings": truth.said.get("key"),
     }  # fmt: skip
     otherwise = next((name for name in truth.options if name != truth.answer), None)
     assert not is_right(question.gesture, mistakes.get(question.key, otherwise), truth)

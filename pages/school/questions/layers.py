@@ -1,7 +1,5 @@
 """Questions about the parts of a layer, and about what each layer adds."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from model import load
@@ -10,7 +8,7 @@ from model.cost import attention_cost, ffn_cost
 from model.gradients import gradient_lengths, twin
 from model.sweep import sweep
 from model.without import without
-from pages.school.questions.case import Case, Truth, first_answer
+from pages.school.questions.case import CLEAR, Case, Truth, lead_of
 from pages.school.questions.pictures import activations, cosines, deviations, lens, row_of
 from pages.school.questions.question import question
 
@@ -42,7 +40,8 @@ def without_residual(case: Case) -> Truth | None:
     run = sweep(case.pipeline, case.trace, [[], [*without(graph, "residual")]], [key], token=case.token)[key]
     share, answer = (float(alike) for alike in mean_likeness(run))
     said: dict[str, object] = {"share": share, "answer": answer, "layers": len(case.layers)}
-    told, ours, gradients = ["why"], (load("text"), load("digits")), ()
+    told, ours = ["why"], (load("text"), load("digits"))
+    gradients: tuple[tuple[str, float], ...] = ()
     if case.pipeline in ours:  # of a checkpoint, a random twin would take long to draw
         X_0 = case.trace.states()[0]
         network = twin(case.trace.config)
@@ -85,7 +84,7 @@ def spread_after_norm(case: Case) -> Truth | None:
     said = {"layer": layer + 1, "token": case.tokens[case.token], "before": before, "after": after, "number": sublayer}
     said["d_model"] = case.trace.config.d_model
     for name, key in (("read", found[shown][2].norm_reads), ("left", found[shown][2].norm)):
-        each = case.trace[key].std(axis=-1)
+        each = case.trace[str(key)].std(axis=-1)
         said |= {f"{name}_least": float(each.min()), f"{name}_most": float(each.max())}
     bars = (("before", before), ("normed", 1.0), ("after", after))
     place = {"layer": layer, "token": case.token, "sublayer": sublayer}
@@ -94,8 +93,8 @@ def spread_after_norm(case: Case) -> Truth | None:
 
 @question(
     "thinks",
-    "same",
-    least=0.1,
+    "slide",
+    least=0.15,
     minutes=4,
     page="feed_forward",
     at={"panel": "without"},
@@ -104,9 +103,15 @@ def spread_after_norm(case: Case) -> Truth | None:
     bars=True,
 )
 def without_ffn(case: Case) -> Truth | None:
-    """Whether the first answer stays without the feed-forward networks. margin: how much of the probability moves."""
-    truth = first_answer(case, [*without(case.trace.graph, "ffn")])
-    return truth and replace(truth, told=(*truth.told, "why"))
+    """The probability of the first answer without the feed-forward networks. margin: how much of it they bring."""
+    if not case.answers or not case.visible or not case.affords(1):
+        return None
+    now, bare = case.changed([[], [*without(case.trace.graph, "ffn")]])
+    best = int(now.argmax())
+    before, after = float(now[best]), float(bare[best])
+    said: dict[str, object] = {"answer": case.names[best], "before": before, "after": after}
+    margin = before - after if lead_of(now) >= CLEAR else 0.0
+    return Truth(after, margin, said, (("with", before), ("without", after)), {"token": case.token}, near=0.1)
 
 
 @question("layer", "tap", least=0.02, minutes=4, hints=2, page="layers", at={"panel": "lens"}, picture=lens)

@@ -483,9 +483,8 @@ def cross_attention(look: Look, height: int) -> Drawn:
     weights = trace[f"decoder.layers.{layer}.cross.weights"][head]
     rows = []
     for number, piece in enumerate(trace.written):
-        best = max(words, key=weights[number].__getitem__, default=None)
-        glossed = best is not None and piece[:1].isalnum() and (look.shown or number != step)
-        rows.append(f"{piece} ({trace.tokens[best]})" if glossed else piece)
+        glossed = words and piece[:1].isalnum() and (look.shown or number != step)
+        rows.append(f"{piece} ({trace.tokens[max(words, key=weights[number].__getitem__)]})" if glossed else piece)
     hidden, options, frames = np.zeros(weights.shape, bool), None, []
     names = placed(trace.tokens)
     if step is not None and look.gesture == "tap":

@@ -22,7 +22,7 @@ from pages.ui.state.link import select
 from pages.ui.text import language, literal, plain, t, texts_of
 
 #: In the session: the place of the question to ask next; which vote has a countdown, and since when.
-WANTED, COUNTDOWN = "class.wanted", "class.countdown"
+WANTED, COUNTDOWN = "class.wanted", "class.counting"
 SECONDS = 60  # of a countdown, as the style sheet has it
 SHOWING = (Phase.CLOSED, Phase.REVEALED, Phase.EXPLAINED)  # where there are pictures
 KEYED = ("next", "pause")  # buttons that have a key as well
