@@ -1,4 +1,4 @@
-"""A teacher makes a lesson of her own: views of the pages and questions; she keeps it as a file, or as the link."""
+"""A teacher makes a lesson of her own: views of the pages and questions; the link holds it."""
 
 from dataclasses import replace
 from typing import Any
@@ -9,7 +9,6 @@ from pages.school.lessons.lesson import LESSONS, Lesson
 from pages.school.lessons.wording import called, title_of
 from pages.school.lessons.written import (
     MOST_MINUTES,
-    MOST_TEXT,
     MOST_TITLE,
     MOST_WORDS,
     OWN,
@@ -17,9 +16,7 @@ from pages.school.lessons.written import (
     VIEWS,
     LessonError,
     lesson_from_code,
-    lesson_from_text,
     lesson_to_code,
-    lesson_to_text,
     own_lesson,
     place_of,
 )
@@ -53,7 +50,6 @@ def make_a_lesson(lesson: Lesson) -> None:
             look: dict[str, Any] = {"icon": ":material/content_copy:", "key": "lesson.copy", "on_click": _keep}
             st.button(word("make_copy", title=title_of(lesson)), args=(_copy(lesson),), **look)
         _add(lesson)
-        _files(lesson)
 
 
 def _held(lesson: Lesson) -> None:
@@ -111,28 +107,14 @@ def _own() -> None:
     st.text_area(word("make_why"), max_chars=MOST_WORDS, height=68, **lasting(NEW + "why", ""))
 
 
-def _files(lesson: Lesson) -> None:
-    """The way to a file and back."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = f"{lesson.title or plain('lesson.short')}.json"
-        save: dict[str, Any] = {
-            "mime": "application/json",
-            "icon": ":material/download:",
-            "key": "lesson.save",
-            "on_click": "ignore",
-        }
-        st.download_button(word("make_save"), lesson_to_text(lesson), name, **save)
-        look: dict[str, Any] = {"type": ["json"], "key": "lesson.open", "on_change": _opened, "max_upload_size": 1}
-        st.file_uploader(word("make_open"), **look)
-
-
 # -- what a click does ---------------------------------------------------------------------------------------------
 
 
 def _keep(lesson: Lesson) -> bool:
     """Choose this lesson; or say why not. Returns whether it is chosen."""
     try:
-        code = lesson_to_code(lesson_from_text(lesson_to_text(lesson)))
+        code = lesson_to_code(lesson)
+        lesson_from_code(code)
     except LessonError as error:
         st.session_state[REFUSED] = error
         return False
@@ -240,15 +222,3 @@ def _written() -> Question | None:
         low, high, answer, near = (box(f"{gesture}.{name}") for name in ("from", "to", "answer", "near"))
         own = replace(own, span=(low, high), answer=answer, near=near)
     return Question(OWN, None, gesture, 0.0, USUAL_MINUTES, own=own) if own.ask else None
-
-
-def _opened() -> None:
-    """A file was handed over."""
-    if (file := st.session_state.get("lesson.open")) is None:
-        return
-    try:
-        _keep(lesson_from_text(file.getvalue()[: 4 * MOST_TEXT + 1].decode("utf-8-sig")))
-    except UnicodeDecodeError:
-        st.session_state[REFUSED] = LessonError("file")
-    except LessonError as error:
-        st.session_state[REFUSED] = error

@@ -106,7 +106,7 @@ def revealed(lecture: Lecture) -> None:
     ask(lecture, small=True)
     _right(lecture)
     if lecture.now and lecture.now.shown["gesture"] == "chips" and lecture.last is not None:
-        _answers(lecture, revealed=True)  # with the network's own row in the same picture
+        _network(lecture)
         return
     left, right = st.columns(2)
     with left, st.container(key="class_you"):
@@ -145,6 +145,9 @@ def _network(lecture: Lecture) -> None:
 
 def _what_the_network_does(lecture: Lecture) -> None:
     truth, question = lecture.truth, lecture.question
+    if lecture.last is not None and lecture.now and lecture.now.shown["gesture"] == "chips":
+        _answers(lecture, revealed=True)  # the network's own row lies under the chips
+        return
     beside = question is not None and question.gesture == "word" and _said(lecture) is not None
     if truth is None or question is None or not truth.bars:
         assert lecture.now is not None
