@@ -200,6 +200,32 @@ def test_of_a_double_click_the_second_half_does_nothing(classes: Store, monkeypa
     assert room_of(app, classes).phase is Phase.OPEN
 
 
+def test_options_are_read_with_the_question_and_what_was_answered_stays_for_the_talk(classes: Store) -> None:
+    app, words = begun(), catalogue("en")
+    app.session_state["class.wanted"] = ENCODER.keys.index("places"), room_of(app, classes).version
+    assert words["lesson.same"] in texts(app.run()) and words["lesson.different"] in texts(app)
+    assert not [key for key in keys_of(app) if "Arrow" in key], "there is no layer and no head to turn here"
+    click(click(app, "next"), "countdown")
+    assert 'class="countdown"' in " ".join(part.proto.body for part in app.get("html"))
+    vote(app, classes, ["same", "different"])
+    click(click(app, "next"), "to_discuss")
+    assert words["class.talk"] in texts(app) and charts(app) and "✓" not in said_to_browser(app)
+    click(app, "next")
+    assert "countdown" not in " ".join(part.proto.body for part in app.get("html")), "it was that of the first vote"
+
+
+def test_of_many_tokens_the_strongest_get_chips_and_the_last_place_is_for_the_others(classes: Store) -> None:
+    app = begun(s="the animal [MASK] not cross the street because it was too tired .")
+    app.session_state["class.wanted"] = ENCODER.keys.index("weights"), room_of(app, classes).version
+    click(app.run(), "next")
+    question, truth = classes.snapshot(code_of(app))["question"], truth_of_class(app, classes)
+    assert len(question["options"]) == len(truth["answer"]) == 12 and question["names"]["zh"][-1] == "其余词元"
+    assert sum(truth["answer"]) == pytest.approx(100, abs=1) and truth["answer"][-1] < max(truth["answer"])
+    vote(app, classes, [[CHIPS, *[0] * 11]] * 5)
+    for _ in range(3):
+        assert_fine(click(app, "next"))
+
+
 def test_two_windows_with_one_key_go_on_once(classes: Store) -> None:
     one = click(begun(), "next")
     code = code_of(one)
@@ -262,6 +288,8 @@ def test_every_question_of_the_lesson_can_be_asked_and_told(lang: str, classes: 
             assert catalogue(lang)["class.say"] in texts(notes)
     click(app, "next")
     assert room_of(app, classes).phase is Phase.ENDED and [button.key for button in app.get("download_button")]
+    asked = classes.asked(code_of(app), app.session_state[desk.KEYS][code_of(app)])
+    assert not re.search(r"\{\w+\}", re.sub("<style>.*?</style>", "", report.as_html(asked, "about", {})))
 
 
 def guesses(shown: dict, truth: dict) -> list:
@@ -379,6 +407,11 @@ def test_ending_keeps_what_was_answered_until_the_class_is_deleted(classes: Stor
     assert left in texts(notes.run())
     click(notes, "to_end")
     assert left not in texts(notes) and classes.room(code) is not None
+    click(app.run(), "reopen")  # it was a mistake
+    assert room_of(app, classes).phase is Phase.LOBBY and room_of(app, classes).number == 1
+    click(app, "next")
+    assert room_of(app, classes).number == 2
+    click(notes.run(), "to_end")
     click(app.run(), "delete")
     assert classes.room(code) is None and "class" not in app.query_params
     assert "class.start" in [button.key for button in app.button]

@@ -99,6 +99,8 @@ def test_shares_and_both_directions_come_of_q_and_k_and_the_root_of_d_k() -> Non
     run = here.pipeline(SENTENCE, [Edit(name + "scaled", "unscaled", head=head)])
     assert root.answer == pytest.approx(float(run[name + "weights"][head, query, key]), abs=1e-5)
     assert root.answer == pytest.approx(row(here, root, scaled=False)[key], abs=1e-5)
+    Q, K = (here.trace[name + one][head].astype(np.float64) for one in "QK")
+    assert root.said["flat"] == pytest.approx(softmax(Q[query] @ K.T / Q.shape[-1])[key], abs=1e-5)
 
 
 def test_heads_are_counted_one_run_each() -> None:
@@ -145,6 +147,9 @@ def test_the_deviation_after_layernorm_is_that_of_gamma_and_beta(kind: str) -> N
     x, norm = states
     after = (x - x.mean()) / x.std() * norm.weight.numpy() + norm.bias.numpy()
     assert truth.said["after"] == pytest.approx(float(after.std()), abs=1e-4)
+    key = f"layers.{truth.place['layer']}.norm_{truth.said['number']}"
+    deviations = here.trace[key].std(axis=-1)
+    assert (truth.said["left_least"], truth.said["left_most"]) == (deviations.min(), deviations.max())
 
 
 @pytest.mark.parametrize("kind", ["text", "digits"])
@@ -215,6 +220,24 @@ def test_what_a_step_reads_comes_of_its_query_and_the_keys_of_the_source() -> No
     weights = softmax(Q[step] @ K.T / Q.shape[-1] ** 0.5)
     assert weights.argmax() == source and truth.said["share"] == pytest.approx(float(weights[source]), abs=1e-5)
     assert here.trace.written[step] == truth.said["piece"] and here.trace.tokens[source] == truth.said["key"]
+
+
+def test_a_word_is_called_passed_over_where_no_step_of_any_head_takes_much_from_it() -> None:
+    told_of = []
+    for here in cases_of("translation"):
+        if truth := truth_of(QUESTIONS["source"], here):
+            most = here.trace.over_layers("cross.weights", "decoder.").max(axis=(0, 1, 2))
+            names = {name for name, one in zip(here.trace.tokens, most, strict=True) if one < 0.3 and name.isalnum()}
+            told_of.append("why_passed_over" in truth.told)
+            assert told_of[-1] == bool(names) and all(name in str(truth.said["passed_over"]) for name in names)
+    assert told_of
+
+
+def test_without_the_ffn_the_answer_has_what_a_run_without_gives_it() -> None:
+    here, truth = told("thinks")
+    now, bare = changed(here), changed(here, Edit("layers.{l}.ffn.output", "zero"))
+    assert truth.said["before"] == pytest.approx(float(now.max()), abs=1e-4)
+    assert truth.answer == pytest.approx(float(bare[now.argmax()]), abs=1e-4)
 
 
 def test_twice_the_length_is_four_times_the_cells_of_a_real_run() -> None:
