@@ -1,7 +1,5 @@
 """A class from its teacher's side: phase by phase, twice clicked, with two windows, ended; and what is kept of it."""
 
-import csv
-import io
 import json
 import re
 import time
@@ -12,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model.analysis import softmax
@@ -289,7 +286,7 @@ def test_every_question_of_the_lesson_can_be_asked_and_told(lang: str, classes: 
     click(app, "next")
     assert room_of(app, classes).phase is Phase.ENDED and [button.key for button in app.get("download_button")]
     asked = classes.asked(code_of(app), app.session_state[desk.KEYS][code_of(app)])
-    assert not re.search(r"\{\w+\}", re.sub("<style>.*?</style>", "", report.as_html(asked, "about", {})))
+    assert not re.search(r"\{\w+\}", re.sub("<style>.*?</style>", "", report.as_html(asked, "about")))
 
 
 def guesses(shown: dict, truth: dict) -> list:
@@ -361,7 +358,7 @@ def test_a_teachers_own_answer_is_not_called_what_the_network_does(lang: str, cl
     said = words["class.the_teachers_answer"].format(answer="two")
     assert texts(app).count(said) == 1 and charts(app) and classes.snapshot(code_of(app))["truth"]["own"] is True
     asked = classes.asked(code_of(app), app.session_state[desk.KEYS][code_of(app)])
-    page = report.as_html(asked, "about", {})
+    page = report.as_html(asked, "about")
     assert words["class.the_answer"].partition("{")[0] not in page
 
 
@@ -371,27 +368,9 @@ def test_the_report_has_totals_only_and_no_word_in_it_is_markup(classes: Store) 
     vote(app, classes, [answer, answer, "<b>x</b>"], SURE)
     click(click(app, "next"), "words")
     asked = classes.asked(code_of(app), app.session_state[desk.KEYS][code_of(app)])
-    page, table = report.as_html(asked, "about", {}), report.as_table(asked)
+    page = report.as_html(asked, "about")
     assert "<b>x</b>" not in page and "&lt;b&gt;x&lt;/b&gt;" in page and "0" * 31 not in page
-    assert dict(zip(table.iloc[:, 2], table.iloc[:, 4], strict=True)) == {answer: 2, "<b>x</b>": 1}
-    assert csv.reader(io.StringIO(report.exports.csv(table).decode("utf-8-sig")))
-
-
-def test_a_picture_kept_in_one_window_is_in_the_report_of_the_other(
-    classes: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    app, offered = click(click(begun(), "next"), "next"), {}
-    code, key = code_of(app), app.session_state[desk.KEYS][code_of(app)]
-    monkeypatch.setattr(st, "download_button", lambda label, data, *_, **look: offered.update({look["key"]: data}))
-    notes = open_page("class", lang="en", role="notes", **{"class": code})
-    notes.session_state[desk.KEYS] = dict(app.session_state[desk.KEYS])
-    notes.run()
-    before, taken = offered["class.report.html"], "data:image/webp;base64,UklGRg=="
-    hers = desk.Desk(classes.of_teacher(code, key), key, desk.Plan())
-    assert hers.keep_pictures(1, [taken])
-    assert taken in before()  # on the screen of the other window nothing has changed since
-    classes.end(code, key)
-    assert taken not in before() and catalogue("en")["class.unavailable"] in before().replace("&#x27;", "'")
+    assert {line.answer: line.counts for line in report.lines(asked[0])} == {answer: {1: 2}, "<b>x</b>": {1: 1}}
 
 
 def test_ending_keeps_what_was_answered_until_the_class_is_deleted(classes: Store) -> None:

@@ -16,7 +16,6 @@ from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.results import ask, hints_so_far, more_hints
 from pages.school.teaching.start import not_asked, shorts_of
 from pages.ui.components.live import live
-from pages.ui.components.snap import snap
 from pages.ui.frame.share import leads_nowhere
 from pages.ui.state.link import select
 from pages.ui.text import language, literal, plain, t, texts_of
@@ -24,7 +23,6 @@ from pages.ui.text import language, literal, plain, t, texts_of
 #: In the session: the place of the question to ask next; which vote has a countdown, and since when.
 WANTED, COUNTDOWN = "class.wanted", "class.counting"
 SECONDS = 60  # of a countdown, as the style sheet has it
-SHOWING = (Phase.CLOSED, Phase.REVEALED, Phase.EXPLAINED)  # where there are pictures
 KEYED = ("next", "pause")  # buttons that have a key as well
 text, word = texts_of("class")
 
@@ -60,8 +58,6 @@ def controls(lecture: Lecture) -> None:
             else:
                 st.button(label, icon=f":material/{icon}:", on_click=act, **look)
         if lecture.page.choice.role is None:
-            if lecture.phase in SHOWING and not desk.room.paused:
-                snap(word("keep_picture"), desk.room.number, partial(report.keep, desk))
             notes = lecture.page.choice.with_(role="notes", big=False).to_link()
             st.link_button("", f"class?{urlencode(notes)}", icon=":material/speaker_notes:", help=word("open_notes"))
     if not _is_the_last(lecture):  # a remote is pressed once too often easily, and the end is the end
