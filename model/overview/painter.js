@@ -185,7 +185,7 @@ function layOut({ root, run, titles, below, widest, measured }) {
       const head = 12 + thumb + 19 * scale + 12, title = titles.x0.offsetHeight + 10
       const names = drawing || n === 1 ? 4 : Math.min(widest * .72, low ? 48 : 60) * scale + 12
       const foot = names + 40 * scale, say = 50 * scale
-      const from = root.getBoundingClientRect().top + scrolled(root)
+      const from = topOf(root)
       const free = innerHeight - from - below - head - title - foot - say
       const row = clamp(Math.floor(free / n), drawing ? 5 : n > 1 ? Math.round(12 * scale) : 40, Math.round((n > 1 ? 44 : 90) * scale)), top = Math.round(head + title)
       for (const pic of Object.values(pics)) Object.assign(pic, { y: top, h: row * n })
@@ -219,6 +219,12 @@ function layOut({ root, run, titles, below, widest, measured }) {
     y += row * n + 10
   }
   return { width, row, pics, bands, thumb, left, answer, say: y, height: y + 70, head, scale: 1, drawing }
+}
+
+/* How far below the top of its page it begins; a second run, below the first, is as high as if it stood alone. */
+function topOf(root) {
+  const top = root.getBoundingClientRect().top + scrolled(root)
+  return top < innerHeight / 2 ? top : 96
 }
 
 /* How far the page is scrolled under the top of its window. */
@@ -909,9 +915,8 @@ export function overview(root, run, options) {
   }, { signal })
 
   document.addEventListener('overview:moved', () => requestAnimationFrame(() => {
-    if (at?.frame && Math.abs(topOf() - at.from) > 3) { stop(); build() }
+    if (at?.frame && Math.abs(topOf(root) - at.from) > 3) { stop(); build() }
   }), { signal })
-  const topOf = () => root.getBoundingClientRect().top + scrolled(root)
 
   let width = 0, height = 0
   const size = new ResizeObserver(() => {

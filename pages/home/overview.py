@@ -15,7 +15,7 @@ from pages.ui.frame.navigation import open_with
 from pages.ui.sections.answers import all_probabilities
 from pages.ui.server.cache import once_a_run
 from pages.ui.state.link import select
-from pages.ui.text import class_label, language, plain
+from pages.ui.text import class_label, language, literal, plain
 from pages.ui.text.numbers import decimal
 from pages.ui.view import View
 
@@ -44,7 +44,8 @@ def run_on_one_screen(view: View) -> None:
     place = {"layer": view.layer, "head": view.head, "token": view.token}
     overview(packed(view), place, lambda chosen: select(**chosen), _open)
     if view.shows == "beside" and view.other:
-        st.subheader(plain("change.other_run"), anchor=False)
+        named = view.compared_with("other")[0]
+        st.subheader(literal(named[0].upper() + named[1:]), anchor=False)
         theirs = [view.counterpart(token) for token in range(len(view.tokens))]
         other = _pack(view, view.other).with_(theirs=theirs)
         overview(other, place, lambda chosen: select(**chosen), _open, key="overview_other")
