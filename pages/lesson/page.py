@@ -152,7 +152,7 @@ class Lesson(Page):
             if here and here[1].answer is not None:
                 found.append(text("found", name=called(self.lesson[key]), answer=answer_in_words(here[1])))
         if found:
-            st.caption("  \n".join(found))
+            st.caption(" · ".join(found))
 
     def _passed_over(self, before: str | None, key: str) -> None:
         """Which questions between two stations are not asked here, and why."""
