@@ -286,3 +286,11 @@ def test_a_folder_that_forbids_more_than_can_be_looked_for_at_each_step_is_refus
     changed(folder, "generation_config.json", bad_words_ids=[[1, 2]] * 100_000)
     with pytest.raises(CheckpointError, match="bad_words_ids"):
         load_folder(folder)
+
+
+@pytest.mark.parametrize("value", [[], {"a": 1}, "yes", 2])
+def test_a_switch_that_is_neither_on_nor_off_is_refused(value: object, tmp_path: Path) -> None:
+    folder = written(tmp_path / "opus")
+    changed(folder, "config.json", scale_embedding=value)
+    with pytest.raises(CheckpointError, match="scale_embedding"):
+        load_folder(folder)
