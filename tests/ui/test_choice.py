@@ -26,7 +26,7 @@ from pages.ui.state.choice import (
 )
 from pages.ui.state.goal import Goal
 from pages.ui.state.link import select
-from pages.ui.state.link_values import MOST_CHARACTERS, MOST_EDITS, edit_code, edit_from_code, moved
+from pages.ui.state.link_values import MOST_CHARACTERS, MOST_EDITS, moved
 
 CONFIG = PRESETS["text"]
 KEYS = [quantity.key for quantity in graph(CONFIG) if quantity.traced]
@@ -217,25 +217,11 @@ def test_of_a_sentence_that_is_too_long_the_beginning_is_kept() -> None:
     assert choice.sentence == "我" * MOST_CHARACTERS and (problem.name, problem.reason) == ("s", "link_long")
 
 
-@settings(max_examples=500, deadline=None)
-@given(st.dictionaries(st.sampled_from([field.name for field in FIELDS]), st.text(max_size=50) | SIGNS))
-def test_no_link_breaks_anything(link: dict[str, str]) -> None:
-    choice, problems = Choice.from_link(link)
-    assert {problem.name for problem in problems} <= link.keys()
-    assert Choice.from_link(choice.to_link()) == (choice, ())  # what it understood can be passed on
-
-
 @pytest.mark.parametrize("name", pictures.READY)
 def test_as_many_patches_from_a_ready_picture_as_there_may_be_stand_in_one_link(name: str) -> None:
     source = pictures.ready(name)
     patches = tuple(Edit(KEYS[-1], "patch", token=token, source=source) for token in range(MOST_EDITS))
     assert Choice.from_link(Choice(edits=patches).to_link()) == (Choice(edits=patches), ())
-
-
-@settings(deadline=None)
-@given(edits)
-def test_an_edit_comes_back_from_its_code(edit: Edit) -> None:
-    assert edit_from_code(edit_code(edit)) == edit
 
 
 @settings(deadline=None)
