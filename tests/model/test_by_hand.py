@@ -180,7 +180,9 @@ def inputs_of(name: str) -> tuple[torch.Tensor, ...]:
     return (pipeline.reader.read(networks.example(name)).tensor,)
 
 
-@pytest.mark.parametrize("name", ["001", "trained text", "trained digits", "flat", "pre-norm words", TRANSLATION])
+@pytest.mark.parametrize(
+    "name", ["narrow words, added only", "trained text", "trained digits", "flat", "pre-norm words", TRANSLATION]
+)
 def test_what_is_lit_decides_and_nothing_else_of_it_does(name: str) -> None:
     """All that a cell is computed from is held as recorded, but for one number: of a lit cell, then of another."""
     pipeline, trace = run_of(name)

@@ -6,8 +6,6 @@ from functools import cache, partial
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
@@ -33,45 +31,7 @@ from model.graph import graph
 from model.heads import network_for
 from model.note_claims import NOTE_CLAIMS, Value
 from model.trace import record
-from tests.networks import CONFIGS, pipeline
-
-INPUTS_AND_HEADS = [
-    ("words", "none"), ("words", "masked-word"), ("words", "classifier"),
-    ("patches", "none"), ("patches", "classifier"), ("flat", "none"), ("flat", "classifier"),
-]  # fmt: skip
-
-
-@st.composite
-def configs(draw: st.DrawFn) -> EncoderConfig:
-    """Any encoder that can be built, small enough to build two hundred of them on the meta device."""
-    kind, head = draw(st.sampled_from(INPUTS_AND_HEADS))
-    heads, d_k = draw(st.integers(1, 8)), draw(st.integers(1, 24))
-    d_model = heads * d_k
-    patch = draw(st.integers(1, 6))
-    return EncoderConfig(
-        d_model=d_model,
-        heads=heads,
-        layers=(each := draw(st.integers(1, 4))) * (groups := draw(st.integers(0, 3))) or each,
-        groups=groups,
-        d_ff=draw(st.integers(1, 300)),
-        activation=draw(st.sampled_from(["relu", "gelu"])),
-        norm_first=draw(st.booleans()),
-        final_norm=draw(st.booleans()),
-        input=kind,
-        positions="learned" if d_model % 2 else draw(st.sampled_from(["sinusoidal", "learned"])),
-        max_len=draw(st.integers(1, 40)),
-        vocab_size=draw(st.integers(1, 500)),
-        scale_embedding=draw(st.booleans()),
-        patch_size=patch,
-        image_size=patch * draw(st.integers(1, 4)),
-        channels=draw(st.integers(1, 3)) if kind == "patches" else 1,
-        head=head,
-        classes=draw(st.integers(1, 20)),
-        ffn=draw(st.sampled_from(["plain", "gated"])),
-        first_norm=groups > 0 or draw(st.booleans()),
-        unbiased=tuple(draw(st.sets(st.sampled_from(["attention", "ffn", "norm", "head", "logits"])))),
-    )
-
+from tests.networks import CONFIGS
 
 #: Quick, and alike in all layers.
 SMALL = [name for name, config in CONFIGS.items() if config.d_model <= 64 and config.first_norm]
@@ -83,6 +43,8 @@ PLAIN = [
     and not (CONFIGS[name].segments or CONFIGS[name].buckets or CONFIGS[name].distillation_head)
 ]  # fmt: skip
 small = pytest.mark.parametrize("name", SMALL)
+#: Those that compare each token with each once.
+pairwise = pytest.mark.parametrize("name", [name for name, c in CONFIGS.items() if not c.distance_terms])
 every = pytest.mark.parametrize("name", CONFIGS)
 presets = pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS.keys())
 
@@ -143,12 +105,6 @@ def test_parameters_and_multiply_adds_are_those_of_the_real_modules(name: str) -
     check_flops(config, length(config))
 
 
-@given(configs())
-@settings(max_examples=50, deadline=None, derandomize=True)
-def test_parameters_equal_the_real_modules_of_any_configuration(config: EncoderConfig) -> None:
-    check_parameters(config)
-
-
 @presets
 def test_one_layer_equals_the_real_layer(config: EncoderConfig) -> None:
     real = Counter()
@@ -177,15 +133,6 @@ def check_flops(config: EncoderConfig, n: int) -> None:
     counted = {operation.__name__ for operation in counter.get_flop_counts()["Global"]}
     assert counted <= {"addmm", "mm", "bmm"}  # with and without a bias, and in batches
     assert 2 * total(multiply_adds(config, n)).number == counter.get_total_flops()
-
-
-@given(configs(), st.data())
-@settings(max_examples=20, deadline=None, derandomize=True)
-def test_multiply_adds_equal_the_flops_that_torch_counts_of_any_configuration(
-    config: EncoderConfig, data: st.DataObject
-) -> None:
-    n = data.draw(st.integers(1, config.max_len)) if config.input == "words" else config.max_tokens
-    check_flops(config, n)
 
 
 class WrittenBy(TorchDispatchMode):
@@ -265,10 +212,9 @@ def check_crossings(config: EncoderConfig) -> None:
             assert squared < other
 
 
-@given(configs())
-@settings(max_examples=50, deadline=None, derandomize=True)
-def test_costs_are_equal_where_they_cross_of_any_configuration(config: EncoderConfig) -> None:
-    check_crossings(replace(config, ffn="plain"))
+@pairwise
+def test_costs_are_equal_where_they_cross_and_nowhere_else(name: str) -> None:
+    check_crossings(replace(CONFIGS[name], ffn="plain"))
 
 
 def test_crossings_of_the_paper() -> None:
@@ -345,7 +291,7 @@ def test_the_walk_goes_through_every_recorded_quantity_in_order(name: str) -> No
     assert [step.key for step in shape_walk(config, n) if step.traced] == recorded
 
 
-@small
+@every
 def test_steps_add_up_to_the_whole(name: str) -> None:
     config = CONFIGS[name]
     n, batch = length(config), 3
@@ -423,9 +369,9 @@ def test_a_count_shows_what_it_computes() -> None:
     assert str(count("d_k", letters(PRESETS["004"]))) == "d_k = 64"
 
 
-@given(configs())
-@settings(max_examples=50, deadline=None, derandomize=True)
-def test_every_formula_with_its_numbers_put_in_comes_to_its_number(config: EncoderConfig) -> None:
+@every
+def test_every_formula_with_its_numbers_put_in_comes_to_its_number(name: str) -> None:
+    config = CONFIGS[name]
     for counted in (*parameters(config).values(), *multiply_adds(config, 17).values(), attention_memory(config, 17)):
         python = counted.numbers.replace("·", "*").replace("²", "**2").replace("−", "-")
         assert eval(python) == counted.number  # our own digits and signs
@@ -474,14 +420,6 @@ def test_the_corrected_numbers_of_the_notes() -> None:
     }  # fmt: skip
 
 
-@given(configs(), st.integers(1, 30))
-@settings(max_examples=50, deadline=None)
-def test_for_twice_as_many_tokens_what_each_takes_doubles_what_pairs_take_is_fourfold_and_nothing_more_is_learned(
-    config: EncoderConfig, n: int
-) -> None:
-    assert growth(config, n) == {"projections": 2, "scores": 4, "weighted_sum": 4, "ffn": 2, "parameters": 1}
-
-
-@pytest.mark.parametrize("name", ["gated words", "by distance", "shared layers", "turned words"])
-def test_so_it_is_in_other_families_that_compare_each_token_with_each_once(name: str) -> None:
-    assert growth(pipeline(name).config, 9) == growth(PRESETS["text"], 15)
+@pairwise
+def test_for_twice_as_many_tokens_what_each_takes_doubles_and_what_pairs_take_is_fourfold(name: str) -> None:
+    assert growth(CONFIGS[name], 9) == {"projections": 2, "scores": 4, "weighted_sum": 4, "ffn": 2, "parameters": 1}
