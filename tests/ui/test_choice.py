@@ -65,10 +65,6 @@ costs = st.builds(
     norm=maybe(st.sampled_from(["after", "before"])),
     n=maybe(places(1_000_000, 1)),
     batch=places(4096, 1),
-    written=st.sampled_from(["numbers", "letters"]),
-    scale=st.sampled_from(["log", "linear"]),
-    length=st.sampled_from(["this", "any"]),
-    about=st.sampled_from(["shapes", "counts", "equations"]),
 )
 goals = st.one_of(
     st.builds(Goal, st.just("oneway"), st.tuples(places(99, 1), places(99, 1))),
