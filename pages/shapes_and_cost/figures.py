@@ -88,15 +88,13 @@ def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], chosen: int = 
             route, tip = _route(place[read], (x, y))
             lines += [*route, BREAK]
             tips.append(tip)
-        if _column(step) == 1 and not step.key.endswith("W_K"):  # there is room on both sides
-            # of a norm above the residual line
-            side = "top left" if step.kind == "norm" else "middle left"
+        on_the_left, on_the_right = ((_MIDDLE[column], y) in place.values() for column in (0, 2))
+        if _column(step) == 1 and not on_the_left:
+            side = "top left" if step.kind == "norm" else "middle left"  # of a norm above the residual line
             notes.append((x - _WIDTH / 2 - 0.04, y, _note(step, words), side))
-            if all(at != (_MIDDLE[2], y) for at in place.values()) and not any(
-                place[read][0] > x for read in step.reads
-            ):
-                letters = html_math(shape_text(step.output, False))
-                notes.append((x + _WIDTH / 2 + 0.04, y, letters, "middle right"))
+        if _column(step) == 1 and not on_the_right and all(place[read][0] <= x for read in step.reads):
+            axes = html_math(shape_text(step.output, False))
+            notes.append((x + _WIDTH / 2 + 0.04, y, axes, "middle right"))
     marker = {"symbol": [tip[2] for tip in tips], "size": 7, "color": GREY}
     inside = [f"<b>{mathematics(step.symbol)}</b>  {shape_text(step.output, True)}" for step in steps]
     traces = [

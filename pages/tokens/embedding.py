@@ -1,10 +1,13 @@
 """Token embeddings, positions and their sum side by side, and the rows of E nearest to the selected token's."""
 
+from functools import partial
+
 import numpy as np
 
 from model.analysis import cosine_similarity
 from pages.ui.figures import Axis, bars
 from pages.ui.figures.equations import COSINE
+from pages.ui.figures.theme import scaled
 from pages.ui.runs.worked_out import neighbours
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.text import plain, texts_of
@@ -21,9 +24,9 @@ def embedding(view: View) -> None:
     drawn = zip(names, keys, strict=True)
     lengths = (f"{name} {np.linalg.norm(view.trace[key], axis=1).mean():.2f}" for name, key in drawn)
     said = [where_from(view), text("read_lengths", lengths=plain("common.comma").join(lengths)), about_twice(view)]
-    cell_maps(view, keys, " ".join(filter(None, said)), [{"title": name} for name in names])
-    if view.trace.patches is None:
-        nearest(view)
+    looks = [{"title": name} for name in names]
+    of_words = view.trace.patches is None
+    cell_maps(view, keys, " ".join(filter(None, said)), looks, below=partial(nearest, view) if of_words else None)
 
 
 def where_from(view: View) -> str:
@@ -53,7 +56,7 @@ def nearest(view: View) -> None:
     said = {"token": view.tokens[view.token], "nearest": words[0], "cosine": f"{cosines[0]:.2f}"}
     view.picture(
         "neighbours",
-        bars(cosines, Axis(word("column_piece"), words), word("axis_cosine"), colours=SLATE),
+        bars(cosines, Axis(word("column_piece"), words), word("axis_cosine"), colours=SLATE, height=scaled(230)),
         text("read_neighbours", mean=f"{mean:.2f}", **said),
         equation=COSINE,
         still=view.shows == "difference",

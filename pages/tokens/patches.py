@@ -90,8 +90,8 @@ def cut(view: View) -> None:
         draw, seen = partial(tiles, square=True), pixels.reshape(-1, size, size)
     figure = draw(
         seen.reshape(side, side, *seen.shape[1:]),
-        Axis.counted(word("axis_row"), side),
-        Axis.counted(word("axis_column"), side),
+        Axis.counted("", side),
+        Axis.counted("", side),
         chosen=chosen,
         hover=view.tokens[front:],
         height=SMALL,

@@ -132,7 +132,10 @@ def test_every_page_counts_the_same_patches_as_inked_and_says_which() -> None:
     assert count > strongly  # in this drawing it matters
     row = pipelines.run("digits", INK)["layers.4.attention.weights"][0, 0, 1:]
     prepared = texts(open_page("tokens", input="digit", ink=sketch.to_code(FOUR), panel="pieces"))
-    assert f"49 tokens of 4 × 4 pixels each. {count} hold ink (a pixel of 0.05 or more)." in prepared.replace("\\", "")
+    assert (
+        f"Number of tokens: 49, each of 4 × 4 pixels. {count} hold ink (a pixel of 0.05 or more)."
+        in prepared.replace("\\", "")
+    )
     said = texts(attention("map", layer="5", token="1")).replace("\\", "")
     share = f"{row[patches.max(axis=1) >= 0.05].sum():.0%}"
     assert f"The {count} patches with ink (a pixel of 0.05 or more) get {share};" in said

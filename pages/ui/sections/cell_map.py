@@ -265,12 +265,13 @@ def cell_maps(
     *,
     stacked: int = 0,
     first: int = -1,
+    below: Callable[[], None] | None = None,
 ) -> str:
     """Several maps, and the arithmetic of the one in focus: that which was clicked. Returns its key.
 
     They stand ABREAST side by side; or stacked, as wide maps want it, so many in a row. The chosen cell is outlined in
     each map with the same axes. sentences: one for each map, or one for all, below them. looks: for each map, as for
-    `draw_map`. first: the map in focus before any was clicked.
+    `draw_map`. first: the map in focus before any was clicked. below: draws what stands under the arithmetic.
     """
     named = {_name(key): key for key in keys}
     focused = named.get(view.choice.stage or "", keys[first])
@@ -295,6 +296,8 @@ def cell_maps(
             st.markdown(sentences)
     with right:
         working(view, focused, cell)
+        if below:
+            below()
     return focused
 
 
