@@ -22,7 +22,7 @@ from pages.ui.figures.base import (
     role_colours,
     sign_colours,
 )
-from pages.ui.figures.colours import colour_picture, colour_tiles
+from pages.ui.figures.colours import colour_tiles
 from pages.ui.figures.curves import (
     BLUE,
     ORANGE,
