@@ -67,7 +67,7 @@ def read_step(view: View, prefix: str, step: str) -> str:
         return attends_most(view, key)
     if step == "masked":
         return _read_mask(view, prefix)
-    if view.touched(key):
+    if view.touched(key, *[prefix + "weights"] * (step == "heads")):
         return t("change.no_law")
     values = view.trace[key][view.head]
     queries, keys = map(placed, queries_and_keys(view, prefix + "weights"))

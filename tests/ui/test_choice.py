@@ -103,19 +103,13 @@ choices = st.builds(
     panel=maybe(st.from_regex(r"\w{1,40}", fullmatch=True, alphabet=NAMES)),
     stage=maybe(st.sampled_from(["scores", "weights", "Q"])),
     lang=st.sampled_from(list(LANGUAGES)),
-    **{name: st.booleans() for name in ("big", "why", "hide_special", "every_layer", "several", "same_range")},
+    **{name: st.booleans() for name in ("big", "why", "hide_special", "several")},
     measure=maybe(st.sampled_from(MEASURES)),
     amount=maybe(st.floats(-100, 100)),
     shown=st.sampled_from(SHOWN),
-    range=st.sampled_from(["head", "layer", "all"]),
-    as_=maybe(st.sampled_from(["map", "row", "lines", "why", "try"])),
-    task=places(4, 1),
-    moves=st.sampled_from(["query", "second", "a", "b"]),
-    points=st.just(()) | st.tuples(*[places(120)] * 4),
+    as_=maybe(st.sampled_from(["map", "lines", "picture"])),
     d_k=st.sampled_from(WIDTHS),
-    least=places(50),
     sublayer=st.sampled_from([1, 2]),
-    subset=st.lists(st.tuples(places(5), places(7)), max_size=4, unique=True).map(tuple),
     cost=costs,
 )
 
@@ -149,7 +143,7 @@ def test_every_value_of_a_choice_has_its_place_in_a_link() -> None:
 
 def test_links_count_as_people_do_and_leave_out_what_nobody_chose() -> None:
     cut = Edit("layers.2.attention.heads", "zero", head=3)
-    link = Choice(sentence="我爱你", layer=1, token=0, hidden=(1, 3), subset=((0, 4),), edits=(cut,)).to_link()
+    link = Choice(sentence="我爱你", layer=1, token=0, hidden=(1, 3), edits=(cut,)).to_link()
     assert link == {
         "lang": "en",
         "input": "sentence",
@@ -159,7 +153,6 @@ def test_links_count_as_people_do_and_leave_out_what_nobody_chose() -> None:
         "head": "1",
         "token": "1",
         "hidden": "2.4",
-        "subset": "1.5",
     }
 
 
@@ -172,7 +165,6 @@ def test_links_count_as_people_do_and_leave_out_what_nobody_chose() -> None:
         ("token", "٣"),  # a digit, but not one that links are written with
         ("hidden", "2.2"),
         ("hidden", "1." * 4000),
-        ("subset", "1.2_3"),
         ("lang", "xx"),
         ("model", "gpt"),
         ("input", "smell"),
@@ -250,7 +242,6 @@ def test_a_fitted_choice_has_no_place_outside_the_run(choice: Choice, tokens: in
     assert fitted.layer < config.layers and fitted.head < config.heads
     assert (fitted.hidden is None) == (choice.hidden is None)
     assert set(fitted.hidden or ()) == set(choice.hidden or ()) & set(range(tokens))
-    assert all(layer < config.layers and head < config.heads for layer, head in fitted.subset)
     assert fitted.output is None or fitted.output < config.classes
     assert fitted.fitted(config, tokens) == fitted
 

@@ -78,12 +78,12 @@ def band(
     measures = [view.measure(column.key) for column in columns]
     drawn = [measure.less_nothing().values for measure in measures]
     beside = bool(view.other) and view.beside(columns[0].key)
+    fields = [[field(one.key, axis) for axis in view.trace.axes(one.key)[-2:]] for one in columns]
 
-    def choose(which: int, row: int, column: int) -> None:
-        """A click. which: of the quantities."""
-        chosen = columns[which]
-        places = zip(view.trace.axes(chosen.key)[-2:], (row, column), strict=True)
-        select(stage=chosen.name, **{side: at for kind, at in places if (side := field(chosen.key, kind))})
+    def choose(which: int, *places: int) -> None:
+        """A click. which: of the quantities; places: row and column."""
+        chosen = zip(fields[which], places, strict=True)
+        select(stage=columns[which].name, **{side: place for side, place in chosen if side})
 
     def figure(run: Trace, values: Sequence[np.ndarray], row: int | None) -> Figure:
         matrices = []
