@@ -26,7 +26,7 @@ from pages.ui.frame.line import EXAMPLES
 from pages.ui.state import choice, pictures, sketch
 from pages.ui.state.choice import FIELDS, Choice, Field
 from pages.ui.state.goal import GOAL
-from pages.ui.state.link_values import AMOUNT, DRAWING, EDITS, HIDDEN, IDS, NAME, PAIRS, PLACE, TEXT
+from pages.ui.state.link_values import AMOUNT, DRAWING, EDITS, HIDDEN, IDS, NAME, PLACE, TEXT
 from pages.ui.state.offered import offered
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import at_page, turn_to
@@ -127,8 +127,6 @@ def written_well(field: Field, dice: Random) -> str:
         return ".".join(str(dice.randrange(1, 12)) for _ in range(dice.randrange(1, 6)))
     if field.kind is GOAL:
         return dice.choice(GOALS)
-    if field.kind is PAIRS:
-        return "_".join(f"{dice.randrange(1, 7)}.{dice.randrange(1, 9)}" for _ in range(dice.randrange(1, 6)))
     return dice.choice(allowed(field))
 
 
