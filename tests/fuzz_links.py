@@ -26,7 +26,7 @@ from pages.ui.frame.line import EXAMPLES
 from pages.ui.state import choice, pictures, sketch
 from pages.ui.state.choice import FIELDS, Choice, Field
 from pages.ui.state.goal import GOAL
-from pages.ui.state.link_values import AMOUNT, DRAWING, EDITS, HIDDEN, IDS, NAME, PAIRS, PLACE, TEXT
+from pages.ui.state.link_values import AMOUNT, DRAWING, EDITS, HIDDEN, IDS, NAME, PLACE, TEXT
 from pages.ui.state.offered import offered
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import at_page, turn_to
@@ -126,9 +126,7 @@ def written_well(field: Field, dice: Random) -> str:
     if field.kind in (HIDDEN, IDS):
         return ".".join(str(dice.randrange(1, 12)) for _ in range(dice.randrange(1, 6)))
     if field.kind is GOAL:
-        return dice.choice(["first.3.0a1b2c.在", "first.1.0a1b2c.a.b", "oneway.90.5", "silent.2"])
-    if field.kind is PAIRS:
-        return "_".join(f"{dice.randrange(1, 7)}.{dice.randrange(1, 9)}" for _ in range(dice.randrange(1, 6)))
+        return dice.choice(GOALS)
     return dice.choice(allowed(field))
 
 

@@ -2,11 +2,16 @@ const NARROW = 640, UPRIGHT = 1.08  // of a phone; a square picture is no higher
 const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false }
 const SLIM = 320  // px
 const LEGIBLE = 12  // px
-const CAPTION = 40  // px, above a picture that is saved
+// Of a picture that is saved: dots for each pixel; px of its caption's letters, round it, and from names to the title
+// of their axis, which Plotly then measures before it turns them.
+const SHARP = 3, CAPTION = 14, EDGE = 12, FAR = 32
 const CLOSE = -2  // px; of names below each other, or turned, the boxes may touch: their letters do not
+const STRETCH = 1.5
 const BELOW = 10  // px, under a picture that ends with the screen
 const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
 const KEPT = 30_000  // ms; so long is a click sent again with every later one
+const SLANT = -45  // degrees, of the names above a map
+const NUMBERED = [30, 17]  // px, of the smallest cell in which a number stands
 const SYMBOL = '.katex [style*="color:"]'
 const words = new TextDecoder()
 const KINDS = {
@@ -66,10 +71,13 @@ function thin(place) {
       const labels = [...layer.querySelectorAll(`.${at}tick text`)]
       shrink(labels, at)
       const boxes = labels.map(label => label.getBoundingClientRect())
-      const turned = at === 'x' && boxes.every(box => box.width <= box.height), gap = turned ? CLOSE : apart
+      const slanted = at === 'x' && place.drawn.layout.xaxis.tickangle === SLANT
+      if (slanted) for (const [i, box] of boxes.entries()) boxes[i] = { left: box.left, right: box.left + 1.3 * parseFloat(labels[i].style.fontSize) }
+      const turned = at === 'x' && boxes.every(box => box.width <= box.height), gap = turned || slanted ? CLOSE : apart
       const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])
       const chosen = labels.findIndex(label => label.__data__?.x === middle), kept = boxes[chosen]
       let end = -Infinity
+      labels.forEach((label, i) => label.classList.toggle('chosen', i === chosen))
       for (const i of order) {
         const touches = kept && boxes[i][to] + gap > kept[from] && boxes[i][from] < kept[to] + gap
         const stands = i === chosen || !touches && boxes[i][from] >= end + gap
@@ -97,6 +105,16 @@ function pooled(trace, room) {
   return { ...trace, z: trace.z.map(row => parts(row).map(part => part.reduce(furthest))), dx: each, x0: trace.x0 + (each - 1) / 2 }
 }
 
+/* Two decimals in the cells of a map, where they fit; a number that rounds to 0 leaves its cell empty. */
+function numbered(trace, layout) {
+  const { l, r, t, b } = layout.margin, rows = trace.z.length, columns = trace.z[0].length
+  const high = (layout.height - t - b) / rows, wide = (layout.width - l - r) / columns, least = layout.font.size / 12
+  if (Math.min(wide, high * STRETCH) < NUMBERED[0] * least || high < NUMBERED[1] * least) return trace
+  const two = value => Math.abs(value) < .005 ? '' : value.toFixed(2).replace('-', '−').replace('0.', '.')
+  const text = trace.z.map(row => Array.from(row, value => Number.isFinite(value) ? two(value) : ''))
+  return { ...trace, text, texttemplate: '%{text}', textfont: { size: Math.round(1.08 * layout.font.size) } }
+}
+
 /* How far below the top of the page a picture begins, in pixels. */
 const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[data-testid=stMain]')?.scrollTop ?? 0)
 
@@ -104,6 +122,11 @@ const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[da
    `grows` from so many pixels on; one that says how much it leaves below itself, in pixels, is as high as that. */
 const grows = ({ yaxis, meta }) =>
   document.documentElement.matches('.big') ? yaxis?.scaleanchor || meta?.below : meta?.grows && innerWidth > NARROW
+
+/* Cells that fill their column: up to STRETCH times as wide as high. */
+function stretch(layout, wide, high, shape) {
+  layout.yaxis = { ...layout.yaxis, scaleratio: Math.min(1, Math.max(1 / STRETCH, high / wide / shape)) }
+}
 
 function fill(place, layout) {
   const above = place.above = aboveOf(place)
@@ -113,8 +136,9 @@ function fill(place, layout) {
   const [across, down] = ['xaxis', 'yaxis'].map(axis => layout[axis].range).map(range => range && Math.abs(range[1] - range[0]))
   const square = layout.yaxis.scaleanchor && across  // of points, Plotly finds the range, and any height will do
   if (layout.meta?.grows && !big) {
-    const { l, r, t, b } = layout.margin
-    layout.height = Math.max(layout.meta.grows, Math.min(room, (layout.width - l - r) * down / across + t + b))
+    const { l, r, t, b } = layout.margin, wide = layout.width - l - r
+    layout.height = Math.max(layout.meta.grows, Math.min(room, wide * down / across + t + b))
+    if (layout.meta.wide) stretch(layout, wide, layout.height - t - b, down / across)
     return
   }
   const most = square ? Math.max(layout.height, layout.width * down / across) : room
@@ -128,7 +152,8 @@ function draw(place) {
   const figure = place.drawn = document.atOnce?.figure(place.wanted) ?? place.wanted.figure
   const template = theme(getComputedStyle(place), figure.layout.font.size), look = JSON.stringify([template, save])
   const layout = { ...structuredClone(figure.layout), template }  // Plotly writes into what it is given
-  layout.width = Math.min(width, layout.width ?? width)
+  layout.width = Math.max(Math.min(width, layout.width ?? width), layout.meta?.least ?? 0)  // else it scrolls
+  place.style.overflowX = layout.width > width ? 'auto' : ''
   if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, UPRIGHT * innerWidth)
   else if (grows(layout)) fill(place, layout)
   if (layout.width < SLIM) Object.assign(layout, slim(layout))
@@ -138,6 +163,7 @@ function draw(place) {
   }
   const room = layout.width - layout.margin.l - layout.margin.r
   const data = figure.data.map(trace => pooled(layout.width < SLIM ? widen(trace) : { ...trace }, room))
+  if (layout.meta?.numbers) data[0] = numbered(data[0], layout)
   place.width = width
   place.tall = innerHeight
   place.style.height = `${layout.height}px`
@@ -150,13 +176,7 @@ function draw(place) {
   else if (place.look === look) Plotly.react(place, data, layout).then(() => { if (layout.meta?.first) thin(place) })  // once its names stand where they stay
   else {  // the first time, or in other colours
     place.look = look
-    const click = () => {  // on the ground of the theme: on none, light words would be lost in a document
-      const paper_bgcolor = getComputedStyle(place).getPropertyValue('--st-background-color')
-      const { layout } = place, { caption, file } = place.wanted, margin = { ...layout.margin, t: layout.margin.t + CAPTION }
-      const title = { text: caption, x: 0.01, xanchor: 'left', yref: 'container', y: 1 - CAPTION / (layout.height + CAPTION), yanchor: 'bottom', font: { size: 14 } }
-      const shown = { data: place.data, layout: { ...layout, paper_bgcolor, title, margin, height: layout.height + CAPTION } }
-      Plotly.downloadImage(shown, { format: 'png', scale: 3, filename: file })
-    }
+    const click = () => saved(place)
     const camera = { name: 'save', title: save, icon: Plotly.Icons.camera, click }
     const modeBarButtons = [[camera]]
     Plotly.newPlot(place, data, layout, { ...QUIET, modeBarButtons })
@@ -173,6 +193,62 @@ function draw(place) {
   }
   thin(place)
   document.atOnce?.light(place)
+}
+
+/* The figure of a place as it stands there, on white: what a document or a report takes. */
+const WHITE = { 'text-color': '#172033', 'background-color': '#fff', 'border-color': '#dbe0e8' }
+function onPaper(place, style = getComputedStyle(place)) {
+  const { white, figure } = place.wanted, of = name => WHITE[name.slice(5)] ?? style.getPropertyValue(name)
+  const text = JSON.stringify({ data: place.data, layout: place.layout }, plain)
+  const { data, layout } = JSON.parse(text.replace(/#[\da-f]{6}/gi, colour => white[colour] ?? colour))
+  if (layout.xaxis) layout.xaxis.title = { standoff: FAR, ...layout.xaxis.title }
+  const template = theme({ getPropertyValue: of }, figure.layout.font.size)
+  return { data, layout: { ...layout, template, paper_bgcolor: '#fff', plot_bgcolor: '#fff' } }
+}
+
+/* What is drawn on white, from where to where: [left, top, right, bottom]. */
+function drawnOn(canvas) {
+  const { width, height } = canvas, dots = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, width, height).data.buffer)
+  const found = [width, height, 0, 0]
+  dots.forEach((dot, i) => {
+    if (dot === 0xffffffff) return
+    const x = i % width, y = Math.floor(i / width)
+    found[0] = Math.min(found[0], x)
+    found[1] = Math.min(found[1], y)
+    found[2] = Math.max(found[2], x + 1)
+    found[3] = Math.max(found[3], y + 1)
+  })
+  return found
+}
+
+/* A text in lines that are no wider than that. */
+function broken(text, pen, room) {
+  const lines = ['']
+  for (const word of text.match(/[\u2e80-\uffef]|[^\s\u2e80-\uffef]+\s*|\s+/g) ?? []) {
+    if (lines.at(-1) && pen.measureText(lines.at(-1) + word.trimEnd()).width > room) lines.push('')
+    lines[lines.length - 1] += word
+  }
+  return lines
+}
+
+async function saved(place) {
+  const { caption, file } = place.wanted, shown = onPaper(place), { width, height } = shown.layout
+  const picture = new Image(), canvas = document.createElement('canvas'), pen = canvas.getContext('2d')
+  picture.src = await window.Plotly.toImage(shown, { format: 'png', scale: SHARP, width, height })
+  await picture.decode()
+  Object.assign(canvas, { width: picture.width, height: picture.height })
+  pen.drawImage(picture, 0, 0)
+  const [left, top, right, bottom] = drawnOn(canvas), edge = EDGE * SHARP, size = CAPTION * SHARP
+  const font = `${size}px ${shown.layout.template.layout.font.family}`, across = right - left
+  pen.font = font
+  const lines = broken(caption, pen, across), above = 1.5 * edge + 1.4 * size * lines.length
+  Object.assign(canvas, { width: across + 2 * edge, height: bottom - top + above + edge })
+  Object.assign(pen, { fillStyle: '#fff', font, textBaseline: 'top' })
+  pen.fillRect(0, 0, canvas.width, canvas.height)
+  pen.drawImage(picture, left, top, across, bottom - top, edge, above, across, bottom - top)
+  pen.fillStyle = WHITE['text-color']
+  lines.forEach((line, i) => pen.fillText(line, edge, edge + 1.4 * size * i))
+  Object.assign(document.createElement('a'), { href: canvas.toDataURL(), download: `${file}.png` }).click()
 }
 
 /* A symbol in the colour of a picture's axes (Q, K or V) lights that picture, and a picture its symbols. */
@@ -200,7 +276,9 @@ export default function({ data, parentElement, setTriggerValue }) {
   place.leave?.()  // nobody else ends what an earlier run of this began
   place.wanted = JSON.parse(words.decode(data), unpacked)
   place.draw = () => draw(place)
+  place.onPaper = () => onPaper(place)
   place.classList.toggle('once', Boolean(place.wanted.once))
+  place.classList.toggle('large', Boolean(place.wanted.figure.layout.meta?.large))
   for (const by of ['keys', place.wanted.key]) document.atOnce?.hear(by, place.wanted.heard[by], place.wanted.once?.at)
   place.clicks = (place.clicks ?? []).filter(([number]) => number > place.wanted.heard[place.wanted.key])
   place.pick = point => {
