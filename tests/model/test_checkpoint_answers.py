@@ -206,7 +206,12 @@ def test_a_sentence_is_one_vector_as_its_makers_make_it(bias: bool, tmp_path: Pa
 def test_a_dense_that_does_more_is_named_and_one_of_another_width_is_refused(tmp_path: Path) -> None:
     sentence_encoder(tmp_path)
     said = json.loads((tmp_path / "2_Dense" / "config.json").read_text())
-    for other in ({"use_residual": True}, {"activation_function": "a.b.Mish"}, {"module_input_name": "token"}):
+    for other in (
+        {"use_residual": True},
+        {"activation_function": "a.b.Mish"},
+        {"module_input_name": "token"},
+        {"module_input_name": ["x"]},
+    ):
         (tmp_path / "2_Dense" / "config.json").write_text(json.dumps(said | other))
         pooled = load_folder(tmp_path).pooled
         assert pooled.more == ("Dense", "Normalize") and not pooled.computed

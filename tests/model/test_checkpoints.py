@@ -296,6 +296,14 @@ def retold(folder: Path, **parts: object) -> None:
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
 
 
+def in_bytes(folder: Path, more: dict[str, object]) -> None:
+    """A tokenizer of vocab.json and merges.txt."""
+    (folder / "tokenizer.json").unlink()
+    pieces = {piece: i for i, piece in enumerate([*ROUND, "a", "b"])} | more
+    (folder / "vocab.json").write_text(json.dumps(pieces))
+    (folder / "merges.txt").write_text("#version: 0.2\n")
+
+
 def replaced(times: int) -> dict:
     """A normalizer that makes each letter many, and each of these many, and so on."""
     letter = {"type": "Replace", "pattern": {"Regex": "."}, "content": "a a a a a "}
@@ -354,6 +362,9 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "a tensor of 5,000 letters": (
         "tensor_left_over", lambda f: other_tensors(f, lambda w: w.update({"x" * 5000: torch.ones(2)}))
     ),
+    "half a sign": ("damaged", lambda f: rewritten(f, id2label={"0": "\ud800"})),
+    "a piece with a number beyond reason": ("vocabulary", lambda f: in_bytes(f, {"far": 2**31})),
+    "a list that is none": ("damaged", lambda f: in_bytes(f, {"far": "away"})),
     "a tokenizer too large": ("vocabulary", lambda f: shutil.copy(MINILM / "tokenizer.json", f)),
 }  # fmt: skip
 

@@ -3,6 +3,7 @@
 import io
 import json
 import random
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -248,3 +249,29 @@ def test_a_spm_file_that_was_cut_short_or_changed_is_damaged_and_nothing_else(tm
         (folder / "source.spm").write_bytes(data)
         with pytest.raises(CheckpointError, match=r"source\.spm"):
             load_folder(folder)
+
+
+def test_what_takes_long_to_read_is_read_where_it_can_be_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = written(tmp_path / "opus")
+    whole = (folder / "source.spm").read_bytes()
+    (folder / "source.spm").write_bytes(b"\x0a\x03\x0a\x01a" * 1_000_000 + whole)
+    monkeypatch.setattr("model.hugging_face.folder.SECONDS", 1)
+    began = time.monotonic()
+    with pytest.raises(CheckpointError) as raised:
+        load_folder(folder)
+    assert raised.value.reason == "tokenizer_slow" and time.monotonic() - began < 5
+
+
+def test_a_folder_that_forbids_more_than_can_be_looked_for_at_each_step_is_refused(tmp_path: Path) -> None:
+    folder = written(tmp_path / "opus")
+    changed(folder, "generation_config.json", bad_words_ids=[[1, 2]] * 100_000)
+    with pytest.raises(CheckpointError, match="bad_words_ids"):
+        load_folder(folder)
+
+
+@pytest.mark.parametrize("value", [[], {"a": 1}, "yes", 2])
+def test_a_switch_that_is_neither_on_nor_off_is_refused(value: object, tmp_path: Path) -> None:
+    folder = written(tmp_path / "opus")
+    changed(folder, "config.json", scale_embedding=value)
+    with pytest.raises(CheckpointError, match="scale_embedding"):
+        load_folder(folder)
