@@ -39,7 +39,7 @@ def through_an_address(link: dict[str, str]) -> dict[str, str]:
     return {name: value for name, (value,) in parse_qs(urlencode(link), keep_blank_values=True).items()}
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(choices)
 def test_a_choice_comes_back_from_its_link(choice: Choice) -> None:
     assert Choice.from_link(through_an_address(choice.to_link())) == (choice, ())
