@@ -241,12 +241,16 @@ def cell_map(
     below: Callable[[], None] | None = None,
     **look: object,
 ) -> None:
-    """One map, and beside it what there is to say `about` its chosen cell: mostly its arithmetic.
+    """One map, and beside it what there is to say `about` its chosen cell: mostly its arithmetic. In a presentation the
+    map alone.
 
     cell: the chosen one, where it is not that of `chosen_cell`. below: draws what stands under the map. look: as for
     `draw_map`.
     """
     cell = cell or chosen_cell(view, key)
+    if view.choice.big and not view.beside(key):  # one picture, as large as the screen lets it
+        draw_map(view, key, sentence, cell=cell, **look)
+        return
     left, right = st.columns([1, 1] if look.get("large") else [3, 2], gap="medium")
     with left:
         draw_map(view, key, sentence, cell=cell, **look)
