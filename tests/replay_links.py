@@ -69,9 +69,9 @@ IN_DECODER = (
     "decoder.layers.{l}.cross.scaled~set~value.10000.0~looked_at.3",
 )
 COSTS = (
-    "panel=walk&walk=5&base=004", "panel=walk&walk=9&written=letters&length=any&n=50", "panel=cost&N=3&h=4&d_model=64",
-    "panel=cost&scale=linear&n=300&length=any&batch=8", "panel=parameters&norm=before&activation=gelu",
-    "panel=walk&about=counts", "panel=walk&about=equations", "panel=properties&base=vit-b-16", "panel=claims&base=text",
+    "panel=walk&walk=5&base=004", "panel=walk&walk=9&n=50", "panel=cost&N=3&h=4&d_model=64",
+    "panel=cost&n=300&batch=8", "panel=parameters&norm=before&activation=gelu", "panel=properties&base=vit-b-16",
+    "panel=claims&base=text",
 )  # fmt: skip
 INSIDE = {
     "embedding": ("tokens", "positions", "sum"), "attention": ("Q", "scores", "masked", "weights", "add_1"),

@@ -18,10 +18,11 @@ from pages.ui.figures.base import (
     guessed,
     label,
     on_screen,
+    on_white,
     role_colours,
     sign_colours,
 )
-from pages.ui.figures.colours import colour_picture, colour_tiles
+from pages.ui.figures.colours import colour_tiles
 from pages.ui.figures.curves import (
     BLUE,
     ORANGE,

@@ -119,12 +119,8 @@ class CostSettings:
     vocab_size: int | None = linked(up_to(SIZES["vocab_size"]), name="vocab")
     activation: str | None = linked(one_of("relu", "gelu", "gelu-tanh", "silu"))
     norm: str | None = linked(one_of("after", "before"))
-    n: int | None = linked(up_to(MOST_TOKENS))  # tokens, where `length` is "any"
+    n: int | None = linked(up_to(MOST_TOKENS))  # tokens; None: as many as the present input has
     batch: int = linked(up_to(MOST_INPUTS), 1)
-    written: str = linked(one_of("numbers", "letters"), "numbers")  # shapes
-    scale: str = linked(one_of("log", "linear"), "log")  # of the curves
-    length: str = linked(one_of("this", "any"), "this")  # n is that of the present input, or any
-    about: str = linked(one_of("shapes", "counts", "equations"), "shapes")  # what is said of each step
 
 
 @dataclass(frozen=True)
