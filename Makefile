@@ -19,7 +19,7 @@ CLASS = $(if $(VISITORS),--visitors $$VISITORS) $(if $(WORKERS),--workers "$$WOR
 # MODELS="folder org/name": whose encoders are offered, too. What is no folder is fetched from the Hugging Face hub.
 FETCH = $(if $(MODELS),$(BIN)/python -m model.hugging_face $$MODELS)
 
-.PHONY: run serve test newest train bench class soak lint
+.PHONY: run serve test newest train bench class soak lint lock
 
 run: $(VENV)/run
 	$(FETCH)
@@ -62,14 +62,26 @@ lint: $(VENV)/test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-$(VENV)/run: requirements.txt
+# Every version of all that is installed, with the hashes of its files, by uv; but for PyTorch and what its build for
+# graphics cards brings along, of which there are several: pip takes it by requirements.txt from the index that one names.
+COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header
+OTHERS = awk 'FILENAME ~ /lock$$/ {if (!/;/) known[$$1]; next} /^[a-z]/ {skip = $$1 in known || /^(torch|triton|cuda-|nvidia-)/} !skip'
+lock: $(VENV)/run
+	$(BIN)/pip install --quiet --disable-pip-version-check uv==0.13.9
+	$(COMPILE) requirements.txt | $(OTHERS) >requirements.lock
+	$(COMPILE) --constraint requirements.lock tests/requirements.txt | $(OTHERS) requirements.lock - >tests/requirements.lock
+
+LOCKED = $(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps
+
+$(VENV)/run: requirements.txt requirements.lock
 	@"$$PYTHON" -c 'import sys; sys.exit("Python 3.11 or newer is needed: make run PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	"$$PYTHON" -m venv $(VENV)
+	$(LOCKED) -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@
 
-$(VENV)/test: $(VENV)/run tests/requirements.txt model/training/requirements.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+$(VENV)/test: $(VENV)/run tests/requirements.lock
+	$(LOCKED) -r tests/requirements.lock
 	touch $@
 
 $(VENV)/train: $(VENV)/run model/training/requirements.txt

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from numbers import Integral
 from threading import Lock
 from typing import Any, ClassVar, Protocol, Self
+from unicodedata import normalize
 from weakref import ref
 
 import numpy as np
@@ -179,13 +180,16 @@ class TextReader:
         return found
 
     def simplified(self, text: str) -> list[tuple[str, str]]:
-        """Words that are read otherwise than they are typed, as both: ("Café", "cafe"), ("ＡＩ", "ai")."""
+        """Words that are read otherwise than they are typed, as both: ("Café", "cafe"), ("ＡＩ", "ai").
+
+        Not those that look the same, in parts or whole: Korean syllables are read as their letters.
+        """
         normalizer = self.tokenizer.normalizer
         text = SPECIAL.sub(" ", text[:MOST_CHARACTERS])
         words = WORD.findall(text) if normalizer else []
         # Spaces round Chinese characters are there to cut at: nothing is read otherwise.
         read = {word: normalizer.normalize_str(word).strip(" ▁").replace(" ", "") for word in words}
-        return [(word, plain) for word, plain in read.items() if plain != word]
+        return [(word, plain) for word, plain in read.items() if normalize("NFC", plain) != normalize("NFC", word)]
 
     def sentences(self, text: str) -> tuple[str, ...]:
         """A text as the tokenizer is given it."""

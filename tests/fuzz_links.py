@@ -126,9 +126,7 @@ def written_well(field: Field, dice: Random) -> str:
     if field.kind in (HIDDEN, IDS):
         return ".".join(str(dice.randrange(1, 12)) for _ in range(dice.randrange(1, 6)))
     if field.kind is GOAL:
-        return dice.choice(
-            ["first.3.0a1b2c.在", "first.1.0a1b2c.a.b", "oneway.90.5", "silent.2", "away.2.3.1", "away.99.9.1"]
-        )
+        return dice.choice(GOALS)
     if field.kind is PAIRS:
         return "_".join(f"{dice.randrange(1, 7)}.{dice.randrange(1, 9)}" for _ in range(dice.randrange(1, 6)))
     return dice.choice(allowed(field))

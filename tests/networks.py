@@ -24,6 +24,11 @@ from model.trace import Guess
 from model.translator import Translator
 
 TRAINED = ("text", "digits", "flat")
+PATCHES = EncoderConfig(
+    64, 4, 2, 128, activation="gelu", norm_first=True, final_norm=True, norm_eps=1e-12, input="patches",
+    positions="learned", image_size=32, patch_size=8, channels=3, head="classifier", classes=10,
+)  # fmt: skip
+WORDS = EncoderConfig(24, 2, 2, 40, vocab_size=100)
 #: The two giants with two of their twelve layers: the laws are the same in each layer, and a test must be quick.
 CONFIGS: dict[str, EncoderConfig] = {
     name: replace(config, layers=2, vocab_size=min(config.vocab_size, 2000)) if config.layers > 6 else config
@@ -49,13 +54,13 @@ CONFIGS: dict[str, EncoderConfig] = {
         local_base=50.0, scale_embedding=False, embedding_norm=True,
         vocab_size=300, head="masked-word",
     ),
-    "turned words": EncoderConfig(24, 2, 2, 40, positions="rotary", rotary_base=30.0, segments=2, vocab_size=100,
-                                  head="classifier", classes=3, pooling="mean", pooler="gelu", pooler_norm=True,
-                                  unbiased=("head",)),
-    "mean of words": EncoderConfig(24, 2, 1, 40, vocab_size=100, head="classifier", classes=3, pooling="mean"),
-    "gated words with biases": EncoderConfig(
-        32, 4, 2, 40, activation="silu", ffn="gated", vocab_size=100, head="tags", classes=3, pooler="gelu-tanh",
-        pooler_norm=True,
+    "turned words": replace(
+        WORDS, positions="rotary", rotary_base=30.0, segments=2, head="classifier", classes=3, pooling="mean",
+        pooler="gelu", pooler_norm=True, unbiased=("head",),
+    ),
+    "mean of words": replace(WORDS, layers=1, head="classifier", classes=3, pooling="mean"),
+    "gated words with biases": replace(
+        WORDS, activation="silu", ffn="gated", head="tags", classes=3, pooler="gelu-tanh", pooler_norm=True
     ),
     "by distance": EncoderConfig(
         48, 4, 3, 80, activation="gelu", buckets=8, farthest=6, positions="learned", scale_embedding=False,
@@ -71,57 +76,35 @@ CONFIGS: dict[str, EncoderConfig] = {
         distance_terms=("content_to_position", "position_to_content"), span=4, near=2, farthest=6, distance_norm=True,
         vocab_size=300, head="masked-word",
     ),
-    "told apart, one way": EncoderConfig(
-        24, 2, 2, 40, positions="learned", distance_terms=("position_to_content",), span=5, farthest=5,
-        distance_matrices=True, segments=2, vocab_size=100, head="classifier", classes=3, pooler="gelu",
+    "told apart, one way": replace(
+        WORDS, positions="learned", distance_terms=("position_to_content",), span=5, farthest=5, segments=2,
+        distance_matrices=True, head="classifier", classes=3, pooler="gelu",
     ),
-    "told apart, keys unbiased": EncoderConfig(
-        24, 2, 2, 40, positions="none", scale_embedding=False, embedding_norm=True, distance_matrices=True, span=6,
-        distance_terms=("content_to_position", "position_to_content"), unbiased=("keys",), vocab_size=100, head="tags",
-        classes=3, farthest=6,
+    "told apart, keys unbiased": replace(
+        WORDS, positions="none", scale_embedding=False, embedding_norm=True, distance_matrices=True, span=6, farthest=6,
+        distance_terms=("content_to_position", "position_to_content"), unbiased=("keys",), head="tags", classes=3,
     ),
-    "hidden words drop out": EncoderConfig(
-        24, 2, 2, 40, activation="gelu", norm_first=True, final_norm=True, positions="rotary", scale_embedding=False,
+    "hidden words drop out": replace(
+        WORDS, activation="gelu", norm_first=True, final_norm=True, positions="rotary", scale_embedding=False,
         dropped=7, vocab_size=20, head="masked-word",
     ),
     "shared layers": EncoderConfig(
         64, 4, 4, 128, activation="gelu-tanh", groups=2, positions="learned", scale_embedding=False, d_embedding=24,
         segments=2, embedding_norm=True, vocab_size=500, head="masked-word", head_activation="gelu-tanh",
     ),
-    "distilled patches": EncoderConfig(
-        64, 4, 2, 128, activation="gelu", norm_first=True, final_norm=True, norm_eps=1e-12, input="patches",
-        positions="learned", image_size=32, patch_size=8, channels=3, distillation_token=True, head="classifier",
-        classes=10,
+    "several labels": replace(WORDS, activation="silu", head="labels", classes=3, pooler="tanh"),
+    "numbers": replace(WORDS, activation="gelu-tanh", head="numbers", classes=1),
+    "tags": replace(WORDS, layers=1, head="tags", classes=3),
+    "span": replace(WORDS, layers=1, head="span"),
+    "distilled patches": replace(PATCHES, distillation_token=True),
+    "two classifiers": replace(PATCHES, distillation_token=True, distillation_head=True),
+    "scaled patches": replace(PATCHES, layer_scale=True, registers=3, patch_head="beside"),
+    "mean of patches": replace(PATCHES, activation="gelu-quick", final_norm=False, patch_head="alone"),
+    "a vector of a picture": replace(
+        PATCHES, activation="gelu-quick", final_norm=False, embedding_norm=True, unbiased=("patches",), head="vector",
+        projection=24, classes=0,
     ),
-    "several labels": EncoderConfig(
-        32, 4, 1, 64, activation="silu", head="labels", classes=3, pooler="tanh", vocab_size=100
-    ),
-    "numbers": EncoderConfig(32, 4, 1, 64, activation="gelu-tanh", head="numbers", classes=1, vocab_size=100),
-    "tags": EncoderConfig(32, 4, 1, 64, head="tags", classes=3, vocab_size=100),
-    "span": EncoderConfig(32, 4, 1, 64, head="span", vocab_size=100),
-    "scaled patches": EncoderConfig(
-        64, 4, 2, 128, activation="gelu", norm_first=True, final_norm=True, norm_eps=1e-12, layer_scale=True,
-        input="patches", positions="learned", image_size=32, patch_size=8, channels=3, registers=3, head="classifier",
-        classes=10, patch_head="beside",
-    ),
-    "a vector of a picture": EncoderConfig(
-        64, 4, 2, 128, activation="gelu-quick", norm_first=True, norm_eps=1e-12, input="patches", positions="learned",
-        embedding_norm=True, unbiased=("patches",), image_size=32, patch_size=8, channels=3, head="vector",
-        projection=24,
-    ),
-    "a probe": EncoderConfig(
-        64, 4, 2, 128, activation="gelu-tanh", norm_first=True, final_norm=True, norm_eps=1e-12, input="patches",
-        positions="learned", image_size=32, patch_size=8, channels=3, cls_token=False, head="vector",
-    ),
-    "mean of patches": EncoderConfig(
-        64, 4, 2, 128, activation="gelu-quick", norm_first=True, norm_eps=1e-12, input="patches", positions="learned",
-        image_size=32, patch_size=8, channels=3, head="classifier", classes=10, patch_head="alone",
-    ),
-    "two classifiers": EncoderConfig(
-        64, 4, 2, 128, activation="gelu", norm_first=True, final_norm=True, norm_eps=1e-12, input="patches",
-        positions="learned", image_size=32, patch_size=8, channels=3, distillation_token=True, head="classifier",
-        classes=10, distillation_head=True,
-    ),
+    "a probe": replace(PATCHES, activation="gelu-tanh", cls_token=False, head="vector", classes=0),
 }  # fmt: skip
 
 

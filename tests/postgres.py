@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
 import pytest
 
 #: Where Debian keeps its programs: the newest version.
@@ -47,6 +48,23 @@ def postgres() -> Iterator[str]:
             server.wait(20)
     finally:
         shutil.rmtree(folder)
+
+
+@contextmanager
+def frozen(url: str) -> Iterator[None]:
+    """While this is entered, the server of `postgres` does nothing at all, and its connections stay."""
+    with psycopg.connect(url) as connection:
+        (written,) = connection.execute("SELECT pg_read_file('postmaster.pid')").fetchone()
+    postmaster = int(written.split()[0])
+    children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
+    everyone = [postmaster, *map(int, children)]
+    for process in everyone:
+        os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in everyone:
+            os.kill(process, signal.SIGCONT)
 
 
 def _wait_for(port: int, server: subprocess.Popen) -> None:

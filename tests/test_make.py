@@ -4,15 +4,20 @@ import importlib
 import json
 import logging
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from importlib.metadata import requires, version
 from pathlib import Path
 
 import psutil
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 ROOT = Path(__file__).parents[1]
@@ -30,7 +35,45 @@ with open("calls", "a") as calls:
 )
 
 
-def lay_out(folder: Path) -> None:
+LOCKS = ("requirements.lock", "tests/requirements.lock")
+
+
+def locked(file: str) -> dict[str, Requirement]:
+    """Name -> what a lock says of a package, without the hashes."""
+    rows = [line.removesuffix(" \\") for line in (ROOT / file).read_text().splitlines() if not line.startswith(" ")]
+    return {one.name: one for one in map(Requirement, rows)}
+
+
+def test_every_package_is_locked_at_the_version_that_is_tested_with_the_hashes_of_its_files() -> None:
+    run, test = map(locked, LOCKS)
+    for file in LOCKS:
+        blocks = re.split(r"\n(?=\S)", (ROOT / file).read_text().strip())
+        assert all(re.match(r"[\w.-]+==\S+ .*\\\n( +--hash=sha256:\w{64}( \\\n)?)+$", block) for block in blocks)
+    for file, known in (("requirements.txt", run), ("tests/requirements.txt", run | test)):
+        asked = [Requirement(line) for line in (ROOT / file).read_text().splitlines() if line[0].isalpha()]
+        assert {one.name.lower() for one in asked} - {"torch"} <= known.keys() and len(asked) > 10
+        assert all(known[one.name.lower()].specifier == one.specifier for one in asked if one.name != "torch")
+    here = [one for one in (run | test).values() if one.marker is None or one.marker.evaluate()]
+    assert [one.name for one in here if not one.specifier.contains(version(one.name))] == []
+    needed = {
+        canonicalize_name(asked.name)
+        for one in here
+        for asked in map(Requirement, requires(one.name) or [])
+        if asked.marker is None or asked.marker.evaluate({"extra": ""})
+    }
+    assert needed - {"torch"} <= {one.name for one in here}, "what they bring along is locked, too"
+
+
+def test_the_commands_and_the_container_install_what_is_locked(tmp_path: Path) -> None:
+    python = f"PYTHON={tmp_path / '.venv/bin/python'}"
+    calls = [words for _, words, _ in make(tmp_path, ".venv/test", python, stamps=()) if "install" in words]
+    assert [words[-1] for words in calls] == ["requirements.lock", "requirements.txt", "tests/requirements.lock"]
+    assert all("--require-hashes" in words for words in calls if words[-1].endswith("lock"))
+    container = (ROOT / ".serve/Containerfile").read_text()
+    assert "--require-hashes --no-deps -r requirements.lock" in container and "--extra-index-url" not in container
+
+
+def lay_out(folder: Path, stamps: Sequence[str] = ("run", "test", "train")) -> None:
     """A copy of the project's commands, in which all is installed, and nothing is what it says."""
     shutil.copy(ROOT / "Makefile", folder)
     for name in ("python", "streamlit", "pip"):
@@ -41,16 +84,16 @@ def lay_out(folder: Path) -> None:
     (folder / ".serve").mkdir(exist_ok=True)
     shutil.copy(ROOT / ".serve/keep", folder / ".serve")
     shutil.copy(folder / ".venv/bin/python", folder / ".serve/serve")
-    for name in ("requirements.txt", "tests/requirements.txt", "model/training/requirements.txt"):
+    for name in ("requirements.txt", *LOCKS, "model/training/requirements.txt"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
-    for name in ("run", "test", "train"):
+    for name in stamps:
         (folder / ".venv" / name).touch()
 
 
-def make(folder: Path, *words: str) -> list[tuple[str, list[str], dict[str, str]]]:
+def make(folder: Path, *words: str, **laid: Sequence[str]) -> list[tuple[str, list[str], dict[str, str]]]:
     """The programs that `make` calls: name, arguments, environment."""
-    lay_out(folder)
+    lay_out(folder, **laid)
     (folder / "calls").write_text("")
     done = subprocess.run(["make", "--silent", *words], cwd=folder, capture_output=True, text=True, timeout=30)
     assert done.returncode == 0, done.stderr
@@ -99,7 +142,8 @@ def test_what_no_server_can_have_is_named_and_not_run(tmp_path: Path, name: str)
         if name == "PYTHON":
             command = ["make", "--silent", "run", f"PYTHON={text}"]
             shutil.copy(ROOT / "Makefile", tmp_path)
-            (tmp_path / "requirements.txt").touch()
+            for file in ("requirements.txt", "requirements.lock"):
+                (tmp_path / file).touch()
         else:
             command, environment[name] = [".serve/serve"], text
         done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=30)

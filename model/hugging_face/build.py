@@ -212,6 +212,8 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
             value = _worked_out(family.worked_out[ours], theirs)
         if kinds[ours] is int and (type(value) is not int or not (ours not in MAY_BE_0) <= value <= MOST[ours]):
             raise CheckpointError("size", folder=folder.name, setting=name, value=str(theirs[name])[:40])
+        if kinds[ours] is bool and type(value) is not bool:
+            raise CheckpointError("setting", folder=folder.name, setting=name, value=str(value)[:40])
         if ours == "activation":
             value = ACTIVATIONS.get(str(value), value)
         of_float = isinstance(value, float | int) and (0 < value < 1 or (value == 0 and ours in MAY_BE_0))

@@ -62,7 +62,9 @@ class CheckpointError(ReasonedError):
 
     def __init__(self, reason: str, **values: object) -> None:
         short = {
-            name: value[:MOST] if isinstance(value, str) and name not in OURS else value
+            name: value[:MOST].encode(errors="replace").decode()
+            if isinstance(value, str) and name not in OURS
+            else value
             for name, value in values.items()
         }
         super().__init__(reason, **short)

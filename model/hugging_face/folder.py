@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 from collections.abc import Callable, Container, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,31 +11,18 @@ from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from tokenizers import AddedToken, Regex, Tokenizer, decoders
-from tokenizers.implementations import BertWordPieceTokenizer
-from tokenizers.models import BPE, WordLevel
-from tokenizers.pre_tokenizers import ByteLevel, Sequence, Split, WhitespaceSplit
-from tokenizers.processors import RobertaProcessing, TemplateProcessing
+from tokenizers import Tokenizer
 from torch import Tensor
 
 from model.files import state
 from model.hugging_face.errors import CheckpointError
-from model.hugging_face.trial import SECONDS, tried
+from model.hugging_face.trial import ROLES, SECONDS, tried
 from model.pooled import Dense, Pooled
 
 WHOLE, SHARDS = "model.safetensors", "model.safetensors.index.json"
 READ = (".json", ".txt", ".spm", ".safetensors")  # other files decide nothing
 MOST_BYTES = 5_000_000  # of a file of settings; a tokenizer may have a long vocabulary
 MOST_TOKENIZER_BYTES = 100_000_000
-#: The roles of tokens that stand for no word, as tokenizer_config.json names them -> as we print them, which is what
-#: BERT calls them; and as RoBERTa and its kin call them.
-ROLES = {
-    "cls_token": ("[CLS]", "<s>", "<cls>"),
-    "sep_token": ("[SEP]", "</s>", "<eos>"),
-    "mask_token": ("[MASK]", "<mask>"),
-    "unk_token": ("[UNK]", "<unk>"),
-    "pad_token": ("[PAD]", "<pad>"),
-}
 
 
 @dataclass(frozen=True)
@@ -117,13 +103,7 @@ class Folder:
     @cached_property
     def parts(self) -> list[dict[str, str]]:
         """The modules of sentence-transformers in their order, by modules.json; none where it is not theirs."""
-        path = self.file("modules.json")
-        try:
-            if path is None or path.stat().st_size > MOST_BYTES:
-                return []
-            found = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError) as error:
-            raise CheckpointError("damaged", file="modules.json", folder=self.name) from error
+        found = self._json("modules.json", [])
         if not isinstance(found, list) or not all(
             isinstance(part, dict) and isinstance(part.get("path"), str) and isinstance(part.get("type"), str)
             for part in found
@@ -151,7 +131,8 @@ class Folder:
         """A Linear behind the pooling; None for one that cannot be computed from what the folder holds."""
         said, weights = self.settings(f"{below}/config.json") or {}, f"{below}/{WHOLE}"
         bend = str(said.get("activation_function", "")).rpartition(".")[-1]
-        usual = {said.get("module_input_name"), said.get("module_output_name")} <= {None, "sentence_embedding"}
+        named = [said.get("module_input_name"), said.get("module_output_name")]
+        usual = all(name in (None, "sentence_embedding") for name in named)
         if bend not in BENDS or said.get("use_residual") or not usual or not self.file(weights):
             return None
         found = {name: stored.read().float().numpy() for name, stored in self._tensors(weights)}
@@ -164,17 +145,23 @@ class Folder:
 
     def settings(self, name: str) -> dict[str, Any] | None:
         """A JSON file with named values, or None where there is none."""
+        found = self._json(name, None)
+        if found is not None and not isinstance(found, dict):
+            raise CheckpointError("damaged", file=name, folder=self.name)
+        return found
+
+    def _json(self, name: str, otherwise: Any) -> Any:
+        """What a JSON file holds; `otherwise` where there is none."""
         path = self.file(name)
         if path is None:
-            return None
+            return otherwise
         try:
             if path.stat().st_size > MOST_BYTES:
-                raise CheckpointError("damaged", file=name, folder=self.name)
+                raise ValueError("too large")
             found = json.loads(path.read_text(encoding="utf-8"))
+            json.dumps(found, ensure_ascii=False).encode()  # half a sign, "\ud800", could be shown nowhere
         except (OSError, ValueError, RecursionError) as error:
             raise CheckpointError("damaged", file=name, folder=self.name) from error
-        if not isinstance(found, dict):
-            raise CheckpointError("damaged", file=name, folder=self.name)
         return found
 
     def config(self) -> dict[str, Any]:
@@ -237,82 +224,35 @@ class Folder:
 
         vocabulary: for how many pieces the weights have a row.
         """
-        whole, words = self.file("tokenizer.json"), self.file("vocab.txt")
-        pairs = self.file("vocab.json") and self.file("merges.txt")
-        path = whole or words or pairs
-        if path is None:
-            raise CheckpointError("no_tokenizer", folder=self.name)
-        try:
-            if path.stat().st_size > MOST_TOKENIZER_BYTES:
-                raise CheckpointError("damaged", file=path.name, folder=self.name)
-            if whole:
-                text = whole.read_text(encoding="utf-8")
-            else:
-                cut = self._letters if letters else self._word_piece
-                text = (cut(words) if words else self._byte_level()).to_str()
-        except CheckpointError:
-            raise
-        except Exception as error:  # tokenizers raises bare Exception for a damaged file
-            raise CheckpointError("damaged", file=path.name, folder=self.name) from error
-        return self.tried(text, path.name, vocabulary)
+        if self.file("tokenizer.json"):
+            return self.tried("whole", "tokenizer.json", most=vocabulary)
+        if self.file("vocab.txt"):
+            return self.tried("letters" if letters else "words", "vocab.txt", most=vocabulary)
+        if self.file("vocab.json") and self.file("merges.txt"):
+            return self.tried("bytes", "vocab.json", "merges.txt", most=vocabulary)
+        raise CheckpointError("no_tokenizer", folder=self.name)
 
-    def tried(self, text: str, file: str, vocabulary: int | None = None) -> Tokenizer:
-        """The tokenizer of the text of a tokenizer.json, which the file holds or was made of; once it has been tried.
+    def tried(self, kind: str, *names: str, most: int | None = None) -> Tokenizer:
+        """The tokenizer that is made of these files, by its kind in trial.py; once it has been tried.
 
-        vocabulary: how many pieces it may have, if the weights have a row for each of them.
+        most: how many pieces it may have, if the weights have a row for each of them.
         """
-        found = tried(text, SECONDS)
+        try:
+            paths = [self.path / name for name in names]
+            if sum(path.stat().st_size for path in paths) > MOST_TOKENIZER_BYTES:
+                raise CheckpointError("damaged", file=names[0], folder=self.name)
+            texts = [path.read_bytes().decode("latin-1" if kind == "sentence_piece" else "utf-8") for path in paths]
+        except (OSError, ValueError) as error:
+            raise CheckpointError("damaged", file=names[0], folder=self.name) from error
+        found = tried(kind, texts, self.settings("tokenizer_config.json") or {}, SECONDS)
         if found.reason:
-            about = {"file": file, "seconds": SECONDS, "why": found.why}
+            about = {"file": names[0], "seconds": SECONDS, "why": found.why}
             raise CheckpointError(found.reason, folder=self.name, **about)
-        if vocabulary is not None and found.most >= vocabulary:
+        if most is not None and found.most >= most:
             raise CheckpointError("vocabulary", folder=self.name)
-        tokenizer = Tokenizer.from_str(text)
+        tokenizer = Tokenizer.from_str(found.text or texts[0])
         tokenizer.no_truncation()
         tokenizer.no_padding()
-        return tokenizer
-
-    def _letters(self, words: Path) -> Tokenizer:
-        """As ESM cuts: into the signs of vocab.txt, the longest first; what stands between two of them is unknown."""
-        signs = [line.strip() for line in words.read_text(encoding="utf-8").splitlines()]
-        vocabulary = {sign: place for place, sign in enumerate(signs)}
-        usual = {role: next(name for name in names[::-1] if name in vocabulary) for role, names in ROLES.items()}
-        tokenizer = Tokenizer(WordLevel(vocabulary, unk_token=usual["unk_token"]))
-        tokenizer.add_special_tokens([AddedToken(name, special=True) for name in usual.values()])
-        known = "|".join(map(re.escape, sorted(filter(None, signs), key=len, reverse=True)))
-        tokenizer.pre_tokenizer = Sequence([WhitespaceSplit(), Split(Regex(known), "isolated")])
-        cls, sep = usual["cls_token"], usual["sep_token"]
-        special = [(name, vocabulary[name]) for name in (cls, sep)]
-        tokenizer.post_processor = TemplateProcessing(
-            single=f"{cls} $A {sep}", pair=f"{cls} $A {sep} $B {sep}", special_tokens=special
-        )
-        return tokenizer
-
-    def _word_piece(self, words: Path | None) -> BertWordPieceTokenizer:
-        """With the words of vocab.txt; a text is made plain as the settings say, or by default."""
-        said = self.settings("tokenizer_config.json") or {}
-        accents = said.get("strip_accents")
-        return BertWordPieceTokenizer(
-            str(words),
-            lowercase=bool(said.get("do_lower_case", True)),
-            strip_accents=None if accents is None else bool(accents),  # None: where all is in small letters
-            handle_chinese_chars=bool(said.get("tokenize_chinese_chars", True)),
-        )
-
-    def _byte_level(self) -> Tokenizer:
-        """As RoBERTa cuts: with the pieces of vocab.json, put together by merges.txt."""
-        said = self.settings("tokenizer_config.json") or {}
-        vocabulary, merges = BPE.read_file(str(self.file("vocab.json")), str(self.file("merges.txt")))
-        tokenizer = Tokenizer(BPE(vocabulary, merges))
-        space = bool(said.get("add_prefix_space", False))
-        tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=space)
-        tokenizer.decoder = decoders.ByteLevel()
-        names = {role: next(name for name in usual[::-1] if name in vocabulary) for role, usual in ROLES.items()}
-        mask = AddedToken(names["mask_token"], lstrip=True, special=True)
-        others = [AddedToken(name, special=True) for role, name in names.items() if role != "mask_token"]
-        tokenizer.add_special_tokens([*others, mask])
-        sep, cls = ((names[role], vocabulary[names[role]]) for role in ("sep_token", "cls_token"))
-        tokenizer.post_processor = RobertaProcessing(sep, cls, add_prefix_space=space)
         return tokenizer
 
     def roles(self, vocabulary: Container[str]) -> dict[str, str]:

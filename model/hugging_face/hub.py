@@ -5,9 +5,12 @@
 Only settings, tokenizer and safetensors are fetched, into the cache of huggingface_hub, which shows its progress.
 """
 
+import math
 import os
 import re
 import sys
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from model.hugging_face.build import config_of, unanswered
@@ -77,6 +80,18 @@ def found(name: str) -> Path:
         return Path(snapshot_download(name, allow_patterns=[*SETTINGS, *WEIGHTS], local_files_only=True))
     except (ImportError, OSError, ValueError):  # not installed, or not fetched
         return Path(name)
+
+
+def memory(names: Iterable[str]) -> int:
+    """Bytes that a process may come to hold for the networks of these names: each, and its untrained twin.
+
+    What cannot be read takes none.
+    """
+    numbers = 0
+    for name in names:
+        with suppress(CheckpointError):
+            numbers += sum(math.prod(stored.shape) for stored in Folder(found(name)).encoder.weights().values())
+    return 2 * 4 * numbers  # of four bytes each, whatever the file has them in
 
 
 def main() -> None:

@@ -20,9 +20,9 @@ from model.changes import Change
 from model.config import EncoderConfig
 from model.embedding import SinusoidalPositions
 from model.hugging_face.errors import CheckpointError
-from model.hugging_face.folder import MOST_BYTES, Folder, Stored
+from model.hugging_face.folder import Folder, Stored
 from model.hugging_face.pieces import readable
-from model.hugging_face.sentence_piece import SPACE, NotUnigramError, tokenizer_json
+from model.hugging_face.sentence_piece import SPACE
 from model.hugging_face.text import CheckpointTextReader, failures
 from model.pipeline import Reading
 from model.trace import Guess
@@ -31,6 +31,7 @@ from model.translator import Task, Translator, as_written
 READS_D_MODEL = ("W_Q", "W_K", "W_V", "W_1", "E", "logits")  # a column for each number of d_model; others a row
 WRITES_ELSEWHERE = ("W_Q", "W_K", "W_V", "W_1", "logits")  # whose biases are no numbers of d_model
 POSITIONS = ("model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight")
+MOST_NEVER = 100  # rows of pieces that are never written; each is looked for at each step
 NEAR = 1e-3  # sines that were worked out elsewhere
 
 
@@ -222,13 +223,12 @@ def reader_of(folder: Folder, config: EncoderConfig, decoder: EncoderConfig) -> 
     tokenizer, ids, written = None, None, None
     if folder.file("source.spm"):
         try:
-            tokenizer = _sentence_piece(folder)
+            tokenizer = folder.tried("sentence_piece", "source.spm")
             ids = _list_of_pieces(folder, "vocab.json", config.vocab_size)
             written = _list_of_pieces(folder, "target_vocab.json", decoder.vocab_size) if decoder.own_words else ids
-        except NotUnigramError as error:
-            if not folder.file("tokenizer.json"):
-                raise CheckpointError("not_unigram", file="source.spm", folder=folder.name) from error
-            tokenizer = None
+        except CheckpointError as error:
+            if error.reason != "not_unigram" or not folder.file("tokenizer.json"):
+                raise
     if tokenizer is None:
         if not folder.file("tokenizer.json"):
             raise CheckpointError("missing", file="source.spm", folder=folder.name)
@@ -239,21 +239,6 @@ def reader_of(folder: Folder, config: EncoderConfig, decoder: EncoderConfig) -> 
     assert written is not None
     roles = folder.roles(written if ids is None else ids)
     return MarianReader(tokenizer, config, roles, _target(folder, decoder.vocab_size, written, roles), ids)
-
-
-def _sentence_piece(folder: Folder) -> Tokenizer:
-    """The tokenizer of source.spm, with the ids that its pieces have there. Raises NotUnigramError."""
-    path = folder.file("source.spm")
-    assert path is not None
-    try:
-        if path.stat().st_size > MOST_BYTES:
-            raise ValueError("too large")
-        text = tokenizer_json(path.read_bytes())
-    except NotUnigramError:
-        raise
-    except (OSError, ValueError) as error:
-        raise CheckpointError("damaged", file=path.name, folder=folder.name) from error
-    return folder.tried(text, path.name)
 
 
 def _list_of_pieces(folder: Folder, name: str, most: int) -> dict[str, int]:
@@ -283,7 +268,7 @@ def _target(folder: Folder, most: int, ids: Mapping[str, int], roles: Mapping[st
         if type(value) is not int or not 0 <= value < most:
             raise CheckpointError("size", folder=folder.name, setting=name, value=str(value)[:40])
     never = said.get("bad_words_ids") or []
-    whole = isinstance(never, list) and all(isinstance(row, list) and row for row in never)
+    whole = isinstance(never, list) and all(isinstance(row, list) and row for row in never) and len(never) <= MOST_NEVER
     if not whole or not all(type(i) is int and 0 <= i < most for row in never for i in row):
         raise CheckpointError("setting", folder=folder.name, setting="bad_words_ids", value=str(never)[:40])
     by_id = {i: piece for piece, i in ids.items()}

@@ -3,6 +3,18 @@
 from model.overview.answers import Answers, answers_of
 from model.overview.packing import Packed, columns_of, pack
 from model.overview.page import PAINTER, STYLE, Overview
+from model.overview.run import Difference
 from model.overview.words import WORDS
 
-__all__ = ["PAINTER", "STYLE", "WORDS", "Answers", "Overview", "Packed", "answers_of", "columns_of", "pack"]
+__all__ = [
+    "PAINTER",
+    "STYLE",
+    "WORDS",
+    "Answers",
+    "Difference",
+    "Overview",
+    "Packed",
+    "answers_of",
+    "columns_of",
+    "pack",
+]

@@ -10,7 +10,7 @@ import numpy as np
 
 from model.overview.answers import Answers, answers_of
 from model.overview.pictures import IN_LAYER, key_before, keys_of, pictures_of, touched
-from model.overview.run import Run
+from model.overview.run import Difference, Run
 
 MOST_ROWS = 256  # tokens; of more, the first are shown
 MOST_COLUMNS = 256  # of a picture; of more, neighbours share one: the strongest of them
@@ -19,7 +19,7 @@ MOST_BYTES = 1_200_000  # of all layers; of a larger run one layer is sent at a 
 MANY = 32  # tokens; of more, attention is spread so thin that its colours end before 1
 MOST_PIXELS = 112  # a side of the input as it looks; a larger one is sent in less detail
 FAR = 8  # times as far from 0 as 99 % of a picture: with such numbers in it one byte would leave the others no shades
-HIDDEN = {"i1": -128, "i2": -32768}  # what stands for −∞
+HIDDEN = {"i1": -128, "i2": -32768}  # what stands for −∞, and for what is no number
 QUANTA = {"u1": 255, "i1": 127, "i2": 32767}
 
 
@@ -65,13 +65,14 @@ def pack(
     answers = answers or answers_of(trace)
     rows, columns = min(len(trace.tokens), MOST_ROWS), columns_of(trace)
     sent: Iterable[int] = range(config.layers) if columns or whole else [layer]
+    differs = isinstance(trace, Difference)
     writer = _Writer(rows, columns or MOST_COLUMNS)
     writer.add("x0", 0, trace[key_before(graph)])
     if layer - 1 not in sent and layer:  # what enters the only layer that is sent
         writer.add("n2", layer - 1, trace[keys_of(graph, layer - 1)["n2"]])
     for number in sent:
         for role, key in keys_of(graph, number).items():
-            writer.add(role, number, trace[key], share=role == "w")
+            writer.add(role, number, trace[key], share=role == "w", differs=differs)
     if not answers.rows:
         writer.add("z", 0, trace.Z)
     sizes = {"layers": config.layers, "heads": config.heads, "d_model": config.d_model, "d_k": config.d_k}
@@ -89,6 +90,7 @@ def pack(
         "positions": config.places_added,
         "patch": config.patch_size,
         "changed": touched(graph, trace.edited),
+        "differs": differs,
     }
     if trace.picture is not None:
         about["drawing"] = _drawing(trace, picture)
@@ -135,7 +137,7 @@ class _Writer:
         #: Layer -> where the strongest key of each query stands: its place, then its weight.
         self.best: dict[int, dict[str, int]] = {}
 
-    def add(self, role: str, layer: int, values: np.ndarray, *, share: bool = False) -> None:
+    def add(self, role: str, layer: int, values: np.ndarray, *, share: bool = False, differs: bool = False) -> None:
         values = values[None] if values.ndim == 2 else values
         values = values[:, : self.rows]
         if role in ("s", "w"):
@@ -144,12 +146,12 @@ class _Writer:
             of = values.shape[-1]
             values, together = pooled(values, self.columns)
         if share:
-            key = values.argmax(-1)
+            key = (np.nan_to_num(np.abs(values)) if differs else values).argmax(-1)
             self.best[layer] = {
                 "key": self._write(key.astype("<u2").tobytes()),
                 "weight": self._write(np.take_along_axis(values, key[..., None], -1).astype("<f4").tobytes()),
             }
-        kind, scales, numbers = quantised(values, share)
+        kind, scales, numbers = quantised(values, share and not differs)
         array = self.arrays.setdefault(
             role,
             {"heads": len(values), "rows": values.shape[1], "columns": values.shape[2], "of": of, "together": together,
@@ -170,7 +172,8 @@ class _Writer:
 def quantised(values: np.ndarray, share: bool) -> tuple[str, list[float], np.ndarray]:
     """(map, row, column) as whole numbers, a scale for each map: a value is its number times that, to half a scale.
 
-    "u1": shares between 0 and 1. "i1", "i2": signed numbers in one byte or two; −∞ stands as the least of them.
+    "u1": shares between 0 and 1. "i1", "i2": signed numbers in one byte or two; the least of them is −∞, or
+    no number.
     """
     seen = np.where(np.isfinite(values), values, 0.0)
     if share and seen.min() >= 0 and seen.max() <= 1:
@@ -179,7 +182,7 @@ def quantised(values: np.ndarray, share: bool) -> tuple[str, list[float], np.nda
     kind = "i2" if (top > FAR * np.maximum(_usual_of_maps(seen), 1e-30)).any() else "i1"
     scales = np.maximum(top, 1e-30) / QUANTA[kind]
     numbers = np.rint(seen / scales[:, None, None]).astype("<i2" if kind == "i2" else np.int8)
-    numbers[np.isneginf(values)] = HIDDEN[kind]
+    numbers[~np.isfinite(values)] = HIDDEN[kind]
     return kind, [float(scale) for scale in scales], numbers
 
 

@@ -37,7 +37,7 @@ class Run {
   weights(layer, head, row) {
     const map = this.map('w', layer, head)
     if (!map) return new Float32Array(this.n)
-    return Float32Array.from(map.numbers.subarray(row * this.n, (row + 1) * this.n), number => number * map.scale)
+    return Float32Array.from(map.numbers.subarray(row * this.n, (row + 1) * this.n), number => number === map.hidden ? 0 : number * map.scale)
   }
 
   /* The strongest key of a query and its weight, as the run recorded it. */
@@ -92,6 +92,7 @@ function paint(canvas, map, pixels, theme) {
 // -- words ------------------------------------------------------------------------------------------------------------
 
 const two = value => value === -Infinity ? '−∞' : value.toFixed(2).replace('-', '−')
+const signed = value => (value > 0 ? '+' : '') + two(value)
 
 /* A sentence as nodes: {name} is filled in, “{name}” is a token, which nobody translates. */
 function said(template, values) {
@@ -184,7 +185,7 @@ function layOut({ root, run, titles, below, widest, measured }) {
       const head = 12 + thumb + 19 * scale + 12, title = titles.x0.offsetHeight + 10
       const names = drawing || n === 1 ? 4 : Math.min(widest * .72, low ? 48 : 60) * scale + 12
       const foot = names + 40 * scale, say = 50 * scale
-      const from = root.getBoundingClientRect().top + scrolled(root)
+      const from = topOf(root)
       const free = innerHeight - from - below - head - title - foot - say
       const row = clamp(Math.floor(free / n), drawing ? 5 : n > 1 ? Math.round(12 * scale) : 40, Math.round((n > 1 ? 44 : 90) * scale)), top = Math.round(head + title)
       for (const pic of Object.values(pics)) Object.assign(pic, { y: top, h: row * n })
@@ -220,6 +221,12 @@ function layOut({ root, run, titles, below, widest, measured }) {
   return { width, row, pics, bands, thumb, left, answer, say: y, height: y + 70, head, scale: 1, drawing }
 }
 
+/* How far below the top of its page it begins; a second run, below the first, is as high as if it stood alone. */
+function topOf(root) {
+  const top = root.getBoundingClientRect().top + scrolled(root)
+  return top < innerHeight / 2 ? top : 96
+}
+
 /* How far the page is scrolled under the top of its window. */
 const scrolled = node => node.closest('[data-testid=stMain]')?.scrollTop ?? document.scrollingElement?.scrollTop ?? 0
 
@@ -235,7 +242,7 @@ export function overview(root, run, options) {
   const listening = new AbortController(), { signal } = listening
   root.tabIndex = -1
 
-  const row = () => hover ?? place.token
+  const row = () => hover ?? place.token, number = value => run.differs ? signed(value) : two(value)
   const fit = () => {
     place.layer = clamp(place.layer, 0, run.sizes.layers - 1)
     place.head = clamp(place.head, 0, run.sizes.heads - 1)
@@ -308,8 +315,8 @@ export function overview(root, run, options) {
     const thumbs = head.appendChild(make('div', { className: 'thumbs', role: 'group', ariaLabel: words.heads }, make('span', { className: 'name', textContent: words.head }), ...nodes.heads))
     const ramp = (kind, from, to, text) => make('span', { className: 'legend' }, from, make('i', { className: `ramp ${kind}` }), `${to} ${text}`)
     const { top } = run.arrays.w, end = top < 1 ? top.toFixed(1) + '+' : '1'
-    const legends = make('div', { className: 'legends' }, ramp('share', '0 ', ' ' + end, words.legend_weights),
-      ramp('signed', '− ', ' +', words.legend_numbers))
+    const legends = make('div', { className: 'legends' }, ...run.differs ? [] : [ramp('share', '0 ', ' ' + end, words.legend_weights)],
+      ramp('signed', '− ', ' +', words[run.differs ? 'legend_less' : 'legend_numbers']))
     const wide = ORDER.some(role => run.arrays[role] && run.arrays[role].of > at.pics[role].w)
     if (wide) legends.append(make('span', { className: 'legend', textContent: words.legend_pooled }))
     if (run.unseen) legends.append(make('span', { className: 'legend', textContent: plain(words.legend_unseen, { seen: run.n, n: run.sizes.n }) }))
@@ -484,14 +491,14 @@ export function overview(root, run, options) {
     const i = row(), key = `${i}.${place.layer}.${place.head}.${place.token}`
     if (shown.key === key) return
     shown.key = key
-    const weights = run.weights(place.layer, place.head, i), { pics } = at
+    const told = run.weights(place.layer, place.head, i), weights = told.map(Math.abs), { pics } = at
     nodes.strips.forEach((strip, b) => { strip.style.transform = `translateY(${i * at.row}px)` })
     for (const role of ORDER) nodes.marks[role].style.transform = `translateY(${i * at.row}px)`
     const most = Math.max(...weights), seen = j => weights[j] >= .1 || Boolean(at.drawing && weights[j] === most && most > 0)
     nodes.labels.forEach(band => band.forEach((label, j) => {
       if (!label) return
       const on = at.drawing ? groupHas(j, i) : j === i, mark = `${on ? 'on' : ''}${!on && !at.drawing && seen(j) ? ' seen' : ''}`
-      const share = !at.drawing && seen(j) ? two(weights[j]) : ''
+      const share = !at.drawing && seen(j) ? number(told[j]) : ''
       if (label.mark !== mark + share) {
         label.mark = mark + share
         label.classList.toggle('on', on)
@@ -541,7 +548,8 @@ export function overview(root, run, options) {
   /* The sentence about a token: its template and what is filled in. */
   function sentence(i) {
     const [key, value] = run.strongest(place.layer, place.head, i)
-    const values = { layer: place.layer + 1, head: place.head + 1, query: run.tokens[i], key: run.tokens[key], value: two(value) }
+    const values = { layer: place.layer + 1, head: place.head + 1, query: run.tokens[i], key: run.tokens[key], value: number(value) }
+    if (run.differs) return [words[Math.abs(value) >= .005 ? 'less' : 'less_none'], values]
     const kind = run.n === 1 ? 'read_single' : value * run.sizes.n < 1.02 ? 'read_even' : key === i ? 'read_self' : 'read'
     return [words[kind], values]
   }
@@ -699,7 +707,7 @@ export function overview(root, run, options) {
       nodes.heads.forEach((button, head) => {
         const canvas = button.children[1]
         if (canvas.width !== at.thumb * 2) canvas.width = canvas.height = at.thumb * 2
-        over(canvas, run.weights(place.layer, head, i))
+        over(canvas, run.weights(place.layer, head, i).map(Math.abs))
       })
   }
 
@@ -748,6 +756,7 @@ export function overview(root, run, options) {
   }
 
   async function play(from = 0) {
+    if (run.differs) return  // it tells how one run was computed
     const me = film = { from: place.layer, wake: () => {} }
     hover = undefined
     root.classList.add('playing')
@@ -806,7 +815,8 @@ export function overview(root, run, options) {
       onclick: () => { if (film) { film.jump = k; film.wake() } else play(k) },
     }))
     nodes.text = make('p', {})
-    const say = root.appendChild(make('div', { className: 'say' }, nodes.play, make('span', { className: 'ticks' }, ...nodes.ticks), nodes.text))
+    const player = run.differs ? [] : [nodes.play, make('span', { className: 'ticks' }, ...nodes.ticks)]
+    const say = root.appendChild(make('div', { className: 'say' }, ...player, nodes.text))
     say.before(make('div', { style: `height: ${at.say}px` }))  // it sticks to the end of the screen, and so stands in the flow
     film = undefined
     root.classList.remove('playing')
@@ -851,11 +861,11 @@ export function overview(root, run, options) {
 
   function tell({ role, row: i, column, value, first, last, of }) {
     if (SQUARE.includes(role)) {
-      const about = { query: run.tokens[i], key: run.tokens[column], value: two(value) }
-      return said(words[value === -Infinity ? 'cell_hidden' : role === 'w' ? 'cell_weight' : 'cell_score'], about)
+      const about = { query: run.tokens[i], key: run.tokens[column], value: number(value) }
+      return said(words[run.differs ? 'cell_score' : value === -Infinity ? 'cell_hidden' : role === 'w' ? 'cell_weight' : 'cell_score'], about)
     }
     const kind = `cell${role === 'h' ? '_neuron' : ''}${last > first ? '_pooled' : ''}`
-    return said(words[kind], { token: run.tokens[i], number: first, first, last, of, value: two(value) })
+    return said(words[kind], { token: run.tokens[i], number: first, first, last, of, value: number(value) })
   }
 
   root.addEventListener('pointermove', event => {
@@ -865,8 +875,9 @@ export function overview(root, run, options) {
       hover = label && !at.drawing ? Number(label.dataset.row) : cell?.row
       light()
     }
-    nodes.tip.classList.toggle('seen', Boolean(cell))
-    if (!cell) return
+    const tells = cell && !(run.differs && cell.value === -Infinity)  // nothing stands in its place there
+    nodes.tip.classList.toggle('seen', Boolean(tells))
+    if (!tells) return
     nodes.tip.replaceChildren(...tell(cell))
     const pic = at.pics[cell.role], x = pic.x + event.offsetX, y = pic.y + event.offsetY
     nodes.tip.style.transform = `translate(${clamp(x + 14, 0, Math.max(0, at.width - 260))}px, ${Math.max(0, y - 44)}px)`
@@ -904,9 +915,8 @@ export function overview(root, run, options) {
   }, { signal })
 
   document.addEventListener('overview:moved', () => requestAnimationFrame(() => {
-    if (at?.frame && Math.abs(topOf() - at.from) > 3) { stop(); build() }
+    if (at?.frame && Math.abs(topOf(root) - at.from) > 3) { stop(); build() }
   }), { signal })
-  const topOf = () => root.getBoundingClientRect().top + scrolled(root)
 
   let width = 0, height = 0
   const size = new ResizeObserver(() => {

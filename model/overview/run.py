@@ -1,7 +1,7 @@
 """What the overview asks of a run: a Trace has it."""
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 from torch import nn
@@ -44,5 +44,27 @@ class Run(Protocol):
 
     def __getitem__(self, key: str) -> np.ndarray: ...
     def __contains__(self, key: str) -> bool: ...
+
     def axes(self, key: str) -> tuple[str, ...]: ...
     def stream(self, layer: int) -> tuple[np.ndarray, ...]: ...
+
+
+class Difference:
+    """A run whose numbers are those of one run less those of another; all else is the first one's."""
+
+    def __init__(self, run: Run, less: Callable[[str], np.ndarray]) -> None:
+        """less: key -> that number of `run` less the other's; NaN where the other has none."""
+        self._run, self._less = run, less
+
+    def __getitem__(self, key: str) -> np.ndarray:
+        return self._less(key)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._run
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._run, name)
+
+    @property
+    def Z(self) -> np.ndarray:
+        return self[self._run.graph.Z]

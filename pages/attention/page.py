@@ -17,6 +17,8 @@ PREFIX = "layers.{l}.attention."
 
 
 class Attention(Page):
+    head_maps = True
+
     @property
     def title_equation(self) -> str:
         Q, K = (rf"\tilde{{{role}}}" if self.trace.config.positions == "rotary" else role for role in "QK")

@@ -40,6 +40,8 @@ def why_scaled(view: View, prefix: str) -> None:
         text(f"read_{kind}", times=f"{slope / slope_divided:.2f}", **in_words(here)),
         text("read_own", where=view.where(), d_k=own_d_k, **in_words(own)),
     ]
+    if own[2, 0] > own[2, 1]:
+        said.append(text("read_own_more"))
     ways = [word(way) for way in WAYS]
     titles = [word("shares", d_k=d_k), *(word(name) for name in MEASURES)]
     rows = pd.MultiIndex.from_product([[word(name) for name in MEASURES], ways])

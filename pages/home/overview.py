@@ -1,18 +1,21 @@
 """The run on one screen, as Home shows it and as a reader takes it along in one file."""
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from typing import Any
 
 import numpy as np
+import streamlit as st
 
 from model import Trace
-from model.overview import WORDS, Overview, Packed, answers_of, columns_of, pack
+from model.overview import WORDS, Difference, Overview, Packed, answers_of, columns_of, pack
+from model.overview.run import Run
 from pages.ui.components.overview import overview
 from pages.ui.frame.navigation import open_with
 from pages.ui.sections.answers import all_probabilities
 from pages.ui.server.cache import once_a_run
 from pages.ui.state.link import select
-from pages.ui.text import class_label, language, plain
+from pages.ui.text import class_label, language, literal, plain
 from pages.ui.text.numbers import decimal
 from pages.ui.view import View
 
@@ -34,9 +37,18 @@ PAGE_OF: dict[str, tuple[str, dict[str, object]]] = {
 
 
 def run_on_one_screen(view: View) -> None:
-    """The pictures of the whole run; a click on one opens its page at that layer, head and token."""
+    """The pictures of the whole run, or of its difference from another; a click on one opens its page at that place.
+
+    Where the reader wants both runs, the other one stands below, at the same layer and head.
+    """
     place = {"layer": view.layer, "head": view.head, "token": view.token}
     overview(packed(view), place, lambda chosen: select(**chosen), _open)
+    if view.shows == "beside" and view.other:
+        named = view.compared_with("other")[0]
+        st.subheader(literal(named[0].upper() + named[1:]), anchor=False)
+        theirs = [view.counterpart(token) for token in range(len(view.tokens))]
+        other = _pack(view, view.other).with_(theirs=theirs)
+        overview(other, place, lambda chosen: select(**chosen), _open, key="overview_other")
 
 
 def _open(role: str, place: dict[str, int]) -> None:
@@ -57,17 +69,29 @@ def packed(view: View, whole: bool = False) -> Packed:
     trace, kept = view.trace, _kept(view.trace)
     whole = whole or columns_of(trace) is not None
     layer = 0 if whole else view.layer  # the same for all layers, where all are sent
+    if view.differs:
+        return _pack(view, Difference(trace, partial(_less, view)), layer, whole)
     key = language(), whole, layer, view.usual_token, tuple(view.typed.ids), note(view)
     if key not in kept:
-        hidden = [place for place, token in enumerate(trace.tokens) if token == "[MASK]"]
-        seen = {place: view.typed.tokens[place] for place in hidden}
-        right = {place: word for place, word in seen.items() if word != "[MASK]"}
-        asked = hidden or [view.usual_token]
-        answers = answers_of(trace, asked=asked, right=right, name=class_label)
-        made = pack(trace, layer=layer, answers=answers, picture=view.seen, whole=whole)
-        words = {name: plain(f"overview.{name}") for name in WORDS}
-        kept[key] = made.with_(words=words, note=note(view))
+        kept[key] = _pack(view, trace, layer, whole)
     return kept[key]
+
+
+def _pack(view: View, run: Run, layer: int = 0, whole: bool = True) -> Packed:
+    """A run, or the difference of two, for the painter."""
+    hidden = [place for place, token in enumerate(run.tokens) if token == "[MASK]"]
+    own = run.tokens == view.tokens
+    seen = {place: view.typed.tokens[place] for place in hidden} if own else {}
+    right = {place: word for place, word in seen.items() if word != "[MASK]"}
+    asked = hidden or [min(view.usual_token, len(run.tokens) - 1)]
+    answers = answers_of(view.trace if isinstance(run, Difference) else run, asked=asked, right=right, name=class_label)
+    made = pack(run, layer=layer, answers=answers, picture=view.seen if own else None, whole=whole)
+    return made.with_(words={name: plain(f"overview.{name}") for name in WORDS}, note=note(view))
+
+
+def _less(view: View, key: str) -> np.ndarray:
+    """A quantity of this run less that of the other; NaN for a token that has no counterpart there."""
+    return view.measure(key, every_head=True).values
 
 
 @once_a_run
@@ -76,7 +100,9 @@ def _kept(run: Trace) -> dict[Hashable, Any]:
 
 
 def note(view: View) -> str:
-    """What the reader's changes do to the answer; nothing where he changed nothing."""
+    """Whose numbers these are, of a difference; else what the reader's changes do to the answer; nothing without."""
+    if view.differs:
+        return plain("home.differences", less=view.compared_with("less")[0])
     if not view.trace.edits:
         return ""
     if "logits" not in view.trace:

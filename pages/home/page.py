@@ -32,7 +32,6 @@ class Home(Page):
 
     def run(self) -> None:
         run_on_one_screen(self)
-        self.note_run()
 
     def code(self) -> Sequence[object]:
         return Encoder, EncoderLayer

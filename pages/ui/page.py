@@ -11,6 +11,7 @@ from model.deadline import OverdueError
 from model.pipeline import Reading
 from pages.ui.components.handout import handout
 from pages.ui.components.keys import listen
+from pages.ui.components.thumbnails import thumbnails
 from pages.ui.figures.theme import mode
 from pages.ui.frame import exports
 from pages.ui.frame.additions import School
@@ -23,7 +24,7 @@ from pages.ui.frame.line import READ
 from pages.ui.frame.navigation import BACK, open_with, page_link
 from pages.ui.frame.note_code import beside_notes
 from pages.ui.frame.pickers import pick
-from pages.ui.frame.places import choose
+from pages.ui.frame.places import MOST_BUTTONS, choose
 from pages.ui.frame.share import address, open_share
 from pages.ui.runs import pipelines
 from pages.ui.runs.doubt import verdict
@@ -52,6 +53,8 @@ class Page(View):
     former: Mapping[str, str | Mapping[str, object]] = {}
     #: Whether the page has something to say where the weights that read the reader's input are damaged.
     any_input = False
+    #: Whether the buttons of the heads show where each attends to.
+    head_maps = False
     school: School  # set once by the frame
 
     def __init__(self, choice: Choice) -> None:
@@ -130,7 +133,12 @@ class Page(View):
         """Draw what chooses layer and head, where they change what is shown, and the selected token."""
         with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="place_row"):
             for name, most in self.places:
-                choose(name, most)
+                if name == "head" and self.head_maps and not self.differs and most <= MOST_BUTTONS:
+                    with st.container(key="head_maps", width="content"):
+                        choose(name, most)
+                    thumbnails("either.head", self.trace, self.layer)
+                else:
+                    choose(name, most)
             if self.chips and len(self.tokens) > 1:
                 pick("token", plain("common.selected_token"), self.tokens, self.token, width=200)
             self.choose_more()

@@ -275,12 +275,12 @@ class View(Runs):
         if table is None:
             table = partial(exports.figure_table, figure)
         make_table = table if callable(table) else lambda: table
-        runs = self._compared_with(compared or ("other" if still else None))
+        runs = self.compared_with(compared or ("other" if still else None))
         law = equation or (quantity.equation if quantity else "")
         taken = exports.Taken(title, figure, make_table, where, runs, unmarked(sentence), law)
         self._pictures[name] = taken
 
-    def _compared_with(self, how: str | None) -> list[str]:
+    def compared_with(self, how: str | None) -> list[str]:
         """Which run the numbers of a picture are compared with, in a phrase; nothing where it shows one run.
 
         how: "less", of a difference, or "other", where the numbers of both may stand.

@@ -4,7 +4,9 @@ import gzip
 import urllib.request
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 
 from pages.ui.server import assets
@@ -48,6 +50,25 @@ def test_the_camera_of_a_chart_saves_it_under_its_name_in_the_link(page: Page, a
     with page.expect_download() as saved:
         chart.locator(".modebar-btn").click()
     assert "head-4" in saved.value.suggested_filename and saved.value.suggested_filename.endswith(".png")
+
+
+def test_a_saved_picture_is_for_white_paper_and_no_larger_than_what_is_drawn(page: Page, app_url: str) -> None:
+    page.emulate_media(color_scheme="dark")
+    long = "the+extraordinarily+internationalization+happened+before+the+misunderstanding+occurred+."
+    page.goto(f"{app_url}/attention?s={long}&layer=2&head=3")
+    opened(page, "attention")
+    chart = page.locator(".chart").first
+    chart.hover()
+    with page.expect_download() as saved:
+        chart.locator(".modebar-btn").click()
+    drawn = np.asarray(Image.open(saved.value.path()).convert("RGB")).min(axis=2) < 255
+    columns, rows = drawn.any(axis=0), drawn.any(axis=1)
+    edges = [side.argmax() for side in (columns, columns[::-1], rows, rows[::-1])]
+    assert all(30 <= edge <= 45 for edge in edges), "three dots for each of twelve pixels"
+    below = rows[::-1][edges[3] :]
+    title = below.argmin()  # of the axis of keys
+    assert 20 < title < 80 and not below[title : title + 3].any(), "no name reaches into it"
+    page.emulate_media(color_scheme="light")
 
 
 @pytest.mark.parametrize(("kind", "holds"), [("CSV", b"# Attention"), ("HTML", b"Plotly.newPlot"), ("NPZ", b"PK")])

@@ -4,10 +4,14 @@ import inspect
 import os
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
+import torch
+import yaml
+from safetensors.torch import save_file
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 
 from tests.classroom.server import ROOT
@@ -23,6 +27,14 @@ def test_the_container_has_a_limit_with_room_for_its_workers() -> None:
     assert workers * WORKER <= int(limits[0]) * 2**30 / 1e6 < (workers + 1) * WORKER
 
 
+def test_no_service_takes_all_memory_or_gains_rights() -> None:
+    for file in ("compose", "stack"):
+        for service in yaml.safe_load((ROOT / f".serve/{file}.yaml").read_text())["services"].values():
+            limits = service.get("deploy", {}).get("resources", {}).get("limits", {})
+            assert service.get("mem_limit", limits.get("memory")) and service.get("pids_limit", limits.get("pids"))
+            assert service["security_opt"] == ["no-new-privileges:true"]
+
+
 @pytest.mark.parametrize(("workers", "megabytes", "enough"), [(4, 2000, False), (2, 1799, False), (2, 1800, True)])
 def test_workers_without_room_are_not_started(workers: int, megabytes: int, enough: bool, tmp_path: Path) -> None:
     (tmp_path / "memory.max").write_text(f"{megabytes}000000\n")
@@ -32,6 +44,22 @@ def test_workers_without_room_are_not_started(workers: int, megabytes: int, enou
     tried = subprocess.run([ROOT / ".serve/serve"], env=environment, capture_output=True, text=True, timeout=60)
     assert tried.returncode == 1
     assert ("MEMORY" in tried.stderr) is not enough, tried.stderr
+
+
+@pytest.mark.parametrize(("megabytes", "enough"), [(930, False), (990, True)])
+def test_the_networks_of_models_are_counted_in(megabytes: int, enough: bool, tmp_path: Path) -> None:
+    """Ten million numbers of two bytes in the file: of four in memory, and as many in the untrained twin."""
+    (tmp_path / "memory.max").write_text(f"{megabytes}000000\n")
+    numbers = {f"{layer}": torch.zeros(1000, 1000, dtype=torch.float16) for layer in range(10)}
+    save_file(numbers, tmp_path / "model.safetensors")
+    (tmp_path / "python").write_text(f'#!/bin/sh\n[ "$1" = -c ] && exec {sys.executable} "$@"\nexit 1\n')
+    (tmp_path / "python").chmod(0o755)
+    environment = os.environ | {"WORKERS": "1", "MODELS": f"{tmp_path} {tmp_path / 'none'}", "PORT": "20300"}
+    environment |= {"MEMORY_MAX": str(tmp_path / "memory.max"), "PYTHON": str(tmp_path / "python")}
+    tried = subprocess.run([ROOT / ".serve/serve"], env=environment, capture_output=True, text=True, timeout=60)
+    assert tried.returncode == 1
+    assert ("1 workers need 980 MB with MODELS" in tried.stderr) is not enough, tried.stderr
+    assert ("does not start" in tried.stderr) is enough, tried.stderr
 
 
 def test_a_telephone_may_sleep_through_a_lesson_and_those_asleep_take_little() -> None:

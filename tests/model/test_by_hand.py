@@ -13,7 +13,7 @@ import torch
 
 from model import Edit, Trace, load
 from model.analysis import softmax
-from model.by_hand import NO_WORDS, Working, by_hand, number, operand, strongest_cell
+from model.by_hand import NO_WORDS, Step, Table, Working, by_hand, number, operand, strongest_cell
 from model.decoder import TranslationNetwork
 from model.pipeline import Pipeline
 from model.trace import record
@@ -70,54 +70,52 @@ def calculated(expression: str) -> float:
     return eval(text, {"math": math, "phi": lambda u: 0.5 * (1 + math.erf(u / math.sqrt(2)))})
 
 
+def arrives(working: Working, values: np.ndarray) -> None:
+    """The arithmetic gives what was recorded, and so does the last of its lines."""
+    assert working.recorded == float(values[working.cell]) and not working.changed
+    assert working.value == pytest.approx(working.recorded, rel=1e-4, abs=2e-6 * largest(values))
+    near = 0 if math.isinf(working.value) else 1e-4 * max(1.0, largest(values))
+    assert working.steps[-1].value == pytest.approx(working.value, abs=near)
+
+
+def can_be_calculated(step: Step) -> None:
+    """Each line is right for the digits that it shows, and a sum adds up to the last of them."""
+    # A line that only names where a number stands has nothing to calculate.
+    if step.expression and not re.search(r"[A-Za-z)]_|\\hat|\\text", step.expression):
+        digits = re.search(r"\.(\d+)", number(step.value))
+        last = 10.0 ** -len(digits[1]) if digits and "times" not in number(step.value) else 1e-4 * abs(step.value)
+        assert calculated(step.expression) == pytest.approx(step.value, rel=1e-12, abs=0.5001 * last), step.latex
+    if re.fullmatch(r"-?(\d+\.\d{5}|\\underbrace\{[\d.]+\}_\{\d+\}| [+-] )+", step.expression):
+        terms = re.findall(r"(-?) ?(?:\\underbrace\{)?(\d+\.\d{5})", step.expression)
+        assert sum(Decimal(sign + text) for sign, text in terms) == shown_exactly(step.value), step.latex
+
+
+def adds_up(table: Table) -> None:
+    for column in table.columns:
+        assert len(column.values) == len(table.places)
+        if column.total is not None:
+            parts = [*column.values, column.rest or 0.0, column.bias or 0.0]
+            assert sum(map(shown_exactly, parts)) == shown_exactly(column.total), column.symbol
+            assert (column.rest is not None) == bool(table.others)
+
+
+def can_be_set(working: Working) -> None:
+    for latex in (working.equation, working.where, *(step.latex for step in working.steps)):
+        assert latex.count("{") == latex.count("}") and "+ -" not in latex and "nan" not in latex
+        # no index below an index, and nothing between two signs
+        assert not re.search(r"_\{[^{}]*\}_|[+-] [+-]|\\cdot -", latex), latex
+
+
 @pytest.mark.parametrize("name", EVERY)
-def test_the_arithmetic_gives_what_was_recorded(name: str) -> None:
+def test_the_arithmetic_gives_what_was_recorded_in_lines_that_add_up(name: str) -> None:
     _, trace = run_of(name)
     for working in workings(name):
-        values = trace[working.key]
-        assert working.recorded == float(values[working.cell])
-        assert working.value == pytest.approx(working.recorded, rel=1e-4, abs=2e-6 * largest(values)), working.key
-        assert not working.changed
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_who_follows_the_lines_arrives_at_the_value(name: str) -> None:
-    _, trace = run_of(name)
-    for working in workings(name):
-        if math.isinf(working.value):
-            assert working.steps[-1].value == working.value
-        else:
-            near = 1e-4 * max(1.0, largest(trace[working.key]))
-            assert working.steps[-1].value == pytest.approx(working.value, abs=near), working.steps
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_each_line_is_right_for_the_digits_that_it_shows(name: str) -> None:
-    for working in workings(name):
+        arrives(working, trace[working.key])
+        can_be_set(working)
         for step in working.steps:
-            # A line that only names where a number stands has nothing to calculate.
-            if not step.expression or re.search(r"[A-Za-z)]_|\\hat|\\text", step.expression):
-                continue
-            digits = re.search(r"\.(\d+)", number(step.value))
-            last = 10.0 ** -len(digits[1]) if digits and "times" not in number(step.value) else 1e-4 * abs(step.value)
-            assert calculated(step.expression) == pytest.approx(step.value, rel=1e-12, abs=0.5001 * last), step.latex
-
-
-@pytest.mark.parametrize("name", EVERY)
-def test_sums_add_up_to_the_last_digit(name: str) -> None:
-    for working in workings(name):
-        for step in working.steps:
-            if not re.fullmatch(r"-?(\d+\.\d{5}|\\underbrace\{[\d.]+\}_\{\d+\}| [+-] )+", step.expression):
-                continue
-            terms = re.findall(r"(-?) ?(?:\\underbrace\{)?(\d+\.\d{5})", step.expression)
-            assert sum(Decimal(sign + text) for sign, text in terms) == shown_exactly(step.value), step.latex
+            can_be_calculated(step)
         for table in working.tables:
-            for column in table.columns:
-                assert len(column.values) == len(table.places)
-                if column.total is not None:
-                    parts = [*column.values, column.rest or 0.0, column.bias or 0.0]
-                    assert sum(map(shown_exactly, parts)) == shown_exactly(column.total), (working.key, column.symbol)
-                    assert (column.rest is not None) == bool(table.others)
+            adds_up(table)
 
 
 @pytest.mark.parametrize("name", ["trained text", "trained digits", "001"])
@@ -182,7 +180,9 @@ def inputs_of(name: str) -> tuple[torch.Tensor, ...]:
     return (pipeline.reader.read(networks.example(name)).tensor,)
 
 
-@pytest.mark.parametrize("name", ["001", "trained text", "trained digits", "flat", "pre-norm words", TRANSLATION])
+@pytest.mark.parametrize(
+    "name", ["narrow words, added only", "trained text", "trained digits", "flat", "pre-norm words", TRANSLATION]
+)
 def test_what_is_lit_decides_and_nothing_else_of_it_does(name: str) -> None:
     """All that a cell is computed from is held as recorded, but for one number: of a lit cell, then of another."""
     pipeline, trace = run_of(name)
@@ -242,27 +242,6 @@ def test_what_a_decoder_writes_later_is_not_lit() -> None:
 
 
 # -- edits -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["trained text", "trained digits", "flat", "pre-norm words"])
-def test_an_edit_on_a_cell_is_told_and_its_readers_use_what_was_put_in(name: str) -> None:
-    pipeline, trace = run_of(name)
-    for key in trace:
-        if trace.quantity(key).layer not in (None, 0):
-            continue
-        edited = pipeline(networks.example(name), [Edit(key, "noise", 1.0)])
-        for cell in some_cells(trace, key, 2):
-            working = by_hand(pipeline.network, edited, key, cell)
-            assert working.changed, key
-            assert working.recorded == float(edited[key][cell])
-            assert working.value == pytest.approx(float(trace[key][cell]), rel=1e-4, abs=1e-5), key
-        for reader in edited:
-            if key in sources(edited.graph, reader):
-                cell = some_cells(edited, reader, 1)[0]
-                working = by_hand(pipeline.network, edited, reader, cell)
-                near = 2e-6 * largest(edited[reader])
-                assert working.value == pytest.approx(float(edited[reader][cell]), rel=1e-4, abs=near), reader
-                assert not working.changed
 
 
 AT = "layers.1.attention."
@@ -407,7 +386,7 @@ def test_equations_name_the_cell_and_what_it_is_read_from() -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_every_linear_has_its_terms_in_its_equation_and_every_line_can_be_set(name: str) -> None:
+def test_every_linear_has_its_terms_in_its_equation(name: str) -> None:
     _, trace = run_of(name)
     for quantity in trace.graph:
         if quantity.operation == "linear":
@@ -415,11 +394,6 @@ def test_every_linear_has_its_terms_in_its_equation_and_every_line_can_be_set(na
             assert x and " + ".join((f"{x} {matrix}", *bias)) in quantity.equation.replace(r"\,", "")
             two = (r"W^{[\text{CLS}]}", r"W^{[\text{DIST}]}", r"\bar W", "W_Q^R", "W_K^R")
             assert matrix in (quantity.module.split(".")[-1], "W", "W_P", r"E^{\top}", *two)
-    for working in workings(name):
-        for latex in (working.equation, working.where, *(step.latex for step in working.steps)):
-            assert latex.count("{") == latex.count("}") and "+ -" not in latex and "nan" not in latex
-            # no index below an index, and nothing between two signs
-            assert not re.search(r"_\{[^{}]*\}_|[+-] [+-]|\\cdot -", latex), latex
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,6 @@ from functools import cache, partial
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
@@ -33,83 +31,21 @@ from model.graph import graph
 from model.heads import network_for
 from model.note_claims import NOTE_CLAIMS, Value
 from model.trace import record
-from tests.networks import pipeline
+from tests.networks import CONFIGS
 
-INPUTS_AND_HEADS = [
-    ("words", "none"), ("words", "masked-word"), ("words", "classifier"),
-    ("patches", "none"), ("patches", "classifier"), ("flat", "none"), ("flat", "classifier"),
+#: Quick, and alike in all layers.
+SMALL = [name for name, config in CONFIGS.items() if config.d_model <= 64 and config.first_norm]
+#: Those with no operation that torch makes of several, or in several.
+PLAIN = [
+    name
+    for name in SMALL
+    if CONFIGS[name].pooler == "none" and CONFIGS[name].activation in ("relu", "gelu", "silu", "gelu-tanh")
+    and not (CONFIGS[name].segments or CONFIGS[name].buckets or CONFIGS[name].distillation_head)
 ]  # fmt: skip
-
-
-@st.composite
-def configs(draw: st.DrawFn) -> EncoderConfig:
-    """Any encoder that can be built, small enough to build two hundred of them on the meta device."""
-    kind, head = draw(st.sampled_from(INPUTS_AND_HEADS))
-    heads, d_k = draw(st.integers(1, 8)), draw(st.integers(1, 24))
-    d_model = heads * d_k
-    patch = draw(st.integers(1, 6))
-    return EncoderConfig(
-        d_model=d_model,
-        heads=heads,
-        layers=(each := draw(st.integers(1, 4))) * (groups := draw(st.integers(0, 3))) or each,
-        groups=groups,
-        d_ff=draw(st.integers(1, 300)),
-        activation=draw(st.sampled_from(["relu", "gelu"])),
-        norm_first=draw(st.booleans()),
-        final_norm=draw(st.booleans()),
-        input=kind,
-        positions="learned" if d_model % 2 else draw(st.sampled_from(["sinusoidal", "learned"])),
-        max_len=draw(st.integers(1, 40)),
-        vocab_size=draw(st.integers(1, 500)),
-        scale_embedding=draw(st.booleans()),
-        patch_size=patch,
-        image_size=patch * draw(st.integers(1, 4)),
-        channels=draw(st.integers(1, 3)) if kind == "patches" else 1,
-        head=head,
-        classes=draw(st.integers(1, 20)),
-        ffn=draw(st.sampled_from(["plain", "gated"])),
-        first_norm=groups > 0 or draw(st.booleans()),
-        unbiased=tuple(draw(st.sets(st.sampled_from(["attention", "ffn", "norm", "head", "logits"])))),
-    )
-
-
-#: Each kind of input, norm place and head; sizes all different, so that no two letters can be mistaken.
-SMALL = {
-    f"{kind}, {head}, {'pre' if norm_first else 'post'}-norm": EncoderConfig(
-        d_model=12, heads=3, layers=2, d_ff=20, activation="gelu" if norm_first else "relu", norm_first=norm_first,
-        final_norm=norm_first, input=kind, positions="learned" if norm_first else "sinusoidal",
-        max_len=9, vocab_size=31, image_size=6, patch_size=2, channels=3 if kind == "patches" and norm_first else 1,
-        head=head, classes=5,
-    )
-    for kind, head in INPUTS_AND_HEADS
-    for norm_first in (False, True)
-} | {
-    f"{groups} sets of weights": EncoderConfig(
-        d_model=12, heads=3, layers=4, d_ff=20, groups=groups, max_len=9, vocab_size=31, head="masked-word"
-    )
-    for groups in (1, 2)
-}  # fmt: skip
-SMALL["words, unscaled"] = replace(SMALL["words, none, post-norm"], scale_embedding=False)
-SMALL["patches, scaled, with registers"] = replace(
-    SMALL["patches, classifier, pre-norm"], layer_scale=True, registers=4, patch_head="beside"
-)
-SMALL["patches, a probe"] = replace(SMALL["patches, none, pre-norm"], head="vector", cls_token=False)
-SMALL["patches, a projection"] = replace(SMALL["patches, none, pre-norm"], head="vector", projection=7)
-SMALL["patches, one channel"] = replace(SMALL["patches, classifier, pre-norm"], channels=1)
-SMALL["words, gated"] = replace(SMALL["words, masked-word, pre-norm"], ffn="gated", unbiased=("attention", "norm"))
-SMALL["words, gated, unbiased"] = replace(SMALL["words, gated"], unbiased=("ffn", "head", "logits"))
-SMALL["words, turned"] = replace(SMALL["words, masked-word, post-norm"], positions="rotary")
-SMALL["words, told apart"] = replace(
-    SMALL["words, masked-word, post-norm"], positions="none", span=5, near=2, farthest=8, distance_norm=True,
-    distance_terms=("content_to_position", "position_to_content"),
-)  # fmt: skip
-SMALL["words, told apart with other matrices"] = replace(
-    SMALL["words, told apart"], positions="learned", distance_matrices=True, distance_norm=False,
-    distance_terms=("position_to_content",), groups=1,
-)  # fmt: skip
-BARE = replace(SMALL["words, gated"], first_norm=False, layers=3)
-
-small = pytest.mark.parametrize("config", SMALL.values(), ids=SMALL.keys())
+small = pytest.mark.parametrize("name", SMALL)
+#: Those that compare each token with each once.
+pairwise = pytest.mark.parametrize("name", [name for name, c in CONFIGS.items() if not c.distance_terms])
+every = pytest.mark.parametrize("name", CONFIGS)
 presets = pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS.keys())
 
 
@@ -131,7 +67,7 @@ def length(config: EncoderConfig) -> int:
 
 def an_input(config: EncoderConfig, n: int, batch: int = 1, device: str = "cpu") -> Tensor:
     if config.input == "words":
-        return torch.ones(batch, n, dtype=torch.long, device=device)
+        return torch.zeros(batch, n, dtype=torch.long, device=device)
     one_plane = config.input == "flat" or config.channels == 1
     return torch.rand(batch, *([] if one_plane else [config.channels]), *2 * [config.image_size], device=device)
 
@@ -141,6 +77,8 @@ def part_of(name: str) -> str:
     first, *rest = name.split(".")
     if first == "embedding":
         return "positions" if rest[0] == "positions" else "embedding"
+    if "distance_norm" in rest:
+        return "norms"
     if first == "layers":
         kinds = {"norm": "norms", "scale": "layer_scale"}
         return kinds.get(rest[1].partition("_")[0], rest[1])
@@ -160,22 +98,11 @@ def check_parameters(config: EncoderConfig) -> None:
     assert total(ours).number == sum(parameter.numel() for parameter in network.parameters())
 
 
-def test_a_norm_that_the_first_layer_lacks_is_counted_in_the_others() -> None:
-    check_parameters(BARE)
-    check_parameters(replace(BARE, layers=1))
-    (step,) = (step for step in shape_walk(BARE, 7) if step.key == "layers.0.norm_1")
-    assert step.times == 2
-
-
-@presets
-def test_parameters_equal_the_real_modules(config: EncoderConfig) -> None:
+@every
+def test_parameters_and_multiply_adds_are_those_of_the_real_modules(name: str) -> None:
+    config = CONFIGS[name]
     check_parameters(config)
-
-
-@given(configs())
-@settings(max_examples=200, deadline=None, derandomize=True)
-def test_parameters_equal_the_real_modules_of_any_configuration(config: EncoderConfig) -> None:
-    check_parameters(config)
+    check_flops(config, length(config))
 
 
 @presets
@@ -199,27 +126,13 @@ def test_published_totals() -> None:
 
 def check_flops(config: EncoderConfig, n: int) -> None:
     """PyTorch counts two FLOPs for each multiply–add of a matrix product, and nothing else."""
-    network, image_or_ids = on_meta(config), an_input(config, n, device="meta")
+    small = config.d_model <= 64  # others without their numbers
+    network = small_network(config) if small else on_meta(config)
     with FlopCounterMode(display=False) as counter:
-        network(image_or_ids)
+        network(an_input(config, n, device="cpu" if small else "meta"))
     counted = {operation.__name__ for operation in counter.get_flop_counts()["Global"]}
     assert counted <= {"addmm", "mm", "bmm"}  # with and without a bias, and in batches
     assert 2 * total(multiply_adds(config, n)).number == counter.get_total_flops()
-
-
-@presets
-def test_multiply_adds_equal_the_flops_that_torch_counts(config: EncoderConfig) -> None:
-    n = config.max_tokens if config.input != "words" else 48
-    check_flops(config, n)
-
-
-@given(configs(), st.data())
-@settings(max_examples=60, deadline=None, derandomize=True)
-def test_multiply_adds_equal_the_flops_that_torch_counts_of_any_configuration(
-    config: EncoderConfig, data: st.DataObject
-) -> None:
-    n = data.draw(st.integers(1, config.max_len)) if config.input == "words" else config.max_tokens
-    check_flops(config, n)
 
 
 class WrittenBy(TorchDispatchMode):
@@ -237,13 +150,14 @@ class WrittenBy(TorchDispatchMode):
         return result
 
 
-@small
-def test_what_multiply_adds_leave_out(config: EncoderConfig) -> None:
+@pytest.mark.parametrize("name", PLAIN)
+def test_what_multiply_adds_leave_out(name: str) -> None:
+    config = CONFIGS[name]
     n = length(config)
     network, x = small_network(config), an_input(config, n)
     with WrittenBy() as written, torch.no_grad():
         y = network(x)
-        if config.head not in ("none", "vector"):
+        if config.head not in ("none", "vector", "numbers"):
             y.softmax(dim=-1)
     ours, real = Counter(), written.numbers
     for step in shape_walk(config, n):
@@ -251,7 +165,7 @@ def test_what_multiply_adds_leave_out(config: EncoderConfig) -> None:
             ours[step.kind] += step.times * step.output.size
     assert ours["softmax"] == real["_softmax"]
     assert ours["norm"] == real["native_layer_norm"]
-    assert ours["activation"] == real["relu"] + real["gelu"]
+    assert ours["activation"] == real["relu"] + real["gelu"] + real["silu"]
     if not config.distance_terms:  # there sums have three terms, and rows of the table are counted
         assert ours["add"] + ours["rotate"] // 2 == real["add"]
     assert ours["mask"] == real["masked_fill"] == 0
@@ -298,15 +212,9 @@ def check_crossings(config: EncoderConfig) -> None:
             assert squared < other
 
 
-@presets
-def test_costs_are_equal_where_they_cross_and_nowhere_else(config: EncoderConfig) -> None:
-    check_crossings(config)
-
-
-@given(configs())
-@settings(max_examples=100, deadline=None, derandomize=True)
-def test_costs_are_equal_where_they_cross_of_any_configuration(config: EncoderConfig) -> None:
-    check_crossings(replace(config, ffn="plain"))
+@pairwise
+def test_costs_are_equal_where_they_cross_and_nowhere_else(name: str) -> None:
+    check_crossings(replace(CONFIGS[name], ffn="plain"))
 
 
 def test_crossings_of_the_paper() -> None:
@@ -317,7 +225,8 @@ def test_crossings_of_the_paper() -> None:
 
 
 @small
-def test_attention_memory_is_that_of_the_recorded_weights(config: EncoderConfig) -> None:
+def test_attention_memory_is_that_of_the_recorded_weights(name: str) -> None:
+    config = CONFIGS[name]
     n = length(config)
     _, values = record(small_network(config), an_input(config, n))
     kept = sum(value.nbytes for key, value in values.items() if key.endswith("attention.weights"))
@@ -352,7 +261,8 @@ def observed(config: EncoderConfig, batch: int) -> dict[str, Tensor]:
 
 @small
 @pytest.mark.parametrize("batch", [1, 2])
-def test_shapes_are_those_of_the_real_modules(config: EncoderConfig, batch: int) -> None:
+def test_shapes_are_those_of_the_real_modules(name: str, batch: int) -> None:
+    config = CONFIGS[name]
     outputs, seen = observed(config, batch), 0
     for step in shape_walk(config, length(config), batch):
         if step.key in outputs:
@@ -363,7 +273,8 @@ def test_shapes_are_those_of_the_real_modules(config: EncoderConfig, batch: int)
 
 
 @small
-def test_letters_and_numbers_of_a_shape_agree(config: EncoderConfig) -> None:
+def test_letters_and_numbers_of_a_shape_agree(name: str) -> None:
+    config = CONFIGS[name]
     n = length(config)
     for step in shape_walk(config, n, batch=4):
         for axis, size in zip(step.output.axes, step.output.sizes, strict=True):
@@ -372,43 +283,17 @@ def test_letters_and_numbers_of_a_shape_agree(config: EncoderConfig) -> None:
 
 
 @small
-def test_the_walk_goes_through_every_recorded_quantity_in_order(config: EncoderConfig) -> None:
+def test_the_walk_goes_through_every_recorded_quantity_in_order(name: str) -> None:
+    config = CONFIGS[name]
     n = length(config)
     _, values = record(small_network(config), an_input(config, n))
     recorded = [key for key in values if not key.startswith("layers.") or key.startswith("layers.0.")]
     assert [step.key for step in shape_walk(config, n) if step.traced] == recorded
 
 
-@small
-def test_each_step_reads_what_it_says(config: EncoderConfig) -> None:
-    config = replace(config, layers=1, groups=0)  # so that the layer which stands for all is also the last
-    network, outputs = small_network(config), observed(config, 2)
-    steps = {step.key: step for step in shape_walk(config, length(config), batch=2)}
-    for step in steps.values():
-        assert step.inputs == tuple(steps[read].output for read in step.reads)
-        if not all(read in outputs for read in (*step.reads, step.key)) or step.key.startswith("pool."):
-            continue
-        read, output = [outputs[read] for read in step.reads], outputs[step.key]
-        if step.kind == "add":
-            assert torch.equal(output, sum(read[1:], read[0]))
-        elif step.kind == "times":
-            assert torch.equal(output, read[0] * read[1])
-        elif step.kind == "norm":
-            assert torch.equal(output, network.get_submodule(step.key)(read[0]))
-        elif step.kind == "softmax":
-            assert torch.equal(output, read[0].softmax(dim=-1))
-        elif step.key.endswith("scores"):
-            assert torch.allclose(output, read[0] @ read[1].mT)
-        elif step.key.endswith("heads"):
-            assert torch.allclose(output, read[0] @ read[1])
-        elif ".W_" in step.key:
-            assert torch.allclose(output, network.get_submodule(step.key)(read[0]), atol=1e-6)
-        elif step.key.endswith("hidden"):
-            assert torch.allclose(output, network.layers[0].ffn.W_1(read[0]), atol=1e-6)
-
-
-@small
-def test_steps_add_up_to_the_whole(config: EncoderConfig) -> None:
+@every
+def test_steps_add_up_to_the_whole(name: str) -> None:
+    config = CONFIGS[name]
     n, batch = length(config), 3
     steps = shape_walk(config, n, batch)
     assert sum(step.sets * step.parameters.number for step in steps) == total(parameters(config)).number
@@ -421,7 +306,8 @@ def test_steps_add_up_to_the_whole(config: EncoderConfig) -> None:
 
 @small
 @pytest.mark.parametrize("batch", [1, 2])
-def test_bytes_are_the_memory_that_each_step_adds(config: EncoderConfig, batch: int) -> None:
+def test_bytes_are_the_memory_that_each_step_adds(name: str, batch: int) -> None:
+    config = CONFIGS[name]
     outputs = observed(config, batch)
     known = {parameter.untyped_storage().data_ptr() for parameter in small_network(config).parameters()}
     known |= {buffer.untyped_storage().data_ptr() for buffer in small_network(config).buffers()}
@@ -439,7 +325,8 @@ def test_bytes_are_the_memory_that_each_step_adds(config: EncoderConfig, batch: 
 
 
 @small
-def test_a_step_is_the_graphs_quantity(config: EncoderConfig) -> None:
+def test_a_step_is_the_graphs_quantity(name: str) -> None:
+    config = CONFIGS[name]
     whole = graph(config)
     for step in shape_walk(config, length(config)):
         quantity = whole[step.key]
@@ -448,7 +335,8 @@ def test_a_step_is_the_graphs_quantity(config: EncoderConfig) -> None:
 
 
 @small
-def test_what_stands_for_all_layers_costs_what_each_of_them_does(config: EncoderConfig) -> None:
+def test_what_stands_for_all_layers_costs_what_each_of_them_does(name: str) -> None:
+    config = CONFIGS[name]
     n = length(config)
     one, three = (shape_walk(replace(config, layers=layers, groups=0), n) for layers in (1, 3))
     for a, b in zip(one, three, strict=True):
@@ -481,9 +369,9 @@ def test_a_count_shows_what_it_computes() -> None:
     assert str(count("d_k", letters(PRESETS["004"]))) == "d_k = 64"
 
 
-@given(configs())
-@settings(max_examples=50, deadline=None, derandomize=True)
-def test_every_formula_with_its_numbers_put_in_comes_to_its_number(config: EncoderConfig) -> None:
+@every
+def test_every_formula_with_its_numbers_put_in_comes_to_its_number(name: str) -> None:
+    config = CONFIGS[name]
     for counted in (*parameters(config).values(), *multiply_adds(config, 17).values(), attention_memory(config, 17)):
         python = counted.numbers.replace("·", "*").replace("²", "**2").replace("−", "-")
         assert eval(python) == counted.number  # our own digits and signs
@@ -492,26 +380,10 @@ def test_every_formula_with_its_numbers_put_in_comes_to_its_number(config: Encod
 # The lecture notes.
 
 
-def test_every_number_of_the_notes_tables_is_there() -> None:
+def test_claims_are_of_all_notes_and_each_is_there_once() -> None:
     keys = [claim.key for claim in NOTE_CLAIMS]
     assert len(keys) == len(set(keys))
     assert {claim.note for claim in NOTE_CLAIMS} == {"000", "001", "002", "003", "004"}
-    says = {claim.key: claim.says for claim in NOTE_CLAIMS}
-    table_001 = {"d_model": (512, 768), "d_k": (64, 64), "d_v": (64, 64), "d_ff": 2048, "N": (6, 12)}
-    for row, value in table_001.items():
-        assert says[f"001.table.{row}"] == value
-    table_004 = {
-        "embedding": (("n",), ("n", 512), 5_120_000),
-        "positions": (("n", 512), ("n", 512), 0),
-        "attention": (("n", 512), ("n", 512), 1_000_000),
-        "attention_norm": (("n", 512), ("n", 512), 1024),
-        "ffn_1": (("n", 512), ("n", 2048), 1_048_576),
-        "ffn_2": (("n", 2048), ("n", 512), 1_048_576),
-        "ffn_norm": (("n", 512), ("n", 512), 1024),
-        "layer": (("n", 512), ("n", 512), 3_000_000),
-    }
-    for row, value in table_004.items():
-        assert says[f"004.table.{row}"] == value
 
 
 def agree(says: Value, ours: Value, within: float) -> bool:
@@ -548,14 +420,6 @@ def test_the_corrected_numbers_of_the_notes() -> None:
     }  # fmt: skip
 
 
-@given(configs(), st.integers(1, 30))
-@settings(max_examples=50, deadline=None)
-def test_for_twice_as_many_tokens_what_each_takes_doubles_what_pairs_take_is_fourfold_and_nothing_more_is_learned(
-    config: EncoderConfig, n: int
-) -> None:
-    assert growth(config, n) == {"projections": 2, "scores": 4, "weighted_sum": 4, "ffn": 2, "parameters": 1}
-
-
-@pytest.mark.parametrize("name", ["gated words", "by distance", "shared layers", "turned words"])
-def test_so_it_is_in_other_families_that_compare_each_token_with_each_once(name: str) -> None:
-    assert growth(pipeline(name).config, 9) == growth(PRESETS["text"], 15)
+@pairwise
+def test_for_twice_as_many_tokens_what_each_takes_doubles_and_what_pairs_take_is_fourfold(name: str) -> None:
+    assert growth(CONFIGS[name], 9) == {"projections": 2, "scores": 4, "weighted_sum": 4, "ffn": 2, "parameters": 1}

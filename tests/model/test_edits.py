@@ -1,27 +1,22 @@
-"""Edits do what their names say: against the same network with other weights, or the equations written out again."""
+"""Edits do what their names say: that equation is another one, and all else follows from what was put in."""
 
 import math
-from collections.abc import Callable
-from copy import deepcopy
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
-from torch.nn.functional import layer_norm, linear, softmax
 
-from model import Edit, EditError, examples, load
-from model.config import EncoderConfig
-from model.disentangled import table_rows as distance_rows
-from model.edits import MOST_EDITS, OPERATIONS, Operation, head_off, operations_at
+from model import Edit, EditError, Trace, examples, load
+from model.edits import MOST_EDITS, OPERATIONS, operations_at
 from model.pipeline import Pipeline
-from model.relative import table_rows
-from model.sublayers import activation_for
 from model.sweep import sweep
 from model.trace import recorded
 from model.translator import Translator
-from tests.networks import ALL, example, pipeline, trace_of
+from tests.equations import close, computed
+from tests.networks import ALL, CONFIGS, example, pipeline, trace_of
 
 #: Of each kind one: words, patches, flat, with the norm before and behind, ReLU and GELU.
 KINDS = ["trained text", "trained digits", "trained flat", "003", "pre-norm words"]
@@ -36,219 +31,128 @@ def run(name: str, *edits: Edit, which: int = 0):
     return pipeline(name)(example(name, which), edits)
 
 
-# -- the encoder written out again, with switches -------------------------------------------------------------------
+# -- an edit is one equation with another right side ----------------------------------------------------------------
+
+#: What an edit makes of a quantity: from what its operation makes of what it reads, and from that.
+Equation = Callable[..., np.ndarray]
 
 
-def plain(
-    network: torch.nn.Module,
-    X: Tensor,
-    root: bool = True,
-    temperature: float = 1.0,
-    may_look: Tensor | None = None,
-    spread: Callable[[Tensor], Tensor] = lambda M: softmax(M, -1),
-    residual: tuple[bool, bool] = (True, True),
-    norm: bool = True,
-    places: list[int] | None = None,
-) -> Tensor:
-    """Z (token, d_model) from X⁰: every layer as the paper has it, or with something left out.
-
-    places: where each token stands, to which queries and keys turn, or from which distances are counted; None: one
-    behind the other.
-    """
-    config = network.config
-    at = torch.arange(len(X)) if places is None else torch.tensor(places)
-
-    def normed(x: Tensor, module: torch.nn.LayerNorm) -> Tensor:
-        if isinstance(module, torch.nn.Identity):
-            return x
-        if config.norm == "rms" and norm:
-            return module.weight * x / ((x * x).mean(-1, keepdim=True) + module.eps).sqrt()
-        return layer_norm(x, x.shape[-1:], module.weight, module.bias, module.eps) if norm else x
-
-    def attention(x: Tensor, part: torch.nn.Module) -> Tensor:
-        heads = []
-        for h in range(config.heads):
-            rows = slice(h * config.d_k, (h + 1) * config.d_k)
-            Q, K, V = (linear(x, W.weight, W.bias)[:, rows] for W in (part.W_Q, part.W_K, part.W_V))
-            if config.positions == "rotary":
-                Q, K = (turned_to(x, at, base) for x in (Q, K))
-            scores = Q @ K.T
-            if config.distance_terms:
-                scores = scores + by_distance(config, part, Q, K, at, rows)
-            scores = scores / (
-                math.sqrt((1 + len(config.distance_terms)) * config.d_k) if root and config.divided else 1
-            )
-            if config.buckets:
-                row = table_rows(int(at.max()) + 1, int(at.max()) + 1, config.buckets, config.farthest)[at][:, at]
-                scores = scores + part.distances.weight[row, h]
-            scores = scores / temperature
-            scores = scores.where((at - at[:, None]).abs() <= window, -math.inf)
-            heads.append(spread(scores if may_look is None else scores.where(may_look, -math.inf)) @ V)
-        return linear(torch.cat(heads, -1), part.W_O.weight, part.W_O.bias)
-
-    def ffn(x: Tensor, part: torch.nn.Module) -> Tensor:
-        act = activation_for(config.activation)
-        H = act(linear(x, part.W_1.weight, part.W_1.bias))
-        if config.ffn == "gated":
-            H = H * linear(x, part.W_3.weight, part.W_3.bias)
-        return linear(H, part.W_2.weight, part.W_2.bias)
-
-    for number, layer in enumerate(network.layers):
-        local = number in config.local
-        window, base = (config.window, config.local_base) if local else (math.inf, config.rotary_base)
-        parts = (
-            (attention, layer.attention, layer.norm_1, layer.scale_1), (ffn, layer.ffn, layer.norm_2, layer.scale_2),
-        )  # fmt: skip
-        for (find, part, its_norm, its_scale), keep in zip(parts, residual, strict=True):
-            scale = its_scale.scale if config.layer_scale else 1
-            if config.norm_first:
-                X = X * keep + scale * find(normed(X, its_norm), part)
-            else:
-                X = normed(X * keep + scale * find(X, part), its_norm)
-    return normed(X, network.norm) if config.final_norm else X
+def obeys(name: str, trace: Trace, changed: Sequence[tuple[str, Equation]]) -> None:
+    """Every quantity is what its operation makes of what was recorded; at these keys or rows, by their equations."""
+    for key in trace:
+        expected, reads = computed(trace, pipeline(name).network, key)
+        for where, equation in changed:
+            if where in (key, trace.quantity(key).row):
+                expected = equation(expected, *reads)
+        try:
+            close(trace[key], expected.astype(np.float32))
+        except AssertionError as error:
+            raise AssertionError(key) from error
 
 
-def by_distance(config: EncoderConfig, part: torch.nn.Module, Q: Tensor, K: Tensor, at: Tensor, rows: slice) -> Tensor:
-    """What each query finds in the key of each key's distance, and each key in its query."""
-    most = int(at.max()) + 1
-    table = part.distances.weight[distance_rows(most, config.span, config.near, config.farthest)]
-    table = (
-        layer_norm(table, table.shape[-1:], part.distance_norm.weight, part.distance_norm.bias, config.norm_eps)
-        if config.distance_norm
-        else table
-    )
-    own = config.distance_matrices
-    place, found = at - at[:, None] + most - 1, torch.zeros(len(at), len(at))
-    if "content_to_position" in config.distance_terms:
-        W = part.W_K_distance if own else part.W_K
-        found = found + torch.einsum("ic,ijc->ij", Q, linear(table, W.weight, W.bias)[:, rows][place])
-    if "position_to_content" in config.distance_terms:
-        W = part.W_Q_distance if own else part.W_Q
-        found = found + torch.einsum("jc,ijc->ij", K, linear(table, W.weight, W.bias)[:, rows][place])
-    return found
+def seen_where(condition: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Equation:
+    """A mask: condition(query, key); itself each token sees always."""
+
+    def equation(M: np.ndarray, *_: np.ndarray) -> np.ndarray:
+        query, key = np.ogrid[: M.shape[-2], : M.shape[-1]]
+        return np.where(condition(query, key) | (query == key), M, -np.inf)
+
+    return equation
 
 
-def turned_to(x: Tensor, at: Tensor, base: float) -> Tensor:
-    """Each row's pairs of numbers c and c + d_k/2, turned by at / base^(2c/d_k)."""
-    one, other = x.chunk(2, dim=-1)
-    turn = torch.polar(torch.tensor(1.0), at[:, None] / base ** (torch.arange(0, x.size(-1), 2) / x.size(-1)))
-    point = torch.complex(one, other) * turn
-    return torch.cat([point.real, point.imag], dim=-1)
+def put(number: float, *place: int | slice) -> Equation:
+    def equation(value: np.ndarray, *_: np.ndarray) -> np.ndarray:
+        new = value.copy()
+        new[place] = number
+        return new
+
+    return equation
 
 
-def one_hot(M: Tensor) -> Tensor:
-    return torch.eye(M.size(-1))[M.argmax(-1)]
+def even(_: np.ndarray, M: np.ndarray) -> np.ndarray:
+    return np.isfinite(M) / np.isfinite(M).sum(-1, keepdims=True)
 
 
-def offsets(n: int) -> Tensor:
-    return torch.arange(n)[None] - torch.arange(n)[:, None]
+def one_hot(A: np.ndarray, _: np.ndarray) -> np.ndarray:
+    return np.eye(A.shape[-1])[A.argmax(-1)]
 
 
-#: What an edit in all layers is, in the words of `plain`.
-SAME: dict[str, tuple[list[Edit], Callable[[int], dict]]] = {
-    "nothing": ([], lambda n: {}),
-    "without √d_k": ([Edit("layers.{l}.attention.scaled", "unscaled")], lambda n: {"root": False}),
-    "temperature": ([Edit("layers.{l}.attention.scaled", "temperature", 2.5)], lambda n: {"temperature": 2.5}),
-    "hard": ([Edit("layers.{l}.attention.weights", "hard")], lambda n: {"spread": one_hot}),
-    "even": (
-        [Edit("layers.{l}.attention.weights", "even")],
-        lambda n: {"spread": lambda M: M.isfinite() / M.isfinite().sum(-1, keepdim=True)},
-    ),
-    "causal": ([Edit("layers.{l}.attention.masked", "causal")], lambda n: {"may_look": offsets(n) <= 0}),
-    "window": ([Edit("layers.{l}.attention.masked", "window", 2)], lambda n: {"may_look": offsets(n).abs() <= 2}),
-    "one key hidden": (
-        [Edit("layers.{l}.attention.masked", "hide", looked_at=0)],
-        lambda n: {"may_look": (torch.arange(n) != 0)[None] | torch.eye(n, dtype=torch.bool)},
-    ),
-    "causal, in a window, and even": (
-        [
-            Edit("layers.{l}.attention.weights", "even"),
-            Edit("layers.{l}.attention.masked", "window", 3),
-            Edit("layers.{l}.attention.masked", "causal"),
-        ],
-        lambda n: {
-            "may_look": (offsets(n) <= 0) & (offsets(n) >= -3),
-            "spread": lambda M: M.isfinite() / M.isfinite().sum(-1, keepdim=True),
-        },
-    ),
-    "no residual of attention": ([Edit("layers.{l}.add_1", "without")], lambda n: {"residual": (False, True)}),
-    "no residual of the FFN": ([Edit("layers.{l}.add_2", "without")], lambda n: {"residual": (True, False)}),
-    "no LayerNorm": (
-        [Edit("layers.{l}.norm_1", "bypass"), Edit("layers.{l}.norm_2", "bypass"), Edit("norm", "bypass")],
-        lambda n: {"norm": False},
-    ),
+MASKED, WEIGHTS = "layers.{l}.attention.masked", "layers.{l}.attention.weights"
+CAUSAL = (Edit(MASKED, "causal"), seen_where(lambda query, key: key <= query))
+#: All but the giants, which are the same but for their size.
+quick = pytest.mark.parametrize("name", [name for name in ALL if name not in CONFIGS or CONFIGS[name].d_model <= 256])
+#: Edits in all layers of any network.
+EVERYWHERE: dict[str, list[tuple[Edit, Equation]]] = {
+    "without √d_k": [(Edit("layers.{l}.attention.scaled", "unscaled"), lambda _, S: S)],
+    "temperature": [(Edit("before the mask", "temperature", 2.5), lambda S, *_: S / 2.5)],
+    "hard": [(Edit(WEIGHTS, "hard"), one_hot)],
+    "even": [(Edit(WEIGHTS, "even"), even)],
+    "causal": [CAUSAL],
+    "window": [(Edit(MASKED, "window", 2), seen_where(lambda query, key: abs(key - query) <= 2))],
+    "one key hidden": [(Edit(MASKED, "hide", looked_at=0), seen_where(lambda query, key: key != 0))],
+    "causal, in a window, and even": [
+        (Edit(WEIGHTS, "even"), even),
+        (Edit(MASKED, "window", 3), seen_where(lambda query, key: abs(key - query) <= 3)),
+        CAUSAL,
+    ],
+    "no residual of attention": [(Edit("layers.{l}.add_1", "without"), lambda _, X, found: found)],
+    "no residual of the FFN": [(Edit("layers.{l}.add_2", "without"), lambda _, X, found: found)],
+    "no LayerNorm": [
+        (Edit(key, "bypass"), lambda _, x: x) for key in ("layers.{l}.norm_1", "layers.{l}.norm_2", "norm")
+    ],
+    "a head off": [(Edit("layers.{l}.attention.heads", "zero", head=1), put(0, 1))],
 }
 
 
-@pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("what", SAME)
-def test_an_edit_in_all_layers_is_the_equations_with_that_part_changed(name: str, what: str) -> None:
-    edits, switches = SAME[what]
-    if what == "without √d_k" and not pipeline(name).config.divided:
-        return
-    edits = [edit for edit in edits if edit.key != "norm" or pipeline(name).config.final_norm]
-    edits = [replace(edit, key=before_mask(name)) if edit.operation == "temperature" else edit for edit in edits]
-    before, after = trace_of(name), run(name, *edits)
-    n = len(before.tokens)
-    with torch.no_grad():
-        expected = plain(pipeline(name).network, torch.tensor(before.states()[0]), **switches(n)).numpy()
-    np.testing.assert_allclose(after.Z, expected, atol=2e-5 * max(1, np.abs(expected).max()))
-    trivial = not edits or set(after.idle) == set(edits)
-    assert np.array_equal(before.Z, after.Z) == trivial
-    assert not (trivial and edits) or n == 1  # only a single token can make a choice of where to look idle
+@quick
+def test_an_edit_in_all_layers_is_that_equation_changed_and_all_else_follows(name: str) -> None:
+    of, before = pipeline(name), trace_of(name)
+    for what, changes in EVERYWHERE.items():
+        if (what == "without √d_k" and not of.config.divided) or (what == "a head off" and of.config.heads == 1):
+            continue
+        changes = [
+            (replace(edit, key=before_mask(name)) if edit.operation == "temperature" else edit, equation)
+            for edit, equation in changes
+            if edit.key != "norm" or of.config.final_norm
+        ]
+        edits = [edit for edit, _ in changes]
+        after = run(name, *edits)
+        obeys(name, after, [(edit.key, equation) for edit, equation in changes])
+        trivial = set(after.idle) == set(edits)
+        assert np.array_equal(before.Z, after.Z) == trivial, what
+        assert not trivial or len(before.tokens) == 1, "only a single token can make a choice of where to look idle"
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_a_head_off_is_the_network_with_its_rows_of_W_O_zero(name: str) -> None:
-    whole = pipeline(name)
-    layer, head, d_k = whole.config.layers - 1, whole.config.heads - 1, whole.config.d_k
-    without = deepcopy(whole.network)
-    with torch.no_grad():
-        without.layers[layer].attention.W_O.weight[:, head * d_k : (head + 1) * d_k] = 0
-        expected = without(*whole.reader.read(example(name)).inputs)[0].numpy()
-    last = trace_of(name).keys()[-1]  # the logits, or Z where there is no head
-    attention = whole.network.layers[layer].attention
-    alike = [i for i, one in enumerate(whole.network.layers) if one.attention.W_O.weight is attention.W_O.weight]
-    after = run(name, *(head_off(i, head) for i in alike))[last]
-    np.testing.assert_allclose(after, expected, atol=1e-5 * max(1, np.abs(expected).max()))
-    assert not np.allclose(after, trace_of(name)[last], atol=1e-5)
+@pytest.mark.parametrize(
+    ("edit", "equation"),
+    [
+        (Edit("layers.1.attention.masked", "hide", head=3, token=1, looked_at=1), put(-np.inf, 3, 1, 1)),
+        (Edit(MASKED, "special"), seen_where(lambda query, key: (key > 0) & (key < key.max()))),
+        (Edit("layers.2.attention.heads", "zero", head=3), put(0, 3)),
+        (Edit("layers.1.attention.scaled", "scale", 3.0), lambda S, *_: 3 * S),
+        (Edit("layers.1.attention.weights", "set", 0.25, head=2, token=1), put(0.25, 2, 1)),
+        (Edit("layers.1.attention.weights", "zero", token=1, looked_at=2), put(0, slice(None), 1, 2)),
+        (Edit("layers.0.ffn.activation", "set", 5.0, token=2, neuron=17), put(5, 2, 17)),
+        (Edit("embedding.positions", "zero"), lambda x, *_: 0 * x),
+    ],
+    ids=str,
+)
+def test_an_edit_of_a_part_is_that_part_changed_and_all_else_follows(edit: Edit, equation: Equation) -> None:
+    after = run("trained text", edit)
+    obeys("trained text", after, [(edit.key, equation)])
+    assert not np.array_equal(after.Z, trace_of("trained text").Z)
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_a_removed_token_is_as_if_it_had_never_been_there(name: str) -> None:
-    X = torch.tensor(trace_of(name).states()[0])
-    classifier, key = pipeline(name).config.head == "classifier", pipeline(name).graph.embedded
+@quick
+def test_a_removed_token_is_zero_and_seen_by_nobody_else(name: str) -> None:
+    key, n = pipeline(name).graph.embedded, len(trace_of(name).tokens)
     for read in pipeline(name).config.read_alone:
         with pytest.raises(EditError, match="read"):
             run(name, Edit(key, "remove", token=read))
-    if len(X) == 1:
-        return
-    token = 2
-    rest = [i for i in range(len(X)) if i != token]
-    with torch.no_grad():
-        expected = plain(pipeline(name).network, X[rest], places=rest).numpy()
-    after = run(name, Edit(key, "remove", token=token))
-    np.testing.assert_allclose(after.Z[rest], expected, atol=2e-5 * max(1, np.abs(expected).max()))
-    assert classifier or not np.allclose(after.Z[token], trace_of(name).Z[token], atol=1e-3)
-    both = run(name, *(Edit(key, "remove", token=t) for t in (2, 3)))
-    rest.remove(3)
-    with torch.no_grad():
-        expected = plain(pipeline(name).network, X[rest], places=rest).numpy()
-    np.testing.assert_allclose(both.Z[rest], expected, atol=2e-5 * max(1, np.abs(expected).max()))
-
-
-def test_without_cls_and_sep_nobody_else_looks_at_them() -> None:
-    before = trace_of("trained text")
-    after = run("trained text", Edit("layers.{l}.attention.masked", "special"))
-    n = len(before.tokens)
-    may_look = torch.ones(n, n, dtype=torch.bool)
-    may_look[:, [0, n - 1]] = torch.eye(n, dtype=torch.bool)[:, [0, n - 1]]
-    with torch.no_grad():
-        expected = plain(load("text").network, torch.tensor(before["embedding.sum"]), may_look=may_look)
-    np.testing.assert_allclose(after.Z, expected.numpy(), atol=1e-4)
-    assert (
-        run("trained digits", Edit("layers.2.attention.masked", "special"))["layers.2.attention.weights"][:, 1:, 0] == 0
-    ).all()
+    if n > 1:
+        after = run(name, Edit(key, "remove", token=2), Edit(key, "remove", token=3))
+        hidden = seen_where(lambda query, key: (key != 2) & (key != 3))
+        obeys(name, after, [(key, put(0, slice(2, 4))), (MASKED, hidden), ("pool.cross.masked", hidden)])
 
 
 def test_what_is_hidden_stays_hidden_in_whatever_order() -> None:
@@ -260,27 +164,7 @@ def test_what_is_hidden_stays_hidden_in_whatever_order() -> None:
         assert not np.delete(weights[:, :, 2], 2, axis=1).any()
 
 
-def test_one_pair_hidden_in_one_head_touches_nothing_else() -> None:
-    key = "layers.1.attention.masked"
-    after = run("trained text", Edit(key, "hide", head=3, token=1, looked_at=1))
-    hidden = np.isneginf(after[key])
-    assert hidden[3, 1, 1] and hidden.sum() == 1
-    weights = after["layers.1.attention.weights"]
-    scaled = torch.tensor(after["layers.1.attention.scaled"][3, 1])
-    scaled[1] = -math.inf
-    np.testing.assert_allclose(weights[3, 1], scaled.softmax(-1).numpy(), atol=1e-6)
-    np.testing.assert_array_equal(weights[:3], trace_of("trained text")["layers.1.attention.weights"][:3])
-
-
 # -- positions and places ---------------------------------------------------------------------------------------------
-
-
-def test_without_positions_two_orders_of_the_same_words_are_the_same() -> None:
-    text, none = load("text"), Edit("embedding.positions", "zero")
-    one, other = text("我爱你", [none]), text("你爱我", [none])
-    order = [0, 3, 2, 1, 4]
-    np.testing.assert_allclose(one["logits"], other["logits"][order], atol=1e-3)
-    assert not np.allclose(text("我爱你")["logits"], text("你爱我")["logits"][order], atol=1)
 
 
 @pytest.mark.parametrize("name", ["trained text", "trained digits", "pre-norm words"])
@@ -300,17 +184,6 @@ def test_shuffled_and_shifted_positions_are_rows_of_the_table(name: str) -> None
 def test_two_words_that_change_places_are_the_other_sentence() -> None:
     swapped = load("text")("我爱你", [Edit("embedding.tokens", "swap", token=1, from_token=3)])
     np.testing.assert_array_equal(swapped["logits"], load("text")("你爱我")["logits"])
-
-
-def test_two_patches_that_change_places_are_the_other_picture() -> None:
-    image = examples.digits()[6]
-    one, other = (slice(12, 16), slice(12, 16)), (slice(4, 8), slice(20, 24))
-    moved = image.copy()
-    moved[one], moved[other] = image[other], image[one]
-    assert not np.array_equal(moved, image)
-    swap = Edit("embedding.tokens", "swap", token=1 + 3 * 7 + 3, from_token=1 + 7 + 5)
-    after, expected = load("digits")(image, [swap]), load("digits")(moved)
-    np.testing.assert_allclose(after["logits"], expected["logits"], atol=1e-5)
 
 
 # -- values from elsewhere ------------------------------------------------------------------------------------------
@@ -495,6 +368,7 @@ MISFITS = [
     ("text", Edit("answer", "zero"), "key"),  # computed, but not recorded
     ("text", Edit("decoder.layers.0.norm_1", "zero"), "key"),
     ("text", Edit("layers.0.norm_1", "temperature", 2.0), "place"),
+    ("by distance", Edit("layers.{l}.attention.scaled", "temperature", 2.0), "place"),
     ("text", Edit("layers.0.attention.scaled", "causal"), "place"),
     ("text", Edit("embedding.sum", "without"), "place"),
     ("text", Edit("layers.0.attention.weights", "mean"), "place"),
@@ -538,11 +412,12 @@ MISFITS = [
 
 @pytest.mark.parametrize(("name", "edit", "reason"), MISFITS)
 def test_an_edit_that_does_not_fit_says_why(name: str, edit: Edit, reason: str) -> None:
-    subject = example(f"trained {name}") if name in ("digits", "flat") else "i love you ."
+    name = name if name == "by distance" else f"trained {name}"
+    subject = "i love you ." if name in ("trained text", "trained translation") else example(name)
     with pytest.raises(EditError) as error:
-        load(name)(subject, edits=[edit])
+        pipeline(name)(subject, edits=[edit])
     assert (error.value.reason, error.value.edits) == (reason, (edit,))
-    assert not any(module._forward_hooks for module in load(name).network.modules())
+    assert not any(module._forward_hooks for module in pipeline(name).network.modules())
 
 
 def test_too_many_edits_and_too_large_numbers_are_refused() -> None:
@@ -620,11 +495,6 @@ def test_a_lawful_change_leaves_masks_masks_and_weights_shares(at: str) -> None:
         ).any()
 
 
-def test_every_operation_says_whether_it_is_lawful() -> None:
-    with pytest.raises(TypeError, match="lawful"):
-        Operation(lambda value, here: value, lambda quantity, graph: True)  # type: ignore[call-arg]
-
-
 # -- by a function, and in the head ----------------------------------------------------------------------------------
 
 
@@ -666,25 +536,18 @@ def test_a_function_that_hands_on_something_else_is_told_what_was_expected(funct
 
 @pytest.mark.parametrize("name", ["trained text", "two sentences", "narrow words", "several labels", "span"])
 def test_inside_the_head_an_edit_changes_what_follows_it_there(name: str) -> None:
-    of, plain = pipeline(name), trace_of(name)
-    answer = plain.keys()[-1]
+    of, before = pipeline(name), trace_of(name)
+    answer = before.keys()[-1]
     modules = [key for key, _ in of.network.named_modules() if key.startswith(("transform.", "pooler.", "of_bounds"))]
     assert modules
     for key in modules:
         flip = Edit(key, lambda value: -value)
         changed = run(name, flip)
-        assert key in changed and changed.edited == {key} and f"  {key} " in repr(changed)
-        assert all(np.array_equal(changed[other], plain[other]) for other in plain if other != answer)
-        rest = of.network.get_submodule(key.partition(".")[0])
-        after = torch.tensor(changed[key])
-        for module in list(rest)[int(key[-1]) + 1 :] if key != "of_bounds" else ():
-            after = module(after)
-        last = {"logits": "logits", "labels": "labels"}.get(answer)
-        expected = of.network.get_submodule(last)(after).detach() if last else after.mT
-        np.testing.assert_allclose(changed[answer], expected, atol=1e-4)
-        assert np.abs(changed[answer] - plain[answer]).max() > 1e-3
+        assert changed.edited == {key} and f"  {key} " in repr(changed)
+        obeys(name, changed, [(key, lambda value, *_: -value)])
+        assert np.abs(changed[answer] - before[answer]).max() > 1e-3
         swept = sweep(of, example(name), [[flip], []], wanted=[answer])[answer]
-        np.testing.assert_allclose(swept, [changed[answer], plain[answer]], atol=1e-4)
+        np.testing.assert_allclose(swept, [changed[answer], before[answer]], atol=1e-4)
 
 
 def test_what_is_recorded_of_no_other_run_is_not_taken_from_one() -> None:

@@ -1,13 +1,10 @@
 """The encoder against PyTorch's own, its masks, and the example that closes lecture note 002."""
 
-from dataclasses import replace
-
 import pytest
 import torch
 from torch import nn
 
-from model.config import PRESETS, ConfigError, EncoderConfig
-from model.embedding import patchify
+from model.config import EncoderConfig
 from model.encoder import Encoder, causal_mask, padding_mask
 from model.relative import RelativeAttention, table_rows
 from model.sublayers import activation_for
@@ -90,68 +87,9 @@ def test_masked_layers_equal_torchs_own() -> None:
     torch.testing.assert_close(ours[ids != 0], theirs[ids != 0], atol=1e-5, rtol=1e-5)
 
 
-@torch.no_grad()
-def test_padding_changes_nothing_for_the_words_that_are_there() -> None:
-    network = pipeline("trained text").network
-    ids = pipeline("trained text").reader.read("the dog is here .").tensor
-    padded = torch.cat([ids, torch.zeros(1, 5, dtype=torch.long)], dim=1)
-    alone = Encoder.forward(network, ids)
-    beside = Encoder.forward(network, padded, padding_mask(padded))[:, : ids.size(1)]
-    torch.testing.assert_close(alone, beside, atol=1e-4, rtol=1e-4)
-
-
-@torch.no_grad()
-def test_a_causal_mask_hides_the_future() -> None:
-    network = pipeline("trained text").network
-    ids = pipeline("trained text").reader.read("the dog is here .").tensor
-    changed = ids.clone()
-    changed[0, 4] = 100
-    before, after = (Encoder.forward(network, x, causal_mask(ids.size(1))) for x in (ids, changed))
-    torch.testing.assert_close(before[:, :4], after[:, :4])
-    assert not torch.allclose(before[:, 4:], after[:, 4:])
-
-
-@torch.no_grad()
-def test_the_example_that_closes_note_002() -> None:
-    config = replace(PRESETS["002"], vocab_size=1000, d_model=512, layers=6, heads=8)
-    ids = torch.randint(0, 1000, (2, 10))
-    assert Encoder(config).eval()(ids).shape == (2, 10, 512)
-
-
 def test_dropout_is_on_when_training_and_off_when_evaluating() -> None:
     network = Encoder(EncoderConfig(32, 4, 1, 64, dropout=0.1))
     ids = torch.arange(5)[None]
     with torch.no_grad():
         assert not torch.equal(network.train()(ids), network(ids))
         assert torch.equal(network.eval()(ids), network(ids))
-
-
-def test_presets_are_what_the_notes_say() -> None:
-    note = PRESETS
-    assert (note["000"].activation, note["000"].input, note["000"].norm_first) == ("gelu", "patches", False)
-    assert note["001"].activation == "relu" and note["001"].d_k == 64
-    assert note["002"].final_norm and note["002"].scale_embedding and note["002"].dropout == 0.1
-    assert (note["003"].d_model, note["003"].heads, note["003"].d_k, note["003"].d_ff) == (64, 4, 16, 256)
-    assert (note["004"].layers, note["004"].heads, note["004"].d_ff, note["004"].norm_eps) == (6, 8, 2048, 1e-6)
-
-
-def test_patches_are_cut_row_by_row() -> None:
-    image = torch.arange(28 * 28.0).reshape(1, 28, 28)
-    patches = patchify(image, 4)
-    assert patches.shape == (1, 49, 16)
-    torch.testing.assert_close(patches[0, 8].reshape(4, 4), image[0, 4:8, 4:8])  # second row, second column
-
-
-@pytest.mark.parametrize(
-    ("setting", "reason"),
-    [
-        ({"d_model": 100, "heads": 8}, "heads_do_not_divide"),
-        ({"layers": 0}, "not_positive"),
-        ({"d_model": 9, "heads": 3}, "odd_d_model"),
-        ({"patch_size": 5}, "patches_do_not_fit"),
-    ],
-)
-def test_an_impossible_setting_says_why(setting: dict, reason: str) -> None:
-    with pytest.raises(ConfigError) as error:
-        EncoderConfig(**setting)
-    assert error.value.reason == reason

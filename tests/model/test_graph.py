@@ -174,8 +174,3 @@ def test_a_trace_keeps_its_picture_and_the_patches_that_were_projected(name: str
         for patch, (row, column) in zip(trace.patches, np.array(places, int), strict=True):
             piece = trace.picture[..., row * P : (row + 1) * P, column * P : (column + 1) * P]
             np.testing.assert_array_equal(patch, piece.ravel())
-
-
-def test_words_have_no_picture() -> None:
-    assert trace_of("001").picture is None and trace_of("001").patches is None
-    assert re.fullmatch(r"\d+", trace_of("001").tokens[0])

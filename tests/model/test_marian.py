@@ -3,6 +3,7 @@
 import io
 import json
 import random
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,9 +15,8 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-from model import CheckpointError, load
+from model import CheckpointError
 from model.examples import SENTENCES
-from model.export import as_marian
 from model.hugging_face import load_folder
 from model.hugging_face.marian import halves
 from model.hugging_face.sentence_piece import NotUnigramError, tokenizer_json
@@ -125,24 +125,6 @@ def test_a_language_that_is_asked_for_is_one_piece(tmp_path: Path) -> None:
     assert translator(">>cmn<< i love you .").tokens[:2] == [">>cmn<<", "i"]
     assert translator(">>unknown<< i love you .").tokens[:2] == ["[UNK]", "i"]
     assert translator("i love you .", beams=1)["logits"].shape[1] == translator.writes[-1] + 1
-
-
-def test_our_own_translator_comes_back_as_it_was(tmp_path: Path) -> None:
-    ours = load("translation")
-    as_marian(ours, tmp_path / "ours")
-    into = {"zh": ("the cat sleeps .", "She didn't see the dog"), "en": ("我爱你。", "今天天气很好。")}
-    for number, (language, sentences) in enumerate(into.items()):
-        start = len(ours.reader.vocabulary) + (language == "zh")
-        changed(tmp_path / "ours", "config.json", decoder_start_token_id=start)
-        again = load_folder(tmp_path / "ours", f"again {number}")
-        for sentence in sentences:
-            here, there = ours(sentence), again(sentence)
-            assert (here.translation, here.ids) == (there.translation, there.ids)
-            assert [beam.ids for beam in here.beams] == [beam.ids for beam in there.beams]
-            words = len(ours.reader.vocabulary)
-            for key in here:
-                found = there[key][:, :words] if key == "logits" else there[key]
-                np.testing.assert_allclose(found, here[key], atol=1e-5, err_msg=key)
 
 
 def test_the_encoder_alone_computes_the_same_from_the_same_weights(tmp_path: Path) -> None:
@@ -267,3 +249,29 @@ def test_a_spm_file_that_was_cut_short_or_changed_is_damaged_and_nothing_else(tm
         (folder / "source.spm").write_bytes(data)
         with pytest.raises(CheckpointError, match=r"source\.spm"):
             load_folder(folder)
+
+
+def test_what_takes_long_to_read_is_read_where_it_can_be_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = written(tmp_path / "opus")
+    whole = (folder / "source.spm").read_bytes()
+    (folder / "source.spm").write_bytes(b"\x0a\x03\x0a\x01a" * 1_000_000 + whole)
+    monkeypatch.setattr("model.hugging_face.folder.SECONDS", 1)
+    began = time.monotonic()
+    with pytest.raises(CheckpointError) as raised:
+        load_folder(folder)
+    assert raised.value.reason == "tokenizer_slow" and time.monotonic() - began < 5
+
+
+def test_a_folder_that_forbids_more_than_can_be_looked_for_at_each_step_is_refused(tmp_path: Path) -> None:
+    folder = written(tmp_path / "opus")
+    changed(folder, "generation_config.json", bad_words_ids=[[1, 2]] * 100_000)
+    with pytest.raises(CheckpointError, match="bad_words_ids"):
+        load_folder(folder)
+
+
+@pytest.mark.parametrize("value", [[], {"a": 1}, "yes", 2])
+def test_a_switch_that_is_neither_on_nor_off_is_refused(value: object, tmp_path: Path) -> None:
+    folder = written(tmp_path / "opus")
+    changed(folder, "config.json", scale_embedding=value)
+    with pytest.raises(CheckpointError, match="scale_embedding"):
+        load_folder(folder)

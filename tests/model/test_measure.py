@@ -18,17 +18,6 @@ from tests.networks import ALL, trace_of
 presets = pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS.keys())
 
 
-@presets
-def test_counting_without_numbers_equals_the_formulas(config: EncoderConfig) -> None:
-    assert real_parameters(config) == total(parameters(config)).number
-
-
-@pytest.mark.parametrize("name", ["000", "002", "003", "text", "digits", "flat"])
-def test_counting_without_numbers_equals_counting_with_them(name: str) -> None:
-    network = network_for(PRESETS[name])
-    assert real_parameters(PRESETS[name]) == sum(parameter.numel() for parameter in network.parameters())
-
-
 def test_the_largest_network_is_counted_without_memory() -> None:
     huge = EncoderConfig(16_384, 128, 96, 65_536, vocab_size=500_000, max_len=1_000_000)  # 1.3 TB of weights
     assert real_parameters(huge) == total(parameters(huge)).number > 3e11

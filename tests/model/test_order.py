@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from model import Trace, load
+from model import Edit, Trace, load
 from model.comparison import Pair, in_place_of
 from model.order import likeness, same_words, without_positions
+from tests.networks import example, pipeline
 
 PAIRS = [("我爱你。", "你爱我。"), ("the dog chased the cat .", "the cat chased the dog .")]
 
@@ -30,6 +31,18 @@ def test_without_positions_nothing_differs_and_with_them_all_does(sentences: tup
     alike = likeness(*runs, pairs)
     np.testing.assert_allclose(alike[0], 1, atol=1e-6)
     assert alike[1:].min() < 0.99
+
+
+@pytest.mark.parametrize("name", ["told apart", "by distance", "distances alone"])
+def test_each_of_what_knows_the_places_tells_the_order_alone(name: str) -> None:
+    of, ids = pipeline(name), example(name)
+    every = without_positions(of.graph)
+
+    def differ(edits: list[Edit]) -> float:
+        return float(np.abs(of(ids, edits).Z - of(ids[::-1], edits).Z[::-1]).max())
+
+    assert differ([*every]) < 1e-5
+    assert all(differ([edit for edit in every if edit is not kept]) > 1e-3 for kept in every)
 
 
 def test_words_are_matched_wherever_they_stand_and_only_if_they_are_the_same() -> None:

@@ -16,9 +16,8 @@ from model.origins import BROUGHT, KINDS, by_kind, by_place, of_reads, shares
 from model.sources import EDIT, Scores, of_attention
 from model.tables import head_roles
 from model.trace import Recording, record
-from tests.model.test_checkpoints import inputs_of, ours
 from tests.model.test_edits import every_edit, pair_of
-from tests.model.test_sources import CHECKPOINTS, POSITION, WORD, Held, attentions, close
+from tests.model.test_sources import POSITION, WORD, Held, attentions, close
 from tests.networks import ALL, TRANSLATORS, pipeline, trace_of
 
 
@@ -36,11 +35,6 @@ def all_add_up(trace: Trace) -> None:
 @pytest.mark.parametrize("name", [*ALL, *TRANSLATORS])
 def test_what_is_read_and_scores_are_the_sums_of_their_origins(name: str) -> None:
     all_add_up(trace_of(name))
-
-
-@pytest.mark.parametrize("name", CHECKPOINTS)
-def test_so_they_are_in_other_peoples_encoders(name: str) -> None:
-    all_add_up(ours(name)(inputs_of(name)[0]))
 
 
 @pytest.mark.parametrize("name", ["trained text", "pre-norm words", "pre-norm patches"])

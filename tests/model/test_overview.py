@@ -9,7 +9,7 @@ import pytest
 
 from model import Edit, Trace, load
 from model.analysis import softmax
-from model.overview import PAINTER, STYLE, WORDS, Overview, answers_of, pack
+from model.overview import PAINTER, STYLE, WORDS, answers_of, pack
 from model.overview.packing import MOST_BYTES, MOST_ROWS, pooled, unpack
 from model.overview.pictures import IN_LAYER, SQUARE, key_before, keys_of, pictures_of
 from tests.networks import ALL, TRANSLATORS, example, pipeline, trace_of
@@ -50,7 +50,12 @@ def assert_equal(trace: Trace) -> None:
 
 @pytest.mark.parametrize("name", [*ALL, *TRANSLATORS])
 def test_what_is_sent_is_what_the_run_recorded(name: str) -> None:
-    assert_equal(trace_of(name))
+    trace = trace_of(name)
+    assert_equal(trace)
+    run = re.search(r'<script type="application/json" id="run">(.*?)</script>', trace.overview().html, re.DOTALL)
+    described = json.loads(run[1])
+    assert described["tokens"] == trace.tokens[:MOST_ROWS]
+    assert [one["symbol"] for one in described["pictures"]] == [one.symbol for one in pictures_of(trace.graph)]
 
 
 def test_weights_beyond_0_and_1_are_sent_too() -> None:
@@ -190,17 +195,6 @@ def test_by_default_a_hidden_token_is_shown_in_the_head_that_attends_most_to_ano
     words = [i for i, token in enumerate(trace.tokens) if token not in ("[CLS]", "[SEP]", "[MASK]")]
     weights = trace.over_layers("attention.weights")[:, :, place["token"]][:, :, words]
     assert weights[place["layer"], place["head"]].max() == weights.max()
-
-
-@pytest.mark.parametrize("name", [*ALL, *TRANSLATORS])
-def test_any_run_has_an_overview(name: str) -> None:
-    page = trace_of(name).overview()
-    assert isinstance(page, Overview)
-    run = re.search(r'<script type="application/json" id="run">(.*?)</script>', page.html, re.DOTALL)
-    assert run is not None
-    described = json.loads(run[1])
-    assert described["tokens"] == trace_of(name).tokens[:MOST_ROWS]
-    assert [one["symbol"] for one in described["pictures"]] == [one.symbol for one in pictures_of(trace_of(name).graph)]
 
 
 def test_a_hostile_sentence_closes_no_script() -> None:

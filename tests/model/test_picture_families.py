@@ -1,39 +1,42 @@
-"""Other people's encoders of pictures equal their own library's in odd settings, whatever stands before the patches."""
+"""Other people's encoders of pictures: what stands before the patches, where they stand, and how files are prepared."""
 
+import io
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 import transformers
+from PIL import Image
 
-from model import Pipeline, Trace
+from model import InputError, load
 from model.by_hand import by_hand
 from model.hugging_face import CheckpointError, load_folder
 from model.patch_waves import are_waves
-from tests.model.test_checkpoint_answers import BENDS, network_in
-from tests.model.test_checkpoint_pictures import picture
-from tests.model.test_checkpoints import close, rewritten
+from tests.model.test_checkpoint_answers import BENDS
+from tests.model.test_checkpoints import close, network_in, rewritten, theirs
 
 DINO = ("Dinov2", "Dinov2WithRegisters")
+TWO_HEADS = ("Model", "ForImageClassification")
 HEADS = {
-    **dict.fromkeys(DINO, ("Model", "ForImageClassification")),
-    "CLIP": ("VisionModel", "VisionModelWithProjection", "Model", "ForImageClassification"),
-    "Siglip": ("VisionModel", "Model", "ForImageClassification"),
+    **dict.fromkeys(("ViT", "ViTMSN", *DINO), TWO_HEADS),
+    "DeiT": (*TWO_HEADS, "ForImageClassificationWithTeacher"),
+    "CLIP": ("VisionModel", "VisionModelWithProjection", *TWO_HEADS),
+    "Siglip": ("VisionModel", *TWO_HEADS),
+    "ViTMAE": ("Model", "ForPreTraining"),
 }
 #: What stands beside the encoder of pictures, and is not read.
 OTHER = {
     "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 20, "vocab_size": 50,
     "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2,
 }  # fmt: skip
-#: Family, head and seed of its settings. With more seeds, as many as are wanted.
-FEW = [
-    (family, head, seed)
-    for family, heads in HEADS.items()
-    for place, head in enumerate(heads)
-    for seed in (place, place + 2)
-]
+#: What one that was trained with most patches hidden has more.
+DECODER = {
+    "decoder_num_attention_heads": 2, "decoder_hidden_size": 8, "decoder_num_hidden_layers": 1,
+    "decoder_intermediate_size": 12,
+}  # fmt: skip
 
 
 def odd_settings(family: str, seed: int) -> dict:
@@ -41,7 +44,7 @@ def odd_settings(family: str, seed: int) -> dict:
     dice = np.random.default_rng(seed)
     patch, heads = int(dice.integers(2, 9)), int(dice.integers(1, 5))
     settings = {
-        "hidden_size": heads * int(dice.integers(1, 9)), "num_attention_heads": heads, "patch_size": patch,
+        "hidden_size": heads * int(dice.integers(3, 9)), "num_attention_heads": heads, "patch_size": patch,
         "num_hidden_layers": int(dice.integers(1, 4)), "image_size": patch * int(dice.integers(1, 6)),
         "hidden_act": BENDS[seed % len(BENDS)], "num_labels": int(dice.integers(2, 7)),
         "layer_norm_eps": float(10.0 ** -dice.integers(3, 13)), "num_channels": (3, 1)[seed % 5 == 4],
@@ -49,6 +52,8 @@ def odd_settings(family: str, seed: int) -> dict:
     if family not in DINO:
         bend = ("quick_gelu", *BENDS)[seed % (1 + len(BENDS))]
         settings |= {"intermediate_size": int(dice.integers(1, 60)), "hidden_act": bend}
+    if family == "ViTMAE":  # as wide as waves in two directions need it
+        settings |= {"hidden_size": 4 * heads * (1 + seed % 3), "mask_ratio": (0.75, 0.5, 0.0)[seed % 3]}
     if family == "CLIP":
         settings["projection_dim"] = int(dice.integers(1, 30))
     if family in DINO:
@@ -58,21 +63,24 @@ def odd_settings(family: str, seed: int) -> dict:
     return settings
 
 
-def a_run(folder: Path, family: str, head: str, seed: int) -> tuple[Pipeline, Trace, transformers.PreTrainedModel]:
-    """A network of theirs, and a run of ours; with an odd seed DINOv2's positions were learned for another size."""
-    settings = odd_settings(family, seed)
-    network, dice = saved(folder, family, head, settings), np.random.default_rng(seed)
+def made(
+    folder: Path, family: str, head: str, seed: int, **more: object
+) -> tuple[transformers.PreTrainedModel, np.ndarray]:
+    """A network of theirs, and a picture; with an odd seed DINOv2's positions were learned for another size."""
+    settings, dice = odd_settings(family, seed) | more, np.random.default_rng(seed)
     side = settings["image_size"]
+    network = saved(folder, family, head, settings)
     if family in DINO and seed % 2:
         side = settings["patch_size"] * int(dice.integers(1, 6))
         (folder / "preprocessor_config.json").write_text(json.dumps({"size": {"height": side, "width": side}}))
-    pipeline = load_folder(folder)
-    return pipeline, pipeline(dice.random((side, side, settings["num_channels"]), np.float32)), network
+    return network, dice.random((side, side, settings["num_channels"]), np.float32)
 
 
 def saved(folder: Path, family: str, head: str, settings: dict) -> transformers.PreTrainedModel:
     """A network of theirs; of two encoders that were trained together, with the other or without."""
-    if family in DINO:
+    if family == "ViTMAE":
+        return masked(folder, head, settings)
+    if family not in ("CLIP", "Siglip"):
         return network_in(folder, family, head, settings)
     if head.startswith("VisionModel"):
         return network_in(folder, f"{family}Vision", head.removeprefix("Vision"), settings)
@@ -81,46 +89,26 @@ def saved(folder: Path, family: str, head: str, settings: dict) -> transformers.
     return network_in(folder, family, head, both | {"image_size": settings["image_size"]})
 
 
-def of_picture(network: transformers.PreTrainedModel, head: str, given: torch.Tensor) -> torch.Tensor:
-    """Their vector of a whole picture."""
-    if head == "Model":
-        found = network.get_image_features(pixel_values=given)
-        return found if isinstance(found, torch.Tensor) else found.pooler_output
-    found = network(pixel_values=given)
-    return found.image_embeds if "image_embeds" in found else found.pooler_output
+def masked(folder: Path, head: str, settings: dict) -> transformers.PreTrainedModel:
+    """A ViTMAE of theirs, with its own waves for positions, and its decoder where the head has one."""
+    network = network_in(folder, "ViTMAE", head, settings | DECODER)
+    drawn = {name: value.clone() for name, value in network.state_dict().items()}
+    embeddings = getattr(network, "vit", network).embeddings
+    embeddings.patch_embeddings.projection._is_hf_initialized = False
+    embeddings.initialize_weights()  # theirs, of which the positions are kept
+    kept = {name: value for name, value in drawn.items() if not name.endswith("embeddings.position_embeddings")}
+    network.load_state_dict(kept, strict=False)
+    network.save_pretrained(folder)
+    return network
 
 
-def differs(folder: Path, family: str, head: str, seed: int) -> float:
-    """The largest difference of hidden states, attention and answer from their library's."""
-    pipeline, trace, network = a_run(folder, family, head, seed)
-    with torch.no_grad():
-        given = torch.tensor(trace.picture)[None]
-        encoder = getattr(network, "vision_model", network)
-        found = encoder(pixel_values=given, output_hidden_states=True, output_attentions=True)
-        answer = network(pixel_values=given).logits[0] if head == "ForImageClassification" else None
-        vector = of_picture(network, head, given)[0] if trace.graph.vector else None
-    layers = trace.graph.layers()
-    pairs = [
-        (trace.states()[:layers], torch.cat(found.hidden_states[:layers])),  # the last may be before a final norm
-        (trace.over_layers("attention.weights"), torch.cat(found.attentions)),
-    ]
-    assert pipeline.unanswered is None
-    if "last_hidden_state" in found:
-        pairs.append((trace.Z, found.last_hidden_state[0]))
-    if answer is not None:
-        pairs.append((trace["logits"], answer))
-    if vector is not None:
-        pairs.append((trace[trace.graph.vector].reshape(-1), vector))
-    return max(float(np.abs(np.asarray(ours) - theirs.numpy()).max()) for ours, theirs in pairs)
-
-
-@pytest.mark.parametrize(("family", "head", "seed"), FEW)
-def test_answers_and_stages_are_theirs_in_odd_settings(family: str, head: str, seed: int, tmp_path: Path) -> None:
-    assert differs(tmp_path, family, head, seed) < 1e-4
+# Tokens in front, and positions.
 
 
 def test_positions_that_were_learned_for_larger_pictures_are_stretched_and_that_is_known(tmp_path: Path) -> None:
-    pipeline, trace, _ = a_run(tmp_path, "Dinov2", "Model", 1)
+    _, x = made(tmp_path, "Dinov2", "Model", 1)
+    pipeline = load_folder(tmp_path)
+    trace = pipeline(x)
     learned = odd_settings("Dinov2", 1)["image_size"] // pipeline.config.patch_size
     assert pipeline.config.learned_side == learned != pipeline.config.patches_per_side
     assert len(pipeline.network.embedding.positions.table) == len(trace.tokens)
@@ -136,6 +124,102 @@ def test_registers_have_names_and_no_place(tmp_path: Path) -> None:
     assert np.isnan(trace.places[:3]).all() and trace.places[3].tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("family", DINO)
+def test_positions_of_larger_pictures_shrink_as_each_family_does_it(family: str, tmp_path: Path) -> None:
+    network = saved(tmp_path, family, "Model", odd_settings(family, 0) | {"patch_size": 4, "image_size": 28})
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps({"size": {"height": 12, "width": 12}}))
+    table = load_folder(tmp_path).network.embedding.positions.table
+    with torch.no_grad():
+        expected = network.embeddings.interpolate_pos_encoding(torch.zeros(1, 1 + 9, table.shape[1]), 12, 12)
+    close(table, expected[0])
+
+
+def test_of_two_encoders_that_of_pictures_is_read_with_what_its_settings_leave_out(tmp_path: Path) -> None:
+    saved(tmp_path, "CLIP", "Model", odd_settings("CLIP", 0) | {"hidden_act": "quick_gelu", "layer_norm_eps": 1e-5})
+    expected = load_folder(tmp_path).config
+    theirs = json.loads((tmp_path / "config.json").read_text())["vision_config"]
+    for name in ("hidden_act", "layer_norm_eps", "num_channels"):  # as on the hub, where they are the usual ones
+        del theirs[name]
+    rewritten(tmp_path, vision_config=theirs)
+    assert load_folder(tmp_path).config == expected
+
+
+def test_its_positions_are_waves_in_two_directions_and_worked_out_by_hand(tmp_path: Path) -> None:
+    saved(tmp_path, "ViTMAE", "Model", odd_settings("ViTMAE", 0))
+    pipeline = load_folder(tmp_path)
+    assert pipeline.config.hidden_in_training == 0.75
+    table, side = pipeline.network.embedding.positions.table, pipeline.config.patches_per_side
+    assert are_waves(table, side) and not are_waves(table + 0.01, side) and not are_waves(table[1:], side)
+    assert side > 1
+    quarter, rows = pipeline.config.d_model // 4, table[1:].reshape(side, side, -1)
+    assert torch.equal(rows[0, :, : 2 * quarter], rows[1, :, : 2 * quarter])  # the column alone
+    assert torch.equal(rows[:, 0, 2 * quarter :], rows[:, 1, 2 * quarter :])  # the row alone
+    trace = pipeline(np.zeros((pipeline.config.image_size,) * 2 + (3,), np.float32))
+    for cell in ((2, 0), (2, quarter), (1 + side, 2 * quarter), (len(table) - 1, len(table[0]) - 1)):
+        worked = by_hand(pipeline.network, trace, "embedding.positions", cell)
+        assert worked.steps[-1].value == pytest.approx(float(table[cell]), abs=1e-5)
+        assert r"\sin" in worked.equation or r"\cos" in worked.equation
+    assert by_hand(pipeline.network, trace, "embedding.positions", (0, 1)).value == 0
+
+
+def test_a_siglip_without_its_probe_has_nothing_in_front(tmp_path: Path) -> None:
+    saved(tmp_path, "Siglip", "VisionModel", odd_settings("Siglip", 0) | {"vision_use_head": False})
+    assert load_folder(tmp_path).config.front == ()
+
+
+# Files.
+
+SETTINGS = {
+    "both sides": {"size": {"height": 32, "width": 32}, "resample": 3},
+    "the middle of both sides": {
+        "size": {"height": 41, "width": 40}, "do_center_crop": True, "crop_size": {"height": 32, "width": 32},
+    },
+    "the middle by the shorter side": {
+        "size": {"shortest_edge": 36}, "do_center_crop": True, "crop_size": {"height": 32, "width": 32},
+    },
+    "one number for both sides": {"size": 41, "do_center_crop": True, "crop_size": 32},
+    "a mean of zero": {"size": 32, "image_mean": [0.0, 0.0, 0.4]},
+    "one mean for all channels": {"size": 32, "image_mean": 0.3, "image_std": 0.2},
+    "numbers up to 255": {"size": 32, "do_rescale": False, "image_mean": [120.0, 110.0, 99.0], "image_std": [60.0] * 3},
+    "numbers up to 2": {"size": 32, "rescale_factor": 2 / 255},
+    "not normalised": {"size": 32, "rescale_factor": 2 / 255, "do_normalize": False},
+}  # fmt: skip
+
+
+def picture(width: int, height: int) -> tuple[Image.Image, bytes]:
+    """Noise, and the file that holds it."""
+    noise = Image.fromarray(np.random.default_rng(1).integers(0, 256, (height, width, 3), np.uint8))
+    file = io.BytesIO()
+    noise.save(file, "PNG")
+    return noise, file.getvalue()
+
+
+def with_settings(folder: Path, **settings: object) -> Path:
+    """A small DeiT whose preprocessor_config.json says this."""
+    shutil.copytree(theirs("DeiTModel")[1], folder, dirs_exist_ok=True)
+    usual = {"do_center_crop": False, "image_mean": [0.5, 0.4, 0.3], "image_std": [0.2, 0.3, 0.4]}
+    transformers.DeiTImageProcessorPil(**usual | settings).save_pretrained(folder)
+    written = json.loads((folder / "preprocessor_config.json").read_text()) | settings  # as somebody may have put it
+    (folder / "preprocessor_config.json").write_text(json.dumps(written))
+    return folder
+
+
+@pytest.mark.parametrize("size", [(50, 41), (33, 90)])
+@pytest.mark.parametrize("what", SETTINGS)
+def test_a_file_is_read_as_their_library_reads_it(what: str, size: tuple[int, int], tmp_path: Path) -> None:
+    folder = with_settings(tmp_path, **SETTINGS[what])
+    seen, file = picture(*size)
+    expected = transformers.DeiTImageProcessorPil.from_pretrained(folder)(seen, return_tensors="pt")["pixel_values"]
+    pipeline = load(str(folder))
+    close(pipeline(file).picture, expected[0])
+    if SETTINGS[what]["size"] == 32:
+        looks = np.asarray(seen.resize((32, 32), 3), np.float32) / 255
+        close(pipeline.reader.shown(pipeline(file).picture), looks)
+    for broken in (b"", b"GIF89a", file[:200]):
+        with pytest.raises(InputError):
+            pipeline(broken)
+
+
 def test_pictures_are_brought_to_dinov2_as_its_library_does_it(tmp_path: Path) -> None:
     network_in(tmp_path, "Dinov2", "Model", odd_settings("Dinov2", 0) | {"patch_size": 8, "image_size": 48})
     theirs = transformers.BitImageProcessorPil(
@@ -147,43 +231,6 @@ def test_pictures_are_brought_to_dinov2_as_its_library_does_it(tmp_path: Path) -
     trace = load_folder(tmp_path)(file)
     close(trace.picture, theirs(seen, return_tensors="pt")["pixel_values"][0])
     assert trace.config.image_size == 32 and trace.config.learned_side == 6
-
-
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"use_swiglu_ffn": True}, "use_swiglu_ffn = True"),
-        ({"qkv_bias": False}, "qkv_bias = False"),
-        ({"mlp_ratio": "4"}, "mlp_ratio = 4"),
-        ({"mlp_ratio": 10**9}, "mlp_ratio = 1000000000"),
-        ({"num_register_tokens": 1000}, "num_register_tokens = 1000"),
-        ({"num_register_tokens": 3}, "register_tokens"),
-    ],
-)
-def test_what_is_not_computed_is_refused_by_its_own_name(settings: dict, said: str, tmp_path: Path) -> None:
-    network_in(tmp_path, "Dinov2WithRegisters", "Model", odd_settings("Dinov2", 0) | {"num_register_tokens": 2})
-    rewritten(tmp_path, **settings)
-    with pytest.raises(CheckpointError) as raised:
-        load_folder(tmp_path)
-    assert said in str(raised.value)
-
-
-def test_a_classifier_of_one_class_has_its_stages_and_says_which_setting_it_is(tmp_path: Path) -> None:
-    network_in(tmp_path, "Dinov2", "ForImageClassification", odd_settings("Dinov2", 0) | {"num_labels": 1})
-    assert "num_labels = 1" in str(load_folder(tmp_path).unanswered)
-
-
-def test_of_two_encoders_that_of_pictures_is_read_with_what_its_settings_leave_out(tmp_path: Path) -> None:
-    saved(tmp_path, "CLIP", "Model", odd_settings("CLIP", 0) | {"hidden_act": "quick_gelu", "layer_norm_eps": 1e-5})
-    expected = load_folder(tmp_path).config
-    theirs = json.loads((tmp_path / "config.json").read_text())["vision_config"]
-    for name in ("hidden_act", "layer_norm_eps", "num_channels"):  # as on the hub, where they are the usual ones
-        del theirs[name]
-    rewritten(tmp_path, vision_config=theirs)
-    assert load_folder(tmp_path).config == expected
-    rewritten(tmp_path, vision_config=None)
-    with pytest.raises(CheckpointError, match="vision_config"):
-        load_folder(tmp_path)
 
 
 def test_pictures_are_brought_to_clip_as_its_library_does_it(tmp_path: Path) -> None:
@@ -212,100 +259,57 @@ def test_pictures_are_prepared_as_either_file_says_and_processor_config_first(tm
     close(load_folder(tmp_path)(file).picture, expected)
 
 
-def test_a_siglip_without_its_probe_has_its_stages_and_says_why_no_answer(tmp_path: Path) -> None:
-    saved(tmp_path, "Siglip", "VisionModel", odd_settings("Siglip", 0) | {"vision_use_head": False})
-    pipeline = load_folder(tmp_path)
-    assert "vision_use_head = False" in str(pipeline.unanswered) and pipeline.config.front == ()
+def test_a_photo_that_says_how_it_was_held_is_read_upright(tmp_path: Path) -> None:
+    pipeline, (seen, _) = load(str(with_settings(tmp_path, size=32))), picture(50, 41)
+    lying, exif = io.BytesIO(), Image.Exif()
+    exif[0x0112] = 6  # turn it to the right
+    seen.transpose(Image.Transpose.ROTATE_90).save(lying, "PNG", exif=exif)
+    upright = io.BytesIO()
+    seen.save(upright, "PNG")
+    np.testing.assert_array_equal(pipeline(lying.getvalue()).picture, pipeline(upright.getvalue()).picture)
 
 
-# An encoder that was trained with most patches hidden.
+def test_a_thread_of_a_picture_is_not_spread_out(tmp_path: Path) -> None:
+    folder = with_settings(tmp_path, size={"shortest_edge": 256})
+    with pytest.raises(InputError):
+        load(str(folder))(picture(1, 3000)[1])
 
 
-DECODER = {
-    "decoder_num_attention_heads": 2, "decoder_hidden_size": 8, "decoder_num_hidden_layers": 1,
-    "decoder_intermediate_size": 12,
-}  # fmt: skip
-
-
-def masked_settings(seed: int) -> dict:
-    """Odd ones, as wide as waves in two directions need it."""
-    settings = odd_settings("ViT", seed)
-    wide = 4 * settings["num_attention_heads"] * (1 + seed % 3)
-    return settings | {"hidden_size": wide, "mask_ratio": (0.75, 0.5, 0.0)[seed % 3]}
-
-
-def masked(folder: Path, head: str, settings: dict) -> transformers.PreTrainedModel:
-    """A ViTMAE of theirs, with its own waves for positions, and its decoder where the head has one."""
-    network = network_in(folder, "ViTMAE", head, settings | DECODER)
-    drawn = {name: value.clone() for name, value in network.state_dict().items()}
-    embeddings = getattr(network, "vit", network).embeddings
-    embeddings.patch_embeddings.projection._is_hf_initialized = False
-    embeddings.initialize_weights()  # theirs, of which the positions are kept
-    kept = {name: value for name, value in drawn.items() if not name.endswith("embeddings.position_embeddings")}
-    network.load_state_dict(kept, strict=False)
-    network.save_pretrained(folder)
-    return network
-
-
-@pytest.mark.parametrize(("head", "seed"), [("Model", 0), ("ForPreTraining", 1), ("Model", 2), ("ForPreTraining", 4)])
-def test_stages_of_a_masked_autoencoder_are_theirs_where_nothing_is_hidden(
-    head: str, seed: int, tmp_path: Path
+def test_what_a_link_packs_into_next_to_nothing_is_not_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert masked_differs(tmp_path, head, seed) < 1e-4
+    plain = io.BytesIO()
+    Image.new("RGB", (6000, 4000)).save(plain, "PNG")
+    file = plain.getvalue()
+    assert len(file) < 100_000
+    pipeline = load(str(with_settings(tmp_path, size=32)))
+    monkeypatch.setattr(Image.Image, "convert", lambda *_: pytest.fail("it was unpacked"))
+    with pytest.raises(InputError):
+        pipeline(file)
 
 
-def masked_differs(folder: Path, head: str, seed: int) -> float:
-    """The largest difference of hidden states and attention from their library's; patches keep their order there."""
-    network = masked(folder, head, masked_settings(seed))
-    encoder, config = getattr(network, "vit", network), network.config
-    pipeline = load_folder(folder)
-    side, channels = config.image_size, config.num_channels
-    trace = pipeline(np.random.default_rng(seed).random((side, side, channels), np.float32))
-    assert pipeline.unanswered is None and pipeline.config.hidden_in_training == config.mask_ratio
-    encoder.embeddings.config.mask_ratio = 0.0
-    patches = torch.arange(len(trace.tokens) - 1)[None].float()
-    with torch.no_grad():
-        given = {"pixel_values": torch.tensor(trace.picture)[None], "noise": patches}
-        found = encoder(**given, output_hidden_states=True, output_attentions=True)
-    layers = trace.graph.layers()
-    pairs = [
-        (trace.states()[:layers], torch.cat(found.hidden_states[:layers])),
-        (trace.over_layers("attention.weights"), torch.cat(found.attentions)),
-        (trace.Z, found.last_hidden_state[0]),
-    ]
-    return max(float(np.abs(np.asarray(ours) - theirs.numpy()).max()) for ours, theirs in pairs)
+@pytest.mark.parametrize("size", [None, 32, -5, 10**9, [32], {"height": "a"}, {"height": 32}, {"shortest_edge": True}])
+def test_settings_that_say_no_size_leave_the_networks_own(size: object, tmp_path: Path) -> None:
+    folder = with_settings(tmp_path)
+    settings = json.loads((folder / "preprocessor_config.json").read_text())
+    settings |= {"size": size, "do_center_crop": True, "crop_size": size, "resample": "a"}
+    (folder / "preprocessor_config.json").write_text(json.dumps(settings))
+    assert load(str(folder))(picture(50, 41)[1]).picture.shape == (3, 32, 32)
 
 
-def test_its_positions_are_waves_in_two_directions_and_worked_out_by_hand(tmp_path: Path) -> None:
-    masked(tmp_path, "Model", masked_settings(0))
-    pipeline = load_folder(tmp_path)
-    table, side = pipeline.network.embedding.positions.table, pipeline.config.patches_per_side
-    assert are_waves(table, side) and not are_waves(table + 0.01, side) and not are_waves(table[1:], side)
-    assert side > 1
-    quarter, rows = pipeline.config.d_model // 4, table[1:].reshape(side, side, -1)
-    assert torch.equal(rows[0, :, : 2 * quarter], rows[1, :, : 2 * quarter])  # the column alone
-    assert torch.equal(rows[:, 0, 2 * quarter :], rows[:, 1, 2 * quarter :])  # the row alone
-    trace = pipeline(np.zeros((pipeline.config.image_size,) * 2 + (3,), np.float32))
-    for cell in ((2, 0), (2, quarter), (1 + side, 2 * quarter), (len(table) - 1, len(table[0]) - 1)):
-        worked = by_hand(pipeline.network, trace, "embedding.positions", cell)
-        assert worked.steps[-1].value == pytest.approx(float(table[cell]), abs=1e-5)
-        assert r"\sin" in worked.equation or r"\cos" in worked.equation
-    assert by_hand(pipeline.network, trace, "embedding.positions", (0, 1)).value == 0
+def test_the_picture_of_a_trace_is_read_again_as_it_is(tmp_path: Path) -> None:
+    pipeline = load(str(theirs("ViTModel")[1]))
+    trace = pipeline(picture(32, 32)[1])
+    np.testing.assert_array_equal(pipeline(trace.picture).Z, trace.Z)
+    seen = np.asarray(picture(32, 32)[0], np.float32) / 255
+    close(pipeline.reader.shown(trace.picture), seen)
+    with pytest.raises(InputError):
+        pipeline(np.full((3, 32, 32), np.nan))
 
 
-@pytest.mark.parametrize("ratio", [1, -0.1, "most"])
-def test_a_share_of_hidden_patches_that_is_none_is_named(ratio: object, tmp_path: Path) -> None:
-    masked(tmp_path, "Model", masked_settings(0))
-    rewritten(tmp_path, mask_ratio=ratio)
-    with pytest.raises(CheckpointError, match="mask_ratio"):
-        load_folder(tmp_path)
-
-
-@pytest.mark.parametrize("family", DINO)
-def test_positions_of_larger_pictures_shrink_as_each_family_does_it(family: str, tmp_path: Path) -> None:
-    network = saved(tmp_path, family, "Model", odd_settings(family, 0) | {"patch_size": 4, "image_size": 28})
-    (tmp_path / "preprocessor_config.json").write_text(json.dumps({"size": {"height": 12, "width": 12}}))
-    table = load_folder(tmp_path).network.embedding.positions.table
-    with torch.no_grad():
-        expected = network.embeddings.interpolate_pos_encoding(torch.zeros(1, 1 + 9, table.shape[1]), 12, 12)
-    close(table, expected[0])
+def test_pictures_of_other_channels_are_refused(tmp_path: Path) -> None:
+    shutil.copytree(theirs("ViTModel")[1], tmp_path / "vit")
+    rewritten(tmp_path / "vit", num_channels=4)
+    with pytest.raises(CheckpointError) as raised:
+        load(str(tmp_path / "vit"))
+    assert raised.value.reason == "setting" and "num_channels" in str(raised.value)

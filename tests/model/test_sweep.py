@@ -10,7 +10,6 @@ import torch
 
 from model import Edit, EditError, load
 from model.analysis import softmax
-from model.comparison import align
 from model.order import without_positions
 from model.sweep import effects, moved, number, sweep
 from model.trace import hooked
@@ -115,26 +114,6 @@ def test_a_sweep_of_the_translator_holds_its_target() -> None:
         np.testing.assert_allclose(found["layers.5.norm_2"][place], alone["layers.5.norm_2"], atol=1e-4)
     at_one = sweep(translator, trace, edits, token=1)["logits"]
     np.testing.assert_allclose(at_one, found["logits"][:, 1], atol=1e-4)
-
-
-def test_a_map_of_patches_moves_the_answer_as_far_as_the_other_run_and_no_further() -> None:
-    text, here, there = load("text"), "he put the [MASK] in the bank .", "he put the [MASK] in the river ."
-    one, other = text(here), text(there)
-    pairs = align(one.tokens, other.tokens)
-    keys = ["embedding.sum", *(f"layers.{layer}.norm_2" for layer in range(6))]
-    edits = [[Edit(k, "patch", token=p.one, from_token=p.other, source=there)] for k in keys for p in pairs]
-    words = [text.reader.vocabulary.index(word) for word in ("money", "boat")]
-    found = effects(text, one, edits, *words, token=4)
-    before, after = (trace["logits"][4, words[0]] - trace["logits"][4, words[1]] for trace in (one, other))
-    assert found.before == pytest.approx(before, abs=1e-4)
-    effect = found.after.reshape(len(keys), len(pairs))
-    changed = [i for i, pair in enumerate(pairs) if not pair.same]
-    assert changed == [one.tokens.index("bank")]
-    assert effect[0, changed[0]] == pytest.approx(after, abs=1e-3)  # the one word that differs, before any layer
-    assert effect[-1, 4] == pytest.approx(after, abs=1e-3)  # the place of the answer, after all layers
-    others = [i for i in range(len(pairs)) if i != 4]
-    np.testing.assert_allclose(effect[-1, others], before, atol=1e-3)
-    np.testing.assert_allclose(effect[0, [i for i in others if i not in changed]], before, atol=1e-3)
 
 
 def test_the_number_is_a_difference_of_logits_or_a_probability() -> None:

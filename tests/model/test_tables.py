@@ -1,5 +1,6 @@
 """The measured tables: what is counted is what is there, and a table speaks only of the weights it was made from."""
 
+import io
 import json
 from itertools import pairwise, product
 
@@ -13,7 +14,7 @@ from model.loading import WeightsError
 from model.trace import record
 from model.training import head_table, neuron_table
 from model.training.alignment import Model1, align, anchors
-from model.training.observe import Attended, activations, attention, kinds, pair_attention
+from model.training.observe import Attended, kinds, pair_attention
 from model.training.relations import Parsed, Sentence
 from model.training.roles import Candidate, gather, measure, measure_apart, piece_run, treebank_runs
 from model.training.shares import shares
@@ -44,21 +45,6 @@ def test_a_role_is_chosen_on_some_sentences_and_its_figures_are_those_of_others(
 # -- what is observed ------------------------------------------------------------------------------------------
 
 TEXTS = ("i love you .", "the animal did not cross the street because it was too tired .", "今天天气很好。")
-
-
-def test_a_batch_shows_what_each_sentence_shows_alone() -> None:
-    pipeline = load("text")
-    ids = [pipeline.reader.read(text).ids for text in TEXTS]
-    neurons, start = activations(pipeline.network, ids), 0
-    for text, one in zip(TEXTS, attention(pipeline, ids), strict=True):
-        trace = pipeline(text)
-        assert one.keys == trace.tokens
-        for layer in range(6):
-            np.testing.assert_allclose(one.weights[layer], trace[f"layers.{layer}.attention.weights"], atol=1e-4)
-            alone = trace[f"layers.{layer}.ffn.activation"]
-            np.testing.assert_allclose(neurons[start : start + len(alone), layer], alone, rtol=1e-3, atol=1e-3)
-        start += len(trace.tokens)
-    assert start == len(neurons)
 
 
 def test_a_batch_of_pairs_shows_what_each_pair_shows_alone() -> None:
@@ -355,41 +341,38 @@ def test_a_neuron_table_reads_back(folder) -> None:
         tables.neuron_contexts("text", 2, 0)
 
 
-@pytest.mark.parametrize("damage", ["cut", "empty", "no_role", "no_sentence"])
-def test_a_damaged_head_table_is_named(folder, damage) -> None:
+def without_a_role(table: dict) -> dict:
+    del table["heads"]["layers.1.attention"][0]["zh"]
+    return table
+
+
+def arrays_of(content: bytes, **more: np.ndarray) -> bytes:
+    """The file of neurons again, with others of its arrays."""
+    with np.load(io.BytesIO(content)) as file:
+        arrays = dict(file) | more
+    written = io.BytesIO()
+    np.savez(written, **arrays)
+    return written.getvalue()
+
+
+DAMAGED = [
+    (tables.HEADS, lambda content: content[:-100]),
+    (tables.HEADS, lambda _: b"[]"),
+    (tables.HEADS, lambda content: json.dumps(without_a_role(json.loads(content))).encode()),
+    (tables.HEADS, lambda content: json.dumps(json.loads(content) | {"sentences": []}).encode()),
+    (tables.NEURONS, lambda content: content[:-200]),
+    (tables.NEURONS, lambda _: b""),
+    (tables.NEURONS, lambda content: arrays_of(content, pieces=np.array([{}], dtype=object))),
+    (tables.NEURONS, lambda content: arrays_of(content, pieces=np.array(TOKENS[:5]))),
+]
+
+
+@pytest.mark.parametrize(("file", "damage"), DAMAGED)
+def test_a_damaged_table_is_named(folder, file, damage) -> None:
     write_heads()
-    path = folder / tables.HEADS
-    table = json.loads(path.read_text(encoding="utf-8"))
-    match damage:
-        case "cut":
-            path.write_text(path.read_text(encoding="utf-8")[:-100], encoding="utf-8")
-        case "empty":
-            path.write_text("[]", encoding="utf-8")
-        case "no_role":
-            del table["heads"]["layers.1.attention"][0]["zh"]
-            path.write_text(json.dumps(table), encoding="utf-8")
-        case "no_sentence":
-            path.write_text(json.dumps(table | {"sentences": []}), encoding="utf-8")
-    forget()
-    with pytest.raises(WeightsError, match=r"heads\.json is damaged"):
-        tables.head_roles("text")
-
-
-@pytest.mark.parametrize("damage", ["cut", "empty", "pickle", "shape"])
-def test_a_damaged_neuron_table_is_named(folder, damage) -> None:
     write_neurons()
-    path = folder / tables.NEURONS
-    with np.load(path) as file:
-        arrays = dict(file)
-    match damage:
-        case "cut":
-            path.write_bytes(path.read_bytes()[:-200])
-        case "empty":
-            path.write_bytes(b"")
-        case "pickle":
-            np.savez(path, **(arrays | {"pieces": np.array([{}], dtype=object)}))
-        case "shape":
-            np.savez(path, **(arrays | {"pieces": arrays["pieces"][:5]}))
+    (folder / file).write_bytes(damage((folder / file).read_bytes()))
     forget()
-    with pytest.raises(WeightsError, match=r"neurons\.npz is damaged"):
+    with pytest.raises(WeightsError, match=rf"{file} is damaged"):
+        tables.head_roles("text")
         tables.neuron_contexts("text", 0, 0)

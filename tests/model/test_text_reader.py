@@ -115,6 +115,7 @@ def test_what_nfkc_knows_is_no_longer_unknown(reader: TextReader) -> None:
         ("我在2024年用iPhone15拍了3.14张照片。", [("iPhone15", "iphone15")]),
         ("i love you [MASK] .", []),
         ("我爱你。", []),
+        ("한국 , 한국", []),
     ],
 )
 def test_what_is_read_otherwise_than_typed_is_named(

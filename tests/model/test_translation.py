@@ -7,16 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from model import Edit, EditError, InputError, load
-from model.config import EncoderConfig
-from model.decoder import TranslationNetwork
+from model import Edit, InputError, load
 from model.encoder import causal_mask
 from model.loading import WEIGHTS
-from model.pipeline import SPECIAL_TOKENS, TextReader
 from model.search import Node, beam_search, score
-from model.trace import record, recorded
 from model.training import evaluate
 from model.training.text import SEP
 from model.translator import Task, Translator, as_written
@@ -57,27 +52,6 @@ def test_it_equals_torchs_decoder(translator: Translator) -> None:
     start = network.decoder.embedding(y)
     expected = reference(start, Z, tgt_mask=~causal_mask(y.size(1)))
     torch.testing.assert_close(network.decoder(y, Z), expected, atol=1e-5, rtol=1e-5)
-
-
-@torch.no_grad()
-def test_what_is_written_later_changes_nothing_earlier(translator: Translator) -> None:
-    network, (x, y) = translator.network, example()
-    other = y.clone()
-    other[0, 3] = 77
-    before, after = network(x, y), network(x, other)
-    assert torch.equal(before[:, :3], after[:, :3])
-    assert not torch.allclose(before[:, 3:], after[:, 3:])
-
-
-def test_a_value_written_back_changes_nothing_and_noise_anywhere_does(translator: Translator) -> None:
-    network, inputs = translator.network, example()
-    output, values = record(network, *inputs)
-    same, _ = record(network, *inputs, edits=[(key, lambda *_, v=value: v) for key, value in values.items()])
-    assert torch.equal(output, same)
-    for key in recorded(network):
-        noisy, _ = record(network, *inputs, edits=[(key, lambda v, _: v + torch.randn_like(v))])
-        assert not torch.equal(output, noisy), key
-    assert not any(module._forward_hooks for module in network.modules())
 
 
 @pytest.mark.parametrize("beams", [1, 4])
@@ -199,66 +173,10 @@ def test_a_longer_translation_is_favoured_by_the_penalty_and_by_nothing_else() -
     assert score(-3.0, 1) == -3.0
 
 
-def copier() -> Translator:
-    """A translator built by hand that writes its source word for word: row t looks at the source's place t + 1.
-
-    One layer on each side, nothing in them but cross-attention: it turns the target's sines by one place and looks for
-    the source's, and what it finds there (the words' own dimensions, where sines are hardly ever above 0) wins.
-    """
-    words = [*SPECIAL_TOKENS, "a", "b", "c", "d", "e", "f"]
-    tokenizer = Tokenizer(models.WordLevel({word: i for i, word in enumerate(words)}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        "[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    tokenizer.add_special_tokens(list(SPECIAL_TOKENS))
-    config = EncoderConfig(64, 1, 1, 8, vocab_size=len(words), max_len=20)
-    network = TranslationNetwork(config, config)
-    for path, module in list(network.named_modules()):
-        if isinstance(module, torch.nn.LayerNorm):
-            network.set_submodule(path, torch.nn.Identity())
-        elif isinstance(module, torch.nn.Linear | torch.nn.Embedding):
-            torch.nn.init.zeros_(module.weight)
-            if getattr(module, "bias", None) is not None:
-                torch.nn.init.zeros_(module.bias)
-    cross = network.decoder.layers[0].cross
-    with torch.no_grad():
-        for i in range(len(words)):
-            network.embedding.E.weight[i, 40 + 2 * i] = 1
-            cross.W_V.weight[40 + 2 * i, 40 + 2 * i] = cross.W_O.weight[40 + 2 * i, 40 + 2 * i] = 5
-        for pair in range(8):
-            turn, at = torch.tensor(10_000 ** (-2 * pair / 64)), 2 * pair
-            cross.W_Q.weight[at : at + 2, at : at + 2] = 300 * torch.tensor(
-                [[turn.cos(), turn.sin()], [-turn.sin(), turn.cos()]]
-            )
-            cross.W_K.weight[at : at + 2, at : at + 2] = torch.eye(2)
-    return Translator("copier", network, TextReader(tokenizer, config.max_len))
-
-
-@pytest.mark.parametrize("source", ["a b c", "f e d c b a", "c c a c"])
-def test_a_network_that_copies_writes_each_word_from_the_row_that_looks_at_it(source: str) -> None:
-    trace = copier()(source)
-    assert trace.translation == source and trace.greedy == trace.beams[0]
-    weights = trace["decoder.layers.0.cross.weights"][0]
-    for step, piece in enumerate(trace.written):
-        looked_at = int(weights[step].argmax())
-        assert looked_at == step + 1 and weights[step, looked_at] > 0.99
-        assert piece == trace.tokens[looked_at] == trace.answer[step].best
-        assert [*trace.target_tokens[1:], "[SEP]"][step] == piece
-
-
 def test_it_stops_by_itself_even_if_the_decoder_never_would(translator: Translator) -> None:
     never = Edit("logits", "set", -1e4, neuron=SEP)
     trace = translator(SOURCE, edits=(never,), beams=1)
     assert len(trace.greedy.tokens) == translator.config.max_len - 1 and "[SEP]" not in trace.greedy.tokens
-
-
-def test_without_cross_attention_the_source_does_not_matter(translator: Translator) -> None:
-    cut = tuple(Edit(f"decoder.layers.{layer}.cross.output", "zero") for layer in range(3))
-    one, other = (translator(source, edits=cut, into="zh") for source in (SOURCE, "i love you ."))
-    assert one.greedy == other.greedy and one.beams == other.beams
-    whole, another = (translator(source, into="zh") for source in (SOURCE, "i love you ."))
-    assert whole["logits"].shape != another["logits"].shape or not np.allclose(whole["logits"], another["logits"])
 
 
 def test_edits_hold_while_it_writes(translator: Translator) -> None:
@@ -271,10 +189,6 @@ def test_edits_hold_while_it_writes(translator: Translator) -> None:
     trace = translator(SOURCE, edits=(late, Edit("logits", "set", -1e4, neuron=SEP)), beams=1)
     assert trace["decoder.layers.0.cross.weights"][2, 1, 3] == 1
     assert trace.greedy.tokens[0] == first
-    patched = translator(SOURCE, edits=(Edit("embedding.tokens", "patch", token=1, source="a dog chased the cat ."),))
-    assert not np.allclose(patched.Z, plain.Z)
-    with pytest.raises(EditError):
-        translator(SOURCE, edits=(Edit("decoder.layers.9.norm_1", "zero"),))
 
 
 @pytest.mark.parametrize(
@@ -291,7 +205,8 @@ def test_nothing_to_read_is_an_input_error(translator: Translator) -> None:
             translator(nothing)
 
 
-def test_threads_do_not_mix(translator: Translator) -> None:
+def test_threads_do_not_mix() -> None:
+    translator = load("translation")
     sources = [f"{word} is here ." for word in ("he", "she", "it", "the dog", "a cat", "我", "她", "nobody")]
     alone = [translator(source, beams=2) for source in sources]
     with ThreadPoolExecutor(8) as pool:
@@ -339,14 +254,6 @@ def test_trained_it_translates_and_looks_at_the_word_that_it_is_translating(
         token: trace.tokens[weights.argmax()] for token, weights in zip(trace.beams[0].tokens, last, strict=True)
     }
     assert aligned.items() <= looked_at.items()
-
-
-def test_the_masked_word_head_and_the_translator_read_the_same_encoder() -> None:
-    words, translation = load("text")(SOURCE), load("translation")(SOURCE)
-    shared = [key for key in words if key.startswith(("embedding.", "layers."))]
-    assert len(shared) > 100
-    for key in shared:
-        np.testing.assert_array_equal(words[key], translation[key], err_msg=key)
 
 
 def test_the_translator_holds_no_second_copy_of_the_encoder() -> None:

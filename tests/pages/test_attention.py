@@ -12,7 +12,7 @@ from model.scaling import both_ways, random_scores
 from pages.attention.four_tokens import setup_of, with_point
 from pages.attention.maps import STEPS
 from pages.ui.runs import pipelines
-from pages.ui.text import catalogue
+from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import (
     assert_fine,
     charts,
@@ -103,6 +103,15 @@ def test_the_length_of_random_vectors_is_chosen_by_a_slider_and_stands_in_the_li
     assert_fine(app)
     assert app.session_state["choice"].to_link()["d_k"] == "4"
     assert "keeps its slope even undivided" in texts(app)  # what holds of long vectors is not said of short ones
+
+
+@pytest.mark.parametrize(("layer", "head", "larger"), [(2, 7, True), (3, 4, False)])
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_slope_that_is_larger_undivided_is_said_to_be_so(lang: str, layer: int, head: int, larger: bool) -> None:
+    app = open_page("attention", **WHY | {"lang": lang, "layer": str(layer), "head": str(head)})
+    undivided, divided = both_ways(trace_of(app)[f"layers.{layer - 1}.attention.scores"][head - 1], 32)
+    assert (undivided.slope > divided.slope) is larger
+    assert (catalogue(lang)["scaling.read_own_more"] in texts(app)) is larger
 
 
 def test_the_own_head_is_measured_by_what_it_may_see() -> None:

@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from model.analysis import softmax
 from pages.school.classroom import standing
 from pages.school.classroom import store as kept
-from pages.school.classroom.door import LOOKS, MOST_FAILURES, CrowdedError, Door
+from pages.school.classroom.door import LOOKS, MOST_FAILURES, CrowdedError, Door, Queue
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.questions import CHIPS
 from pages.school.classroom.store import SURE, Ballot, Store, UnavailableError, UnknownClassError
@@ -44,6 +44,7 @@ def classes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     kept.store.cache_clear()
     standing._look.cache.clear()
     monkeypatch.setattr(follow, "door", Door())
+    monkeypatch.setattr(desk, "starts", Queue(1 / 300, 20))
     yield kept.store()
     kept.store.cache_clear()
 
@@ -401,6 +402,19 @@ def test_a_store_that_does_not_answer_is_a_sentence(classes: Store, monkeypatch:
     app.run()
     assert_fine(app)
     assert catalogue("en")["class.unavailable"] in texts(app)
+
+
+def test_who_starts_many_classes_keeps_nobody_else_from_starting_one(
+    classes: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(desk, "starts", Queue(1 / 300, 2))
+    monkeypatch.setattr(desk, "address", lambda: "192.0.2.1")
+    for _ in range(3):
+        begun()
+    app = begun()
+    assert "class" not in app.query_params and catalogue("en")["class.full"] in texts(app)
+    monkeypatch.setattr(desk, "address", lambda: "192.0.2.2")
+    assert classes.room(code_of(begun()))
 
 
 def test_from_another_page_of_a_presentation_there_is_a_way_back_for_her_alone(

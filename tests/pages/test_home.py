@@ -11,11 +11,12 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edit, Pipeline, Trace, load
 from model.analysis import whole_words
+from model.comparison import align
 from model.config import EncoderConfig
 from model.hugging_face.answers import guesses
-from model.overview import Packed
+from model.overview import Packed, answers_of
 from model.overview.packing import unpack
-from model.overview.pictures import keys_of
+from model.overview.pictures import key_before, keys_of
 from model.pipeline import Reading, TextReader
 from model.trace import Guess
 from pages.home.overview import PAGE_OF
@@ -33,9 +34,10 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def sent(app: AppTest) -> Packed:
-    """What the browser gets for the overview."""
-    (message,) = [part.proto.bytes for part in app.get("bidi_component") if part.proto.component_name == "overview"]
+def sent(app: AppTest, place: int = 0) -> Packed:
+    """What the browser gets for an overview, of which a second run has another."""
+    parts = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "overview"]
+    message = parts[place].bytes
     length = int.from_bytes(message[:4], "little")
     about = json.loads(message[4 : 4 + length])
     for array in about["arrays"].values():
@@ -55,9 +57,9 @@ def line(app: AppTest) -> dict[str, Any]:
     return json.loads(part.json)
 
 
-def assert_shows(app: AppTest, trace: Trace) -> Packed:
-    """The overview holds this run."""
-    packed = sent(app)
+def assert_shows(app: AppTest, trace: Trace, place: int = 0) -> Packed:
+    """The overview in this place holds this run."""
+    packed = sent(app, place)
     assert packed.about["tokens"] == trace.tokens[:256] or trace.tokens == ["image"]  # in the reader's language
     for layer in packed.about["sent"]:
         for role, key in keys_of(trace.graph, layer).items():
@@ -158,12 +160,44 @@ def test_an_edit_marks_its_picture_and_its_effect_on_the_answer_is_said() -> Non
     assert packed.about["changed"] == [] and packed.about["note"] == ""
 
 
-@pytest.mark.parametrize("shown", ["beside", "against", "other"])
-def test_of_two_inputs_one_run_is_shown_and_said(shown: str) -> None:
-    other = "i see the dog ."
-    app = open_page("home", s=SENTENCE, other=other, shown=shown)
-    assert_shows(app, load("text")(other if shown == "other" else SENTENCE))
-    assert shown == "other" or catalogue("en")[f"change.only_{shown}"] in texts(app)
+OTHER = "i see the dog ."
+
+
+def test_the_other_run_is_shown_alone_or_below() -> None:
+    mine, theirs = load("text")(SENTENCE), load("text")(OTHER)
+    assert_shows(open_page("home", s=SENTENCE, other=OTHER, shown="other"), theirs)
+    app = open_page("home", s=SENTENCE, other=OTHER, shown="beside")
+    assert_shows(app, mine)
+    below = assert_shows(app, theirs, place=1)
+    pairs = {pair.one: pair.other for pair in align(mine.tokens, theirs.tokens)}
+    assert below.about["theirs"] == [pairs.get(token) for token in range(len(mine.tokens))]
+
+
+@pytest.mark.parametrize("shown", ["against", "difference"])
+def test_a_difference_is_one_run_less_the_other(shown: str) -> None:
+    off = Edit("layers.2.attention.heads", "zero", head=6)
+    here, there = load("text")(SENTENCE), load("text")(OTHER)
+    link: dict[str, str] = {"other": OTHER}
+    if shown == "difference":
+        here, there, link = load("text")(SENTENCE, (off,)), here, {"edits": edit_code(off)}
+    packed = sent(open_page("home", s=SENTENCE, shown=shown, **link))
+    pairs = [(pair.one, pair.other) for pair in align(here.tokens, there.tokens) if pair.one is not None]
+    own = json.loads(json.dumps(answers_of(here, asked=[1]).described))
+    assert packed.about["differs"] and packed.about["answers"]["rows"] == own["rows"]
+    for role, square in (("w", True), ("n1", False), ("x0", False)):
+        values, scales = unpack(packed, role, 0 if role == "x0" else 3)
+        key = key_before(here.graph) if role == "x0" else keys_of(here.graph, 3)[role]
+        a, b = (run[key] if square else run[key][None] for run in (here, there))
+        for one, other in pairs:
+            row = values[:, one]
+            if other is None:
+                assert np.isneginf(row).all()
+            elif not square:
+                assert np.abs(row - (a[:, one] - b[:, other])).max() <= scales.max() * 0.501
+            else:
+                both = [(i, j) for i, j in pairs if j is not None]
+                apart = [row[:, i] - (a[:, one, i] - b[:, other, j]) for i, j in both]
+                assert np.abs(apart).max() <= scales.max() * 0.501
 
 
 def test_a_drawing_can_be_compared_with_its_untrained_twin() -> None:

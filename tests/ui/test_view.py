@@ -194,17 +194,14 @@ def test_a_file_of_a_difference_says_from_what(link: dict, said: str, monkeypatc
     assert said in first and said in html.unescape(re.search("<title>(.*)</title>", files["html"])[1]), first
 
 
-@pytest.mark.parametrize("name", ["feed_forward", "translation"])
-def test_the_buttons_of_the_parts_take_two_lines_on_a_phone_even_beside_something(name: str) -> None:
-    (parts,) = [group for group in open_page(name).get("button_group") if ".panel" in group.proto.id]
-    assert parts.proto.wrap
-
-
-def test_the_steps_of_attention_take_two_lines_on_a_phone() -> None:
-    (steps,) = [
-        one for one in open_page("attention", panel="steps").get("button_group") if "either.stage" in one.proto.id
-    ]
-    assert steps.proto.wrap
+@pytest.mark.parametrize(
+    ("page", "panel", "key"),
+    [("feed_forward", None, ".panel"), ("translation", None, ".panel"), ("attention", "steps", "either.stage")],
+)
+def test_the_buttons_of_parts_and_steps_take_two_lines_on_a_phone(page: str, panel: str | None, key: str) -> None:
+    app = open_page(page, **({"panel": panel} if panel else {}))
+    (group,) = [group for group in app.get("button_group") if key in group.proto.id]
+    assert group.proto.wrap
 
 
 @pytest.mark.parametrize(("now", "by", "there"), [(2, 1, 3), (0, -1, 0), (5, 1, 5), (9, -1, 4), (None, 1, 4)])

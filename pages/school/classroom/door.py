@@ -70,8 +70,8 @@ class Door:
             self._failures[address] = max(0, self._failures.get(address, 0) - 1)
 
 
-#: The one of this process.
-door = Door()
+#: Those of this process: for codes; and for classes that an address starts, so many at once and then one in so long.
+door, starts = Door(), Queue(1 / 300, 20)
 
 
 def new_number(seal: str) -> str:

@@ -20,6 +20,7 @@ LOOK = 0.1  # seconds between two looks at the store
 TROUBLED = 1.0  # seconds until the next look at a store that does not answer
 TELL_PRESENT = 5.0  # seconds between two notes of how many phones are here
 FORGET = 3600.0
+ANSWER = 10.0  # seconds after which who waits for the store is told that it does not answer
 LINGER = 30.0  # seconds for which a class without a phone is still looked after, and a phone that asks is still there
 AT_ONCE = 200  # votes in one transaction
 MOST_WAITING = 5000  # votes
@@ -183,8 +184,11 @@ class Hall:
     # -- what goes on meanwhile ------------------------------------------------------------------------------------
 
     async def _in_thread(self, look: Callable[[], Result]) -> Result:
-        """The store answers soon, but a server that waits for it would answer nobody."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, look)
+        """The store answers soon, but a server that waits for it would answer nobody. May raise UnavailableError."""
+        try:
+            return await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(self._threads, look), ANSWER)
+        except TimeoutError:
+            raise UnavailableError("no answer in time") from None
 
     async def _write(self) -> None:
         """Keep all votes that have come, in one transaction, and then those that came meanwhile."""

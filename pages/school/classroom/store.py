@@ -1,13 +1,13 @@
 """Where classes are kept: SQLite in a folder of ours, or the PostgreSQL that DATABASE_URL names, for several machines.
 
-No name and no address is kept, nothing for longer than a day. Who teaches has a secret key, of which only the hash is
-here; who answers has a number that his phone was given. Every function may raise UnavailableError.
+No name and no address is kept, nothing for longer than a day; what is deleted is overwritten. Who teaches has a secret
+key, of which only the hash is here; who answers has a number that his phone was given. Time is the database's: workers
+on several machines may have clocks that differ. Every function may raise UnavailableError.
 """
 
 import json
 import os
 import secrets
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -35,6 +35,7 @@ from sqlalchemy import (
     create_engine,
     event,
     func,
+    literal_column,
     make_url,
     select,
     text,
@@ -48,7 +49,7 @@ from pages.school.classroom.questions import Guess, Shown, Told, checked, stem
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"  # without O and I, which look like numbers
 CODE = 6  # letters
 UNSAID, SURE = 0, 3  # how confident a vote is: not said, or from 1 (guessed) to this
-DAY = 24 * 3600
+DAY, HOUR = 24 * 3600, 3600
 SEEN = 15  # seconds for which a phone counts as present after its worker last said so
 WAIT = 5  # seconds that a database may take
 MOST_CLASSES, MOST_PHONES = 1000, 2000  # at once; and that vote in one class
@@ -221,6 +222,7 @@ class Store:
         # To PostgreSQL a timeout is an option of the connection; psycopg alone would wait for minutes.
         waits = {
             "connect_timeout": WAIT,
+            "tcp_user_timeout": WAIT * 1000,
             "options": f"-c statement_timeout={WAIT * 1000} -c lock_timeout={WAIT * 1000}",
         }
         self._engine = create_engine(
@@ -231,9 +233,13 @@ class Store:
         self._ready: int | None = None  # of a file, its number on the disk
         self._preparing = Lock()
         self._shown: LRUCache[tuple[str, int], Shown] = LRUCache(200)
+        seconds = "strftime('%s', 'now') + 0.0" if self._file else "extract(epoch FROM now())"
+        self._time = literal_column(f"({seconds})", Float)  # now, by the database's clock
         if self._file:
             event.listen(self._engine, "connect", _as_we_use_sqlite)
             event.listen(self._engine, "begin", _begin)
+        else:
+            event.listen(self._engine, "do_connect", _connect_for_a_while)
 
     # -- the teacher's ---------------------------------------------------------------------------------------------
 
@@ -245,7 +251,7 @@ class Store:
             if now.execute(select(func.count()).select_from(classes)).scalar_one() >= MOST_CLASSES:
                 raise TooManyError
             begun = {"phase": Phase.LOBBY, "number": 0, "place": 0, "round": 1, "paused": False, "version": 1}
-            begun |= {"lead": "", "led": 0, "plan": plan, "created": time.time()}
+            begun |= {"lead": "", "led": 0, "plan": plan, "created": self._time}
             now.execute(classes.insert().values(code=code, key_hash=_hash(key), **begun))
         return code, key
 
@@ -276,7 +282,10 @@ class Store:
             possible = to is not Phase.QUESTION and to in following(room.phase, room.round)
             if room.version != version or not possible:
                 return room
-            return self._change(now, room, phase=to, round=round_of(room.phase, to, room.round), paused=False)
+            changed = self._change(now, room, phase=to, round=round_of(room.phase, to, room.round), paused=False)
+        if to is Phase.ENDED:
+            self._wipe()
+        return changed
 
     def pause(self, code: str, key: str, version: int, paused: bool) -> Room:
         """Let phones say “look up front”, or show the question again. Votes are taken meanwhile. See `ask`."""
@@ -331,6 +340,7 @@ class Store:
         with self._transaction() as now:
             self._hers(now, code, key, alone=True)
             _forget(now, [code])
+        self._wipe()
 
     def asked(self, code: str, key: str) -> list[Asked]:
         """All questions in the order in which they were asked, for results and the report.
@@ -358,7 +368,7 @@ class Store:
         with self._look() as now:
             this = votes.c.code == classes.c.code, votes.c.number == classes.c.number, votes.c.round == classes.c.round
             answered = select(func.count()).select_from(votes.join(classes, this[0] & this[1] & this[2]))
-            lately = present.c.seen > time.time() - SEEN
+            lately = present.c.seen > self._time - SEEN
             there = select(func.coalesce(func.sum(present.c.phones), 0)).where(present.c.code == code, lately)
             return now.execute(answered.where(classes.c.code == code)).scalar_one(), now.execute(there).scalar_one()
 
@@ -449,17 +459,23 @@ class Store:
 
     def note_present(self, worker: str, phones: Mapping[str, int]) -> None:
         """Note how many phones of each class a worker holds."""
-        seen = time.time()
-        rows = [{"code": code, "worker": worker, "phones": n, "seen": seen} for code, n in phones.items()]
         with self._transaction() as now:
+            seen = now.scalar(select(self._time))
+            rows = [{"code": code, "worker": worker, "phones": n, "seen": seen} for code, n in phones.items()]
             self._upsert(now, present, rows, ("phones", "seen"))
 
     def forget_old(self) -> None:
-        """Delete classes that were begun a day ago or earlier."""
+        """Delete classes that were begun a day ago, and after an hour those to which nothing has happened.
+
+        That is: no phone has joined, nothing was asked, and the teacher has led nobody to a page.
+        """
+        used = (classes.c.number > 0) | (classes.c.led > 0) | classes.c.code.in_(select(present.c.code))
+        over = (classes.c.created < self._time - DAY) | ((classes.c.created < self._time - HOUR) & ~used)
         with self._transaction() as now:
-            old = now.scalars(select(classes.c.code).where(classes.c.created < time.time() - DAY)).all()
+            old = now.scalars(select(classes.c.code).where(over)).all()
             if old:
                 _forget(now, old)
+        self._wipe()
 
     # -- how it is done --------------------------------------------------------------------------------------------
 
@@ -482,6 +498,12 @@ class Store:
                 yield now
         except (SQLAlchemyError, OSError) as problem:
             raise UnavailableError(str(problem)) from problem
+
+    def _wipe(self) -> None:
+        """Let nothing of what was deleted stand in the log beside the file either. PostgreSQL does so by itself."""
+        if self._file:
+            with self._look() as now:
+                now.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _prepare(self) -> None:
         """Make the tables at the first use; and once more if somebody took the file away."""
@@ -594,7 +616,10 @@ def _forget(now: Connection, codes: Sequence[str]) -> None:
 
 
 def _as_we_use_sqlite(connection: Any, _: object) -> None:
-    """Readers do not wait for who writes; what was committed outlives the process, and a machine without power."""
+    """Readers do not wait for who writes; what was committed outlives the process, and a machine without power; what
+    was deleted is overwritten.
+    """
+    connection.execute("PRAGMA secure_delete = ON")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
 
@@ -603,3 +628,21 @@ def _begin(connection: Connection) -> None:
     """Who writes takes the lock at once: else two who have looked could both wait for each other to write."""
     if connection.get_execution_options().get("isolation_level") != "AUTOCOMMIT":
         connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _connect_for_a_while(_: object, __: object, arguments: list, options: dict) -> Any:
+    """A connection to PostgreSQL that is given up where no answer comes within WAIT seconds.
+
+    The database's own timeouts are of no use where its machine stands still.
+    """
+    import psycopg
+
+    class Patient(psycopg.Connection):
+        def wait(self, *given: Any, **more: Any) -> Any:
+            try:
+                return super().wait(*given, **more | {"timeout": WAIT + 1})
+            except psycopg.OperationalError:
+                self.pgconn.finish()
+                raise
+
+    return Patient.connect(*arguments, **options)

@@ -13,6 +13,7 @@ from typing import Self
 
 import streamlit as st
 
+from pages.school.classroom.door import CrowdedError, address_of, starts
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.questions import Shown, Told
 from pages.school.classroom.store import Room, TooManyError, UnavailableError, UnknownClassError, store
@@ -121,9 +122,16 @@ class Desk:
 def begin(plan: Plan) -> None:
     """Start a class, from a callback; it goes to the projector at once."""
     with _or_say_why():
+        if starts.wait(address()):
+            raise CrowdedError
         code, key = store().create(plan.written())
         keep(code, key)
         select(of_class=code, big=True)
+
+
+def address() -> str:
+    """Where this visitor is. See `address_of`."""
+    return address_of(st.context.ip_address or "", st.context.headers.get("X-Forwarded-For", ""))
 
 
 def come_back(pass_: str) -> None:
@@ -177,7 +185,7 @@ def _or_say_why(unknown: str = "gone") -> Iterator[None]:
         st.session_state[PROBLEM] = "unavailable"
     except UnknownClassError:
         st.session_state[PROBLEM] = unknown
-    except TooManyError:
+    except (CrowdedError, TooManyError):
         st.session_state[PROBLEM] = "full"
 
 

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
-from pages.school.classroom.door import CrowdedError, address_of, door
+from pages.school.classroom.door import CrowdedError, door
 from pages.school.classroom.store import Room, Store, UnavailableError, UnknownClassError, store
 from pages.school.teaching import desk
 from pages.ui.components.kept import kept
@@ -74,7 +74,7 @@ def _room(classes: Store, code: str) -> Room:
     Raises UnknownClassError, CrowdedError.
     """
     known = st.session_state.get(MEMBER_OF) == code
-    address = address_of(st.context.ip_address or "", st.context.headers.get("X-Forwarded-For", ""))
+    address = desk.address()
     if not known:
         if (seconds := door.wait(address)) > LONGEST_WAIT:
             raise CrowdedError

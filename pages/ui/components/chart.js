@@ -2,7 +2,9 @@ const NARROW = 640, UPRIGHT = 1.08  // of a phone; a square picture is no higher
 const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false }
 const SLIM = 320  // px
 const LEGIBLE = 12  // px
-const CAPTION = 40  // px, above a picture that is saved
+// Of a picture that is saved: dots for each pixel; px of its caption's letters, round it, and from names to the title
+// of their axis, which Plotly then measures before it turns them.
+const SHARP = 3, CAPTION = 14, EDGE = 12, FAR = 32
 const CLOSE = -2  // px; of names below each other, or turned, the boxes may touch: their letters do not
 const BELOW = 10  // px, under a picture that ends with the screen
 const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
@@ -150,13 +152,7 @@ function draw(place) {
   else if (place.look === look) Plotly.react(place, data, layout).then(() => { if (layout.meta?.first) thin(place) })  // once its names stand where they stay
   else {  // the first time, or in other colours
     place.look = look
-    const click = () => {  // on the ground of the theme: on none, light words would be lost in a document
-      const paper_bgcolor = getComputedStyle(place).getPropertyValue('--st-background-color')
-      const { layout } = place, { caption, file } = place.wanted, margin = { ...layout.margin, t: layout.margin.t + CAPTION }
-      const title = { text: caption, x: 0.01, xanchor: 'left', yref: 'container', y: 1 - CAPTION / (layout.height + CAPTION), yanchor: 'bottom', font: { size: 14 } }
-      const shown = { data: place.data, layout: { ...layout, paper_bgcolor, title, margin, height: layout.height + CAPTION } }
-      Plotly.downloadImage(shown, { format: 'png', scale: 3, filename: file })
-    }
+    const click = () => saved(place)
     const camera = { name: 'save', title: save, icon: Plotly.Icons.camera, click }
     const modeBarButtons = [[camera]]
     Plotly.newPlot(place, data, layout, { ...QUIET, modeBarButtons })
@@ -173,6 +169,62 @@ function draw(place) {
   }
   thin(place)
   document.atOnce?.light(place)
+}
+
+/* The figure of a place as it stands there, on white: what a document or a report takes. */
+const WHITE = { 'text-color': '#172033', 'background-color': '#fff', 'border-color': '#dbe0e8' }
+function onPaper(place, style = getComputedStyle(place)) {
+  const { white, figure } = place.wanted, of = name => WHITE[name.slice(5)] ?? style.getPropertyValue(name)
+  const text = JSON.stringify({ data: place.data, layout: place.layout }, plain)
+  const { data, layout } = JSON.parse(text.replace(/#[\da-f]{6}/gi, colour => white[colour] ?? colour))
+  if (layout.xaxis) layout.xaxis.title = { standoff: FAR, ...layout.xaxis.title }
+  const template = theme({ getPropertyValue: of }, figure.layout.font.size)
+  return { data, layout: { ...layout, template, paper_bgcolor: '#fff', plot_bgcolor: '#fff' } }
+}
+
+/* What is drawn on white, from where to where: [left, top, right, bottom]. */
+function drawnOn(canvas) {
+  const { width, height } = canvas, dots = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, width, height).data.buffer)
+  const found = [width, height, 0, 0]
+  dots.forEach((dot, i) => {
+    if (dot === 0xffffffff) return
+    const x = i % width, y = Math.floor(i / width)
+    found[0] = Math.min(found[0], x)
+    found[1] = Math.min(found[1], y)
+    found[2] = Math.max(found[2], x + 1)
+    found[3] = Math.max(found[3], y + 1)
+  })
+  return found
+}
+
+/* A text in lines that are no wider than that. */
+function broken(text, pen, room) {
+  const lines = ['']
+  for (const word of text.match(/[\u2e80-\uffef]|[^\s\u2e80-\uffef]+\s*|\s+/g) ?? []) {
+    if (lines.at(-1) && pen.measureText(lines.at(-1) + word.trimEnd()).width > room) lines.push('')
+    lines[lines.length - 1] += word
+  }
+  return lines
+}
+
+async function saved(place) {
+  const { caption, file } = place.wanted, shown = onPaper(place), { width, height } = shown.layout
+  const picture = new Image(), canvas = document.createElement('canvas'), pen = canvas.getContext('2d')
+  picture.src = await window.Plotly.toImage(shown, { format: 'png', scale: SHARP, width, height })
+  await picture.decode()
+  Object.assign(canvas, { width: picture.width, height: picture.height })
+  pen.drawImage(picture, 0, 0)
+  const [left, top, right, bottom] = drawnOn(canvas), edge = EDGE * SHARP, size = CAPTION * SHARP
+  const font = `${size}px ${shown.layout.template.layout.font.family}`, across = right - left
+  pen.font = font
+  const lines = broken(caption, pen, across), above = 1.5 * edge + 1.4 * size * lines.length
+  Object.assign(canvas, { width: across + 2 * edge, height: bottom - top + above + edge })
+  Object.assign(pen, { fillStyle: '#fff', font, textBaseline: 'top' })
+  pen.fillRect(0, 0, canvas.width, canvas.height)
+  pen.drawImage(picture, left, top, across, bottom - top, edge, above, across, bottom - top)
+  pen.fillStyle = WHITE['text-color']
+  lines.forEach((line, i) => pen.fillText(line, edge, edge + 1.4 * size * i))
+  Object.assign(document.createElement('a'), { href: canvas.toDataURL(), download: `${file}.png` }).click()
 }
 
 /* A symbol in the colour of a picture's axes (Q, K or V) lights that picture, and a picture its symbols. */
@@ -200,6 +252,7 @@ export default function({ data, parentElement, setTriggerValue }) {
   place.leave?.()  // nobody else ends what an earlier run of this began
   place.wanted = JSON.parse(words.decode(data), unpacked)
   place.draw = () => draw(place)
+  place.onPaper = () => onPaper(place)
   place.classList.toggle('once', Boolean(place.wanted.once))
   for (const by of ['keys', place.wanted.key]) document.atOnce?.hear(by, place.wanted.heard[by], place.wanted.once?.at)
   place.clicks = (place.clicks ?? []).filter(([number]) => number > place.wanted.heard[place.wanted.key])

@@ -13,7 +13,7 @@ import streamlit as st
 from pages.ui.components.at_once import AtOnce
 from pages.ui.components.keys import DONE
 from pages.ui.components.told import told
-from pages.ui.figures import Figure, label
+from pages.ui.figures import Figure, on_white
 from pages.ui.server.assets import script
 from pages.ui.state.link import chosen, select
 from pages.ui.text import plain
@@ -58,7 +58,8 @@ def chart(
         "mode": mode,
         "alt": alt,
         "file": file,
-        "caption": label(caption),
+        "caption": caption,
+        "white": on_white(),
         "save": plain("frame.save_picture"),
         "picks": on_pick is not None,
     }

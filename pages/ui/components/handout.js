@@ -3,13 +3,12 @@ const WIDTH = 560  // px, of a picture that is drawn for paper alone
 const PAPER = { font: { color: '#172033', family: 'sans-serif' } }
 const SIDE = { showgrid: false, zeroline: false, automargin: true }
 
-/* A chart by its key, drawn on the ground that the reader sees; nothing where it is not on the page. */
+/* A chart by its key; nothing where it is not on the page. */
 async function drawn(key) {
   const place = document.querySelector(`.st-key-${CSS.escape(key.replace(/[^\w-]/g, '-'))} .chart`)
   if (!place?.data) return ''
-  const paper_bgcolor = getComputedStyle(place).getPropertyValue('--st-background-color'), { width, height } = place.layout
-  const shown = { data: place.data, layout: { ...place.layout, paper_bgcolor } }
-  return window.Plotly.toImage(shown, { format: 'png', scale: SCALE, width, height })
+  const { width, height } = place.layout
+  return window.Plotly.toImage(place.onPaper(), { format: 'png', scale: SCALE, width, height })
 }
 
 /* A figure that is on no page: nothing else there may have waited for Plotly yet. */

@@ -8,13 +8,20 @@ export default function({ data, parentElement, setTriggerValue }, { fromBytes, o
   /* What the server says of the place counts, unless the reader has gone on since. */
   root.heed = () => {
     const known = document.overviewPlace
-    if (known && known.heard >= (root.last ?? 0)) root.shown.go(known.place)
+    if (known && known.heard >= (root.last ?? 0)) root.shown.go(here(known.place))
   }
-  const changed = place => Object.fromEntries(Object.entries(place).filter(([name, value]) => value !== document.overviewPlace?.place[name]))
+  /* A token's place in a second run is that of its counterpart. */
+  root.theirs = run.theirs
+  const here = place => {
+    const { token, ...rest } = place ?? {}, own = root.theirs ? root.theirs[token] : token
+    return own == null ? rest : { ...rest, token: own }
+  }
+  const there = place => root.theirs ? { ...place, token: root.theirs.indexOf(place.token) } : place
+  const changed = place => Object.fromEntries(Object.entries(there(place)).filter(([name, value]) => value !== document.overviewPlace?.place[name]))
   if (root.shown) root.shown.show(run)
   else
     root.shown = overview(root, run, {
-      place: document.overviewPlace?.place,
+      place: here(document.overviewPlace?.place),
       below: 46,
       on: { place: place => root.send('place', { place: changed(place) }), open: (role, place) => root.send('open', { role, place: changed(place) }) },
     })

@@ -30,15 +30,17 @@ def overview(
     place: dict[str, int],
     on_place: Callable[[dict[str, int]], object],
     on_open: Callable[[str, dict[str, int]], object],
+    key: str = "overview",
 ) -> None:
-    """Show a run. place: layer, head and token from 0.
+    """Show a run. place: layer, head and token from 0. key: another one for a second run on the page, whose `theirs`
+    says which of its tokens stands in the place of each token of the first.
 
     on_place: gets those of them that the reader has changed. on_open: gets the role of a picture whose page he wants,
     and the place to open it at.
     """
 
     def heard(event: str) -> None:
-        sent = told("overview", event)
+        sent = told(key, event)
         if not isinstance(sent, dict):
             return
         st.session_state[HEARD] = max(int(sent["number"]), st.session_state.get(HEARD, 0))
@@ -49,12 +51,13 @@ def overview(
             on_place(chosen)
 
     _overview(
-        key="overview",
+        key=key,
         data=packed.message,
         on_place_change=lambda: heard("place"),
         on_open_change=lambda: heard("open"),
     )
-    _place(key="overview_place", data={"place": place, "heard": st.session_state.get(HEARD, 0)})
+    if key == "overview":
+        _place(key="overview_place", data={"place": place, "heard": st.session_state.get(HEARD, 0)})
 
 
 def _is_place(value: Any) -> bool:

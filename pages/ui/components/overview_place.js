@@ -1,5 +1,5 @@
-/* The layer, head and token that the server knows, for the overview on the same page. */
+/* The layer, head and token that the server knows, for the overviews on the same page. */
 export default function({ data }) {
   document.overviewPlace = data
-  document.querySelector('.overview')?.heed?.()
+  for (const root of document.querySelectorAll('.overview')) root.heed?.()
 }

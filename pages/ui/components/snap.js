@@ -14,11 +14,9 @@ export default function({ data, parentElement, setTriggerValue }) {
 
   async function take() {
     const charts = [...document.querySelectorAll('.chart')].filter(chart => chart.data)
-    const ground = getComputedStyle(button).getPropertyValue('--st-background-color')
-    const pictures = await Promise.all(charts.map(({ data, layout, clientWidth, clientHeight }) => {
-      const figure = { data, layout: { ...layout, paper_bgcolor: ground, plot_bgcolor: ground } }
-      const height = Math.round(WIDTH * clientHeight / clientWidth)
-      return window.Plotly.toImage(figure, { format: 'webp', width: WIDTH, height, scale: 1 })
+    const pictures = await Promise.all(charts.map(chart => {
+      const height = Math.round(WIDTH * chart.clientHeight / chart.clientWidth)
+      return window.Plotly.toImage(chart.onPaper(), { format: 'webp', width: WIDTH, height, scale: 1 })
     }))
     if (pictures.length) setTriggerValue('taken', { question: data.question, pictures })
   }

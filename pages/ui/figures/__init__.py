@@ -18,6 +18,7 @@ from pages.ui.figures.base import (
     guessed,
     label,
     on_screen,
+    on_white,
     role_colours,
     sign_colours,
 )

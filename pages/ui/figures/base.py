@@ -86,6 +86,14 @@ def role_colours() -> dict[str, str]:
     return ROLE_COLOURS[mode()]
 
 
+def on_white() -> dict[str, str]:
+    """What the colours of this ground that differ on a light one are there."""
+    return {
+        INK[mode()]: INK["light"],
+        **dict(zip(role_colours().values(), ROLE_COLOURS["light"].values(), strict=True)),
+    }
+
+
 def coloured(equation: str) -> str:
     """An equation in the symbols that were chosen, with Q, K and V (and their matrices) in their colours."""
     colours = role_colours()

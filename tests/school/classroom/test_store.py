@@ -19,6 +19,7 @@ from pages.school.classroom import store as kept
 from pages.school.classroom.phases import TOLD, Phase
 from pages.school.classroom.store import (
     DAY,
+    HOUR,
     LETTERS,
     MOST_PICTURE,
     MOST_PICTURES,
@@ -33,7 +34,7 @@ from pages.school.classroom.store import (
     default_url,
     is_code,
 )
-from tests.postgres import postgres
+from tests.postgres import frozen, postgres
 from tests.school.classroom.asked import EXAMPLES, SECRET
 
 TAP = EXAMPLES["tap"]
@@ -370,15 +371,13 @@ def test_a_phone_is_told_nothing_of_the_teachers(lesson: Class) -> None:
     assert lesson.key not in json.dumps(said)
 
 
-def test_phones_are_counted_while_their_workers_hold_them(
-    lesson: Class, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_phones_are_counted_while_their_workers_hold_them(lesson: Class, url: str) -> None:
     lesson.store.note_present("one", {lesson.code: 7})
     Store(url).note_present("two", {lesson.code: 5})
     lesson.store.note_present("one", {lesson.code: 6})
     assert lesson.store.count(lesson.code) == (0, 11)
-    later = time.time() + kept.SEEN + 1
-    monkeypatch.setattr(time, "time", lambda: later)
+    with lesson.store._transaction() as now:
+        now.execute(update(kept.present).values(seen=kept.present.c.seen - kept.SEEN - 1))
     assert lesson.store.count(lesson.code) == (0, 0)
 
 
@@ -405,13 +404,39 @@ def test_of_a_class_that_is_ended_nothing_stays_and_of_others_all(store: Store) 
     assert store.snapshot(one.code) is None and rows_of(store, one.code) == 0 and rows_of(store, other.code) == 4
 
 
-def test_after_a_day_a_class_is_forgotten(store: Store) -> None:
-    old, new = begun(store), begun(store)
+def make_older(store: Store, seconds: float) -> None:
     with store._transaction() as now:
-        yesterday = update(kept.classes).where(kept.classes.c.code == old.code)
-        now.execute(yesterday.values(created=time.time() - DAY - 1))
-    store.create()
+        now.execute(update(kept.classes).values(created=kept.classes.c.created - seconds))
+
+
+def test_after_a_day_a_class_is_forgotten(store: Store) -> None:
+    old = begun(store)
+    make_older(store, DAY + 1)
+    new = begun(store)
     assert rows_of(store, old.code) == 0 and rows_of(store, new.code) == 4
+
+
+def test_after_an_hour_a_class_is_forgotten_that_nobody_joined(store: Store) -> None:
+    alone, joined, asked, led = (Class(store, *store.create()) for _ in range(4))
+    store.note_present("worker", {joined.code: 0})  # its phones have left
+    asked.go(Phase.QUESTION)
+    store.lead(led.code, led.key, "attention")
+    make_older(store, HOUR + 1)
+    new = Class(store, *store.create())
+    assert store.room(alone.code) is None
+    assert all(store.room(one.code) for one in (joined, asked, led, new))
+
+
+def test_time_is_the_databases_and_not_the_workers(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = begun(store)
+    later = time.time() + 2 * DAY
+    monkeypatch.setattr(time, "time", lambda: later)
+    store.note_present("another", {one.code: 2})
+    store.forget_old()
+    assert store.count(one.code) == (1, 3)
+    monkeypatch.undo()
+    store.forget_old()
+    assert store.count(one.code) == (1, 3)
 
 
 def test_a_server_keeps_so_many_classes_and_no_more(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -476,6 +501,47 @@ def test_a_full_disk_is_said_and_waited_for(file: Path) -> None:
     fails_and_recovers(of_file(file), hurt)
 
 
+def test_what_cannot_be_closed_or_deleted_on_a_full_disk_is_said_and_can_be_later(file: Path) -> None:
+    one = of_file(file)
+    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
+    seen = one.room.version
+    acts = (
+        lambda: one.store.advance(one.code, one.key, seen, Phase.CLOSED),
+        lambda: one.store.advance(one.code, one.key, one.room.version, Phase.ENDED),
+        lambda: one.store.end(one.code, one.key),
+    )
+    for act in acts:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1, usual[1]))
+        try:
+            with pytest.raises(UnavailableError):
+                act()
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, usual)
+        act()
+    assert one.store.room(one.code) is None
+
+
+@pytest.mark.parametrize("how", ["deleted", "forgotten"])
+def test_of_what_is_deleted_nothing_stands_in_the_files(file: Path, how: str) -> None:
+    one, worker = of_file(file), Store(f"sqlite:///{file}")
+    secrets = ["a plan of hers", "data:image/png;base64,AAAA", "phone-of-somebody", TAP.shown["ask"]["en"]]
+    one.store.plan(one.code, one.key, secrets[0])
+    one.store.keep_pictures(one.code, one.key, 1, [secrets[1]])
+    assert worker.vote(Ballot(one.code, 1, 1, secrets[2], "1", 2)) is Verdict.KEPT
+
+    def found() -> list[str]:
+        raw = b"".join(path.read_bytes() for path in file.parent.iterdir())
+        return [secret for secret in secrets if secret.encode() in raw]
+
+    assert found() == secrets
+    if how == "deleted":
+        one.store.end(one.code, one.key)
+    else:
+        make_older(one.store, DAY + 1)
+        worker.forget_old()
+    assert found() == []
+
+
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file where a folder should be")
     store = Store(f"sqlite:///{tmp_path / 'taken' / 'classes.sqlite'}")
@@ -514,3 +580,21 @@ def test_without_a_word_classes_are_kept_beside_the_app_where_git_does_not_look(
     folder = Path(str(default_url().database)).parent
     assert folder == kept.ROOT / ".data" and f"{folder.name}/" in (kept.ROOT / ".gitignore").read_text().split()
     assert os.environ.get("GLASS_DATA") is None
+
+
+def test_a_postgres_that_stands_still_is_said_and_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its machine still answers, so that no connection breaks and no timeout of its own ends anything."""
+    monkeypatch.setattr(kept, "WAIT", 1)
+    with postgres() as url:
+        store = Store(url)
+        one = Class(store, *store.create())
+        one.go(*TO_OPEN)
+        assert one.vote(device="before") is Verdict.KEPT
+        ballot = Ballot(one.code, 1, 1, "during", "1", 2)
+        with frozen(url):
+            for tried in (lambda: store.vote(ballot), lambda: store.room(one.code), lambda: Store(url).create()):
+                began = time.monotonic()
+                with pytest.raises(UnavailableError):
+                    tried()
+                assert time.monotonic() - began < 8
+        assert store.vote(ballot) is Verdict.KEPT and store.count(one.code)[0] == 2
