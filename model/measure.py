@@ -1,10 +1,6 @@
-"""What is true of the real thing: parameters counted, layers timed, and what must hold in every run."""
+"""What is true of the real thing: parameters counted, and what must hold in every run."""
 
-import threading
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import torch
@@ -12,18 +8,8 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from model.config import EncoderConfig
-from model.cost import attention_cost, ffn_cost, layer_parameters, total
-from model.encoder import EncoderLayer
 from model.heads import network_for
 from model.trace import Trace
-
-#: A measurement stays small: one layer of at most 80 MB, 32 MB for each n × n quantity, some seconds in all.
-MOST_PARAMETERS = 20_000_000
-MOST_WEIGHTS = 2**23  # h·n²
-MOST_MULTIPLY_ADDS = 5 * 10**9  # of one pass at the greatest length
-LENGTHS = tuple(2**power for power in range(4, 13))
-
-_one_at_a_time = threading.Lock()  # two measurements at once would only measure each other
 
 
 class WithoutNumbers(TorchFunctionMode):
@@ -47,52 +33,6 @@ def real_parameters(config: EncoderConfig) -> int:
     with WithoutNumbers():
         network = network_for(config)
     return sum(parameter.numel() for parameter in network.parameters())
-
-
-@dataclass(frozen=True)
-class LayerTimes:
-    """Seconds of one forward pass through the two sub-layers of one layer, for each length n."""
-
-    lengths: tuple[int, ...]
-    attention: tuple[float, ...]
-    ffn: tuple[float, ...]
-
-
-def measurable_lengths(config: EncoderConfig) -> tuple[int, ...]:
-    """The lengths at which one layer can be timed here: fewer for larger layers, none for gigantic ones."""
-    if total(layer_parameters(config)).number > MOST_PARAMETERS:
-        return ()
-
-    def fits(n: int) -> bool:
-        work = total(attention_cost(config, n)).number + ffn_cost(config, n).number
-        return config.heads * n**2 <= MOST_WEIGHTS and work <= MOST_MULTIPLY_ADDS
-
-    return tuple(n for n in LENGTHS if fits(n))
-
-
-def layer_times(config: EncoderConfig) -> LayerTimes:
-    """Time attention and FFN of one real layer with random weights, at each measurable length."""
-    lengths = measurable_lengths(config)
-    if not lengths:
-        return LayerTimes((), (), ())
-    with _one_at_a_time, torch.inference_mode():
-        layer = EncoderLayer(config).eval()
-        inputs = [torch.randn(1, n, config.d_model) for n in lengths]
-        attention = tuple(_fastest(partial(layer.attention, x, x)) for x in inputs)
-        ffn = tuple(_fastest(partial(layer.ffn, x)) for x in inputs)
-    return LayerTimes(lengths, attention, ffn)
-
-
-def _fastest(run: Callable[[], object], enough: float = 0.15, most: int = 20) -> float:
-    """Seconds of the fastest of several runs: whatever else the machine does can only add time."""
-    run()
-    best, spent, times = float("inf"), 0.0, 0
-    while times < 2 or (spent < enough and times < most):
-        start = time.perf_counter()
-        run()
-        seconds = time.perf_counter() - start
-        best, spent, times = min(best, seconds), spent + seconds, times + 1
-    return best
 
 
 @dataclass(frozen=True)

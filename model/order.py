@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from model.analysis import cosine_similarity
-from model.comparison import Pair, in_place_of
+from model.comparison import Pair
 from model.edits import Edit
 from model.graph import Graph
 from model.trace import Trace
@@ -43,10 +43,3 @@ def likeness(one: Trace, other: Trace, pairs: Sequence[Pair]) -> np.ndarray:
             for a, b in zip(*steps, strict=True)
         ]
     )
-
-
-def difference(one: Trace, other: Trace, pairs: Sequence[Pair], key: str) -> float:
-    """The largest difference of a quantity between the two runs, word by word, wherever each word stands."""
-    there = in_place_of(other[key], other.axes(key), pairs, len(pairs))
-    both = np.isfinite(one[key]) & np.isfinite(there)
-    return float(np.abs(np.subtract(one[key], there, where=both, out=np.zeros_like(there))).max())

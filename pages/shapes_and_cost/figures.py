@@ -4,15 +4,13 @@ Pure functions: closed forms of model/cost.py in, Plotly figures out. No Streaml
 """
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 
 from model.cost import Shape, Step
 from pages.ui.figures import ACCENT, AFTER, GREY, INK, LEGEND, Figure, figure_of, label, role_colours
-from pages.ui.figures.base import BREAK, at, scale, stroke, tint, words_at
+from pages.ui.figures.base import BREAK, TO_THE_NEAREST, at, scale, stroke, tint, words_at
 from pages.ui.figures.base import look as figure_look
 from pages.ui.figures.equations import html_math
 from pages.ui.figures.theme import font_size, mode, scaled
@@ -41,19 +39,9 @@ def short(number: int) -> str:
 
 # -- the shape walk ------------------------------------------------------------------------------------------
 
-_MIDDLE, _WIDTH, _HALF_HEIGHT = (0.5, 1.5, 2.5), 0.86, 0.39
+_MIDDLE, _WIDTH, _HALF_HEIGHT = (0.5, 1.5, 2.5), 0.86, 0.38
 _MARGIN = 0.03  # where residual lines run
-_ROW = 59  # pixels from one row of boxes, of three lines, to the next
-_MOST = 20  # letters that a line of a box holds
-
-
-def _folded(shape: str) -> str:
-    """A shape, in two lines where it is too long for its box."""
-    if len(shape) <= _MOST:
-        return shape
-    sizes = shape.split(" × ")
-    first, last = sizes[: len(sizes) // 2], sizes[len(sizes) // 2 :]
-    return f"{' × '.join(first)} ×<br>{' × '.join(last)}"
+_ROW = 26  # pixels from one row of boxes to the next
 
 
 def _column(step: Step) -> int:
@@ -74,11 +62,12 @@ def _levels(steps: Sequence[Step]) -> dict[str, int]:
     return levels
 
 
-def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], *, mathematics=html_math) -> Figure:
-    """The shape walk as boxes from input to answer, each with its symbol, its shape in letters and in numbers.
+def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], chosen: int = -1, *, mathematics=html_math) -> Figure:
+    """The shape walk as boxes from input to answer, each with its symbol and its shape; a click gives the step's place.
 
     steps: of one shape_walk. words: "parameters" and "multiply_adds", the units written beside a box, and "times",
-    written on the frame round the layer. Thin lines on the left are the residual connections.
+    written on the frame round the layer. chosen: the step whose box is framed. Thin lines on the left are the residual
+    connections.
     """
     levels = _levels(steps)
     place = {step.key: (_MIDDLE[_column(step)], levels[step.key]) for step in steps}
@@ -88,30 +77,26 @@ def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], *, mathematics
     lines: list[tuple] = []
     tips: list[tuple[float, float, str]] = []
     notes: list[tuple[float, float, str, str]] = []
-    for step in steps:
+    for number, step in enumerate(steps):
         x, y = place[step.key]
         role, work = step.key.rpartition(".")[2].removeprefix("W_"), step.multiply_adds.number
         colour = role_colours().get(role, AFTER if work else GREY)
         sides = x - _WIDTH / 2, x + _WIDTH / 2, y - _HALF_HEIGHT, y + _HALF_HEIGHT
-        look = {"line": {"color": colour, "width": 1.5}, "fillcolor": tint(colour, 0.16 if work else 0.04)}
-        shapes.append(_box(*sides, **look))
+        line = {"color": ACCENT, "width": 3} if number == chosen else {"color": colour, "width": 1.5}
+        shapes.append(_box(*sides, line=line, fillcolor=tint(colour, 0.16 if work else 0.04)))
         for read in step.reads:
             route, tip = _route(place[read], (x, y))
             lines += [*route, BREAK]
             tips.append(tip)
-        # What is left out stands too close to its like, or to a line.
-        if (note := _note(step, words)) and not re.search(r"W_[QKV]$|segments$", step.key):
-            if _column(step) == 1:  # on its left; for a norm above the residual line
-                notes.append((x - _WIDTH / 2 - 0.04, y, note, "top left" if step.kind == "norm" else "middle left"))
-            else:
-                notes.append((x, y - _HALF_HEIGHT, note, "top center"))
+        on_the_left, on_the_right = ((_MIDDLE[column], y) in place.values() for column in (0, 2))
+        if _column(step) == 1 and not on_the_left:
+            side = "top left" if step.kind == "norm" else "middle left"  # of a norm above the residual line
+            notes.append((x - _WIDTH / 2 - 0.04, y, _note(step, words), side))
+        if _column(step) == 1 and not on_the_right and all(place[read][0] <= x for read in step.reads):
+            axes = html_math(shape_text(step.output, False))
+            notes.append((x + _WIDTH / 2 + 0.04, y, axes, "middle right"))
     marker = {"symbol": [tip[2] for tip in tips], "size": 7, "color": GREY}
-    inside = [
-        f"<b>{mathematics(step.symbol)}</b><br>{html_math(shape_text(step.output, False))}"
-        f"<br>{_folded(shape_text(step.output, True))}"
-        for step in steps
-    ]
-    lines_each = max(text.count("<br>") for text in inside) + 1
+    inside = [f"<b>{mathematics(step.symbol)}</b>  {shape_text(step.output, True)}" for step in steps]
     traces = [
         stroke(lines, GREY, 1.3),
         at([tip[:2] for tip in tips], "markers", marker=marker, hoverinfo="skip"),
@@ -119,16 +104,19 @@ def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], *, mathematics
             list(place.values()),
             "text",
             text=inside,
-            textfont={"size": font_size() - 1, "color": INK[mode()]},
-            customdata=[mathematics(step.equation) for step in steps],
-            hovertemplate="%{customdata}<extra></extra>",
+            textfont={"size": font_size(), "color": INK[mode()]},
+            customdata=[[number] for number in range(len(steps))],
+            hovertext=[
+                f"{mathematics(step.equation)}<br>{html_math(shape_text(step.output, False))}" for step in steps
+            ],
+            hovertemplate="%{hovertext}<extra></extra>",
             cliponaxis=False,
         ),
         words_at(
             [note[:2] for note in notes],
             [note[2] for note in notes],
             textposition=[note[3] for note in notes],
-            textfont={"size": font_size() - 2, "color": GREY},
+            textfont={"size": font_size() - 1, "color": GREY},
             cliponaxis=True,
         ),
     ]
@@ -140,9 +128,9 @@ def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], *, mathematics
         "xaxis": {"range": [-0.06, 3.04], "visible": False},
         "yaxis": {"range": [max(levels.values()) + 0.5, -0.5], "visible": False},
         "showlegend": False,
+        **TO_THE_NEAREST,
     }
-    height = scaled((max(levels.values()) + 1) * _ROW * lines_each / 3)
-    return figure_of(traces, layout | figure_look(height))
+    return figure_of(traces, layout | figure_look(scaled((max(levels.values()) + 1) * _ROW)))
 
 
 def _box(left: float, right: float, top: float, bottom: float, **look: object) -> dict:
@@ -165,9 +153,9 @@ def _route(start: tuple[float, float], end: tuple[float, float]) -> tuple[list[t
 
 
 def _note(step: Step, words: Mapping[str, str]) -> str:
-    """What a box costs, beside it: parameters over multiply–adds."""
+    """What a box costs, beside it: parameters and multiply–adds."""
     counts = ((step.parameters.number, "parameters"), (step.multiply_adds.number, "multiply_adds"))
-    return "<br>".join(f"{short(number)} {label(words[unit])}" for number, unit in counts if number)
+    return " · ".join(f"{short(number)} {label(words[unit])}" for number, unit in counts if number)
 
 
 # -- curves over n -------------------------------------------------------------------------------------------
@@ -180,8 +168,6 @@ _STYLES = {
     "projections": (ACCENT, "dash", 1.5),
     "projections_and_ffn": (AFTER, "dashdot", 1.5),
     "recurrent": (GREY, "longdash", 1.5),
-    "memory_weights": (ACCENT, "solid", 3),
-    "memory_parameters": (GREY, "dash", 3),
 }
 
 
@@ -191,35 +177,18 @@ def cost_curves(
     titles: tuple[str, str],
     *,
     here: int,
-    logarithmic: bool,
     crossings: Sequence[tuple[int, int, str]] = (),
-    measured: Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]] | None = None,
-    unit: str = "",
 ) -> Figure:
     """What grows with n, a column and a line each over the index n; names and titles (of x and y) are what is written.
 
-    here: the present n, a dashed upright. crossings: (n, value, what the hover says), a ring at each. measured:
-    column -> (n, the multiply–adds that its time stands for, milliseconds), as points in the line's colour.
+    here: the present n, a dashed upright. crossings: (n, value, what the hover says), a ring at each.
     """
     traces = []
     for name, values in curves.items():
         colour, dash, width = _STYLES[name]
         drawn = {"line": {"color": colour, "dash": dash, "width": width}, "name": label(names[name])}
-        hover = f"{label(names[name])}<br>n = %{{x:,.0f}}: %{{y:,.4s}}{unit}<extra></extra>"
+        hover = f"{label(names[name])}<br>n = %{{x:,.0f}}: %{{y:,.4s}}<extra></extra>"
         traces.append(at(values.reset_index().to_numpy(), "lines", hovertemplate=hover, **drawn))
-    diamond = {"size": 10, "symbol": "diamond", "line": {"width": 1, "color": "white"}}
-    for name, (n, work, milliseconds) in (measured or {}).items():
-        measured_name = label(names[f"{name}_measured"])
-        traces.append(
-            at(
-                np.stack([n, work], axis=1),
-                "markers",
-                customdata=milliseconds.astype(np.float32),
-                name=measured_name,
-                marker=diamond | {"color": _STYLES[name][0]},
-                hovertemplate=f"{measured_name}<br>n = %{{x:,.0f}}: %{{customdata:.3g}} ms<extra></extra>",
-            )
-        )
     if crossings:
         traces.append(
             at(
@@ -234,18 +203,17 @@ def cost_curves(
                 showlegend=False,
             )
         )
-    kind = {"type": "log", "dtick": 1} if logarithmic else {"type": "linear"}
+    kind = {"type": "log", "dtick": 1}
     layout = {
         "xaxis": scale(titles[0], zeroline=False, **kind),
-        "yaxis": scale(titles[1], zeroline=False, exponentformat="SI", ticksuffix=unit, **kind),
+        "yaxis": scale(titles[1], zeroline=False, exponentformat="SI", **kind),
         **LEGEND,
     }
     figure = Figure(traces, layout | figure_look(scaled(460)))
     if curves.index[0] <= here <= curves.index[-1]:
         line = {"type": "line", "x0": here, "x1": here, "y0": 0, "y1": 1, "yref": "y domain"}
         figure.layout["shapes"] = [line | {"line": {"color": GREY, "width": 1.5, "dash": "dot"}}]
-        x = math.log10(here) if logarithmic else here
-        top = {"x": x, "y": 1, "yref": "paper", "yanchor": "top", "xanchor": "left", "xshift": 3}
+        top = {"x": math.log10(here), "y": 1, "yref": "paper", "yanchor": "top", "xanchor": "left", "xshift": 3}
         said = {"text": f"n = {here:,}", "showarrow": False, "font": {"size": font_size()}}
         figure.layout["annotations"] = [top | said]
     return figure

@@ -34,12 +34,10 @@ def settings_of(cost: CostSettings, tokens: int) -> Settings:
     config = replace(base, **sizes, activation=cost.activation or base.activation)
     if cost.norm and (before := cost.norm == "before") != base.norm_first:
         config = replace(config, norm_first=before, final_norm=before)
-    n = base.max_tokens
-    if base.input == "words":
-        n = cost.n or tokens if cost.length == "any" else tokens
-        # A table of sines can be made for any length; a learned one ends where training ended.
-        if config.positions == "sinusoidal":
-            config = replace(config, max_len=max(config.max_len, n))
+    n = (cost.n or tokens) if base.input == "words" else base.max_tokens
+    # A table of sines can be made for any length; a learned one ends where training ended.
+    if base.input == "words" and config.positions == "sinusoidal":
+        config = replace(config, max_len=max(config.max_len, n))
     shape_walk(config, n, cost.batch)
     return Settings(cost.base if config == replace(base, max_len=config.max_len) else OWN, config, n, cost.batch)
 
@@ -54,6 +52,7 @@ def encoder_settings(view: View) -> Settings:
     except ConfigError as error:
         problem = error
         now = st.session_state.get("cost.good") or settings_of(CostSettings(cost.base), min(tokens, base.max_tokens))
+    words = base.input == "words"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         options = [*PRESETS, *[OWN] * (problem is not None or now.name == OWN)]  # nothing to choose, but to be told
         _widget(
@@ -65,27 +64,17 @@ def encoder_settings(view: View) -> Settings:
             format_func={name: word(f"preset_{name}") for name in options}.__getitem__,
             width=320,
         )
-        if base.input == "words":
-            either_setting(view, "length", ("this", "any"))
-        if base.input == "words" and cost.length == "any":
-            _number("n", MOST_TOKENS, cost.n or tokens, cost, width=120)
-        else:
-            st.text_input(word("n"), str(now.n), disabled=True, width=120)
+        _number("n", MOST_TOKENS, (cost.n or tokens) if words else now.n, cost, width=120, disabled=not words)
         _number("batch", MOST_INPUTS, cost.batch, cost, width=120)
         with st.popover(plain("common.more"), icon=":material/tune:"):
             for place, (name, most) in zip([*st.columns(3), *st.columns(3)], SIZES.items(), strict=False):
                 with place:
                     value = getattr(cost, name) or getattr(base, name)
-                    no_words = name == "vocab_size" and base.input != "words"
-                    _number(name, most, value, cost, disabled=no_words, anew=True)
-            bends = tuple(dict.fromkeys(("relu", "gelu", base.activation)))
+                    _number(name, most, value, cost, disabled=name == "vocab_size" and not words, anew=True)
+            functions = tuple(dict.fromkeys(("relu", "gelu", base.activation)))
             with st.container(horizontal=True, gap="large"):
-                for name, ways, value in (
-                    ("activation", bends, cost.activation or base.activation),
-                    ("norm", ("after", "before"), cost.norm or ("before" if base.norm_first else "after")),
-                ):
-                    either_setting(view, name, ways, value, anew=True)
-            st.caption(text(f"input_{base.input}", n=base.max_tokens, side=base.image_size, P=base.patch_size))
+                _either("activation", functions, cost.activation or base.activation, cost)
+                _either("norm", ("after", "before"), cost.norm or ("before" if base.norm_first else "after"), cost)
     if problem:
         st.warning(_explained(problem), icon=":material/block:")
     return now
@@ -104,14 +93,10 @@ def _number(name: str, most: int, value: int, cost: CostSettings, **look: Any) -
     _widget(st.number_input, name, value, lambda new: select(cost=replace(cost, **{name: new})), **look)
 
 
-def either_setting(view: View, name: str, options: tuple[str, ...], value: str | None = None, **look: Any) -> str:
-    """Buttons for one of CostSettings, of which one is down; returns it. value: where none is set."""
-    cost, tokens = view.choice.cost, len(view.trace.tokens)
-    value = value or getattr(cost, name)
-    words = {option: word(f"{name}_{option}", n=tokens) for option in options}
-    look |= {"options": options, "format_func": words.get, "required": True}
+def _either(name: str, options: tuple[str, ...], value: str, cost: CostSettings) -> None:
+    words = {option: word(f"{name}_{option}") for option in options}
+    look: dict[str, Any] = {"options": options, "format_func": words.get, "required": True, "anew": True}
     _widget(st.segmented_control, name, value, lambda new: select(cost=replace(cost, **{name: new})), **look)
-    return value
 
 
 def _explained(error: ConfigError) -> str:

@@ -220,6 +220,7 @@ class View(Runs):
         law_of: Sequence[str] = (),
         of_head: tuple[int, int] | None = None,
         at_once: AtOnce | None = None,
+        written: str | None = None,
     ) -> None:
         """A figure under its title, shape and equation, and over its reading sentence.
 
@@ -234,14 +235,15 @@ class View(Runs):
         reader wants two says which. law_of: the keys of quantities, beside `quantity`, of whose equations the sentence
         speaks: where the reader changed one of them, it would not be true. of_head: the layer and the head that it
         shows, where those are not the chosen ones. at_once: how the browser draws it for another place by itself.
+        written: what stands below it instead of the sentence, then only read aloud; a comparison always stands.
         """
         if self.touched(*law_of, *([quantity.key] if quantity else [])):
-            sentence = t("change.no_law")
+            sentence, written = t("change.no_law"), None
         title = title or plain(f"{self.name}.{name}")
         compared = None
         if shows and shows.differs:
             compared = "less"
-            title, sentence = plain("change.title", title=title), shows.in_words(self.shows)
+            title, sentence, written = plain("change.title", title=title), shows.in_words(self.shows), None
         elif shows and shows.other is not None:
             compared = "other"
             sentence += " " + t("change.both_alone" if shows.alone else f"change.both_{self.shows}")
@@ -266,15 +268,16 @@ class View(Runs):
             on_pick=on_pick,
             at_once=at_once,
         )
-        st.markdown(joined(sentence))
+        if below := sentence if written is None else written:
+            st.markdown(joined(below))
         if not still and not compared:
             self.note_run()
         if table is None:
             table = partial(exports.figure_table, figure)
         make_table = table if callable(table) else lambda: table
         runs = self.compared_with(compared or ("other" if still else None))
-        written = equation or (quantity.equation if quantity else "")
-        taken = exports.Taken(title, figure, make_table, where, runs, unmarked(sentence), written)
+        law = equation or (quantity.equation if quantity else "")
+        taken = exports.Taken(title, figure, make_table, where, runs, unmarked(sentence), law)
         self._pictures[name] = taken
 
     def compared_with(self, how: str | None) -> list[str]:

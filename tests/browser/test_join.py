@@ -331,3 +331,7 @@ def test_the_second_vote_asks_anew_and_a_class_that_is_deleted_is_over(
     assert lesson.votes() == {1: [("0", 3)], 2: [("1", UNSAID)]}
     lesson.store.end(lesson.code, lesson.key)
     says(page, "gone")
+    expect(page.locator("[role=alert]")).to_have_count(0)
+    page.locator("#code").fill(lesson.store.create()[0])  # the next class, on the same page
+    page.keyboard.press("Enter")
+    says(page, "lobby")

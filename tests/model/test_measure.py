@@ -1,6 +1,4 @@
-"""What is counted, timed and checked on real modules, the untrained pipeline, and settings that no encoder can have."""
-
-from dataclasses import replace
+"""What is counted and checked on real modules, the untrained pipeline, and settings that no encoder can have."""
 
 import numpy as np
 import pytest
@@ -11,12 +9,8 @@ from model.cost import parameters, total
 from model.heads import network_for
 from model.loading import load, untrained
 from model.measure import (
-    MOST_WEIGHTS,
-    LayerTimes,
     WithoutNumbers,
     layer_properties,
-    layer_times,
-    measurable_lengths,
     real_parameters,
 )
 from tests.networks import ALL, trace_of
@@ -34,29 +28,6 @@ def test_no_weight_has_numbers_where_none_are_wanted(config: EncoderConfig) -> N
     with WithoutNumbers():
         network = network_for(config)
     assert {parameter.device.type for parameter in network.parameters()} == {"meta"}
-
-
-@presets
-def test_what_is_measured_stays_small(config: EncoderConfig) -> None:
-    lengths = measurable_lengths(config)
-    assert lengths == tuple(sorted(lengths)) and lengths
-    assert all(config.heads * n**2 <= MOST_WEIGHTS for n in lengths)
-    longer = measurable_lengths(replace(config, d_model=config.d_model * 2, d_ff=config.d_ff * 2))
-    assert set(longer) <= set(lengths)
-
-
-def test_a_gigantic_layer_is_not_measured() -> None:
-    gigantic = EncoderConfig(16_384, 128, 1, 65_536)
-    assert layer_times(gigantic) == LayerTimes((), (), ())
-
-
-def test_a_layer_takes_time_and_more_for_more_tokens() -> None:
-    config = EncoderConfig(16, 2, 1, 32)
-    times = layer_times(config)
-    assert times.lengths == measurable_lengths(config)
-    assert min(times.attention + times.ffn) > 0
-    assert times.attention[-1] > times.attention[0]
-    assert times.ffn[-1] > times.ffn[0]
 
 
 @pytest.mark.parametrize("name", ALL)

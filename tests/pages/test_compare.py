@@ -146,7 +146,7 @@ def test_the_other_drawing_is_prepared_in_every_step() -> None:
     alone = open_page("tokens", **link, ink=other)
     steps = [{one["key"]: one["figure"]["data"][0] for one in charts(app)} for app in (there, alone)]
     for name in ("raw", "scaled", "centred"):
-        np.testing.assert_array_equal(*(numbers(one[f"tokens.prepared_{name}"]["z"]) for one in steps))
+        np.testing.assert_array_equal(*(numbers(one[f"tokens.{name}"]["z"]) for one in steps))
 
 
 def test_what_is_said_of_the_own_input_is_said_once() -> None:

@@ -35,7 +35,7 @@ def test_a_place_is_said_to_be_a_turn_and_nothing_that_is_added(monkeypatch: pyt
     (name,) = offer(monkeypatch, folder_of())
     english = catalogue("en")
     said = said_on(open_page("tokens", model=name, s=SENTENCE))
-    assert english["tokens.turned"] in said and english["tokens.purpose"] not in said
+    assert english["tokens.purpose_unplaced"] in said and english["tokens.purpose"] not in said
     turned = load(str(folder_of()))(SENTENCE)["layers.1.attention.Q_rotated"][2]
     app = open_page("queries_keys_values", model=name, s=SENTENCE, layer="2", head="3", panel="maps")
     assert any(shown.shape == turned.shape and np.allclose(shown, turned, atol=1e-6) for shown in maps(app))

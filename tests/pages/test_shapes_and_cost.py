@@ -20,12 +20,12 @@ from model.cost import (
     total,
 )
 from model.loading import load_tokenizer
-from model.measure import LayerTimes, real_parameters
+from model.measure import real_parameters
 from model.note_claims import NOTE_CLAIMS
 from pages.shapes_and_cost import tables as cost_tables
 from pages.shapes_and_cost.figures import short, walk_diagram
 from pages.shapes_and_cost.settings import settings_of
-from pages.ui.components.tables import MOST, column_widths
+from pages.ui.components.tables import MOST
 from pages.ui.figures.equations import html_math, plain_math
 from pages.ui.frame.contents import PAGES
 from pages.ui.runs import pipelines
@@ -47,8 +47,9 @@ def table(app: AppTest, *columns: str, lang: str = "en") -> pd.DataFrame:
     return next(frame.value for frame in app.dataframe if wanted <= set(frame.value.columns))
 
 
-def steps(app: AppTest) -> pd.DataFrame:
-    return table(app, "symbol", "multiply_adds", "bytes")
+def boxes(app: AppTest) -> list[str]:
+    """What stands in the boxes of the shape walk."""
+    return [re.sub("<.*?>", "", text) for text in figure(app)["data"][2]["text"]]
 
 
 def number(text: str) -> int:
@@ -60,58 +61,30 @@ def said(app: AppTest) -> str:
     return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", texts(app))
 
 
-@pytest.fixture(scope="module")
-def walked() -> dict[str, tuple[pd.DataFrame, pd.DataFrame, str]]:
-    """For each preset: the steps in numbers, the parameters part by part, and all text of walk, parameters and cost."""
-    seen = {}
-    for preset in PRESETS:
-        walk, parts, cost = (open_part(panel, base=preset) for panel in ("walk", "parameters", "cost"))
-        seen[preset] = steps(walk), table(parts, "part", "with_numbers"), "".join(map(said, (walk, parts, cost)))
-    return seen
-
-
 def length(preset: str) -> int:
     return N if PRESETS[preset].input == "words" else PRESETS[preset].max_tokens
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_the_steps_shown_add_up_to_the_network(preset: str, walked: dict) -> None:
-    rows, parts, text = walked[preset]
-    times = rows["Times"]
-    everything = real_parameters(PRESETS[preset])
-    shared = PRESETS[preset].groups == 1  # what layers share is counted once
-    assert (rows["Parameters"] * (1 if shared else times)).sum() == everything
-    assert (rows["Multiply–adds"] * times).sum() == total(multiply_adds(PRESETS[preset], length(preset))).number
+def test_the_numbers_said_of_a_preset_are_those_of_its_network(preset: str) -> None:
+    config, everything = PRESETS[preset], real_parameters(PRESETS[preset])
+    walk, page = open_part("walk", base=preset), open_part("parameters", base=preset)
+    work = total(multiply_adds(config, length(preset))).number
+    assert f"**{everything:,}** parameters, **{work:,}** multiply–adds" in said(walk)
+    assert f"have {everything:,} parameters" in said(page) and "Not equal" not in said(page)
+    parts = table(page, "part", "with_numbers")
     assert parts["Parameters"].iloc[:-1].sum() == parts["Parameters"].iloc[-1] == everything
-    assert f"have {everything:,} parameters" in text and "Not equal" not in text
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_each_part_is_its_formula_with_the_numbers_put_in(preset: str, walked: dict) -> None:
-    values = letters(PRESETS[preset])
-    for _, row in walked[preset][1].iloc[:-1].iterrows():
-        counted = count(row["Formula"], values)
+    for _, row in parts.iloc[:-1].iterrows():
+        counted = count(row["Formula"], letters(config))
         assert (counted.numbers, counted.number) == (row["With the numbers"], row["Parameters"])
 
 
-def test_letters_stand_for_the_numbers(walked: dict) -> None:
-    app = open_part("walk", written="letters")
-    shown, values = steps(app), letters(PRESETS["004"], N)
-    for column in ("Parameters", "Multiply–adds", "Bytes written", "Times"):
-        assert [count(formula, values).number for formula in shown[column]] == list(walked["004"][0][column])
-    for column in ("In", "Out"):
-        for formulas, shape in zip(shown[column], walked["004"][0][column], strict=True):
-            sides = [count(side.strip("()"), values).number for side in re.split(" × |, ", formulas.strip("–")) if side]
-            assert sides == [number(side) for side in re.split(r" × |, ", shape.strip("–")) if side]
-
-
 def test_any_length_and_batch_change_the_shapes() -> None:
-    app = open_part("walk", length="any")
+    app = open_part("walk")
     app.number_input(key="cost.n").set_value(100).run()
     app.number_input(key="cost.batch").set_value(3).run()
-    rows = steps(app)
-    assert (rows["Multiply–adds"] * rows["Times"]).sum() == 3 * total(multiply_adds(PRESETS["004"], 100)).number
-    assert rows["Out"].iloc[-1] == "3 × 100 × 512"
+    assert f"**{3 * total(multiply_adds(PRESETS['004'], 100)).number:,}** multiply–adds" in said(app)
+    assert boxes(app)[-1].endswith("3 × 100 × 512")
 
 
 def test_by_hand_re_adds() -> None:
@@ -119,7 +92,8 @@ def test_by_hand_re_adds() -> None:
     for place in (5, 11, 15, 20):
         app = open_part("walk", walk=str(place + 1))
         cells, each, work = map(
-            number, re.search(r"sum of .*: ([\d,]+) · ([\d,]+) = \*\*([\d,]+)\*\*", said(app)).groups()
+            number,
+            re.search(r"([\d,]+) numbers, each a sum of ([\d,]+) products: \*\*([\d,]+)\*\*", said(app)).groups(),
         )
         assert cells * each == work == walk[place].multiply_adds.number
         assert cells == walk[place].output.size
@@ -129,7 +103,7 @@ def test_by_hand_re_adds() -> None:
 
 
 def test_a_box_that_was_closed_meanwhile_shows_the_present_sizes() -> None:
-    app = open_part("walk", length="any")
+    app = open_part("walk")
     app.number_input(key="cost.n").set_value(100).run()
     for name, size in {"layers": 6, "heads": 8, "d_model": 512, "d_ff": 2048, "vocab_size": 10_000}.items():
         said = app.number_input(key=f"cost.{name}").proto
@@ -139,13 +113,12 @@ def test_a_box_that_was_closed_meanwhile_shows_the_present_sizes() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_an_impossible_setting_is_explained_and_the_last_tables_stay(language: str) -> None:
     app = open_part("walk", lang=language)
-    before = [frame.value for frame in app.dataframe]
+    before = boxes(app)
     app.number_input(key="cost.heads").set_value(7).run()
     assert_fine(app)
     (warning,) = app.warning
     assert "512" in warning.value and "4 " in warning.value and "518" in warning.value  # 4 heads, or 518 wide
-    for old, new in zip(before, [frame.value for frame in app.dataframe], strict=True):
-        pd.testing.assert_frame_equal(old, new)
+    assert boxes(app) == before
     app.number_input(key="cost.d_model").set_value(518).run()
     assert_fine(app)
     assert not app.warning
@@ -157,7 +130,7 @@ def test_an_odd_width_and_a_length_without_a_position_are_explained() -> None:
     assert "odd" in app.warning[0].value
     app.selectbox(key="cost.preset").set_value("bert-base").run()
     assert not app.warning
-    app = open_part("walk", base="bert-base", length="any")
+    app = open_part("walk", base="bert-base")
     app.number_input(key="cost.n").set_value(513).run()
     assert "512 places" in app.warning[0].value
     app.selectbox(key="cost.preset").set_value("004").run()  # a table of sines has no end
@@ -168,7 +141,7 @@ def test_an_input_too_long_for_the_first_preset_of_a_visit_is_explained(monkeypa
     monkeypatch.setitem(PRESETS, "bert-base", replace(PRESETS["bert-base"], max_len=N - 1))
     app = open_part("walk", base="bert-base")
     assert f"{N - 1} places" in app.warning[0].value
-    assert steps(app)["Out"].iloc[-1] == f"{N - 1} × 768"
+    assert boxes(app)[-1].endswith(f"{N - 1} × 768")
 
 
 @pytest.mark.parametrize("base", ["004", "002", "vit-b-16"])
@@ -189,19 +162,17 @@ def test_the_largest_and_the_smallest_settings_open() -> None:
         assert not app.warning
         everything = table(app, "part", "with_numbers")["Parameters"].iloc[-1]
         assert everything > 3e11 if largest else everything < 100
-        assert ("too large to be measured" in said(open_part("cost", **link))) == largest
+        open_part("cost", **link)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_largest_numbers_of_the_walk_are_whole_and_in_their_boxes(lang: str) -> None:
     sizes = {"N": SIZES["layers"], "h": SIZES["heads"], "d_model": SIZES["d_model"], "d_ff": SIZES["d_ff"]}
     sizes |= {"vocab": SIZES["vocab_size"], "n": MOST_TOKENS, "batch": MOST_INPUTS}
-    app = open_part("walk", lang=lang, length="any", **{name: str(size) for name, size in sizes.items()})
-    written = table(app, "multiply_adds", lang=lang)[catalogue(lang)["shapes_and_cost.column_multiply_adds"]]
-    assert f"{sizes['batch'] * sizes['n'] ** 2 * sizes['d_model']:,}" in set(written)  # too large for a number's column
-    inside, beside = (figure(app)["data"][trace]["text"] for trace in (2, 3))
-    lines = [re.sub("<.*?>", "", line) for box in inside for line in box.split("<br>")]
-    assert max(map(len, lines)) <= 21 and not any("e+" in note for note in beside)
+    app = open_part("walk", lang=lang, **{name: str(size) for name, size in sizes.items()})
+    assert f"{sizes['batch'] * sizes['n'] ** 2 * sizes['d_model']:,}" in said(app)  # the scores, worked out by hand
+    beside = figure(app)["data"][3]["text"]
+    assert max(map(len, boxes(app))) <= 40 and not any("e+" in note for note in beside)
     assert any(re.match(r"67\.1 E ", note) for note in beside)
 
 
@@ -236,27 +207,6 @@ def test_the_rings_are_where_the_curves_cross_and_the_present_length_is_marked()
     assert any(mark["x0"] == N == mark["x1"] for mark in drawn["layout"]["shapes"])
 
 
-def test_measured_times_lie_on_one_scale(monkeypatch: pytest.MonkeyPatch) -> None:
-    times = LayerTimes((16, 64), (1e-3, 4e-3), (2e-3, 3e-3))
-    monkeypatch.setattr(cost_tables, "layer_times", lambda layer: times)
-    cost_tables.times_of.clear()
-    try:
-        app = open_part("cost")
-        assert "one layer only" not in said(app)
-        app.button(key="cost.measure").click().run()
-        assert_fine(app)
-        assert "one layer only" in said(app)
-        points = [trace for trace in figure(app)["data"] if trace.get("marker", {}).get("symbol") == "diamond"]
-        work = np.concatenate([numbers(trace["y"]) for trace in points])
-        np.testing.assert_allclose(work / np.array(times.attention + times.ffn), work[1] / 4e-3, rtol=1e-5)
-        expected = cost_tables.works(PRESETS["004"], 64)
-        assert work[1] + work[3] == pytest.approx(expected["attention"] + expected["ffn"])
-        app.selectbox(key="cost.preset").set_value("text").run()
-        assert "one layer only" not in said(app)  # another layer, not measured yet
-    finally:
-        cost_tables.times_of.clear()
-
-
 # Properties and notes.
 
 
@@ -265,29 +215,30 @@ def test_the_properties_are_those_of_the_present_run(link: dict[str, str]) -> No
     app = open_part("notes", **link)
     choice = app.session_state["choice"]
     trace = pipelines.run(choice.pipeline, choice.subject)
-    A = trace["layers.0.attention.weights"]
-    np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), A[0] - A[0].T)
-    rows = table(app, "A_ij", "A_ji")
-    assert len(rows) == trace.config.layers
-    for layer, row in enumerate(rows.itertuples(index=False)):
-        _, shapes, sums, head, i, j, a_ij, a_ji = row
-        assert len(set(shapes.split(" → "))) == 1
-        assert [float(value) for value in sums.split(" … ")] == pytest.approx([1, 1], abs=1e-5)
-        i, j = (int(place.split(" · ")[0]) - 1 for place in (i, j))
-        weights = trace[f"layers.{layer}.attention.weights"][head - 1]
-        assert (a_ij, a_ji) == (f"{weights[i, j]:.4f}", f"{weights[j, i]:.4f}")
+    shapes, sums, place = (re.search(pattern, said(app)) for pattern in (
+        r"takes (.*); the last gives (.*)\.", r"smallest sum is (\d\.\d+), the largest (\d\.\d+)",
+        r"difference, ([\d.]+) \(layer (\d), head (\d)\)",
+    ))  # fmt: skip
+    assert shapes[1] == shapes[2] == f"{len(trace.tokens)} × {trace.config.d_model}"
+    assert [float(sums[1]), float(sums[2])] == pytest.approx([1, 1], abs=1e-5)
+    A = trace.over_layers("attention.weights")
+    gaps = A - A.swapaxes(-1, -2)
+    assert float(place[1]) == pytest.approx(gaps.max(), abs=6e-4)
+    assert gaps[int(place[2]) - 1, int(place[3]) - 1].max() == pytest.approx(gaps.max(), abs=1e-6)
     sizes = re.search(r"d_k · h = (\d+) · (\d+) = (\d+) = d_model", said(app)).groups()
     assert int(sizes[0]) * int(sizes[1]) == int(sizes[2]) == trace.config.d_model
 
 
-def test_every_claim_stands_in_the_table_with_its_reason_in_both_languages() -> None:
+def test_every_claim_stands_in_the_table_and_every_one_that_needs_care_has_its_reason() -> None:
     for language in LANGUAGES:
         app = open_part("notes", lang=language)
-        rows = table(app, "quote", "verdict", lang=language)
-        assert list(rows.iloc[:, 0]) == [claim.note for claim in NOTE_CLAIMS]
-        reasons = dict(zip([claim.key for claim in NOTE_CLAIMS], rows.iloc[:, 5], strict=True))
-        assert all(reasons[claim.key] for claim in NOTE_CLAIMS if claim.verdict != "right")
-        assert "1,050,624" in reasons["004.attention"] and not re.search("[{}]", "".join(reasons.values()))
+        assert list(table(app, "quote", "verdict", lang=language).iloc[:, 0]) == [claim.note for claim in NOTE_CLAIMS]
+        careful = [claim for claim in NOTE_CLAIMS if claim.verdict != "right"]
+        lists = [line for box in app.markdown for line in box.value.split("\n") if re.match(r"- \*\*00\d\*\*", line)]
+        assert len(lists) == len(careful) and not any(line.endswith(("。", "** ")) and "{" in line for line in lists)
+        words = catalogue(language)
+        assert all(words[f"shapes_and_cost.reason.{claim.key}"] for claim in careful)
+        assert "2,099,712" in said(app)
     english, chinese = (
         {key: text for key, text in catalogue(language).items() if key.startswith("shapes_and_cost.reason.")}
         for language in LANGUAGES
@@ -295,19 +246,6 @@ def test_every_claim_stands_in_the_table_with_its_reason_in_both_languages() -> 
     assert english.keys() <= {f"shapes_and_cost.reason.{claim.key}" for claim in NOTE_CLAIMS}
     for key, text in english.items():
         assert sorted(re.findall(r"[\d,.]*\d", text)) == sorted(re.findall(r"[\d,.]*\d", chinese[key])), key
-
-
-def test_the_slip_of_lecture_note_004_is_said_where_it_belongs(walked: dict) -> None:
-    assert "2,101,248" in walked["004"][2]
-    assert "= 2,099,712" in walked["004"][2]
-    assert "A slip: 512" not in walked["text"][2]
-
-
-def test_the_statement_about_n_below_d_model_is_examined_with_this_encoders_numbers(walked: dict) -> None:
-    for preset in ("004", "text", "bert-base"):
-        here = cost_tables.works(PRESETS[preset], N)
-        assert f"{here['squared']:,} against {here['recurrent']:,}" in walked[preset][2]
-        assert f"= {crossings(PRESETS[preset])['attention_and_ffn'].number:,}. Q Kᵀ" in walked[preset][2]
 
 
 # Pictures.
@@ -351,20 +289,6 @@ def test_every_page_opens_with_the_papers_base_size_and_says_that_it_is_untraine
     assert pipelines.run(choice.pipeline, choice.subject).config.d_ff == 2048
 
 
-def test_the_button_sends_the_sentence_through_the_papers_base_size_and_back() -> None:
-    app = open_part("notes", input="digit")
-    assert not app.warning
-    app.button(key="cost.paper").click().run()
-    assert_fine(app)
-    choice = app.session_state["choice"]
-    assert (choice.input, choice.pipeline) == ("sentence", "untrained")
-    assert app.toggle(key="paper").value
-    assert len(app.warning) == 1
-    app.button(key="cost.paper").click().run()
-    assert app.session_state["choice"].pipeline == "text"
-    assert not app.warning
-
-
 def test_the_papers_base_size_is_for_sentences_only() -> None:
     app = open_page("attention", input="digit", model="paper")
     assert app.session_state["choice"].pipeline == "digits"
@@ -383,12 +307,25 @@ def test_a_link_to_an_unknown_model_is_answered_with_a_sentence() -> None:
 def test_settings_come_back_after_another_page_and_in_another_browser() -> None:
     app = open_part("walk")
     app.number_input(key="cost.d_ff").set_value(1000).run()
-    rows = steps(app)
+    shown = boxes(app)
     turn_to(app, "attention").run()
     turn_to(app, "shapes_and_cost").run()
     assert app.number_input(key="cost.d_ff").value == 1000
     link = {name: value if isinstance(value, str) else value[0] for name, value in dict(app.query_params).items()}
-    pd.testing.assert_frame_equal(steps(open_page("shapes_and_cost", **link)), rows)
+    assert boxes(open_page("shapes_and_cost", **link)) == shown
+
+
+def test_a_click_on_a_box_works_its_step_out() -> None:
+    app = open_part("walk")
+    marks = figure(app)["data"][2]["customdata"]
+    assert marks == [[place] for place in range(len(boxes(app)))]
+    framed = [i for i, box in enumerate(figure(app)["layout"]["shapes"][1:]) if box["line"]["width"] == 3]
+    assert framed == [app.selectbox(key="pick.walk").value]
+
+
+def test_former_values_of_a_link_are_passed_over() -> None:
+    app = open_part("walk", written="letters", length="any", n="50", about="counts", scale="linear")
+    assert not app.warning and app.number_input(key="cost.n").value == 50
 
 
 # The note's code.
@@ -398,14 +335,12 @@ def test_note_002_runs_to_the_shape_that_it_promises() -> None:
     app = open_part("notes")
     app.session_state["cost.note"] = True
     assert_fine(app.run())
-    shapes = table(app, "symbol", "out", "values")["Out"].tolist()
     assert "输入形状: torch.Size([2, 10])\n输出形状: torch.Size([2, 10, 512])" in [shown.value for shown in app.code]
-    assert shapes[-1] == "2 × 10 × 512"
-    assert "2 × 8 × 10 × 64" in shapes and "2 × 8 × 10 × 10" in shapes and "2 × 10 × 2048" in shapes
+    assert "2 × 10 ids become 2 × 10 × 512" in said(app)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("panel", ["walk", "parameters"])
+@pytest.mark.parametrize("panel", ["parameters", "notes"])
 def test_no_number_and_no_word_of_a_table_is_wider_than_its_column(panel: str, lang: str) -> None:
     app = open_page("shapes_and_cost", panel=panel, lang=lang)
     for table in app.dataframe:
@@ -415,19 +350,6 @@ def test_no_number_and_no_word_of_a_table_is_wider_than_its_column(panel: str, l
                 cells = [f"{cell:,}" if isinstance(cell, int) else cell for cell in table.value[column].tolist()]
                 signs = max(len(text) for text in (column, *cells))
                 assert looks[column]["width"] >= min(7 * signs + 16, MOST), f"{column} cuts {signs} signs"
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_the_columns_of_the_walk_fit_beside_the_diagram(language: str) -> None:
-    app = open_part("walk", lang=language)
-    seen = set()
-    for about in ("shapes", "counts", "equations"):
-        app.segmented_control(key="cost.about").set_value(about).run()
-        (frame,) = (frame for frame in app.dataframe if frame.proto.column_order)
-        seen |= set(frame.proto.column_order)
-        looks = column_widths(frame.value)
-        assert 50 + sum(looks[name]["width"] for name in frame.proto.column_order) <= 624  # pixels, of 1440 for all
-    assert seen == set(frame.value.columns)  # each column stands somewhere
 
 
 @pytest.mark.parametrize(
@@ -460,8 +382,5 @@ def test_what_grows_with_the_input_is_said_of_the_chosen_encoder(preset: str) ->
 def test_a_link_to_a_former_tab_of_the_notes_opens_them(former: str) -> None:
     app = open_part(former)
     assert not app.warning and table(app, "quote", "verdict") is not None
-    assert app.session_state["choice"].panel == former and "either.layer" in {
-        one.key for one in app.get("button_group")
-    }
     app.run()
     assert app.session_state["choice"].panel == "notes"

@@ -46,7 +46,7 @@ def test_what_distances_add_is_drawn_from_far_before_to_far_behind(monkeypatch: 
     middle = len(line) // 2
     np.testing.assert_allclose(line[[middle, middle - 1, middle + 1]], table[[0, 1, 17], 1])
     said = said_on(open_page("tokens", model=name, s=SENTENCE))
-    assert english["tokens.distances_alone"] in said and english["tokens.purpose"] not in said
+    assert english["tokens.purpose_unplaced"] in said and english["tokens.purpose"] not in said
 
 
 def test_the_norm_is_said_to_be_simpler_and_worked_out_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -54,9 +54,9 @@ def test_a_bare_link_shows_embeddings_positions_and_their_sum_with_one_cell_outl
     [
         ("neighbours", {}, "neighbours"),
         ("waves", {}, "waves"),
-        ("compare", {}, "similar_learned"),
+        ("compare", {}, "similarity"),
         ("maps", {"input": "digit"}, "position_maps"),
-        ("prepared", {"input": "digit"}, "prepared_cut"),
+        ("prepared", {"input": "digit"}, "patches"),
         ("anything", {}, "sum"),
     ],
 )
@@ -106,20 +106,11 @@ def test_the_neighbours_are_the_nearest_rows_of_E() -> None:
 def test_the_waves_are_columns_of_the_table_of_positions() -> None:
     table = pipelines.pipeline("text").network.embedding.positions.table.numpy()
     app = open_part("positions")
-    assert "component 1 repeats after about 6.3 positions" in texts(app).replace("\\", "")  # 2π
+    assert "Component 1 repeats after about 6.3 positions" in texts(app).replace("\\", "")  # 2π
     lines = [line for line in drawn(app, "waves")["data"] if "y" in line and len(numbers(line["y"])) == 64]
     assert lines
     for line in lines:
         assert any(np.allclose(numbers(line["y"]), column, atol=1e-6) for column in table.T)
-
-
-def test_two_ways_to_encode_positions_stand_side_by_side() -> None:
-    app = open_part("positions")
-    for name, which in (("sinusoidal", "text"), ("learned", "digits")):
-        table = pipelines.pipeline(which).network.embedding.positions.table.numpy()
-        shown, alike = (numbers(drawn(app, one)["data"][0]["z"]) for one in (name, f"similar_{name}"))
-        np.testing.assert_allclose(shown, table, atol=1e-6)
-        np.testing.assert_allclose(alike, cosine_similarity(table), atol=1e-5)
 
 
 def test_a_drawing_shows_its_square_patches_the_selected_one_framed_and_as_numbers() -> None:
@@ -164,30 +155,6 @@ def test_what_is_read_otherwise_than_typed_is_said(language: str) -> None:
     assert not open_part("pieces", s="paris and the cafe .", lang=language).info
 
 
-@pytest.mark.parametrize(
-    ("sentence", "whole"),
-    [("i love you .", True), ("他是老师。", False), ("i love 😀 .", False), ("我 love 你 .", False)],
-)
-def test_only_where_it_is_so_each_word_is_said_to_have_a_piece(sentence: str, whole: bool) -> None:
-    said = texts(open_part("pieces", s=sentence))
-    assert (catalogue("en")["tokens.read_uncut"].split(".")[0] in said) is whole
-
-
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_order_shows_what_differs_and_that_without_positions_nothing_does(lang: str) -> None:
-    one, other = PAIRS[lang][0]
-    app = open_part("order", lang=lang, s=one, other=other)
-    words, bare, *_ = figure(app)["data"]
-    runs = [pipelines.run("text", sentence) for sentence in (one, other)]
-    pairs = same_words(*(run.tokens for run in runs))
-    assert numbers(words["y"])[-1] == pytest.approx(likeness(*runs, pairs)[-1, 1:-1].min(), abs=1e-6)
-    np.testing.assert_allclose(numbers(bare["y"]), 1, atol=1e-5)
-    lowered = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-    gaps = app.dataframe[0].value.iloc[:, 2:].map(lambda text: float(text.replace(" × 10", "e").translate(lowered)))
-    assert gaps.iloc[:, 1].max() < 1e-3 < gaps.iloc[:, 0].min()
-    assert not any("e" in cell for row in app.dataframe[0].value.iloc[:, 2:].to_numpy() for cell in row)
-
-
 def test_a_pair_is_put_on_every_page_to_be_compared() -> None:
     app = open_part("order")  # the reader's sentence has no other: an example stands there
     app.button(key="order.compare").click().run()
@@ -218,10 +185,29 @@ def test_only_pairs_that_a_tokenizer_cuts_into_the_same_pieces_are_offered(monke
     assert catalogue("zh")["order.none"] in [note.value for note in open_part("order", **link).info]
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_a_cut_word_is_cut_before_the_readers_eyes(lang: str) -> None:
-    app = open_part("pieces", lang=lang, s="the sleepless cat")
-    (box,) = [one for one in app.expander if "sleepless" in one.label]
-    lines = [line.value for line in box.markdown]
-    assert lines[0].endswith("→ **sleep**") and lines[1].endswith("less**")
-    assert "sleeples" in lines[0] and "count" not in lines[2]
+def test_the_similarity_of_positions_is_the_cosine_of_their_vectors() -> None:
+    table = pipelines.pipeline("text").network.embedding.positions.table.numpy()
+    app = open_part("positions")
+    alike = numbers(drawn(app, "similarity")["data"][0]["z"])
+    np.testing.assert_allclose(alike, cosine_similarity(table), atol=1e-5)
+    assert f"{np.diagonal(alike, 1).mean():.2f} on average between neighbours" in texts(app).replace("\\", "")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_word_order_shows_what_differs_and_that_without_positions_nothing_does(lang: str) -> None:
+    one, other = PAIRS[lang][0]
+    words, bare, *_ = figure(open_part("order", lang=lang, s=one, other=other))["data"]
+    runs = [pipelines.run("text", sentence) for sentence in (one, other)]
+    pairs = same_words(*(run.tokens for run in runs))
+    assert numbers(words["y"])[-1] == pytest.approx(likeness(*runs, pairs)[-1, 1:-1].min(), abs=1e-6)
+    assert numbers(words["y"])[-1] < 0.99
+    np.testing.assert_allclose(numbers(bare["y"]), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize(("sentence", "word"), [("the sleepless cat", "sleepless"), ("i love you .", "unbelievable")])
+def test_a_word_is_cut_before_the_readers_eyes(sentence: str, word: str) -> None:
+    app = open_part("pieces", s=sentence)
+    (lines,) = [box.value for box in app.markdown if box.value.startswith("- ")]
+    found = [line.rsplit("**", 2)[1].replace("\\", "") for line in lines.split("\n")]
+    assert found == pipelines.pipeline("text").reader.pieces(word) and len(found) > 1
+    assert f":gray[{word}]" in lines and f"“{word}” is not in the vocabulary" in texts(app)

@@ -6,7 +6,7 @@ import pytest
 
 from pages.ui.state import sketch
 from pages.ui.text import catalogue
-from tests.model.test_checkpoints import MINILM, theirs
+from tests.model.test_checkpoints import theirs
 from tests.pages.opening import open_page, pre_norm, texts, with_network
 from tests.pages.test_checkpoints import offer
 
@@ -44,34 +44,15 @@ def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> N
             ["add_and_norm.read_lengths_none", "add_and_norm.read_cosines_none"],
             "add_and_norm.read_cosines_new",
         ),
-        ("add_and_norm", {"panel": "values"}, ["add_and_norm.shape_may_change"], "add_and_norm.shape_same"),
-        (
-            "add_and_norm",
-            {"panel": "values", "model": "paper"},
-            ["add_and_norm.shape_same"],
-            "add_and_norm.shape_may_change",
-        ),
-        ("tokens", {"panel": "vectors"} | NO_PLACES, ["tokens.read_sum_changed"], "tokens.read_sum"),
-        (
-            "tokens",
-            {"panel": "neighbours", "model": "paper"},
-            ["tokens.read_random_rows"],
-            "tokens.read_neighbours",
-        ),
+        ("tokens", {"panel": "vectors"} | NO_PLACES, ["tokens.read_lengths"], "tokens.read_twice"),
         ("translation", {"model": "paper"}, ["translation.trained_here"], "untrained.banner"),
-        (
-            "feed_forward",
-            {"panel": "neuron", "edits": "layers.0.ffn.activation~set~value.-2~neuron.5", "neuron": "5", "layer": "1"},
-            ["feed_forward.read_fires_nowhere"],
-            "feed_forward.read_fires",
-        ),
         (
             "attention",
             {"edits": "layers.0.attention.weights~even"},
             ["attention.read_even"],
             "attention.read_weights",
         ),
-        ("attention", {"stage": "scaled"}, ["attention.slope"], "attention.read_even"),
+        ("attention", {"stage": "scaled"}, ["attention.read_scaled"], "attention.read_even"),
         (
             "translation",
             {"edits": "decoder.layers.{l}.cross.output~zero"},
@@ -80,18 +61,12 @@ def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> N
         ),
         ("translation", {}, [], "translation.read_thrown_away"),
         (
-            "shapes_and_cost",
-            {"panel": "properties", "edits": "layers.0.attention.weights~even"},
-            ["shapes_and_cost.read_symmetric"],
-            "shapes_and_cost.read_symmetry",
-        ),
-        (
             "tokens",
             {"panel": "waves", "edits": "embedding.positions~shift~value.10"},
-            ["tokens.read_waves"],
-            "tokens.read_waves_used",
+            ["tokens.read_periods"],
+            "tokens.read_band",
         ),
-        ("attention", {"stage": "scaled", "layer": "2"} | CAUSAL, ["attention.read_scaled"], "attention.slope"),
+        ("attention", {"stage": "scaled", "layer": "2"} | CAUSAL, ["attention.read_scaled"], "attention.read_masked"),
         (
             "attention",
             {"stage": "masked", "layer": "1", "edits": f"{CAUSAL['edits']}~~layers.0.attention.weights~set~value.1"},
@@ -100,23 +75,17 @@ def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> N
         ),
         ("attention", {"stage": "heads", "layer": "2"} | NO_SHARES, ["change.no_law"], "attention.read_heads"),
         (
-            "shapes_and_cost",
-            {"panel": "properties"} | NO_SHARES,
-            ["shapes_and_cost.property_rows_not"],
-            "shapes_and_cost.property_rows",
-        ),
-        (
             "add_and_norm",
             {"panel": "ways", "layer": "1", "edits": "embedding.sum~zero"},
             ["add_and_norm.read_lengths"],
             "add_and_norm.read_lengths_none",
         ),
-        ("tokens", {"panel": "vectors"} | NO_TOKENS, ["tokens.read_sum_changed_tokens"], "tokens.read_sum_twice"),
+        ("tokens", {"panel": "vectors"} | NO_TOKENS, ["tokens.read_lengths"], "tokens.read_row"),
         (
             "flat",
             {"panel": "why", "edits": "layers.0.attention.weights~zero"} | FLAT,
             ["change.no_law"],
-            "flat.why_text",
+            "flat.why",
         ),
         ("what_if", {"hidden": "none", "token": "2", "s": "狗吓了猫。"}, ["words.read_seen"], "words.read_seen_unsure"),
         ("what_if", {"hidden": "none", "token": "3", "s": "狗吓了猫。"}, ["words.read_seen_unsure"], "words.read_seen"),
@@ -140,25 +109,12 @@ def test_a_picture_is_called_no_sentence(monkeypatch: pytest.MonkeyPatch) -> Non
     for text in ("no_head", "title", "ask"):
         say("answer", picture, f"sentence_vector.{text}_picture", not_=f"sentence_vector.{text}")
     say("layers", picture | {"panel": "lens"}, "sentence_vector.no_guess_picture", not_="sentence_vector.no_guess")
-    say("tokens", picture | {"panel": "pieces"}, "tokens.read_cls", not_="tokens.read_cls_answer")
-
-
-def test_of_a_checkpoint_each_sum_has_its_own_terms(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, MINILM)
-    link = {"panel": "vectors", "model": name, "s": "the dog saw a cat"}
-    say("tokens", link, "tokens.read_sum_segments", "tokens.read_segments", not_="tokens.read_segments_one")
-
-
-def test_of_a_checkpoint_no_more_is_said_than_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    (vectors,) = offer(monkeypatch, MINILM)
-    typed = {"panel": "pieces", "model": vectors, "s": "The [MASK] sat ａｔ home"}
-    say("tokens", typed, "tokens.read_mask_unguessed", "tokens.simplified", not_="tokens.read_mask")
-    say("tokens", typed, not_="tokens.simplified_how")  # full-width letters stay as wide as they are
+    say("tokens", picture | {"panel": "pieces"}, "tokens.read_front", not_="tokens.read_inked")
 
 
 def test_the_sum_of_a_cell_is_that_of_the_numbers_that_stand_there() -> None:
     for layer in range(1, 7):
-        said = texts(open_page("add_and_norm", s=SENTENCE, panel="maps", layer=str(layer)))
+        said = texts(open_page("add_and_norm", s=SENTENCE, panel="maps", stage="add_1", layer=str(layer)))
         parts = re.search(f"{NUMBER} \\+ \\(?{NUMBER}\\)? = {NUMBER}", said.replace("\\", "")).groups()
         numbers = [float(part.replace("−", "-")) for part in parts]
         assert f"{numbers[0] + numbers[1]:.4f}" == f"{numbers[2]:.4f}"

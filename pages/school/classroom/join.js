@@ -106,17 +106,7 @@
   }
 
   var DRAW = {
-    code: function () {
-      var input = el('input', { type: 'text', id: 'code', 'class': 'code', maxlength: 6, autocomplete: 'off',
-        autocapitalize: 'characters', autocorrect: 'off', spellcheck: 'false', 'aria-describedby': 'help' })
-      input.value = kept.code
-      var form = el('form', { onsubmit: function () { enter(input.value); return false }, novalidate: true }, [
-        el('label', { 'for': 'code', 'class': 'field' }, word('code')), input,
-        el('p', { id: 'help', 'class': 'small' }, word('code_help')),
-        refused ? el('p', { 'class': 'wrong', role: 'alert' }, word(refused, { code: kept.code })) : null,
-        el('button', { type: 'submit', 'class': 'main' }, word(entering ? 'entering' : 'enter'))])
-      return [el('h1', {}, word('title')), form, p(word('privacy'), 'small')]
-    },
+    code: function () { return [el('h1', {}, word('title')), entrance(), p(word('privacy'), 'small')] },
     gone: over, ended: over,
     paused: function () { return [el('h1', {}, word('paused'))] },
     lobby: function () { return [el('h1', {}, word('lobby')), p(word('lobby_then')), p(word('privacy'), 'small')] },
@@ -144,7 +134,17 @@
     discuss: function () { return head().concat([el('p', { 'class': 'kept' }, word('discuss')), yours(mine(true))]) },
     revealed: revealed, explained: revealed
   }
-  function over() { return [el('h1', {}, word('gone')), p(word('gone_then'))] }
+  function over() { return [el('h1', {}, word('gone')), p(word('gone_then')), entrance()] }
+  function entrance() {   // the box for a code, also of the next class
+    var input = el('input', { type: 'text', id: 'code', 'class': 'code', maxlength: 6, autocomplete: 'off',
+      autocapitalize: 'characters', autocorrect: 'off', spellcheck: 'false', 'aria-describedby': 'help' })
+    if (!says) input.value = kept.code
+    return el('form', { onsubmit: function () { enter(input.value); return false }, novalidate: true }, [
+      el('label', { 'for': 'code', 'class': 'field' }, word('code')), input,
+      el('p', { id: 'help', 'class': 'small' }, word('code_help')),
+      refused && refused !== 'gone' ? el('p', { 'class': 'wrong', role: 'alert' }, word(refused, { code: kept.code })) : null,
+      el('button', { type: 'submit', 'class': 'main' }, word(entering ? 'entering' : 'enter'))])
+  }
   function yours(vote) { return p(vote ? word('yours', { guess: named(vote.guess) }) : word('no_guess')) }
 
   // A guess in words.
@@ -338,7 +338,7 @@
 
   function enter(code) {
     code = code.toUpperCase().replace(/[^A-Z]/g, '')
-    if (code !== kept.code) { kept.code = code; kept.device = ''; kept.votes = {}; keep() }
+    if (code !== kept.code) { hang_up(); says = null; kept.code = code; kept.device = ''; kept.votes = {}; keep() }
     refused = code.length === 6 ? '' : 'unknown'
     if (!refused) { entering = true; look() }
     draw()

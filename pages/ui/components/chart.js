@@ -6,9 +6,12 @@ const LEGIBLE = 12  // px
 // of their axis, which Plotly then measures before it turns them.
 const SHARP = 3, CAPTION = 14, EDGE = 12, FAR = 32
 const CLOSE = -2  // px; of names below each other, or turned, the boxes may touch: their letters do not
+const STRETCH = 1.5
 const BELOW = 10  // px, under a picture that ends with the screen
 const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
 const KEPT = 30_000  // ms; so long is a click sent again with every later one
+const SLANT = -45  // degrees, of the names above a map
+const NUMBERED = [30, 17]  // px, of the smallest cell in which a number stands
 const SYMBOL = '.katex [style*="color:"]'
 const words = new TextDecoder()
 const KINDS = {
@@ -68,10 +71,13 @@ function thin(place) {
       const labels = [...layer.querySelectorAll(`.${at}tick text`)]
       shrink(labels, at)
       const boxes = labels.map(label => label.getBoundingClientRect())
-      const turned = at === 'x' && boxes.every(box => box.width <= box.height), gap = turned ? CLOSE : apart
+      const slanted = at === 'x' && place.drawn.layout.xaxis.tickangle === SLANT
+      if (slanted) for (const [i, box] of boxes.entries()) boxes[i] = { left: box.left, right: box.left + 1.3 * parseFloat(labels[i].style.fontSize) }
+      const turned = at === 'x' && boxes.every(box => box.width <= box.height), gap = turned || slanted ? CLOSE : apart
       const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])
       const chosen = labels.findIndex(label => label.__data__?.x === middle), kept = boxes[chosen]
       let end = -Infinity
+      labels.forEach((label, i) => label.classList.toggle('chosen', i === chosen))
       for (const i of order) {
         const touches = kept && boxes[i][to] + gap > kept[from] && boxes[i][from] < kept[to] + gap
         const stands = i === chosen || !touches && boxes[i][from] >= end + gap
@@ -99,6 +105,16 @@ function pooled(trace, room) {
   return { ...trace, z: trace.z.map(row => parts(row).map(part => part.reduce(furthest))), dx: each, x0: trace.x0 + (each - 1) / 2 }
 }
 
+/* Two decimals in the cells of a map, where they fit; a number that rounds to 0 leaves its cell empty. */
+function numbered(trace, layout) {
+  const { l, r, t, b } = layout.margin, rows = trace.z.length, columns = trace.z[0].length
+  const high = (layout.height - t - b) / rows, wide = (layout.width - l - r) / columns, least = layout.font.size / 12
+  if (Math.min(wide, high * STRETCH) < NUMBERED[0] * least || high < NUMBERED[1] * least) return trace
+  const two = value => Math.abs(value) < .005 ? '' : value.toFixed(2).replace('-', '−').replace('0.', '.')
+  const text = trace.z.map(row => Array.from(row, value => Number.isFinite(value) ? two(value) : ''))
+  return { ...trace, text, texttemplate: '%{text}', textfont: { size: Math.round(1.08 * layout.font.size) } }
+}
+
 /* How far below the top of the page a picture begins, in pixels. */
 const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[data-testid=stMain]')?.scrollTop ?? 0)
 
@@ -106,6 +122,11 @@ const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[da
    `grows` from so many pixels on; one that says how much it leaves below itself, in pixels, is as high as that. */
 const grows = ({ yaxis, meta }) =>
   document.documentElement.matches('.big') ? yaxis?.scaleanchor || meta?.below : meta?.grows && innerWidth > NARROW
+
+/* Cells that fill their column: up to STRETCH times as wide as high. */
+function stretch(layout, wide, high, shape) {
+  layout.yaxis = { ...layout.yaxis, scaleratio: Math.min(1, Math.max(1 / STRETCH, high / wide / shape)) }
+}
 
 function fill(place, layout) {
   const above = place.above = aboveOf(place)
@@ -115,8 +136,9 @@ function fill(place, layout) {
   const [across, down] = ['xaxis', 'yaxis'].map(axis => layout[axis].range).map(range => range && Math.abs(range[1] - range[0]))
   const square = layout.yaxis.scaleanchor && across  // of points, Plotly finds the range, and any height will do
   if (layout.meta?.grows && !big) {
-    const { l, r, t, b } = layout.margin
-    layout.height = Math.max(layout.meta.grows, Math.min(room, (layout.width - l - r) * down / across + t + b))
+    const { l, r, t, b } = layout.margin, wide = layout.width - l - r
+    layout.height = Math.max(layout.meta.grows, Math.min(room, wide * down / across + t + b))
+    if (layout.meta.wide) stretch(layout, wide, layout.height - t - b, down / across)
     return
   }
   const most = square ? Math.max(layout.height, layout.width * down / across) : room
@@ -130,7 +152,8 @@ function draw(place) {
   const figure = place.drawn = document.atOnce?.figure(place.wanted) ?? place.wanted.figure
   const template = theme(getComputedStyle(place), figure.layout.font.size), look = JSON.stringify([template, save])
   const layout = { ...structuredClone(figure.layout), template }  // Plotly writes into what it is given
-  layout.width = Math.min(width, layout.width ?? width)
+  layout.width = Math.max(Math.min(width, layout.width ?? width), layout.meta?.least ?? 0)  // else it scrolls
+  place.style.overflowX = layout.width > width ? 'auto' : ''
   if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, UPRIGHT * innerWidth)
   else if (grows(layout)) fill(place, layout)
   if (layout.width < SLIM) Object.assign(layout, slim(layout))
@@ -140,6 +163,7 @@ function draw(place) {
   }
   const room = layout.width - layout.margin.l - layout.margin.r
   const data = figure.data.map(trace => pooled(layout.width < SLIM ? widen(trace) : { ...trace }, room))
+  if (layout.meta?.numbers) data[0] = numbered(data[0], layout)
   place.width = width
   place.tall = innerHeight
   place.style.height = `${layout.height}px`
@@ -254,6 +278,7 @@ export default function({ data, parentElement, setTriggerValue }) {
   place.draw = () => draw(place)
   place.onPaper = () => onPaper(place)
   place.classList.toggle('once', Boolean(place.wanted.once))
+  place.classList.toggle('large', Boolean(place.wanted.figure.layout.meta?.large))
   for (const by of ['keys', place.wanted.key]) document.atOnce?.hear(by, place.wanted.heard[by], place.wanted.once?.at)
   place.clicks = (place.clicks ?? []).filter(([number]) => number > place.wanted.heard[place.wanted.key])
   place.pick = point => {

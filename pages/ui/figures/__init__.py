@@ -22,7 +22,7 @@ from pages.ui.figures.base import (
     role_colours,
     sign_colours,
 )
-from pages.ui.figures.colours import colour_picture, colour_tiles
+from pages.ui.figures.colours import colour_tiles
 from pages.ui.figures.curves import (
     BLUE,
     ORANGE,
@@ -51,6 +51,6 @@ from pages.ui.figures.matrices import (
     wide_heatmap,
     worded,
 )
-from pages.ui.figures.points import Arrow, arrows, attention_lines, paths, queries_and_keys, scatter
+from pages.ui.figures.points import attention_lines, paths, queries_and_keys, scatter
 from pages.ui.figures.reads import reads
 from pages.ui.figures.writing import Branch, branches, writing

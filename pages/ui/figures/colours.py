@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
-from pages.ui.figures.base import Axis, Figure, figure_of, look, patch_sides, rules, tile_layout, tile_markers
-from pages.ui.figures.theme import font_size, scaled
+from pages.ui.figures.base import Axis, Figure, figure_of, tile_layout, tile_markers
+from pages.ui.figures.theme import scaled
 
 SHARPEST = 3  # how many times larger a small picture is sent, so that its pixels keep their edges
 SMALL = 448  # pixels: a picture narrower than this is
@@ -67,18 +67,3 @@ def colour_tiles(
     n_rows, n_columns = pictures.shape[:2]
     layout = tile_layout(rows, columns, (n_rows, n_columns), chosen, scaled(height))
     return figure_of([tile_markers(n_rows, n_columns, hover)], layout | {"images": [stitched(pictures)]})
-
-
-def colour_picture(picture: np.ndarray, *, cut: int, height: int = 240) -> Figure:
-    """A picture (height, width, 3) in [0, 1] with lines every `cut` pixels and some patches' rows and columns named."""
-    count = len(picture) // cut
-    x, y = patch_sides(count, 1, font_size() - 2)
-    edges = [edge - 0.5 for edge in range(1, count)]
-    layout = {
-        "xaxis": x,
-        "yaxis": y,
-        "images": [under(picture, -0.5, -0.5, count, count)],
-        "shapes": rules(edges, edges, (count, count), "rgba(255,255,255,0.7)"),
-    }
-    nothing = {"type": "scatter", "x": [], "y": []}  # a figure without traces has no axes
-    return figure_of([nothing], layout | look(scaled(height)))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from model import Trace
 from pages.ui.state.choice import PICTURE, Choice
 
-LAYER, HEAD, LAYER_AND_HEAD = ("layer",), ("head",), ("layer", "head")
+LAYER, LAYER_AND_HEAD = ("layer",), ("layer", "head")
 #: Input kind -> what is shown of it. What is drawn for one token alone has no parts of its own.
 OF = {"sentence": "words", "digit": "drawing", PICTURE: "drawing"}
 
@@ -69,7 +69,7 @@ class PageRow:
 
 PAGES: tuple[PageRow, ...] = (
     PageRow("home", attention=True),  # layer and head are chosen in the picture
-    PageRow("tokens", but=(Part("order", LAYER, "words"),)),
+    PageRow("tokens"),
     PageRow(
         "queries_keys_values",
         "layer",
@@ -115,9 +115,9 @@ PAGES: tuple[PageRow, ...] = (
         shown_of=LAYER_AND_HEAD,
         but=(Part("search", ()),),
     ),
-    PageRow("flat", "more", attention=True, but=(Part("stages", HEAD),)),
-    PageRow("shapes_and_cost", "more", but=(Part("notes", LAYER_AND_HEAD),)),
-    PageRow("class", "more", alone=False, shown_of=LAYER_AND_HEAD, asks=True),
+    PageRow("flat", "more", attention=True),
+    PageRow("shapes_and_cost", "more"),
+    PageRow("class", "more", alone=False, asks=True),
 )
 #: Each page's row by its name.
 ROWS: dict[str, PageRow] = {row.name: row for row in PAGES}

@@ -10,15 +10,12 @@ from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from model import Edit, Trace
-from model.analysis import cosine_similarity, mean_cosine, nearest_rows
-from model.config import PRESETS
-from model.embedding import SinusoidalPositions
+from model.analysis import mean_cosine, nearest_rows
 from model.fillers import FilledUp, fill_up
 from model.neurons import Positionwise, positionwise, pushes
 from model.pipeline import SPECIAL_TOKENS
 from model.sweep import number, sweep
 from model.without import Answers, Fate, answers, fates
-from pages.ui.figures import Axis, Figure, heatmap
 from pages.ui.figures.notation import symbols
 from pages.ui.figures.theme import font_size, mode
 from pages.ui.runs import pipelines
@@ -28,7 +25,6 @@ from pages.ui.text import language
 
 BEST = 5  # guesses shown for each layer
 T = TypeVar("T")
-Drawn = tuple[np.ndarray, np.ndarray, Figure, Figure]
 
 
 def once_a_look(most: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
@@ -50,23 +46,6 @@ def neighbours(name: str, piece: int) -> tuple[list[str], np.ndarray, float]:
     special = [number for number, shown in enumerate(vocabulary) if shown in SPECIAL_TOKENS]
     best, cosines = nearest_rows(E, piece, leave_out=special)
     return [vocabulary[i] for i in best], cosines, mean_cosine(E, piece)
-
-
-def sinusoids() -> np.ndarray:
-    """The positions of the sentence model: (place, d_model)."""
-    return SinusoidalPositions(PRESETS["text"].d_model, PRESETS["text"].max_len).table.numpy()
-
-
-@once_a_look(32)
-def whole_table(name: str, place: str, dimension: str) -> Drawn:
-    """All positions of the sentence model ("sinusoidal") or the digit model ("learned"), how alike they are, and both
-    as pictures: the same for every input, so drawn once. place, dimension: titles of axes. Raises WeightsError.
-    """
-    digits = name == "learned"
-    table = pipelines.pipeline("digits").network.embedding.positions.table.numpy() if digits else sinusoids()
-    alike, places = cosine_similarity(table), Axis(place)
-    drawn = heatmap(table, places, Axis(dimension), square=False, height=330)
-    return table, alike, drawn, heatmap(alike, places, places, limit=1.0, height=400)
 
 
 @st.cache_data(max_entries=128, show_spinner=False)

@@ -63,12 +63,8 @@ def chosen_cell(view: View, key: str) -> tuple[int, ...]:
 
 
 def limit(view: View, key: str) -> float:
-    """The value of the strongest colour, of this head, of this layer, or of all layers: see `far_out.strongest`."""
-    if view.choice.range != "all":
-        return far_out.strongest(view, key, view.measure(key, every_head=view.choice.range == "layer"))
-    row = view.trace.graph[key].row
-    alike = [quantity.key for quantity in view.trace.graph if quantity.row == row]
-    return max(far_out.strongest(view, one, view.measure(one, every_head=True)) for one in alike)
+    """The value of the strongest colour: see `far_out.strongest`."""
+    return far_out.strongest(view, key, view.measure(key))
 
 
 def draw_map(
@@ -87,6 +83,8 @@ def draw_map(
     keys: bool = True,
     follows: bool | None = None,
     spare: int = 0,
+    aloud: bool = False,
+    large: bool = False,
 ) -> None:
     """The map of one quantity (of the chosen head), each cell of which can be clicked.
 
@@ -95,7 +93,10 @@ def draw_map(
     into focus, on pages that show several. keys: whether Shift and an arrow move the cell.
     follows: of maps side by side, whether another one names the rows for it, too; on a phone, each for itself. Their
     headings are of one height, so that rows stand beside rows: no equation stands there. spare: the map grows with the
-    screen, but for so many pixels that stay free below it.
+    screen, but for so many pixels that stay free below it. aloud: the sentence is this map's text alternative alone; it
+    is written elsewhere, for several maps. large: it is the
+    picture of the page, with its columns named above, numbers in its cells where they fit, and cells that fill its
+    column.
     """
     quantity = view.trace.quantity(key)
     shown = view.measure(key)
@@ -124,7 +125,10 @@ def draw_map(
         square=quantity.axes[-1] == "key",
         line_colour=line_colour,
         height=height,
+        corner=plain("axis.corner") if large else None,
     )
+    if large:
+        figure.layout["meta"] = {**figure.layout.get("meta", {}), "numbers": True, "large": True, "wide": True}
     if follows:
         figure.layout["meta"] = {**figure.layout.get("meta", {}), "follows": True}
     if spare:
@@ -144,10 +148,12 @@ def draw_map(
     picked = (not across.labels), (not down.labels)
     if outlined and keys:
         view.moves(outlined, shown.values.shape, choose)
+    beyond = "" if far is None else far_out.in_words(far, shown.values, (across, down), end)
     view.picture(
         _name(key),
         figure,
-        sentence if far is None else f"{sentence} {far_out.in_words(far, shown.values, (across, down), end)}".strip(),
+        f"{sentence} {beyond}".strip(),
+        written=beyond if aloud else None,
         quantity=quantity,
         values=shown.values,
         title=title,
@@ -241,7 +247,7 @@ def cell_map(
     `draw_map`.
     """
     cell = cell or chosen_cell(view, key)
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns([1, 1] if look.get("large") else [3, 2], gap="medium")
     with left:
         draw_map(view, key, sentence, cell=cell, **look)
         if below:
@@ -256,16 +262,18 @@ def cell_map(
 def cell_maps(
     view: View,
     keys: Sequence[str],
-    sentences: Sequence[str],
+    sentences: Sequence[str] | str,
     looks: Sequence[dict] = (),
     *,
     stacked: int = 0,
     first: int = -1,
+    below: Callable[[], None] | None = None,
 ) -> str:
     """Several maps, and the arithmetic of the one in focus: that which was clicked. Returns its key.
 
     They stand ABREAST side by side; or stacked, as wide maps want it, so many in a row. The chosen cell is outlined in
-    each map with the same axes. looks: for each, as for `draw_map`. first: the map in focus before any was clicked.
+    each map with the same axes. sentences: one for each map, or one for all, below them. looks: for each map, as for
+    `draw_map`. first: the map in focus before any was clicked. below: draws what stands under the arithmetic.
     """
     named = {_name(key): key for key in keys}
     focused = named.get(view.choice.stage or "", keys[first])
@@ -274,17 +282,24 @@ def cell_maps(
     left, right = st.columns([3, 2] if stacked or len(widths) == 1 else [sum(widths), 1.5], gap="small")
     with left:
         places = [place for _ in keys[:: len(widths)] for place in st.columns(widths, gap="small")]
-    for at, (place, key, sentence) in enumerate(zip(places, keys, sentences, strict=False)):
+    together = isinstance(sentences, str)
+    each = [sentences] * len(keys) if together else sentences
+    for at, (place, key, sentence) in enumerate(zip(places, keys, each, strict=False)):
         beside = keys[at - at % len(widths)]  # the map that names its rows
         follows = beside != key and view.trace.axes(beside)[-2] == view.trace.axes(key)[-2] if len(widths) > 1 else None
         outlined = cell if view.trace.axes(key) == view.trace.axes(focused) else None
-        look = looks[at] if looks else {}
+        look = {"aloud": together, **(looks[at] if looks else {})}
         with place:
             draw_map(view, key, sentence, cell=outlined, focus=True, keys=key == focused, follows=follows, **look)
             if view.beside(key):
                 draw_other(view, key, outlined, **look)
+    if together:
+        with left, st.container(key="reading"):
+            st.markdown(sentences)
     with right:
         working(view, focused, cell)
+        if below:
+            below()
     return focused
 
 

@@ -1,0 +1,80 @@
+"""How a sentence is cut into tokens, what each of them is, and how a word is cut that is not in the vocabulary."""
+
+import pandas as pd
+import streamlit as st
+
+from model.analysis import cut_words, piece_kinds, spelled, units
+from model.pipeline import TextReader
+from pages.ui.components.tables import draw_table
+from pages.ui.text import literal, plain, texts_of
+from pages.ui.view import View
+
+MOST_TRIED = 5  # beginnings of a word that were looked up in vain and are shown
+MOST_CUT, MOST_SIMPLIFIED = 3, 4  # words
+BADGES = {"first": "orange", "later": "orange", "unk": "red", "cls": "violet", "sep": "violet", "mask": "violet"}
+text, word = texts_of("tokens")
+
+
+def tokenization(view: View) -> None:
+    """The tokens, how they were cut, and the table of their ids."""
+    groups = units(view.tokens, spaces=False)  # several tokens may make one character
+    pieces = [spelled([view.tokens[place] for place in group]) for group in groups]
+    kinds = piece_kinds(pieces)
+    named = zip(pieces, kinds, strict=True)
+    st.markdown(" ".join(f":{BADGES.get(kind, 'gray')}-badge[{literal(piece)}]" for piece, kind in named))
+    st.markdown(text("read_pieces", pieces=len(view.tokens), vocabulary=f"{view.config.vocab_size:,}"))
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        table_of_tokens(view, groups, pieces, kinds)
+    with right:
+        how_it_was_read(view)
+
+
+def table_of_tokens(view: View, groups: list[list[int]], pieces: list[str], kinds: list[str]) -> None:
+    """Each token, its id, its position, and what it is."""
+    ids = [[view.trace.ids[place] for place in group] for group in groups]
+    several = len(groups) < len(view.tokens)
+    first = [group[0] for group in groups]
+    sentences = [chr(ord("A") + view.trace.segments[place]) for place in first if view.trace.segments]
+    table = pd.DataFrame(
+        {
+            word("column_piece"): pieces,
+            word("column_id"): [", ".join(map(str, own)) if several else own[0] for own in ids],
+            "pos": pd.array([view.trace.rows[place] for place in first], dtype="Int64"),
+            **({word("column_segment"): sentences} if "B" in sentences else {}),
+            word("column_kind"): [word(f"kind_{kind}") for kind in kinds],
+        },
+        index=[place + 1 for place in first],
+    )
+    draw_table(table, "tokens.pieces", height=min(38 + 35 * len(first), 740))
+
+
+def how_it_was_read(view: View) -> None:
+    """What was normalized before cutting, how words were cut, and what the marks of this vocabulary mean."""
+    reader, given = view.pipeline.reader, view.given
+    if not isinstance(reader, TextReader):
+        return
+    if isinstance(given, str) and (simplified := reader.simplified(given)[:MOST_SIMPLIFIED]):
+        pairs = plain("common.semicolon").join(f"{typed} → {read}" for typed, read in simplified)
+        st.info(text("simplified", words=pairs), icon=":material/spellcheck:")
+    rare = reader.pieces(word("rare_word"))
+    cut = cut_words(view.tokens)[:MOST_CUT] or [rare] * any(piece.startswith("##") for piece in rare)
+    for parts in cut:
+        st.markdown(text("read_cut", word=spelled(parts), n=len(parts), pieces=" + ".join(parts)))
+        steps_of_cutting(reader.looked_up(spelled(parts)))
+    if cut and reader.looked_up(spelled(cut[0])):
+        st.caption(text("about_wordpiece"))
+    if reader.space:
+        st.caption(text("read_space", space=reader.space))
+    if getattr(reader, "proteins", False):
+        st.caption(text("proteins"))
+
+
+def steps_of_cutting(looked_up: list[list[str]]) -> None:
+    """The beginnings that were looked up, in grey those that are not in the vocabulary."""
+    lines = []
+    for *missed, found in looked_up:
+        shown = missed if len(missed) <= MOST_TRIED else [*missed[: MOST_TRIED - 1], "…", missed[-1]]
+        passed = " · ".join(f":gray[{literal(piece)}]" for piece in shown)
+        lines.append("- " + (f"{passed} → " if passed else "") + f"**{literal(found)}**")
+    st.markdown("\n".join(lines))
