@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from model import Edit
 from model.config import PRESETS
 from model.graph import graph
+from model.pipeline import MOST_CHARACTERS
 from pages.ui.state import pictures, sketch
 from pages.ui.state.choice import FIELDS, PIPELINES, Choice, CostSettings
 from pages.ui.state.link import select
-from pages.ui.state.link_values import MOST_CHARACTERS, MOST_EDITS, moved
+from pages.ui.state.link_values import MOST_EDITS, moved
 from tests.fuzz_links import grown
 
 KEYS = [quantity.key for quantity in graph(PRESETS["text"]) if quantity.traced]
