@@ -96,7 +96,7 @@ class Page(View):
         """
 
     def choose_part(self, names: Sequence[str]) -> str:
-        """Draw the buttons of the parts, and what else stands in their row; returns the part to draw."""
+        """Draw the buttons of the parts, and what else stands in their `row`; returns the part to draw."""
         return self.panel(*names) if len(names) > 1 else names[0]
 
     def code(self) -> Sequence[object]:
@@ -121,7 +121,9 @@ class Page(View):
         parts = self.parts()
         look = {"horizontal": True, "vertical_alignment": "center"} if self.choice.big else {}
         with st.container(key="controls", **look):  # in a presentation all in one row
-            part = self.choose_part(list(parts))
+            self.row = st.container(horizontal=True, vertical_alignment="center")
+            with self.row:
+                part = self.choose_part(list(parts))
             self.choose_place()
         parts[part]()
 

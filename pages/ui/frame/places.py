@@ -50,4 +50,4 @@ def choose(name: str, most: int, *, brief: bool = False) -> None:
         either(name, label, range(most), numbers, now)
     else:
         look = bound(f"pick.{name}", now, lambda place: link.select(**{name: place}), anew=True, among=range(most))
-        st.selectbox(label, range(most), format_func=numbers.__getitem__, width=120 if brief else 150, **look)
+        st.selectbox(label, range(most), format_func=numbers.__getitem__, width=150, **look)
