@@ -277,8 +277,8 @@ def cell_maps(
 
     They stand ABREAST side by side; or stacked, as wide maps want it, so many in a row; in a presentation without the
     arithmetic. The chosen cell is outlined in each map with the same axes. sentences: one for each map, or one for all,
-    below them. looks: for each map, as for `draw_map`. first: the map in focus before any was clicked. below: draws what
-    stands under the arithmetic.
+    below them. looks: for each map, as for `draw_map`. first: the map in focus before any was clicked. below: draws
+    what stands under the arithmetic.
     """
     named = {_name(key): key for key in keys}
     focused = named.get(view.choice.stage or "", keys[first])
