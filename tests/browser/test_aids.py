@@ -110,7 +110,7 @@ LETTERS = """() => {
 
 
 def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/shapes_and_cost?lang=en")
+    page.goto(f"{app_url}/shapes_and_cost?lang=en&panel=parameters")
     page.wait_for_function(f"() => ({LETTERS})()")
     small = page.evaluate(LETTERS)
     open_settings(page)

@@ -183,6 +183,8 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
             widest = max(map(text_width, axis["ticktext"]), default=1) * axis["tickfont"]["size"]
             needed["t"] = math.ceil(margin["t"] + 0.71 * (widest + axis["tickfont"]["size"]) + 6)
             needed["r"] = math.ceil(margin["r"] + 0.71 * text_width(axis["ticktext"][-1]) * axis["tickfont"]["size"])
+        elif axis.get("side") == "top" and layout.get("annotations"):  # two lines of them
+            needed["t"] = math.ceil(margin["t"] + 2.7 * size)
         if not axis.get("automargin") or axis.get("side", "") in ("top", "right"):
             continue
         names = [text_width(name) for name in every.get(along) or axis.get("ticktext", ())]
@@ -407,6 +409,6 @@ def tile_layout(
     y = axis_layout(rows, n_rows) | {"range": [n_rows - 0.48, -0.52]}
     if square:
         x |= {"constrain": "domain", "constraintoward": "left"}
-        y |= {"constrain": "domain", "scaleanchor": "x"}
+        y |= {"constrain": "domain", "constraintoward": "top", "scaleanchor": "x"}
     shapes = [] if chosen is None else [outline(*chosen)]
     return {"xaxis": x, "yaxis": y, "shapes": shapes} | look(height) | TO_THE_NEAREST

@@ -19,6 +19,7 @@ from pages.ui.view import View
 
 ABREAST = 3  # maps side by side
 LEAST = 360  # pixels: the height of a map that grows with the screen, where that is low
+LOW = 380  # the height of several maps in a presentation, so that their sentence stands on the first screen
 #: The field of Choice in which a place along each axis is kept.
 FIELDS = {
     "token": "token",
@@ -241,12 +242,16 @@ def cell_map(
     below: Callable[[], None] | None = None,
     **look: object,
 ) -> None:
-    """One map, and beside it what there is to say `about` its chosen cell: mostly its arithmetic.
+    """One map, and beside it what there is to say `about` its chosen cell: mostly its arithmetic. In a presentation the
+    map alone.
 
     cell: the chosen one, where it is not that of `chosen_cell`. below: draws what stands under the map. look: as for
     `draw_map`.
     """
     cell = cell or chosen_cell(view, key)
+    if view.choice.big and not view.beside(key):  # one picture, as large as the screen lets it
+        draw_map(view, key, sentence, cell=cell, **look)
+        return
     left, right = st.columns([1, 1] if look.get("large") else [3, 2], gap="medium")
     with left:
         draw_map(view, key, sentence, cell=cell, **look)
@@ -288,7 +293,9 @@ def cell_maps(
         beside = keys[at - at % len(widths)]  # the map that names its rows
         follows = beside != key and view.trace.axes(beside)[-2] == view.trace.axes(key)[-2] if len(widths) > 1 else None
         outlined = cell if view.trace.axes(key) == view.trace.axes(focused) else None
-        look = {"aloud": together, **(looks[at] if looks else {})}
+        look = {"aloud": together, "height": LOW if together and view.choice.big else None} | (
+            looks[at] if looks else {}
+        )
         with place:
             draw_map(view, key, sentence, cell=outlined, focus=True, keys=key == focused, follows=follows, **look)
             if view.beside(key):
