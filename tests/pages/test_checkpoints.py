@@ -204,7 +204,7 @@ def test_a_head_gives_words_or_classes(kind: str, monkeypatch: pytest.MonkeyPatc
         ("BertForSequenceClassification", "feed_forward", "neuron", "feed_forward.up"),
         ("BertForSequenceClassification", "feed_forward", "writes", "feed_forward.no_words"),
         ("BertForSequenceClassification", "what_if", "residuals", "what_if.read_map_moved"),
-        ("ViTModel", "feed_forward", "neuron", "feed_forward.fires_title"),
+        ("ViTModel", "feed_forward", "neuron", "neuron.not_measured_yet"),
     ],
 )
 def test_who_answers_with_no_words_has_every_part_that_can_be(

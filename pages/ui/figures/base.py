@@ -172,7 +172,7 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
     for bar in bars:
         if bar.get("orientation") == "h":
             side = "b" if bar["yanchor"] == "top" else "t"
-            needed[side] = margin[side] + math.ceil(3.5 * size if side == "t" else 2 * size + 8)
+            needed[side] = margin[side] + math.ceil(3.5 * size if side == "t" else 2 * size + 10)
     if layout.get("yaxis", {}).get("scaleanchor"):  # of square cells its height decides, too
         across, down = (np.ptp(layout[axis].get("range", (0, 1))) for axis in ("xaxis", "yaxis"))
         high = layout["height"] - needed.get("t", margin["t"]) - margin["b"] - 4.3 * size
@@ -194,7 +194,7 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
         upright = side == "b" and (axis.get("tickangle") == 0 or widest * standing < length)
         deep = 1.3 * size if upright else max(widest, 1.2 * size)
         title = 3 * size if axis.get("title", {}).get("text") else 6
-        needed[side] = math.ceil(margin[side] + deep + title + 2 * axis.get("linewidth", 0))
+        needed[side] = max(needed.get(side, 0), math.ceil(margin[side] + deep + title + 2 * axis.get("linewidth", 0)))
     return needed
 
 

@@ -78,7 +78,7 @@ def band(
     where the quantity is in focus. least: pixels, below which the picture scrolls sideways.
     """
     measures = [view.measure(column.key) for column in columns]
-    drawn = [measure.less_nothing().values for measure in measures]
+    drawn = [measure.values for measure in measures]
     beside = bool(view.other) and view.beside(columns[0].key)
     fields = [[field(one.key, axis) for axis in view.trace.axes(one.key)[-2:]] for one in columns]
 
