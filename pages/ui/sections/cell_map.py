@@ -64,12 +64,8 @@ def chosen_cell(view: View, key: str) -> tuple[int, ...]:
 
 
 def limit(view: View, key: str) -> float:
-    """The value of the strongest colour, of this head, of this layer, or of all layers: see `far_out.strongest`."""
-    if view.choice.range != "all":
-        return far_out.strongest(view, key, view.measure(key, every_head=view.choice.range == "layer"))
-    row = view.trace.graph[key].row
-    alike = [quantity.key for quantity in view.trace.graph if quantity.row == row]
-    return max(far_out.strongest(view, one, view.measure(one, every_head=True)) for one in alike)
+    """The value of the strongest colour: see `far_out.strongest`."""
+    return far_out.strongest(view, key, view.measure(key))
 
 
 def draw_map(
@@ -89,6 +85,7 @@ def draw_map(
     follows: bool | None = None,
     spare: int = 0,
     aloud: bool = False,
+    large: bool = False,
 ) -> None:
     """The map of one quantity (of the chosen head), each cell of which can be clicked.
 
@@ -98,7 +95,9 @@ def draw_map(
     follows: of maps side by side, whether another one names the rows for it, too; on a phone, each for itself. Their
     headings are of one height, so that rows stand beside rows: no equation stands there. spare: the map grows with the
     screen, but for so many pixels that stay free below it. aloud: the sentence is this map's text alternative alone; it
-    is written elsewhere, for several maps.
+    is written elsewhere, for several maps. large: it is the
+    picture of the page, with its columns named above, numbers in its cells where they fit, and cells that fill its
+    column.
     """
     quantity = view.trace.quantity(key)
     shown = view.measure(key)
@@ -127,7 +126,10 @@ def draw_map(
         square=quantity.axes[-1] == "key",
         line_colour=line_colour,
         height=height,
+        corner=plain("axis.corner") if large else None,
     )
+    if large:
+        figure.layout["meta"] = {**figure.layout.get("meta", {}), "numbers": True, "large": True, "wide": True}
     if follows:
         figure.layout["meta"] = {**figure.layout.get("meta", {}), "follows": True}
     if spare:
@@ -240,13 +242,17 @@ def cell_map(
     below: Callable[[], None] | None = None,
     **look: object,
 ) -> None:
-    """One map, and beside it what there is to say `about` its chosen cell: mostly its arithmetic.
+    """One map, and beside it what there is to say `about` its chosen cell: mostly its arithmetic. In a presentation the
+    map alone.
 
     cell: the chosen one, where it is not that of `chosen_cell`. below: draws what stands under the map. look: as for
     `draw_map`.
     """
     cell = cell or chosen_cell(view, key)
-    left, right = st.columns([3, 2], gap="medium")
+    if view.choice.big and not view.beside(key):  # one picture, as large as the screen lets it
+        draw_map(view, key, sentence, cell=cell, **look)
+        return
+    left, right = st.columns([1, 1] if look.get("large") else [3, 2], gap="medium")
     with left:
         draw_map(view, key, sentence, cell=cell, **look)
         if below:
