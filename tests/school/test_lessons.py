@@ -222,17 +222,6 @@ def test_what_a_step_reads_comes_of_its_query_and_the_keys_of_the_source() -> No
     assert here.trace.written[step] == truth.said["piece"] and here.trace.tokens[source] == truth.said["key"]
 
 
-def test_a_word_is_called_passed_over_where_no_step_of_any_head_takes_much_from_it() -> None:
-    told_of = []
-    for here in cases_of("translation"):
-        if truth := truth_of(QUESTIONS["source"], here):
-            most = here.trace.over_layers("cross.weights", "decoder.").max(axis=(0, 1, 2))
-            names = {name for name, one in zip(here.trace.tokens, most, strict=True) if one < 0.3 and name.isalnum()}
-            told_of.append("why_passed_over" in truth.told)
-            assert told_of[-1] == bool(names) and all(name in str(truth.said["passed_over"]) for name in names)
-    assert told_of
-
-
 def test_without_the_ffn_the_answer_has_what_a_run_without_gives_it() -> None:
     here, truth = told("thinks")
     now, bare = changed(here), changed(here, Edit("layers.{l}.ffn.output", "zero"))

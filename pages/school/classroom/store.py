@@ -485,7 +485,7 @@ class Store:
                 if not self._file:  # several workers begin at once, and IF NOT EXISTS is no help against that
                     now.execute(text("SELECT pg_advisory_xact_lock(20170612)"))
                 _tables.create_all(now)
-                now.execute(text("DROP TABLE IF EXISTS pictures"))  # which earlier versions kept
+                now.execute(text("DROP TABLE IF EXISTS pictures"))  # of earlier versions
             self._ready = self._there()
 
     def _there(self) -> int | None:

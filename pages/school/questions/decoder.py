@@ -1,7 +1,5 @@
 """Questions about encoder and decoder."""
 
-import numpy as np
-
 from model.analysis import placed
 from model.translator import TranslationTrace
 from pages.school.questions.case import Case, Truth
@@ -10,7 +8,6 @@ from pages.school.questions.question import question
 
 MOST_OPTIONS = 24  # tokens of which one can be tapped
 HARD = 0.5  # the weight from which on a head looks hard at a token
-PASSED_OVER = 0.3  # the weight that a word of the source gets nowhere, from any step in any head
 
 
 @question(
@@ -43,14 +40,10 @@ def read_to_write(case: Case) -> Truth | None:
     key = int(row.argmax())
     said = {"layer": layer + 1, "head": head + 1, "piece": trace.written[step], "key": names[key]}
     said |= {"share": float(row[key]), "tokens": len(names), "even": 1 / len(names)}
-    every = np.stack([trace[f"decoder.layers.{one}.cross.weights"].max(axis=(0, 1)) for one in range(decoder.layers)])
-    passed_over = [i for i in sources if every[:, i].max() < PASSED_OVER]
-    said |= {"passed_over": ", ".join(names[i] for i in passed_over), "least": PASSED_OVER}
     bars = tuple((name, float(value)) for name, value in zip(names, row, strict=True))
     place = {"layer": layer, "head": head, "step": step, "token": key}
-    told = ("why", "why_passed_over") if passed_over else ("why",)
     options = tuple(names[i] for i in sources)
-    return Truth(names[key], margin, said, bars, place, options=options, literal=True, told=told)
+    return Truth(names[key], margin, said, bars, place, options=options, literal=True)
 
 
 @question(

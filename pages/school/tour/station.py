@@ -30,6 +30,7 @@ from pages.ui.page import Page
 from pages.ui.state import sketch
 from pages.ui.text import joined, literal, plain, texts_of, unmarked
 
+LONG = 12  # tokens of a sentence of which our small translator may well leave something out
 EXAMPLE = 3  # the digit that stations about a drawing read, where the reader has typed a sentence
 text, word = texts_of("lesson")
 
@@ -76,6 +77,8 @@ class Station:
         line = " ".join(f":red[**{literal(name)}**]" if name == "[MASK]" else literal(name) for name in pieces)
         if isinstance(trace, TranslationTrace) and trace.beams:
             line += f"  \n> :gray[→ {literal(trace.beams[0].text)}]"
+            if len(trace.tokens) > LONG:
+                line += f"  \n> :gray[{text('may_leave_out')}]"
         return f"> {line}"
 
     def answer(self) -> None:
