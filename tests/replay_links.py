@@ -146,14 +146,14 @@ def _of_one_page() -> Iterator[tuple[str, str]]:
         yield "translation", f"s={TIRED}&{PLACE}&step=3&edits={edit}&panel={panel}"
     for stage in ("scores", "scaled", "masked", "weights", "heads"):
         yield "attention", f"s={TIRED}&{CHOSEN}&stage={stage}"
-        yield "attention", f"s={TIRED}&{CHOSEN}&stage={stage}&hide_special=true&range=all"
+        yield "attention", f"s={TIRED}&{CHOSEN}&stage={stage}&hide_special=true"
         yield "attention", f"{FOUR}&{CHOSEN}&stage={stage}"
     yield from (
         ("attention", f"{given}&{CHOSEN}&why=1&stage={s}")
         for given in (f"s={TIRED}", FOUR)
         for s in ("scaled", "weights")
     )
-    for way in ("map&range=layer", "row&range=layer", "lines&least=0", "row&hide_special=true", "lines&least=20"):
+    for way in ("map", "row", "lines", "row&hide_special=true"):
         yield "attention", f"s={TIRED}&{CHOSEN}&as={way}"
     for block, stages in INSIDE.items():
         yield from (
@@ -168,7 +168,7 @@ def _of_one_page() -> Iterator[tuple[str, str]]:
     yield "answer", f"{FOUR}&output=4&against=9&stage=logits"
     yield from (("answer", f"{given}&panel=wrote") for given in (f"s={CAT}&token=4", FOUR))
     yield from (("feed_forward", f"s={TIRED}&{PLACE}&stage={stage}&component=9") for stage in ("hidden", "output"))
-    yield "heads", f"s={TIRED}&subset=1.1_2.3_6.8&every_layer=true&panel=average"
+    yield "heads", f"s={TIRED}&panel=average"
     yield "home", f"s={TIRED}&decoder=true&panel=shapes"
     yield "tokens", f"s={TIRED}&stage=positions&component=5"
     yield from (("add_and_norm", f"s={TIRED}&sublayer=2&panel={panel}") for panel in PANELS["add_and_norm"])

@@ -13,33 +13,28 @@ from model.encoder import EncoderLayer
 from model.graph import Sublayer
 from model.rms import RMSNorm, centred
 from pages.add_and_norm.why_add_and_norm import why_not_batch_norm, why_sums
-from pages.ui.components.tables import draw_table
-from pages.ui.figures import ADDED, AFTER, BEFORE, Axis, grouped_bars, outlines, spreads
-from pages.ui.figures.theme import scaled
+from pages.ui.figures import ADDED, AFTER, BEFORE, Axis, grouped_bars, outlines
 from pages.ui.frame.pickers import either
 from pages.ui.page import Page
 from pages.ui.runs.measure import of_both
-from pages.ui.sections import far_out
-from pages.ui.sections.cell_map import cell_maps
+from pages.ui.sections.band import Column, band
+from pages.ui.sections.cell_map import chosen_cell
 from pages.ui.sections.without import alike_without
-from pages.ui.state.choice import Choice
+from pages.ui.sections.working import working
 from pages.ui.state.link import select
-from pages.ui.text import plain, texts_of
+from pages.ui.text import t, texts_of
 from pages.ui.text.numbers import written
 
 AFTER_SUM = r"\operatorname{%s}\bigl(X + \operatorname{Sublayer}(X)\bigr)"
 BEFORE_SUBLAYER = r"X + \operatorname{Sublayer}\bigl(\operatorname{%s}(X)\bigr)"
 JUST_THE_SUM = r"X + \operatorname{Sublayer}(X)"
 FORMER = {"values": "maps", "without": "ablation", "why": "ablation"}
+USUAL = 0.99  # share of all numbers below the strongest colour
 text, word = texts_of("add_and_norm")
 
 
 class AddAndNorm(Page):
     former = FORMER
-
-    def __init__(self, choice: Choice) -> None:
-        self.asked_for_values = choice.panel == "values"
-        super().__init__(choice)
 
     @property
     def sub(self) -> Sublayer:
@@ -103,15 +98,10 @@ class AddAndNorm(Page):
     def above(self) -> None:
         if self.rms:
             st.caption(text("simpler"))
-        sublayers = self.trace.graph.sublayers(self.layer)
-        names = [word(f"place_{each.name}") for each in sublayers]
-        self.row = st.container(horizontal=True, vertical_alignment="bottom")
-        with self.row:
-            either("sublayer", word("place"), range(1, len(sublayers) + 1), names, sublayers.index(self.sub) + 1)
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         parts: dict[str, Callable[[], None]] = {"maps": self.maps, "ways": self.ways_pictures}
-        if self.kind != "single" or self.knows_gradients:
+        if self.kind != "single" or self.knows_gradients or not self.rms:
             parts["ablation"] = self.ablation
         return parts
 
@@ -126,10 +116,15 @@ class AddAndNorm(Page):
             alike_without(self)
         if self.knows_gradients:
             why_sums(self)
+        if not self.rms:
+            why_not_batch_norm(self, self.trace[self.normed], self.standardised(self.trace), self.epsilon)
 
     def choose_part(self, names: Sequence[str]) -> str:
-        with self.row:
-            return super().choose_part(names)
+        part = super().choose_part(names)
+        sublayers = self.trace.graph.sublayers(self.layer)
+        words, now = [word(f"place_{each.name}") for each in sublayers], sublayers.index(self.sub) + 1
+        either("sublayer", word("place"), range(1, len(sublayers) + 1), words, now, label_visibility="collapsed")
+        return part
 
     def code(self) -> Sequence[object]:
         return (EncoderLayer, RMSNorm) if self.rms else (EncoderLayer,)
@@ -143,39 +138,45 @@ class AddAndNorm(Page):
             self.cosines_picture()
 
     def maps(self) -> None:
-        """Every quantity on the way, the arithmetic of the chosen cell, and the values of each token."""
+        """Every quantity on the way in one band; below it the arithmetic of the chosen cell, and the token's values."""
         # In order of computation, wherever LayerNorm stands.
         sub, norm_first = self.sub, self.sub.norm_first
         own = [sub.norm] if sub.norm else []
         steps = [sub.before, *own * norm_first, sub.output, sub.sum, *own * (not norm_first)]
-        # One range of colours for all maps, so that they can be compared; the few largest values saturate.
+        # One range of colours for all of them, so that they can be compared; the few largest values saturate.
         drawn = np.abs([self.measure(key).less_nothing().values for key in steps])
-        far = any(far_out.far_out(self, key, values) for key, values in zip(steps, drawn, strict=True))
-        limit = float(np.quantile(drawn, 0.99 if far else 0.995))
-        before, found, total = (self.trace[key] for key in (sub.before, sub.output, sub.sum))
-        component = self.choice.component
-        if component is None or component >= self.config.d_model:  # chosen where vectors are wider
-            component = int(np.abs(total[self.token]).argmax())
-        cell = self.token, component
-        x, o = (round(float(values[cell]), 4) for values in (before, found))
-        added = {"x": f"{x:.4f}", "o": f"({written(f'{o:.4f}')})" if o < 0 else f"{o:.4f}", "sum": f"{x + o:.4f}"}
-        spread, push = self.spread(self.trace[self.normed]), self.pushes()
-        typical = np.median(push[np.isfinite(push)]) if np.isfinite(push).any() else 0.0
-        spreads_before = {"low": f"{spread.min():.3f}", "high": f"{spread.max():.3f}"}
-        said = {
-            self.norm: text(f"read_norm{self.rms or self.unshifted}", unit=self.unit(), **spreads_before),
-            sub.before: text("read_input" if sub.norm else "read_input_normed", limit=f"{limit:.2f}"),
-            sub.output: text("read_output", share=f"{typical:.0%}") + self.read_layer_scale(),
-            sub.sum: text("read_add", token=self.called[self.token], component=cell[1] + 1, **added),
-        }
+        limit = float(np.quantile(drawn, USUAL)) or None
         titles = {self.norm: "normed", sub.before: "was_there", sub.output: f"found_{sub.name}", sub.sum: "the_sum"}
-        low = scaled(min(230, 60 + 10 * len(self.tokens)))
-        looks = [{"title": word(titles[key]), "height": low, "strongest": limit} for key in steps]
-        cell_maps(self, steps, [said[key] for key in steps], looks, stacked=2)
-        look = {"icon": ":material/unfold_more:", "key": "add_and_norm.values", "on_change": "rerun"}
-        with st.expander(word("values"), expanded=self.asked_for_values, **look) as box:
-            if box.open:
-                self.values_pictures()
+        columns = [Column(key, word(titles[key]), limit=limit) for key in steps]
+        focus = next((one.key for one in columns if one.name == self.choice.stage), steps[-1])
+        cell = chosen_cell(self, focus)
+        marks = dict.fromkeys(steps, cell[1])
+        look = {"title": word("maps"), "focus": focus, "marks": marks, "least": 160 * len(steps)}
+        band(self, "maps", columns, self.read(focus, cell), **look)
+        left, right = st.columns([1, 1], gap="medium")
+        with left:
+            working(self, focus, cell)
+        with right:
+            self.histogram()
+
+    def read(self, key: str, cell: tuple[int, ...]) -> str:
+        """What the map of one quantity says. cell: the chosen one."""
+        sub = self.sub
+        if self.touched(key):
+            return t("change.no_law")
+        if key == sub.output:
+            push = self.pushes()
+            typical = np.median(push[np.isfinite(push)]) if np.isfinite(push).any() else 0.0
+            return text("read_output", share=f"{typical:.0%}") + self.read_layer_scale()
+        if key == sub.sum:
+            x, o = (round(float(self.trace[part][cell]), 4) for part in (sub.before, sub.output))
+            added = {"x": f"{x:.4f}", "o": f"({written(f'{o:.4f}')})" if o < 0 else f"{o:.4f}", "sum": f"{x + o:.4f}"}
+            return text("read_add", token=self.called[self.token], component=cell[1] + 1, **added)
+        if key == sub.before and sub.norm:
+            return text("read_input")
+        spread = self.spread(self.trace[self.normed])
+        ends = {"low": f"{spread.min():.3f}", "high": f"{spread.max():.3f}"}
+        return text(f"read_norm{self.rms or self.unshifted}", unit=self.unit(), **ends)
 
     def read_layer_scale(self) -> str:
         """By what the sub-layer's output was multiplied, where it is; else nothing."""
@@ -251,51 +252,10 @@ class AddAndNorm(Page):
         kinds, ends = ("cosine_found", after), None if self.differs else (-1, 1)
         self.bars_of_each("cosines", "axis_cosine", self.two_cosines, kinds, (ADDED, AFTER), said, value_range=ends)
 
-    def values_pictures(self) -> None:
-        """LayerNorm: the values that go in and come out, of every token and of the selected one."""
-        token = self.token
-        entered = self.trace[self.normed]
-        mean, deviation = entered.mean(axis=1), self.spread(entered)
-        drawn = self.measure(lambda run: np.stack([run[self.normed], run[self.norm]]), ("", "token", "d_model"))
-        drawn = drawn.less_nothing()
-        both, share = [word("before"), word(f"after{self.unshifted}")], [0.05, 0.25, 0.5, 0.75, 0.95]
-        columns = st.columns([1, 1])
-        with columns[0]:
-            self.picture(
-                "spreads",
-                spreads(
-                    dict(zip(both, drawn.values, strict=True)),
-                    self.token_axis("axis.token"),
-                    word("axis_value"),
-                    (BEFORE, AFTER),
-                ),
-                text("read_spreads", low=f"{mean.min():.3f}", high=f"{mean.max():.3f}"),
-                table=pd.DataFrame(
-                    np.quantile(np.concatenate(drawn.values), share, axis=1).T,
-                    index=[f"{when} · {name}" for when in both for name in self.named],
-                    columns=[f"{part:.0%}" for part in share],
-                ),
-                shows=drawn.on(
-                    Axis("", both), self.token_axis("axis.token"), Axis(plain("axis.d_model")), upwards=True
-                ),
-            )
-        with columns[1]:
-            self.histogram()
-        if not self.rms:
-            why_not_batch_norm(self, entered, self.standardised(self.trace), self.epsilon)
-        self.moments()
-        if not self.rms:
-            sigma = float(deviation[token])
-            theirs, ours = f"{sigma + self.epsilon:.6f}", f"{np.sqrt(deviation[token] ** 2 + self.epsilon):.6f}"
-            small = {"epsilon": f"{self.epsilon:g}", "root": f"{np.sqrt(self.epsilon):.1g}"}
-            st.markdown(text("hand_note", **small, sigma=f"{sigma:.6f}", theirs=theirs, ours=ours))
-
     def histogram(self) -> None:
         """The values of the selected token on their way through LayerNorm."""
         token, d_model = self.token, self.config.d_model
         entered, normed = self.trace[self.normed][token], self.trace[self.norm][token]
-        learned = self.pipeline.network.get_submodule(self.norm)
-        same = bool((learned.weight == 1).all() and (learned.bias is None or (learned.bias == 0).all()))
         names = [word(name + self.unshifted * (name == "after")) for name in self.through]
         through = self.both(
             lambda run: np.stack([of(run) for of in self.through.values()]), ("", "token", "d_model"), token=token
@@ -320,9 +280,7 @@ class AddAndNorm(Page):
                 unit=f"{self.spread(self.standardised(self.trace)[token]):.4f}",
                 after_mean=f"{normed.mean():.3f}",
                 after_deviation=f"{self.spread(normed):.3f}",
-            )
-            + " "
-            + text(("shape_same" if same else "shape_may_change") + self.unshifted),
+            ),
             table=of_both(
                 pd.DataFrame(three, index=range(1, d_model + 1)),
                 pd.DataFrame(other, index=range(1, d_model + 1)) if other else None,
@@ -347,20 +305,3 @@ class AddAndNorm(Page):
         """
         low, high = (f"{value:.3f}" for value in np.quantile(self.spread(self.standardised(self.trace)), [0, 1]))
         return "1" if low == high == "1.000" else word("from_to", low=low, high=high)
-
-    def moments(self) -> None:
-        """Mean and standard deviation of every token, before, in between and after; or root mean squares."""
-        ends = np.quantile(self.spread(self.standardised(self.trace)), [0, 1])
-        least, most = (f"{value:.6f}" for value in ends)
-        st.markdown(text(f"statistics{self.rms}", d_model=self.config.d_model, least=least, most=most))
-        columns: dict[str, object] = {plain("axis.token"): self.tokens}
-        for name, of in self.through.items():
-            values = of(self.trace)
-            moments = {"RMS": self.spread(values)} if self.rms else {"μ": values.mean(axis=1), "σ": self.spread(values)}
-            for symbol, moment in moments.items():
-                columns[f"{symbol} {word(f'column_{name}' + self.unshifted * (name == 'after'))}"] = np.where(
-                    np.abs(moment) < 5e-5, 0, moment
-                )  # never −0.0000
-        four = {name: st.column_config.NumberColumn(format="%.4f") for name in list(columns)[1:]}
-        table = pd.DataFrame(columns)
-        draw_table(table, "add_and_norm.statistics", column_config=four, hide_index=True, height=300)

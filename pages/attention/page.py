@@ -6,8 +6,10 @@ from functools import partial
 import streamlit as st
 
 from model.sublayers import MultiHeadAttention, ScaledDotProductAttention
-from pages.attention.maps import attention_map, attention_steps, steps_of, through_layers
+from pages.attention.maps import attention_map, through_layers
+from pages.attention.read import steps_of
 from pages.attention.scaling import choose_width, why_scaled
+from pages.attention.steps import attention_steps
 from pages.ui.components.player import stop
 from pages.ui.page import Page
 from pages.ui.state.link import select
@@ -42,7 +44,7 @@ class Attention(Page):
     def parts(self) -> Mapping[str, Callable[[], None]]:
         parts: dict[str, Callable[[], None]] = {"map": self.map, "steps": self.steps}
         if self.kind != "single":
-            parts["layers"] = lambda: through_layers(self, self.row)
+            parts["layers"] = lambda: through_layers(self)
             if self.config.divided and not self.config.distance_terms:
                 parts["root"] = self.root
         return parts
@@ -52,9 +54,7 @@ class Attention(Page):
             self.choice = self.choice.with_(panel=self._meant(names))
         if self.choice.panel != "steps":
             stop()
-        self.row = st.container(horizontal=True, vertical_alignment="center")
-        with self.row:
-            return super().choose_part(names)
+        return super().choose_part(names)
 
     def _meant(self, names: Sequence[str]) -> str:
         """The tab that a link without one means: its step, or what stood there in links of before."""
@@ -72,7 +72,7 @@ class Attention(Page):
 
     def steps(self) -> None:
         self.step_keys()
-        attention_steps(self, self.key(PREFIX))
+        attention_steps(self, self.key(PREFIX), self.row)
 
     def step_keys(self) -> None:
         """Let digits open the steps."""

@@ -12,6 +12,7 @@ from model.origins import by_kind, by_place, of_reads
 from model.origins import nbytes as nbytes_of_origins
 from model.rule import EVERY
 from model.sources import DISTANCE, Scores, nbytes, of_attention
+from pages.attention.one_weight import one_weight
 from pages.ui.figures import Axis, heatmap
 from pages.ui.frame.pickers import either
 from pages.ui.sections import origins
@@ -34,7 +35,7 @@ def by_hand_or_why(view: View, key: str, cell: tuple[int, ...]) -> None:
         if either("why", word("title"), (False, True), words, view.choice.why, label_visibility="collapsed"):
             why_there(view, f"{prefix}.", cell)
             return
-    working(view, key, cell)
+    (one_weight if step == "weights" else working)(view, key, cell)
 
 
 def score_of(view: View, prefix: str) -> str:

@@ -32,12 +32,6 @@ def show_contexts(view: View, neuron: int) -> None:
         st.caption(t("neuron.legend"))
 
 
-def fired_by(view: View, neuron: int) -> list[str]:
-    """The pieces of the corpus that fired a neuron of the chosen layer most, if that was measured."""
-    contexts = neuron_contexts(source(view.choice.pipeline), view.choice.layer, neuron)
-    return list(dict.fromkeys(context.tokens[context.place] for context in contexts.top)) if contexts else []
-
-
 def _marked(context: Context) -> str:
     """The piece that fires the neuron, lit between its neighbours."""
     left, piece, right = context.around(6)

@@ -5,7 +5,8 @@ import streamlit as st
 from model import Edit
 from model.analysis import leaking, softmax
 from model.graph import Quantity
-from pages.attention.maps import STEPS, attention_step
+from pages.attention.maps import attention_step
+from pages.attention.read import STEPS
 from pages.translation.tampering import tampering
 from pages.translation.writing import Writing, next_words
 from pages.ui.figures import ACCENT, AFTER, Axis, grouped_bars

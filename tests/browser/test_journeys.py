@@ -362,7 +362,7 @@ def test_all_that_was_chosen_stands_in_the_address_on_every_page_after_a_reload_
     page: Page, app_url: str, browser: Browser, requests: list[str]
 ) -> None:
     chosen = {"token": "4", "key": "6", "component": "100", "part": "7", "neuron": "1000", "hidden": "3", "n": "77"}
-    chosen |= {"as": "lines", "range": "layer", "edits": "layers.1.attention.heads~zero~head.3", "subset": "1.2_2.3"}
+    chosen |= {"as": "lines", "edits": "layers.1.attention.heads~zero~head.3"}
     page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FIRST}&" + urlencode(chosen))
     title(page, "attention")
     walk_to(page, "heads")
@@ -406,7 +406,7 @@ def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(
 @pytest.mark.parametrize("name", ["attention", "answer"])
 def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str, name: str) -> None:
     typed = "<b>x</b> $x$ `x` [MASK]"
-    page.goto(f"{app_url}/{name}?s={quote(typed)}&range={quote('<b>x</b>$x$`x`')}&{FIRST}")
+    page.goto(f"{app_url}/{name}?s={quote(typed)}&panel={quote('<b>x</b>$x$`x`')}&{FIRST}")
     title(page, name)
     words = ["<", "b", ">", "x", "<", "/", "b", ">", "$", "x", "$", "`", "x", "`", "[MASK]"]
     expect(page.locator(".sentence .chip")).to_have_text(words)

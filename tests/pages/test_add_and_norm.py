@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from model import Edit
 from model.analysis import mean_likeness
@@ -23,6 +24,12 @@ from tests.pages.opening import (
     with_network,
 )
 
+
+def matrices(app: AppTest) -> list[np.ndarray]:
+    """The numbers of the band, from left to right."""
+    return [numbers(trace["z"]) for trace in figure(app)["data"] if trace["type"] == "heatmap"]
+
+
 SENTENCE = "the dog chased the cat ."
 LONG = "the small dog and the old cat sat near a big house and saw many people on their way home . " * 4
 
@@ -36,11 +43,11 @@ def test_the_four_maps_are_recorded_and_the_first_two_add_up_to_the_third(sublay
     app = open_part("maps", layer=str(layer), sublayer=str(sublayer))
     trace = pipelines.run("text", SENTENCE)
     part = trace.graph.sublayers(layer - 1)[sublayer - 1]
-    shown = [numbers(figure(app, which)["data"][0]["z"]) for which in range(4)]
+    shown = matrices(app)
     for values, key in zip(shown, (part.before, part.output, part.sum, part.norm), strict=True):
         np.testing.assert_array_equal(values, trace[key])
     np.testing.assert_allclose(shown[0] + shown[1], shown[2], atol=1e-5)
-    assert len({figure(app, which)["data"][0]["zmax"] for which in range(4)}) == 1  # one range of colours
+    assert len({one["zmax"] for one in figure(app)["data"] if one["type"] == "heatmap"}) == 1  # one range of colours
 
 
 def test_what_goes_into_a_layer_and_comes_out_has_the_number_of_the_layer() -> None:
@@ -71,9 +78,10 @@ def test_lengths_and_cosines_are_those_of_the_vectors() -> None:
 
 
 def test_normalised_vectors_have_mean_0_and_deviation_1() -> None:
-    table = open_part("values").dataframe[0].value
-    np.testing.assert_allclose(table.iloc[:, 3], 0, atol=1e-4)
-    np.testing.assert_allclose(table.iloc[:, 4], 1, atol=1e-3)
+    app = open_part("maps", token="4")
+    assert "; 0 and 1.0000 once normalised" in texts(app).replace("\\", "")
+    normed = pipelines.run("text", SENTENCE)["layers.1.norm_1"][3]
+    assert f"{normed.mean():.3f} and {normed.std():.3f} after" in texts(app).replace("\\", "").replace("−", "-")
 
 
 @pytest.mark.parametrize("kind", ["text", "digits"])
@@ -85,7 +93,7 @@ def test_before_the_sublayer_the_norm_comes_first_and_all_still_adds_up(
     with_network(monkeypatch, pipeline)
     link = {"input": "digit"} if kind == "digits" else {}
     app = open_part("maps", sublayer=sublayer, **link)
-    before, normed, found, total = (numbers(figure(app, which)["data"][0]["z"]) for which in range(4))
+    before, normed, found, total = matrices(app)
     np.testing.assert_allclose(before + found, total, atol=1e-5)
     norm = pipeline.network.layers[1].get_submodule(f"norm_{sublayer}")
     core = (normed - norm.bias.numpy()) / norm.weight.numpy()
@@ -94,11 +102,10 @@ def test_before_the_sublayer_the_norm_comes_first_and_all_still_adds_up(
     for stage, values in ((f"add_{sublayer}", total), (f"norm_{sublayer}", normed)):
         app = open_part("maps", sublayer=sublayer, stage=stage, token="2", component="7", **link)
         assert result(app) == pytest.approx(values[1, 6], abs=2e-4)
-    for panel in ("ways", "values"):
-        open_part(panel, sublayer=sublayer, **link)
+    open_part("ways", sublayer=sublayer, **link)
 
 
-@pytest.mark.parametrize("panel", ["maps", "ways", "values"])
+@pytest.mark.parametrize("panel", ["maps", "ways", "ablation"])
 @pytest.mark.parametrize(
     "link", [{"s": "cat"}, {"s": LONG, "lang": "zh"}, {"input": "digit"}, {"input": "flat"}, {"model": "paper"}]
 )
@@ -108,7 +115,10 @@ def test_every_kind_of_input_opens(link: dict[str, str], panel: str) -> None:
 
 def test_a_token_that_was_taken_away_is_left_out_of_the_typical_push() -> None:
     edit = "embedding.sum~remove~token.3"
-    app, trace = open_part("maps", layer="1", edits=edit), pipelines.run("text", SENTENCE, (edit_from_code(edit),))
+    app, trace = (
+        open_part("maps", layer="1", edits=edit, stage="output"),
+        pipelines.run("text", SENTENCE, (edit_from_code(edit),)),
+    )
     before, found = (np.linalg.norm(trace[key], axis=1) for key in ("embedding.sum", "layers.0.attention.output"))
     assert before[2] == 0
     push = np.delete(found, 2) / np.delete(before, 2)
@@ -117,10 +127,8 @@ def test_a_token_that_was_taken_away_is_left_out_of_the_typical_push() -> None:
 
 def test_of_a_vector_of_zeros_no_standard_deviation_of_1_is_told() -> None:
     edit = "layers.0.add_1~zero~token.3"
-    pages = (open_part(panel, layer="1", token="3", edits=edit) for panel in ("maps", "values"))
-    maps, values = (texts(page).replace("\\", "") for page in pages)
-    assert "standard deviation 0.000 to 1.000, then" in maps
-    assert "0 and 0.0000 once normalised" in values and "here 0.000000 to 0.99" in values
+    said = texts(open_part("maps", layer="1", token="3", edits=edit)).replace("\\", "")
+    assert "standard deviation 0.000 to 1.000, then" in said and "0 and 0.0000 once normalised" in said
     assert "standard deviation 1, then" in texts(open_part("maps", layer="1")).replace("\\", "")
 
 
@@ -138,13 +146,16 @@ def test_the_lines_of_the_gradients_are_this_runs(link: dict[str, str]) -> None:
 
 def test_nobody_is_told_of_the_gradients_of_a_changed_run() -> None:
     cut = Edit("layers.0.attention.heads", "zero", head=1)
-    assert [chart["key"] for chart in charts(open_part("why", edits=edit_code(cut)))] == ["add_and_norm.without"]
+    assert [chart["key"] for chart in charts(open_part("why", edits=edit_code(cut)))] == [
+        "add_and_norm.without",
+        "add_and_norm.batch_norm",
+    ]
 
 
 def test_batch_norm_hangs_on_the_other_tokens() -> None:
     trace = pipelines.run("text", SENTENCE)
     rows = trace[trace.graph.sublayers(1)[0].norm_reads]
-    app = open_part("values", token="3")
+    app = open_part("ablation", token="3")
     (shown,) = [chart["figure"] for chart in charts(app) if chart["key"] == "add_and_norm.batch_norm"]
     batch = (rows - rows.mean(0)) / rows.std(0)
     np.testing.assert_allclose(numbers(shown["data"][1]["y"]), batch.std(1), rtol=1e-3)
@@ -175,22 +186,20 @@ def test_words_are_not_said_to_become_one_where_they_do_not(monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("panel", "pictures"),
     [
-        ("values", ["input", "output", "add_1", "norm_1", "spreads", "histogram", "batch_norm"]),
-        ("without", ["without", "gradients"]),
-        ("why", ["without", "gradients"]),
-        ("ablation", ["without", "gradients"]),
+        ("values", ["maps", "histogram"]),
+        *((panel, ["without", "gradients", "batch_norm"]) for panel in ("without", "why", "ablation")),
     ],
 )
 def test_links_of_before_open_the_nearest_tab_without_a_remark(panel: str, pictures: list[str]) -> None:
     app = open_part(panel, layer="1")
     drawn = [chart["key"].removeprefix("add_and_norm.") for chart in charts(app)]
-    assert drawn[-len(pictures) + 1 :] == pictures[1:] and not app.warning
+    assert drawn == pictures and not app.warning
 
 
-def test_a_bare_link_shows_the_four_maps_with_the_arithmetic_of_a_cell() -> None:
+def test_a_bare_link_shows_the_band_with_the_arithmetic_of_a_cell() -> None:
     for link in ({}, {"input": "digit"}):
         app = open_page("add_and_norm", **link)
-        assert len(charts(app)) == 4 and steps(app)
+        assert len(matrices(app)) == 4 and steps(app)
         (pills,) = [pills for pills in app.pills if pills.key == "add_and_norm.panel"]
         assert len(pills.options) == 3
 

@@ -6,17 +6,16 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.analysis import softmax
-from model.four_tokens import Setup, attend
 from model.scaling import both_ways, random_scores
-from pages.attention.four_tokens import setup_of, with_point
-from pages.attention.maps import STEPS
+from pages.attention.read import STEPS
+from pages.ui.figures.base import signed_colours
 from pages.ui.runs import pipelines
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import (
     assert_fine,
     charts,
     figure,
+    in_html,
     numbers,
     open_page,
     pre_norm,
@@ -49,12 +48,55 @@ def calculated(line: str) -> float:
     return float(eval(middle, {"__builtins__": {}}))
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_each_step_shows_what_the_run_recorded(step: str) -> None:
-    app = open_page("attention", s=SENTENCE, layer="2", head="3", stage=step)
-    recorded = trace_of(app)[f"layers.1.attention.{step}"][2]
-    np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), recorded)
+def matrices(picture: dict) -> list[np.ndarray]:
+    """The numbers of a picture's maps, from left to right."""
+    return [numbers(trace["z"]) for trace in picture["data"] if trace["type"] == "heatmap"]
+
+
+def test_the_steps_stand_side_by_side_as_the_run_recorded_them() -> None:
+    app = open_page("attention", s=SENTENCE, layer="2", head="3", panel="steps")
+    for shown, step in zip(matrices(figure(app)), STEPS, strict=True):
+        np.testing.assert_array_equal(shown, trace_of(app)[f"layers.1.attention.{step}"][2])
     assert len(charts(app)) == 1
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_the_step_that_was_chosen_has_a_frame(step: str) -> None:
+    picture = figure(open_page("attention", s=SENTENCE, panel="steps", stage=step))
+    axis = STEPS.index(step)
+    high = len(matrices(picture)[0])
+    whole = [one for one in picture["layout"]["shapes"] if one["y1"] - one["y0"] == high and one["x1"] - one["x0"] > 1]
+    (frame,) = whole
+    assert frame["xref"] == (f"x{axis + 1}" if axis else "x")
+
+
+def strips(app: AppTest) -> list[tuple[str, list[str], str]]:
+    """The strips of the chosen weight: their names, colours, and what is said of them."""
+    (html,) = [body for body in in_html(app) if 'class="weight"' in body]
+    found = re.findall(r"<span>(.*?)</span><i(?: style=\"(.*?)\")?></i><b>(.*?)</b>", html)
+    return [(re.sub("<.*?>", "", name), re.findall("#[0-9a-f]{6}", style), said) for name, style, said in found]
+
+
+@pytest.mark.parametrize("link", [{"s": SENTENCE, "token": "4", "key": "6"}, {"input": "digit", "token": "9"}])
+def test_a_weight_is_followed_from_query_and_key_to_the_row_of_the_head(link: dict[str, str]) -> None:
+    app = open_page("attention", layer="3", head="4", **{"as": "map"} | link)
+    trace, (query, key) = trace_of(app), (int(link["token"]) - 1, figure(app)["layout"]["shapes"][-1])
+    key = int(key["x0"] + 0.5)
+    q, k, v = (trace[f"layers.2.attention.{name}"][3] for name in "QKV")
+    row = trace["layers.2.attention.heads"][3, query]
+    wanted = [trace[f"layers.2.attention.{name}"][3, query, key] for name in ("scores", "scaled", "weights")]
+    shown = strips(app)
+    for (_, colours, _), values in zip(
+        [one for one in shown if one[1]], (q[query], k[key], q[query] * k[key], v[key], row), strict=True
+    ):
+        assert colours == signed_colours(values)
+    said = [float(one[2].strip("= ×").replace("−", "-")) for one in shown if one[2]]
+    np.testing.assert_allclose(said, wanted, atol=0.006)
+
+
+def test_where_a_change_broke_the_law_no_strips_are_drawn() -> None:
+    app = open_page("attention", s=SENTENCE, edits="layers.0.attention.scaled~temperature~value.3")
+    assert not [body for body in in_html(app) if 'class="weight"' in body] and steps(app)
 
 
 @pytest.mark.parametrize(("token", "key"), [(1, 1), (4, 6), (8, 2)])
@@ -126,44 +168,6 @@ def test_one_token_alone_has_no_scores_to_divide() -> None:
     assert not app.select_slider and steps(app)
 
 
-TRY = {"s": SENTENCE, "stage": "heads", "as": "try"}
-
-
-def placed_at(setup: Setup) -> str:
-    return ".".join(map(str, with_point(setup, "query", setup.query)))
-
-
-@pytest.mark.parametrize(
-    ("task", "setup"),
-    [
-        (1, Setup(query=(0, 3))),
-        (2, Setup(query=(3, 3))),
-        (3, Setup(query=(3, 3))),
-        (4, Setup(query=(5, -2), second=(0, 5))),
-    ],
-)
-def test_a_task_set_by_hand_is_said_to_be_reached_when_it_is_and_not_before(task: int, setup: Setup) -> None:
-    app = open_page("attention", **TRY, task=str(task))
-    assert not app.success and len(app.info) == 1
-    app = open_page("attention", **TRY, task=str(task), points=placed_at(setup))
-    assert len(app.success) == 1 and not app.info
-    assert setup_of(app.session_state["choice"].points) == setup
-
-
-def test_what_comes_out_by_hand_is_the_sum_of_its_table() -> None:
-    app = open_page("attention", **TRY, task="2", points=placed_at(Setup(query=(3, -1), a=(2, 2))))
-    rows = app.dataframe[0].value.to_numpy()
-    products = [float(row[-1].replace("−", "-")) for row in rows]
-    output = float(attend(Setup(query=(3, -1), a=(2, 2)))["heads"].item())
-    assert sum(products[:-1]) == pytest.approx(output, abs=2.1e-3) and products[-1] == pytest.approx(output, abs=5e-4)
-    assert f"The output is {output:.2f}" in texts(app).replace("\\", "")
-
-
-def test_a_link_with_too_few_arrows_begins_anew() -> None:
-    app = open_page("attention", **TRY, points="3.4")
-    assert setup_of(app.session_state["choice"].points) == Setup()
-
-
 @pytest.mark.parametrize("link", INPUTS)
 def test_a_bare_link_of_every_input_shows_the_weights_with_the_arithmetic_of_a_cell(link: dict) -> None:
     app = open_page("attention", **link)
@@ -178,18 +182,18 @@ def test_a_bare_link_of_every_input_shows_the_weights_with_the_arithmetic_of_a_c
 @pytest.mark.parametrize(
     ("link", "tab", "drawn"),
     [
-        ({"stage": "scores"}, "steps", ["scores"]),
+        ({"stage": "scores"}, "steps", ["steps"]),
         ({"stage": "weights"}, "map", ["weights"]),
-        ({"panel": "steps"}, "steps", ["scores"]),
+        ({"panel": "steps"}, "steps", ["steps"]),
         ({"as": "row"}, "map", ["weights"]),
         ({"as": "lines"}, "map", ["weights"]),
         ({"stage": "scaled", "as": "why"}, "root", ["why"]),
-        ({"stage": "heads", "as": "try"}, "steps", ["plane", "taken"]),
+        ({"stage": "heads", "as": "try"}, "steps", ["steps"]),
         ({"panel": "heads", "input": "digit"}, "layers", ["over_mean", "over_rollout", "over_heads"]),
         ({"panel": "layers", "input": "digit"}, "layers", ["over_mean", "over_rollout", "over_heads"]),
         ({"as": "row", "input": "digit"}, "map", ["weights"]),
         ({"panel": "heads"}, "map", ["weights"]),
-        ({"depth": "story", "seen": "attention", "stage": "scaled"}, "steps", ["scaled"]),
+        ({"depth": "story", "seen": "attention", "stage": "scaled"}, "steps", ["steps"]),
     ],
 )
 def test_links_of_before_open_the_nearest_tab_without_a_remark(link: dict, tab: str, drawn: list[str]) -> None:
@@ -203,8 +207,6 @@ def test_through_the_layers_the_row_of_the_selected_token_is_the_mean_of_the_hea
     means = trace_of(app).over_layers("attention.weights").mean(axis=1)[:, 3]
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), means, atol=1e-6)
     assert f"{means[2].max():.2f}" in texts(app).replace("\\", "")
-    app.toggle(key="attention.hide").set_value(True).run()
-    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), means[:, 1:-1], atol=1e-6)
 
 
 def test_the_selected_token_is_where_the_reader_chose_it_elsewhere() -> None:
@@ -218,33 +220,18 @@ def test_hiding_special_tokens_says_how_much_of_a_row_they_get() -> None:
     trace = trace_of(app)
     row = trace["layers.0.attention.weights"][0, 2]
     share = f"{sum(weight for weight, token in zip(row, trace.tokens, strict=True) if token in SPECIAL):.0%}"
-    assert f"get {share} of this row" in texts(app).replace("\\", "")
     app.toggle(key="attention.hide").set_value(True).run()
-    assert f"not shown; {share} of this row" in texts(app).replace("\\", "")
+    assert f"not shown get {share} of this row" in texts(app).replace("\\", "")
     words = len(trace.tokens) - 2
     assert numbers(figure(app)["data"][0]["z"]).shape == (words, words)
     assert f":gray[{words} × {words}]" in texts(app)
 
 
-def test_lines_begin_where_the_reader_says() -> None:
-    few, many = (len(open_lines(least)) for least in ("40", "1"))
+def test_a_line_is_drawn_for_every_weight_that_is_not_faint() -> None:
+    app = open_page("attention", s=SENTENCE, layer="2", **{"as": "lines"})
+    pairs = {tuple(pair) for trace in figure(app)["data"] for pair in trace.get("customdata", []) if min(pair) >= 0}
     weights = pipelines.run("text", SENTENCE)["layers.1.attention.weights"][0]
-    assert (few, many) == ((weights >= 0.4).sum(), (weights >= 0.01).sum())
-
-
-def open_lines(least: str) -> set:
-    """The (query, key) of every line that is drawn."""
-    app = open_page("attention", s=SENTENCE, layer="2", least=least, **{"as": "lines"})
-    return {tuple(pair) for trace in figure(app)["data"] for pair in trace.get("customdata", []) if min(pair) >= 0}
-
-
-def test_the_colour_range_covers_head_layer_or_all() -> None:
-    trace = pipelines.run("text", SENTENCE)
-    scores = [np.abs(trace[f"layers.{layer}.attention.scores"]) for layer in range(6)]
-    wanted = {"head": scores[1][2].max(), "layer": scores[1].max(), "all": max(s.max() for s in scores)}
-    for scope, limit in wanted.items():
-        app = open_page("attention", s=SENTENCE, layer="2", head="3", stage="scores", range=scope)
-        assert figure(app)["data"][0]["zmax"] == pytest.approx(float(limit))
+    assert pairs == {tuple(pair) for pair in np.argwhere(weights >= 0.02).tolist()}
 
 
 def test_a_drawing_leads_with_its_overlay_of_few_markers() -> None:
@@ -264,9 +251,7 @@ def test_of_one_sentence_that_looks_at_another_it_is_said_what_is_not_shown(betw
     pair, token = "the cat sat [SEP] the dog ran", 2
     app = open_page("attention", s=pair, layer="3", head="2", token="3", between=between)
     row = pipelines.run("text", pair)["layers.2.attention.weights"][1, token]
-    value, rest = re.search(
-        r": ([\d.]+) \(.*?\)\. (\d+)% of its row goes to tokens", texts(app).replace("\\", "")
-    ).groups()
+    value, rest = re.search(r": ([\d.]+) \(.*?not shown get (\d+)% of this row", texts(app).replace("\\", "")).groups()
     assert float(value) == pytest.approx(row[shown].max(), abs=0.005)
     assert int(rest) == pytest.approx(100 * (1 - row[shown].sum()), abs=1)
 
@@ -308,10 +293,10 @@ def test_a_click_is_not_taken_back_by_the_answer_to_the_one_before() -> None:
 
 def test_a_mask_is_told_from_the_word_of_that_name() -> None:
     link = {"stage": "masked", "layer": "2", "head": "3"}
-    assert "is something else" in texts(open_page("attention", s=SENTENCE, **link))
+    assert "An attention mask is no word" in texts(open_page("attention", s=SENTENCE, **link))
     app = open_page("attention", s="the dog [MASK] the cat .", **link)
     weights = trace_of(app)["layers.1.attention.weights"][2]
-    assert f"it gets {weights[:, 3].mean():.0%} of the weight" in texts(app).replace("\\", "")
+    assert f"gets {weights[:, 3].mean():.0%} of the weight" in texts(app).replace("\\", "")
     app.button(key="attention.way").click().run()
     assert_fine(app)
     assert "translation.leak" in [chart["key"] for chart in charts(app)]
@@ -322,22 +307,3 @@ def test_tokens_that_stand_twice_are_numbered_in_what_is_read() -> None:
     for token, named in (("2", "the (2)"), ("3", "dog"), ("6", "the (6)")):
         said = texts(open_page("attention", s=SENTENCE, layer="2", head="3", token=token)).replace("\\", "")
         assert f"“{named}” attends most to" in said and f"“{named}” → " in said
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_the_slope_is_never_said_to_be_gained_where_dividing_loses_it(language: str) -> None:
-    """p(1 − p) of the highest score's weight, divided and not: in all 48 heads the text that fits its numbers."""
-    words, kinds = catalogue(language), {}
-    run = pipelines.run("text", SENTENCE)
-    for layer, head in np.ndindex(6, 8):
-        prefix = f"layers.{layer}.attention."
-        divided, undivided = run[f"{prefix}scaled"][head], run[f"{prefix}scores"][head]
-        row, column = np.unravel_index(divided.argmax(), divided.shape)
-        without, p = (float(softmax(scores[row])[column]) for scores in (undivided, divided))
-        a, b = f"{without * (1 - without):.2f}", f"{p * (1 - p):.2f}"
-        kinds.setdefault("same" if a == b else "gained" if a < b else "lost", (layer, head, a, b))
-    assert {"gained", "lost"} <= kinds.keys()
-    for kind, (layer, head, a, b) in kinds.items():
-        where = {"layer": str(layer + 1), "head": str(head + 1), "lang": language}
-        said = texts(open_page("attention", s=SENTENCE, stage="scaled", **where)).replace("\\", "")
-        assert words[f"attention.slope_{kind}"].format(a=a, b=b) in said

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from streamlit.testing.v1 import AppTest
 
 from model import Edit, Pipeline
 from model.analysis import head_table, softmax
@@ -13,30 +14,30 @@ from model.heads import network_for
 from model.pipeline import ImageReader
 from model.tables import head_roles
 from model.without import one_against_all
+from pages.heads.head_patterns import head_patterns
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
+from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 TABS = ("overview", "roles", "contribution", "origins")
 #: What a link said before, and the pictures that it opens now.
 FORMER = {
-    "all": ["all", "weights"],
-    "hunt": ["all", "weights"],
-    "average": ["all", "average"],
-    "role": ["scatter"],
-    "figures": ["scatter"],
-    "scatter": ["scatter"],
-    "origins": ["origins"],
-    "one": ["norms", "pushes", "needed"],
-    "written": ["norms", "pushes", "needed"],
-    "mixed": ["concat", "output", "mixing", "unmixed"],
+    **dict.fromkeys(("all", "hunt", "average", "figures", "scatter"), ("all", "weights")),
+    "role": (),
+    "origins": ("origins",),
+    **dict.fromkeys(("one", "written", "mixed"), ("norms", "needed", "mixed")),
 }
 
 
 def open_part(panel: str, **link: str):
     return open_page("heads", **{"s": SENTENCE, "layer": "2", "head": "3", "panel": panel, **link})
+
+
+def named(app: AppTest, name: str) -> dict:
+    """The figure of this name."""
+    return next(chart["figure"] for chart in charts(app) if chart["key"] == f"heads.{name}")
 
 
 def cells(picture: dict, rows: int, columns: int, n: int) -> np.ndarray:
@@ -57,18 +58,16 @@ def test_every_tile_is_a_head_of_the_trace_and_the_chosen_one_stands_large_besid
     np.testing.assert_array_equal(numbers(figure(app, 1)["data"][0]["z"]), weights[1, 2])
     measures = head_table(weights, trace.tokens, trace.places)
     said = texts(app).replace("\\", "")
-    for name, values in measures.items():
-        assert f"{catalogue('en')[f'heads.column_{name}']} {values[1, 2]:.2f}" in said
+    assert f"Entropy{measures['entropy'][1, 2]:.2f} of {np.log2(len(trace.tokens)):.2f} bits" in said
+    assert f"Mean distance{measures['distance'][1, 2]:.2f} tokens" in said
+    length = np.linalg.norm(trace["layers.1.attention.contributions"], axis=-1).mean(axis=1)
+    assert f"Length it writes{length[2]:.2f}" in said
 
 
 @pytest.mark.parametrize(("panel", "pictures"), FORMER.items())
-def test_links_of_before_open_the_nearest_tab_and_leave_it_free(panel: str, pictures: list[str]) -> None:
+def test_links_of_before_open_the_nearest_tab_without_a_remark(panel: str, pictures: tuple[str, ...]) -> None:
     app = open_page("heads", s=SENTENCE, layer="2", head="3", panel=panel)
     assert [chart["key"] for chart in charts(app)] == [f"heads.{name}" for name in pictures] and not app.warning
-    for key, other in (("either.heads.beside", "weights"), ("either.heads.way", "written")):
-        if key in [group.key for group in app.segmented_control]:
-            app.segmented_control(key=key).set_value(other).run()
-            assert app.segmented_control(key=key).value == other
 
 
 def test_the_pages_tabs_are_four_and_of_one_token_three() -> None:
@@ -111,50 +110,17 @@ def test_tiles_that_nothing_changed_are_said_to_be_the_same() -> None:
     assert catalogue("en")["change.read_same"] in texts(app)
 
 
-def test_below_every_tile_stands_what_its_head_does() -> None:
-    app = open_part("overview")
-    drawn = figure(app)["data"]
-    said, words = (np.reshape(drawn[place]["text"], (6, 8)) for place in (1, 2))
-    assert drawn[2]["mode"] == "text"
-    assert not any(trace.get("showlegend", True) for trace in drawn[1:])  # no legend beside them
-    assert len(set(words.ravel())) > 2
-    for pattern in ("previous", "next", "sep", "near"):
-        sentence = catalogue("en")[f"heads.pattern_{pattern}"].split("{")[0].rstrip(": ")
-        does = np.array([sentence in line for line in said.ravel()]).reshape(said.shape)
-        assert (does == (words == catalogue("en")[f"heads.tile_{pattern}"])).all()
-    foot = numbers(drawn[2]["y"]).reshape(6, 8) - np.arange(6)[:, None]
-    assert ((foot > 0.3) & (foot < 0.5)).all()  # a tile's middle stands at its number
-
-
-def test_hidden_special_tokens_leave_the_tiles_too() -> None:
-    app, trace = open_part("overview", hide_special="true"), pipelines.run("text", SENTENCE)
-    inner = trace.over_layers("attention.weights")[..., 1:-1, 1:-1]
-    np.testing.assert_allclose(cells(figure(app), 6, 8, len(trace.tokens) - 2), inner, atol=1 / 254)
-    assert f"{len(trace.tokens) - 2} × {len(trace.tokens) - 2}" in texts(app).replace("\\", "")
-
-
-@pytest.mark.parametrize(("subset", "heads"), [("", [(1, i) for i in range(8)]), ("1.2_5.8", [(0, 1), (4, 7)])])
-def test_the_average_is_that_of_the_heads_asked_for(subset: str, heads: list[tuple[int, int]]) -> None:
-    app = open_part("overview", stage="average", **({"subset": subset} if subset else {}))
-    weights = pipelines.run("text", SENTENCE).over_layers("attention.weights")
-    mean = np.mean([weights[place] for place in heads], axis=0)
-    np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["z"]), mean, atol=1e-6)
-    app.multiselect(key="heads.subset").set_value(["3·1"]).run()
-    assert_fine(app)
-    np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["z"]), weights[2, 0], atol=1e-6)
-
-
-def test_the_figures_are_those_of_the_analysis() -> None:
-    app, trace = open_part("roles"), pipelines.run("text", SENTENCE)
-    table = app.dataframe[0].value
-    measures = head_table(trace.over_layers("attention.weights"), trace.tokens, trace.places)
-    for column, name in zip(table, ("entropy", "distance", "self", "previous", "next"), strict=False):
-        np.testing.assert_allclose(table[column], measures[name][1], atol=1e-6)
-    app.toggle(key="heads.every_layer").set_value(True).run()
-    assert len(app.dataframe[0].value) == 48
-    app.session_state["at"] = app.session_state["at"] | {"every_layer": False}  # as after a step back
-    app.run()
-    assert not app.toggle(key="heads.every_layer").value and len(app.dataframe[0].value) == 8
+def test_each_kind_of_head_is_counted_and_the_others_fade() -> None:
+    app, trace = open_part("overview"), pipelines.run("text", SENTENCE)
+    kinds = {place: pattern.name for place, pattern in head_patterns(trace)[1].items()}
+    (filter_,) = [pills for pills in app.pills if pills.key == "heads.kind"]
+    assert sum(int(option.rsplit(" ", 1)[1]) for option in filter_.options) == 48 == len(kinds)
+    assert len(figure(app)["layout"]["shapes"]) == 1
+    filter_.set_value("next").run()
+    *faded, chosen = figure(app)["layout"]["shapes"]
+    places = {(int(one["y0"] + 0.5), int(one["x0"] + 0.5)) for one in faded}
+    assert places == {place for place, kind in kinds.items() if kind != "next"}
+    assert (chosen["y0"], chosen["x0"]) == (0.5, 1.5)
 
 
 def test_what_the_heads_write_adds_up_to_the_output() -> None:
@@ -174,8 +140,9 @@ def test_of_heads_that_are_all_off_none_writes_most() -> None:
 @pytest.mark.parametrize("stage", ["concat", "output"])
 def test_concat_and_output_are_recorded_and_worked_out(stage: str) -> None:
     app, trace = open_part("contribution", stage=stage, token="3", component="40"), pipelines.run("text", SENTENCE)
-    for which, key in enumerate(("concat", "output")):
-        np.testing.assert_array_equal(numbers(figure(app, which)["data"][0]["z"]), trace[f"layers.1.attention.{key}"])
+    drawn = [numbers(one["z"]) for one in named(app, "mixed")["data"] if one["type"] == "heatmap"]
+    for values, key in zip(drawn, ("concat", "output"), strict=True):
+        np.testing.assert_array_equal(values, trace[f"layers.1.attention.{key}"])
     value = trace[f"layers.1.attention.{stage}"][2, 39]
     assert float(steps(app)[-1].rsplit("=", 1)[-1]) == pytest.approx(value, abs=2e-5)
 
@@ -198,18 +165,6 @@ def test_pre_norm_networks_open_and_add_up(kind: str, monkeypatch: pytest.Monkey
 )
 def test_every_kind_of_input_opens(link: dict[str, str], panel: str) -> None:
     open_part(panel, **link)
-
-
-@pytest.mark.parametrize(
-    ("link", "untold"),
-    [
-        ({"panel": "roles", "input": "flat"}, "is the same on all"),
-        ({"panel": "roles", "input": "flat"}, "attends farthest"),
-        ({"panel": "roles", "edits": "layers.{l}.attention.masked~window~value.0"}, "attends farthest"),
-    ],
-)
-def test_where_a_head_has_nowhere_else_to_look_none_is_set_against_others(link: dict[str, str], untold: str) -> None:
-    assert untold in texts(open_part(link["panel"])) and untold not in texts(open_part(**link))
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -237,12 +192,12 @@ def test_one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_a
     pipeline = pipelines.pipeline("text")
     runs = [softmax(pipeline(HIDDEN, row)["logits"][3]) for row in one_against_all(pipeline.graph, 1)]
     best = int(runs[0].argmax())
-    drawn = next(chart["figure"] for chart in charts(app) if chart["key"] == "heads.needed")
+    drawn = named(app, "needed")
     shown = np.concatenate([numbers(trace["y"]) for trace in drawn["data"]])
     np.testing.assert_allclose(shown, [p[best] for p in runs[1:]], atol=1e-4)
     spared, enough = (sum(int(p.argmax()) == best for p in some) for some in (runs[1:9], runs[9:]))
     said = texts(app).replace("\\", "")
-    assert f"can be missing, one at a time, without another first guess: {spared} of" in said
+    assert f"can be missing, one at a time: {spared} of" in said
     assert f"Enough alone: {enough}." in said
     word = pipeline.reader.vocabulary[int(runs[3].argmax())]
     assert word != pipeline.reader.vocabulary[best] and f"Without head 3 it is “{word}”" in said
@@ -253,36 +208,14 @@ def test_what_stays_without_a_head_is_not_said_to_change() -> None:
     assert "Without head 8 it stays" in texts(app)
 
 
-@pytest.mark.parametrize("link", [{"s": HIDDEN, "token": "4"}, {"input": "digit"}])
-def test_what_heads_reach_along_their_sum_adds_up_to_its_length(link: dict) -> None:
-    app = open_page("heads", layer="2", panel="contribution", **link)
-    choice = app.session_state["choice"]
-    trace, place = pipelines.run(choice.pipeline, choice.subject), 3 if "s" in link else 0
-    drawn = next(chart["figure"]["data"] for chart in charts(app) if chart["key"] == "heads.pushes")
-    lengths, reach = (numbers(bars["y"]) for bars in drawn)
-    np.testing.assert_allclose(lengths, np.linalg.norm(trace["layers.1.attention.contributions"][:, place], axis=-1))
-    bias = pipelines.pipeline(choice.pipeline).network.get_submodule("layers.1.attention.W_O").bias.numpy()
-    output = trace["layers.1.attention.output"][place]
-    total = float(np.linalg.norm(output))
-    assert reach.sum() + float(bias @ output) / total == pytest.approx(total, rel=1e-4)
-    assert f"from b_O make {total:.2f}" in texts(app).replace("\\", "").replace("$", "")
-
-
-def test_w_o_makes_a_whole_row_of_a_head_and_no_number_of_it_is_said_to_be_0() -> None:
-    app = open_part("contribution", stage="output", token="2")
-    drawn = next(chart["figure"] for chart in charts(app) if chart["key"] == "heads.mixing")
-    rows = numbers(drawn["data"][0]["z"])
-    assert (rows[:-1] != 0).all()
-    said = texts(app)
-    assert f"a whole row of {rows.shape[1]}" in said and "not 0" not in said
-
-
 def test_of_a_network_with_one_head_nothing_is_said_of_several(monkeypatch: pytest.MonkeyPatch) -> None:
     trained = pipelines.pipeline("text")
     alone = Pipeline("text", network_for(replace(trained.config, heads=1, layers=2)), trained.reader)
     with_network(monkeypatch, alone)
-    assert [chart["key"] for chart in charts(open_part("contribution"))] == ["heads.norms"]
-    assert catalogue("en")["heads.read_average_one"].split(":")[0] in texts(open_part("overview", stage="average"))
+    assert [chart["key"] for chart in charts(open_part("contribution"))] == [
+        "heads.norms",
+        "heads.mixed",
+    ]
 
 
 def one_that_stares(layers: int) -> Pipeline:
@@ -305,22 +238,18 @@ def test_where_one_head_would_bleach_the_others_each_has_its_own_colours(monkeyp
     assert largest.max() > 0.9 and np.median(largest) < 0.1
     drawn = cells(figure(app), 12, 4, 50)
     np.testing.assert_allclose(drawn, weights / largest[..., None, None], atol=1.1 / 254)
-    assert figure(app)["layout"]["height"] >= 12 * 54  # each tile is seen
+    assert figure(app)["layout"]["height"] >= 12 * 38  # each tile is seen
     english = catalogue("en")
     assert figure(app)["data"][0]["colorbar"]["ticktext"] == ["0", english["heads.own_end"]]
     said = texts(app).replace("\\", "")
-    assert f"{largest[2, 1]:.2g}" in said and f"{largest.min():.2g}" in said
+    assert f"{largest.min():.2g} to {largest.max():.2g}" in said
     hovers = figure(app)["data"][1]["text"]
     assert all(f"{value:.2g}" in hover for value, hover in zip(largest.ravel(), hovers, strict=True))
-    app.toggle(key="heads.same_range").set_value(True).run()
-    np.testing.assert_allclose(cells(figure(app), 12, 4, 50), weights, atol=1.1 / 254)
-    assert english["heads.own_end"] not in texts(app)
 
 
 @pytest.mark.parametrize("link", [{"s": SENTENCE}, {"input": "digit"}])
 def test_our_own_heads_share_one_range(link: dict[str, str]) -> None:
     app = open_page("heads", **link)
-    assert "heads.same_range" not in [toggle.key for toggle in app.toggle]
     assert figure(app)["data"][0]["colorbar"]["ticktext"][-1] == "1"
 
 

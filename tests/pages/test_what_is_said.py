@@ -44,28 +44,15 @@ def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> N
             ["add_and_norm.read_lengths_none", "add_and_norm.read_cosines_none"],
             "add_and_norm.read_cosines_new",
         ),
-        ("add_and_norm", {"panel": "values"}, ["add_and_norm.shape_may_change"], "add_and_norm.shape_same"),
-        (
-            "add_and_norm",
-            {"panel": "values", "model": "paper"},
-            ["add_and_norm.shape_same"],
-            "add_and_norm.shape_may_change",
-        ),
         ("tokens", {"panel": "vectors"} | NO_PLACES, ["tokens.read_lengths"], "tokens.read_twice"),
         ("translation", {"model": "paper"}, ["translation.trained_here"], "untrained.banner"),
-        (
-            "feed_forward",
-            {"panel": "neuron", "edits": "layers.0.ffn.activation~set~value.-2~neuron.5", "neuron": "5", "layer": "1"},
-            ["feed_forward.read_fires_nowhere"],
-            "feed_forward.read_fires",
-        ),
         (
             "attention",
             {"edits": "layers.0.attention.weights~even"},
             ["attention.read_even"],
             "attention.read_weights",
         ),
-        ("attention", {"stage": "scaled"}, ["attention.slope"], "attention.read_even"),
+        ("attention", {"stage": "scaled"}, ["attention.read_scaled"], "attention.read_even"),
         (
             "translation",
             {"edits": "decoder.layers.{l}.cross.output~zero"},
@@ -79,7 +66,7 @@ def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> N
             ["tokens.read_periods"],
             "tokens.read_band",
         ),
-        ("attention", {"stage": "scaled", "layer": "2"} | CAUSAL, ["attention.read_scaled"], "attention.slope"),
+        ("attention", {"stage": "scaled", "layer": "2"} | CAUSAL, ["attention.read_scaled"], "attention.read_masked"),
         (
             "attention",
             {"stage": "masked", "layer": "1", "edits": f"{CAUSAL['edits']}~~layers.0.attention.weights~set~value.1"},
@@ -127,7 +114,7 @@ def test_a_picture_is_called_no_sentence(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_the_sum_of_a_cell_is_that_of_the_numbers_that_stand_there() -> None:
     for layer in range(1, 7):
-        said = texts(open_page("add_and_norm", s=SENTENCE, panel="maps", layer=str(layer)))
+        said = texts(open_page("add_and_norm", s=SENTENCE, panel="maps", stage="add_1", layer=str(layer)))
         parts = re.search(f"{NUMBER} \\+ \\(?{NUMBER}\\)? = {NUMBER}", said.replace("\\", "")).groups()
         numbers = [float(part.replace("−", "-")) for part in parts]
         assert f"{numbers[0] + numbers[1]:.4f}" == f"{numbers[2]:.4f}"

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from model import Edit
 from model.config import PRESETS
 from model.graph import graph
+from model.pipeline import MOST_CHARACTERS
 from pages.ui.state import pictures, sketch
 from pages.ui.state.choice import FIELDS, PIPELINES, Choice, CostSettings
 from pages.ui.state.link import select
-from pages.ui.state.link_values import MOST_CHARACTERS, MOST_EDITS, moved
+from pages.ui.state.link_values import MOST_EDITS, moved
 from tests.fuzz_links import grown
 
 KEYS = [quantity.key for quantity in graph(PRESETS["text"]) if quantity.traced]
@@ -64,7 +65,7 @@ def test_every_value_of_a_choice_has_its_place_in_a_link() -> None:
 
 def test_links_count_as_people_do_and_leave_out_what_nobody_chose() -> None:
     cut = Edit("layers.2.attention.heads", "zero", head=3)
-    link = Choice(sentence="我爱你", layer=1, token=0, hidden=(1, 3), subset=((0, 4),), edits=(cut,)).to_link()
+    link = Choice(sentence="我爱你", layer=1, token=0, hidden=(1, 3), edits=(cut,)).to_link()
     assert link == {
         "lang": "en",
         "input": "sentence",
@@ -74,7 +75,6 @@ def test_links_count_as_people_do_and_leave_out_what_nobody_chose() -> None:
         "head": "1",
         "token": "1",
         "hidden": "2.4",
-        "subset": "1.5",
     }
 
 
@@ -87,7 +87,6 @@ def test_links_count_as_people_do_and_leave_out_what_nobody_chose() -> None:
         ("token", "٣"),  # a digit, but not one that links are written with
         ("hidden", "2.2"),
         ("hidden", "1." * 4000),
-        ("subset", "1.2_3"),
         ("lang", "xx"),
         ("model", "gpt"),
         ("input", "smell"),
@@ -102,7 +101,7 @@ def test_links_count_as_people_do_and_leave_out_what_nobody_chose() -> None:
         *(("goal", value) for value in ("", "first", "first.3.在", "first.3.0a1b2c.", "first.3.0a1b2c.a b", "fast.3")),
         *(
             ("goal", value)
-            for value in ("oneway.90", "oneway.100.5", "oneway.90.5.1", "silent.0", "silent.٣", "away.0.3.1")
+            for value in ("oneway.90", "oneway.100.5", "oneway.90.5.1", "silent.0", "silent.٣", "away.2.3.1")
         ),
         ("edits", ""),
         ("edits", "layers.0.ffn.hidden"),
@@ -151,7 +150,6 @@ def test_a_fitted_choice_has_no_place_outside_the_run(choice: Choice, tokens: in
     assert fitted.layer < config.layers and fitted.head < config.heads
     assert (fitted.hidden is None) == (choice.hidden is None)
     assert set(fitted.hidden or ()) == set(choice.hidden or ()) & set(range(tokens))
-    assert all(layer < config.layers and head < config.heads for layer, head in fitted.subset)
     assert fitted.output is None or fitted.output < config.classes
     assert fitted.fitted(config, tokens) == fitted
 

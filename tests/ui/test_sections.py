@@ -7,7 +7,7 @@ import pytest
 
 from model.by_hand import by_hand, strongest_cell
 from model.comparison import align
-from pages.attention import maps as attention
+from pages.attention import read as attention
 from pages.tokens import order
 from pages.ui.runs.measure import Measure
 from pages.ui.sections import cell_map, working
@@ -145,12 +145,10 @@ def test_the_cell_chosen_at_first_is_in_the_selected_tokens_row() -> None:
     assert cell_map.chosen_cell(Sheet("trained text", token=3, key=0), key) == (0, 3, 0)
 
 
-@pytest.mark.parametrize("scope", ["head", "layer", "all"])
-def test_the_strongest_colour_is_the_largest_value_of_its_scope(scope: str) -> None:
-    view = Sheet("pre-norm words", layer=1, head=2, range=scope)
-    every = [np.abs(view.trace[f"layers.{layer}.attention.scores"]) for layer in range(3)]
-    wanted = {"head": every[1][2], "layer": every[1], "all": np.stack(every)}[scope]
-    assert cell_map.limit(view, "layers.1.attention.scores") == wanted.max()
+def test_the_strongest_colour_is_the_largest_value_of_the_head() -> None:
+    view = Sheet("pre-norm words", layer=1, head=2)
+    wanted = np.abs(view.trace["layers.1.attention.scores"][2]).max()
+    assert cell_map.limit(view, "layers.1.attention.scores") == wanted
 
 
 @pytest.mark.parametrize("name", NETWORKS)

@@ -82,7 +82,7 @@ def test_numbers_in_sentences_have_a_minus_sign_and_no_e() -> None:
     said = t("attention.read_weights", query="it", key="cat", value="-0.25", where="layer 1")
     assert "−0" in said
     assert "-" not in said.replace("\\-", "")
-    assert "10⁻⁷" in plain("feed_forward.read_shuffled_one", gap="9.5e-07")
+    assert "10⁻⁷" in plain("feed_forward.read_alone", ffn="9.5e-07", attention="1")
 
 
 @pytest.mark.parametrize("token", ['"', "“", "”"])
@@ -100,8 +100,8 @@ def test_a_token_in_quotation_marks_is_no_number_to_be_typeset(token: str) -> No
 
 
 def test_symbols_in_sentences_are_set_as_symbols() -> None:
-    assert "$W_O$" in t("heads.read_output", token="it", value="1")
-    assert "W_O" in plain("heads.read_output", token="it", value="1")
+    assert "$W_O$" in t("contribution.read_mixed", head=1, first=1, last=2, token="it", value="1")
+    assert "W_O" in plain("contribution.read_mixed", head=1, first=1, last=2, token="it", value="1")
     assert "W_O" in t("error.link", name="W_O", value="1").replace("\\", "")  # what was typed is no symbol
     assert "$" not in t("error.link", name="W_O", value="1")
 

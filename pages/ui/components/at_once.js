@@ -25,12 +25,11 @@ function run([layers, heads, n], bytes) {
   return {
     value: (at, query, key) => numbers[(head(at) + query) * n + key],
     strongest: (at, query) => numbers[count + head(at) + query],
-    /* The largest of this head, of its layer, or of all, by its size. */
-    largest(at, range) {
-      const [from, many] = { head: [head(at) * n, 1], layer: [head({ ...at, head: 0 }) * n, heads], all: [0, layers * heads] }[range]
-      const name = `${from} ${many}`
-      if (!ranges.has(name)) ranges.set(name, largest(from, from + many * n * n))
-      return ranges.get(name)
+    /* The largest of this head, by its size. */
+    largest(at) {
+      const from = head(at) * n
+      if (!ranges.has(from)) ranges.set(from, largest(from, from + n * n))
+      return ranges.get(from)
     },
   }
 }
@@ -143,14 +142,14 @@ function named(axis, names, chosen, most) {
 }
 
 const DRAWS = {
-  map({ data: [cells, marks], layout }, { rows, columns, names, range, scale, frames, most }, at, run) {
+  map({ data: [cells, marks], layout }, { rows, columns, names, scale, frames, most }, at, run) {
     const number = (row, column) => {
       const value = run.value(at, row, column)
       return Number.isFinite(value) ? value : NaN
     }
     const z = rows.map(row => Float32Array.from(columns, column => number(row, column)))
     const customdata = Float32Array.from(z.flatMap(row => [...row])), signed = scale === 'signed'
-    const high = run.largest(at, range) || 1
+    const high = run.largest(at) || 1
     const unit = 10 ** Math.floor(Math.log10(high)), whole = Math.floor(high / unit) * unit
     const bar = signed ? ends(cells.colorbar, [-whole, 0, whole], six) : ends(cells.colorbar, [0, high])
     const row = rows.indexOf(at.token), column = columns.indexOf(at.key ?? run.strongest(at, at.token))
@@ -178,7 +177,7 @@ const DRAWS = {
     }
   },
   frame: ({ data, layout }, _, { layer, head }) => (
-    { data, layout: { ...layout, shapes: [{ ...layout.shapes[0], ...box(layer, head, layer, head) }] } }),
+    { data, layout: { ...layout, shapes: [...layout.shapes.slice(0, -1), { ...layout.shapes.at(-1), ...box(layer, head, layer, head) }] } }),
   lines({ data, layout }, { rows, columns, names, least, colours, way }, at, run) {
     const bundles = new Map(), pairs = [], shares = [], chosen = rows.indexOf(at.token)
     const round = Math.fround, lowest = round(Math.max(least, 1e-3))

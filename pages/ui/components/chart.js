@@ -6,9 +6,12 @@ const LEGIBLE = 12  // px
 // of their axis, which Plotly then measures before it turns them.
 const SHARP = 3, CAPTION = 14, EDGE = 12, FAR = 32
 const CLOSE = -2  // px; of names below each other, or turned, the boxes may touch: their letters do not
+const STRETCH = 1.5, PROJECTED = 2.5  // in a presentation, where the map stands alone
 const BELOW = 10  // px, under a picture that ends with the screen
 const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
 const KEPT = 30_000  // ms; so long is a click sent again with every later one
+const SLANT = -45  // degrees, of the names above a map
+const NUMBERED = .9  // of the size of all letters: the smallest numbers in cells
 const SYMBOL = '.katex [style*="color:"]'
 const words = new TextDecoder()
 const KINDS = {
@@ -68,10 +71,13 @@ function thin(place) {
       const labels = [...layer.querySelectorAll(`.${at}tick text`)]
       shrink(labels, at)
       const boxes = labels.map(label => label.getBoundingClientRect())
-      const turned = at === 'x' && boxes.every(box => box.width <= box.height), gap = turned ? CLOSE : apart
+      const slanted = at === 'x' && place.drawn.layout.xaxis.tickangle === SLANT
+      if (slanted) for (const [i, box] of boxes.entries()) boxes[i] = { left: box.left, right: box.left + 1.3 * parseFloat(labels[i].style.fontSize) }
+      const turned = at === 'x' && boxes.every(box => box.width <= box.height), gap = turned || slanted ? CLOSE : apart
       const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])
       const chosen = labels.findIndex(label => label.__data__?.x === middle), kept = boxes[chosen]
       let end = -Infinity
+      labels.forEach((label, i) => label.classList.toggle('chosen', i === chosen))
       for (const i of order) {
         const touches = kept && boxes[i][to] + gap > kept[from] && boxes[i][from] < kept[to] + gap
         const stands = i === chosen || !touches && boxes[i][from] >= end + gap
@@ -99,6 +105,17 @@ function pooled(trace, room) {
   return { ...trace, z: trace.z.map(row => parts(row).map(part => part.reduce(furthest))), dx: each, x0: trace.x0 + (each - 1) / 2 }
 }
 
+/* Two decimals in the cells of a map, where they fit; a number that rounds to 0 leaves its cell empty. */
+function numbered(trace, layout) {
+  const { l, r, t, b } = layout.margin, rows = trace.z.length, columns = trace.z[0].length
+  const high = (layout.height - t - b) / rows, wide = Math.min((layout.width - l - r) / columns, high * STRETCH)
+  const size = Math.min(1.08 * layout.font.size, wide / 1.9, .75 * high)
+  if (size < NUMBERED * layout.font.size) return trace
+  const two = value => Math.abs(value) < .005 ? '' : value.toFixed(2).replace('-', '−').replace(/^(−?)0\./, '$1.')
+  const text = trace.z.map(row => Array.from(row, value => Number.isFinite(value) ? two(value) : ''))
+  return { ...trace, text, texttemplate: '%{text}', textfont: { size } }
+}
+
 /* How far below the top of the page a picture begins, in pixels. */
 const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[data-testid=stMain]')?.scrollTop ?? 0)
 
@@ -107,6 +124,18 @@ const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[da
 const grows = ({ yaxis, meta }) =>
   document.documentElement.matches('.big') ? yaxis?.scaleanchor || meta?.below : meta?.grows && innerWidth > NARROW
 
+/* The height at which square cells fill the width. */
+function whole({ xaxis, yaxis, width, margin: { l, r, t, b } }) {
+  const [across, down] = [xaxis, yaxis].map(({ range }) => Math.abs(range[1] - range[0]))
+  return (width - l - r) * down / across + t + b
+}
+
+/* Cells that fill their column: up to STRETCH times as wide as high, or PROJECTED times. shape: their rows to a column. */
+function stretch(layout, shape) {
+  const { l, r, t, b } = layout.margin, ratio = (layout.height - t - b) / (layout.width - l - r) / shape
+  layout.yaxis = { ...layout.yaxis, scaleratio: Math.min(1, Math.max(1 / (document.documentElement.matches('.big') ? PROJECTED : STRETCH), ratio)) }
+}
+
 function fill(place, layout) {
   const above = place.above = aboveOf(place)
   const first = above < innerHeight / 2 || layout.meta?.first  // else a page is scrolled to it
@@ -114,9 +143,9 @@ function fill(place, layout) {
   const room = innerHeight - (first ? above : 0) - (big && layout.meta?.grows ? BELOW : layout.meta?.below ?? BELOW)
   const [across, down] = ['xaxis', 'yaxis'].map(axis => layout[axis].range).map(range => range && Math.abs(range[1] - range[0]))
   const square = layout.yaxis.scaleanchor && across  // of points, Plotly finds the range, and any height will do
-  if (layout.meta?.grows && !big) {
-    const { l, r, t, b } = layout.margin
-    layout.height = Math.max(layout.meta.grows, Math.min(room, (layout.width - l - r) * down / across + t + b))
+  if (layout.meta?.grows && (layout.meta.large || !big)) {
+    layout.height = Math.max(layout.meta.grows, Math.min(room, whole(layout)))
+    if (layout.meta.wide) stretch(layout, down / across)
     return
   }
   const most = square ? Math.max(layout.height, layout.width * down / across) : room
@@ -130,8 +159,9 @@ function draw(place) {
   const figure = place.drawn = document.atOnce?.figure(place.wanted) ?? place.wanted.figure
   const template = theme(getComputedStyle(place), figure.layout.font.size), look = JSON.stringify([template, save])
   const layout = { ...structuredClone(figure.layout), template }  // Plotly writes into what it is given
-  layout.width = Math.min(width, layout.width ?? width)
-  if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, UPRIGHT * innerWidth)
+  layout.width = Math.max(Math.min(width, layout.width ?? width), layout.meta?.least ?? 0)  // else it scrolls
+  place.style.overflowX = layout.width > width ? 'auto' : ''
+  if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, layout.meta?.large ? whole(layout) : UPRIGHT * innerWidth)
   else if (grows(layout)) fill(place, layout)
   if (layout.width < SLIM) Object.assign(layout, slim(layout))
   if (layout.meta?.follows && innerWidth > NARROW) {  // the map beside it names the rows
@@ -140,6 +170,7 @@ function draw(place) {
   }
   const room = layout.width - layout.margin.l - layout.margin.r
   const data = figure.data.map(trace => pooled(layout.width < SLIM ? widen(trace) : { ...trace }, room))
+  if (layout.meta?.numbers) data[0] = numbered(data[0], layout)
   place.width = width
   place.tall = innerHeight
   place.style.height = `${layout.height}px`
@@ -254,6 +285,7 @@ export default function({ data, parentElement, setTriggerValue }) {
   place.draw = () => draw(place)
   place.onPaper = () => onPaper(place)
   place.classList.toggle('once', Boolean(place.wanted.once))
+  place.classList.toggle('large', Boolean(place.wanted.figure.layout.meta?.large))
   for (const by of ['keys', place.wanted.key]) document.atOnce?.hear(by, place.wanted.heard[by], place.wanted.once?.at)
   place.clicks = (place.clicks ?? []).filter(([number]) => number > place.wanted.heard[place.wanted.key])
   place.pick = point => {

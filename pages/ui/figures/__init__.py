@@ -51,6 +51,6 @@ from pages.ui.figures.matrices import (
     wide_heatmap,
     worded,
 )
-from pages.ui.figures.points import Arrow, arrows, attention_lines, paths, queries_and_keys, scatter
+from pages.ui.figures.points import attention_lines, paths, queries_and_keys, scatter
 from pages.ui.figures.reads import reads
 from pages.ui.figures.writing import Branch, branches, writing

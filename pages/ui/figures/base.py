@@ -81,6 +81,15 @@ def sign_colours(values: np.ndarray) -> list[str]:
     return [LESS if value < 0 else MORE for value in np.ravel(values)]
 
 
+def signed_colours(values: Sequence[float] | np.ndarray) -> list[str]:
+    """For each number its colour (#rrggbb) on the scale of signed numbers, which ends with the largest of them."""
+    sizes = np.asarray(values, float)
+    shares = 0.5 + sizes / (2 * (np.abs(sizes).max(initial=0.0) or 1.0))
+    stops = np.array([hex_to_rgb(colour) for _, colour in SIGNED])
+    channels = [np.interp(shares, [place for place, _ in SIGNED], channel).astype(int) for channel in stops.T]
+    return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in zip(*channels, strict=True)]
+
+
 def role_colours() -> dict[str, str]:
     """The colours of Q, K and V on this ground."""
     return ROLE_COLOURS[mode()]
@@ -159,14 +168,23 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
     """
     size, margin = layout["font"]["size"], layout["margin"]
     needed, every, length = {}, layout.get("meta", {}), USUAL_WIDTH if size <= 12 else WHOLE_WIDTH
-    if any(trace.get("colorbar", {}).get("orientation") == "h" and trace.get("showscale", True) for trace in traces):
-        needed["t"] = margin["t"] + math.ceil(3.5 * size)
+    bars = [trace["colorbar"] for trace in traces if "colorbar" in trace and trace.get("showscale", True)]
+    for bar in bars:
+        if bar.get("orientation") == "h":
+            side = "b" if bar["yanchor"] == "top" else "t"
+            needed[side] = margin[side] + math.ceil(3.5 * size if side == "t" else 2 * size + 10)
     if layout.get("yaxis", {}).get("scaleanchor"):  # of square cells its height decides, too
         across, down = (np.ptp(layout[axis].get("range", (0, 1))) for axis in ("xaxis", "yaxis"))
         high = layout["height"] - needed.get("t", margin["t"]) - margin["b"] - 4.3 * size
         length = min(USUAL_WIDTH, high * across / down)
     for side, letter, along in (("l", "yaxis", "rows"), ("b", "xaxis", "columns")):
         axis = layout.get(letter, {})
+        if axis.get("tickangle", 0) < 0:  # aslant, above the picture
+            widest = max(map(text_width, axis["ticktext"]), default=1) * axis["tickfont"]["size"]
+            needed["t"] = math.ceil(margin["t"] + 0.71 * (widest + axis["tickfont"]["size"]) + 6)
+            needed["r"] = math.ceil(margin["r"] + 0.71 * text_width(axis["ticktext"][-1]) * axis["tickfont"]["size"])
+        elif axis.get("side") == "top" and layout.get("annotations"):  # two lines of them
+            needed["t"] = math.ceil(margin["t"] + 2.7 * size)
         if not axis.get("automargin") or axis.get("side", "") in ("top", "right"):
             continue
         names = [text_width(name) for name in every.get(along) or axis.get("ticktext", ())]
@@ -175,7 +193,8 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
         standing = len(thinned(len(names), None)) if names else 0  # whichever is chosen: the picture stays where it is
         upright = side == "b" and (axis.get("tickangle") == 0 or widest * standing < length)
         deep = 1.3 * size if upright else max(widest, 1.2 * size)
-        needed[side] = math.ceil(margin[side] + deep + 3 * size + 2 * axis.get("linewidth", 0))
+        title = 3 * size if axis.get("title", {}).get("text") else 6
+        needed[side] = max(needed.get(side, 0), math.ceil(margin[side] + deep + title + 2 * axis.get("linewidth", 0)))
     return needed
 
 
@@ -190,7 +209,8 @@ BARE = {"showgrid": False, "zeroline": False, "ticks": ""}
 
 def scale(title: str, **look: Any) -> dict:
     """One side of a picture along which numbers stand."""
-    return {"title": {"text": label(title)}, "automargin": True, **look}
+    named = {"title": {"text": label(title)}} if title else {}  # an empty one would take room, too
+    return {**named, "automargin": True, **look}
 
 
 def axis_layout(axis: Axis, n: int, named: Sequence[int] | None = None) -> dict:
@@ -305,7 +325,7 @@ def crossing(row: int, column: int, n_rows: int, n_columns: int, top: int = 0, l
     """
     y, x = row + top, column + left
     along, down = (y, left, y, left + n_columns - 1), (top, x, top + n_rows - 1, x)
-    return [frame(*along, width=1), frame(*down, width=1), outline(y, x)]
+    return [frame(*along, width=2), frame(*down, width=1), outline(y, x)]
 
 
 def rules(rows: Iterable[float], columns: Iterable[float], shape: Sequence[int], color: str) -> list[dict]:
@@ -389,6 +409,6 @@ def tile_layout(
     y = axis_layout(rows, n_rows) | {"range": [n_rows - 0.48, -0.52]}
     if square:
         x |= {"constrain": "domain", "constraintoward": "left"}
-        y |= {"constrain": "domain", "scaleanchor": "x"}
+        y |= {"constrain": "domain", "constraintoward": "top", "scaleanchor": "x"}
     shapes = [] if chosen is None else [outline(*chosen)]
     return {"xaxis": x, "yaxis": y, "shapes": shapes} | look(height) | TO_THE_NEAREST

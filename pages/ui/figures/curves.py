@@ -293,7 +293,7 @@ def activation_curve(
     titles: tuple[str, str, str],
     other: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Figure:
-    """An activation function, one point on it for each neuron, the chosen one large; below, how many lie where.
+    """An activation function, one point on it for each neuron, the chosen one large.
 
     curve, points: (before, after) each. titles: of "before", of "after", and of one neuron. other: the points of
     another run, hollow.
@@ -311,25 +311,17 @@ def activation_curve(
     if other is not None:
         ring = {"symbol": "circle-open"}
         traces += [dots(other, every, color=BEFORE, size=6, **ring), dots(other, one, color=ACCENT, size=13, **ring)]
-    counts, edges = np.histogram(points[0], 40)
     traces += [
         dots(points, every, color=AFTER, size=5, opacity=0.45),
         dots(points, one, color=ACCENT, size=13, line={"color": "white", "width": 2}),
-        dict(
-            type="bar",
-            x=(edges[:-1] + edges[1:]) / 2,
-            y=counts,
-            marker={"color": AFTER},
-            yaxis="y2",
-            hovertemplate="%{x:.2f}: %{y}<extra></extra>",
-        ),
     ]
+    x, y = (float(side[chosen]) for side in points)
+    guide = {"type": "line", "line": {"color": ACCENT, "width": 1, "dash": "dash"}}
     layout = {
         "showlegend": False,
-        "bargap": 0.05,
-        "xaxis": scale(titles[0], anchor="y2", zeroline=True),
-        "yaxis": scale(titles[1], domain=[0.3, 1], zeroline=True),
-        "yaxis2": {"domain": [0, 0.2], "showticklabels": False, "showgrid": False},
+        "xaxis": scale(titles[0], zeroline=True),
+        "yaxis": scale(titles[1], zeroline=True),
+        "shapes": [guide | {"x0": x, "x1": x, "y0": 0, "y1": y}, guide | {"x0": 0, "x1": x, "y0": y, "y1": y}],
     }
     return figure_of(traces, layout | look(scaled(400)))
 

@@ -37,9 +37,12 @@ from pages.ui.figures.base import (
     words_at,
 )
 from pages.ui.figures.theme import font_size, scaled
+from pages.ui.text.numbers import written
 
 MOST_APART = 32  # rows or columns with gaps between their cells
 WORDS = 1.2  # times the size of a word below a tile: the room for it
+MOST_DRAWN = 512  # columns of a matrix among others; of more, several share one
+SLANT = -45  # degrees, of names above a map
 MOST_CELLS = 600_000  # of many tiles together: as many bytes
 THUMBNAIL = (64, 1024)  # rows and columns of a small picture
 
@@ -67,6 +70,8 @@ def heatmap_parts(
     thin: bool = True,
     height: int | None = None,
     marked: Sequence[int] = (),
+    corner: str | None = None,
+    asked: Sequence[int] | None = None,
 ) -> tuple[list[dict], dict]:
     """The traces and the layout of a `heatmap`, for one that shall be changed before it is drawn.
 
@@ -78,6 +83,8 @@ def heatmap_parts(
     gaps: thin ones between up to 32 rows or columns. line_colour: of the axes, which have no line otherwise.
     thin: of more than MOST_NAMED names only some stand at the axis; a hover says them all.
     marked: columns with a ▼ above them, each cell of which can be clicked.
+    asked: the columns that answer a click. corner: what stands at the upper left in place of the titles of both axes;
+    the columns are then named above, aslant, and the colour bar lies below.
     Infinite cells (hidden by a mask) stay blank.
     """
     values = np.asarray(values, dtype=np.float32)
@@ -109,14 +116,13 @@ def heatmap_parts(
         colorbar=colour_bar(ends),
     )
     traces: list = [cells]
-    asked: Sequence[int] = range(n_columns)
     if marked:
         above = [(left + column, top - 0.5) for column in marked]
         sign = {"symbol": "triangle-down", "size": 9, "color": ACCENT}
         traces.append(at(above, "markers", marker=sign, hoverinfo="skip", cliponaxis=False, showlegend=False))
     if clickable:
         step = -(-n_rows * n_columns // MOST_CLICKABLE["square" if square else "wide"])
-        asked = sorted({*range(0, n_columns, step), *marked})
+        asked = sorted({*(range(0, n_columns, step) if asked is None else asked), *marked})
         shown = {"customdata": finite[:, asked].ravel(), "hovertemplate": hover + "%{customdata:.4f}<extra></extra>"}
         traces.append(unseen(grid(n_rows, n_columns, top, left, asked), **shown))
     row, column = (thinned(n, at) for n, at in zip(values.shape, cell or (None, None), strict=True))
@@ -129,15 +135,33 @@ def heatmap_parts(
         for side in layout.values():
             side |= {"showline": True, "linewidth": 3, "linecolor": line_colour}
     if thin and max(len(axis.labels) for axis in (rows, columns)) > MOST_NAMED:
-        layout["meta"] = _say_all_names(traces[-1], rows, columns, values.shape, asked)
+        layout["meta"] = _say_all_names(
+            traces[-1], rows, columns, values.shape, range(n_columns) if asked is None else asked
+        )
     if cell is not None and cell[0] < n_rows and cell[1] < n_columns:
         layout["shapes"] = crossing(*cell, n_rows, n_columns, top, left)
     if square and n_columns <= 3 * n_rows:
         layout["yaxis"] |= {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
         layout["xaxis"] |= {"constrain": "domain", "constraintoward": "left"}
+    if corner is not None:
+        _name_above(cells, layout, corner)
     if height is None:
         height = on_screen(max(230, 90 + scaled(n_rows * (28 if square else 22))))
     return traces, layout | look(height) | (TO_THE_NEAREST if clickable else {})
+
+
+def _name_above(cells: dict, layout: dict, corner: str) -> None:
+    """Let the names of a map's columns stand above them, aslant, and its colour bar below."""
+    for side in (layout["xaxis"], layout["yaxis"]):
+        side.pop("title", None)
+        side["tickfont"] = {"size": max(font_size(), side.get("tickfont", {}).get("size", 0)) + 1}
+    layout["xaxis"]["side"] = "top"
+    if layout["xaxis"].pop("autotickangles", None):
+        layout["xaxis"]["tickangle"] = SLANT
+    words = {"text": label(corner).replace("\n", "<br>"), "align": "right", "showarrow": False}
+    place = {"xref": "paper", "x": 0, "xanchor": "right", "xshift": -4, "yref": "paper", "y": 1, "yanchor": "bottom"}
+    layout["annotations"] = [words | place | {"font": {"size": font_size()}, "opacity": 0.8}]
+    cells["colorbar"] |= {"y": 0, "yanchor": "top", "len": 0.25, "thickness": 6}
 
 
 def _say_all_names(trace: dict, rows: Axis, columns: Axis, shape: tuple[int, int], asked: Sequence[int]) -> dict:
@@ -158,60 +182,84 @@ def _say_all_names(trace: dict, rows: Axis, columns: Axis, shape: tuple[int, int
 class Matrix(NamedTuple):
     """One of the matrices that stand `abreast`.
 
-    limit: the value of its strongest colour. width: its share of the picture. column: the chosen one, from 0.
+    limit: the value of its strongest colour. width: its share of the picture. column: the chosen one, from 0. symbol,
+    title: Plotly markup above it. asked: the columns that answer a click; focus: it has a frame.
     """
 
     values: np.ndarray
     columns: Axis
     limit: float
-    width: float
+    width: float = 1
     column: int | None = None
+    scale: str = "signed"
+    title: str = ""
+    asked: Sequence[int] | None = None
+    focus: bool = False
+    symbol: str = ""
 
 
 def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: int) -> Figure:
-    """Matrices over the same rows, one of which may be chosen; each has colours of its own, symmetric about 0.
+    """Matrices over the same rows, one of which may be chosen, each with colours of its own and its name above.
 
-    A click gives (matrix, row, column, value), the places from 0.
+    A click gives (matrix, row, column), the places from 0.
     """
     drawn: list[dict] = []
-    whole: dict = {"meta": {}}
-    shapes: list[list[dict]] = []
-    left, gap = 0.0, 0.03
+    whole: dict = {"meta": {}, "shapes": [], "annotations": []}
+    left, gap = 0.0, 0.025
     widest = max(range(len(matrices)), key=lambda which: matrices[which].width)
+    names = rows.labels or [str(place + 1) for place in range(len(matrices[0].values))]
+    top = 0 if rows.labels else 1
     for which, one in enumerate(matrices):
         n_rows, n_columns = one.values.shape
-        traces, layout = heatmap_parts(
-            one.values, rows, one.columns, limit=one.limit, clickable=True, square=False, height=height
-        )
-        first_row, first_column = (0 if axis.labels else 1 for axis in (rows, one.columns))
+        look = {"scale": one.scale, "limit": one.limit, "asked": one.asked, "height": height}
+        traces, layout = heatmap_parts(one.values, rows, one.columns, clickable=True, square=False, **look)
         cells, markers = traces
-        places = np.stack([markers["y"] - first_row, markers["x"] - first_column], axis=1).astype(int)
-        markers["customdata"] = [[which, i, j, round(float(one.values[i, j]), 4)] for i, j in places.tolist()]
-        names = rows.labels or [str(place + 1) for place in range(n_rows)]
-        markers["text"] = [label(names[i]) for i in places[:, 0]]
-        named = [one.columns.labels[j] for j in places[:, 1]] if one.columns.labels else places[:, 1] + 1
-        markers["hovertext"] = [f"{label(one.columns.title)} <b>{name}</b>" for name in named]
-        markers["hovertemplate"] = "<b>%{text}</b><br>%{hovertext}<br>%{customdata[3]:.4f}<extra></extra>"
-        axis = "x" if which == widest else f"x{which + 2}"  # of the axis "x" the browser thins the names
+        first = 0 if one.columns.labels else 1
+        block = -(-n_columns // MOST_DRAWN)
+        if block > 1:
+            cells |= {"z": in_blocks(cells["z"], 1, block), "dx": block, "x0": first + (block - 1) / 2}
+        places = np.stack([markers["y"] - top, markers["x"] - first], axis=1).astype(int).tolist()
+        markers["customdata"] = [[which, i, j] for i, j in places]
+        named = one.columns.labels or [str(place + 1) for place in range(n_columns)]
+        called = label(one.columns.title)
+        numbers = [written(f"{one.values[i, j]:.4f}").replace("-inf", "−∞").replace("nan", "") for i, j in places]
+        markers["text"] = [
+            f"{label(names[i])}<br>{called} <b>{label(named[j])}</b><br>{number}"
+            for (i, j), number in zip(places, numbers, strict=True)
+        ]
+        markers["hovertemplate"] = "%{text}<extra></extra>"
+        axis = f"x{which + 1}" if which else "x"
         for trace in (cells, markers):
             trace["xaxis"] = axis
-        layout["yaxis"]["anchor"] = axis  # of the first matrix, whose layout counts
         share = one.width * (1 - gap * (len(matrices) - 1)) / sum(other.width for other in matrices)
         side = layout.pop("xaxis") | {"domain": [left, left + share], "anchor": "y"}
-        whole = layout | whole | {f"xaxis{axis[1:]}": side}
-        cells["showscale"] = which == widest
-        cells["colorbar"] = colour_bar({-one.limit: "−", 0.0: "0", one.limit: "+"}, x=left, len=0.3 * share)
-        frames: list[dict] = []
+        side |= {"showticklabels": False}
+        side.pop("title", None)
+        meta = layout.pop("meta", {})
+        whole = layout | whole | {f"xaxis{axis[1:]}": side, "meta": {"rows": meta["rows"]} if meta else {}}
+        cells["showscale"] = which == widest and one.scale == "signed"
+        ends = {-one.limit: "−", 0.0: "0", one.limit: "+"}
+        cells["colorbar"] = colour_bar(ends, x=left, y=0, yanchor="top", len=0.25 * share, thickness=6)
+        whole["annotations"].append(_above(f"<i>{one.symbol or called}</i><br>{one.title}", left + share / 2))
+        frames = []
+        if one.focus:
+            frames.append(frame(top, first, top + n_rows - 1, first + n_columns - 1, width=3))
         if row is not None and one.column is not None:
-            frames = crossing(row, one.column, n_rows, n_columns, first_row, first_column)
+            frames += crossing(row, one.column, n_rows, n_columns, top, first)
         elif row is not None:
-            y = row + first_row
-            frames = [frame(y, first_column, y, first_column + n_columns - 1, width=1)]
-        shapes.append([shape | {"xref": axis} for shape in frames])
+            frames.append(frame(row + top, first, row + top, first + n_columns - 1, width=1.5))
+        whole["shapes"] += [shape | {"xref": axis} for shape in frames]
         drawn += traces
         left += share + gap
-    shapes.append(shapes.pop(widest))  # the last frame is that of the cell to whose name others give way
-    return figure_of(drawn, whole | {"shapes": [shape for some in shapes for shape in some]})
+    whole["yaxis"].pop("title", None)
+    whole["margin"] = whole["margin"] | {"t": round(4.3 * font_size())}
+    return figure_of(drawn, whole)
+
+
+def _above(words: str, x: float) -> dict:
+    """Words above a part of a picture."""
+    place = {"xref": "paper", "x": x, "xanchor": "center", "yref": "paper", "y": 1, "yanchor": "bottom"}
+    return {"text": words, "showarrow": False, "font": {"size": font_size() + 1}, **place}
 
 
 def wide_heatmap(values: np.ndarray, rows: Axis, title: str, *, limit: float | None = None) -> Figure:
@@ -265,14 +313,16 @@ def tiles(
     height: int | None = None,
     square: bool = False,
     end: str = "",
+    above: bool = False,
 ) -> Figure:
     """Many matrices side by side as one picture: values (row, column, n, m), a tile for each row and column.
 
     One stitched heatmap of bytes, since a subplot for each tile would cost a hundred times as much. A tile is one unit
     wide and high, so that a click, like a tick, says which tile and not which cell. scale, limit: as in `heatmap`;
     limit may be one for each tile, (row, column), and `end` is what the bar then calls it. chosen: outlined. hover: a
-    line for each tile, row by row; words: the same, to stand below the tiles. square: as wide as high. Of very many
-    cells a block is drawn as one: `block_of`. What is NaN stays see-through.
+    line for each tile, row by row; words: the same, to stand below the tiles. square: as wide as high. above: the
+    columns are named there, without titles, and the colour bar lies below. Of very many cells a block is drawn as one:
+    `block_of`. What is NaN stays see-through.
     """
     values = np.asarray(values, dtype=np.float32)
     values = in_blocks(values, *[block_of(values.shape)] * 2)
@@ -314,7 +364,14 @@ def tiles(
         foot = row + 0.5 - dy * (gap_y - between / 2) / 2
         below = {"textfont": {"size": size}, "cliponaxis": True, "showlegend": False}
         traces.append(words_at(np.stack([column, foot], axis=1), list(map(label, words)), **below))
-    return figure_of(traces, tile_layout(rows, columns, (n_rows, n_columns), chosen, height, square=square))
+    layout = tile_layout(rows, columns, (n_rows, n_columns), chosen, height, square=square)
+    if above:
+        for side in (layout["xaxis"], layout["yaxis"]):
+            side.pop("title", None)
+        layout["xaxis"]["side"] = "top"
+        cells["colorbar"] |= {"y": 0, "yanchor": "top", "thickness": 6}
+        layout["margin"] = layout["margin"] | {"t": round(2.2 * font_size())}
+    return figure_of(traces, layout)
 
 
 def worded(values: np.ndarray, words: Sequence[Sequence[str]], rows: Axis, columns: Axis, **options) -> Figure:

@@ -1,7 +1,6 @@
 """Points and the lines between them: tokens in a plane, who looks at whom, numbers along a line."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from pages.ui.figures.base import (
     LESS,
     MORE,
     SHARES,
-    TO_THE_NEAREST,
     Axis,
     Figure,
     at,
@@ -304,37 +302,3 @@ def queries_and_keys(
     layout = _plain_axes(titles)
     layout["yaxis"]["scaleanchor"] = "x"
     return figure_of(traces, layout | LEGEND | look(height))
-
-
-class Arrow(NamedTuple):
-    """A vector in a plane, with its name; `dash` as Plotly calls it. moved: a click moves this one."""
-
-    name: str
-    end: tuple[float, float]
-    colour: str
-    dash: str
-    moved: bool = False
-
-
-def arrows(drawn: Sequence[Arrow], reach: int, noisy: Sequence[tuple[float, float]], titles: tuple[str, str]) -> Figure:
-    """Vectors from 0 in a plane of whole numbers from −reach to reach, each of which can be clicked: (x, y).
-
-    noisy: the two ends of a band, between which one of them may end.
-    """
-    traces: list[dict] = []
-    if len(noisy):
-        traces.append(stroke(noisy, GREY, 12, opacity=0.35))
-    for name, end, colour, dash, moved in drawn:
-        line = stroke([(0, 0), end], colour, 4 if moved else 2.5)
-        line["line"]["dash"] = dash
-        ring = {"size": 13, "color": colour, "line": {"width": 4 if moved else 0, "color": ACCENT}}
-        tip = {"marker": ring, "text": [f"<b>{label(name)}</b>"], "textposition": "top center", "cliponaxis": False}
-        font = {"color": colour, "size": font_size() + 2}
-        traces += [line, at([end], "markers+text", hoverinfo="skip", textfont=font, **tip)]
-    places = grid(2 * reach + 1, 2 * reach + 1, top=-reach, left=-reach)
-    said = [written(f"{x}") + ", " + written(f"{y}") for x, y in places.tolist()]
-    traces.append(unseen(places, customdata=places.tolist(), text=said))
-    ends = {"range": [-reach - 0.6, reach + 0.9], "dtick": 1, "zeroline": True, "zerolinecolor": GREY}
-    x, y = (scale(title, **ends) for title in titles)
-    layout = {"xaxis": x | {"constrain": "domain"}, "yaxis": y | {"constrain": "domain", "scaleanchor": "x"}}
-    return figure_of(traces, layout | {"showlegend": False} | look(400) | TO_THE_NEAREST)

@@ -39,7 +39,7 @@ def map_at_once(view: View, key: str, rows: list[int], columns: list[int]) -> At
     quantity = view.trace.quantity(key)
     if quantity.axes != ("head", "query", "key") or not key.startswith("layers."):  # a decoder's rows are no tokens
         return None
-    look = {"range": view.choice.range, "scale": quantity.scale, "most": MOST_NAMED}
+    look: dict[str, Any] = {"scale": quantity.scale, "most": MOST_NAMED}
     look["frames"] = [one["line"] for one in crossing(0, 0, 1, 1)]
     return _of_every_head(view, key, "map", rows=rows, columns=columns, names=_names(view, rows, columns), **look)
 

@@ -15,7 +15,6 @@ from typing import Any, Self
 from model import Edit
 from model.config import PRESETS, EncoderConfig
 from model.decoder import TARGET_LANGUAGES
-from model.four_tokens import REACH
 from model.learning import SNAPSHOTS
 from model.scaling import WIDTHS
 from model.translator import Language
@@ -33,7 +32,6 @@ from pages.ui.state.link_values import (
     MOST_CODE,
     MOST_NUMBER,
     NAME,
-    PAIRS,
     PLACE,
     PLACES,
     TEXT,
@@ -179,26 +177,17 @@ class Choice:
     hide: tuple[str, ...] = linked(several(one_of(*HIDEABLE), ","), ())
     symbols: str = linked(one_of(*SYMBOLS), "ours")  # in which equations are written: those of a lecture note, or ours
     shown: str = linked(one_of(*SHOWN), "changed")  # which run the pictures show
-    range: str = linked(one_of("head", "layer", "all"), "head")  # what a colour scale covers
-    as_: str | None = linked(one_of("map", "lines", "picture", "row", "why", "try"), name="as")  # attention
+    as_: str | None = linked(NAME, name="as")  # attention
     d_k: int = linked(
         Kind(str, lambda text: int(one_of(*map(str, WIDTHS)).read(text))), 64
     )  # Attention: of random vectors
-    task: int = linked(up_to(4), 1)  # of attention set by hand
-    # Attention set by hand: the arrow that is moved, and where the reader put all four
-    moves: str = linked(one_of("query", "second", "a", "b"), "query")
-    points: tuple[int, ...] = linked(several(up_to((2 * REACH + 1) ** 2 - 1, least=0), ".", twice=True, most=4), ())
-    least: int = linked(up_to(50, least=0), 2)  # hundredths: as lines, what gets less is not drawn
     between: str = linked(one_of(*BETWEEN), "all")  # which part of attention is shown where there are two sentences
     why: bool = linked(FLAG, False)  # beside a score: why it is so large, in place of its arithmetic
     hide_special: bool = linked(FLAG, False)  # leave [CLS] and [SEP] out of the pictures
     sublayer: int = linked(up_to(2), 1)  # of Add & Norm: 1 after attention, 2 after the FFN
-    subset: tuple[tuple[int, int], ...] = linked(PAIRS, ())  # (layer, head) pairs whose average Heads shows
-    every_layer: bool = linked(FLAG, False)  # Heads: those of all layers
     penalty: int = linked(up_to(200, least=0), 60)  # hundredths: how much a longer translation is favoured
     tau: int = linked(up_to(50), 10)  # tenths, Answer: the temperature of a softmax like the network's own
     several: bool = linked(FLAG, False)  # Answer: hide more than one word
-    same_range: bool = linked(FLAG, False)  # Heads: one colour scale for all heads
     # What if: what a change does to the answer, or to the lead of `output` over `against`
     measure: str | None = linked(one_of(*MEASURES))
     amount: float | None = linked(AMOUNT)  # What if: by how much, or at what, something is held
@@ -310,7 +299,6 @@ class Choice:
             step=self.step if target is None else last(self.step, target),
             output=self.output if self.output is not None and self.output < outputs else None,
             against=self.against if self.against is not None and self.against < outputs else None,
-            subset=tuple((layer, head) for layer, head in self.subset if layer < config.layers and head < config.heads),
         )
 
     # -- to a link and back ------------------------------------------------------------------------

@@ -13,9 +13,9 @@ from model import Edit
 from model.changes import check
 from model.config import DECODER, PRESETS
 from model.graph import graph
+from model.pipeline import MOST_CHARACTERS
 from pages.ui.state import pictures, sketch
 
-MOST_CHARACTERS = 400  # of a sentence
 MOST_EDITS = 16
 MOST_CODE = 8000  # characters of any other value in a link
 MOST_NUMBER = 999_999
@@ -108,12 +108,6 @@ def read_place(text: str) -> int:
     return whole(text, 1) - 1
 
 
-def read_pair(text: str) -> tuple[int, int]:
-    """Two places: 2.5 is head 5 of layer 2."""
-    first, _, second = text.partition(".")
-    return read_place(first), read_place(second)
-
-
 def read_sentence(text: str) -> str:
     """A sentence as long as one may be; of a longer one its beginning, with the LinkError."""
     if len(text) > MOST_CHARACTERS:
@@ -152,7 +146,6 @@ HIDDEN = Kind(
 )
 NUMBER = Kind(str, whole)
 IDS = several(NUMBER, ".", twice=True)  # of pieces, which count from 0 everywhere
-PAIRS = several(Kind(PLACES.write, read_pair, first=1), "_")
 DRAWING = Kind(sketch.to_code, read_drawing)
 
 

@@ -1,0 +1,87 @@
+"""One attention weight, from the query and the key to the row of the head that it goes into, as strips of colour."""
+
+import html
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import streamlit as st
+
+from model.analysis import placed
+from model.by_hand import by_hand
+from pages.attention.read import queries_and_keys, steps_of
+from pages.ui.components.arithmetic import arithmetic
+from pages.ui.figures.base import role_colours, signed_colours
+from pages.ui.sections.working import working
+from pages.ui.text import plain
+from pages.ui.text.numbers import written
+from pages.ui.view import View
+
+EVERY = 10**6  # terms of a sum
+LEAST = 1.5  # % of the height: a bar that can still be seen
+
+
+def one_weight(view: View, key: str, cell: tuple[int, ...]) -> None:
+    """Query, key, their products, softmax, value and the head's row as strips; below them the same in numbers."""
+    with st.container(key=f"weight.{view.name}"):
+        if not view.touched(*(f"{key.rpartition('.')[0]}.{step}" for step in steps_of(view, key))):
+            arithmetic("".join(_lines(view, key, cell)), key="one_weight")
+    working(view, key, cell, terms_too=False)
+
+
+def _lines(view: View, key: str, cell: tuple[int, ...]) -> Iterator[str]:
+    """The lines as HTML. key: of the weights. cell: head, query and key."""
+    head, query, column = cell
+    prefix, row = key.removesuffix("weights"), view.trace[key][head, query]
+    names = [html.escape(placed(side)[at]) for side, at in zip(queries_and_keys(view, key), cell[1:], strict=True)]
+    value = f"{row[column]:.2f}"
+    pair = plain("attention.pair", query=f"<b>{names[0]}</b>", key=f"<b>{names[1]}</b>")
+    yield f'<p class="pair">{pair} <b class="rose">{value}</b></p><div class="weight">'
+    for table in by_hand(view.pipeline.network, view.trace, key, cell, EVERY).tables:
+        if table.axis == "d_k":
+            order = np.argsort(table.places)
+            *sides, product = table.columns
+            for side in sides:
+                yield _strip(_coloured(side.symbol), np.array(side.values)[order])
+            yield _strip(html.escape(product.symbol), np.array(product.values)[order], _two(product.total or 0.0))
+    yield from _to_softmax(view, prefix, cell)
+    highest = max(float(row.max()), 1e-9)
+    bars = "".join(
+        f'<i style="height:{max(LEAST, 100 * float(one) / highest):.1f}%"{" class=on" * (at == column)}></i>'
+        for at, one in enumerate(row)
+    )
+    yield f'<hr><span>softmax</span><div class="bars">{bars}</div><b>{value}</b><hr>'
+    weighted, values = prefix + "heads", view.trace[view.trace.graph[prefix + "heads"].reads[1]]
+    yield _strip(_coloured("v"), values[head, column], f"× {value}")
+    yield _strip(plain("attention.row_of_head"), view.trace[weighted][head, query])
+    yield f"<small>{plain('attention.sum_of_values', tokens=len(row))}</small></div>"
+
+
+def _to_softmax(view: View, prefix: str, cell: tuple[int, ...]) -> Iterator[str]:
+    """What becomes of q · k before the softmax, where it becomes another number."""
+    steps = [step for step in steps_of(view, prefix) if step not in ("weights", "heads")]
+    before = float(view.trace[prefix + "scores"][cell])
+    for step in steps[steps.index("scores") + 1 :]:
+        value = float(view.trace[prefix + step][cell])
+        if step != "relative" and value != before:
+            parts = 1 + len(view.config.distance_terms)
+            name = "scaled_sum" if step == "scaled" and parts > 1 else step
+            yield f"<span>{plain(f'attention.step_{name}', parts=parts)}</span><i></i><b>{_two(value)}</b>"
+            before = value
+
+
+def _coloured(symbol: str) -> str:
+    """A letter in the colour of its role."""
+    return f'<em style="color:{role_colours().get(symbol[:1].upper(), "inherit")}">{html.escape(symbol)}</em>'
+
+
+def _strip(name: str, values: Sequence[float] | np.ndarray, said: str = "") -> str:
+    """One vector: its name in HTML, its numbers as colours, and what is said of it."""
+    width = 100 / len(values)
+    stops = ",".join(
+        f"{colour} {at * width:.2f}% {(at + 1) * width:.2f}%" for at, colour in enumerate(signed_colours(values))
+    )
+    return f'<span>{name}</span><i style="background:linear-gradient(90deg,{stops})"></i><b>{said}</b>'
+
+
+def _two(value: float) -> str:
+    return "= −∞" if value == -np.inf else f"= {written(f'{value:.2f}')}"

@@ -1,0 +1,63 @@
+"""Attention step by step: scores, scaled, masked, weights and weighted sum side by side, one of them worked out."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.attention.fillers import padding
+from pages.attention.read import TOLD_APART, queries_and_keys, read_step, steps_of
+from pages.attention.why_there import by_hand_or_why
+from pages.ui.components.player import player
+from pages.ui.frame.pickers import either
+from pages.ui.sections.band import Column, band
+from pages.ui.sections.cell_map import chosen_cell
+from pages.ui.sections.overlay import patch_pair
+from pages.ui.state.link import select
+from pages.ui.text import plain, t
+from pages.ui.view import View
+
+SECONDS = 2.0  # that a step stays on the screen while they are played
+WIDE = 0.7  # of the weighted sum, beside maps of a width of 1
+LEAST = 150  # pixels for each step, on a phone
+
+
+def attention_steps(view: View, prefix: str, controls: DeltaGenerator) -> None:
+    """All steps in one band; below it what the chosen one says, and the arithmetic of its cell."""
+    steps = steps_of(view, prefix)
+    step = view.choice.stage if view.choice.stage in steps else steps[0]
+    with controls:
+        _stepper(step, steps)
+    columns = [Column(prefix + one, plain(f"attention.{one}"), WIDE if one == "heads" else 1) for one in steps]
+    look = {"title": plain("attention.steps"), "focus": prefix + step, "least": LEAST * len(steps)}
+    band(view, "steps", columns, read_step(view, prefix, step), **look)
+    cell = chosen_cell(view, prefix + step)
+    left, right = st.columns([1, 1], gap="medium")
+    with left:
+        by_hand_or_why(view, prefix + step, cell)
+    with right:
+        if step == "scores" and view.kind == "drawing":
+            patch_pair(view, *cell[-2:])
+        if step == "masked" and view.kind == "words":
+            about_masks(view, prefix)
+
+
+def _stepper(step: str, steps: tuple[str, ...]) -> None:
+    """A row of buttons for the steps, and one that plays them."""
+    parts = len({*steps} & {*TOLD_APART})
+    named = {"scores": "sum", "scaled": "scaled_sum"} if parts else {}
+    words = [plain(f"attention.step_{named.get(name, name)}", parts=parts) for name in steps]
+    either("stage", plain("attention.steps"), steps, words, step, label_visibility="collapsed")
+    player("attention", steps.index(step), len(steps), lambda shown: select(stage=steps[shown]), SECONDS)
+
+
+def about_masks(view: View, prefix: str) -> None:
+    """That [MASK] is a word and no mask, what a mask does to fillers, and the way to one that hides something."""
+    tokens, (_, keys) = view.trace.tokens, queries_and_keys(view, prefix + "weights")
+    said = t("attention.mask_is_no_word")
+    if "[MASK]" in tokens:
+        weights = view.trace[prefix + "weights"][view.head]
+        share = weights[:, [place for place, token in enumerate(keys) if token == "[MASK]"]].sum(axis=1).mean()
+        said += " " + t("attention.mask_word_here", share=f"{share:.0%}")
+    st.markdown(said)
+    padding(view)
+    if view.trace.graph[prefix + "masked"].window is None:  # else here is a mask that hides something
+        view.way_to("translation", plain("attention.way_masks"), panel="inside", block="attention", stage="masked")
