@@ -22,7 +22,7 @@ LEAST = 1.5  # % of the height: a bar that can still be seen
 
 def one_weight(view: View, key: str, cell: tuple[int, ...]) -> None:
     """Query, key, their products, softmax, value and the head's row as strips; below them the same in numbers."""
-    with st.container(key=f"working.{view.name}.weight"):
+    with st.container(key=f"weight.{view.name}"):
         if not view.touched(*(f"{key.rpartition('.')[0]}.{step}" for step in steps_of(view, key))):
             arithmetic("".join(_lines(view, key, cell)), key="one_weight")
     working(view, key, cell, terms_too=False)
@@ -84,4 +84,4 @@ def _strip(name: str, values: Sequence[float] | np.ndarray, said: str = "") -> s
 
 
 def _two(value: float) -> str:
-    return "= −∞" if value == -np.inf else written(f"= {value:.2f}")
+    return "= −∞" if value == -np.inf else f"= {written(f'{value:.2f}')}"

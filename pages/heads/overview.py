@@ -28,7 +28,7 @@ from pages.ui.view import View
 AXES = ("layer", "head", "query", "key")  # of all weights
 KINDS = ("previous", "self", "next", "near", "token", "cls", "sep", "mixed", "spread", "alone")
 BELOW, FACTS = 84, 190  # pixels that stay free below the tiles, and below the chosen head
-LOW = 54  # pixels that a row of tiles takes at least, but in a presentation, which fits on one screen
+LOW = 38  # pixels that a row of tiles takes at least, but in a presentation, which fits on one screen
 #: Heads have colour ranges of their own where, of one range, more than this share of them would use less than this.
 MANY, LITTLE = 1 / 3, 1 / 4
 FADED = {"fillcolor": "rgba(128,128,128,0.85)", "line": {"width": 0}, "type": "rect"}

@@ -9,11 +9,9 @@ from tests.browser.test_journeys import title as wait_for_title
 QUERY = "lang=en&input=sentence&layer=2&head=3&token=6&s=" + SENTENCE.replace(" ", "+")
 #: page, link, and for each of its charts the field of the link that a clicked bar changes
 CHARTS = [
-    ("feed_forward", "panel=maps", ("neuron",)),
-    ("feed_forward", "panel=neuron", ("token",)),
+    ("feed_forward", "panel=maps", ("neuron", "token")),
     ("add_and_norm", "panel=ways", ("token", "token")),
     ("tokens", "panel=neighbours", (None,)),
-    ("add_and_norm", "panel=values", (None,)),
     ("answer", "hidden=5", ("output",)),
 ]
 # The middle of a bar (or box) of a chart, the wanted one or the last: which it is, and where on the screen.

@@ -191,16 +191,3 @@ def test_a_click_on_a_chart_that_takes_none_is_no_error(page: Page, app_url: str
     page.wait_for_function("chart => chart.clicked", arg=chart.element_handle())
     page.wait_for_timeout(200)
     assert not errors
-
-
-def test_a_click_in_the_plane_moves_an_arrow_and_the_page_says_that_the_task_is_done(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}&stage=heads&as=try&task=1")
-    opened(page, "attention")
-    said = page.get_by_test_id("stAlert")
-    expect(said).to_contain_text("Not yet")
-    page.mouse.click(*page.locator(".js-plotly-plot").first.evaluate(MIDDLE, [3, 0]))
-    expect(said).to_contain_text("Copied")
-    wait_for(page, points="93.38.74.94")
-    page.keyboard.press("Shift+ArrowDown")
-    wait_for(page, points="82.38.74.94")
-    expect(said).to_contain_text("Not yet")

@@ -42,12 +42,11 @@ def digit() -> np.ndarray:
     return drawn
 
 
-@pytest.mark.parametrize("stage", ["scores", "scaled", "weights"])
-def test_all_numbers_of_the_run_come_as_they_were_recorded(stage: str) -> None:
+def test_all_numbers_of_the_run_come_as_they_were_recorded() -> None:
     run: Trace = load("text")(SENTENCE)
-    app = open_page("attention", **LINK, stage=stage)
+    app = open_page("attention", **LINK)
     ((name, values),) = sent(app)
-    np.testing.assert_array_equal(values, run.over_layers(f"attention.{stage}"))
+    np.testing.assert_array_equal(values, run.over_layers("attention.weights"))
     assert charts(app)[0]["once"]["run"] == name
     ((again, _),) = sent(app.run())
     assert again == name  # by which the browser knows that it has them

@@ -59,10 +59,10 @@ def test_a_difference_names_both_tokens_wherever_they_stand() -> None:
     app = attention(**link)
     rows = [html.unescape(name) for name in figure(app)["layout"]["yaxis"]["ticktext"]]
     assert rows == ["[CLS]", "the", "cat − very", "sat", "on", "the", "mat", ".", "[SEP]"]
-    for page, panel in (("layers", "alike"), ("feed_forward", "neuron"), ("add_and_norm", "ways")):
+    for page, panel in (("layers", "alike"), ("feed_forward", "maps"), ("add_and_norm", "ways")):
         drawn = json.dumps([chart["figure"]["layout"] for chart in charts(open_page(page, panel=panel, **link))])
         assert "cat \\u2212 very" in drawn, page
-    alone = charts(open_page("feed_forward", panel="alone", **link))
+    alone = charts(open_page("feed_forward", panel="without", **link))
     assert "cat \\u2212 very" not in json.dumps(alone), "shows this run alone"
     assert "very**] :gray[(↔ cat)]" in texts(app), "and so does the bar, for pictures that show both"
     assert "↔" not in texts(attention(s=DOG, other=CAT, shown="against")), "where no place is shifted"
@@ -70,7 +70,7 @@ def test_a_difference_names_both_tokens_wherever_they_stand() -> None:
 
 @pytest.mark.parametrize(
     ("page", "panel"),
-    [("feed_forward", "curve"), ("layers", "lengths"), ("add_and_norm", "values")],
+    [("layers", "lengths"), ("add_and_norm", "values")],
 )
 def test_nothing_is_hollow_where_the_other_input_has_nothing(page: str, panel: str) -> None:
     sentence, extra = "she sat by the big river .", "6"

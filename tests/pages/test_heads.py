@@ -238,7 +238,7 @@ def test_where_one_head_would_bleach_the_others_each_has_its_own_colours(monkeyp
     assert largest.max() > 0.9 and np.median(largest) < 0.1
     drawn = cells(figure(app), 12, 4, 50)
     np.testing.assert_allclose(drawn, weights / largest[..., None, None], atol=1.1 / 254)
-    assert figure(app)["layout"]["height"] >= 12 * 54  # each tile is seen
+    assert figure(app)["layout"]["height"] >= 12 * 38  # each tile is seen
     english = catalogue("en")
     assert figure(app)["data"][0]["colorbar"]["ticktext"] == ["0", english["heads.own_end"]]
     said = texts(app).replace("\\", "")

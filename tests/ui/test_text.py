@@ -1,14 +1,11 @@
 """The words of the pages: how values are filled in, and what must not be written in either language."""
 
-import ast
 import re
-from collections.abc import Iterator
 
 import pytest
 import streamlit as st
 
-from model.overview import WORDS
-from pages.ui.text import LANGUAGES, PAGES, SYMBOL, catalogue, joined, plain, t, unmarked
+from pages.ui.text import LANGUAGES, SYMBOL, catalogue, joined, plain, t, unmarked
 from pages.ui.text.numbers import percent, written
 
 #: What a Chinese teacher would not say, and why not in this catalogue.
@@ -162,25 +159,3 @@ def test_chinese_sentences_stand_behind_each_other_without_a_space() -> None:
 def test_between_the_marks_of_code_nothing_is_escaped() -> None:
     said = t("error.checkpoint_setting", folder="a`_b", setting="problem_type", value="x*y")
     assert "`problem_type`" in said and "`a'_b`" in said and "`x*y`" in said
-
-
-def strings(tree: ast.AST) -> Iterator[str]:
-    """Patterns of all that a module may look up: its strings, with a hole where something is filled in."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield re.escape(node.value)
-        elif isinstance(node, ast.JoinedStr):
-            parts = [re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".+" for part in node.values]
-            if re.search(r"[a-z]", "".join(parts).replace(".+", "")):
-                yield "".join(parts)
-
-
-def test_no_word_is_kept_that_nobody_says() -> None:
-    code = [ast.parse(file.read_text("utf-8")) for file in PAGES.rglob("*.py")]
-    said = {pattern for tree in code for pattern in strings(tree)} | set(map(re.escape, WORDS))
-    scripts = "\n".join(file.read_text("utf-8") for file in PAGES.rglob("*.js"))
-    literals, patterns = {p for p in said if ".+" not in p}, [re.compile(p) for p in said if ".+" in p]
-    for name in catalogue("en"):
-        shorter = [name.split(".", part)[-1] for part in range(name.count(".") + 1)]
-        found = any(re.escape(one) in literals or any(p.fullmatch(one) for p in patterns) for one in shorter)
-        assert found or name.startswith("streamlit.") or re.search(rf"\b{shorter[-1]}\b", scripts), name

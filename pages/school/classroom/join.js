@@ -226,7 +226,7 @@
     },
     chips: function (question) {   // the last chip sends the guess
       var given = draft.guess = (draft.guess || question.options.map(function () { return 0 })).slice()
-      var left = el('p', { role: 'status', 'class': 'left' }), rows = []
+      var left = el('span', { role: 'status' }), rows = []
       function total() { return given.reduce(function (sum, one) { return sum + one }, 0) }
       if (total() === CHIPS) given = draft.guess = given.map(function () { return 0 })   // to be changed, he begins anew
       function give(i, chips) {
@@ -238,14 +238,19 @@
       }
       function count() {
         left.textContent = word('chips_left', { left: CHIPS - total() })
-        rows.forEach(function (row, i) { row.textContent = dots(given[i]) })
+        rows.forEach(function (row, i) {
+          row.firstChild.hidden = !given[i]
+          row.lastChild.lastChild.textContent = dots(given[i])
+        })
       }
-      var made = el('fieldset', { disabled: !!deaf }, [el('legend', {}, word('chips')), left].concat(question.options.map(function (option, i) {
-        var name = called(i), counted = rows[i] = el('span', { 'class': 'count' })
-        var fewer = el('button', { type: 'button', 'aria-label': word('fewer', { name: name }), onclick: give(i, -1) }, '−')
-        var more = el('button', { type: 'button', 'aria-label': word('more', { name: name }), onclick: give(i, 1) }, '+')
-        return el('div', { 'class': 'chip' }, [el('span', { 'class': 'name' }, name), counted, fewer, more])
-      })))
+      rows = question.options.map(function (option, i) {   // a touch of a name gives it a chip
+        var name = called(i)
+        return el('div', { 'class': 'chip' }, [
+          el('button', { type: 'button', 'aria-label': word('fewer', { name: name }), onclick: give(i, -1) }, '−'),
+          el('button', { type: 'button', 'aria-label': word('more', { name: name }), onclick: give(i, 1) }, [
+            el('span', { 'class': 'name' }, name), el('span', {}, '')])])
+      })
+      var made = el('fieldset', { disabled: !!deaf }, [el('legend', {}, [word('chips') + ' · ', left]), el('div', { 'class': 'chips' }, rows)])
       count()
       return made
     }

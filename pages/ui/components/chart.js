@@ -6,12 +6,12 @@ const LEGIBLE = 12  // px
 // of their axis, which Plotly then measures before it turns them.
 const SHARP = 3, CAPTION = 14, EDGE = 12, FAR = 32
 const CLOSE = -2  // px; of names below each other, or turned, the boxes may touch: their letters do not
-const STRETCH = 1.5
+const STRETCH = 1.5, PROJECTED = 2.5  // in a presentation, where the map stands alone
 const BELOW = 10  // px, under a picture that ends with the screen
 const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
 const KEPT = 30_000  // ms; so long is a click sent again with every later one
 const SLANT = -45  // degrees, of the names above a map
-const NUMBERED = [30, 17]  // px, of the smallest cell in which a number stands
+const NUMBERED = .9  // of the size of all letters: the smallest numbers in cells
 const SYMBOL = '.katex [style*="color:"]'
 const words = new TextDecoder()
 const KINDS = {
@@ -108,11 +108,12 @@ function pooled(trace, room) {
 /* Two decimals in the cells of a map, where they fit; a number that rounds to 0 leaves its cell empty. */
 function numbered(trace, layout) {
   const { l, r, t, b } = layout.margin, rows = trace.z.length, columns = trace.z[0].length
-  const high = (layout.height - t - b) / rows, wide = (layout.width - l - r) / columns, least = layout.font.size / 12
-  if (Math.min(wide, high * STRETCH) < NUMBERED[0] * least || high < NUMBERED[1] * least) return trace
-  const two = value => Math.abs(value) < .005 ? '' : value.toFixed(2).replace('-', '−').replace('0.', '.')
+  const high = (layout.height - t - b) / rows, wide = Math.min((layout.width - l - r) / columns, high * STRETCH)
+  const size = Math.min(1.08 * layout.font.size, wide / 1.9, .75 * high)
+  if (size < NUMBERED * layout.font.size) return trace
+  const two = value => Math.abs(value) < .005 ? '' : value.toFixed(2).replace('-', '−').replace(/^(−?)0\./, '$1.')
   const text = trace.z.map(row => Array.from(row, value => Number.isFinite(value) ? two(value) : ''))
-  return { ...trace, text, texttemplate: '%{text}', textfont: { size: Math.round(1.08 * layout.font.size) } }
+  return { ...trace, text, texttemplate: '%{text}', textfont: { size } }
 }
 
 /* How far below the top of the page a picture begins, in pixels. */
@@ -123,9 +124,16 @@ const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[da
 const grows = ({ yaxis, meta }) =>
   document.documentElement.matches('.big') ? yaxis?.scaleanchor || meta?.below : meta?.grows && innerWidth > NARROW
 
-/* Cells that fill their column: up to STRETCH times as wide as high. */
-function stretch(layout, wide, high, shape) {
-  layout.yaxis = { ...layout.yaxis, scaleratio: Math.min(1, Math.max(1 / STRETCH, high / wide / shape)) }
+/* The height at which square cells fill the width. */
+function whole({ xaxis, yaxis, width, margin: { l, r, t, b } }) {
+  const [across, down] = [xaxis, yaxis].map(({ range }) => Math.abs(range[1] - range[0]))
+  return (width - l - r) * down / across + t + b
+}
+
+/* Cells that fill their column: up to STRETCH times as wide as high, or PROJECTED times. shape: their rows to a column. */
+function stretch(layout, shape) {
+  const { l, r, t, b } = layout.margin, ratio = (layout.height - t - b) / (layout.width - l - r) / shape
+  layout.yaxis = { ...layout.yaxis, scaleratio: Math.min(1, Math.max(1 / (document.documentElement.matches('.big') ? PROJECTED : STRETCH), ratio)) }
 }
 
 function fill(place, layout) {
@@ -135,10 +143,9 @@ function fill(place, layout) {
   const room = innerHeight - (first ? above : 0) - (big && layout.meta?.grows ? BELOW : layout.meta?.below ?? BELOW)
   const [across, down] = ['xaxis', 'yaxis'].map(axis => layout[axis].range).map(range => range && Math.abs(range[1] - range[0]))
   const square = layout.yaxis.scaleanchor && across  // of points, Plotly finds the range, and any height will do
-  if (layout.meta?.grows && !big) {
-    const { l, r, t, b } = layout.margin, wide = layout.width - l - r
-    layout.height = Math.max(layout.meta.grows, Math.min(room, wide * down / across + t + b))
-    if (layout.meta.wide) stretch(layout, wide, layout.height - t - b, down / across)
+  if (layout.meta?.grows && (layout.meta.large || !big)) {
+    layout.height = Math.max(layout.meta.grows, Math.min(room, whole(layout)))
+    if (layout.meta.wide) stretch(layout, down / across)
     return
   }
   const most = square ? Math.max(layout.height, layout.width * down / across) : room
@@ -154,7 +161,7 @@ function draw(place) {
   const layout = { ...structuredClone(figure.layout), template }  // Plotly writes into what it is given
   layout.width = Math.max(Math.min(width, layout.width ?? width), layout.meta?.least ?? 0)  // else it scrolls
   place.style.overflowX = layout.width > width ? 'auto' : ''
-  if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, UPRIGHT * innerWidth)
+  if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, layout.meta?.large ? whole(layout) : UPRIGHT * innerWidth)
   else if (grows(layout)) fill(place, layout)
   if (layout.width < SLIM) Object.assign(layout, slim(layout))
   if (layout.meta?.follows && innerWidth > NARROW) {  // the map beside it names the rows

@@ -172,7 +172,7 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
     for bar in bars:
         if bar.get("orientation") == "h":
             side = "b" if bar["yanchor"] == "top" else "t"
-            needed[side] = margin[side] + math.ceil(3.5 * size if side == "t" else 2 * size + 8)
+            needed[side] = margin[side] + math.ceil(3.5 * size if side == "t" else 2 * size + 10)
     if layout.get("yaxis", {}).get("scaleanchor"):  # of square cells its height decides, too
         across, down = (np.ptp(layout[axis].get("range", (0, 1))) for axis in ("xaxis", "yaxis"))
         high = layout["height"] - needed.get("t", margin["t"]) - margin["b"] - 4.3 * size
@@ -183,6 +183,8 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
             widest = max(map(text_width, axis["ticktext"]), default=1) * axis["tickfont"]["size"]
             needed["t"] = math.ceil(margin["t"] + 0.71 * (widest + axis["tickfont"]["size"]) + 6)
             needed["r"] = math.ceil(margin["r"] + 0.71 * text_width(axis["ticktext"][-1]) * axis["tickfont"]["size"])
+        elif axis.get("side") == "top" and layout.get("annotations"):  # two lines of them
+            needed["t"] = math.ceil(margin["t"] + 2.7 * size)
         if not axis.get("automargin") or axis.get("side", "") in ("top", "right"):
             continue
         names = [text_width(name) for name in every.get(along) or axis.get("ticktext", ())]
@@ -192,7 +194,7 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
         upright = side == "b" and (axis.get("tickangle") == 0 or widest * standing < length)
         deep = 1.3 * size if upright else max(widest, 1.2 * size)
         title = 3 * size if axis.get("title", {}).get("text") else 6
-        needed[side] = math.ceil(margin[side] + deep + title + 2 * axis.get("linewidth", 0))
+        needed[side] = max(needed.get(side, 0), math.ceil(margin[side] + deep + title + 2 * axis.get("linewidth", 0)))
     return needed
 
 
@@ -407,6 +409,6 @@ def tile_layout(
     y = axis_layout(rows, n_rows) | {"range": [n_rows - 0.48, -0.52]}
     if square:
         x |= {"constrain": "domain", "constraintoward": "left"}
-        y |= {"constrain": "domain", "scaleanchor": "x"}
+        y |= {"constrain": "domain", "constraintoward": "top", "scaleanchor": "x"}
     shapes = [] if chosen is None else [outline(*chosen)]
     return {"xaxis": x, "yaxis": y, "shapes": shapes} | look(height) | TO_THE_NEAREST

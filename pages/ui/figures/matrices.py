@@ -222,7 +222,7 @@ def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: 
         markers["customdata"] = [[which, i, j] for i, j in places]
         named = one.columns.labels or [str(place + 1) for place in range(n_columns)]
         called = label(one.columns.title)
-        numbers = [written(f"{one.values[i, j]:.4f}").replace("-inf", "−∞") for i, j in places]
+        numbers = [written(f"{one.values[i, j]:.4f}").replace("-inf", "−∞").replace("nan", "") for i, j in places]
         markers["text"] = [
             f"{label(names[i])}<br>{called} <b>{label(named[j])}</b><br>{number}"
             for (i, j), number in zip(places, numbers, strict=True)

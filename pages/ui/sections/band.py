@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from pages.ui.text import plain
 from pages.ui.view import View, shape
 
 USUAL = 0.985  # share of a matrix's numbers below its strongest colour
+BIG = 380  # pixels: the height in a presentation, with the sentence on the same screen
 ROW, LOW = 17, 220  # pixels: a row of the band, and the least height of all
 
 
@@ -76,7 +78,7 @@ def band(
     where the quantity is in focus. least: pixels, below which the picture scrolls sideways.
     """
     measures = [view.measure(column.key) for column in columns]
-    drawn = [measure.less_nothing().values for measure in measures]
+    drawn = [measure.values for measure in measures]
     beside = bool(view.other) and view.beside(columns[0].key)
     fields = [[field(one.key, axis) for axis in view.trace.axes(one.key)[-2:]] for one in columns]
 
@@ -103,14 +105,19 @@ def band(
                     f"{column.title}<br>{shape(z)}",
                     column.asked,
                     column.key == focus,
-                    html_math(_symbol(view, column.key)),
+                    html_math(_symbol(view, column.key)).replace("'", "′"),
                 )
             )
         rows = Axis(plain("axis.token"), run.tokens if run is not view.trace else view.named)
-        drawing = abreast(matrices, rows, row, height=on_screen(max(LOW, 96 + scaled(ROW * len(rows.labels)))))
+        height = on_screen(max(LOW, 96 + scaled(ROW * len(rows.labels))))
+        drawing = abreast(matrices, rows, row, height=min(height, BIG) if view.choice.big else height)
         drawing.layout["meta"] = {**drawing.layout.get("meta", {}), "large": True, "least": least}
         return drawing
 
+    if focus:
+        which = next(place for place, one in enumerate(columns) if one.key == focus)
+        cell = view.token, chosen_cell(view, focus)[-1]
+        view.moves(cell, drawn[which].shape, partial(choose, which))
     view.picture(
         name,
         figure(view.trace, drawn, view.token),
