@@ -32,7 +32,8 @@ from model.trace import Guess, Note, Recording, Trace, graph_of, record
 
 MOST_SOURCES = 24_000_000  # bytes of other inputs' runs, kept for patches: nine of ours with 15 tokens
 MOST_INSIDE = 64_000_000  # bytes inside the layers of a run; the inside of a larger one is computed when asked for
-MOST_CHARACTERS = 2000  # of a sentence; more is cut before it is even split
+MOST_CHARACTERS = 2000  # of a sentence, or more where a model reads more: what is beyond is cut before it is even split
+OF_A_PIECE = 20  # characters: hardly one is longer
 #: Letters, digits, and accents that stand by themselves; Chinese characters are no part of the words beside them.
 WORD = re.compile(r"(?:[^\W\u3400-\u9fff]|[\u0300-\u036f])+")
 SPECIAL = re.compile(r"\[(PAD|UNK|CLS|SEP|MASK)\]")
@@ -101,6 +102,7 @@ class TextReader:
     def __init__(self, tokenizer: Tokenizer, max_len: int) -> None:
         self.tokenizer = tokenizer
         self.max_len = max_len
+        self.most = max(MOST_CHARACTERS, OF_A_PIECE * max_len)  # characters
         self.vocabulary = [word for word, _ in sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])]
 
     def read(self, x: object) -> Reading:
@@ -118,7 +120,7 @@ class TextReader:
                 f"one sentence is read at a time, as a str, or as a tuple or list of the ids of its pieces; this is a "
                 f"{type(x).__name__}{held}"
             )
-        text = x[:MOST_CHARACTERS]
+        text = x[: self.most]
         sentences, encoding = self.sentences(text), self.encode(text)
         ids = encoding.ids
         names = [self.vocabulary[i] for i in ids]
@@ -133,11 +135,11 @@ class TextReader:
         notes = []
         if unknown:
             notes.append(Note("unknown", {"symbols": list(dict.fromkeys(unknown))}))
-        if len(ids) > self.max_len or len(x) > MOST_CHARACTERS:
+        if len(ids) > self.max_len or len(x) > self.most:
             notes.append(Note("truncated", {"most": self.max_len, "rest": max(0, len(ids) - self.max_len)}))
             cut = [self.vocabulary[i] for i in ids[self.max_len - 1 :]]
             ids = [*ids[: self.max_len - 1], ids[-1]]
-            if lost := cut.count("[MASK]") + x[MOST_CHARACTERS:].count("[MASK]"):
+            if lost := cut.count("[MASK]") + x[self.most :].count("[MASK]"):
                 notes.append(Note("mask_cut", {"count": lost}))
         return replace(self.reading(ids), notes=tuple(notes))
 
@@ -185,7 +187,7 @@ class TextReader:
         Not those that look the same, in parts or whole: Korean syllables are read as their letters.
         """
         normalizer = self.tokenizer.normalizer
-        text = SPECIAL.sub(" ", text[:MOST_CHARACTERS])
+        text = SPECIAL.sub(" ", text[: self.most])
         words = WORD.findall(text) if normalizer else []
         # Spaces round Chinese characters are there to cut at: nothing is read otherwise.
         read = {word: normalizer.normalize_str(word).strip(" ▁").replace(" ", "") for word in words}

@@ -86,7 +86,7 @@ CONFIGS: dict[str, EncoderConfig] = {
     ),
     "hidden words drop out": replace(
         WORDS, activation="gelu", norm_first=True, final_norm=True, positions="rotary", scale_embedding=False,
-        dropped=7, vocab_size=20, head="masked-word",
+        dropped=14, vocab_size=20, head="masked-word",
     ),
     "shared layers": EncoderConfig(
         64, 4, 4, 128, activation="gelu-tanh", groups=2, positions="learned", scale_embedding=False, d_embedding=24,

@@ -98,12 +98,6 @@ class AddAndNorm(Page):
     def above(self) -> None:
         if self.rms:
             st.caption(text("simpler"))
-        sublayers = self.trace.graph.sublayers(self.layer)
-        names = [word(f"place_{each.name}") for each in sublayers]
-        self.row = st.container(horizontal=True, vertical_alignment="bottom")
-        now = sublayers.index(self.sub) + 1
-        with self.row:
-            either("sublayer", word("place"), range(1, len(sublayers) + 1), names, now, label_visibility="collapsed")
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
         parts: dict[str, Callable[[], None]] = {"maps": self.maps, "ways": self.ways_pictures}
@@ -126,8 +120,11 @@ class AddAndNorm(Page):
             why_not_batch_norm(self, self.trace[self.normed], self.standardised(self.trace), self.epsilon)
 
     def choose_part(self, names: Sequence[str]) -> str:
-        with self.row:
-            return super().choose_part(names)
+        part = super().choose_part(names)
+        sublayers = self.trace.graph.sublayers(self.layer)
+        words, now = [word(f"place_{each.name}") for each in sublayers], sublayers.index(self.sub) + 1
+        either("sublayer", word("place"), range(1, len(sublayers) + 1), words, now, label_visibility="collapsed")
+        return part
 
     def code(self) -> Sequence[object]:
         return (EncoderLayer, RMSNorm) if self.rms else (EncoderLayer,)

@@ -68,12 +68,11 @@ class Answer(Page):
             self.asked, self.hidden = asked_place(self)
 
     def choose_part(self, names: Sequence[str]) -> str:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            part = super().choose_part(names)
-            if self.says_words:
-                several = bound("answer.several", self.choice.several, lambda on: select(several=on))
-                st.toggle(word("several"), **several)
-                self.part_of_word()
+        part = super().choose_part(names)
+        if self.says_words:
+            several = bound("answer.several", self.choice.several, lambda on: select(several=on))
+            st.toggle(word("several"), **several)
+            self.part_of_word()
         return part
 
     def parts(self) -> Mapping[str, Callable[[], None]]:

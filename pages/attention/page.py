@@ -54,9 +54,7 @@ class Attention(Page):
             self.choice = self.choice.with_(panel=self._meant(names))
         if self.choice.panel != "steps":
             stop()
-        self.row = st.container(horizontal=True, vertical_alignment="center")
-        with self.row:
-            return super().choose_part(names)
+        return super().choose_part(names)
 
     def _meant(self, names: Sequence[str]) -> str:
         """The tab that a link without one means: its step, or what stood there in links of before."""

@@ -10,6 +10,7 @@ from pages.school.classroom.store import UnavailableError, store
 from pages.school.lessons.lesson import ENCODER
 from pages.school.lessons.wording import seen_at
 from pages.school.questions.case import Truth
+from pages.school.questions.pictures import Drawn, Look, of_place
 from pages.school.questions.question import Question
 from pages.school.teaching import desk, notes, projector, start
 from pages.school.teaching.asked import for_phones
@@ -121,6 +122,12 @@ class Class(Page):
         held = link.with_(**values).to_link()
         (path,) = (row.path for row in PAGES if row.name == page)
         return f"{path}?{urlencode({name: value for name, value in held.items() if name != 'lang'})}"
+
+    def shown_at(self, question: Question) -> Drawn | None:
+        """The picture of the place of a teacher's own question, if it has one."""
+        here = truth_here(self, question) if question.place and question.measure is None else None
+        drawn = of_place(question.place, Look(question.row, question.gesture, *here, shown=True)) if here else []
+        return drawn[0] if drawn else None
 
     @property
     def hidden(self) -> tuple[int, ...] | None:

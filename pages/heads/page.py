@@ -49,11 +49,6 @@ class Heads(Page):
             parts["origins"] = lambda: every_head(self)
         return parts
 
-    def choose_part(self, names: Sequence[str]) -> str:
-        self.row = st.container(horizontal=True, vertical_alignment="center")
-        with self.row:
-            return super().choose_part(names)
-
     def contribution(self) -> None:
         """What each head writes, beside it whether the answer needs it; below, Concat and W_O."""
         left, right = st.columns([1, 1], gap="medium")

@@ -10,11 +10,11 @@ from cachetools.keys import hashkey
 from model.pipeline import Reading
 from pages.school.lessons.lesson import END, LESSONS, TOUR
 from pages.school.lessons.maker import make_a_lesson
-from pages.school.lessons.wording import answer_in_words, called
+from pages.school.lessons.wording import answer_in_words, called, title_of
 from pages.school.questions.case import Case, Guess, Truth
-from pages.school.teaching.cases import lesson_of, truth_here, usual_case, with_a_gap
+from pages.school.teaching.cases import lesson_of, truth_here, usual_case, why_left_out, with_a_gap
 from pages.school.teaching.homework import homework
-from pages.school.teaching.paper import on_paper, title_of
+from pages.school.teaching.paper import on_paper
 from pages.school.tour.station import Station
 from pages.ui.components.keys import listen
 from pages.ui.frame.navigation import BACK, open_with
@@ -83,7 +83,7 @@ class Lesson(Page):
         run = hashkey(self.choice.pipeline, digest(self.subject), usual_case(self).token, self.choice.lesson)
         state = st.session_state.get(STATE)
         if state is None or state["run"] != run:
-            state = st.session_state[STATE] = {"run": run, "guesses": {}, "left_out": []}
+            state = st.session_state[STATE] = {"run": run, "guesses": {}, "left_out": {}}
         return state
 
     def _station(self) -> tuple[str, Case | None, Truth | None]:
@@ -95,7 +95,7 @@ class Lesson(Page):
         while ahead := [key for key in self._stations() if self.lesson.keys.index(key) >= start]:
             if here := truth_here(self, self.lesson[ahead[0]]):
                 return ahead[0], *here
-            self.state["left_out"].append(ahead[0])
+            self.state["left_out"].setdefault(ahead[0], why_left_out(self, self.lesson[ahead[0]]))
         return END, None, None
 
     def _stations(self) -> list[str]:
@@ -128,8 +128,8 @@ class Lesson(Page):
                     st.button(word("previous"), icon=":material/chevron_left:", key="lesson.previous", **back)
                 leave: dict[str, Any] = {"on_click": open_with, "args": ("home",), "key": "lesson.leave"}
                 st.button(word("leave"), type="tertiary", **leave)
-            if place:
-                self._before(stations[place - 1])
+            self._found(stations[:place])
+            self._passed_over(stations[place - 1] if place else None, key)
         with right:
             station.draw()
         if self.choice.big and not st.session_state.get(BACK):  # where a class waits, that key goes back to it
@@ -144,13 +144,26 @@ class Lesson(Page):
         of = word("of", number=place + 1, all=len(stations))
         st.html(f'<p class="tour_dots"><span aria-hidden="true">{dots}</span> {of}</p>')
 
-    def _before(self, key: str) -> None:
-        """What the station before this one found, if it was answered."""
-        if key in self.state["guesses"] and (here := truth_here(self, self.lesson[key])):
-            _, truth = here
-            if truth.answer is not None:
-                said = text("before", name=called(self.lesson[key]), answer=answer_in_words(truth))
-                st.caption(said)
+    def _found(self, keys: list[str]) -> None:
+        """What the stations before this one found, as far as they were answered."""
+        found = []
+        for key in keys:
+            here = truth_here(self, self.lesson[key]) if key in self.state["guesses"] else None
+            if here and here[1].answer is not None:
+                found.append(text("found", name=called(self.lesson[key]), answer=answer_in_words(here[1])))
+        if found:
+            st.caption(" · ".join(found))
+
+    def _passed_over(self, before: str | None, key: str) -> None:
+        """Which questions between two stations are not asked here, and why."""
+        keys = self.lesson.keys
+        between = keys[keys.index(before) + 1 if before else 0 : keys.index(key)]
+        if names := [self._left(one) for one in between if one in self.state["left_out"]]:
+            st.caption(text("left_out", names=listed(names)))
+
+    def _left(self, key: str) -> str:
+        """A question that is not asked, with the reason in brackets."""
+        return word("left", name=called(self.lesson[key]), reason=word(self.state["left_out"][key]))
 
     def _end(self) -> None:
         """What stands behind the last station: all of them, to go back to, and what was not asked, with the reason."""
@@ -164,7 +177,7 @@ class Lesson(Page):
                     look: dict[str, Any] = {"key": f"lesson.{key}", "on_click": go_to, "args": (key,)}
                     st.button(literal(called(self.lesson[key])), **look)
         if left_out := self.state["left_out"]:
-            st.caption(text("left_out", names=listed(called(self.lesson[key]) for key in left_out)))
+            st.caption(text("left_out", names=listed(self._left(key) for key in left_out)))
         with st.container(horizontal=True):
             st.button(word("begin"), key="lesson.begin", type="primary", on_click=begin)
             st.button(word("leave"), key="lesson.leave", on_click=open_with, args=("home",))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from model.cost import Shape, Step
 from pages.ui.figures import ACCENT, AFTER, GREY, INK, LEGEND, Figure, figure_of, label, role_colours
-from pages.ui.figures.base import BREAK, TO_THE_NEAREST, at, scale, stroke, tint, words_at
+from pages.ui.figures.base import BREAK, TO_THE_NEAREST, at, scale, stroke, tint, unseen, words_at
 from pages.ui.figures.base import look as figure_look
 from pages.ui.figures.equations import html_math
 from pages.ui.figures.theme import font_size, mode, scaled
@@ -100,24 +100,18 @@ def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], chosen: int = 
     traces = [
         stroke(lines, GREY, 1.3),
         at([tip[:2] for tip in tips], "markers", marker=marker, hoverinfo="skip"),
-        at(
-            list(place.values()),
-            "text",
-            text=inside,
-            textfont={"size": font_size(), "color": INK[mode()]},
-            customdata=[[number] for number in range(len(steps))],
-            hovertext=[
-                f"{mathematics(step.equation)}<br>{html_math(shape_text(step.output, False))}" for step in steps
-            ],
-            hovertemplate="%{hovertext}<extra></extra>",
-            cliponaxis=False,
-        ),
+        words_at(list(place.values()), inside, textfont={"size": font_size(), "color": INK[mode()]}),
         words_at(
             [note[:2] for note in notes],
             [note[2] for note in notes],
             textposition=[note[3] for note in notes],
             textfont={"size": font_size() - 1, "color": GREY},
             cliponaxis=True,
+        ),
+        unseen(
+            list(place.values()),
+            text=[f"{mathematics(step.equation)}<br>{html_math(shape_text(step.output, False))}" for step in steps],
+            customdata=[[number] for number in range(len(steps))],
         ),
     ]
     times: dict = {"text": f"<b>{label(words['times'])}</b>", "font": {"size": font_size() + 1, "color": ACCENT}}
@@ -128,9 +122,8 @@ def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], chosen: int = 
         "xaxis": {"range": [-0.06, 3.04], "visible": False},
         "yaxis": {"range": [max(levels.values()) + 0.5, -0.5], "visible": False},
         "showlegend": False,
-        **TO_THE_NEAREST,
     }
-    return figure_of(traces, layout | figure_look(scaled((max(levels.values()) + 1) * _ROW)))
+    return figure_of(traces, layout | figure_look(scaled((max(levels.values()) + 1) * _ROW)) | TO_THE_NEAREST)
 
 
 def _box(left: float, right: float, top: float, bottom: float, **look: object) -> dict:

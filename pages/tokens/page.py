@@ -32,7 +32,8 @@ class Tokens(Page):
         return super().purpose if self.config.places_added else "tokens.purpose_unplaced"
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
-        return {name: partial(draw, self) for name, draw in PARTS[self.kind].items()}
+        kind = "words" if self.trace.picture is None else self.kind
+        return {name: partial(draw, self) for name, draw in PARTS[kind].items()}
 
     def code(self) -> Sequence[object]:
         embedding = self.pipeline.network.embedding

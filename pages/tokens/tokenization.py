@@ -59,10 +59,11 @@ def how_it_was_read(view: View) -> None:
         st.info(text("simplified", words=pairs), icon=":material/spellcheck:")
     rare = reader.pieces(word("rare_word"))
     cut = cut_words(view.tokens)[:MOST_CUT] or [rare] * any(piece.startswith("##") for piece in rare)
-    for parts in cut:
-        st.markdown(text("read_cut", word=spelled(parts), n=len(parts), pieces=" + ".join(parts)))
-        steps_of_cutting(reader.looked_up(spelled(parts)))
-    if cut and reader.looked_up(spelled(cut[0])):
+    looked_up = [reader.looked_up(spelled(parts)) for parts in cut]
+    for parts, tried in zip(cut, looked_up, strict=True):
+        said = text("read_cut", word=spelled(parts), n=len(parts), pieces=" + ".join(parts))
+        st.markdown("\n".join([said, "", *map(step_of_cutting, tried)]))
+    if any(looked_up):
         st.caption(text("about_wordpiece"))
     if reader.space:
         st.caption(text("read_space", space=reader.space))
@@ -70,11 +71,9 @@ def how_it_was_read(view: View) -> None:
         st.caption(text("proteins"))
 
 
-def steps_of_cutting(looked_up: list[list[str]]) -> None:
-    """The beginnings that were looked up, in grey those that are not in the vocabulary."""
-    lines = []
-    for *missed, found in looked_up:
-        shown = missed if len(missed) <= MOST_TRIED else [*missed[: MOST_TRIED - 1], "…", missed[-1]]
-        passed = " · ".join(f":gray[{literal(piece)}]" for piece in shown)
-        lines.append("- " + (f"{passed} → " if passed else "") + f"**{literal(found)}**")
-    st.markdown("\n".join(lines))
+def step_of_cutting(tried: list[str]) -> str:
+    """The beginnings that were looked up for one piece, in grey those that are not in the vocabulary."""
+    *missed, found = (literal(piece) for piece in tried)
+    shown = missed if len(missed) <= MOST_TRIED else [*missed[: MOST_TRIED - 1], "…", missed[-1]]
+    passed = " · ".join(f":gray[{piece}]" for piece in shown)
+    return f"- {passed} → **{found}**" if passed else f"- **{found}**"

@@ -51,9 +51,8 @@ class Translation(Writing):
         return {name: partial(draw, self) for name, draw in PARTS.items()}
 
     def choose_part(self, names: Sequence[str]) -> str:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            part = super().choose_part(names)
-            step_slider(self)
+        part = super().choose_part(names)
+        step_slider(self)
         return part
 
     def code(self) -> Sequence[object]:

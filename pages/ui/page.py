@@ -96,7 +96,7 @@ class Page(View):
         """
 
     def choose_part(self, names: Sequence[str]) -> str:
-        """Draw the buttons of the parts, and what else stands in their row; returns the part to draw."""
+        """Draw the buttons of the parts, and what else stands in their `row`; returns the part to draw."""
         return self.panel(*names) if len(names) > 1 else names[0]
 
     def code(self) -> Sequence[object]:
@@ -119,8 +119,12 @@ class Page(View):
         """Draw all that is the page's own."""
         self.above()
         parts = self.parts()
-        part = self.choose_part(list(parts))
-        self.choose_place()
+        look = {"horizontal": True, "vertical_alignment": "center"} if self.choice.big else {}
+        with st.container(key="controls", **look):  # in a presentation all in one row
+            self.row = st.container(horizontal=True, vertical_alignment="center")
+            with self.row:
+                part = self.choose_part(list(parts))
+            self.choose_place()
         parts[part]()
 
     @property
@@ -131,15 +135,16 @@ class Page(View):
 
     def choose_place(self) -> None:
         """Draw what chooses layer and head, where they change what is shown, and the selected token."""
+        big = self.choice.big
         with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="place_row"):
             for name, most in self.places:
-                if name == "head" and self.head_maps and not self.differs and most <= MOST_BUTTONS:
+                if name == "head" and self.head_maps and not self.differs and most <= MOST_BUTTONS and not big:
                     with st.container(key="head_maps", width="content"):
                         choose(name, most)
                     thumbnails("either.head", self.trace, self.layer)
                 else:
-                    choose(name, most)
-            if self.chips and len(self.tokens) > 1:
+                    choose(name, most, brief=big)
+            if self.chips and len(self.tokens) > 1 and not big:  # a click on a row chooses it
                 pick("token", plain("common.selected_token"), self.tokens, self.token, width=200)
             self.choose_more()
 

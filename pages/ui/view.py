@@ -255,7 +255,7 @@ class View(Runs):
             with st.container(horizontal=True, vertical_alignment="center", key=f"heading.{self.name}.{name}"):
                 st.markdown(heading, width="content")
                 self.equation(equation, width="content")
-        else:
+        elif not (self.choice.big and figure.layout.get("meta", {}).get("large")):  # it is what the tab is called
             st.markdown(heading)
         where = self.is_about(of_head)
         ended = title if title.endswith(("?", "？")) else title + plain("common.full_stop")

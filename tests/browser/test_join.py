@@ -78,6 +78,38 @@ def open_question(lesson: School, gesture: str = "tap") -> None:
     lesson.go(Phase.OPEN)
 
 
+def test_chips_for_sixteen_tokens_fit_a_phone_in_letters_that_can_be_read(
+    lesson: School, new_phone: Callable[..., Page]
+) -> None:
+    sentence = "the international committee did not understand why nobody had come to the meeting ."
+    tokens = ["[CLS]", *sentence.split(), "[SEP]"]
+    example = EXAMPLES["chips"]
+    shown = example.shown | {"options": [str(i) for i in range(16)], "names": dict.fromkeys(("en", "zh"), tokens)}
+    shown |= {"reads": sentence}
+    version = lesson.store.of_teacher(lesson.code, lesson.key).version
+    lesson.store.ask(lesson.code, lesson.key, version, 0, shown, example.truth | {"answer": [6.25] * 16})
+    lesson.go(Phase.OPEN)
+    page = new_phone()
+    names = page.locator(".chip .name")
+    expect(names).to_have_text(tokens)
+    names.nth(3).click()
+    names.nth(3).click()
+    expect(page.locator(".chip").nth(3)).to_contain_text("committee●●")
+    sizes = names.evaluate_all("names => names.map(name => parseFloat(getComputedStyle(name).fontSize))")
+    assert min(sizes) >= 20 and not page.evaluate(SIDEWAYS)
+    assert page.evaluate("document.documentElement.scrollHeight - innerHeight") <= 0
+    page.get_by_label("Take a chip from “committee”").click()
+    names.nth(0).click()
+    names.nth(0).click()
+    says(page, "kept")
+    lesson.go(Phase.CLOSED)
+    assert [vote.guess for vote in lesson.votes()[1]] == [[2, 0, 0, 1, *[0] * 12]]
+    lesson.go(Phase.REVEALED)
+    says(page, "you")
+    rows = page.locator("tbody th")
+    assert min(rows.evaluate_all("rows => rows.map(row => parseFloat(getComputedStyle(row).fontSize))")) >= 20
+
+
 @pytest.mark.parametrize(("language", "locale", "scheme"), [("en", "en-US", "light"), ("zh", "zh-CN", "dark")])
 def test_from_the_code_to_the_truth_with_every_gesture_for_everybody(
     lesson: School, new_phone: Callable[..., Page], language: str, locale: str, scheme: str
@@ -299,3 +331,7 @@ def test_the_second_vote_asks_anew_and_a_class_that_is_deleted_is_over(
     assert lesson.votes() == {1: [("0", 3)], 2: [("1", UNSAID)]}
     lesson.store.end(lesson.code, lesson.key)
     says(page, "gone")
+    expect(page.locator("[role=alert]")).to_have_count(0)
+    page.locator("#code").fill(lesson.store.create()[0])  # the next class, on the same page
+    page.keyboard.press("Enter")
+    says(page, "lobby")

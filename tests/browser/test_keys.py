@@ -140,7 +140,7 @@ def test_a_presentation_has_its_picture_on_the_screen_and_a_way_back(page: Page,
     settle(page)
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
     box = chart.bounding_box()
-    assert box["y"] < 320 and box["y"] + box["height"] <= 720
+    assert box["y"] < 170 and box["y"] + box["height"] <= 720
     bar = page.locator(".navbar")
     assert bar.bounding_box()["height"] < 50  # one row
     assert bar.evaluate("bar => bar.scrollWidth <= bar.clientWidth")

@@ -29,7 +29,9 @@ AT_REST = f"() => new Promise(done => {{ const at = {SCROLLED}; setTimeout(() =>
 TOUCHING = """chart => ['.xtick text', '.ytick text'].flatMap(side => {
     const labels = [...chart.querySelectorAll(side)].filter(label => label.style.visibility !== 'hidden')
     const boxes = labels.map(label => label.getBoundingClientRect())
-    return labels.flatMap((label, i) => labels.slice(0, i).filter((_, j) =>
+    const slanted = label => /rotate\\(-?(?!0|90)/.test(label.getAttribute('transform'))
+    return labels.flatMap((label, i) => labels.slice(0, i).filter((other, j) => slanted(label) && slanted(other)
+        ? Math.abs(boxes[i].left - boxes[j].left) < 1.3 * parseFloat(getComputedStyle(label).fontSize) :
         Math.min(boxes[i].right, boxes[j].right) - Math.max(boxes[i].left, boxes[j].left) > 2 &&
         Math.min(boxes[i].bottom, boxes[j].bottom) - Math.max(boxes[i].top, boxes[j].top) > 2
     ).map(other => `${label.textContent} on ${other.textContent}`))

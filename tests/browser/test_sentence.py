@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.ui.state.link_values import MOST_CHARACTERS
+from model.pipeline import MOST_CHARACTERS
 from pages.ui.text import catalogue
 from tests.browser.test_journeys import SENTENCE, asked, expect_sentence, sentence_field, settle, title
 from tests.browser.test_keys import PAGE, opened, wait_for

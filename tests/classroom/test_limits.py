@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 import torch
@@ -14,6 +15,7 @@ import yaml
 from safetensors.torch import save_file
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 
+from model.pipeline import MOST_CHARACTERS
 from tests.classroom.server import ROOT
 
 WORKER = 900  # MB
@@ -60,6 +62,13 @@ def test_the_networks_of_models_are_counted_in(megabytes: int, enough: bool, tmp
     assert tried.returncode == 1
     assert ("1 workers need 980 MB with MODELS" in tried.stderr) is not enough, tried.stderr
     assert ("does not start" in tried.stderr) is enough, tried.stderr
+
+
+def test_the_longest_link_gets_through() -> None:
+    """Two sentences in it, of signs that take nine characters each."""
+    for file in ("nginx", "front"):
+        (room,) = re.findall(r"large_client_header_buffers \d+ (\d+)k;", (ROOT / f".serve/{file}.conf").read_text())
+        assert 2 * MOST_CHARACTERS * len(quote("我")) + 4000 < int(room) * 1024
 
 
 def test_a_telephone_may_sleep_through_a_lesson_and_those_asleep_take_little() -> None:

@@ -51,7 +51,7 @@ def odd_settings(family: str, head: str, seed: int) -> dict:
     elif family != "MPNet":
         settings["type_vocab_size"] = 1 if family in OF_ROBERTA else int(dice.integers(2, 4))
     if family in ("Electra", "Albert"):
-        settings["embedding_size"] = int(dice.integers(1, 40))
+        settings["embedding_size"] = (int(dice.integers(1, 40)), settings["hidden_size"])[seed % 3 == 0]
     if family == "Albert":  # as many groups as divide the layers
         layers = settings["num_hidden_layers"]
         settings["num_hidden_groups"] = int(dice.choice([g for g in range(1, 5) if layers % g == 0]))

@@ -29,6 +29,7 @@ from model.cost import (
 from model.encoder import Encoder
 from model.graph import graph
 from model.heads import network_for
+from model.measure import real_parameters
 from model.note_claims import NOTE_CLAIMS, Value
 from model.trace import record
 from tests.networks import CONFIGS
@@ -90,12 +91,11 @@ def part_of(name: str) -> str:
 
 def check_parameters(config: EncoderConfig) -> None:
     real = Counter()
-    network = on_meta(config)
-    for name, parameter in network.named_parameters():  # a tied matrix is named once
+    for name, parameter in on_meta(config).named_parameters():  # a tied matrix is named once
         real[part_of(name)] += parameter.numel()
     ours = parameters(config)
     assert {part: counted.number for part, counted in ours.items() if counted.number} == real
-    assert total(ours).number == sum(parameter.numel() for parameter in network.parameters())
+    assert total(ours).number == sum(real.values()) == real_parameters(config)
 
 
 @every

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
@@ -285,6 +286,12 @@ def every_edit(whole: Pipeline, other: object):
                 yield Edit(key, operation, token=1, **fields)
             if operation in ("zero", "temperature", "causal", "hard") and quantity.layer is not None:
                 yield Edit(quantity.row, operation, **fields)
+
+
+def some_edits(whole: Pipeline, other: object) -> list[Edit]:
+    """A third of them, drawn by chance."""
+    every = list(every_edit(whole, other))
+    return Random(0).sample(every, len(every) // 3)
 
 
 def brief_translator() -> Translator:

@@ -6,7 +6,6 @@ import torch
 
 from model import Pipeline, examples, learning, load
 from model.config import PRESETS
-from model.edits import head_off
 from model.heads import network_for
 from model.loading import reader_for
 from model.training.checkpoint import save_snapshot, ship_snapshots
@@ -44,12 +43,6 @@ def test_a_network_that_looks_at_all_alike_gives_ink_and_neighbours_their_even_s
     # 5 · 5 patches inside touch eight others, 4 · 5 at a side five, 4 in a corner three
     touching = (25 * 8 + 20 * 5 + 4 * 3) / 49
     assert learning.on_neighbours(trace) == pytest.approx([touching / 50] * 5)
-
-
-def test_an_edit_reaches_an_early_snapshot() -> None:
-    edits = (head_off(0, 0),)
-    early = learning.after(3)
-    assert not np.allclose(early(FOUR, edits)["logits"], early(FOUR)["logits"])
 
 
 def test_snapshots_stand_at_even_steps_of_log_time() -> None:

@@ -4,7 +4,6 @@ what they look for as their roles suggest.
 
 import json
 from collections.abc import Iterator
-from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -16,8 +15,8 @@ from model.origins import BROUGHT, KINDS, by_kind, by_place, of_reads, shares
 from model.sources import EDIT, Scores, of_attention
 from model.tables import head_roles
 from model.trace import Recording, record
-from tests.model.test_edits import every_edit, pair_of
-from tests.model.test_sources import POSITION, WORD, Held, attentions, close
+from tests.model.test_edits import pair_of, some_edits
+from tests.model.test_sources import POSITION, WORD, attentions, close, with_norms_held
 from tests.networks import ALL, TRANSLATORS, pipeline, trace_of
 
 
@@ -40,7 +39,7 @@ def test_what_is_read_and_scores_are_the_sums_of_their_origins(name: str) -> Non
 @pytest.mark.parametrize("name", ["trained text", "pre-norm words", "pre-norm patches"])
 def test_whatever_is_edited_the_rest_is_the_edits(name: str) -> None:
     one, other = pair_of(name)
-    for edit in every_edit(pipeline(name), other):
+    for edit in some_edits(pipeline(name), other):
         if edit.key == "logits" or (name.startswith("trained") and "{l}" not in edit.key):
             continue
         try:
@@ -66,17 +65,13 @@ def held(name: str, alone: bool, *missing: str) -> Recording:
     """The run without some sources, with the deviations, the weights of attention and what neurons let through of the
     run with all of them. alone: each token takes only what it took from itself.
     """
-    trace, network = trace_of(name), deepcopy(pipeline(name).network)
+    trace, network = trace_of(name), with_norms_held(name)
     edits = [
         (source, lambda _, __, value=trace[source]: torch.zeros_like(torch.tensor(value)[None])) for source in missing
     ]
     for key in trace:
         value, operation = trace[key], trace.quantity(key).operation
-        if operation == "norm":
-            parent, _, child = key.rpartition(".")
-            norm = Held(network.get_submodule(key), trace[trace.quantity(key).reads[0]])
-            setattr(network.get_submodule(parent), child, norm)
-        elif operation == "softmax" and key.endswith("weights"):
+        if operation == "softmax" and key.endswith("weights"):
             weights = value * np.eye(len(value[0]), dtype=value.dtype) if alone else value
             edits.append((key, lambda _, __, value=weights: torch.tensor(value)[None]))
         elif operation == "activation" and key.endswith("ffn.activation"):

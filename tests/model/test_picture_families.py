@@ -299,7 +299,10 @@ def test_settings_that_say_no_size_leave_the_networks_own(size: object, tmp_path
 
 def test_the_picture_of_a_trace_is_read_again_as_it_is(tmp_path: Path) -> None:
     pipeline = load(str(theirs("ViTModel")[1]))
-    trace = pipeline(picture(32, 32)[1])
+    processor = transformers.ViTImageProcessorPil.from_pretrained(theirs("ViTModel")[1])
+    for seen, file in (picture(50, 41), picture(32, 32)):
+        trace = pipeline(file)
+        close(trace.picture, processor(seen, return_tensors="pt")["pixel_values"][0])
     np.testing.assert_array_equal(pipeline(trace.picture).Z, trace.Z)
     seen = np.asarray(picture(32, 32)[0], np.float32) / 255
     close(pipeline.reader.shown(trace.picture), seen)

@@ -1,75 +1,237 @@
-"""Pieces of every family are shown with the same marks, and what is looked up by name is found."""
+"""Sentences are cut as transformers' own tokenizers cut them, whatever the family, and shown with the same marks."""
 
+import json
 import random
+import re
 from collections.abc import Callable
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from tempfile import mkdtemp
 
 import numpy as np
 import pytest
+import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
-from model import Pipeline, load
-from model.analysis import cut_words, piece_kinds, whole_words
+from model import load
+from model.analysis import cut_words, piece_kinds, spelled, units, whole_words
 from model.hugging_face.pieces import bytes_of, marked
+from model.pipeline import TextReader
 from model.training import relations
 from model.training.observe import activations, attention
-from tests.model.test_checkpoints import ROUND, write_tokenizer
+from tests.model.test_checkpoints import ROUND, SQUARE
 
-CORPUS = ["the cats sat on a mat , happy under .", "été, 我爱你。 it's 12 cats , happily."] * 3
-SENTENCE = "the unhappy cats sat , happily, on 12 mats. 我爱你。"
+CORPUS = [
+    "the cats sat on a mat , happy under the ball .",
+    "été , 我爱你。 it's 12 cats , happily .",
+    "the dog slept by the door while it rained .",
+] * 3
+SENTENCES = ["the cats sat .", "happily , it's 12", "  a mat", "été 我爱你。", "the [MASK] sat", "[MASK] [MASK] ball ."]
+SPACES = ["", " ", "  ", "\t", "\n "]
 
 
-def byte_level() -> Tokenizer:
-    """As RoBERTa cuts: bytes, and a space belongs to the word behind it."""
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(vocab_size=330, special_tokens=list(ROUND), initial_alphabet=alphabet)
+def trained(model: object, trainer: object, cut: object) -> dict:
+    tokenizer = Tokenizer(model)
+    tokenizer.pre_tokenizer = cut
     tokenizer.train_from_iterator(CORPUS, trainer)
-    return tokenizer
-
-
-def sentence_pieces() -> Tokenizer:
-    """As XLM-RoBERTa cuts: ▁ for each space, and one in front of the sentence."""
-    tokenizer = Tokenizer(models.Unigram())
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
-    tokenizer.decoder = decoders.Metaspace()
-    trainer = trainers.UnigramTrainer(vocab_size=90, special_tokens=list(ROUND), unk_token="<unk>")
-    tokenizer.train_from_iterator(CORPUS, trainer)
-    return tokenizer
+    return json.loads(tokenizer.to_str())["model"]
 
 
 @cache
-def folder_of(make: Callable[[], Tokenizer]) -> Path:
-    """A network of random numbers that guesses words and has this tokenizer."""
-    tokenizer, folder = make(), Path(mkdtemp(prefix="checkpoint-"))
-    config = transformers.RobertaConfig(
-        hidden_size=24, num_attention_heads=3, num_hidden_layers=2, intermediate_size=40, max_position_embeddings=66,
-        vocab_size=tokenizer.get_vocab_size(), type_vocab_size=1,
-    )  # fmt: skip
-    transformers.RobertaForMaskedLM(config).save_pretrained(folder)
-    write_tokenizer(folder, rounded=True)  # for the names of the special tokens
-    ends = [(name, tokenizer.token_to_id(name)) for name in ("<s>", "</s>")]
-    tokenizer.post_processor = processors.TemplateProcessing("<s> $A </s>", "<s> $A </s> </s> $B </s>", ends)
-    tokenizer.save(str(folder / "tokenizer.json"))
+def byte_pairs() -> dict:
+    """Byte-level BPE: vocab and merges."""
+    more = {"special_tokens": [*ROUND], "initial_alphabet": pre_tokenizers.ByteLevel.alphabet()}
+    found = trained(models.BPE(), trainers.BpeTrainer(vocab_size=330, **more), pre_tokenizers.ByteLevel(False))
+    return {"vocab": found["vocab"], "merges": [tuple(merge) for merge in found["merges"]]}
+
+
+@cache
+def unigram_of(*special: str) -> dict:
+    unknown = next(name for name in special if "unk" in name.lower())
+    trainer = trainers.UnigramTrainer(vocab_size=90, special_tokens=list(special), unk_token=unknown)
+    found = trained(models.Unigram(), trainer, pre_tokenizers.Metaspace())
+    return {"vocab": [tuple(piece) for piece in found["vocab"]]}
+
+
+@cache
+def words_of(*special: str) -> dict:
+    trainer = trainers.WordPieceTrainer(vocab_size=130, special_tokens=list(special))
+    found = trained(models.WordPiece(unk_token="[UNK]"), trainer, pre_tokenizers.BertPreTokenizer())
+    return {"vocab": found["vocab"]}
+
+
+def modern() -> transformers.PreTrainedTokenizerFast:
+    """Byte-level BPE between [CLS] and [SEP]."""
+    tokenizer = Tokenizer(models.BPE(**byte_pairs()))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    names = {f"{name[1:-1].lower()}_token": name for name in SQUARE}
+    tokenizer.add_special_tokens([*SQUARE])
+    ends = [(name, tokenizer.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
+    tokenizer.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B [SEP]", ends)
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+
+
+#: A tokenizer of each family, and the network that it is for.
+FAMILIES: dict[str, tuple[str, Callable[[], transformers.PreTrainedTokenizerBase]]] = {
+    "roberta": ("Roberta", lambda: transformers.RobertaTokenizer(**byte_pairs())),
+    "roberta with a space": ("Roberta", lambda: transformers.RobertaTokenizer(**byte_pairs(), add_prefix_space=True)),
+    "xlm-roberta": ("XLMRoberta", lambda: transformers.XLMRobertaTokenizer(**unigram_of(*ROUND))),
+    "camembert": ("Camembert", lambda: transformers.CamembertTokenizer(**unigram_of(*ROUND))),
+    "bert": ("Bert", lambda: transformers.BertTokenizer(**words_of(*SQUARE))),
+    "bert as xlm-roberta": ("Bert", lambda: transformers.XLMRobertaTokenizer(**unigram_of(*ROUND))),
+    "electra": ("Electra", lambda: transformers.ElectraTokenizer(**words_of(*SQUARE))),
+    "distilbert": ("DistilBert", lambda: transformers.DistilBertTokenizer(**words_of(*SQUARE))),
+    "mpnet": ("MPNet", lambda: transformers.MPNetTokenizer(**words_of(*ROUND, "[UNK]"))),
+    "albert": ("Albert", lambda: transformers.AlbertTokenizer(**unigram_of("<pad>", "<unk>", *SQUARE[2:]))),
+    "deberta": ("Deberta", lambda: transformers.DebertaTokenizer(**byte_pairs())),
+    "deberta-v2": ("DebertaV2", lambda: transformers.DebertaV2Tokenizer(**unigram_of(*SQUARE))),
+    "modernbert": ("ModernBert", modern),
+    "t5": ("T5", lambda: transformers.T5Tokenizer(**unigram_of("<pad>", "</s>", "<unk>"), extra_ids=0)),
+}
+SIZES = {
+    "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 40,
+    "max_position_embeddings": 130,
+}  # fmt: skip
+OTHER_SIZES = {
+    "DistilBert": {"dim": 24, "n_heads": 3, "n_layers": 2, "hidden_dim": 40},
+    "Albert": SIZES | {"embedding_size": 16},
+    "T5": {"d_model": 24, "d_kv": 8, "num_heads": 3, "num_layers": 2, "d_ff": 40},
+    "Deberta": SIZES | {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "type_vocab_size": 2},
+    "DebertaV2": SIZES | {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "type_vocab_size": 2},
+}
+families = pytest.mark.parametrize("family", FAMILIES)
+
+
+#: The families whose networks guess words, here.
+byte_level, sentence_pieces = "roberta", "xlm-roberta"
+
+
+@cache
+def tokenizer_of(family: str) -> transformers.PreTrainedTokenizerBase:
+    return FAMILIES[family][1]()
+
+
+@cache
+def folder_of(family: str) -> Path:
+    """A folder with their tokenizer and a network of random numbers."""
+    kind, tokenizer, folder = FAMILIES[family][0], tokenizer_of(family), Path(mkdtemp(prefix="checkpoint-"))
+    config = getattr(transformers, f"{kind}Config")(
+        **OTHER_SIZES.get(kind, SIZES), vocab_size=len(tokenizer), pad_token_id=tokenizer.pad_token_id
+    )
+    torch.manual_seed(0)
+    head = "EncoderModel" if kind == "T5" else "ForMaskedLM" if family in (byte_level, sentence_pieces) else "Model"
+    network = getattr(transformers, kind + head)(config)
+    for parameter in network.parameters():
+        torch.nn.init.normal_(parameter, 1.0 if parameter.ndim == 1 else 0.0, 0.3)
+    network.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
     return folder
 
 
-def masked_words(make: Callable[[], Tokenizer]) -> Pipeline:
-    return load(str(folder_of(make)))
+def reader_of(family: str) -> TextReader:
+    reader = load(str(folder_of(family))).reader
+    assert isinstance(reader, TextReader)
+    return reader
 
 
-kinds = pytest.mark.parametrize("make", [byte_level, sentence_pieces])
+def as_they_type_it(tokenizer: transformers.PreTrainedTokenizerBase, text: str) -> str:
+    return text.replace("[MASK]", tokenizer.mask_token or "[MASK]")
+
+
+@families
+def test_a_sentence_or_a_pair_is_cut_and_told_apart_as_theirs(family: str) -> None:
+    theirs, reader = tokenizer_of(family), reader_of(family)
+    segments = load(str(folder_of(family))).config.segments
+    for one, other in product(SENTENCES, [None, *SENTENCES]):
+        given = [as_they_type_it(theirs, text) for text in (one, other or "")]
+        found = theirs(given[0], given[1].lstrip() if other else None, return_token_type_ids=True)
+        for before, behind in zip(SPACES, SPACES[::-1], strict=True):
+            reading = reader.read(f"{one}{before}[SEP]{behind}{other}" if other else one)
+            assert reading.ids == found["input_ids"]
+            assert list(reading.segments) == (found["token_type_ids"] if segments else [])
+            assert reader.read(tuple(reading.ids)).segments == reading.segments
+
+
+@pytest.mark.parametrize("family", ["roberta", "bert", "bert as xlm-roberta", "albert", "deberta", "electra"])
+def test_a_pair_is_computed_as_theirs(family: str) -> None:
+    tokenizer, folder = tokenizer_of(family), folder_of(family)
+    network = transformers.AutoModel.from_pretrained(folder).eval()
+    for one, other in (SENTENCES[:2], SENTENCES[2:0:-1]):
+        with torch.no_grad():
+            Z = network(**tokenizer(one, other, return_tensors="pt", return_token_type_ids=True)).last_hidden_state[0]
+        np.testing.assert_allclose(load(str(folder))(f"{one} [SEP] {other}").Z, Z, atol=1e-4)
+
+
+@families
+@pytest.mark.parametrize("typed", ["the cats [SEP]", "the cats[SEP]", "the cats \n [SEP] "])
+def test_one_sentence_in_front_of_sep_is_that_sentence(family: str, typed: str) -> None:
+    assert reader_of(family).read(typed).ids == tokenizer_of(family)("the cats")["input_ids"]
+
+
+MIXED = [
+    "my café 👍🏽 sat , أحب 龘 été 🇩🇪 नमस्ते cats",
+    "é 👩‍👩‍👧 e\u0301t e\u0301 ! [SEP] 👍🏽 é",
+    "🏳️‍🌈🏳️‍🌈 1️⃣2️⃣ ñ-ü привет, 한국어 mat",
+    "12,34 it's happily [MASK] أ",
+]
+of_bytes = pytest.mark.parametrize("family", ["roberta", "roberta with a space", "deberta", "modernbert"])
+
+
+def names_of(tokens: list[str], groups: list[list[int]]) -> list[str]:
+    return [spelled([tokens[place] for place in places]) for places in groups]
+
+
+@of_bytes
+@pytest.mark.parametrize("sentence", MIXED)
+def test_words_are_spelled_as_they_were_typed_and_a_character_is_one_unit(family: str, sentence: str) -> None:
+    reading = reader_of(family).read(sentence)
+    tokens = [token for token in reading.tokens if token not in ("[CLS]", "[SEP]", "[MASK]")]
+    typed = sentence.replace("[SEP]", "").replace("[MASK]", "").split()
+    assert "".join(names_of(tokens, whole_words(tokens))).replace("␣", "") == "".join(typed)
+    names = names_of(reading.tokens, units(reading.tokens))
+    for character in ("é", "👍🏽", "أ", "龘", "🇩🇪", "👩‍👩‍👧", "e\u0301", "🏳️‍🌈", "1️⃣", "ñ", "й", "п"):
+        assert sum(name.count(character) for name in names) == sentence.count(character)
+    assert not any(re.search(r"\\x|/", name) for name in names)
+    kinds = dict(zip(names, piece_kinds(names), strict=True))
+    assert all(kinds[name] != "whole" for name in kinds if name.lstrip("␣") in ("👍🏽", "🇩🇪", "👩‍👩‍👧", "🏳️‍🌈"))
+
+
+@families
+@pytest.mark.parametrize("sentence", MIXED)
+def test_what_is_left_of_a_sentence_is_written_as_it_was_when_a_word_is_hidden(family: str, sentence: str) -> None:
+    reader = reader_of(family)
+    if "[MASK]" not in reader.vocabulary:
+        return
+    reading = reader.read(sentence)
+    for places in whole_words(reading.tokens):
+        hidden = reader.read(reader.hide(reading.ids, places)).tokens
+        expected = ["[MASK]" if place in places else token for place, token in enumerate(reading.tokens)]
+        assert hidden == expected
+        assert not hidden[places[-1] + 1].startswith("##")
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [
+        (["[CLS]", "␣", "my", "cat", "[SEP]"], ["my", "cat"]),
+        (["[CLS]", "␣", "[MASK]", "␣", "é 1/2", "##é 2/2 t", "[SEP]"], ["␣", "[MASK]", "ét"]),
+        (["[CLS]", "␣ب 1/2", "##ب 2/2 ا 1/2", "##ا 2/2", "##لا", "␣", "[SEP]"], ["␣بالا", "␣"]),
+    ],
+)
+def test_a_space_belongs_to_the_word_behind_it(tokens: list[str], words: list[str]) -> None:
+    assert names_of(tokens, whole_words(tokens)) == words
+
+
+#: What is shown of pieces.
+kinds = pytest.mark.parametrize("family", [byte_level, sentence_pieces])
+SENTENCE = "the unhappy cats sat , happily, on 12 mats. 我爱你。"
 
 
 @kinds
-def test_pieces_are_written_as_word_piece_writes_them(make: Callable[[], Tokenizer]) -> None:
-    tokens = masked_words(make).reader.read(SENTENCE).tokens
+def test_pieces_are_written_as_word_piece_writes_them(family: str) -> None:
+    tokens = reader_of(family).read(SENTENCE).tokens
     assert (tokens[0], tokens[-1]) == ("[CLS]", "[SEP]")
     words = ["".join(tokens[i].removeprefix("##") for i in places) for places in whole_words(tokens)]
     expected = ["the", "unhappy", "cats", "sat", ",", "happily", ",", "on", "12", "mats", "."]
@@ -96,24 +258,24 @@ def test_what_goes_on_a_word_is_marked_and_a_space_before_a_sign(text: str, show
 
 
 @kinds
-def test_no_two_pieces_look_the_same(make: Callable[[], Tokenizer]) -> None:
-    vocabulary = masked_words(make).reader.vocabulary
+def test_no_two_pieces_look_the_same(family: str) -> None:
+    vocabulary = reader_of(family).vocabulary
     assert len(set(vocabulary)) == len(vocabulary)
     assert all(piece.isprintable() for piece in vocabulary)
 
 
 @kinds
-def test_a_sentence_begins_with_a_plain_word(make: Callable[[], Tokenizer]) -> None:
+def test_a_sentence_begins_with_a_plain_word(family: str) -> None:
     for sentence in ("sat the cats", "the cats [SEP] sat it"):
-        tokens = masked_words(make).reader.read(sentence).tokens
+        tokens = reader_of(family).read(sentence).tokens
         for before, token in pairwise(tokens):
             assert before not in ("[CLS]", "[SEP]", "␣") or token == "␣" or not token.startswith(("##", "␣"))
 
 
 @kinds
 @pytest.mark.parametrize("mask", ["[MASK]", "<mask>"])
-def test_what_the_reader_hides_is_hidden(make: Callable[[], Tokenizer], mask: str) -> None:
-    pipeline = masked_words(make)
+def test_what_the_reader_hides_is_hidden(family: str, mask: str) -> None:
+    pipeline = load(str(folder_of(family)))
     trace = pipeline(f"the {mask} sat")
     (place,) = (place for place, token in enumerate(trace.tokens) if token == "[MASK]")
     assert trace.ids[place] == ROUND.index("<mask>")
@@ -136,7 +298,7 @@ def test_bytes_are_read_as_their_librarys_decoder_reads_them() -> None:
 
 
 def test_bytes_that_are_no_character_are_shown_as_bytes() -> None:
-    reader = masked_words(byte_level).reader
+    reader = reader_of(byte_level)
     ids = reader.read("a 龘").ids
     assert reader.read(tuple(ids)).tokens[3:-1] == ["龘 1/3", "##龘 2/3", "##龘 3/3"]
     cut = reader.read((*ids[:-2], ids[-1]))  # the last of three bytes is missing
@@ -145,21 +307,21 @@ def test_bytes_that_are_no_character_are_shown_as_bytes() -> None:
 
 
 @kinds
-def test_words_of_a_treebank_find_their_pieces(make: Callable[[], Tokenizer]) -> None:
+def test_words_of_a_treebank_find_their_pieces(family: str) -> None:
     words = ["the", "unhappy", "cats", ",", "12", "mats"]
     sentence = relations.Sentence(words, [-1, 0, 0, 0, 0, 0], ["root", *"abcde"])
-    (one,) = relations.read(masked_words(make), [sentence])
+    (one,) = relations.read(load(str(folder_of(family))), [sentence])
     spelled = ["".join(one.attended.keys[i] for i in places).replace("##", "").strip("␣") for places in one.places]
     assert spelled == words
     chinese = relations.Sentence(["我", "爱你"], [-1, 0], ["root", "obj"])
-    for read in relations.read(masked_words(make), [chinese], ""):
+    for read in relations.read(load(str(folder_of(family))), [chinese], ""):
         assert sum(map(len, read.places)) <= len(read.attended.keys) - 2
 
 
 @kinds
-def test_a_batch_shows_what_each_sentence_shows_alone(make: Callable[[], Tokenizer]) -> None:
+def test_a_batch_shows_what_each_sentence_shows_alone(family: str) -> None:
     """Although <s> has the id 0 here, which is our padding's."""
-    pipeline, start = masked_words(make), 0
+    pipeline, start = load(str(folder_of(family))), 0
     ids = [pipeline.reader.read(text).ids for text in ("the cats sat on a mat .", "a mat", "12 cats , happily")]
     neurons = activations(pipeline.network, ids)
     for row, seen in zip(ids, attention(pipeline, ids), strict=True):
@@ -190,9 +352,5 @@ def test_what_wordpiece_looked_up_is_how_the_word_was_cut() -> None:
 
 
 @kinds
-def test_only_of_wordpiece_it_is_said_how_it_cuts(make: Callable[[], Tokenizer]) -> None:
-    reader = masked_words(make).reader
-    word = "unhappy"
-    found = reader.looked_up(word)
-    assert bool(found) == isinstance(make().model, models.WordPiece)
-    assert not found or len(found) == len(reader.pieces(word))
+def test_only_of_wordpiece_it_is_said_how_it_cuts(family: str) -> None:
+    assert not reader_of(family).looked_up("unhappy")

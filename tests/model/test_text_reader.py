@@ -8,7 +8,8 @@ import torch
 from transformers import BatchEncoding
 
 from model import InputError, load
-from model.pipeline import TextReader
+from model.loading import load_tokenizer
+from model.pipeline import MOST_CHARACTERS, TextReader
 
 SENTENCES = [
     "the animal did not cross the street because it was too tired .",
@@ -143,3 +144,11 @@ def test_a_mask_beyond_the_cut_is_mentioned(reader: TextReader) -> None:
     (_, note) = reader.read(late).notes
     assert (note.reason, note.values) == ("mask_cut", {"count": 2})
     assert reader.read("word " * 500 + "[MASK]").notes[1].values == {"count": 1}  # not even cut into pieces
+
+
+def test_a_text_is_cut_by_what_the_model_reads() -> None:
+    long = "the cat sat on the mat . " * 900
+    assert len(long) > 10 * MOST_CHARACTERS
+    reading = TextReader(load_tokenizer(), 8192).read(long)
+    assert len(reading.tokens) == 7 * 900 + 2 and reading.notes == ()
+    assert len(TextReader(load_tokenizer(), 512).read(long).tokens) == 512

@@ -76,8 +76,6 @@ def test_a_filler_has_the_place_that_its_family_counts(
     app = open_page("tokens", model=name, s="the [PAD] cat sat", panel="pieces")
     shown = app.dataframe[0].value["pos"]
     assert [None if pd.isna(row) else int(row) for row in shown] == rows
-    said = said_on(open_page("tokens", model=name, s="the [PAD] cat sat"))
-    assert ("is not counted" in said) == (None in rows)
     open_page("tokens", model=name, s="the [PAD] cat sat", panel="positions", token="3", component="6")
 
 
@@ -330,3 +328,15 @@ def test_a_character_of_several_pieces_is_one_row_and_hidden_with_its_word(monke
     assert len(app.segmented_control(key="answer.part").options) == 1 + len("أحب")
     app.segmented_control(key="answer.part").set_value(5).run()
     assert app.session_state["choice"].hidden == (5, 6)
+
+
+@pytest.mark.parametrize(("times", "tokens"), [(50, 302), (90, pipelines.MOST_PIECES)])
+def test_a_long_text_is_read_as_far_as_the_network_and_a_page_may_take(
+    times: int, tokens: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (name,) = offer(monkeypatch, MINILM)
+    app = open_page("tokens", model=name, s=("the cat sat on a mat " * times).strip())
+    assert len(pipelines.read(app.session_state["choice"])[1].tokens) == tokens
+    cut = catalogue("en")["note.truncated"].partition("{")[0] in said_on(app)
+    assert cut is (tokens == pipelines.MOST_PIECES)
+    assert not any("characters" in warning.value for warning in app.warning)

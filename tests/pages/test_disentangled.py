@@ -94,24 +94,13 @@ def test_the_glossary_opens_where_nothing_is_added_to_the_words(monkeypatch: pyt
     assert "√(3 · 8) = 4.899" in said and catalogue("en")["glossary.for_places"] not in said
 
 
-def test_keys_without_a_bias_are_said_to_have_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    settings = odd_settings("ForMaskedLM", 1) | {
-        "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "pos_att_type": ["c2p", "p2c"],
-        "position_biased_input": False, "type_vocab_size": 0,
-    }  # fmt: skip
-    network_in(tmp_path, "Deberta", "ForMaskedLM", settings)
-    (name,) = offer(monkeypatch, tmp_path)
-    said = said_on(open_page("queries_keys_values", model=name, s=SENTENCE, panel="weights"))
-    assert said.count("8 biases b.") == 2 and said.count("no biases.") == 1
-
-
 def test_no_place_is_said_to_be_added(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of())
     english = catalogue("en")
     R = load(str(folder_of())).network.layers[0].attention.vectors(14)[0].numpy()
     (drawn,) = (shown for shown in maps(open_page("tokens", model=name, s=SENTENCE, panel="waves")))
     np.testing.assert_allclose(drawn, cosine_similarity(R), atol=1e-5)
-    assert english["tokens.told_apart"] in said_on(open_page("tokens", model=name, s=SENTENCE, panel="vectors"))
+    assert english["tokens.purpose_unplaced"] in said_on(open_page("tokens", model=name, s=SENTENCE, panel="vectors"))
 
 
 def test_the_laboratory_takes_both_products_of_distances_away(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,13 +12,13 @@ from streamlit.testing.v1 import AppTest
 
 from model import Trace
 from model import pipeline as model_pipeline
+from model.pipeline import MOST_CHARACTERS
 from model.tables import head_roles
 from pages.ui.frame.contents import PAGES, ROWS, PageRow
 from pages.ui.frame.line import EXAMPLES
 from pages.ui.runs import pipelines
 from pages.ui.server import assets
 from pages.ui.state.choice import Choice
-from pages.ui.state.link_values import MOST_CHARACTERS
 from pages.ui.text import LANGUAGES, catalogue, literal
 from tests.pages.opening import APP, assert_fine, charts, in_html, open_page, stops, texts, turn_to, write
 
@@ -316,7 +316,7 @@ def test_bold_chinese_is_bold() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_sentence_too_long_for_a_link_is_cut_and_it_is_said(language: str) -> None:
     app = AppTest.from_file(str(APP), default_timeout=60)
-    app.query_params.update({"s": "word " * 200, "lang": language})
+    app.query_params.update({"s": "word " * 500, "lang": language})
     assert_fine(app.run())
     expected = catalogue(language)["error.link_long"].format(most=MOST_CHARACTERS)
     assert expected in [warning.value for warning in app.warning]
@@ -325,9 +325,9 @@ def test_a_sentence_too_long_for_a_link_is_cut_and_it_is_said(language: str) -> 
 
 def test_of_a_second_sentence_too_long_for_its_box_the_beginning_is_read_and_it_is_said() -> None:
     app = open_page("attention")
-    app.text_input(key="compare.other").set_value("word " * 200).run()
+    app.text_input(key="compare.other").set_value("word " * 500).run()
     assert_fine(app)
-    assert app.text_input(key="compare.other").value == ("word " * 200)[:MOST_CHARACTERS]
+    assert app.text_input(key="compare.other").value == ("word " * 500)[:MOST_CHARACTERS]
     said = catalogue("en")["error.sentence_long"].format(most=MOST_CHARACTERS)
     assert said in [warning.value for warning in app.warning]
     assert said not in [warning.value for warning in app.run().warning]

@@ -170,15 +170,6 @@ def test_of_too_many_links_the_rest_is_not_computed() -> None:
     assert len(handed_in("http://x/ " * 100_000)) == MOST_ROWS
 
 
-def test_the_shortest_that_reaches_it_comes_first() -> None:
-    goal = goal_from_code("away.2.3.1")
-    sentences = "i love you .", "佣 violent 牧 meant", "瓯 chic", "how are you ?"
-    found = rows(handed_over(*(link(sentence=sentence, goal=goal) for sentence in sentences)))
-    reached = [row["reached"] for row in found]
-    assert [row["sentence"] for row in found][:2] == ["瓯 chic", "佣 violent 牧 meant"]
-    assert reached == ["✓", "✓", "✗", "✗"]
-
-
 def test_one_sentence_is_run_once_however_many_hand_it_in(monkeypatch: pytest.MonkeyPatch) -> None:
     fresh, asked = "the old man bought a red [MASK] .", []
     run = pipelines.run

@@ -207,7 +207,15 @@ def test_word_order_shows_what_differs_and_that_without_positions_nothing_does(l
 @pytest.mark.parametrize(("sentence", "word"), [("the sleepless cat", "sleepless"), ("i love you .", "unbelievable")])
 def test_a_word_is_cut_before_the_readers_eyes(sentence: str, word: str) -> None:
     app = open_part("pieces", s=sentence)
-    (lines,) = [box.value for box in app.markdown if box.value.startswith("- ")]
-    found = [line.rsplit("**", 2)[1].replace("\\", "") for line in lines.split("\n")]
+    (said,) = [box.value for box in app.markdown if "\n- " in box.value]
+    first, *lines = said.split("\n- ")
+    found = [line.rsplit("**", 2)[1].replace("\\", "") for line in lines]
     assert found == pipelines.pipeline("text").reader.pieces(word) and len(found) > 1
-    assert f":gray[{word}]" in lines and f"“{word}” is not in the vocabulary" in texts(app)
+    assert lines[0].startswith(f":gray[{word}]") and first.startswith(f"“{word}” is not in the vocabulary")
+
+
+def test_the_sentence_of_several_maps_is_said_once_and_read_aloud_with_each() -> None:
+    app = open_part("vectors")
+    (sentence,) = [box.value for box in app.markdown if "Mean lengths" in box.value]
+    maps = [chart for chart in charts(app) if chart["key"].rsplit(".", 1)[-1] in ROWS]
+    assert len(maps) == 3 and all("Mean lengths" in chart["alt"] for chart in maps) and sentence.count("Mean") == 1

@@ -106,17 +106,7 @@
   }
 
   var DRAW = {
-    code: function () {
-      var input = el('input', { type: 'text', id: 'code', 'class': 'code', maxlength: 6, autocomplete: 'off',
-        autocapitalize: 'characters', autocorrect: 'off', spellcheck: 'false', 'aria-describedby': 'help' })
-      input.value = kept.code
-      var form = el('form', { onsubmit: function () { enter(input.value); return false }, novalidate: true }, [
-        el('label', { 'for': 'code', 'class': 'field' }, word('code')), input,
-        el('p', { id: 'help', 'class': 'small' }, word('code_help')),
-        refused ? el('p', { 'class': 'wrong', role: 'alert' }, word(refused, { code: kept.code })) : null,
-        el('button', { type: 'submit', 'class': 'main' }, word(entering ? 'entering' : 'enter'))])
-      return [el('h1', {}, word('title')), form, p(word('privacy'), 'small')]
-    },
+    code: function () { return [el('h1', {}, word('title')), entrance(), p(word('privacy'), 'small')] },
     gone: over, ended: over,
     paused: function () { return [el('h1', {}, word('paused'))] },
     lobby: function () { return [el('h1', {}, word('lobby')), p(word('lobby_then')), p(word('privacy'), 'small')] },
@@ -144,7 +134,17 @@
     discuss: function () { return head().concat([el('p', { 'class': 'kept' }, word('discuss')), yours(mine(true))]) },
     revealed: revealed, explained: revealed
   }
-  function over() { return [el('h1', {}, word('gone')), p(word('gone_then'))] }
+  function over() { return [el('h1', {}, word('gone')), p(word('gone_then')), entrance()] }
+  function entrance() {   // the box for a code, also of the next class
+    var input = el('input', { type: 'text', id: 'code', 'class': 'code', maxlength: 6, autocomplete: 'off',
+      autocapitalize: 'characters', autocorrect: 'off', spellcheck: 'false', 'aria-describedby': 'help' })
+    if (!says) input.value = kept.code
+    return el('form', { onsubmit: function () { enter(input.value); return false }, novalidate: true }, [
+      el('label', { 'for': 'code', 'class': 'field' }, word('code')), input,
+      el('p', { id: 'help', 'class': 'small' }, word('code_help')),
+      refused && refused !== 'gone' ? el('p', { 'class': 'wrong', role: 'alert' }, word(refused, { code: kept.code })) : null,
+      el('button', { type: 'submit', 'class': 'main' }, word(entering ? 'entering' : 'enter'))])
+  }
   function yours(vote) { return p(vote ? word('yours', { guess: named(vote.guess) }) : word('no_guess')) }
 
   // A guess in words.
@@ -226,7 +226,7 @@
     },
     chips: function (question) {   // the last chip sends the guess
       var given = draft.guess = (draft.guess || question.options.map(function () { return 0 })).slice()
-      var left = el('p', { role: 'status', 'class': 'left' }), rows = []
+      var left = el('span', { role: 'status' }), rows = []
       function total() { return given.reduce(function (sum, one) { return sum + one }, 0) }
       if (total() === CHIPS) given = draft.guess = given.map(function () { return 0 })   // to be changed, he begins anew
       function give(i, chips) {
@@ -238,14 +238,19 @@
       }
       function count() {
         left.textContent = word('chips_left', { left: CHIPS - total() })
-        rows.forEach(function (row, i) { row.textContent = dots(given[i]) })
+        rows.forEach(function (row, i) {
+          row.firstChild.hidden = !given[i]
+          row.lastChild.lastChild.textContent = dots(given[i])
+        })
       }
-      var made = el('fieldset', { disabled: !!deaf }, [el('legend', {}, word('chips')), left].concat(question.options.map(function (option, i) {
-        var name = called(i), counted = rows[i] = el('span', { 'class': 'count' })
-        var fewer = el('button', { type: 'button', 'aria-label': word('fewer', { name: name }), onclick: give(i, -1) }, '−')
-        var more = el('button', { type: 'button', 'aria-label': word('more', { name: name }), onclick: give(i, 1) }, '+')
-        return el('div', { 'class': 'chip' }, [el('span', { 'class': 'name' }, name), counted, fewer, more])
-      })))
+      rows = question.options.map(function (option, i) {   // a touch of a name gives it a chip
+        var name = called(i)
+        return el('div', { 'class': 'chip' }, [
+          el('button', { type: 'button', 'aria-label': word('fewer', { name: name }), onclick: give(i, -1) }, '−'),
+          el('button', { type: 'button', 'aria-label': word('more', { name: name }), onclick: give(i, 1) }, [
+            el('span', { 'class': 'name' }, name), el('span', {}, '')])])
+      })
+      var made = el('fieldset', { disabled: !!deaf }, [el('legend', {}, [word('chips') + ' · ', left]), el('div', { 'class': 'chips' }, rows)])
       count()
       return made
     }
@@ -333,7 +338,7 @@
 
   function enter(code) {
     code = code.toUpperCase().replace(/[^A-Z]/g, '')
-    if (code !== kept.code) { kept.code = code; kept.device = ''; kept.votes = {}; keep() }
+    if (code !== kept.code) { hang_up(); says = null; kept.code = code; kept.device = ''; kept.votes = {}; keep() }
     refused = code.length === 6 ? '' : 'unknown'
     if (!refused) { entering = true; look() }
     draw()

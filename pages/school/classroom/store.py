@@ -54,7 +54,6 @@ SEEN = 15  # seconds for which a phone counts as present after its worker last s
 WAIT = 5  # seconds that a database may take
 MOST_CLASSES, MOST_PHONES = 1000, 2000  # at once; and that vote in one class
 MOST_BYTES = 30_000  # of a question, of a link
-MOST_PICTURES, MOST_PICTURE = 20, 300_000  # of a class; characters of one
 ROOT = Path(__file__).parents[3]
 
 
@@ -170,15 +169,6 @@ votes = Table(
     Column("device", String(32), primary_key=True),
     Column("guess", Text, nullable=False),
     Column("confidence", Integer, nullable=False),
-)
-#: What the teacher keeps for her report, in the order in which she did.
-pictures = Table(
-    "pictures",
-    _tables,
-    Column("code", _code, primary_key=True),
-    Column("place", Integer, primary_key=True),
-    Column("number", _number, nullable=False),
-    Column("picture", Text, nullable=False),
 )
 #: How many phones of a class each worker holds, and when it last said so.
 present = Table(
@@ -309,31 +299,6 @@ class Store:
             if room.lead == where:
                 return room
             return self._put(now, room, lead=where, led=room.led + 1)
-
-    def keep_pictures(self, code: str, key: str, number: int, taken: Sequence[str]) -> None:
-        """Keep pictures of a question for the report, as addresses that hold them; of all, the last MOST_PICTURES."""
-        taken = [one for one in taken if len(one) <= MOST_PICTURE]
-        with self._transaction() as now:
-            self._hers(now, code, key, alone=True)
-            hers = pictures.c.code == code
-            last = now.scalars(select(func.coalesce(func.max(pictures.c.place), 0)).where(hers)).one()
-            rows = [
-                {"code": code, "place": last + place, "number": number, "picture": one}
-                for place, one in enumerate(taken, 1)
-            ]
-            if rows:
-                now.execute(pictures.insert(), rows)
-                now.execute(pictures.delete().where(hers, pictures.c.place <= last + len(rows) - MOST_PICTURES))
-
-    def pictures(self, code: str, key: str) -> dict[int, list[str]]:
-        """The pictures that she has kept, by the number of their question."""
-        with self._look() as now:
-            self._hers(now, code, key)
-            rows = now.execute(select(pictures).where(pictures.c.code == code).order_by(pictures.c.place)).all()
-        found: dict[int, list[str]] = {}
-        for row in rows:
-            found.setdefault(row.number, []).append(row.picture)
-        return found
 
     def end(self, code: str, key: str) -> None:
         """Delete the class and all that was answered in it. (What can still be reported is in the phase “ended”.)"""
@@ -520,6 +485,7 @@ class Store:
                 if not self._file:  # several workers begin at once, and IF NOT EXISTS is no help against that
                     now.execute(text("SELECT pg_advisory_xact_lock(20170612)"))
                 _tables.create_all(now)
+                now.execute(text("DROP TABLE IF EXISTS pictures"))  # of earlier versions
             self._ready = self._there()
 
     def _there(self) -> int | None:
@@ -611,7 +577,7 @@ def _written(value: Shown | Told) -> str:
 
 
 def _forget(now: Connection, codes: Sequence[str]) -> None:
-    for table in (classes, questions, votes, pictures, present):
+    for table in (classes, questions, votes, present):
         now.execute(table.delete().where(table.c.code.in_(codes)))
 
 

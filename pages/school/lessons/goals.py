@@ -6,7 +6,6 @@ The words of a task are the texts "goal.{name}", what is to be done, and "goal.f
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from itertools import pairwise
 
 import numpy as np
 
@@ -37,15 +36,13 @@ class Task:
 
     measure: how far a run is, asked of a goal, the choice, the run and the words of the vocabulary. page, values: where
     a task's link leads to, and what is chosen there. hides: whether it is about a hidden word, of a run in which heads
-    may be off; the others are about the network as it is. shortest: whether of those who reach it the shortest sentence
-    comes first.
+    may be off; the others are about the network as it is.
     """
 
     measure: Callable[[Goal, Choice, Trace, Sequence[str]], Standing]
     page: str
     values: Mapping[str, object]
     hides: bool = False
-    shortest: bool = False
 
 
 def mark_of(pipeline: str, ids: Sequence[int]) -> str:
@@ -132,20 +129,8 @@ def silent(goal: Goal, choice: Choice, trace: Trace, _: Sequence[str]) -> Standi
     return Standing(quiet == len(active), "silent", said)
 
 
-def looks_away(goal: Goal, choice: Choice, trace: Trace, _: Sequence[str]) -> Standing:
-    """From so many tokens at least, of those with a next one, the head looks most at another than that."""
-    layer, head, least = (int(value) for value in goal.values)
-    if layer >= trace.config.layers or head >= trace.config.heads:
-        return Standing(False, "no_head", {"layer": layer + 1, "head": head + 1})
-    weights, places = trace[f"layers.{layer}.attention.weights"][head], inside(trace)
-    pairs = [(here, there) for here, there in pairwise(places) if there == here + 1]
-    away = sum(int(weights[here].argmax()) != there for here, there in pairs)
-    return Standing(away >= least, "away", {"away": away, "pairs": len(pairs)})
-
-
 TASKS: dict[str, Task] = {
     "first": Task(first_guess, "what_if", {"panel": "heads"}, hides=True),
     "oneway": Task(one_way, "attention", {"stage": "weights", "layer": 0, "head": 0, "token": None, "key": None}),
     "silent": Task(silent, "feed_forward", {"panel": "neuron", "layer": 0, "neuron": None}),
-    "away": Task(looks_away, "attention", {"stage": "weights", "token": None, "key": None}, shortest=True),
 }

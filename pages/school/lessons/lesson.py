@@ -51,7 +51,7 @@ class Lesson:
 
 
 def lesson(name: str, *keys: str, input: str | None = None) -> Lesson:
-    """A lesson of some of our questions; of "thinks/ffn" the second is asked where the first is not clear."""
+    """A lesson of some of our questions; of "word/digit" the second is asked where the first is not clear."""
     pairs = [(first, other) for first, _, other in (key.partition("/") for key in keys) if other]
     every = [one for key in keys for one in key.split("/")]
     return Lesson(name, tuple(QUESTIONS[key] for key in every), input, instead=tuple(pairs))
@@ -60,22 +60,19 @@ def lesson(name: str, *keys: str, input: str | None = None) -> Lesson:
 #: What a visitor is asked who chose no lesson: each idea once, from the input to the answer.
 TOUR = lesson(
     "tour",
-    "word/digit", "places/bare", "fit", "weights", "root", "blur/favourites", "mixed", "residual", "norm", "thinks/ffn",
-    "layer", "causal", "twice", "gathered", "source/seen",
+    "word/digit", "places/bare", "fit", "weights", "root", "blur", "mixed", "residual", "norm", "thinks",
+    "layer", "causal", "twice", "gathered", "source/once",
 )  # fmt: skip
 #: The lessons for a class, by name.
 LESSONS: dict[str, Lesson] = {
     one.name: one
     for one in (
-        lesson("encoder", "word", "places", "weights", "root", "back", "heads", "residual", "norm", "layer", "alone"),
-        lesson("positions", "places", "bare", "twin", "beside"),
-        lesson("heads", "fit", "weights", "random", "reason", "favourites", "back", "hard", "heads"),
-        lesson(
-            "drawing", "digit", "cut", "gathered", "empty", "favourites", "layer", "heads", "learns", "twice",
-            input="digit",
-        ),
-        lesson("encoder_decoder", "word", "ahead", "once", "source", "seen", "first", input="sentence"),
-        lesson("not_explanation", "back", "brings", "even", "hard", "ffn", "author", "heads"),
+        lesson("encoder", "word", "places", "weights", "root", "blur", "residual", "norm", "thinks", "layer", "causal"),
+        lesson("positions", "places", "bare", "twin"),
+        lesson("heads", "fit", "weights", "back", "blur", "mixed", "hard", "heads"),
+        lesson("drawing", "digit", "root", "blur", "gathered", "layer", "heads", "twice", input="digit"),
+        lesson("encoder_decoder", "word", "causal", "once", "source", input="sentence"),
+        lesson("not_explanation", "back", "brings", "hard", "heads"),
     )
 }  # fmt: skip
 ENCODER = LESSONS["encoder"]

@@ -1,15 +1,14 @@
-"""A teacher makes a lesson of her own: views of the pages and questions; she keeps it as a file, or as the link."""
+"""A teacher makes a lesson of her own: views of the pages and questions; the link holds it."""
 
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from pages.school.lessons.lesson import Lesson
-from pages.school.lessons.wording import called
+from pages.school.lessons.lesson import LESSONS, Lesson
+from pages.school.lessons.wording import called, title_of
 from pages.school.lessons.written import (
     MOST_MINUTES,
-    MOST_TEXT,
     MOST_TITLE,
     MOST_WORDS,
     OWN,
@@ -17,9 +16,7 @@ from pages.school.lessons.written import (
     VIEWS,
     LessonError,
     lesson_from_code,
-    lesson_from_text,
     lesson_to_code,
-    lesson_to_text,
     own_lesson,
     place_of,
 )
@@ -33,6 +30,7 @@ from pages.ui.text import literal, plain, texts_of
 REFUSED = "lesson.refused"
 MINE = "mine"  # in the list of questions: one in her own words
 USUAL_MINUTES = 3
+EDITED = "lesson.edited"  # in the session: the place of the question that stands in the boxes
 NEW = "lesson.new."  # so the boxes of one more question are called
 WRITTEN = ("ask", "options", "why")  # those of them in which she writes
 text, word = texts_of("lesson")
@@ -48,25 +46,33 @@ def make_a_lesson(lesson: Lesson) -> None:
             st.warning(text(f"error_{refused.reason}", **refused.values), icon=":material/error:")
         if lesson.name == OWN:
             _held(lesson)
-        _add()
-        _files(lesson)
+        else:
+            look: dict[str, Any] = {"icon": ":material/content_copy:", "key": "lesson.copy", "on_click": _keep}
+            st.button(word("make_copy", title=title_of(lesson)), args=(_copy(lesson),), **look)
+        _add(lesson)
 
 
 def _held(lesson: Lesson) -> None:
-    """The title, and each question with its place and a button that takes it out."""
+    """The title, and each question with its place and buttons: move it up, edit it, take it out."""
     st.text_input(word("make_title"), lesson.title, MOST_TITLE, key="lesson.title", on_change=_entitle)
     for number, question in enumerate(lesson.questions):
         with st.container(horizontal=True, vertical_alignment="center"):
             place = f" · {literal(question.place)}" if question.place else ""
             minutes = text("minutes_short", minutes=question.minutes)
             st.markdown(f"{number + 1}. {literal(called(question))} · {minutes}{place}", width="stretch")
-            look: dict[str, Any] = {"icon": ":material/close:", "type": "tertiary"}
-            st.button(word("make_remove"), key=f"lesson.remove.{number}", on_click=_remove, args=(number,), **look)
+            acts = {"up": ("arrow_upward", _raise), "edit": ("edit", _edit), "remove": ("close", _remove)}
+            for name, (icon, act) in acts.items():
+                look: dict[str, Any] = {"icon": f":material/{icon}:", "type": "tertiary", "help": word(f"make_{name}")}
+                look["disabled"] = name == "up" and not number
+                st.button("", key=f"lesson.{name}.{number}", on_click=act, args=(number,), **look)
 
 
-def _add() -> None:
+def _add(lesson: Lesson) -> None:
     """What a question needs: where the class looks, what is asked, and how it is answered."""
-    st.markdown(f"**{word('make_add')}**")
+    edited = st.session_state.get(EDITED)
+    if edited is not None and (lesson.name != OWN or edited >= len(lesson.questions)):
+        edited = st.session_state[EDITED] = None
+    st.markdown(f"**{word('make_add') if edited is None else word('make_edited', number=edited + 1)}**")
     now, titles = chosen(), {"": word("make_nowhere"), **{name: plain(f"{name}.title") for name in VIEWS}}
     here = {"layer": now.layer + 1, "head": now.head + 1}
     look: dict[str, Any] = {"format_func": titles.__getitem__, "help": text("make_place_help", **here)}
@@ -77,7 +83,7 @@ def _add() -> None:
         _own()
     minutes = lasting(NEW + "minutes", USUAL_MINUTES)
     st.number_input(word("make_minutes"), 1, MOST_MINUTES, width=160, **minutes)
-    st.button(word("make_put"), on_click=_append, type="primary", key=NEW + "add")
+    st.button(word("make_put" if edited is None else "make_replace"), on_click=_put, type="primary", key=NEW + "add")
 
 
 def _own() -> None:
@@ -89,7 +95,8 @@ def _own() -> None:
     if gesture == "tap":
         st.text_area(word("make_options"), height=110, **lasting(NEW + "options", ""))
         if options := _options():
-            st.selectbox(word("make_answer"), options, **lasting(NEW + "answer", None, among=options))
+            answer = st.selectbox(word("make_answer"), options, **lasting(NEW + "answer", None, among=options))
+            st.caption(text("make_unmarked") if answer is None else "")
     else:
         whole = gesture == "number"
         with st.container(horizontal=True):
@@ -100,28 +107,14 @@ def _own() -> None:
     st.text_area(word("make_why"), max_chars=MOST_WORDS, height=68, **lasting(NEW + "why", ""))
 
 
-def _files(lesson: Lesson) -> None:
-    """The way to a file and back."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = f"{lesson.title or plain('lesson.short')}.json"
-        save: dict[str, Any] = {
-            "mime": "application/json",
-            "icon": ":material/download:",
-            "key": "lesson.save",
-            "on_click": "ignore",
-        }
-        st.download_button(word("make_save"), lesson_to_text(lesson), name, **save)
-        look: dict[str, Any] = {"type": ["json"], "key": "lesson.open", "on_change": _opened, "max_upload_size": 1}
-        st.file_uploader(word("make_open"), **look)
-
-
 # -- what a click does ---------------------------------------------------------------------------------------------
 
 
 def _keep(lesson: Lesson) -> bool:
     """Choose this lesson; or say why not. Returns whether it is chosen."""
     try:
-        code = lesson_to_code(lesson_from_text(lesson_to_text(lesson)))
+        code = lesson_to_code(lesson)
+        lesson_from_code(code)
     except LessonError as error:
         st.session_state[REFUSED] = error
         return False
@@ -130,11 +123,20 @@ def _keep(lesson: Lesson) -> bool:
 
 
 def _mine() -> Lesson:
-    """Her lesson as it is by now: a title that was typed just before a click reaches us together with it."""
+    """Her lesson as it is by now: a title that was typed just before a click reaches us together with it. Of ours, a
+    copy.
+    """
+    held = chosen().lesson or ""
+    if held in LESSONS:
+        return _copy(LESSONS[held])
     try:
-        return lesson_from_code(chosen().lesson or "")
+        return lesson_from_code(held)
     except LessonError:
         return own_lesson([])
+
+
+def _copy(lesson: Lesson) -> Lesson:
+    return own_lesson(list(lesson.questions), title_of(lesson))
 
 
 def _entitle() -> None:
@@ -144,21 +146,58 @@ def _entitle() -> None:
 def _remove(number: int) -> None:
     mine = _mine()
     left = [question for place, question in enumerate(mine.questions) if place != number]
+    st.session_state[EDITED] = None
     if left:
         _keep(own_lesson(left, mine.title))
     else:
         select(lesson=None, question=None)
 
 
-def _append() -> None:
-    """A question more; the first one begins a lesson. What she wrote stands there until it is kept."""
+def _raise(number: int) -> None:
+    """Let a question change places with the one before it."""
+    mine = _mine()
+    questions = list(mine.questions)
+    questions[number - 1 : number + 1] = questions[number], questions[number - 1]
+    st.session_state[EDITED] = None
+    _keep(own_lesson(questions, mine.title))
+
+
+def _edit(number: int) -> None:
+    """Open a question in the boxes."""
+    question = _mine().questions[number]
+    st.session_state[EDITED] = number
+    own, gesture = question.own or Own(""), question.gesture
+    boxes: dict[str, Any] = {"place": question.place.partition("?")[0], "minutes": question.minutes}
+    boxes |= {"which": question.row if question.measure else MINE}
+    if not question.measure:
+        boxes |= {"ask": own.ask, "why": own.why, "gesture": gesture}
+        if gesture == "tap":
+            boxes |= {"options": "\n".join(own.options), "answer": own.answer}
+        else:
+            values = {"from": own.span[0], "to": own.span[1], "answer": own.answer, "near": own.near}
+            number_of = int if gesture == "number" else float
+            boxes |= {f"{gesture}.{name}": None if v is None else number_of(v) for name, v in values.items()}  # type: ignore[arg-type]
+    set_lasting({NEW + name: value for name, value in boxes.items()})
+
+
+def _put() -> None:
+    """A question more, or in the place of the one that is edited; the first one begins a lesson. What she wrote stands
+    there until it is kept.
+    """
     page, which, minutes = (st.session_state[NEW + name] for name in ("place", "which", "minutes"))
     question = _written() if which == MINE else QUESTIONS[which]
     if question is None:
         st.session_state[REFUSED] = LessonError("empty")
         return
-    mine, place = _mine(), place_of(page, chosen()) if page else ""
-    if _keep(own_lesson([*mine.questions, replace(question, place=place, minutes=int(minutes))], mine.title)):
+    mine, place, edited = _mine(), place_of(page, chosen()) if page else "", st.session_state.get(EDITED)
+    questions, at = list(mine.questions), len(mine.questions) if edited is None else edited
+    if at < len(questions):
+        before = questions[at]
+        place = before.place if before.place.partition("?")[0] == page else place
+        question = replace(question, own=before.own) if question.measure and before.row == question.row else question
+    questions[at : at + 1] = [replace(question, place=place, minutes=int(minutes))]
+    if _keep(own_lesson(questions, mine.title)):
+        st.session_state[EDITED] = None
         set_lasting({NEW + name: "" for name in WRITTEN} if question.own else {})  # there is room for the next
 
 
@@ -183,15 +222,3 @@ def _written() -> Question | None:
         low, high, answer, near = (box(f"{gesture}.{name}") for name in ("from", "to", "answer", "near"))
         own = replace(own, span=(low, high), answer=answer, near=near)
     return Question(OWN, None, gesture, 0.0, USUAL_MINUTES, own=own) if own.ask else None
-
-
-def _opened() -> None:
-    """A file was handed over."""
-    if (file := st.session_state.get("lesson.open")) is None:
-        return
-    try:
-        _keep(lesson_from_text(file.getvalue()[: 4 * MOST_TEXT + 1].decode("utf-8-sig")))
-    except UnicodeDecodeError:
-        st.session_state[REFUSED] = LessonError("file")
-    except LessonError as error:
-        st.session_state[REFUSED] = error

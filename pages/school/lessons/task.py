@@ -44,8 +44,6 @@ def asked(goal: Goal) -> dict[str, object]:
             return {"most": most, "word": word}
         case "oneway", (int(least), int(most)):
             return {"least": f"{least / 100:.2f}", "most": f"{most / 100:.2f}"}
-        case "away", (int(layer), int(head), times):
-            return {"where": plain("common.where", layer=layer + 1, head=head + 1), "times": times}
     return {"least": goal.values[0]}
 
 

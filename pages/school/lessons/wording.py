@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from pages.school.lessons.lesson import Lesson
 from pages.school.lessons.written import opened_at
 from pages.school.questions.case import Truth, short
 from pages.school.questions.question import Question
@@ -11,7 +12,7 @@ from pages.ui.text import joined, texts_of, typed
 
 MOST_CALLED = 40  # characters of a teacher's question that stand for it
 #: Options that are no tokens and no numbers: texts of our own.
-OPTIONS = ("same", "different", "other", "by_word", "by_place", "by_brought", "at_cls", "at_patch", "at_patches")
+OPTIONS = ("same", "different", "other", "at_cls", "at_patch", "at_patches")
 #: Where one sentence ends and another begins; not within quotation marks, in which a token may be a full stop.
 ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[。？！])(?![”’」）])")
 text, word = texts_of("lesson")
@@ -72,6 +73,11 @@ def called(question: Question) -> str:
 def options(truth: Truth) -> Sequence[str]:
     """What can be tapped, in the reader's language where it is no token and no number."""
     return [option if truth.literal or option not in OPTIONS else word(option) for option in truth.options]
+
+
+def title_of(lesson: Lesson) -> str:
+    """What a lesson is called: by its teacher, or by us."""
+    return lesson.title or word(f"titles.{lesson.name}")
 
 
 def answer_in_words(truth: Truth) -> str:

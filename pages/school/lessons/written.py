@@ -1,6 +1,6 @@
-"""A lesson written down: a file that a teacher keeps and edits by hand, and a code for a link; each read with care.
+"""A lesson written down, as a code for a link; read with care.
 
-The file is JSON: {"title": "…", "questions": […]}. A question is one of ours, {"ask": "fit"}, or the teacher's own,
+It is packed JSON: {"title": "…", "questions": […]}. A question is one of ours, {"ask": "fit"}, or the teacher's own,
 {"text": "…", "gesture": "tap", "options": ["…", "…"], "answer": "…", "why": "…"}; "number" and "slide" have "from",
 "to" and "near" instead of options. Either may have "minutes" and a "place", a page and what is chosen there, as in a
 link: "attention?layer=3&head=7". One of ours with a "text" is asked in these words. Nothing here knows Streamlit.
@@ -22,7 +22,7 @@ from pages.ui.state.choice import FIELDS, Choice
 from pages.ui.state.link_values import MOST_CODE
 
 OWN = "own"  # what a teacher's lesson is called in texts
-MOST_TEXT = 40_000  # characters of a file
+MOST_TEXT = 40_000  # characters of a lesson as JSON
 MOST_QUESTIONS, MOST_MINUTES = 30, 90
 MOST_TITLE, MOST_WORDS, MOST_OPTION = 80, 600, 60  # characters of a title, of a text, of an option
 OPTIONS = 2, 12  # how few and how many
@@ -31,7 +31,17 @@ MOST_NUMBER = 1e9
 OWN_GESTURES = ("tap", "number", "slide")
 NAMES = {"ask", "text", "gesture", "options", "from", "to", "answer", "near", "why", "minutes", "place"}
 #: How questions of ours were called that have since been merged with another one.
-FORMER = {"beans": "weights", "sum": "residual", "seat": "twin", "race": "word", "single": "alone"}
+FORMER = {"beans": "weights", "sum": "residual", "seat": "twin", "race": "word", "single": "root", "alone": "root"}
+FORMER |= {
+    "favourites": "blur",
+    "ffn": "thinks",
+    "beside": "bare",
+    "ahead": "causal",
+    "seen": "causal",
+    "first": "once",
+}
+FORMER |= {"cut": "digit", "learns": "digit", "empty": "gathered", "even": "hard", "reason": "fit", "random": "back"}
+FORMER |= {"author": "layer"}
 #: What a link holds that is no place: who looks, and how; which run it is of; a class and a lesson.
 NO_PLACE = {"lang", "big", "symbols", "lesson", "question", "goal", "class", "role"}
 NO_PLACE |= {"input", "model", "s", "ink", "picture", "into", "forced", "beam", "other", "other_ink", "other_picture"}
@@ -49,13 +59,13 @@ class LessonError(ReasonedError):
 
 
 def lesson_to_text(lesson: Lesson) -> str:
-    """A lesson as the text of a file."""
+    """A lesson as JSON."""
     questions = [_written(question) for question in lesson.questions]
-    return json.dumps({"title": lesson.title, "questions": questions}, ensure_ascii=False, indent=1)
+    return json.dumps({"title": lesson.title, "questions": questions}, ensure_ascii=False, separators=(",", ":"))
 
 
 def lesson_from_text(text: str) -> Lesson:
-    """The lesson of a file. Raises LessonError."""
+    """The lesson of such a text. Raises LessonError."""
     if len(text) > MOST_TEXT:
         raise LessonError("long", most=MOST_TEXT)
     try:
@@ -82,8 +92,7 @@ def own_lesson(questions: list[Question], title: str = "") -> Lesson:
 
 def lesson_to_code(lesson: Lesson) -> str:
     """A lesson for a link. Raises LessonError for one that is too long for that."""
-    short = json.dumps(json.loads(lesson_to_text(lesson)), ensure_ascii=False, separators=(",", ":"))
-    code = sketch.to_code(short.encode())
+    code = sketch.to_code(lesson_to_text(lesson).encode())
     if len(code) > MOST_CODE:
         raise LessonError("long", most=MOST_CODE)
     return code
@@ -140,7 +149,7 @@ def _written(question: Question) -> dict[str, Any]:
 
 
 def _read(row: object, number: int) -> Question:
-    """One question of a file. Raises LessonError, which says which."""
+    """One question. Raises LessonError, which says which."""
     wrong = LessonError("question", number=number)
     if not isinstance(row, dict) or not row.keys() <= NAMES:
         raise wrong

@@ -30,7 +30,7 @@ def hidden_word(case: Case) -> Truth | None:
 
 
 @question(
-    "digit", "tap", least=0.1, minutes=2, hints=2, page="answer", equation="answer", picture=drawn_digit, covers=()
+    "digit", "tap", least=0.1, minutes=2, hints=2, page="answer", equation="answer", picture=drawn_digit, bars=True
 )
 def read_class(case: Case) -> Truth | None:
     """The class that the network reads in the input. margin: by how much its probability leads the next."""

@@ -3,7 +3,7 @@
 Nothing here knows Streamlit; guesses and truths are plain values that JSON can carry.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -179,24 +179,6 @@ class Case:
         return named | {"query": names[pair.query], "key": names[pair.key]}
 
 
-def on_itself(
-    heads: list[tuple[int, int]],
-    of: Callable[[str, int, int], float],
-    said: dict[str, object],
-    place: dict[str, int],
-    score_of: str = "scaled",
-) -> Truth:
-    """The weight of a token on itself where there is nothing else, in the head with the lowest score. margin: how far
-    that is below 0; nothing where the weight is not 1. of: a score or a weight of a layer and a head. score_of: what
-    the mask reads, "scaled", or "biased" where the distance adds to it.
-    """
-    layer, head = min(heads, key=lambda where: of(score_of, *where))
-    score, answer = of(score_of, layer, head), of("weights", layer, head)
-    said = {"layer": layer + 1, "head": head + 1, "score": score, **said}
-    margin = -score if answer == 1 else 0.0
-    return Truth(answer, margin, said, (("alone", answer),), {"layer": layer, "head": head, **place}, near=0.02)
-
-
 def first_answer(case: Case, edits: list[Edit]) -> Truth | None:
     """Whether the first answer stays with these changes. margin: how much of the probability moves; nothing where
     before none leads clearly, or after it none leads the one that was first.
@@ -232,10 +214,10 @@ def lead_of(values: np.ndarray) -> float:
     return float(first - second)
 
 
-def unscaled(trace: Trace, layer: int, head: int, query: int) -> np.ndarray:
-    """A row of weights as it would be without ÷ √d_k; what the mask hides stays hidden."""
+def unscaled(trace: Trace, layer: int, head: int, query: int, by: float = 1.0) -> np.ndarray:
+    """A row of weights as it would be without ÷ √d_k, divided `by` another number; what the mask hides stays hidden."""
     name = f"layers.{layer}.attention."
-    scores, masked = trace[name + "scores"][head, query].astype(np.float64), trace[name + "masked"]
+    scores, masked = trace[name + "scores"][head, query].astype(np.float64) / by, trace[name + "masked"]
     if name + "relative" in trace:
         scores = scores + trace[name + "relative"][head, query]
     masked = np.broadcast_to(masked, trace[name + "weights"].shape)[head, query]

@@ -7,8 +7,8 @@ import numpy as np
 from model import Edit
 from model.analysis import placed, places_reached
 from model.edits import head_off
-from pages.school.questions.case import Case, Truth, first_answer, lead_of
-from pages.school.questions.pictures import concatenated, every_head, heads_and_mean, heads_row_by_row, two_heads
+from pages.school.questions.case import Case, Truth, first_answer
+from pages.school.questions.pictures import concatenated, every_head, heads_and_mean, two_heads
 from pages.school.questions.question import question
 
 HARD = 0.5  # the weight from which on a head looks hard at a token
@@ -24,7 +24,7 @@ MOST_TOGETHER = 12  # heads that are switched off together
     page="heads",
     equation="layers.{l}.attention.heads",
     picture=heads_and_mean,
-    covers=("mean",),
+    bars=True,
 )
 def blurred(case: Case) -> Truth | None:
     """The largest weight in the mean of a layer's heads, in the token's row. Taken is the layer in which the heads
@@ -51,42 +51,6 @@ def blurred(case: Case) -> Truth | None:
 
 
 @question(
-    "favourites",
-    "number",
-    least=0.005,
-    minutes=4,
-    page="heads",
-    equation="layers.{l}.attention.weights",
-    picture=heads_row_by_row,
-)
-def favourites(case: Case) -> Truth | None:
-    """How many different tokens the heads of a layer take most from, at the token. margin: the least lead of such a
-    favourite; nothing where "all the same" would be right. Of several layers, the one in which that is clearest.
-    """
-    heads, i = case.trace.config.heads, case.token
-    if heads < 2 or len(case.tokens) < 2:
-        return None
-    near, found, margin = float(heads > 4), case.layers[0], 0.0
-    for layer in case.layers:
-        weights = case.trace[f"layers.{layer}.attention.weights"][:, i]
-        lead = min(map(lead_of, weights))
-        if len(set(weights.argmax(axis=-1))) > 1 + near and lead > margin:
-            found, margin = layer, lead
-    name = f"layers.{found}.attention."
-    weights, names = case.trace[name + "weights"][:, i], placed(case.tokens)
-    best = weights.argmax(axis=-1)
-    places, times = np.unique(best, return_counts=True)
-    pushes = np.linalg.norm(case.trace[name + "contributions"][:, i].astype(np.float64), axis=-1)
-    loudest = int(pushes.argmax())
-    said = {"layer": found + 1, "token": names[i], "heads": heads, "count": len(places)}
-    said |= {"most": names[places[times.argmax()]], "times": int(times.max())}
-    said |= {"loudest": loudest + 1, "push": float(pushes[loudest]), "faintest": float(pushes.min())}
-    bars = tuple((f"{head + 1} · {names[key]}", float(weights[head, key])) for head, key in enumerate(best))
-    place = {"layer": found, "head": loudest, "token": i}
-    return Truth(len(places), margin, said, bars, place, span=(1, heads), near=near, literal=True)
-
-
-@question(
     "mixed",
     "same",
     least=0.1,
@@ -95,7 +59,7 @@ def favourites(case: Case) -> Truth | None:
     at={"panel": "mixed"},
     equation="layers.{l}.attention.output",
     picture=concatenated,
-    covers=("without",),
+    bars=True,
 )
 def heads_side_by_side(case: Case) -> Truth | None:
     """Whether the first answer stays where W_O is left out of all layers, and heads only stand side by side. margin:
@@ -146,7 +110,7 @@ def heads_off(case: Case) -> Truth | None:
     return Truth(count, margin, said, bars, place, span=(0, len(heads)), near=near, literal=True, told=told)
 
 
-@question("hard", "tap", least=0.15, minutes=5, page="what_if", at={"panel": "heads"}, picture=two_heads, covers=())
+@question("hard", "tap", least=0.15, minutes=5, page="what_if", at={"panel": "heads"}, picture=two_heads, bars=True)
 def looks_as_hard(case: Case) -> Truth | None:
     """Of two heads that look about as hard at another word, the one that the answer cannot do without. margin: how much
     of the probability moves without it; the other one moves a third of that at most.

@@ -1,23 +1,19 @@
 """Questions about the parts of a layer, and about what each layer adds."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from model import load
 from model.analysis import mean_likeness
 from model.cost import attention_cost, ffn_cost
 from model.gradients import gradient_lengths, twin
-from model.sources import Part, all_of_it, leads_of, made_of, nbytes
 from model.sweep import sweep
 from model.without import without
-from pages.school.questions.case import CLEAR, Case, Truth, first_answer, lead_of
+from pages.school.questions.case import CLEAR, Case, Truth, lead_of
 from pages.school.questions.pictures import activations, cosines, deviations, lens, row_of
 from pages.school.questions.question import question
 
 CHANGED = 0.08  # from which on a deviation after LayerNorm is plainly not 1
 UNEVEN = 1.5  # times an even step: what is much for one layer
-MOST_BYTES = 100_000_000  # that the parts of a run may take
 ALIKE = 0.9  # a mean cosine from which on tokens are nearly the same
 CLEARLY = 1.5  # times as long: a gradient that plainly reaches further
 
@@ -31,7 +27,7 @@ CLEARLY = 1.5  # times as long: a gradient that plainly reaches further
     at={"panel": "without"},
     equation="layers.{l}.add_1",
     picture=cosines,
-    covers=("without",),
+    bars=True,
 )
 def without_residual(case: Case) -> Truth | None:
     """How alike all tokens are after the last layer, as a mean cosine, where no sub-layer adds what it read. margin:
@@ -45,6 +41,7 @@ def without_residual(case: Case) -> Truth | None:
     share, answer = (float(alike) for alike in mean_likeness(run))
     said: dict[str, object] = {"share": share, "answer": answer, "layers": len(case.layers)}
     told, ours = ["why"], (load("text"), load("digits"))
+    gradients: tuple[tuple[str, float], ...] = ()
     if case.pipeline in ours:  # of a checkpoint, a random twin would take long to draw
         X_0 = case.trace.states()[0]
         network = twin(case.trace.config)
@@ -53,8 +50,9 @@ def without_residual(case: Case) -> Truth | None:
         if with_it > CLEARLY * without_it:
             said |= {"with_it": with_it, "without_it": without_it}
             told.append("why_gradient")
+            gradients = ("gradient_with", with_it), ("gradient_without", without_it)
     margin = answer - share if answer >= ALIKE else 0.0
-    bars = (("with", share), ("without", answer))
+    bars = (("with", share), ("without", answer), *gradients)
     place = {"layer": last, "token": case.token}
     return Truth(answer, margin, said, bars, place, near=0.1, told=tuple(told))
 
@@ -85,6 +83,9 @@ def spread_after_norm(case: Case) -> Truth | None:
     (layer, sublayer, _), before, after = found[shown], before_each[shown], spread[shown]
     said = {"layer": layer + 1, "token": case.tokens[case.token], "before": before, "after": after, "number": sublayer}
     said["d_model"] = case.trace.config.d_model
+    for name, key in (("read", found[shown][2].norm_reads), ("left", found[shown][2].norm)):
+        each = case.trace[str(key)].std(axis=-1)
+        said |= {f"{name}_least": float(each.min()), f"{name}_most": float(each.max())}
     bars = (("before", before), ("normed", 1.0), ("after", after))
     place = {"layer": layer, "token": case.token, "sublayer": sublayer}
     return Truth("other", margins[shown], said, bars, place, options=("0", "1", "other"))
@@ -92,54 +93,25 @@ def spread_after_norm(case: Case) -> Truth | None:
 
 @question(
     "thinks",
-    "same",
-    least=0.1,
+    "slide",
+    least=0.15,
     minutes=4,
     page="feed_forward",
     at={"panel": "without"},
     equation="layers.{l}.ffn.output",
     picture=activations,
-    covers=("without",),
+    bars=True,
 )
 def without_ffn(case: Case) -> Truth | None:
-    """Whether the first answer stays without the feed-forward networks. margin: how much of the probability moves."""
-    truth = first_answer(case, [*without(case.trace.graph, "ffn")])
-    return truth and replace(truth, told=(*truth.told, "why"))
-
-
-@question(
-    "ffn",
-    "same",
-    least=0.1,
-    minutes=4,
-    page="layers",
-    at={"panel": "lens"},
-    equation="layers.{l}.ffn.output",
-    picture=activations,
-    covers=("after",),
-)
-def ffn_turns(case: Case) -> Truth | None:
-    """Whether the first answer changes where the feed-forward network lifts the final one most, of the layers in which
-    before and after it an answer leads clearly. margin: by how much it does.
-    """
-    if not case.answers:
+    """The probability of the first answer without the feed-forward networks. margin: how much of it they bring."""
+    if not case.answers or not case.visible or not case.affords(1):
         return None
-    states = [case.trace[key] for layer in case.layers for key in case.trace.graph.stream(layer)[1:]]
-    read = case.pipeline.read_states(np.stack(states), case.token).astype(np.float64)
-    final = int(case.shares(case.trace["logits"]).argmax())
-    lead = np.array([lead_of(shares) for shares in read])
-    rise = np.where(np.minimum(lead[::2], lead[1::2]) >= CLEAR, read[1::2, final] - read[::2, final], 0.0)
-    place = int(rise.argmax())
-    before, after = read[2 * place], read[2 * place + 1]
-    first, then = int(before.argmax()), int(after.argmax())
-    said = {"layer": case.layers[place] + 1, "token": case.tokens[case.token], "answer": case.names[final]}
-    said |= {"first": case.names[first], "first_share": float(before[first])}
-    said |= {"then": case.names[then], "then_share": float(after[then])}
-    said |= {"before": float(before[final]), "after": float(after[final])}
-    bars = (("before", float(before[final])), ("after", float(after[final])))
-    where = {"layer": case.layers[place], "token": case.token}
-    answer = "same" if first == then else "different"
-    return Truth(answer, float(rise[place]), said, bars, where, options=("same", "different"), told=(f"why_{answer}",))
+    now, bare = case.changed([[], [*without(case.trace.graph, "ffn")]])
+    best = int(now.argmax())
+    before, after = float(now[best]), float(bare[best])
+    said: dict[str, object] = {"answer": case.names[best], "before": before, "after": after}
+    margin = before - after if lead_of(now) >= CLEAR else 0.0
+    return Truth(after, margin, said, (("with", before), ("without", after)), {"token": case.token}, near=0.1)
 
 
 @question("layer", "tap", least=0.02, minutes=4, hints=2, page="layers", at={"panel": "lens"}, picture=lens)
@@ -172,38 +144,6 @@ def first_known(case: Case) -> Truth | None:
     )
 
 
-@question("author", "tap", least=0.1, minutes=4, page="answer", at={"panel": "wrote"}, picture=lens, covers=())
-def written_by(case: Case) -> Truth | None:
-    """The layer that has most in the lead of the first answer over the second: how far the lead falls where the head
-    reads its vector without what that layer wrote. margin: by how much it leads the next layer, as a share of what all
-    have.
-    """
-    if not case.answers or case.trace.graph.decoder or len(case.layers) < 2 or nbytes(case.trace) > MOST_BYTES:
-        return None
-    shares = case.shares(case.trace["logits"])
-    best, second = (int(i) for i in np.argsort(-shares)[:2])
-    whole = all_of_it(case.trace, best, second, case.token)
-    parts = [part for part in made_of(case.trace, whole) if part.name.startswith("layers.")]
-    layers = [[part for part in parts if part.name.startswith(f"layers.{layer}.")] for layer in case.layers]
-    each = [Part("", None, sum(part.value for part in of)) for of in layers]
-    leads = leads_of(case.trace, whole, [*each, *parts], best, second)
-    of_layers, of_parts = leads[: len(each)], leads[len(each) :]
-    first = int(of_layers.argmax())
-    own = dict(zip((part.name for part in parts), of_parts.tolist(), strict=True))
-    attention, ffn = (own[f"layers.{case.layers[first]}.{name}.output"] for name in ("attention", "ffn"))
-    logits = np.atleast_2d(case.trace["logits"])[case.token if case.trace["logits"].ndim == 2 else 0]
-    lead = float(logits[best] - logits[second])
-    said = {"best": case.names[best], "second": case.names[second], "layer": case.layers[first] + 1}
-    said |= {"lead": lead, "part": float(of_layers[first]), "attention": attention, "ffn": ffn}
-    said |= {"left": lead - float(of_layers[first]), "even": float(of_layers.mean())}
-    options = tuple(str(layer + 1) for layer in case.layers)
-    bars = tuple(zip(options, of_layers.tolist(), strict=True))
-    margin = lead_of(of_layers) / max(float(np.abs(of_layers).sum()), np.finfo(float).tiny)
-    place = {"layer": case.layers[first], "token": case.token}
-    told = ("why_attention" if attention > ffn else "why_ffn", "why")
-    return Truth(options[first], margin, said, bars, place, options=options, literal=True, told=told)
-
-
 @question(
     "twice",
     "tap",
@@ -213,7 +153,7 @@ def written_by(case: Case) -> Truth | None:
     page="shapes_and_cost",
     at={"panel": "cost"},
     picture=row_of("weights", covers=""),
-    covers=("twice",),
+    bars=True,
 )
 def twice_as_long(case: Case) -> Truth | None:
     """How many times as many pairs of tokens there are in an input twice as long. It is always clear."""

@@ -4,12 +4,11 @@ Before the answer is shown, what is covered is not in the figure at all, neither
 Streamlit here.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from model import Edit
 from model.analysis import cosine_similarity, placed
 from model.sweep import sweep
 from model.translator import TranslationTrace
@@ -63,14 +62,18 @@ class Look:
 
     @property
     def layer(self) -> int:
-        """The layer that it is about; where it names none, that of the pair."""
-        pair = None if "layer" in self.truth.place else self.case.pair
-        return self.truth.place.get("layer", pair.layer if pair else 0)
+        """The layer that it is about; where it names none, that of the case, or of its pair."""
+        return self._of("layer")
 
     @property
     def head(self) -> int:
-        pair = None if "head" in self.truth.place else self.case.pair
-        return self.truth.place.get("head", pair.head if pair else 0)
+        return self._of("head")
+
+    def _of(self, name: str) -> int:
+        for value in (self.truth.place.get(name), getattr(self.case, name), getattr(self.case.pair, name, 0)):
+            if value is not None:
+                return value
+        return 0
 
     @property
     def token(self) -> int:
@@ -102,15 +105,15 @@ class Drawn:
 Picture = Callable[[Look, int], Drawn]
 
 
-def pictures(picture: Picture | None, covers: Collection[str] | None, look: Look) -> list[Drawn]:
-    """The pictures of a question, one below the other. picture: the page's. covers: which bars of the truth are covered
-    at first, all where it is empty; None: no bars are drawn.
+def pictures(picture: Picture | None, bars: bool, look: Look) -> list[Drawn]:
+    """The page's picture; below it, once the answer is shown, the figures of the truth as bars, if there are. The
+    picture has the same height before and after.
     """
-    bars = None if covers is None else answer_bars(look, covers)
+    below = answer_bars(look) if bars else None
     room = ROOM if font_size() <= SMALL else scaled(ROOM / 2)
-    below = bars.figure.layout["height"] + A_TITLE if bars else 0
-    above = [] if picture is None else [picture(look, room - below)]
-    return [*above, *([bars] if bars else [])]
+    height = room - (below.figure.layout["height"] + A_TITLE if below else 0)
+    above = [] if picture is None else [picture(look, height)]
+    return [*above, *([below] if below and look.shown else [])]
 
 
 def title_of(name: str, **values: object) -> str:
@@ -120,40 +123,27 @@ def title_of(name: str, **values: object) -> str:
 # -- bars ----------------------------------------------------------------------------------------------------------
 
 
-def answer_bars(look: Look, covers: Collection[str] = ()) -> Drawn:
-    """The figures of the truth as bars, the reader's guess dashed; before the answer some without a length."""
+def answer_bars(look: Look) -> Drawn:
+    """The figures of the truth as bars, the reader's guess dashed."""
     truth = look.truth
     keys, values = [name for name, _ in truth.bars], np.array([value for _, value in truth.bars], np.float64)
     names = keys if truth.literal else [plain(f"lesson.{look.row}.bar_{name}", **truth.in_words) for name in keys]
-    hidden = np.array([not look.shown and (not covers or name in covers) for name in keys])
-    numbers = [short(value) for _, value in truth.bars]
     guesses: list[tuple[int, float]] = []
-    if look.shown and look.guess is not None:
+    if look.guess is not None:
         if look.gesture in ("slide", "number") and truth.answer in values:
             guesses = [([*values].index(truth.answer), float(look.guess))]  # type: ignore[arg-type]
         elif look.gesture == "tap" and look.guess in keys:
             place = keys.index(str(look.guess))
             names = [*names]
             names[place] = f"{names[place]} ({plain('lesson.yours')})"
-    drawn = np.where(hidden, np.nan, values)
-    most = 0.0
-    if values.min() >= 0 and values.max() <= 1:
-        most = 1.0  # what is covered shall not be told by the room that there is for it
-    elif look.gesture == "number":
-        most = float(truth.span[1])
-    shown = [COVERED if gone else written(one) for gone, one in zip(hidden, numbers, strict=True)]
-    figure = bars_with_numbers(drawn, names, shown, guesses=guesses, most=most, height=scaled(A_BAR * len(names)) + 16)
-    taps = not look.shown and look.gesture == "tap" and tuple(keys) == truth.options and bool(hidden.all())
-    if not look.shown and hidden.all() and not most:  # no length is there, so any will do
-        figure.layout["xaxis"]["range"] = [0.0, 1.35]
-    if taps:
-        points = [(share, place) for place in range(len(keys)) for share in (0.1, 0.4, 0.7, 1.0)]
-        numbered = [[place] for place in range(len(keys)) for _ in range(4)]
-        figure.data.append(unseen(points, customdata=numbered, text=[label(names[place]) for (place,) in numbered]))
-        figure.layout |= TO_THE_NEAREST
+    most = 1.0 if values.min() >= 0 and values.max() <= 1 else 0.0
+    numbers = [written(short(value)) for _, value in truth.bars]
+    figure = bars_with_numbers(
+        values, names, numbers, guesses=guesses, most=most, height=scaled(A_BAR * len(names)) + 16
+    )
     named = f"lesson.{look.row}.axis"
     title = plain(named if named in catalogue(language()) else f"lesson.{look.row}.short")
-    return Drawn(title[:1].upper() + title[1:], figure, taps=taps)
+    return Drawn(title[:1].upper() + title[1:], figure)
 
 
 def answer_words(look: Look, height: int) -> Drawn:
@@ -175,18 +165,20 @@ def answer_words(look: Look, height: int) -> Drawn:
 
 
 def weights_undivided(look: Look, height: int) -> Drawn:
-    """The row of weights with the division by √d_k, and, once it is shown, without."""
+    """The row of weights with the division by √d_k, and, once it is shown, without, and divided by d_k itself."""
     row = look.of_head("weights")[look.token].astype(np.float64)
-    undivided = unscaled(look.case.trace, look.layer, look.head, look.token)
-    bare = undivided if look.shown else np.full(len(row), np.nan)
-    series = {title_of("divided"): row, title_of("undivided"): bare}
+    others = [unscaled(look.case.trace, *look.where, look.token, by) for by in (1.0, look.case.trace.config.d_k)]
+    bare, flat = others if look.shown else np.full((2, len(row)), np.nan)
+    series = {title_of("divided"): row, title_of("undivided"): bare, title_of("by_d_k"): flat}
     key = look.truth.place["key"]
     guess = (1, key, float(look.guess)) if look.shown and look.guess is not None else None  # type: ignore[arg-type]
-    figure = grouped_bars(series, Axis("", look.case.tokens), "", (AFTER, ACCENT), value_range=(0, 1), guess=guess)
+    figure = grouped_bars(
+        series, Axis("", look.case.tokens), "", (AFTER, ACCENT, BEFORE), value_range=(0, 1), guess=guess
+    )
     figure.layout["yaxis"]["range"] = [0, 1.08]
     figure.layout["height"] = height
     if not look.shown:
-        figure.data.append(_marks([(key + 0.19, 0.05)], ACCENT))
+        figure.data.append(_marks([(key, 0.05)], ACCENT))
     return Drawn(title_of("row", token=placed(look.case.tokens)[look.token]), figure, look.where)
 
 
@@ -319,62 +311,17 @@ def row_behind(look: Look, height: int) -> Drawn:
     return Drawn(title_of("weights"), figure, look.where)
 
 
-def mean_of_all(look: Look, height: int) -> Drawn:
-    """The mean of the weights of all heads; the row of the token is covered."""
-    weights = look.case.trace.over_layers("attention.weights").astype(np.float64).mean(axis=(0, 1))
-    hidden, tokens = np.zeros(weights.shape, bool), Axis("", look.case.tokens)
-    hidden[look.token] = not look.shown
-    frames = [frame(look.token, look.token + 1, look.token, len(weights) - 1)] if look.shown else []
-    return Drawn(title_of("mean_of_all"), _map(weights, tokens, tokens, height, hidden=hidden, frames=frames))
-
-
 def heads_and_mean(look: Look, height: int) -> Drawn:
-    """The row of the token in each head of the layer, and, once it is shown, the mean of them."""
-    return _heads(look, height, covers="mean")
-
-
-def heads_row_by_row(look: Look, height: int) -> Drawn:
-    """The tiles of a layer's heads without the row of the token; once it is shown, that row in each head."""
-    if look.shown:
-        return _heads(look, height)
-    weights = look.case.trace[f"layers.{look.layer}.attention.weights"].copy()
-    weights[:, look.token] = np.nan
-    return _tiles(weights, look, height)
-
-
-def heads_of_layer(look: Look, height: int) -> Drawn:
-    """The tiles of a layer's heads."""
-    return _tiles(look.case.trace[f"layers.{look.layer}.attention.weights"], look, height)
-
-
-def _tiles(weights: np.ndarray, look: Look, height: int) -> Drawn:
-    """(head, query, key) as tiles in up to two rows."""
-    heads = len(weights)
-    down = 2 if heads > 4 and heads % 2 == 0 else 1
-    grid_of = weights.reshape(down, heads // down, *weights.shape[1:])
-    names = [plain("change.head", number=head + 1) for head in range(heads)]
-    figure = tiles(
-        grid_of, Axis("", [""] * down), Axis("", [""] * (heads // down)), hover=names, words=names, height=height
-    )
-    return Drawn(title_of("heads"), figure, (look.layer, -1))
-
-
-def _heads(look: Look, height: int, covers: str = "") -> Drawn:
-    """The row of the token in each head of the layer, with the mean of all."""
+    """The row of the token in each head of the layer; once it is shown, the mean of them."""
     weights = look.case.trace[f"layers.{look.layer}.attention.weights"][:, look.token].astype(np.float64)
-    heads, tokens = len(weights), Axis("", look.case.tokens)
-    names = [plain("change.head", number=head + 1) for head in range(heads)]
-    values = np.vstack([weights, weights.mean(axis=0)]) if covers else weights
+    names = [plain("change.head", number=head + 1) for head in range(len(weights))]
+    values = np.vstack([weights, weights.mean(axis=0)])
     hidden = np.zeros(values.shape, bool)
-    if covers:
-        names.append(title_of("mean"))
-        hidden[-1] = not look.shown
-    frames = []
-    if look.shown:
-        best = values.argmax(axis=1)
-        frames = [outline(heads, int(best[-1]))] if covers else [outline(i, int(j)) for i, j in enumerate(best)]
+    hidden[-1] = not look.shown
+    frames = [outline(len(weights), int(values[-1].argmax()))] if look.shown else []
+    rows, columns = Axis("", [*names, title_of("mean")]), Axis("", look.case.tokens)
+    figure = _map(values, rows, columns, height, hidden=hidden, frames=frames)
     title = title_of("heads_row", token=placed(look.case.tokens)[look.token])
-    figure = _map(values, Axis("", names), tokens, height, hidden=hidden, frames=frames)
     return Drawn(title, figure, (look.layer, -1))
 
 
@@ -523,27 +470,21 @@ def drawn_digit(look: Look, height: int) -> Drawn:
 # -- translations --------------------------------------------------------------------------------------------------
 
 
-def _written(look: Look) -> tuple[TranslationTrace, Axis, list[str]]:
-    """The run, its steps by what each writes, and the tokens that the decoder reads."""
-    trace = look.case.trace
-    assert isinstance(trace, TranslationTrace)
-    return trace, Axis("", [f"→ {piece}" for piece in trace.written]), list(trace.target_tokens)
-
-
 def cross_attention(look: Look, height: int) -> Drawn:
     """From which token of the source each step of the decoder takes how much; the step that is asked about is covered.
 
-    Beside each other piece stands the word of the source that it reads most, if it reads one above all.
+    Beside each other piece stands the word of the source that it reads most.
     """
-    trace, _, _ = _written(look)
+    trace = look.case.trace
+    assert isinstance(trace, TranslationTrace)
+    words = [place for place, name in enumerate(trace.tokens) if name[:1].isalnum()]
     layer, head = look.truth.place.get("layer", 0), look.truth.place.get("head", 0)
     step = look.truth.place.get("step")
     weights = trace[f"decoder.layers.{layer}.cross.weights"][head]
     rows = []
     for number, piece in enumerate(trace.written):
-        best = int(weights[number].argmax())
-        clear = weights[number, best] >= 0.5 and trace.tokens[best][:1].isalnum()
-        rows.append(f"{piece} ({trace.tokens[best]})" if clear and (look.shown or number != step) else piece)
+        glossed = words and piece[:1].isalnum() and (look.shown or number != step)
+        rows.append(f"{piece} ({trace.tokens[max(words, key=weights[number].__getitem__)]})" if glossed else piece)
     hidden, options, frames = np.zeros(weights.shape, bool), None, []
     names = placed(trace.tokens)
     if step is not None and look.gesture == "tap":
@@ -563,33 +504,17 @@ def cross_attention(look: Look, height: int) -> Drawn:
     return Drawn(title_of("cross"), figure, (layer, head), taps=options is not None)
 
 
-def staircase(look: Look, height: int) -> Drawn:
-    """The self-attention of the decoder; at first, only what its first step sees."""
-    trace, rows, read = _written(look)
-    weights = trace["decoder.layers.0.attention.weights"][0]
-    hidden, step = np.zeros(weights.shape, bool), look.truth.place["step"]
-    frames = []
-    if look.shown:
-        frames = [frame(step, 0, step, int(look.truth.answer) - 1)]
-    else:
-        hidden[1:] = True
-    figure = _map(weights, rows, Axis("", read), height, hidden=hidden, frames=frames)
-    return Drawn(title_of("decoder_weights"), figure, (0, 0))
+# -- where a teacher's own question is asked -----------------------------------------------------------------------
+
+OF_PAGE: dict[str, Picture] = {
+    "tokens": embedded, "queries_keys_values": row_of("scores", covers=""), "attention": row_of("weights", covers=""),
+    "heads": every_head, "add_and_norm": cosines, "feed_forward": activations, "layers": lens, "answer": answer_words,
+}  # fmt: skip
 
 
-def own_scores(look: Look, height: int) -> Drawn:
-    """The score of the token with itself in each layer and head, where there is nothing else to attend to."""
-    case, i = look.case, look.token
-    if isinstance(case.trace, TranslationTrace):
-        decoder = case.trace.graph.decoder
-        assert decoder is not None
-        every = case.trace.over_layers("attention.scaled", "decoder.")[..., 0, 0]
-    else:
-        keys = [f"layers.{layer}.attention.{case.score_of}" for layer in range(case.trace.graph.layers())]
-        window = Edit("layers.{l}.attention.masked", "window", 0)
-        run = sweep(case.pipeline, case.trace, [[window]], keys, token=i)
-        every = np.stack([run[key][0, :, i, i] for key in keys])
-    rows = Axis("", [plain("change.layer", number=layer + 1) for layer in range(len(every))])
-    columns = Axis("", [plain("change.head", number=head + 1) for head in range(every.shape[1])])
-    figure = _map(every, rows, columns, height, scale="signed", frames=[outline(look.layer, look.head)])
-    return Drawn(title_of("own_scores"), figure)
+def of_place(place: str, look: Look) -> list[Drawn]:
+    """The picture of the page that a teacher shows with a question of her own, if it has one here."""
+    page = place.partition("?")[0]
+    if page not in OF_PAGE or (page in ("layers", "answer") and not look.case.answers):
+        return []
+    return pictures(OF_PAGE[page], False, look)

@@ -7,9 +7,8 @@ import numpy as np
 from model import Edit
 from model.analysis import cosine_similarity, placed
 from model.order import without_positions
-from model.sweep import sweep
-from pages.school.questions.case import Case, Pair, Truth, first_answer
-from pages.school.questions.pictures import embedded, row_of
+from pages.school.questions.case import Case, Truth, first_answer
+from pages.school.questions.pictures import embedded
 from pages.school.questions.question import question
 
 CANDIDATES = 6  # tokens of which two change places
@@ -26,7 +25,7 @@ ROUNDING = 1e-3  # what single precision may leave where nothing should change
     at={"panel": "vectors"},
     equation="embedding.sum",
     picture=embedded,
-    covers=("bare_after",),
+    bars=True,
 )
 def swapped(case: Case) -> Truth | None:
     """Without positions, two words change places: the answer stays the same. Taken are those whose swap moves the
@@ -71,7 +70,7 @@ def swapped(case: Case) -> Truth | None:
     at={"panel": "places"},
     equation="embedding.sum",
     picture=embedded,
-    covers=("without",),
+    bars=True,
 )
 def without_places(case: Case) -> Truth | None:
     """Whether the first answer stays without positions. margin: how much of the probability moves."""
@@ -88,7 +87,7 @@ def without_places(case: Case) -> Truth | None:
     at={"panel": "vectors"},
     equation="embedding.sum",
     picture=embedded,
-    covers=("there",),
+    bars=True,
 )
 def same_word_elsewhere(case: Case) -> Truth | None:
     """How alike a token's vector here and in the place of another is, as a cosine. Taken is the least alike place of
@@ -108,39 +107,3 @@ def same_word_elsewhere(case: Case) -> Truth | None:
     said = {"token": placed(case.tokens)[case.token], "here": case.token + 1, "there": there + 1, "answer": answer}
     bars, place = (("itself", 1.0), ("there", answer)), {"token": case.token}
     return Truth(answer, 1 - answer, said, bars, place, span=(0.0, 1.0), near=0.1)
-
-
-@question(
-    "beside",
-    "slide",
-    least=0.4,
-    minutes=4,
-    page="what_if",
-    at={"panel": "places"},
-    equation="layers.{l}.attention.weights",
-    picture=row_of("weights", covers=""),
-    covers=("without",),
-)
-def neighbour(case: Case) -> Truth | None:
-    """What is left without positions of the weight that a head gives to the token beside. Taken is the head that loses
-    most of it. margin: how much.
-    """
-    beside = [i for i in (case.token - 1, case.token + 1) if i in case.visible]
-    if case.trace.picture is not None or not beside or not case.affords(1):
-        return None
-    keys = [f"layers.{layer}.attention.weights" for layer in case.layers]
-    bare = sweep(case.pipeline, case.trace, [without_positions(case.trace.graph)], keys, token=case.token)
-    found, margin, answer = None, 0.0, 0.0
-    for layer, head in case.heads:
-        key = f"layers.{layer}.attention.weights"
-        for place in beside:
-            left = float(bare[key][0, head, case.token, place])
-            lost = float(case.trace[key][head, case.token, place]) - left
-            if lost > margin:
-                found, margin, answer = Pair(layer, head, case.token, place), lost, left
-    if found is None:
-        return None
-    share = answer + margin
-    said = {**case.of_pair(found), "share": share, "answer": answer, "even": 1 / len(case.tokens)}
-    bars = (("with", share), ("without", answer))
-    return Truth(answer, margin, said, bars, found.place, near=0.1)

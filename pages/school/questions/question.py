@@ -5,7 +5,7 @@ its `Truth` tells); "otherwise", what it would mean if the common mistake were t
 its name; and "axis", what its bars count, where that must be said. Nothing here knows Streamlit.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from model import EditError
@@ -40,9 +40,9 @@ class Question:
     `gestures.GESTURES`. least: the margin of the measure below which it is not asked. minutes: how long it takes in
     class. hints: how many there are for a class, which needs no page for them. page, at: where the answer can be seen,
     and values of a Choice to open it with besides the place of the question. equation: the row of the graph that it is
-    about. run: of which network, where that is not the one that reads the input: "translation", "drawing". picture,
-    covers: what is drawn beside it, see `pictures.pictures`. place: where a teacher asks it, a page and as in a link
-    what is chosen there. own: her words.
+    about. run: of which network, where that is not the one that reads the input: "translation", "drawing". picture:
+    the page's, drawn beside it. bars: whether the figures of its truth are drawn below that, once it is answered.
+    place: where a teacher asks it, a page and as in a link what is chosen there. own: her words.
     """
 
     key: str
@@ -56,7 +56,7 @@ class Question:
     equation: str = ""
     run: str = ""
     picture: Picture | None = None
-    covers: Collection[str] | None = None
+    bars: bool = False
     place: str = ""
     own: Own | None = None
 
@@ -82,12 +82,12 @@ def question(
     equation: str = "",
     run: str = "",
     picture: Picture | None = None,
-    covers: Collection[str] | None = None,
+    bars: bool = False,
 ) -> Callable[[Measure], Measure]:
     """Make a question of the function that computes its true answer."""
 
     def kept(measure: Measure) -> Measure:
-        about = (hints, page, at or {}, equation, run, picture, covers)
+        about = (hints, page, at or {}, equation, run, picture, bars)
         QUESTIONS[key] = Question(key, measure, gesture, least, minutes, *about)
         return measure
 

@@ -8,7 +8,10 @@ from pages.school.lessons import wording
 from pages.school.lessons.wording import asked, options
 from pages.school.questions.case import Truth
 from pages.school.questions.question import Question
-from pages.ui.text import LANGUAGES, speaking, unmarked
+from pages.ui.text import LANGUAGES, plain, speaking, unmarked
+
+MOST_WITH_CHIPS = 12  # names that a phone shows without being scrolled; of more tokens, the last name is for the others
+OTHERS = "…"
 
 
 def for_phones(
@@ -20,23 +23,36 @@ def for_phones(
     network reads it, "" for a drawing. see: where it can be tried, an address below the app's.
     """
     ask, reason, names = {}, {}, {}
+    kept = _kept(truth) if question.gesture == "chips" else []
     for language in LANGUAGES:
         with speaking(language):
             there = in_language()
             ask[language] = unmarked(asked(question, there))
             reason[language], names[language] = why(question, there), list(options(there))
+            if kept:
+                names[language] = [*(names[language][place] for place in kept), plain("class.others")]
     shown: dict[str, object] = {"key": question.key, "gesture": question.gesture, "ask": ask}
     if reads:
         shown["reads"] = reads
     if truth.options:
-        shown |= {"options": list(truth.options), "names": names}
+        shown |= {"options": [*(truth.options[place] for place in kept), OTHERS] if kept else [*truth.options]}
+        shown["names"] = names
     if question.gesture in ("slide", "number"):
         shown["span"] = [float(end) for end in truth.span]
-    answer = [round(share, 1) for share in truth.answer] if question.gesture == "chips" else truth.answer
+    answer = truth.answer
+    if question.gesture == "chips":
+        shares = [answer[place] for place in kept]
+        answer = [round(share, 1) for share in ([*shares, sum(answer) - sum(shares)] if kept else answer)]
     true = Told(answer=answer, near=float(truth.near), why=reason, see=see)
     if question.measure is None:
         true["own"] = True
     return cast(Shown, shown), true
+
+
+def _kept(truth: Truth) -> list[int]:
+    """Of many tokens, the places of those that get chips of their own, in their order; [] where all do."""
+    strongest = sorted(range(len(truth.answer)), key=truth.answer.__getitem__)[1 - MOST_WITH_CHIPS :]
+    return sorted(strongest) if len(truth.answer) > MOST_WITH_CHIPS else []
 
 
 def why(question: Question, truth: Truth) -> str:

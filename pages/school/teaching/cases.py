@@ -15,7 +15,7 @@ from model.translator import Task
 from pages.school.lessons.lesson import LESSONS, TOUR, Lesson
 from pages.school.lessons.written import LessonError, lesson_from_code, opened_at
 from pages.school.questions.case import Case, Truth
-from pages.school.questions.question import Question, clear_truth
+from pages.school.questions.question import Question, clear_truth, truth_of
 from pages.school.tour.station import EXAMPLE
 from pages.translation.writing import best_aligned
 from pages.ui.page import Page
@@ -82,7 +82,7 @@ def case_of(page: Page, question: Question) -> Case | None:
         digits, ink = pipelines.pipeline("digits"), sketch.ink(sketch.example(EXAMPLE))
         labels = [class_label(name) for name in digits.reader.labels]
         return Case(digits, pipelines.run("digits", ink), 0, labels)
-    if question.place and question.measure:
+    if question.place:
         _, values = opened_at(question.place)
         at = {"layer": page.config.layers, "head": page.config.heads, "token": len(page.tokens)}
         there = {name: values[name] for name, most in at.items() if (values.get(name, most)) < most}
@@ -102,10 +102,17 @@ def truth_here(page: Page, question: Question) -> tuple[Case, Truth] | None:
         written = getattr(case.trace, "written_ids", None)  # of a translation
         where = (case.token, case.layer, case.head, case.step, written, language())
         truth = _truth(question, case, hashkey(case.pipeline, digest(page.subject), *where))
-    return None if truth is None else (case, truth)
+    return None if truth is None or truth.margin < question.least else (case, truth)
+
+
+def why_left_out(page: Page, question: Question) -> str:
+    """Which text says why a question is not asked here: about another kind of input, senseless or too long, unclear."""
+    if (case := case_of(page, question)) is None:
+        return "left_kind"
+    return "left_unclear" if truth_of(question, case) else "left_senseless"
 
 
 @of_networks
-@cached(LRUCache(1000), key=lambda question, _, known: hashkey(question.row, question.least, known), lock=Lock())
+@cached(LRUCache(1000), key=lambda question, _, known: hashkey(question.row, known), lock=Lock())
 def _truth(question: Question, case: Case, known: Hashable) -> Truth | None:
-    return clear_truth(question, case)
+    return truth_of(question, case)

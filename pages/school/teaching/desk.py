@@ -105,13 +105,6 @@ class Desk:
         with _or_say_why():
             store().plan(self.code, self.key, plan.written())
 
-    def keep_pictures(self, number: int, taken: list[str]) -> bool:
-        """Keep pictures of a question for the report. Returns whether they are kept."""
-        with _or_say_why():
-            store().keep_pictures(self.code, self.key, number, taken)
-            return True
-        return False
-
     def end(self) -> None:
         """Delete the class and all that was answered."""
         with _or_say_why():

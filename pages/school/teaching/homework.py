@@ -23,7 +23,7 @@ from pages.ui.components.tables import column_widths, draw_table
 from pages.ui.frame import exports
 from pages.ui.frame.contents import PAGES
 from pages.ui.frame.pickers import bound
-from pages.ui.frame.share import address
+from pages.ui.frame.share import address, with_code
 from pages.ui.page import Page
 from pages.ui.runs.masks import hidden_places
 from pages.ui.server.in_flight import CrowdedError
@@ -89,12 +89,12 @@ def _make(page: Page) -> None:
         st.warning(text("already"))
     (path,) = (row.path for row in PAGES if row.name == TASKS[goal.name].page)
     st.markdown(text("link"))
-    st.code(address(urljoin(st.context.url or "", path), there), language=None, wrap_lines=True)
+    with_code(address(urljoin(st.context.url or "", path), there))
 
 
 def _usual(page: Page) -> dict[str, Goal]:
     """Each kind of task as it is offered first. That about a word is where one is guessed, and wants the second."""
-    usual = {"oneway": (90, 5), "silent": (3,), "away": (1, 2, 1)}
+    usual = {"oneway": (90, 5), "silent": (3,)}
     goals = {name: Goal(name, values) for name, values in usual.items()}
     case = usual_case(page)
     if not case.answers or not page.says_words:
@@ -107,17 +107,16 @@ def _usual(page: Page) -> dict[str, Goal]:
 def _values(page: Page, goal: Goal) -> None:
     """The boxes of a task's values."""
 
-    def box(place: int, label: str, most: int, least: int = 1) -> None:
-        """A number of the task. least: what the smallest is called, where places are counted from 0."""
-        by = 1 if goal.name == "away" and place < 2 else 0
+    def box(place: int, label: str, most: int) -> None:
+        """A number of the task."""
 
         def put(number: int) -> None:
             values = list(goal.values)
-            values[place] = number - by
+            values[place] = number
             select(goal=replace(goal, values=tuple(values)))
 
-        now = min(int(goal.values[place]) + by, most)
-        st.number_input(word(label), least, most, width=190, **bound(f"homework.{goal.name}.{place}", now, put))
+        now = min(int(goal.values[place]), most)
+        st.number_input(word(label), 1, most, width=190, **bound(f"homework.{goal.name}.{place}", now, put))
 
     reader = page.pipeline.reader  # the page itself is gone when a box is typed in
     match goal.name:
@@ -130,10 +129,6 @@ def _values(page: Page, goal: Goal) -> None:
             box(1, "less_than", 99)
         case "silent":
             box(0, "least", MOST_LEAST)
-        case "away":
-            box(0, "layer", page.config.layers)
-            box(1, "head", page.config.heads)
-            box(2, "times", MOST_LEAST)
 
 
 def _want(reader: Reader, goal: Goal, typed: str) -> None:
@@ -149,8 +144,6 @@ def _opened_at(page: Page, goal: Goal) -> Choice:
     """What a task's link opens: the sentence as it is now, where the task can be worked on, and nothing done yet."""
     there: dict[str, object] = {"lesson": None, "question": None, "of_class": None, "edits": ()}
     there |= TASKS[goal.name].values
-    if goal.name == "away":
-        there |= {"layer": goal.values[0], "head": goal.values[1]}
     if TASKS[goal.name].hides:
         hidden, typed = hidden_places(page.choice, page.typed)
         there |= {"hidden": tuple(sorted(hidden - typed)) or page.choice.hidden}
@@ -311,14 +304,10 @@ def _go_on(checked: Checked) -> None:
 
 
 def as_table(checked: Checked) -> pd.DataFrame:
-    """A row for each link. Where the shortest sentence is looked for, those that reach it come first, by length."""
+    """A row for each link."""
     columns = [word(f"column_{name}") for name in ("number", "name", "reached", "far", "tokens", "sentence", "task")]
-    order = list(range(len(checked.handed)))
-    goals = [goal for _, goal in checked.choices.values()]
-    if goals and all(TASKS[goal.name].shortest for goal in goals):
-        order.sort(key=lambda i: (not checked.found[i].reached, checked.found[i].tokens or 0))
     rows = []
-    for place in order:
+    for place in range(len(checked.handed)):
         found, (choice, goal) = checked.found[place], checked.choices.get(place, (None, None))
         far = plain(f"goal.far_{found.far}", **found.said)
         sentence = choice.sentence[:MOST_SENTENCE] if choice and choice.input == "sentence" else ""

@@ -1,5 +1,6 @@
 """What a class is about in this moment: its lesson on its own input, what was asked, and what was answered."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,6 +9,7 @@ from pages.school.classroom.phases import Phase, Proposal, following, proposal
 from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import Bar, Tally, bars, sure_and_wrong, tallies
 from pages.school.lessons.lesson import Lesson
+from pages.school.lessons.wording import title_of
 from pages.school.questions.case import Truth
 from pages.school.questions.question import Question
 from pages.school.teaching.asked import why
@@ -64,8 +66,9 @@ class Lecture:
 
     @property
     def about(self) -> str:
-        """Whose class the report is: its code, and the input."""
-        return f"{self.desk.code} · {self.page.about()}"
+        """Of which class the report is: the lesson, the day it began, its code, and the input."""
+        day = time.strftime("%Y-%m-%d", time.localtime(self.desk.room.created))
+        return " · ".join((title_of(self.lesson), day, self.desk.code, self.page.about()))
 
     @property
     def coming(self) -> list[int]:

@@ -1,6 +1,7 @@
 """The teacher's second window: what to say, the confusion behind the question, what comes next, minutes left."""
 
 import time
+from functools import partial
 
 import streamlit as st
 
@@ -12,9 +13,9 @@ from pages.school.questions.question import Question
 from pages.school.teaching import report
 from pages.school.teaching.asked import why
 from pages.school.teaching.lecture import Lecture
-from pages.school.teaching.pictures import answer_is, answer_of
-from pages.school.teaching.projector import WANTED, controls, count, other_input
-from pages.school.teaching.results import of_right, said_of_sure
+from pages.school.teaching.pictures import answer_is, answer_of, said_of_sure
+from pages.school.teaching.projector import WANTED, confirm, controls, count, other_input
+from pages.school.teaching.results import of_right
 from pages.school.teaching.start import not_asked
 from pages.ui.text import joined, language, literal, plain, texts_of
 
@@ -39,8 +40,7 @@ def draw(lecture: Lecture) -> None:
             st.markdown(text("key_help"))
             st.code(lecture.desk.pass_, language=None, wrap_lines=True)
         if lecture.phase is not Phase.ENDED:
-            to_end = {"on_click": lecture.desk.go, "args": (Phase.ENDED,), "key": "class.to_end"}
-            st.button(word("to_ended"), icon=":material/stop:", type="tertiary", **to_end)
+            confirm(word("to_ended"), "end_sure", partial(lecture.desk.go, Phase.ENDED), "class.to_end")
 
 
 def _present(lecture: Lecture) -> None:
@@ -56,7 +56,7 @@ def _present(lecture: Lecture) -> None:
     for number, one in lecture.tallies.items():
         said = word("report_vote", vote=word(f"vote_{number}"), **of_right(one))
         st.markdown(literal(said))
-    for said in said_of_sure(lecture):
+    if lecture.last and (said := said_of_sure(shown, lecture.last, lecture.sure_and_wrong)):
         st.markdown(said)
     if lecture.proposal:
         st.info(text(f"propose_{lecture.proposal}"), icon=":material/tips_and_updates:")

@@ -9,7 +9,7 @@ import streamlit as st
 from PIL import Image
 
 from pages.school.lessons.lesson import Lesson
-from pages.school.lessons.wording import asked, called, options, otherwise
+from pages.school.lessons.wording import asked, called, options, otherwise, title_of
 from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.pictures import Look, answer_bars
 from pages.school.questions.question import Question
@@ -40,10 +40,6 @@ def on_paper(page: Page, lesson: Lesson) -> None:
             st.info(text("nothing"))
             return
         handout(word("save"), html, f"{page.file_name(title_of(lesson))}.html", pictures, key="lesson.sheet")
-
-
-def title_of(lesson: Lesson) -> str:
-    return lesson.title or plain(f"lesson.titles.{lesson.name}")
 
 
 def sheet(page: Page, lesson: Lesson, *, answers_open: bool = False) -> tuple[str, dict[str, Figure]]:

@@ -7,13 +7,12 @@ from contextlib import contextmanager
 import numpy as np
 
 from pages.school.classroom.questions import Guess, Shown, Told
-from pages.school.classroom.tally import BARS, Bar
+from pages.school.classroom.tally import BARS, Bar, Tally
 from pages.school.questions.case import short
-from pages.school.teaching.as_head import Head
-from pages.ui.figures import BLUE, GREY, LEGEND, ORANGE, Axis, Figure, figure_of, frame, grouped_bars, heatmap
+from pages.ui.figures import BLUE, GREY, LEGEND, ORANGE, Axis, Figure, figure_of, grouped_bars
 from pages.ui.figures.base import BREAK, axis_layout, look, scale, stroke, text_width
 from pages.ui.figures.theme import LARGE, font_size, letters, scaled
-from pages.ui.text import language, plain
+from pages.ui.text import language, plain, t
 from pages.ui.text.numbers import percent
 
 MOST_WORDS = 6  # of all that were written, those that have a bar of their own
@@ -49,6 +48,19 @@ def answer_of(shown: Shown, truth: Told) -> str:
 def answer_is(truth: Told) -> str:
     """The text that says whose answer it is."""
     return "the_teachers_answer" if truth.get("own") else "the_answer"
+
+
+def said_of_sure(shown: Shown, last: Tally, worst: Bar | None) -> str:
+    """How many were sure, and wrong, in the last vote; with what most of them answered, if that is known. Nothing where
+    nobody was.
+    """
+    if not (wrong := last.sure_and_wrong):
+        return ""
+    of_all = {"wrong": wrong, "all": last.answers, "share": percent(wrong / last.answers)}
+    if worst is None:  # chips are no single answer
+        return t("class.sure_and_wrong", **of_all)
+    (name,) = names_of(shown, [worst])
+    return t("class.most_sure_of", answer=name, **of_all)
 
 
 @contextmanager
@@ -113,7 +125,7 @@ def _below_each_other(shown: Shown, bars: Sequence[Bar], rounds: Sequence[int], 
             "constraintext": "none",
         }
         traces.append(bar | {"cliponaxis": False, "hoverinfo": "skip"})
-    sides = {"xaxis": scale("", visible=False, range=[0, 1.5 * most]), "yaxis": _rows(names)}
+    sides = {"xaxis": scale("", visible=False, range=[0, 2 * most]), "yaxis": _rows(names)}
     legend = LEGEND if len(rounds) > 1 else {"showlegend": False}
     grouped = {"barmode": "group", "bargap": 0.2}
     return without_title(figure_of(traces, sides | legend | grouped | look(scaled(30 * len(names)))))
@@ -173,23 +185,4 @@ def chips_over_each_other(
         sides = {"xaxis": along, "yaxis": _rows(names)}
         figure = figure_of(traces, sides | LEGEND | look(scaled(330)))
         figure.layout["legend"] = {**figure.layout["legend"], "font": {"size": round(0.8 * font_size())}}
-        return without_title(figure)
-
-
-def class_beside_heads(mean: np.ndarray, rows: np.ndarray, heads: Sequence[Head], names: Sequence[str]) -> Figure:
-    """The class as one more head, at the left, and beside it those of the run, the most alike first: a row for each
-    token, and below each head how much of 100 it shares with the class.
-    """
-    values = np.stack([mean / 100, *(rows[head.layer, head.head] for head in heads)], axis=1).astype(np.float32)
-    called = [plain("class.the_class"), *(f"{one.layer + 1}·{one.head + 1}" for one in heads)]
-    with for_the_last_row():
-        how = {"scale": "share", "square": False, "height": 60 + scaled(16 * len(names)), "thin": False}
-        figure = heatmap(values, Axis("", names), Axis("", called), **how)
-        small = {"tickangle": 0, "tickfont": {"size": 0.75 * font_size()}}
-    figure.data[0]["showscale"] = False
-    below = [called[0], *(f"{name}<br>{one.shared:.0f}" for name, one in zip(called[1:], heads, strict=True))]
-    figure.layout["xaxis"] |= small | {"ticktext": below}
-    figure.layout["margin"]["t"] = 8
-    figure.layout["shapes"] = [frame(0, 0, len(names) - 1, 0)]
-    with for_the_last_row():
         return without_title(figure)

@@ -1,5 +1,6 @@
 """What stands on the projector, phase by phase, and the buttons and keys with which the teacher goes on."""
 
+import time
 from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlencode, urlsplit
@@ -9,21 +10,19 @@ import streamlit as st
 
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import store
-from pages.school.questions.case import short
 from pages.school.teaching import report, results
 from pages.school.teaching.desk import Plan
 from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.results import ask, hints_so_far, more_hints
 from pages.school.teaching.start import not_asked, shorts_of
 from pages.ui.components.live import live
-from pages.ui.components.snap import snap
 from pages.ui.frame.share import leads_nowhere
 from pages.ui.state.link import select
 from pages.ui.text import language, literal, plain, t, texts_of
 
-#: In the session: the place of the question to ask next.
-WANTED = "class.wanted"
-SHOWING = (Phase.CLOSED, Phase.REVEALED, Phase.EXPLAINED)  # where there are pictures
+#: In the session: the place of the question to ask next; which vote has a countdown, and since when.
+WANTED, COUNTDOWN = "class.wanted", "class.counting"
+SECONDS = 60  # of a countdown, as the style sheet has it
 KEYED = ("next", "pause")  # buttons that have a key as well
 text, word = texts_of("class")
 
@@ -51,12 +50,14 @@ def controls(lecture: Lecture) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="class_bar"):
         st.markdown(_where(lecture), width="stretch")
         for name, icon, act, kind in _acts(lecture):
-            helps = "last" if name == "next" and _is_the_last(lecture) else f"{name}_key" if name in KEYED else ""
+            helps = f"{name}_key" if name in KEYED else ""
             look = {"type": kind, "key": f"class.{name}", "help": word(helps) if helps else None}
-            st.button(word(_label(lecture, name)), icon=f":material/{icon}:", on_click=act, **look)
+            label = word(_label(lecture, name))
+            if name == "next" and _is_the_last(lecture):
+                confirm(label, "end_sure", act, "class.next")
+            else:
+                st.button(label, icon=f":material/{icon}:", on_click=act, **look)
         if lecture.page.choice.role is None:
-            if lecture.phase in SHOWING and not desk.room.paused:
-                snap(word("keep_picture"), desk.room.number, partial(report.keep, desk))
             notes = lecture.page.choice.with_(role="notes", big=False).to_link()
             st.link_button("", f"class?{urlencode(notes)}", icon=":material/speaker_notes:", help=word("open_notes"))
     if not _is_the_last(lecture):  # a remote is pressed once too often easily, and the end is the end
@@ -80,6 +81,8 @@ def _acts(lecture: Lecture) -> list[tuple[str, str, Callable[[], None], str]]:
     acts: list[tuple[str, str, Callable[[], None], str]] = []
     if phase is Phase.ENDED:
         return acts
+    if phase is Phase.OPEN:
+        acts.append(("countdown", "timer", lambda: st.session_state.update({COUNTDOWN: _now(lecture)}), "secondary"))
     acts.append(("next", "arrow_forward", _next(lecture), "primary"))
     if Phase.DISCUSS in lecture.next_phases:
         acts.append(("to_discuss", "forum", lambda: desk.go(Phase.DISCUSS), "secondary"))
@@ -175,6 +178,8 @@ def _plan(lecture: Lecture) -> None:
 
 def _question(lecture: Lecture) -> None:
     ask(lecture)
+    with st.container(key="class_how"):
+        _options(lecture)
     st.markdown(f":gray[{text('read_first')}]")
 
 
@@ -185,6 +190,15 @@ def _open(lecture: Lecture) -> None:
         _options(lecture)
     with right, st.container(key="class_curtain"):
         count(lecture, "answered")
+        if st.session_state.get(COUNTDOWN, ())[:2] == _now(lecture)[:2]:
+            gone = min(SECONDS, time.time() - st.session_state[COUNTDOWN][2])
+            st.html(f'<p class="countdown" style="animation-delay:-{gone:.0f}s" role="timer"></p>')
+
+
+def _now(lecture: Lecture) -> tuple[str, tuple[int, int], float]:
+    """Which vote of which class this is, and the time: when a countdown of it begins."""
+    room = lecture.desk.room
+    return room.code, (room.number, room.round), time.time()
 
 
 def _options(lecture: Lecture) -> None:
@@ -199,7 +213,7 @@ def _options(lecture: Lecture) -> None:
             for name in names:
                 st.markdown(literal(name), width="content")
     elif span := shown.get("span"):
-        st.markdown(text(f"by_{gesture}", low=short(span[0]), high=short(span[1])))
+        st.markdown(text(f"by_{gesture}", low=f"{span[0]:g}", high=f"{span[1]:g}"))
     else:
         st.markdown(text(f"by_{gesture}"))
 
@@ -218,7 +232,16 @@ def _ended(lecture: Lecture) -> None:
     st.markdown(text("ended_help"))
     report.offer(lecture)
     with st.container(horizontal=True):
-        st.button(word("delete"), icon=":material/delete:", on_click=_end, args=(lecture,), key="class.delete")
+        back = {"icon": ":material/undo:", "key": "class.reopen"}
+        st.button(word("reopen"), on_click=partial(lecture.desk.go, Phase.LOBBY), **back)
+        confirm(word("delete"), "delete_sure", partial(_end, lecture), "class.delete")
+
+
+def confirm(label: str, sure: str, act: Callable[[], None], key: str) -> None:
+    """A button that asks once before it acts. sure: what it asks."""
+    with st.popover(label):
+        st.markdown(text(sure))
+        st.button(label, on_click=act, key=key, type="primary")
 
 
 def _end(lecture: Lecture) -> None:

@@ -4,16 +4,14 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import pandas as pd
 import streamlit as st
 
-from pages.school.classroom.store import Asked, UnavailableError, UnknownClassError, store
+from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import bars, sure_and_wrong, tallies
-from pages.school.teaching.desk import Desk
 from pages.school.teaching.lecture import Lecture
-from pages.school.teaching.pictures import answer_is, answer_of, names_of
+from pages.school.teaching.pictures import answer_is, answer_of, names_of, said_of_sure
 from pages.ui.frame import exports
-from pages.ui.text import language, plain, speaking, texts_of
+from pages.ui.text import language, plain, texts_of, unmarked
 from pages.ui.text.numbers import percent
 
 text, word = texts_of("class")
@@ -25,7 +23,7 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 td, th { padding: .15rem .5rem; text-align: left; font-weight: inherit; vertical-align: middle }
 td.bar { width: 40% } td.bar i { display: block; height: .7rem; background: #0072B2 }
 td.bar i.first { background: #8a8f98 }
-.right { font-weight: 700 } img { max-width: 100% } small { color: #5a6474 }
+.right { font-weight: 700 } small { color: #5a6474 }
 """
 
 
@@ -54,47 +52,17 @@ def lines(asked: Asked) -> list[Line]:
     return [Line(name, bar.right, bar.counts) for name, bar in zip(names_of(shown, found), found, strict=True)]
 
 
-def keep(desk: Desk, question: int, pictures: list[str]) -> None:
-    """Keep pictures for the report, from a callback."""
-    if desk.keep_pictures(question, pictures):
-        st.toast(word("picture_kept"), icon=":material/photo_camera:")
-
-
 def offer(lecture: Lecture) -> None:
-    """Draw the buttons that hand the report over. What was kept until then is in it, whichever window kept it."""
-    asked, about, desk, spoken = list(lecture.asked), lecture.about, lecture.desk, language()
-
-    def page() -> str:
-        with speaking(spoken):
-            try:
-                return as_html(asked, about, store().pictures(desk.code, desk.key))
-            except (UnavailableError, UnknownClassError):
-                return as_html(asked, f"{about} · {word('unavailable')}", {})
-
-    name = exports.file_name("class", desk.code)
-    with st.container(horizontal=True):
-        look = {"on_click": "ignore", "icon": ":material/download:"}
-        st.download_button(word("report_html"), page, f"{name}.html", "text/html", key="class.report.html", **look)
-        table = exports.csv(as_table(asked), about)
-        st.download_button(word("report_csv"), table, f"{name}.csv", "text/csv", key="class.report.csv", **look)
+    """Draw the button that hands the report over."""
+    name = f"{exports.file_name('class', lecture.desk.code)}.html"
+    look = {"on_click": "ignore", "icon": ":material/download:", "key": "class.report.html"}
+    st.download_button(word("report_html"), as_html(lecture.asked, lecture.about), name, "text/html", **look)
 
 
-def as_table(asked: Sequence[Asked]) -> pd.DataFrame:
-    """A row for each answer to each question in each vote."""
-    titles = [word(f"column_{name}") for name in ("number", "question", "vote", "answer", "right", "count", "all")]
-    rows = []
-    for one in asked:
-        for number, given in sorted(one.votes.items()):
-            for line in lines(one):
-                said = line.answer, line.right, round(line.counts.get(number, 0), 1)
-                rows.append((one.number, one.shown["ask"][language()], number, *said, len(given)))
-    return pd.DataFrame(rows, columns=titles).set_index(titles[0])
-
-
-def as_html(asked: Sequence[Asked], about: str, kept: Mapping[int, Sequence[str]]) -> str:
-    """The report as a page that opens without a network and prints on paper. kept: pictures, by question."""
+def as_html(asked: Sequence[Asked], about: str) -> str:
+    """The report as a page that opens without a network and prints on paper."""
     title = html.escape(f"{word('report')} · {about}")
-    body = "".join(_section(one, kept.get(one.number, ())) for one in asked)
+    body = "".join(map(_section, asked))
     return (
         f'<!doctype html><html lang="{language()}"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
         f"<h1>{html.escape(word('report'))}</h1><p>{html.escape(about)}</p><p><small>{html.escape(word('report_is'))}"
@@ -102,7 +70,7 @@ def as_html(asked: Sequence[Asked], about: str, kept: Mapping[int, Sequence[str]
     )
 
 
-def _section(asked: Asked, pictures: Sequence[str]) -> str:
+def _section(asked: Asked) -> str:
     shown, truth = asked.shown, asked.truth
     parts = [f"<h2>{asked.number}. {html.escape(shown['ask'][language()])}</h2>"]
     if reads := shown.get("reads"):
@@ -112,21 +80,15 @@ def _section(asked: Asked, pictures: Sequence[str]) -> str:
         said = word(
             "report_vote", vote=word(f"vote_{number}"), right=one.rights, share=percent(one.right), all=one.answers
         )
-        parts.append(f"<p>{html.escape(said)}")
-        if one.sure_and_wrong:
-            parts.append(f" {html.escape(word('report_sure', wrong=one.sure_and_wrong))}")
-        parts.append("</p>")
+        parts.append(f"<p>{html.escape(said)}</p>")
     if not votes:
         parts.append(f"<p>{html.escape(word('nobody'))}</p>")
-    worst = sure_and_wrong(bars(shown, truth, asked.votes)) if votes else None
-    if worst:
-        (name,) = names_of(shown, [worst])
-        parts.append(f"<p>{html.escape(word('most_sure_of', wrong=worst.sure_and_wrong, answer=name))}</p>")
+    elif sure := said_of_sure(shown, votes[max(votes)], sure_and_wrong(bars(shown, truth, asked.votes))):
+        parts.append(f"<p>{html.escape(unmarked(sure))}</p>")
     of = {number: one.answers for number, one in votes.items()} if shown["gesture"] != "chips" else {}
     parts += ["<table>", *_rows(lines(asked), list(votes), of), "</table>"]
     parts.append(f"<p><b>{html.escape(word(answer_is(truth), answer=answer_of(shown, truth)))}</b> ")
     parts.append(f"{html.escape(truth.get('why', {}).get(language(), ''))}</p>")
-    parts += [f'<p><img alt="" src="{html.escape(one)}"></p>' for one in pictures]
     return f"<section>{''.join(parts)}</section>"
 
 

@@ -7,22 +7,20 @@ from pages.school.classroom.phases import Phase
 from pages.school.classroom.tally import Tally
 from pages.school.lessons.wording import hints, otherwise, seen_at
 from pages.school.questions.case import short
-from pages.school.teaching import as_head, pictures
+from pages.school.teaching import pictures
 from pages.school.teaching.asked import why
 from pages.school.teaching.desk import INPUT
 from pages.school.teaching.lecture import Lecture
 from pages.ui.components.chart import chart
 from pages.ui.figures import BLUE, ORANGE, Figure, bars_with_numbers
 from pages.ui.frame.navigation import open_with
-from pages.ui.sections.overlay import every_weight
-from pages.ui.text import catalogue, joined, language, listed, literal, plain, t, texts_of
+from pages.ui.text import catalogue, joined, language, literal, plain, t, texts_of
 from pages.ui.text.numbers import percent
 
 #: In the session: how many hints were shown, and whether the words, of which question.
 HINTS, WORDS = "class.hints_of", "class.words_of"
-SHOWN_HEADS = 8  # beside the class, so that all can be read from the last row
-#: In a presentation, in pixels: the least height of a picture, what stays free below it, and for the words about heads.
-LEAST, MARGIN, BELOW_HEADS = 220, 40, 84
+#: In a presentation, in pixels: the least height of a picture, and what stays free below it.
+LEAST, MARGIN = 220, 40
 A_ROW, BESIDE_ROWS = 22, 80  # pixels of a picture in which each name has a row, and for all that stands beside them
 LONG = 16  # letters of a name, from which on all in its picture are smaller
 text, word = texts_of("class")
@@ -45,8 +43,6 @@ def closed(lecture: Lecture) -> None:
         st.info(text("nobody"), icon=":material/info:")
         return
     with st.container(key="class_said"):
-        if (proposed := lecture.proposal) and not hints_so_far(lecture):
-            st.markdown(f":blue-background[{text(f'propose_{proposed}')}]")
         _hints_given(lecture)
         if _words_are_hidden(lecture):
             st.markdown(text("words_hidden", count=len(lecture.bars), all=lecture.last.answers))
@@ -75,28 +71,28 @@ def _answers(lecture: Lecture, *, revealed: bool) -> None:
     else:
         rounds = sorted(lecture.tallies)
         figure = pictures.distribution(shown, lecture.bars, rounds, revealed=revealed)
-    below = BELOW_HEADS if revealed and shown["gesture"] == "chips" else 0
-    _picture(lecture, "said", figure, text("said_alt", all=lecture.last.answers), below=below)
+    _picture(lecture, "said", figure, text("said_alt", all=lecture.last.answers))
 
 
-def _picture(lecture: Lecture, name: str, figure: Figure, alt: str, *, below: int = 0) -> None:
-    """A picture that, in a presentation, ends with the screen, if its names can be read then. below: pixels that stay
-    free for words under it.
-    """
+def _picture(lecture: Lecture, name: str, figure: Figure, alt: str) -> None:
+    """A picture that, in a presentation, ends with the screen, if its names can be read then."""
     if lecture.page.choice.big:
         names = len(figure.layout["yaxis"].get("ticktext", ()))
         figure.layout |= {
             "height": max(LEAST, A_ROW * names + BESIDE_ROWS),
-            "meta": {"below": MARGIN + below, "first": True},
+            "meta": {"below": MARGIN, "first": True},
         }
     chart(figure, f"class.{name}", alt=alt)
 
 
 def discuss(lecture: Lecture) -> None:
-    ask(lecture)
+    """The talk, with what was answered still in sight."""
+    ask(lecture, small=True)
     with st.container(key="class_discuss"):
         st.markdown(text("talk"))
     _hints_given(lecture)
+    if lecture.last is not None and not _words_are_hidden(lecture):
+        _answers(lecture, revealed=False)
 
 
 def _hints_given(lecture: Lecture) -> None:
@@ -109,6 +105,9 @@ def _hints_given(lecture: Lecture) -> None:
 def revealed(lecture: Lecture) -> None:
     ask(lecture, small=True)
     _right(lecture)
+    if lecture.now and lecture.now.shown["gesture"] == "chips" and lecture.last is not None:
+        _network(lecture)
+        return
     left, right = st.columns(2)
     with left, st.container(key="class_you"):
         st.markdown(text("you_said"))
@@ -120,33 +119,22 @@ def revealed(lecture: Lecture) -> None:
             _answers(lecture, revealed=True)
     with right:
         _network(lecture)
-    _alike(lecture)
 
 
 def _right(lecture: Lecture) -> None:
     """How many were right, in the first vote and in the second; and how many sure, and wrong."""
     votes = [word("share", **of_right(one)) for one in lecture.tallies.values()]
     parts = [text("right", shares=" → ".join(votes))] if votes else []
-    parts += said_of_sure(lecture, named=not _words_are_hidden(lecture))
+    if lecture.now and lecture.last:
+        worst = None if _words_are_hidden(lecture) else lecture.sure_and_wrong
+        parts += [pictures.said_of_sure(lecture.now.shown, lecture.last, worst)]
     with st.container(key="class_said"):
-        st.markdown(joined(" ".join(parts)))
+        st.markdown(joined(" ".join(filter(None, parts))))
 
 
 def of_right(one: Tally) -> dict[str, object]:
     """What a text says of how many were right: of all, and as a share."""
     return {"right": one.rights, "all": one.answers, "share": percent(one.right)}
-
-
-def said_of_sure(lecture: Lecture, *, named: bool = True) -> list[str]:
-    """How many were sure, and wrong; `named`, with what they answered most often. Nothing where nobody was."""
-    if lecture.now is None or lecture.last is None or not (wrong := lecture.last.sure_and_wrong):
-        return []
-    all_ = lecture.last.answers
-    of_all = {"wrong": wrong, "all": all_, "share": percent(wrong / all_)}
-    if not (named and lecture.sure_and_wrong):  # chips are no single answer
-        return [text("sure_and_wrong", **of_all)]
-    (name,) = pictures.names_of(lecture.now.shown, [lecture.sure_and_wrong])
-    return [text("most_sure_of", answer=name, **of_all)]
 
 
 def _network(lecture: Lecture) -> None:
@@ -157,17 +145,18 @@ def _network(lecture: Lecture) -> None:
 
 def _what_the_network_does(lecture: Lecture) -> None:
     truth, question = lecture.truth, lecture.question
+    if lecture.last is not None and lecture.now and lecture.now.shown["gesture"] == "chips":
+        _answers(lecture, revealed=True)  # the network's own row lies under the chips
+        return
     beside = question is not None and question.gesture == "word" and _said(lecture) is not None
-    st.markdown(text("teacher_says" if lecture.is_own else "network_beside" if beside else "network_does"))
     if truth is None or question is None or not truth.bars:
         assert lecture.now is not None
-        st.markdown(
-            text(pictures.answer_is(lecture.now.truth), answer=pictures.answer_of(lecture.now.shown, lecture.now.truth))
-        )
+        shown, told = lecture.now.shown, lecture.now.truth
+        st.markdown(text(pictures.answer_is(told), answer=pictures.answer_of(shown, told)))
+        if question is not None and (own := lecture.page.shown_at(question)) is not None:  # type: ignore[attr-defined]
+            _picture(lecture, "place", own.figure, own.title)
         return
-    if (heads := _beside_heads(lecture)) is not None:
-        _picture(lecture, "as_head", *heads, below=BELOW_HEADS)
-        return
+    st.markdown(text("network_beside" if beside else "network_does"))
     if f"lesson.{question.row}.axis" in catalogue(language()):
         st.caption(t(f"lesson.{question.row}.axis"))
     _picture(lecture, "network", _own_bars(lecture), why(question, truth))
@@ -204,28 +193,6 @@ def _said(lecture: Lecture) -> dict[str, float] | None:
     return {str(bar.guess): bar.counts.get(max(lecture.tallies), 0) / lecture.last.answers for bar in lecture.bars}
 
 
-def _beside_heads(lecture: Lecture) -> tuple[Figure, str] | None:
-    """The mean of all chips as one more head, beside those of the run: a picture, and what it shows."""
-    truth, question, last = lecture.truth, lecture.question, lecture.last
-    if truth is None or question is None or last is None or question.gesture != "chips":
-        return None
-    every = every_weight(lecture.page.trace)[:, :, truth.place["token"]]
-    order, names = as_head.alike(last.mean, every), list(truth.options)
-    best, heads = order[0], len(order)
-    said = text("most_like", layer=best.layer + 1, head=best.head + 1, shared=f"{best.shared:.0f}", heads=heads)
-    if alone := as_head.where_no_head_looked(last.mean, every):
-        said += " " + text("no_head_looked", names=listed(names[place] for place in alone))
-    shown = order[:SHOWN_HEADS] if lecture.page.choice.big else order
-    return pictures.class_beside_heads(last.mean, every, shown, names), joined(said)
-
-
-def _alike(lecture: Lecture) -> None:
-    """Below both pictures, as wide as they are: which head the class is most like."""
-    if (beside := _beside_heads(lecture)) is not None:
-        with st.container(key="class_alike"):
-            st.markdown(beside[1])
-
-
 def explained(lecture: Lecture) -> None:
     ask(lecture, small=True)
     _right(lecture)
@@ -239,7 +206,6 @@ def explained(lecture: Lecture) -> None:
             if question.measure:
                 st.markdown(otherwise(question, truth))
             _to(lecture, *seen_at(question, truth))
-    _alike(lecture)
 
 
 def _to(lecture: Lecture, page: str, values: dict[str, object]) -> None:

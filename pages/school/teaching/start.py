@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 from pages.school.lessons.lesson import LESSONS, Lesson
-from pages.school.lessons.wording import called
+from pages.school.lessons.wording import called, title_of
 from pages.school.questions.question import Question
 from pages.school.teaching import desk
 from pages.school.teaching.desk import MINUTES, Plan
-from pages.school.teaching.paper import on_paper, title_of
+from pages.school.teaching.paper import on_paper
 from pages.ui.frame.pickers import bound
 from pages.ui.page import Page
 from pages.ui.state.link import select

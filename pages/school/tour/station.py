@@ -21,7 +21,7 @@ from pages.school.lessons.wording import (
     why,
 )
 from pages.school.questions.case import Case, Guess, Truth, is_right, short
-from pages.school.questions.pictures import Look, pictures
+from pages.school.questions.pictures import Look, of_place, pictures
 from pages.school.questions.question import Question
 from pages.school.tour.gestures import GESTURES, Give, chips_so_far, give_chip, give_option
 from pages.ui.components.chart import chart
@@ -30,6 +30,7 @@ from pages.ui.page import Page
 from pages.ui.state import sketch
 from pages.ui.text import joined, literal, plain, texts_of, unmarked
 
+LONG = 12  # tokens of a sentence of which our small translator may well leave something out
 EXAMPLE = 3  # the digit that stations about a drawing read, where the reader has typed a sentence
 text, word = texts_of("lesson")
 
@@ -76,6 +77,8 @@ class Station:
         line = " ".join(f":red[**{literal(name)}**]" if name == "[MASK]" else literal(name) for name in pieces)
         if isinstance(trace, TranslationTrace) and trace.beams:
             line += f"  \n> :gray[→ {literal(trace.beams[0].text)}]"
+            if len(trace.tokens) > LONG:
+                line += f"  \n> :gray[{text('may_leave_out')}]"
         return f"> {line}"
 
     def answer(self) -> None:
@@ -116,7 +119,9 @@ class Station:
         if self._right:
             exact = self.question.gesture not in ("slide", "number") or short(float(guess)) == answer  # type: ignore[arg-type]
             return text("right" if exact else "near", guess=self._guessed(), answer=answer)
-        return text("wrong", guess=self._guessed(), answer=answer)
+        number = not isinstance(truth.answer, str | list)
+        how = "wrong" if not number else "low" if float(guess) < truth.answer else "high"  # type: ignore[arg-type]
+        return text(how, guess=self._guessed(), answer=answer)
 
     def _guessed(self) -> str:
         """The guess in words; of chips, the token that got most."""
@@ -149,11 +154,11 @@ class Station:
     def _pictures(self) -> list:
         question, guess = self.question, self.guess
         if question.measure is None:
-            return []
+            return of_place(question.place, Look(question.row, question.gesture, self.case, self.truth, shown=True))
         if not self.shown and question.gesture == "chips":
             guess = chips_so_far(self.key, len(self.truth.options))
         look = Look(question.row, question.gesture, self.case, self.truth, guess, self.shown)
-        return pictures(question.picture, question.covers, look)
+        return pictures(question.picture, question.bars, look)
 
     def draw(self) -> None:
         """The pictures, one below the other."""

@@ -6,7 +6,7 @@ const LEGIBLE = 12  // px
 // of their axis, which Plotly then measures before it turns them.
 const SHARP = 3, CAPTION = 14, EDGE = 12, FAR = 32
 const CLOSE = -2  // px; of names below each other, or turned, the boxes may touch: their letters do not
-const STRETCH = 1.5
+const STRETCH = 1.5, PROJECTED = 2.5  // in a presentation, where the map stands alone
 const BELOW = 10  // px, under a picture that ends with the screen
 const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
 const KEPT = 30_000  // ms; so long is a click sent again with every later one
@@ -111,7 +111,7 @@ function numbered(trace, layout) {
   const high = (layout.height - t - b) / rows, wide = Math.min((layout.width - l - r) / columns, high * STRETCH)
   const size = Math.min(1.08 * layout.font.size, wide / 1.9, .75 * high)
   if (size < NUMBERED * layout.font.size) return trace
-  const two = value => Math.abs(value) < .005 ? '' : value.toFixed(2).replace('-', '−').replace('0.', '.')
+  const two = value => Math.abs(value) < .005 ? '' : value.toFixed(2).replace('-', '−').replace(/^(−?)0\./, '$1.')
   const text = trace.z.map(row => Array.from(row, value => Number.isFinite(value) ? two(value) : ''))
   return { ...trace, text, texttemplate: '%{text}', textfont: { size } }
 }
@@ -130,10 +130,10 @@ function whole({ xaxis, yaxis, width, margin: { l, r, t, b } }) {
   return (width - l - r) * down / across + t + b
 }
 
-/* Cells that fill their column: up to STRETCH times as wide as high. shape: their rows to a column. */
+/* Cells that fill their column: up to STRETCH times as wide as high, or PROJECTED times. shape: their rows to a column. */
 function stretch(layout, shape) {
   const { l, r, t, b } = layout.margin, ratio = (layout.height - t - b) / (layout.width - l - r) / shape
-  layout.yaxis = { ...layout.yaxis, scaleratio: Math.min(1, Math.max(1 / STRETCH, ratio)) }
+  layout.yaxis = { ...layout.yaxis, scaleratio: Math.min(1, Math.max(1 / (document.documentElement.matches('.big') ? PROJECTED : STRETCH), ratio)) }
 }
 
 function fill(place, layout) {

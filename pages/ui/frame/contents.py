@@ -116,7 +116,7 @@ PAGES: tuple[PageRow, ...] = (
     ),
     PageRow("flat", "more", attention=True),
     PageRow("shapes_and_cost", "more"),
-    PageRow("class", "more", alone=False, shown_of=LAYER_AND_HEAD, asks=True),
+    PageRow("class", "more", alone=False, asks=True),
 )
 #: Each page's row by its name.
 ROWS: dict[str, PageRow] = {row.name: row for row in PAGES}

@@ -13,6 +13,7 @@ import streamlit as st
 
 from model import CheckpointError, WeightsError
 from model.deadline import OverdueError, not_counted
+from model.pipeline import MOST_CHARACTERS
 from pages.ui.components.bar import Stop, bar
 from pages.ui.components.player import stop_elsewhere
 from pages.ui.components.surroundings import surroundings
@@ -28,7 +29,6 @@ from pages.ui.server.in_flight import CrowdedError
 from pages.ui.server.streamlit_private import forget_old_widgets, intended_page, is_fragment_run, on_every_page
 from pages.ui.state import link
 from pages.ui.state.choice import Choice, Problem
-from pages.ui.state.link_values import MOST_CHARACTERS
 from pages.ui.text import LANGUAGES, catalogue, plain, speak, t
 
 #: In the session: what the frame shows of the choice.

@@ -8,6 +8,7 @@ import streamlit as st
 from model import WeightsError
 from model.analysis import spelled, whole_words
 from model.examples import PROTEINS
+from model.pipeline import MOST_CHARACTERS
 from pages.ui.components.digit_pad import digit_pad
 from pages.ui.components.sentence_line import Word, sentence_line
 from pages.ui.runs import pipelines
@@ -15,7 +16,6 @@ from pages.ui.runs.masks import hidden_places
 from pages.ui.state import link, pictures, sketch
 from pages.ui.state.choice import PICTURE, Choice
 from pages.ui.state.first_sight import first_picture
-from pages.ui.state.link_values import MOST_CHARACTERS
 from pages.ui.state.offered import reads_proteins
 from pages.ui.text import plain, t
 

@@ -5,9 +5,9 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from model.pipeline import MOST_CHARACTERS
 from pages.ui.server.memory import hold
 from pages.ui.state.link import select
-from pages.ui.state.link_values import MOST_CHARACTERS
 from pages.ui.text import literal, t
 
 #: In the session: what was set in widgets that keep it while they are not drawn, by their key.

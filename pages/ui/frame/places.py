@@ -3,7 +3,7 @@
 import streamlit as st
 
 from model.config import DECODER
-from pages.ui.frame.pickers import either, pick
+from pages.ui.frame.pickers import bound, either
 from pages.ui.runs import pipelines
 from pages.ui.state import link
 from pages.ui.state.offered import sizes_of_decoder
@@ -40,13 +40,14 @@ def _fit(name: str, most: int) -> None:
     kept[name] = chosen, st.session_state[name]
 
 
-def choose(name: str, most: int) -> None:
-    """Buttons for the "layer" or the "head", of `most`; nothing where there is only one."""
+def choose(name: str, most: int, *, brief: bool = False) -> None:
+    """Buttons for the "layer" or the "head", of `most`; nothing where there is only one. brief: a list instead."""
     now = min(st.session_state[name], most) - 1
     if most == 1:
         return
     label, numbers = plain(f"sidebar.{name}"), [str(place + 1) for place in range(most)]
-    if most <= MOST_BUTTONS:
+    if most <= MOST_BUTTONS and not brief:
         either(name, label, range(most), numbers, now)
     else:
-        pick(name, label, numbers, now)
+        look = bound(f"pick.{name}", now, lambda place: link.select(**{name: place}), anew=True, among=range(most))
+        st.selectbox(label, range(most), format_func=numbers.__getitem__, width=150, **look)

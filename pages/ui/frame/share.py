@@ -32,6 +32,13 @@ def leads_nowhere(address: str) -> bool:
 
 
 def _share(address: str, own_picture: bool = False) -> None:
+    if own_picture:
+        st.caption(t("share.own_picture"))
+    with_code(address)
+
+
+def with_code(address: str) -> None:
+    """Draw an address, above it as a QR code, or why there is none."""
     if leads_nowhere(address):
         st.warning(t("share.own_name"), icon=":material/router:")
     else:
@@ -43,6 +50,4 @@ def _share(address: str, own_picture: bool = False) -> None:
             st.markdown(t("share.scan"))
             with st.container(key="share_code"):
                 st.image(code.svg_inline(light="white"), width="stretch")
-    if own_picture:
-        st.caption(t("share.own_picture"))
     st.code(address, language=None, wrap_lines=True)

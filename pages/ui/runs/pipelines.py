@@ -16,7 +16,7 @@ from model.config import PRESETS, EncoderConfig
 from model.cost import recorded_bytes
 from model.gradients import twin
 from model.loading import untrained
-from model.pipeline import Reader, Reading
+from model.pipeline import Reader, Reading, TextReader
 from model.translator import Task, TranslationTrace, Translator
 from pages.ui.server import in_flight
 from pages.ui.server.cache import forget, of_networks, traces_up_to
@@ -28,6 +28,7 @@ from pages.ui.text import listed, plain, t
 
 FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visitor cannot be read
 _files: dict[str, Hashable] = {}  # of each offered checkpoint, what its files were when a run last looked
+MOST_PIECES = 400  # of a sentence, whatever a network reads: time and memory of a page grow with their square
 MOST_BYTES = 80_000_000  # of traces, 15 tokens about 2.7 MB: one for each of the thirty visitors of a worker
 
 
@@ -51,6 +52,8 @@ def pipeline(name: str) -> Pipeline:
             loaded = learning.after(int(name.partition(AFTER)[2]))
         else:
             loaded = untrained() if name == "untrained" else load(str(folder.resolve()) if folder else name)
+            if folder is not None and isinstance(loaded.reader, TextReader):
+                loaded.reader.max_len = min(loaded.reader.max_len, MOST_PIECES)
             if isinstance(loaded, Translator) and name in offered():
                 loaded = loaded.encoder
         # What is here now stays for good: collecting garbage need not look at it again.

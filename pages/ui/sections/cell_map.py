@@ -19,6 +19,7 @@ from pages.ui.view import View
 
 ABREAST = 3  # maps side by side
 LEAST = 360  # pixels: the height of a map that grows with the screen, where that is low
+LOW = 470  # the height of several maps in a presentation, so that their sentence stands on the first screen
 #: The field of Choice in which a place along each axis is kept.
 FIELDS = {
     "token": "token",
@@ -94,9 +95,8 @@ def draw_map(
     follows: of maps side by side, whether another one names the rows for it, too; on a phone, each for itself. Their
     headings are of one height, so that rows stand beside rows: no equation stands there. spare: the map grows with the
     screen, but for so many pixels that stay free below it. aloud: the sentence is this map's text alternative alone; it
-    is written elsewhere, for several maps. large: it is the
-    picture of the page, with its columns named above, numbers in its cells where they fit, and cells that fill its
-    column.
+    is written elsewhere, for several maps. large: it is the picture of the page, with its columns named above, numbers
+    in its cells where they fit, and cells that fill its column.
     """
     quantity = view.trace.quantity(key)
     shown = view.measure(key)
@@ -241,12 +241,16 @@ def cell_map(
     below: Callable[[], None] | None = None,
     **look: object,
 ) -> None:
-    """One map, and beside it what there is to say `about` its chosen cell: mostly its arithmetic.
+    """One map, and beside it what there is to say `about` its chosen cell: mostly its arithmetic. In a presentation the
+    map alone.
 
     cell: the chosen one, where it is not that of `chosen_cell`. below: draws what stands under the map. look: as for
     `draw_map`.
     """
     cell = cell or chosen_cell(view, key)
+    if view.choice.big and not view.beside(key):  # one picture, as large as the screen lets it
+        draw_map(view, key, sentence, cell=cell, **look)
+        return
     left, right = st.columns([1, 1] if look.get("large") else [3, 2], gap="medium")
     with left:
         draw_map(view, key, sentence, cell=cell, **look)
@@ -271,15 +275,19 @@ def cell_maps(
 ) -> str:
     """Several maps, and the arithmetic of the one in focus: that which was clicked. Returns its key.
 
-    They stand ABREAST side by side; or stacked, as wide maps want it, so many in a row. The chosen cell is outlined in
-    each map with the same axes. sentences: one for each map, or one for all, below them. looks: for each map, as for
-    `draw_map`. first: the map in focus before any was clicked. below: draws what stands under the arithmetic.
+    They stand ABREAST side by side; or stacked, as wide maps want it, so many in a row; in a presentation without the
+    arithmetic. The chosen cell is outlined in each map with the same axes. sentences: one for each map, or one for all,
+    below them. looks: for each map, as for `draw_map`. first: the map in focus before any was clicked. below: draws
+    what stands under the arithmetic.
     """
     named = {_name(key): key for key in keys}
     focused = named.get(view.choice.stage or "", keys[first])
     cell = chosen_cell(view, focused)
     widths = [1.25, 1, 1][: stacked or min(len(keys), ABREAST)]  # the first names the rows
-    left, right = st.columns([3, 2] if stacked or len(widths) == 1 else [sum(widths), 1.5], gap="small")
+    if alone := view.choice.big:  # the pictures, as large as the screen lets them
+        left = st.container()
+    else:
+        left, right = st.columns([3, 2] if stacked or len(widths) == 1 else [sum(widths), 1.5], gap="small")
     with left:
         places = [place for _ in keys[:: len(widths)] for place in st.columns(widths, gap="small")]
     together = isinstance(sentences, str)
@@ -288,7 +296,9 @@ def cell_maps(
         beside = keys[at - at % len(widths)]  # the map that names its rows
         follows = beside != key and view.trace.axes(beside)[-2] == view.trace.axes(key)[-2] if len(widths) > 1 else None
         outlined = cell if view.trace.axes(key) == view.trace.axes(focused) else None
-        look = {"aloud": together, **(looks[at] if looks else {})}
+        look = {"aloud": together, "height": LOW if together and view.choice.big else None} | (
+            looks[at] if looks else {}
+        )
         with place:
             draw_map(view, key, sentence, cell=outlined, focus=True, keys=key == focused, follows=follows, **look)
             if view.beside(key):
@@ -296,10 +306,11 @@ def cell_maps(
     if together:
         with left, st.container(key="reading"):
             st.markdown(sentences)
-    with right:
-        working(view, focused, cell)
-        if below:
-            below()
+    if not alone:
+        with right:
+            working(view, focused, cell)
+            if below:
+                below()
     return focused
 
 

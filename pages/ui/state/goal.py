@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from pages.ui.state.link_values import PLACE, Kind, LinkError, matching, up_to
+from pages.ui.state.link_values import Kind, LinkError, matching, up_to
 
 MOST_OFF, MOST_LEAST, MOST_WORD = 48, 30, 40  # heads; tokens that can be asked for; characters of a word
 
@@ -26,13 +26,11 @@ VALUES: dict[str, tuple[Kind, ...]] = {
     "oneway": (_HUNDREDTHS, _HUNDREDTHS),
     # tokens at least
     "silent": (up_to(MOST_LEAST),),
-    # a layer and a head, from 0; from how many tokens at least it looks elsewhere than at the next one
-    "away": (PLACE, PLACE, up_to(MOST_LEAST)),
 }
 
 
 def goal_code(goal: Goal) -> str:
-    """A task for a link; layers and heads are counted from 1."""
+    """A task for a link."""
     written = (kind.write(value) for kind, value in zip(VALUES[goal.name], goal.values, strict=True))
     return ".".join([goal.name, *written])
 

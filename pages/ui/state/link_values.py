@@ -13,9 +13,9 @@ from model import Edit
 from model.changes import check
 from model.config import DECODER, PRESETS
 from model.graph import graph
+from model.pipeline import MOST_CHARACTERS
 from pages.ui.state import pictures, sketch
 
-MOST_CHARACTERS = 400  # of a sentence
 MOST_EDITS = 16
 MOST_CODE = 8000  # characters of any other value in a link
 MOST_NUMBER = 999_999

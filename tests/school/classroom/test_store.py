@@ -21,8 +21,6 @@ from pages.school.classroom.store import (
     DAY,
     HOUR,
     LETTERS,
-    MOST_PICTURE,
-    MOST_PICTURES,
     UNSAID,
     Ballot,
     Room,
@@ -239,22 +237,6 @@ def test_a_vote_whose_phone_never_heard_that_it_was_kept_is_told_so_after_closin
     lesson.go(Phase.QUESTION)
     assert lesson.vote("1", number=1) is Verdict.KEPT and lesson.vote("1", number=2) is Verdict.CLOSED
     assert votes_of(lesson) == {1: [("1", 2)]}
-
-
-def test_of_kept_pictures_the_last_ones_stay_until_the_class_goes(lesson: Class) -> None:
-    lesson.go(*TO_OPEN)
-    for place in range(MOST_PICTURES + 1):
-        lesson.store.keep_pictures(lesson.code, lesson.key, place % 2, [f"picture {place}", "x" * (MOST_PICTURE + 1)])
-    kept_ones = lesson.store.pictures(lesson.code, lesson.key)
-    assert kept_ones == {
-        number: [f"picture {place}" for place in range(1, MOST_PICTURES + 1) if place % 2 == number]
-        for number in (0, 1)
-    }
-    with pytest.raises(UnknownClassError):
-        lesson.store.pictures(lesson.code, "no key")
-    lesson.store.end(lesson.code, lesson.key)
-    with lesson.store._look() as now:
-        assert not now.execute(select(kept.pictures)).all()
 
 
 def test_a_vote_counts_without_a_word_on_how_sure_it_is(lesson: Class) -> None:
@@ -524,10 +506,9 @@ def test_what_cannot_be_closed_or_deleted_on_a_full_disk_is_said_and_can_be_late
 @pytest.mark.parametrize("how", ["deleted", "forgotten"])
 def test_of_what_is_deleted_nothing_stands_in_the_files(file: Path, how: str) -> None:
     one, worker = of_file(file), Store(f"sqlite:///{file}")
-    secrets = ["a plan of hers", "data:image/png;base64,AAAA", "phone-of-somebody", TAP.shown["ask"]["en"]]
+    secrets = ["a plan of hers", "phone-of-somebody", TAP.shown["ask"]["en"]]
     one.store.plan(one.code, one.key, secrets[0])
-    one.store.keep_pictures(one.code, one.key, 1, [secrets[1]])
-    assert worker.vote(Ballot(one.code, 1, 1, secrets[2], "1", 2)) is Verdict.KEPT
+    assert worker.vote(Ballot(one.code, 1, 1, secrets[1], "1", 2)) is Verdict.KEPT
 
     def found() -> list[str]:
         raw = b"".join(path.read_bytes() for path in file.parent.iterdir())
