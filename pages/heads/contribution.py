@@ -90,5 +90,6 @@ def mixed(view: View, prefix: str) -> None:
     said |= {"token": placed(view.tokens)[strongest], "value": f"{np.linalg.norm(output[strongest]):.2f}"}
     focus = prefix + ("concat" if view.choice.stage == "concat" else "output")
     columns = [Column(prefix + name, word(name)) for name in ("concat", "output")]
-    band(view, "mixed", columns, text("read_mixed", **said), title=word("mixed"), focus=focus)
+    law_of = [column.key for column in columns]
+    band(view, "mixed", columns, text("read_mixed", **said), title=word("mixed"), focus=focus, law_of=law_of)
     working(view, focus, chosen_cell(view, focus))

@@ -10,7 +10,7 @@ from pages.heads.contribution import mixed, needed, written
 from pages.heads.overview import overview
 from pages.ui.page import Page
 from pages.ui.sections.origins import can_be_told, every_head
-from pages.ui.sections.roles import show_role
+from pages.ui.sections.roles import may_have_roles, show_role
 from pages.ui.text import t
 
 EQUATION = (
@@ -41,11 +41,10 @@ class Heads(Page):
             st.info(t("heads.one_token"), icon=":material/info:")
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
-        parts: dict[str, Callable[[], None]] = {
-            "overview": lambda: overview(self, self.prefix, self.row),
-            "roles": lambda: show_role(self),
-            "contribution": self.contribution,
-        }
+        parts: dict[str, Callable[[], None]] = {"overview": lambda: overview(self, self.prefix, self.row)}
+        if may_have_roles(self.choice.pipeline):
+            parts["roles"] = lambda: show_role(self)
+        parts["contribution"] = self.contribution
         if can_be_told(self):
             parts["origins"] = lambda: every_head(self)
         return parts

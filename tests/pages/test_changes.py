@@ -25,13 +25,11 @@ HEAD = Edit("layers.2.attention.heads", "zero", head=2)
 @pytest.mark.parametrize(
     ("page", "panel", "edit"),
     [
-        ("add_and_norm", "maps", Edit("layers.2.add_1", "without")),
         ("add_and_norm", "ways", Edit("layers.2.add_1", "without")),
         ("add_and_norm", "values", Edit("layers.2.norm_1", "bypass")),
         ("heads", "written", Edit("layers.2.attention.output", "zero")),
         ("feed_forward", "maps", Edit("layers.{l}.ffn.activation", "set", -50.0, neuron=9)),
         ("feed_forward", "curve", Edit("layers.2.ffn.activation", "set", -50.0, neuron=9)),
-        ("feed_forward", "alone", Edit("layers.2.ffn.output", "zero")),
         ("attention", "map", Edit("layers.2.attention.weights", "zero", head=2)),
         ("layers", "origin", Edit("layers.4.attention.weights", "zero", head=2)),
     ],

@@ -125,7 +125,8 @@ def test_no_style_asks_for_a_colour_that_only_components_are_told() -> None:
     rules = re.sub(r"/\*.*?\*/", "", assets.STYLE.read_text("utf-8"), flags=re.DOTALL).split("}")
     asking = [rule for rule in rules if "var(--st-" in rule]
     assert asking and all(
-        rule.partition("{")[0].strip().startswith((".navbar ", ".lit ", ".sentence")) for rule in asking
+        rule.partition("{")[0].strip().startswith((".navbar ", ".lit ", ".sentence", ".chart, .arithmetic", ".facts "))
+        for rule in asking
     )
 
 

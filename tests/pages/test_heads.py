@@ -70,8 +70,8 @@ def test_links_of_before_open_the_nearest_tab_without_a_remark(panel: str, pictu
     assert [chart["key"] for chart in charts(app)] == [f"heads.{name}" for name in pictures] and not app.warning
 
 
-def test_the_pages_tabs_are_four_and_of_one_token_three() -> None:
-    for link, tabs in (({"s": SENTENCE}, TABS), ({"input": "flat"}, TABS[:3])):
+def test_of_a_network_without_measured_roles_and_of_one_token_there_are_fewer_tabs() -> None:
+    for link, tabs in (({"s": SENTENCE}, TABS), ({"input": "flat"}, ("overview", "contribution"))):
         (pills,) = [pills for pills in open_page("heads", **link).pills if pills.key == "heads.panel"]
         assert pills.options == [catalogue("en")[f"heads.panel_{tab}"] for tab in tabs]
 

@@ -92,7 +92,6 @@ PAGES: tuple[PageRow, ...] = (
         "add_and_norm",
         "layer",
         shown_of=LAYER,
-        but=(Part("ablation", ()),),
     ),
     PageRow(
         "feed_forward",

@@ -123,6 +123,7 @@ def band(
         figure(view.trace, drawn, view.token),
         sentence,
         title=title,
+        quantity=view.trace.quantity(focus) if focus else None,
         table=lambda: pd.concat([one.table(z, view.named) for one, z in zip(columns, drawn, strict=True)], axis=1),
         on_pick=choose,
         shows=widest(measures).on(Axis("", view.named), Axis("")),

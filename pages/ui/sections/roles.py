@@ -28,6 +28,14 @@ def source(pipeline: str) -> str:
     return str(offered().get(pipeline, pipeline))
 
 
+def may_have_roles(pipeline: str) -> bool:
+    """Whether the roles of its heads were measured, or can be: those of an offered checkpoint."""
+    try:
+        return pipeline in offered() or head_roles(source(pipeline)) is not None
+    except WeightsError:
+        return True  # there are some, which cannot be read
+
+
 def say_absent(section: str, pipeline: str) -> None:
     """That nothing was measured; of a checkpoint also how to do it. section: whose words are shown."""
     if pipeline in offered():
