@@ -29,7 +29,7 @@ from pages.ui.figures import (
     tiles,
 )
 from pages.ui.figures.base import TO_THE_NEAREST, grid, label, outline, unseen, words_at
-from pages.ui.figures.matrices import heatmap_parts
+from pages.ui.figures.matrices import SLANT, heatmap_parts
 from pages.ui.figures.theme import SMALL, font_size, scaled
 from pages.ui.text import catalogue, language, plain
 from pages.ui.text.numbers import written
@@ -224,8 +224,18 @@ def _map(
     row_height = min(scaled(A_ROW), height // (len(values) + 3))
     height = min(height, scaled(70) + row_height * len(values) + 60)
     traces, layout = heatmap_parts(
-        values, rows, columns, scale=scale, square=False, height=height, limit=limit, gaps=values.shape[1] <= 64
+        values,
+        rows,
+        columns,
+        scale=scale,
+        square=False,
+        height=height,
+        limit=limit,
+        gaps=values.shape[1] <= 64,
+        corner="" if columns.labels else None,
     )
+    if columns.labels:  # each has its name, also a long one between Chinese signs
+        layout["xaxis"]["tickangle"] = SLANT
     if numbered and max(values.shape) <= MOST_NUMBERED:
         digits = 2 if scale == "share" else 1
         least = LEAST_NUMBER if scale == "share" else 0.0
@@ -236,7 +246,7 @@ def _map(
         if values.shape[1] <= 64:
             signs = [COVERED if counts is None or not counts[j] else "●" * int(counts[j]) for _, j in cells]
             traces.append(_marks(cells[:, ::-1], ACCENT, signs))
-        layout["shapes"] = [frame(*cells.min(0), *cells.max(0)), *layout.get("shapes", ())]
+        layout["shapes"] = [_row(*cells.min(0), *cells.max(0)), *layout.get("shapes", ())]
     if options is not None and (options >= 0).any():
         cells = np.argwhere(options >= 0)
         names = [label(columns.labels[j]) if columns.labels else "" for _, j in cells]
@@ -245,6 +255,12 @@ def _map(
         layout |= TO_THE_NEAREST
     layout["shapes"] = [*layout.get("shapes", ()), *frames]
     return figure_of(traces, layout)
+
+
+def _row(*corners: int) -> dict:
+    """A frame round cells of a row. Its middle is on no column, whose name would else be marked as the chosen one."""
+    top, left, bottom, right = map(float, corners)
+    return frame(top, left, bottom, right + 0.01)
 
 
 def _in_a_cell(value: float, digits: int) -> str:
@@ -307,7 +323,7 @@ def row_behind(look: Look, height: int) -> Drawn:
     """The weights of the head, with a frame round what stands behind the token."""
     i, n = look.token, len(look.case.tokens)
     tokens = Axis("", look.case.tokens)
-    figure = _map(look.of_head("weights"), tokens, tokens, height, frames=[frame(i, i + 1, i, n - 1)])
+    figure = _map(look.of_head("weights"), tokens, tokens, height, frames=[_row(i, i + 1, i, n - 1)])
     return Drawn(title_of("weights"), figure, look.where)
 
 
