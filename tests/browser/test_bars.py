@@ -14,13 +14,13 @@ CHARTS = [
     ("tokens", "panel=neighbours", (None,)),
     ("answer", "hidden=5", ("output",)),
 ]
-# The middle of a bar (or box) of a chart, the wanted one or the last: which it is, and where on the screen.
+# The middle of a bar of a chart, the wanted one or the last: which it is, and where on the screen.
 BAR = """(chart, wanted) => {
     const {left, top} = chart.getBoundingClientRect(), {xaxis, yaxis} = chart._fullLayout;
-    const trace = chart._fullData.find(trace => trace.type === 'bar' || trace.type === 'box');
+    const trace = chart._fullData.find(trace => trace.type === 'bar');
     const all = chart.calcdata[trace.index], place = Math.min(wanted, all.length - 1), bar = all[place];
-    const along = trace.type === 'box' ? bar.pos ?? bar.x : (bar.p0 + bar.p1) / 2;
-    const far = trace.type === 'box' ? bar.med : (bar.s0 + bar.s1) / 2;
+    const along = (bar.p0 + bar.p1) / 2;
+    const far = (bar.s0 + bar.s1) / 2;
     const [x, y] = trace.orientation === 'h' ? [far, along] : [along, far];
     return {place, x: left + xaxis._offset + xaxis.l2p(x), y: top + yaxis._offset + yaxis.l2p(y)};
 }"""
@@ -32,9 +32,9 @@ def test_the_mouse_on_a_bar_gives_that_bar(page: Page, app_url: str, name: str, 
     page.goto(f"{app_url}/{name}?{QUERY}&{link}")
     wait_for_title(page, name)
     for which, field in enumerate(fields):
-        charts = page.locator(".js-plotly-plot").filter(has=page.locator(".barlayer path, .boxlayer path"))
+        charts = page.locator(".js-plotly-plot").filter(has=page.locator(".barlayer path"))
         chart = charts.nth(which)
-        chart.locator(".barlayer path, .boxlayer path").first.wait_for(state="attached")
+        chart.locator(".barlayer path").first.wait_for(state="attached")
         chart.scroll_into_view_if_needed()
         bar = chart.evaluate(BAR, 2 + which)
         page.mouse.move(bar["x"], bar["y"])

@@ -191,3 +191,15 @@ def test_a_click_on_a_chart_that_takes_none_is_no_error(page: Page, app_url: str
     page.wait_for_function("chart => chart.clicked", arg=chart.element_handle())
     page.wait_for_timeout(200)
     assert not errors
+
+
+def test_a_cell_says_its_weight_in_two_decimals_where_that_fits(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    numbers = page.locator(".heatmap-label text")
+    numbers.first.wait_for()
+    weights = page.locator(".js-plotly-plot").first.evaluate("chart => chart.data[0].z.flatMap(row => [...row])")
+    shown = [f"{weight:.2f}".removeprefix("0") for weight in weights if weight >= 0.005]
+    assert numbers.all_text_contents() == shown
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(numbers).to_have_count(0)

@@ -11,7 +11,6 @@ from model import load
 from model.analysis import cosine_similarity
 from pages.school.questions.attention import best_fit, without_root
 from pages.school.questions.case import Case
-from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
 from tests.model.test_checkpoint_answers import network_in
 from tests.model.test_disentangled import TERMS, odd_settings
@@ -32,14 +31,6 @@ def folder_of(head: str = "ForMaskedLM") -> Path:
     folder = Path(mkdtemp(prefix="deberta-"))
     network_in(folder, "DebertaV2", head, settings)
     return folder
-
-
-@pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("place", range(len(PAGES)), ids=[row.name for row in PAGES])
-def test_every_page_opens(place: int, lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder_of())
-    app = open_page(PAGES[place].name, lang=lang, model=name, s=SENTENCE, layer="2", head="3")
-    assert app.selectbox(key="model").value == name and not app.warning
 
 
 @pytest.mark.parametrize("stage", TERMS)

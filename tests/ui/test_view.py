@@ -12,7 +12,7 @@ import pytest
 import streamlit as st
 
 from pages.ui import view
-from pages.ui.figures import Axis, Figure, bars, grouped_bars, heatmap, lines, spreads
+from pages.ui.figures import Axis, Figure, bars, grouped_bars, heatmap, lines
 from pages.ui.figures.base import MOST_NAMED
 from pages.ui.frame import exports
 from pages.ui.state import sketch
@@ -89,12 +89,6 @@ def test_a_table_holds_every_series_under_its_name() -> None:
     assert {name: table[name].tolist() for name in table} == {"in": [1, 2], "out": [3, 4]}
     table = exports.figure_table(lines(np.array([[1, 2], [3, 4]]), ["in", "out"], Axis("layer", ["1", "2"]), "length"))
     assert {name: table[name].tolist() for name in table} == {"in": [1, 2], "out": [3, 4]}
-
-
-def test_a_table_of_boxes_holds_their_five_numbers() -> None:
-    values = np.arange(101.0)[None]
-    table = exports.figure_table(spreads({"Q": values}, Axis("token", ["it"]), "value", ["#111111"]))
-    assert table.loc["it"].tolist() == [5, 25, 50, 75, 95]
 
 
 @pytest.mark.parametrize(("mode", "ground"), [("light", "#ffffff"), ("dark", "#0f1420")])

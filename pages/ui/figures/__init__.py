@@ -33,7 +33,6 @@ from pages.ui.figures.curves import (
     grouped_bars,
     lines,
     outlines,
-    spreads,
     strips,
     undivided,
     waterfall,
@@ -48,7 +47,6 @@ from pages.ui.figures.matrices import (
     heatmap,
     thumbnails,
     tiles,
-    wide_heatmap,
     worded,
 )
 from pages.ui.figures.points import attention_lines, paths, queries_and_keys, scatter

@@ -244,17 +244,6 @@ def grouped_bars(
     return figure_of(traces, layout | {"barmode": "relative" if stacked else "group", "bargap": GAP})
 
 
-def spreads(series: Mapping[str, np.ndarray], names: Axis, value_title: str, colours: Sequence[str]) -> Figure:
-    """For each row of each table (row, value) a box: its middle half, its median, and whiskers from 5 % to 95 %."""
-    traces = []
-    for (title, values), colour in zip(series.items(), colours, strict=True):
-        low, q1, median, q3, high = np.quantile(values, [0.05, 0.25, 0.5, 0.75, 0.95], axis=1).astype(np.float32)
-        box = {"lowerfence": low, "q1": q1, "median": median, "q3": q3, "upperfence": high}
-        drawn = {"name": label(title), "marker": {"color": colour}, "line": {"width": 1.5}}
-        traces.append(dict(type="box", x=np.arange(len(values)), **box, **drawn))
-    return figure_of(traces, _named(series, names, value_title) | {"boxmode": "group"})
-
-
 def outlines(
     series: Mapping[str, np.ndarray],
     value_title: str,

@@ -262,19 +262,6 @@ def _above(words: str, x: float) -> dict:
     return {"text": words, "showarrow": False, "font": {"size": font_size() + 1}, **place}
 
 
-def wide_heatmap(values: np.ndarray, rows: Axis, title: str, *, limit: float | None = None) -> Figure:
-    """A heatmap with far more columns than can be named: a column's number, from 1 on, stands in the hover.
-
-    values: (row, column). title: of the columns.
-    """
-    height = min(640, 96 + scaled(max(len(values), 2) * 15))
-    look = {"square": False, "thin": False, "height": height}
-    traces, layout = heatmap_parts(values, rows, Axis(title), limit=limit, **look)
-    layout["xaxis"]["showticklabels"] = False
-    layout["xaxis"]["title"]["standoff"] = font_size() + 8  # without tick labels it would lie on the cells
-    return figure_of(traces, layout)
-
-
 def in_blocks(values: np.ndarray, down: int, across: int) -> np.ndarray:
     """(…, n, m) with one cell for each block of `down` × `across`: of all its cells the one furthest from 0."""
     if down == across == 1:

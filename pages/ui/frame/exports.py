@@ -31,7 +31,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNOREC
 def figure_table(drawn: Figure) -> pd.DataFrame:
     """The numbers of a picture with the names on its axes.
 
-    Of a heatmap its cells; of bars, boxes and lines over common places a column for each series; of points and
+    Of a heatmap its cells; of bars and lines over common places a column for each series; of points and
     whatever else a row for each, with both its numbers.
     """
     figure = drawn.checked()
@@ -62,10 +62,6 @@ def _series(figure: go.Figure) -> Iterator[tuple[str, pd.Series]]:
         name = trace.name or f"value {number}"
         if trace.name and trace.showlegend is False:  # the same series in another run
             name += f" · {plain('change.other_run')}"
-        if trace.type == "box":
-            for part in ("lowerfence", "q1", "median", "q3", "upperfence"):
-                yield f"{name} · {part}", pd.Series(np.asarray(trace[part]), np.asarray(trace.x))
-            continue
         x, y = np.asarray(trace.x), np.asarray(trace.y)
         places, values = (y, x) if _lies(trace) else (x, y)
         yield name, pd.Series(values, places)
