@@ -26,7 +26,7 @@ from pages.ui.frame.line import EXAMPLES
 from pages.ui.state import choice, pictures, sketch
 from pages.ui.state.choice import FIELDS, Choice, Field
 from pages.ui.state.goal import GOAL
-from pages.ui.state.link_values import AMOUNT, DRAWING, EDITS, HIDDEN, IDS, NAME, PLACE, TEXT
+from pages.ui.state.link_values import DRAWING, EDITS, HIDDEN, IDS, NAME, PLACE, TEXT
 from pages.ui.state.offered import offered
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import at_page, turn_to
@@ -117,8 +117,6 @@ def written_well(field: Field, dice: Random) -> str:
         return dice.choice(SENTENCES)
     if field.kind is DRAWING:
         return sketch.to_code(ink(dice))
-    if field.kind is AMOUNT:
-        return dice.choice(AMOUNTS + NO_AMOUNTS)
     if field.kind is NAME:
         return dice.choice(names(field.name))
     if field.kind is PLACE:

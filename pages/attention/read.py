@@ -3,7 +3,7 @@
 import numpy as np
 
 from model.analysis import placed
-from pages.ui.sections.sentences import of_sentences
+from pages.attention.sentences import of_sentences
 from pages.ui.text import t
 from pages.ui.view import View
 

@@ -57,8 +57,7 @@ def known(view: Writing) -> str:
     if role.name not in ALIGNED:
         return t("translation.not_aligned", role=measured_role(role))
     said = {"role": role_in_words(role), "count": f"{role.count:,}", "margin": f"{100 * role.margin:+.0f}"}
-    told = t("translation.known", **said)
-    return told if role.clear else f"{told} {t('translation.known_little')}"
+    return t("translation.known" if role.clear else "translation.known_little", **said)
 
 
 def aligning(role: Role) -> float:
@@ -90,5 +89,3 @@ def measured(view: Writing) -> None:
         on_pick=lambda row, column: select(layer=row, head=column),
         still=True,
     )
-    best = {"layer": layer, "head": head}
-    st.button(plain("translation.take_best"), key="translation.best", on_click=select, kwargs=best)

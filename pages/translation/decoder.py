@@ -7,7 +7,6 @@ from model.analysis import leaking, softmax
 from model.graph import Quantity
 from pages.attention.maps import attention_step
 from pages.attention.read import STEPS
-from pages.translation.tampering import tampering
 from pages.translation.writing import Writing, next_words
 from pages.ui.figures import ACCENT, AFTER, Axis, grouped_bars
 from pages.ui.frame.changes_bar import quantity_in_words
@@ -20,19 +19,16 @@ from pages.ui.text import plain, t
 from pages.ui.text.numbers import percent
 
 SIDE = "decoder."
-BLOCKS = ("embedding", "attention", "cross", "ffn", "next", "changes")
+BLOCKS = ("embedding", "attention", "cross", "ffn", "next")
 
 
 def inside(view: Writing) -> None:
-    """One part of the decoder at a time, one quantity of it; or what it writes once a part is changed."""
+    """One part of the decoder at a time, and one quantity of it."""
     block = view.choice.block if view.choice.block in BLOCKS else "cross"
     words = [plain(f"translation.block_{name}") for name in BLOCKS]
     either("block", plain("translation.block"), BLOCKS, words, block, label_visibility="collapsed")
     if block == "next":
         next_word(view)
-        return
-    if block == "changes":
-        tampering(view)
         return
     named = {quantity.key.rpartition(".")[2]: quantity for quantity in quantities_of(view, block)}
     usual = "weights" if "weights" in named else [*named][-1]
@@ -108,10 +104,12 @@ def next_word(view: Writing) -> None:
     look = {"label_visibility": "collapsed", "key": "stage.next"}
     stage = either("stage", plain("translation.quantity"), stages, words, view.choice.stage, **look)
     piece = view.trace.written_ids[view.step] if view.choice.output is None else view.choice.output
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        next_words(view, lambda number: select(output=number), t("translation.read_logits"))
-        decoder = view.trace.graph.decoder
-        st.caption(t("translation.tied_apart" if decoder and decoder.own_words else "translation.tied"))
-    with right:
+    decoder = view.trace.graph.decoder
+    matrix = t("translation.tied_apart" if decoder and decoder.own_words else "translation.tied")
+    picture, arithmetic = (st.container(), None) if view.choice.big else st.columns([3, 2], gap="medium")
+    with picture:
+        next_words(view, lambda number: select(output=number), f"{t('translation.read_logits')} {matrix}")
+    if arithmetic is None:
+        return
+    with arithmetic:
         working(view, stage, (view.step, piece))

@@ -17,7 +17,7 @@ from pages.ui.state.link import select
 from pages.ui.text import plain, t
 
 PARTS = {"writing": one_step, "search": search, "alignment": alignment, "inside": inside}
-FORMER = {"changes": {"panel": "inside", "block": "changes"}}
+FORMER = {"changes": "inside"}
 
 
 class Translation(Writing):

@@ -21,6 +21,8 @@ text, word = texts_of("translation")
 def search(view: Writing) -> None:
     """The tree, and below it the translations that came of it."""
     tree(view)
+    if view.choice.big:
+        return
     left, right = st.columns([3, 2], gap="medium")
     with left:
         found(view)
@@ -61,12 +63,13 @@ def tree(view: Writing) -> None:
             "score": f"{score(node.log_probability, len(node.ids)):.2f}",
         }
         late = node.fate == "dropped" and vocabulary[node.ids[-1]] == "[SEP]"
+        fate = word(f"fate_{'late' if late else node.fate}", **said)
         return Branch(
             column=step,
             row=node.rank,
             parent=None if parent is None else parent.rank,
             text=vocabulary[node.ids[-1]],
-            hover=word(f"hover_{'late' if late else node.fate}", **said),
+            hover=word("hover", fate=fate, **said),
             fate=node.fate,
             on_path=node.ids == view.written.ids[: step + 1],
         )
@@ -133,10 +136,9 @@ def greedy_or_beam(view: Writing) -> str:
     said |= {"best": best.text, "best_p": f"{best.log_probability:.2f}", "alpha": f"{LENGTH_PENALTY:g}"}
     if greedy.ids == best.ids:
         return text("greedy_same", **said)
-    if greedy.log_probability < best.log_probability:
-        sentence = text("greedy_missed", **said)
-        return f"{sentence} {text('greedy_missed_for_score', **said)}" if greedy.score > best.score else sentence
-    return text("greedy_likelier" if greedy.score <= best.score else "greedy_lost", **said)
+    likelier = greedy.log_probability < best.log_probability
+    why = "missed" if likelier else "likelier" if greedy.score <= best.score else "lost"
+    return f"{text('greedy_other', **said)} {text(f'greedy_{why}', **said)}"
 
 
 def penalty(view: Writing) -> None:

@@ -28,10 +28,9 @@ from pages.ui.text.numbers import percent
 from pages.ui.view import ARROWS, go_on
 
 CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.weights"
-#: Without one of these, what a step looked at in the source reaches nothing.
-THROWN_AWAY = ("decoder.layers.{l}.cross.output", "decoder.layers.{l}.cross.heads")
 LIKELIEST = 5
 LEAST = 0.02  # what gets less has no line
+POOR = 0.4  # below this mean probability a translation is called so
 SECONDS = 1.2  # that a step stays on the screen while they are played
 text, word = texts_of("translation")
 
@@ -174,9 +173,9 @@ def likelihood(view: Writing, written: Translation) -> str:
     each = np.exp(own)
     least = view.begun + int(each.argmin())
     mean = float(np.exp(np.mean(own)))
-    kind = "sure" if mean >= 0.6 else "unsure" if mean >= 0.4 else "poor"
     piece, p = written.tokens[least], float(np.exp(written.steps[least]))
-    said = text(kind, mean=f"{mean:.0%}", piece=piece, least=percent(p), step=least + 1)
+    said = text("poor") + " " if mean < POOR else ""
+    said += text("sure", mean=f"{mean:.0%}", piece=piece, least=percent(p), step=least + 1)
     if "[UNK]" in written.tokens:
         said += " " + text("unknown")
     if written.tokens[-1] != "[SEP]":
@@ -243,7 +242,6 @@ def lines(view: Writing) -> None:
         differs=looks[0].differs,
     )
     best = int(taken.argmax())
-    unread = {row.replace("{l}", place) for row in THROWN_AWAY for place in ("{l}", str(layer))}
     said = {
         "step": step + 1,
         "steps": steps,
@@ -263,10 +261,9 @@ def lines(view: Writing) -> None:
     words = [*source, *view.trace.target_tokens[: step + 1]]
     sides = ["source"] * len(across) + ["target"] * (step + 1)
     table = pd.DataFrame({"side": sides, "weight": [*across, *back[: step + 1]]}, index=words)
-    first = "read_first_step" if view.pipeline.pair is None else "read_first_step_alone"
-    sentence = text("read_step" if step else first, **said)
-    if any(edit.operation == "zero" and edit.key in unread and edit.head in (None, head) for edit in view.trace.edits):
-        sentence += " " + text("read_thrown_away")
+    sentence = text("read_step", **said)
+    if step == 0 and view.pipeline.pair is None:
+        sentence += " " + text("read_begin", **said)
     if said["piece"] == "[SEP]":
         sentence += " " + text("read_end")
     shows = replace(looks[0], values=table["weight"].to_numpy()).on(Axis("", words))
@@ -296,10 +293,8 @@ def next_words(view: Writing, choose: Callable[[int], None] | None = None, sente
     best, names = vocabulary[int(p.argmax())], Axis(word("next_axis"), [vocabulary[i] for i in ids])
     said = {"piece": vocabulary[taken], "share": percent(float(p[taken])), "rank": place, "best": best}
     if not sentence:
-        given = view.step < view.begun
-        sentence = text("read_next" if place == 1 else "read_given" if given else "read_not_first", **said)
-        unmasked = any(edit.operation == "unmasked" for edit in view.trace.edits)  # rows see more than they did then
-        if place > 1 and not given and view.choice.beam and view.shows == "changed" and not unmasked:
+        sentence = text("read_next" if place == 1 else "read_not_first", **said)
+        if place > 1 and view.step >= view.begun and view.choice.beam:
             sentence += " " + text("beam_decides")
     view.picture(
         "next",

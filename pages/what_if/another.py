@@ -13,14 +13,7 @@ from pages.ui.text import plain
 from pages.what_if.experiment import Experiment, effect_map, text, word
 
 #: What can be taken from there; "stream" is the vector that goes into a layer.
-TAKEN = ("stream", "attention.output", "ffn.output", "Q", "K", "V", "heads", "ffn.activation")
-
-
-def key_of(lab: Experiment, what: str, layer: int) -> str:
-    """The key of a quantity in a layer."""
-    if what == "stream":
-        return lab.view.trace.graph.stream(layer)[0]
-    return f"layers.{layer}.{what if '.' in what else f'attention.{what}'}"
+TAKEN = ("stream", "attention.output", "ffn.output")
 
 
 def another_input(lab: Experiment) -> None:
@@ -47,7 +40,16 @@ def another_input(lab: Experiment) -> None:
         Axis(word("axis_before_layer" if what == "stream" else "axis_layer"), [str(i + 1) for i in layers]),
         Axis(plain("axis.token"), names),
         [
-            [Edit(key_of(lab, what, i), "patch", token=one, from_token=two, source=source) for one, two in pairs]
+            [
+                Edit(
+                    view.trace.graph.stream(i)[0] if what == "stream" else f"layers.{i}.{what}",
+                    "patch",
+                    token=one,
+                    from_token=two,
+                    source=source,
+                )
+                for one, two in pairs
+            ]
             for i in layers
         ],
         lambda layer, pair: word(place, token=told[pair], layer=layer + 1),

@@ -12,18 +12,21 @@ from cachetools.keys import hashkey
 from model import Edit, EditError, Pipeline, Trace, judged
 from model.sweep import effects
 from pages.ui.figures import GREY, INK, Axis, heatmap
+from pages.ui.figures.base import Figure
 from pages.ui.frame.changes_bar import toggled
 from pages.ui.frame.pickers import pick
 from pages.ui.sections.answers import probabilities
 from pages.ui.sections.patience import patience, waits
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.state.link import select
-from pages.ui.text import plain, texts_of
+from pages.ui.text import plain, t, texts_of
 from pages.ui.text.numbers import decimal, signed
 from pages.ui.view import View
 
 #: What a row of changes is about, in the words of the page: (row, column) -> "layer 4, head 3".
 Where = Callable[[int, int], str]
+#: A figure, and which cell a click on it means.
+Over = tuple[Figure, Callable[[int, int], tuple[int, int]]]
 #: One output, another that it leads, and the place at which the answer is read.
 Number = tuple[int, int, int]
 #: The least that has the strongest colour, so that what does nothing is never bright: a tenth of the probability, and
@@ -102,11 +105,6 @@ class Experiment:
             return False
         return waits(self.view.trace.config, len(self.view.trace.tokens), len(edits), wanted)
 
-    def unlikely(self, trace: Trace) -> bool:
-        """Whether both outputs, whose lead it is, are none that this run would give."""
-        logits = np.atleast_2d(trace["logits"])[self.place]
-        return int((logits > max(logits[self.of], logits[self.against])).sum()) >= LIKELY
-
     def changes(self, edits: Sequence[Edit]) -> tuple[np.ndarray, np.ndarray]:
         """What is measured of each edit alone, and where the likelier of the two outputs then stands, from 1.
 
@@ -174,11 +172,13 @@ def effect_map(
     edits: Sequence[Sequence[Edit | None]],
     where: Where,
     places: Callable[[int, int], dict[str, object]] = lambda row, column: {},
+    over: Callable[[np.ndarray, Sequence[tuple[int, int]]], Over] | None = None,
 ) -> None:
     """A cell for each change: what is measured of it alone. A click makes it (×), another takes it back.
 
     edits: (row, column), None where there is none. where: the name of a cell.
-    places: what else of the choice a click sets.
+    places: what else of the choice a click sets. over: draws the effects, with the cells of the changes made, in
+    another way than as a map.
     """
     view = lab.view
     cells = {edit: (row, column) for row, line in enumerate(edits) for column, edit in enumerate(line) if edit}
@@ -195,38 +195,50 @@ def effect_map(
     size = np.where(np.isfinite(values), np.abs(values), -1)
     strongest = tuple(int(i) for i in np.unravel_index(size.argmax(), values.shape))
     lit = on[-1] if on else None if waiting else strongest
+    figure, cell_at = (
+        over(values, on) if over else (as_map(lab, values, rows, columns, lit, on), lambda row, column: (row, column))
+    )
 
-    def change(row: int, column: int) -> None:
+    def change(*clicked: int) -> None:
+        row, column = cell_at(*clicked)
         if (edit := edits[row][column]) is not None:
             select(edits=toggled(edit), **places(row, column))
 
-    drawn = {"square": False, "limit": 1.0 if waiting else limit(lab, values)}
-    scale = "positive" if lab.measure == "moved" else "signed"
-    figure = heatmap(values, rows, columns, scale=scale, cell=lit, clickable=True, **drawn)
-    if waiting:  # cells to click, that say nothing yet
-        grey = {"z": np.zeros_like(values), "colorscale": [[0, GREY], [1, GREY]], "opacity": 0.3}
-        figure.data[0] |= grey | {"showscale": False}
-    # On a light ground, so that it is seen on every colour.
-    cross = {"text": "×", "font": {"size": 22, "color": INK["light"]}, "showarrow": False}
-    cross |= {"bgcolor": "#ffffffcc", "width": 14, "height": 14}
-    figure.layout["annotations"] = [cross | {"x": column, "y": row} for row, column in on]
-    said = text(f"read_map_{lab.measure}", where=where(*strongest), value=lab.told(float(values[strongest])))
     if waiting:
         said = text("read_not_yet")
+        grey = {"z": np.zeros_like(values), "colorscale": [[0, GREY], [1, GREY]], "opacity": 0.3, "showscale": False}
+        if not over:  # cells to click, that say nothing yet
+            figure.data[0] |= grey
     elif not np.nan_to_num(values).any():
         said = text("read_no_effect", number=word(f"number_{lab.measure}"))
     else:
-        said += standing(lab, values, on, where) + hardly(lab, values)
-        if not np.isfinite(values).all():
-            said += " " + text("read_blank")
-    view.picture(name, figure, said, values=values, title=titled(lab, name), on_pick=change, still=True)
+        said = text("read_map", where=where(*strongest), value=lab.told(float(values[strongest])))
+        said += hardly(lab, values)
+        if lab.measure != "moved" and not over:
+            said += " " + t("change.sign_colour")
+    title, drawn = word(name, number=word(f"number_{lab.measure}")), {} if over else {"values": values}
+    view.picture(name, figure, said, title=title, on_pick=change, still=True, **drawn)
     if not waiting:
         say_unlikely(lab, rank)
 
 
-def titled(lab: Experiment, name: str) -> str:
-    """The title of a picture of changes, which says what they are measured by."""
-    return word(name, number=word(f"number_{lab.measure}"))
+def as_map(
+    lab: Experiment,
+    values: np.ndarray,
+    rows: Axis,
+    columns: Axis,
+    lit: tuple[int, int] | None,
+    on: Sequence[tuple[int, int]],
+) -> Figure:
+    """The effects as a heatmap, with a cross on each change that is made."""
+    scale = "positive" if lab.measure == "moved" else "signed"
+    look = {"scale": scale, "square": False, "limit": limit(lab, values), "clickable": True}
+    figure = heatmap(values, rows, columns, cell=lit, **look)
+    # On a light ground, so that it is seen on every colour.
+    cross = {"text": "×", "font": {"size": 22, "color": INK["light"]}, "showarrow": False}
+    cross |= {"bgcolor": "#ffffffcc", "width": 14, "height": 14}
+    figure.layout["annotations"] = [cross | {"x": column, "y": row} for row, column in on]
+    return figure
 
 
 def limit(lab: Experiment, values: np.ndarray) -> float:
@@ -249,16 +261,6 @@ def say_unlikely(lab: Experiment, rank: np.ndarray) -> None:
         of, against = lab.names
         said = text("unlikely", n=count, all=int(np.isfinite(rank).sum()), of=of, against=against)
         st.warning(said, icon=":material/trending_down:")
-
-
-def standing(lab: Experiment, values: np.ndarray, made: Sequence[tuple[int, int]], where: Where) -> str:
-    """A sentence more for the last change made of these: its effect alone, and how many of the others do more."""
-    if not made or not np.isfinite(values[made[-1]]):
-        return ""
-    cell, others = made[-1], int(np.isfinite(values).sum()) - 1
-    larger = int((np.abs(values) > abs(values[cell])).sum())
-    said = {"where": where(*cell), "value": lab.told(float(values[cell])), "larger": larger, "all": others}
-    return " " + text("read_made", **said)
 
 
 def at_hidden_word(view: View) -> bool:

@@ -124,16 +124,14 @@ class WhatIf(Page):
             p, before = (probabilities(run, self.lab.place) for run in (self.trace, self.original))
             moved = round(float(np.abs(p - before).sum() / 2), 5)  # what is less comes of rounding
             st.metric(word("moved"), decimal(moved))
-            st.caption(text("moved_help"))
+            st.caption(text("click_bars"))
 
     def lead(self) -> None:
         """How far the one leads the other, before and now."""
         of, against = self.lab.names
         before, now = self.lab.lead(self.original), self.lab.lead(self.trace)
         self.metric(word("lead", of=of, against=against), signed(now), round(now - before, 4))
-        st.caption(text("number", of=of, against=against))
-        if self.lab.unlikely(self.trace):
-            st.warning(text("unlikely_now", of=of, against=against), icon=":material/trending_down:")
+        st.caption(text("click_bars"))
 
     def code(self) -> Sequence[object]:
         return Edit, bind, effects

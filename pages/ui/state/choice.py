@@ -21,7 +21,6 @@ from model.translator import Language
 from pages.ui.state import pictures, sketch
 from pages.ui.state.goal import GOAL, Goal
 from pages.ui.state.link_values import (
-    AMOUNT,
     CLASS,
     CODE,
     DRAWING,
@@ -190,7 +189,6 @@ class Choice:
     several: bool = linked(FLAG, False)  # Answer: hide more than one word
     # What if: what a change does to the answer, or to the lead of `output` over `against`
     measure: str | None = linked(one_of(*MEASURES))
-    amount: float | None = linked(AMOUNT)  # What if: by how much, or at what, something is held
     walk: int | None = linked(PLACE)  # Shapes and cost: the step that is worked out by hand
     lesson: str | None = linked(CODE)  # which lesson: one of ours by its name, or a teacher's own, all of it
     question: str | None = linked(NAME)  # of the lesson: the one that is asked, "end" behind the last

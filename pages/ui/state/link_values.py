@@ -19,7 +19,6 @@ from pages.ui.state import pictures, sketch
 MOST_EDITS = 16
 MOST_CODE = 8000  # characters of any other value in a link
 MOST_NUMBER = 999_999
-MOST_AMOUNT = 100.0
 
 
 class LinkError(ValueError):
@@ -134,7 +133,6 @@ TEXT = Kind(str, read_sentence)
 NAME = matching(r"[\w.]{1,40}")  # of a part of a page or a quantity; a page that has no such part takes its first
 CLASS = Kind(str, read_class)
 CODE = matching(r"[\w-]+")  # a name, or a code in which something longer is packed
-AMOUNT = limited(MOST_AMOUNT)  # by which something is multiplied, or at which it is held
 FLAG = Kind(  # 1 and 0 are what people type by hand
     lambda value: str(value).lower(), lambda text: one_of("true", "false", "1", "0").read(text) in ("true", "1")
 )
