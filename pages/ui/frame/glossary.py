@@ -14,7 +14,6 @@ from model.graph import SIDES, Graph, Quantity
 from model.token_dropout import multiplier
 from pages.ui.components.tables import markdown_table
 from pages.ui.figures import coloured
-from pages.ui.figures.equations import in_words
 from pages.ui.frame.contents import PAGES
 from pages.ui.frame.navigation import page_link
 from pages.ui.text import literal, plain, t
@@ -127,15 +126,6 @@ OWN: tuple[Entry, ...] = (
 )
 
 
-#: Parts of the first layer, as lecture note 000 sums them up: the key, and the text "glossary.for_{name}".
-#: Some networks lack one: what adds no positions has no sum.
-PURPOSES = {
-    "embedding.tokens": "tokens", "embedding.sum": "places", "layers.0.attention.W_Q": "projections",
-    "layers.0.attention.weights": "weights", "layers.0.attention.heads": "heads",
-    "layers.0.attention.output": "output", "layers.0.add_1": "add", "layers.0.norm_1": "norm",
-    "layers.0.ffn.activation": "bend", "layers.0.ffn.output": "ffn",
-}  # fmt: skip
-
 #: Quantities of attention that are shown on Heads, and those on Attention; all others are on Q · K · V.
 ON_HEADS = {"concat", "output"}
 ON_ATTENTION = {"scores", "scaled", "masked", "weights", "heads", "relative", "biased", "Q_R", "K_R"}
@@ -214,7 +204,7 @@ def entries(trace: Trace) -> Iterator[tuple[str, str, str, str]]:
             continue
         symbol, value, name = entry.symbol, entry.value, entry.name
         if entry.name == "root" and (parts := 1 + len(trace.config.distance_terms)) > 1:
-            symbol, value, name = rf"\sqrt{{{parts}\, d_k}}", f"√({parts} · {{d_k}}) = {{root}}", "root_told_apart"
+            symbol, value = rf"\sqrt{{{parts}\, d_k}}", f"√({parts} · {{d_k}}) = {{root}}"
         if entry.name == "b" and "keys" in trace.config.unbiased:
             symbol = r"b_Q,\; b_V"
         if entry.part in trace.config.unbiased:
@@ -247,7 +237,7 @@ def name_of(graph: Graph, quantity: Quantity) -> str:
             if quantity.key == sublayer.norm:
                 return f"{'before' if sublayer.norm_first else 'norm'}_{sublayer.name}"
     if quantity.operation == "input" and "height" in quantity.axes:
-        return "image_colour" if graph.config.channels > 1 else "image"
+        return "image"
     if quantity.key in NARROW and graph.config.d_embedding:
         return NARROW[quantity.key]
     if quantity.key == "embedding.norm" and "embedding.sum" not in graph:
@@ -265,8 +255,6 @@ def name_of(graph: Graph, quantity: Quantity) -> str:
     if quantity.key.startswith("pool.") and quantity.key != "pool.probe":
         return "of_probe"
     path = quantity.key.removeprefix("decoder.").split(".")
-    if quantity.key == "pooler.1" and ("token" in quantity.axes or graph.config.pooling == "mean"):
-        return "pooler_1_each" if "token" in quantity.axes else "pooler_1_mean"
     return "_".join(path[-2:]) if path[0] in ("transform", "pooler") or path[-1] in ("output", "sum") else path[-1]
 
 
@@ -277,12 +265,6 @@ def open_glossary(trace: Trace) -> None:
 
 def _glossary(trace: Trace) -> None:
     st.markdown(t("glossary.purpose"))
-    with st.expander(plain("glossary.what_for"), icon=":material/target:"):
-        there = {trace.graph[key]: name for key, name in PURPOSES.items() if key in trace.graph}
-        parts = [(quantity.numbered(quantity.equation), name) for quantity, name in there.items()]
-        heads = [plain("glossary.equation"), plain("glossary.use")]
-        rows = [(f"${coloured(in_words(equation))}$", t(f"glossary.for_{name}")) for equation, name in parts]
-        st.markdown(markdown_table(heads, rows, ":--|:--"))
     listed = list(entries(trace))
     shown_on = {page for _, page, _, _ in listed}
     for shown in sorted(shown_on, key=ORDER.index):
