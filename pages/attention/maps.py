@@ -19,6 +19,7 @@ from pages.attention.read import (
     shown_places,
     steps_of,
 )
+from pages.attention.sentences import which_sentences
 from pages.attention.why_there import by_hand_or_why
 from pages.ui.figures import Axis, attention_lines, heatmap
 from pages.ui.figures.equations import MEAN_WEIGHTS
@@ -27,7 +28,6 @@ from pages.ui.frame.pickers import bound, either
 from pages.ui.sections.at_once import lines_at_once
 from pages.ui.sections.cell_map import axes, cell_map, chosen_cell, draw_map, field
 from pages.ui.sections.overlay import every_weight, over_heads, over_layers, over_one
-from pages.attention.sentences import which_sentences
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.view import View

@@ -12,10 +12,10 @@ from model.origins import by_kind, by_place, of_reads
 from model.origins import nbytes as nbytes_of_origins
 from model.rule import EVERY
 from model.sources import DISTANCE, Scores, nbytes, of_attention
+from pages.attention import origins
 from pages.attention.one_weight import one_weight
 from pages.ui.figures import Axis, heatmap
 from pages.ui.frame.pickers import either
-from pages.attention import origins
 from pages.ui.sections.sources import MOST_BYTES, in_short, kind_of, layer_of, parts_picture, places_of
 from pages.ui.sections.working import working
 from pages.ui.text import plain, texts_of

@@ -6,10 +6,10 @@ import streamlit as st
 
 from model.analysis import head_pattern
 from model.sublayers import MultiHeadAttention
+from pages.attention.origins import can_be_told, every_head
 from pages.heads.contribution import mixed, needed, written
 from pages.heads.overview import overview
 from pages.ui.page import Page
-from pages.attention.origins import can_be_told, every_head
 from pages.ui.sections.roles import may_have_roles, show_role
 from pages.ui.text import t
 
