@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model.analysis import placed
+from pages.attention.overlay import every_weight, over_heads, over_layers, over_one
 from pages.attention.read import (
     SPECIAL,
     TOLD_APART,
@@ -27,7 +28,6 @@ from pages.ui.figures.theme import scaled
 from pages.ui.frame.pickers import bound, either
 from pages.ui.sections.at_once import lines_at_once
 from pages.ui.sections.cell_map import axes, cell_map, chosen_cell, draw_map, field
-from pages.ui.sections.overlay import every_weight, over_heads, over_layers, over_one
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.view import View

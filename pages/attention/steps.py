@@ -4,13 +4,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.attention.fillers import padding
+from pages.attention.overlay import patch_pair
 from pages.attention.read import TOLD_APART, queries_and_keys, read_step, steps_of
 from pages.attention.why_there import by_hand_or_why
 from pages.ui.components.player import player
 from pages.ui.frame.pickers import either
 from pages.ui.sections.band import Column, band
 from pages.ui.sections.cell_map import chosen_cell
-from pages.ui.sections.overlay import patch_pair
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.view import View

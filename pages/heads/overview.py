@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model.analysis import HeadPattern
+from pages.attention.overlay import every_weight
 from pages.attention.read import attends_most, shown_places
 from pages.heads.contribution import lengths
 from pages.heads.head_patterns import head_patterns
@@ -20,7 +21,6 @@ from pages.ui.figures.theme import scaled
 from pages.ui.frame.pickers import lasting
 from pages.ui.sections.at_once import frame_at_once
 from pages.ui.sections.cell_map import chosen_cell, draw_map, draw_other
-from pages.ui.sections.overlay import every_weight
 from pages.ui.state.link import select
 from pages.ui.text import texts_of
 from pages.ui.view import View

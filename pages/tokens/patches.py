@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from model.digits import BOX, FAINTEST, MIDDLE, SIZE, hold_ink
 from model.hugging_face.images import CheckpointImageReader
+from pages.attention.overlay import pieces_of
 from pages.ui.figures import Axis, Figure, colour_tiles, drawing, heatmap, tiles
-from pages.ui.sections.overlay import pieces_of
 from pages.ui.state import sketch
 from pages.ui.state.link import select
 from pages.ui.text import texts_of

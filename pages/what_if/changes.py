@@ -12,7 +12,7 @@ from model.edits import operations_at
 from model.order import without_positions
 from pages.ui.figures import Axis, over_drawing, token_at
 from pages.ui.frame.pickers import either
-from pages.ui.text import plain
+from pages.ui.text import joined, plain
 from pages.ui.view import View
 from pages.what_if.experiment import (
     Experiment,
@@ -208,8 +208,10 @@ def tokens(lab: Experiment) -> None:
     if way == "swap":
         which_token(view)
     config = view.trace.config
-    counted = way == "remove" and (config.pooling == "mean" or config.patch_head)
-    st.caption(text(f"about_{way}", token=told[view.token]) + f" {text('read_still_counted')}" * counted)
+    said = [text(f"about_{way}", token=told[view.token])]
+    if way == "remove" and (config.pooling == "mean" or config.patch_head):
+        said.append(text("read_still_counted"))
+    st.caption(joined(" ".join(said)))
     change = removed if way == "remove" else swapped
     effect_map(
         lab,

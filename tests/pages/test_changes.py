@@ -68,16 +68,11 @@ def test_a_change_that_does_not_fit_waits_and_the_others_are_made() -> None:
     assert charts(both) == charts(open_page("heads", s=SENTENCE, edits=codes[far,], **link))
 
 
-#: Where a button makes a change.
-SWITCHES = {"panel": "inside", "block": "changes"}
-OFF = edit_code(Edit("embedding.positions", "zero"))
-
-
 def test_no_more_changes_are_made_than_a_link_holds() -> None:
     many = [Edit("layers.5.attention.heads", "scale", 1 + i / 100, head=7) for i in range(MOST_EDITS)]
-    app = open_page("translation", s=SHORT, **SWITCHES, edits="~~".join(map(edit_code, many)))
-    app.button(key="translation.do.0").click().run()
+    app = open_page("home", s=SHORT, edits="~~".join(map(edit_code, many)))
     choice = app.session_state["choice"]
+    assert is_full(choice.edits, (HEAD,)) and not is_full(choice.edits[1:], (HEAD,))
     assert choice.edits == tuple(many) and Choice.from_link(choice.to_link())[0].edits == choice.edits
     assert catalogue("en")["change.full"].format(n=MOST_EDITS) in texts(app)
 
@@ -118,14 +113,6 @@ def test_a_drawing_to_compare_with_that_cannot_be_read_is_said_to_be_none() -> N
     empty = "eNrtwYEAAAAAw6D5U1_hAFUBAAB8BgxAAAE"  # a pad without a stroke
     app = open_page("attention", input="digit", other_ink=empty)
     assert [warning.value for warning in app.warning] == [catalogue("en")["error.other_unread"]]
-
-
-def test_after_the_last_change_is_taken_back_the_next_one_is_seen() -> None:
-    app = open_page("translation", s=SHORT, **SWITCHES, edits=OFF, shown="original")
-    before = charts(app)
-    app.button(key="change.0").click().run()
-    app.button(key="translation.do.1").click().run()
-    assert charts(app) != before and app.session_state["choice"].shown == "changed"
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def test_a_head_gives_words_or_classes(kind: str, monkeypatch: pytest.MonkeyPatc
     [
         ("BertForSequenceClassification", "feed_forward", "neuron", "feed_forward.up"),
         ("BertForSequenceClassification", "feed_forward", "writes", "feed_forward.no_words"),
-        ("BertForSequenceClassification", "what_if", "residuals", "what_if.read_map_moved"),
+        ("BertForSequenceClassification", "what_if", "residuals", "what_if.read_map"),
         ("ViTModel", "feed_forward", "neuron", "neuron.not_measured_yet"),
     ],
 )

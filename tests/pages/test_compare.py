@@ -212,10 +212,6 @@ def test_one_tap_sets_the_twin_beside_it_and_another_input_takes_its_place() -> 
 
 
 def test_what_if_takes_no_vectors_of_the_twin() -> None:
-    app = open_page("what_if", s=DOG, hidden="4", twin="true", panel="heads", stage="patch")
-    assert catalogue("en")["what_if.way_patch"] not in [
-        option for group in app.button_group for option in group.options
-    ]
     assert catalogue("en")["what_if.other_missing"] in texts(
         open_page("what_if", s=DOG, hidden="4", twin="true", panel="patching")
     )

@@ -76,10 +76,7 @@ def test_the_laboratory_takes_places_and_distances_away(monkeypatch: pytest.Monk
         )
         for sentence in ("the cat sat on a [MASK]", "sat cat on the a [MASK]")
     ]  # fmt: skip
-    said = [said_on(app) for app in runs]
-    assert all(catalogue("en")["what_if.positions_and_distances"][:40] in one for one in said)
-    app = open_page("what_if", model=name, s=SENTENCE, panel="inside")
-    assert "temperature 3" in str([figure(app, i) for i in range(len(charts(app)))])
+    assert all(catalogue("en")["what_if.positions_relative"] in str(charts(app)) for app in runs)
 
 
 def test_a_sentence_vector_and_its_cosine_are_shown_as_its_makers_make_them(

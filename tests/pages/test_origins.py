@@ -9,10 +9,9 @@ from streamlit.testing.v1 import AppTest
 from model import Trace
 from model.origins import KINDS, of_reads, shares
 from model.tables import Role, head_roles
-from pages.attention import why_there
-from pages.ui.runs import pipelines
-from pages.attention import origins
+from pages.attention import origins, why_there
 from pages.attention.origins import agreement
+from pages.ui.runs import pipelines
 from pages.ui.text import catalogue
 from tests.pages.opening import charts, numbers, open_page, pre_norm, texts, with_network
 

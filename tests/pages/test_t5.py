@@ -70,4 +70,4 @@ def test_the_answer_is_left_to_a_decoder_and_no_row_of_cls_is_named(monkeypatch:
 def test_the_laboratory_takes_distances_away(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder("ForTokenClassification"))
     app = open_page("what_if", model=name, s=SENTENCE, panel="places")
-    assert catalogue("en")["what_if.positions_only_distances"] in said_on(app)
+    assert catalogue("en")["what_if.positions_relative"] in str(charts(app))

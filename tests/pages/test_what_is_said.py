@@ -54,13 +54,6 @@ def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> N
         ),
         ("attention", {"stage": "scaled"}, ["attention.read_scaled"], "attention.read_even"),
         (
-            "translation",
-            {"edits": "decoder.layers.{l}.cross.output~zero"},
-            ["translation.read_thrown_away"],
-            "error.edits",
-        ),
-        ("translation", {}, [], "translation.read_thrown_away"),
-        (
             "tokens",
             {"panel": "waves", "edits": "embedding.positions~shift~value.10"},
             ["tokens.read_periods"],
