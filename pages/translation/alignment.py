@@ -6,38 +6,22 @@ import streamlit as st
 from model.tables import Role, head_roles
 from pages.translation.writing import CROSS, Writing
 from pages.ui.figures import Axis, heatmap
-from pages.ui.frame.pickers import bound, told_apart
 from pages.ui.sections.cell_map import chosen_cell, draw_map
 from pages.ui.sections.roles import measured_role, role_in_words
 from pages.ui.state.link import select
-from pages.ui.text import literal, plain, t
+from pages.ui.text import plain, t
 
 ALIGNED = ("aligned_next", "aligned")
-STRONG, WEAK = 0.3, 0.1  # shares of attention from which a source word is lit
 
 
 def alignment(view: Writing) -> None:
-    """The map of the chosen head, the sources of the chosen word, and all heads as they were measured."""
-    lit_words(view)
+    """The map of the chosen head, and all heads as they were measured."""
     key = view.key(CROSS)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         draw_map(view, key, sentence(view), cell=chosen_cell(view, key), title=plain("translation.map"))
     with right:
         measured(view)
-
-
-def lit_words(view: Writing) -> None:
-    """The source with the words lit that the chosen step takes most from; under it the target, to choose from."""
-    row = view.trace[view.key(CROSS)][view.choice.head, view.step]
-    words = []
-    for name, share in zip(map(literal, view.trace.tokens), row, strict=True):
-        lit = f"**{name}**" if share >= STRONG else name
-        words.append(f":orange-background[{lit} {share:.0%}]" if share >= WEAK else f":gray[{name}]")
-    st.markdown(" ".join(words))
-    look = bound("translation.word", view.step, lambda step: select(step=step), anew=True)
-    look |= {"format_func": told_apart(view.trace.written).__getitem__, "label_visibility": "collapsed"}
-    st.pills(plain("translation.target"), range(view.steps), **look)
 
 
 def sentence(view: Writing) -> str:

@@ -5,11 +5,10 @@ import pandas as pd
 import streamlit as st
 
 from model.search import LENGTH_PENALTY, Node, score
-from model.translator import Translation
 from pages.translation.writing import Writing, force
 from pages.ui.components.tables import markdown_table
 from pages.ui.figures import Branch, branches
-from pages.ui.frame.pickers import bound, either
+from pages.ui.frame.pickers import either
 from pages.ui.state.link import select
 from pages.ui.text import literal, texts_of
 from pages.ui.text.numbers import percent, written
@@ -28,7 +27,6 @@ def search(view: Writing) -> None:
         found(view)
     with right:
         st.markdown(greedy_or_beam(view))
-        penalty(view)
 
 
 def window(view: Writing, last: int) -> range:
@@ -108,25 +106,20 @@ def telling_apart(one: float, other: float) -> int:
 
 
 def found(view: Writing) -> None:
-    """The sentences that were found as a table, best score first under the penalty chosen, and which is on screen."""
-    alpha = view.choice.penalty / 100
+    """The sentences that were found as a table, best score first, and which is on screen."""
     every = [view.found.greedy, *view.found.beams]
     names = [word("greedy"), *map(str, range(1, len(every)))]
     shown = min(view.choice.beam, len(view.found.beams))
     either("beam", word("beam"), range(len(every)), names, shown, label_visibility="collapsed")
     columns = ["", word("column_translation"), "log P", word("column_pieces"), word("column_score")]
     lines = []
-    for number in sorted(range(len(every)), key=lambda number: -scored(every[number], alpha)):
+    for number in sorted(range(len(every)), key=lambda number: -every[number].score):
         one, mark = every[number], "**" if number == shown else ""
-        numbers = [written(f"{value:.2f}") for value in (one.log_probability, scored(one, alpha))]
+        numbers = [written(f"{value:.2f}") for value in (one.log_probability, one.score)]
         cells = [names[number], literal(one.text), numbers[0], str(len(one.ids)), numbers[1]]
         lines.append([f"{mark}{cell}{mark}" if cell else "" for cell in cells])
     with st.container(key="working.translation.found"):
         st.markdown(markdown_table(columns, lines, ":--|:--|--:|--:|--:"))
-
-
-def scored(one: Translation, alpha: float) -> float:
-    return score(one.log_probability, len(one.ids), alpha)
 
 
 def greedy_or_beam(view: Writing) -> str:
@@ -139,12 +132,3 @@ def greedy_or_beam(view: Writing) -> str:
     likelier = greedy.log_probability < best.log_probability
     why = "missed" if likelier else "likelier" if greedy.score <= best.score else "lost"
     return f"{text('greedy_other', **said)} {text(f'greedy_{why}', **said)}"
-
-
-def penalty(view: Writing) -> None:
-    """A slider for the exponent of the length, and what it decides."""
-    alpha = view.choice.penalty / 100
-    look = bound("translation.penalty", alpha, lambda value: select(penalty=round(100 * value)))
-    st.slider(word("penalty"), 0.0, 2.0, step=0.05, **look)
-    first = max(view.found.beams, key=lambda one: scored(one, alpha))
-    st.markdown(text("read_penalty", alpha=f"{alpha:g}", first=first.text))

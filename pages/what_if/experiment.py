@@ -34,7 +34,6 @@ Number = tuple[int, int, int]
 LEAST = {"moved": 0.1, "lead": 0.4, "judged": 0.1}
 NOBODY = -1  # leads or is led: the number is of one output by itself
 HARDLY = 0.01  # of the probability
-LIKELY = 10  # the place among the answers behind which a word is none that the network would give
 text, word = texts_of("what_if")
 
 
@@ -105,15 +104,11 @@ class Experiment:
             return False
         return waits(self.view.trace.config, len(self.view.trace.tokens), len(edits), wanted)
 
-    def changes(self, edits: Sequence[Edit]) -> tuple[np.ndarray, np.ndarray]:
-        """What is measured of each edit alone, and where the likelier of the two outputs then stands, from 1.
-
-        NaN where it cannot be made there.
-        """
+    def changes(self, edits: Sequence[Edit]) -> np.ndarray:
+        """What is measured of each edit alone; NaN where it cannot be made there."""
         with patience(self.view.trace.config, len(self.view.trace.tokens), len(edits)) as progress:
-            found = _changes(self.view.pipeline, self.view.subject, tuple(edits), self.number, progress)
-        lead, moved, rank = found
-        return (moved if self.measure == "moved" else lead), rank
+            lead, moved = _changes(self.view.pipeline, self.view.subject, tuple(edits), self.number, progress)
+        return moved if self.measure == "moved" else lead
 
 
 def cell_of(head: str, number: Number) -> tuple[int, ...]:
@@ -135,7 +130,7 @@ def _changes(
     number: Number,
     progress: Callable[[float], None],
 ) -> np.ndarray:
-    """(3, edit): the change of the lead, the probability moved, and the rank."""
+    """(2, edit): the change of the lead, and the probability moved."""
     rows = [(edit,) for edit in edits]
     try:
         return _measured(pipeline, subject, rows, number, progress)
@@ -147,7 +142,7 @@ def _of_one(pipeline: Pipeline, subject: Hashable, row: tuple[Edit, ...], number
     try:
         return _measured(pipeline, subject, [row], number)
     except EditError:
-        return np.full((3, 1), np.nan, np.float32)
+        return np.full((2, 1), np.nan, np.float32)
 
 
 def _measured(
@@ -159,9 +154,9 @@ def _measured(
 ) -> np.ndarray:
     if number[1] == NOBODY:
         before, after = judged.effects(pipeline, subject, rows, cell_of(pipeline.config.head, number), progress)
-        return np.stack([after - before, np.abs(after - before), np.ones_like(after)]).astype(np.float32)
+        return np.stack([after - before, np.abs(after - before)]).astype(np.float32)
     found = effects(pipeline, subject, rows, *number, progress=progress)
-    return np.stack([found.change, found.moved, found.rank]).astype(np.float32)
+    return np.stack([found.change, found.moved]).astype(np.float32)
 
 
 def effect_map(
@@ -185,8 +180,7 @@ def effect_map(
     values = np.full((len(edits), len(edits[0])), np.nan, np.float32)
     waiting = lab.waits(list(cells))
     if not waiting:
-        found, rank = lab.changes(list(cells))
-        for cell, effect in zip(cells.values(), found, strict=True):
+        for cell, effect in zip(cells.values(), lab.changes(list(cells)), strict=True):
             values[cell] = effect
     if not waiting and not np.isfinite(values).any():
         st.info(text("nothing_fits"), icon=":material/block:")
@@ -218,8 +212,6 @@ def effect_map(
             said += " " + t("change.sign_colour")
     title, drawn = word(name, number=word(f"number_{lab.measure}")), {} if over else {"values": values}
     view.picture(name, figure, said, title=title, on_pick=change, still=True, **drawn)
-    if not waiting:
-        say_unlikely(lab, rank)
 
 
 def as_map(
@@ -252,15 +244,6 @@ def hardly(lab: Experiment, values: np.ndarray) -> str:
         return ""
     seen = lab.view.says_words and not at_hidden_word(lab.view)
     return " " + text("read_hardly_seen" if seen else "read_hardly")
-
-
-def say_unlikely(lab: Experiment, rank: np.ndarray) -> None:
-    """Warn of a lead that is between two words that the network would not give. rank: (change,), as of `Effects`."""
-    count = int((rank > LIKELY).sum())
-    if lab.measure == "lead" and count:
-        of, against = lab.names
-        said = text("unlikely", n=count, all=int(np.isfinite(rank).sum()), of=of, against=against)
-        st.warning(said, icon=":material/trending_down:")
 
 
 def at_hidden_word(view: View) -> bool:

@@ -218,14 +218,6 @@ def test_a_forced_beginning_is_written_and_can_be_let_go() -> None:
     assert f"**{run_of().translation}**" in said(app) and app.session_state["at"]["forced"] == ()
 
 
-def test_a_larger_penalty_favours_the_longest() -> None:
-    beams = run_of().beams
-    longest = max(beams, key=lambda one: one.log_probability / len(one.ids) ** 2)
-    assert f"“{longest.text}”" in said(opened(panel="search", penalty="200"))
-    likeliest = max(beams, key=lambda one: one.log_probability)
-    assert f"“{likeliest.text}”" in said(opened(panel="search", penalty="0"))
-
-
 # -- inside the decoder --------------------------------------------------------------------------------------------
 
 
@@ -289,15 +281,6 @@ def test_an_alignment_is_claimed_only_where_it_was_measured() -> None:
         assert ("does not point at aligned words" in told) == (not role.name.startswith("aligned"))
         assert f"{percent(role.share)} of places" in told
         assert ("may be chance" in told) == (not role.clear)
-
-
-def test_a_chosen_target_word_lights_its_sources() -> None:
-    app, trace = opened(panel="alignment", step="1"), run_of()
-    app.pills(key="translation.word").set_value(4).run()
-    row = trace["decoder.layers.2.cross.weights"][4, 4]
-    best = row.argmax()
-    assert f":orange-background[**{trace.tokens[best]}** {row[best]:.0%}]" in said(app)
-    assert app.session_state["at"]["step"] == 5
 
 
 # -- changes -------------------------------------------------------------------------------------------------------

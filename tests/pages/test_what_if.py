@@ -1,7 +1,5 @@
 """The laboratory: every effect on the screen is that of the changed run, and changes go with the reader everywhere."""
 
-import re
-
 import numpy as np
 import pytest
 from streamlit.proto.Metric_pb2 import Metric as MetricProto
@@ -118,8 +116,6 @@ def test_what_makes_an_answer_vanish_is_the_brightest_whatever_a_lead_does_meanw
     shown, logits = map_of(app), sweep(text, subject, [[edit]], token=did)["logits"][0]
     assert shown[0, -1] == pytest.approx(leads[1] - leads[0], abs=1e-3)
     assert (logits > max(logits[first], logits[second])).sum() >= 10
-    (warned,) = app.warning
-    assert re.search(r"After \d+ of 56 changes neither “did” nor “.*” is among the ten likeliest", warned.value)
 
 
 def test_no_cell_is_bright_that_does_hardly_anything() -> None:
@@ -183,25 +179,6 @@ def test_changes_of_equal_words_are_told_apart() -> None:
 def test_the_strongest_change_is_named_in_a_sentence() -> None:
     app = open_kind("tokens", stage="remove")
     assert "Largest effect: without “the (6)”, " in texts(app).replace("\\", "")
-
-
-@pytest.mark.parametrize("shown", ["changed", "original", "difference"])
-def test_pictures_show_what_was_asked_for(shown: str) -> None:
-    link = {"s": SENTENCE, "layer": "5", "stage": "scores", "shown": shown}
-    app = open_page("attention", **link, edits=edit_code(OFF))
-    key = "layers.4.attention.scores"
-    changed, plain = pipelines.run("text", SENTENCE, (OFF,))[key][0], pipelines.run("text", SENTENCE)[key][0]
-    wanted = {"changed": changed, "original": plain, "difference": changed - plain}[shown]
-    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), wanted, atol=1e-5)
-
-
-def test_without_positions_the_order_of_words_makes_no_difference() -> None:
-    text, none = pipelines.pipeline("text"), Edit("embedding.positions", "zero")
-    one, other = (text(sentence, edits=[none]) for sentence in ("我爱你。", "你爱我。"))
-    for here, there in ((1, 3), (2, 2), (3, 1)):
-        np.testing.assert_allclose(one["logits"][here], other["logits"][there], atol=1e-3)
-    apart = (text(sentence)["logits"] for sentence in ("我爱你。", "你爱我。"))
-    assert np.abs(np.subtract(*(logits[2] for logits in apart))).max() > 0.1
 
 
 def test_the_masked_picture_masks() -> None:
@@ -297,13 +274,6 @@ def test_what_hardly_moves_is_said_to_hardly_move() -> None:
     app = open_kind("heads", edits="layers.0.ffn.activation~scale~value.1.001~neuron.7")
     assert app.metric[0].delta == "0" and app.metric[0].proto.direction == MetricProto.MetricDirection.NONE
     assert "Hardly anything moved" in texts(app) and "moved most" not in texts(app)
-
-
-def test_small_shares_in_pictures_have_no_e() -> None:
-    app = open_kind("heads", edits="logits~set~value.3")
-    (answer,) = (chart["figure"] for chart in charts(app) if chart["key"] == "what_if.guesses")
-    written = [text for trace in answer["data"] for text in trace.get("text", [])]
-    assert any(text.endswith("→ 8 × 10⁻⁵") for text in written) and not any("e-" in text for text in written)
 
 
 def test_a_drawing_is_shown_without_the_patch_that_was_taken_away() -> None:

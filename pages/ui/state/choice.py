@@ -184,7 +184,6 @@ class Choice:
     why: bool = linked(FLAG, False)  # beside a score: why it is so large, in place of its arithmetic
     hide_special: bool = linked(FLAG, False)  # leave [CLS] and [SEP] out of the pictures
     sublayer: int = linked(up_to(2), 1)  # of Add & Norm: 1 after attention, 2 after the FFN
-    penalty: int = linked(up_to(200, least=0), 60)  # hundredths: how much a longer translation is favoured
     tau: int = linked(up_to(50), 10)  # tenths, Answer: the temperature of a softmax like the network's own
     several: bool = linked(FLAG, False)  # Answer: hide more than one word
     # What if: what a change does to the answer, or to the lead of `output` over `against`
