@@ -15,7 +15,7 @@ from pages.ui.frame.pickers import either
 from pages.ui.sections.cell_map import cell_map
 from pages.ui.sections.working import working
 from pages.ui.state.link import select
-from pages.ui.text import plain, t
+from pages.ui.text import joined, plain, t
 from pages.ui.text.numbers import percent
 
 SIDE = "decoder."
@@ -99,17 +99,12 @@ def meaning(view: Writing, quantity: Quantity) -> str:
 
 def next_word(view: Writing) -> None:
     """From the last vector to the likeliest next pieces; a click works out another one."""
-    stages = ("logits", "answer")
-    words = [plain(f"translation.stage_{name}") for name in stages]
-    look = {"label_visibility": "collapsed", "key": "stage.next"}
-    stage = either("stage", plain("translation.quantity"), stages, words, view.choice.stage, **look)
     piece = view.trace.written_ids[view.step] if view.choice.output is None else view.choice.output
     decoder = view.trace.graph.decoder
     matrix = t("translation.tied_apart" if decoder and decoder.own_words else "translation.tied")
-    picture, arithmetic = (st.container(), None) if view.choice.big else st.columns([3, 2], gap="medium")
-    with picture:
-        next_words(view, lambda number: select(output=number), f"{t('translation.read_logits')} {matrix}")
-    if arithmetic is None:
-        return
-    with arithmetic:
-        working(view, stage, (view.step, piece))
+    left, right = (st.container(), None) if view.choice.big else st.columns([3, 2], gap="medium")
+    with left:
+        next_words(view, lambda number: select(output=number), joined(f"{t('translation.read_logits')} {matrix}"))
+    if right is not None:
+        with right:
+            working(view, "logits", (view.step, piece))

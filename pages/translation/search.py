@@ -43,31 +43,21 @@ def tree(view: Writing) -> None:
     steps = window(view, most - 1)
     nodes = [node for node in considered if len(node.ids) - 1 in steps]
     vocabulary = view.pipeline.target_vocabulary
-    lowest: dict[int, float] = {}  # that was kept in each step
-    for node in nodes:
-        if node.fate != "dropped":
-            step = len(node.ids) - 1
-            lowest[step] = min(node.log_probability, lowest.get(step, np.inf))
 
     def branch(node: Node) -> Branch:
         step, parent = len(node.ids) - 1, by_ids.get(node.ids[:-1])
-        kept = lowest.get(step, node.log_probability)
-        decimals = telling_apart(node.log_probability, kept) if node.fate == "dropped" else 2
         said = {
             "beginning": " ".join(vocabulary[i] for i in node.ids),
             "own": percent(np.exp(node.own)),
-            "log_p": f"{node.log_probability:.{decimals}f}",
-            "lowest": f"{kept:.{decimals}f}",
-            "score": f"{score(node.log_probability, len(node.ids)):.2f}",
+            "log_p": f"{node.log_probability:.2f}",
+            "fate": word(f"fate_{node.fate}", score=f"{score(node.log_probability, len(node.ids)):.2f}"),
         }
-        late = node.fate == "dropped" and vocabulary[node.ids[-1]] == "[SEP]"
-        fate = word(f"fate_{'late' if late else node.fate}", **said)
         return Branch(
             column=step,
             row=node.rank,
             parent=None if parent is None else parent.rank,
             text=vocabulary[node.ids[-1]],
-            hover=word("hover", fate=fate, **said),
+            hover=word("hover", **said),
             fate=node.fate,
             on_path=node.ids == view.written.ids[: step + 1],
         )
@@ -98,11 +88,6 @@ def tree(view: Writing) -> None:
         table=table,
         on_pick=pick,
     )
-
-
-def telling_apart(one: float, other: float) -> int:
-    """With how many decimals, two or more, two numbers read differently; 2 where six do not help."""
-    return next((decimals for decimals in range(2, 7) if f"{one:.{decimals}f}" != f"{other:.{decimals}f}"), 2)
 
 
 def found(view: Writing) -> None:

@@ -198,29 +198,23 @@ def positions(lab: Experiment) -> None:
 
 
 def tokens(lab: Experiment) -> None:
-    """A token taken away, or changed places with the selected one; or its vector off before each layer."""
-    view = lab.view
-    names, told = view.trace.tokens, placed(view.trace.tokens)
-    way = "zero" if len(names) == 1 else way_of(view, ("remove", "swap", "zero"))
-    if way == "zero":
+    """A token taken away, or its vector off before each layer."""
+    names, told, config = lab.view.trace.tokens, placed(lab.view.trace.tokens), lab.view.trace.config
+    if len(names) == 1 or way_of(lab.view, ("remove", "zero")) == "zero":
         each_vector(lab)
         return
-    if way == "swap":
-        which_token(view)
-    config = view.trace.config
-    said = [text(f"about_{way}", token=told[view.token])]
-    if way == "remove" and (config.pooling == "mean" or config.patch_head):
+    said = [text("about_remove")]
+    if config.pooling == "mean" or config.patch_head:
         said.append(text("read_still_counted"))
     st.caption(joined(" ".join(said)))
-    change = removed if way == "remove" else swapped
     effect_map(
         lab,
-        way,
+        "remove",
         Axis("", [" "]),
         Axis(plain("axis.token"), names),
-        [[change(lab, token) for token in range(len(names))]],
-        lambda _, token: word(f"where_{way}", token=told[view.token], other=told[token]),
-        over=None if view.trace.picture is None else partial(over_picture, lab),
+        [[removed(lab, token) for token in range(len(names))]],
+        lambda _, token: word("where_remove", other=told[token]),
+        over=None if lab.view.trace.picture is None else partial(over_picture, lab),
     )
 
 
@@ -243,12 +237,6 @@ def removed(lab: Experiment, token: int) -> Edit | None:
     """Without that token; where the answer is read, a token has to stay."""
     read_there = token == lab.place or token in lab.view.trace.config.read_alone
     return None if read_there else Edit(lab.view.trace.graph.embedded, "remove", token=token)
-
-
-def swapped(lab: Experiment, token: int) -> Edit | None:
-    """That token and the selected one in each other's places."""
-    selected = lab.view.token
-    return None if token == selected else Edit("embedding.tokens", "swap", token=selected, from_token=token)
 
 
 def over_picture(lab: Experiment, values: np.ndarray, on: Sequence[tuple[int, int]]) -> Over:

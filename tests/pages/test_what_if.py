@@ -120,10 +120,10 @@ def test_what_makes_an_answer_vanish_is_the_brightest_whatever_a_lead_does_meanw
 
 def test_no_cell_is_bright_that_does_hardly_anything() -> None:
     link = {"input": "digit"}
-    for panel, stage, name in (("heads", "zero", "heads"), ("input", "swap", "swap")):
+    for panel, stage, name in (("heads", "zero", "heads"), ("input", "remove", "remove")):
         app = open_page("what_if", panel=panel, stage=stage, **link)
         (drawn,) = (chart["figure"]["data"] for chart in charts(app) if chart["key"].endswith(f".{name}"))
-        veil = drawn[name == "swap"]  # over the drawing
+        veil = drawn[name == "remove"]  # over the drawing
         largest = np.nanmax(numbers(veil["z"]))
         assert veil["zmax"] == pytest.approx(max(0.1, largest))
         assert (catalogue("en")["what_if.read_hardly"] in texts(app)) == (largest < 0.01)
@@ -215,7 +215,6 @@ CELLS = [
     ("inside", {}, (6, 1), Edit("layers.1.attention.masked", "window", 1.0)),
     ("inside", {"stage": "pair"}, (6, 2), Edit("layers.{l}.attention.masked", "hide", token=5, looked_at=2)),
     ("tokens", {"stage": "remove"}, (0, 2), Edit("embedding.sum", "remove", token=2)),
-    ("tokens", {"stage": "swap"}, (0, 2), Edit("embedding.tokens", "swap", token=5, from_token=2)),
     ("tokens", {"stage": "zero"}, (4, 3), Edit("layers.3.norm_2", "zero", token=3)),
     ("places", {}, (0, 0), Edit("embedding.positions", "zero")),
     ("places", {}, (3, 0), Edit("embedding.positions", "shift", 10.0)),
@@ -374,7 +373,7 @@ def test_every_place_has_words_and_around_the_layers_its_own(graph: Graph) -> No
     [
         ("heads", {"stage": "patch", "other": "a dog ran ."}),
         ("neurons", {"stage": "set", "amount": "3"}),
-        ("tokens", {"stage": "scale"}),
+        ("tokens", {"stage": "swap"}),
         ("patching", {"stage": "Q", "other": "a dog ran ."}),
     ],
 )
@@ -400,9 +399,7 @@ def test_a_link_to_a_former_tab_opens_its_maps_and_from_there_all_others(former:
         ({"other": "a dog ran ."}, 1, 0),
         ({"s": DOG}, 0, 1),
         ({"panel": "input", "stage": "remove"}, 0, 0),
-        ({"panel": "input", "stage": "swap"}, 0, 1),
         ({"panel": "heads", "block": "inside", "stage": "pair"}, 0, 1),
-        ({"panel": "input", "stage": "swap", "input": "digit"}, 0, 1),
     ],
 )
 def test_words_stand_here_where_none_can_be_hidden_above_and_a_token_is_selected_where_that_changes_something(
