@@ -3,7 +3,7 @@
 import streamlit as st
 
 from model import Edit
-from model.analysis import leaking, softmax
+from model.analysis import softmax
 from model.graph import Quantity
 from pages.attention.maps import attention_step
 from pages.attention.read import STEPS
@@ -47,29 +47,24 @@ def inside(view: Writing) -> None:
 def without_mask(view: Writing) -> None:
     """The chosen head's row with its mask, and as it would be without: what it would take from later words."""
     prefix = view.key(f"{SIDE}layers.{{l}}.attention.")
-    scaled, step = view.trace[f"{prefix}scaled"], view.step
-    free, masked = softmax(scaled[view.head, step]), view.trace[f"{prefix}weights"][view.head, step]
-    later = len(free) - 1 - step
-    said = {"piece": view.trace.written[step], "n": later, "where": view.where()}
-    if later:
-        everywhere = view.trace.over_layers("attention.scaled", SIDE)[..., :-1, :]  # the last has nothing later
-        said |= {"share": percent(float(free[step + 1 :].sum())), "answer": percent(float(free[step + 1]))}
-        said["all"] = percent(float(leaking(everywhere).mean()))
-    names = [plain("translation.with_mask"), plain("translation.without_mask")]
+    free, masked = softmax(view.trace[f"{prefix}scaled"][view.head, view.step]), view.trace[f"{prefix}weights"]
+    later = free[view.step + 1 :]
+    if not later.size:
+        return
+    said = {"piece": view.trace.written[view.step], "where": view.where()}
+    shares = {"share": percent(float(later.sum())), "answer": percent(float(later[0]))}
+    both = {
+        plain("translation.with_mask"): masked[view.head, view.step],
+        plain("translation.without_mask"): free,
+    }
+    read = Axis(plain("translation.read_axis"), view.trace.target_tokens)
     view.picture(
         "leak",
-        grouped_bars(
-            dict(zip(names, (masked, free), strict=True)),
-            Axis(plain("translation.read_axis"), view.trace.target_tokens),
-            plain("attention.weight"),
-            (AFTER, ACCENT),
-            value_range=(0, 1),
-        ),
-        t(f"translation.read_leak{'' if later else '_last'}", **said),
+        grouped_bars(both, read, plain("attention.weight"), (AFTER, ACCENT), value_range=(0, 1)),
+        t("translation.read_leak", **said, **shares),
         title=plain("translation.leak_title"),
         still=True,
     )
-    st.caption(t("attention.mask_is_no_word"))
 
 
 def quantities_of(view: Writing, block: str) -> list[Quantity]:

@@ -29,7 +29,7 @@ def another_input(lab: Experiment) -> None:
     # Its run as it is: what the page shows of it may have words hidden.
     here, there = view.trace.tokens, pipelines.run(view.choice.pipeline, source).tokens
     pairs = [(pair.one, pair.other) for pair in align(here, there) if pair.one is not None and pair.other is not None]
-    layers, place = range(view.trace.graph.layers()), "where_before" if what == "stream" else "where_token"
+    layers = range(view.trace.graph.layers())
     names, told = (
         [names[one] if here[one] == there[two] else f"{names[one]} ← {there[two]}" for one, two in pairs]
         for names in (here, placed(here))
@@ -37,7 +37,7 @@ def another_input(lab: Experiment) -> None:
     effect_map(
         lab,
         "patching",
-        Axis(word("axis_before_layer" if what == "stream" else "axis_layer"), [str(i + 1) for i in layers]),
+        Axis.counted(word("axis_layer"), len(layers)),
         Axis(plain("axis.token"), names),
         [
             [
@@ -52,6 +52,6 @@ def another_input(lab: Experiment) -> None:
             ]
             for i in layers
         ],
-        lambda layer, pair: word(place, token=told[pair], layer=layer + 1),
+        lambda layer, pair: word("where_token", token=told[pair], layer=layer + 1),
         lambda layer, pair: {"layer": layer},
     )

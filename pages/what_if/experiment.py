@@ -66,11 +66,6 @@ class Experiment:
         return cls(view, place, cell[1] if head == "tags" else cell[0], NOBODY)
 
     @property
-    def cell(self) -> tuple[int, ...]:
-        """The number of such an answer: see model/judged.py."""
-        return cell_of(self.view.config.head, self.number)
-
-    @property
     def names(self) -> tuple[str, str]:
         names = self.view.output_names
         return names[self.of], names[self.against]

@@ -83,7 +83,7 @@ def test_an_upload_becomes_the_drawing_or_a_sentence_says_why_not(language: str,
     app.file_uploader(key="upload").upload("photo.heic", READ["HEIC"][1](), "image/heic").run()
     assert app.session_state["choice"].drawing == sketch.from_file(READ["HEIC"][1]())
     drawn = app.session_state["choice"].drawing
-    for name, key in (("a PDF", "drawing_file"), ("1 × 1", "digit_too_small"), ("white", "upload_blank")):
+    for name, key in (("a PDF", "picture_file"), ("1 × 1", "digit_too_small"), ("white", "upload_blank")):
         app.file_uploader(key="upload").upload("file", REFUSED[name][1](), "application/octet-stream").run()
         assert [warning.value for warning in app.warning] == [catalogue(language)[f"error.{key}"]]
         assert app.session_state["choice"].drawing == drawn, "the last drawing stays"

@@ -174,7 +174,7 @@ def test_it_is_refused_in_a_sentence(name: str) -> None:
     with pytest.raises((sketch.DrawingError, DigitError)) as refusal:
         sketch.from_file(make())
     assert refusal.value.reason == reason
-    kind = "drawing" if isinstance(refusal.value, sketch.DrawingError) else "upload" if reason == "blank" else "digit"
+    kind = "picture" if isinstance(refusal.value, sketch.DrawingError) else "upload" if reason == "blank" else "digit"
     for language in LANGUAGES:
         assert len(catalogue(language)[f"error.{kind}_{reason}"]) > 15
 

@@ -240,7 +240,7 @@ def _take_upload() -> None:
     try:
         link.select(drawing=sketch.from_file(file.getvalue()))
     except sketch.DrawingError as error:
-        st.session_state["upload_problem"] = f"error.drawing_{error.reason}"
+        st.session_state["upload_problem"] = f"error.picture_{error.reason}"
     except sketch.DigitError as error:
         blank = error.reason == "blank"
         st.session_state["upload_problem"] = "error.upload_blank" if blank else f"error.digit_{error.reason}"
