@@ -21,7 +21,8 @@ from tests.browser.test_journeys import (
 
 # The contrast of words in pictures, of which axe knows nothing: on the ground of the page, or on that of their bar.
 FAINT = r"""() => {
-    const channels = colour => colour.match(/[\d.]+/g).slice(0, 3).map(Number)
+    const whole = colour => colour.startsWith('color(') ? 255 : 1  // "color(srgb 0.8 0.2 0.5)", of a mixture
+    const channels = colour => colour.match(/[\d.]+/g).slice(0, 3).map(channel => channel * whole(colour))
     const light = colour => channels(colour).map(c => c / 255)
         .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
         .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0)

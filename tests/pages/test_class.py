@@ -453,7 +453,7 @@ def test_the_class_goes_where_its_teacher_leads(classes: Store) -> None:
     app.toggle(key="class.leads").set_value(True).run()
     assert room_of(app, classes).lead.startswith("heads?") and "class=" not in room_of(app, classes).lead
     led = room_of(app, classes).led
-    app.button_group(key="either.layer").set_value(2).run()
+    app.selectbox(key="pick.layer").set_value(2).run()
     assert "layer=3" in room_of(app, classes).lead and room_of(app, classes).led > led
     member = open_page("attention", lang="zh", **{"class": code_of(app)})
     assert catalogue("zh")["class.led"] in texts(member)

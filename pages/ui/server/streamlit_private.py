@@ -40,11 +40,13 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     "stCaptionContainer",
     "stCheckbox",
     "stColumn",
+    "stElementContainer",
     "stElementToolbar",
     "stExpandSidebarButton",
     "stFileUploader",
     "stFileUploaderDropzoneInstructions",
     "stHeader",
+    "stLayoutWrapper",
     "stMain",
     "stMainBlockContainer",
     "stMarkdownContainer",
@@ -90,9 +92,10 @@ IN_PLOTLY = (
     "modebar",
     "p2l",
     "scatterlayer",
-    "textpoint",
     "xaxislayer-above",
+    "xtick",
     "yaxislayer-above",
+    "ytick",
 )
 
 
