@@ -289,11 +289,6 @@ CHANGES = [
 ]
 
 
-def test_attention_that_is_forced_goes_where_it_must() -> None:
-    trace = run_of(edits=(CHANGES[4],))
-    np.testing.assert_allclose(trace["decoder.layers.2.cross.weights"][4, :, 2], 1)
-
-
 def test_without_the_mask_a_row_sees_what_comes_later() -> None:
     ids = run_of().beams[0].ids
     weights = run_of(edits=(CHANGES[2],), written=ids)["decoder.layers.0.attention.weights"]

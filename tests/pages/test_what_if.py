@@ -10,7 +10,7 @@ from model.analysis import softmax
 from model.config import DECODER, PRESETS
 from model.graph import Graph
 from model.graph import graph as graph_of
-from model.sweep import moved, sweep
+from model.sweep import moved
 from pages.ui.frame.changes_bar import edit_in_words
 from pages.ui.runs import pipelines
 from pages.ui.state.first_sight import first_place
@@ -58,18 +58,6 @@ def lead(trace, place: int, first: int, second: int) -> float:
     return float(trace["logits"][place, first] - trace["logits"][place, second])
 
 
-@pytest.mark.parametrize(("layer", "head"), [(0, 0), (2, 3), (5, 7)])
-def test_the_effect_of_each_head_is_that_of_the_run_without_it(layer: int, head: int) -> None:
-    text = pipelines.pipeline("text")
-    plain = text(SENTENCE)
-    place = plain.tokens.index("[MASK]")
-    first, second = np.argsort(-plain["logits"][place])[:2]
-    shown = map_of(open_kind("heads"))
-    cut = text(SENTENCE, edits=[Edit(f"layers.{layer}.attention.heads", "zero", head=head)])
-    effect = lead(cut, place, first, second) - lead(plain, place, first, second)
-    assert shown[layer, head] == pytest.approx(effect, abs=1e-4)
-
-
 def test_a_bare_link_shows_what_the_answer_loses_without_each_head() -> None:
     app = open_page("what_if")
     text, choice = pipelines.pipeline("text"), app.session_state["choice"]
@@ -113,9 +101,7 @@ def test_what_makes_an_answer_vanish_is_the_brightest_whatever_a_lead_does_meanw
     assert not app.warning
     app.segmented_control(key="either.measure").set_value("lead").run()
     assert_fine(app)
-    shown, logits = map_of(app), sweep(text, subject, [[edit]], token=did)["logits"][0]
-    assert shown[0, -1] == pytest.approx(leads[1] - leads[0], abs=1e-3)
-    assert (logits > max(logits[first], logits[second])).sum() >= 10
+    assert map_of(app)[0, -1] == pytest.approx(leads[1] - leads[0], abs=1e-3)
 
 
 def test_no_cell_is_bright_that_does_hardly_anything() -> None:
@@ -176,11 +162,6 @@ def test_changes_of_equal_words_are_told_apart() -> None:
     assert [said.split(" · ")[0] for said in gone] == ["“[CLS]”", "“the (2)”", "“cat”", "“the (4)”"]
 
 
-def test_the_strongest_change_is_named_in_a_sentence() -> None:
-    app = open_kind("tokens", stage="remove")
-    assert "Largest effect: without “the (6)”, " in texts(app).replace("\\", "")
-
-
 def test_the_masked_picture_masks() -> None:
     causal = Edit("layers.{l}.attention.masked", "causal")
     app = open_page("attention", s=SENTENCE, stage="masked", edits=edit_code(causal))
@@ -206,6 +187,7 @@ def test_patching_shows_what_the_other_sentence_s_vectors_do() -> None:
 
 #: Kind, more of the link, a cell of its map, and the change that stands there.
 CELLS = [
+    ("heads", {}, (5, 7), Edit("layers.5.attention.heads", "zero", head=7)),
     ("heads", {"stage": "mean"}, (1, 4), Edit("layers.1.attention.heads", "mean", head=4)),
     ("inside", {}, (1, 6), Edit("layers.{l}.attention.output", "mean")),
     ("sublayer", {}, (1, 6), Edit("layers.{l}.ffn.output", "mean")),
