@@ -77,10 +77,6 @@ def test_every_mask_gets_its_best_guesses_with_the_softmax_of_its_logits(sentenc
     assert len(charts(app)) == len(masks) + 1
 
 
-def test_places_are_listed_as_their_language_lists_them() -> None:
-    assert "3、5 " in texts(open_page("answer", lang="zh", s="我[MASK]你[MASK]。"))
-
-
 def test_a_hidden_word_is_hidden_from_the_encoder_and_from_nobody_else() -> None:
     app = open_page("answer", s=SENTENCE, hidden="3")
     p = softmax(run(SENTENCE, 2)["logits"][2].astype(np.float64))
@@ -161,9 +157,8 @@ def test_a_word_can_be_shown_again_and_then_every_place_sees_itself(sentence: st
     columns = [load("text").reader.vocabulary.index(word) for word in drawn["layout"]["xaxis"]["ticktext"]]
     np.testing.assert_allclose(numbers(drawn["data"][0]["z"]), softmax(trace["logits"])[:, columns], rtol=1e-4)
     easy = (trace["logits"].argmax(axis=1) == trace.ids)[1:-1]  # where the seen word comes first
-    assert ("is easy" in texts(app), "At each of the" in texts(app)) == (easy[2], easy.all())
-    seen = f"At {easy.sum()} of the {len(easy)} visible positions"
-    assert (seen in texts(app), f"at {len(easy) - easy.sum()} it is another" in texts(app)) == (not easy.all(),) * 2
+    assert ("is easy" in texts(app)) == easy[2]
+    assert f"At {easy.sum()} of the {len(easy)} visible positions" in texts(app)
 
 
 @pytest.mark.parametrize(("line", "language"), [("answer", "en"), ("logits", "zh")])
@@ -203,7 +198,6 @@ def test_a_class_is_read_from_the_first_vector(kind: str, language: str) -> None
     choice = app.session_state["choice"]
     trace = pipelines.run(choice.pipeline, choice.subject)
     np.testing.assert_allclose(chart(app)[1], softmax(trace["logits"].astype(np.float64)), rtol=1e-4)
-    np.testing.assert_array_equal(chart(app, 1)[1], trace["logits"])
     assert arithmetic(app, "logits") == pytest.approx(float(trace["logits"].max()), abs=6e-5)
     if kind == "flat":  # two classes: neither is "every other"
         assert chart(app)[0] == [catalogue(language)["common.even"], catalogue(language)["common.odd"]]
