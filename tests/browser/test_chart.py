@@ -201,5 +201,7 @@ def test_a_cell_says_its_weight_in_two_decimals_where_that_fits(page: Page, app_
     weights = page.locator(".js-plotly-plot").first.evaluate("chart => chart.data[0].z.flatMap(row => [...row])")
     shown = [f"{weight:.2f}".removeprefix("0") for weight in weights if weight >= 0.005]
     assert numbers.all_text_contents() == shown
-    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{app_url}/{PAGE}+{'the+dog+saw+a+cat+' * 8}")
+    opened(page, "attention")
+    page.locator(".js-plotly-plot .heatmaplayer").first.wait_for(state="attached")
     expect(numbers).to_have_count(0)

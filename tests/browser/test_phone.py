@@ -41,9 +41,9 @@ SIDEWAYS = r"""chart => [...chart.querySelectorAll('.xtick text')]
     .filter(label => /rotate\((?!0)/.test(label.getAttribute('transform')))
     .map(label => label.textContent)"""
 
-# How much of the page a chart takes below the title of its lower axis.
+# How much of the page a chart takes below its colour bar.
 BELOW = """chart => chart.closest('.chart').getBoundingClientRect().bottom
-    - chart.querySelector('.xtitle').getBoundingClientRect().bottom"""
+    - chart.querySelector('.colorbar').getBoundingClientRect().bottom"""
 
 
 @pytest.fixture

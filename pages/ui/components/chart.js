@@ -73,7 +73,7 @@ function thin(place) {
       const boxes = labels.map(label => label.getBoundingClientRect())
       const slanted = at === 'x' && place.drawn.layout.xaxis.tickangle === SLANT
       if (slanted) for (const [i, box] of boxes.entries()) boxes[i] = { left: box.left, right: box.left + 1.3 * parseFloat(labels[i].style.fontSize) }
-      const turned = at === 'x' && boxes.every(box => box.width <= box.height), gap = turned || slanted ? CLOSE : apart
+      const turned = at === 'x' && boxes.every(box => box.width <= box.height), gap = slanted ? 1 : turned ? CLOSE : apart
       const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])
       const chosen = labels.findIndex(label => label.__data__?.x === middle), kept = boxes[chosen]
       let end = -Infinity
