@@ -56,8 +56,13 @@ def named(view: View, cell: Cell) -> str:
 
 
 def judged(view: View) -> None:
-    """What such a head says of the input, with the arithmetic of the chosen cell, and who wrote it."""
+    """What such a head says of the input, with the arithmetic of the chosen cell, and who wrote it; in a presentation
+    the first alone.
+    """
     draw, cell = asked_of(view)
+    if view.choice.big:
+        draw(view, cell)
+        return
     left, right = st.columns([3, 2], gap="medium")
     with left:
         draw(view, cell)

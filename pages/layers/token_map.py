@@ -48,8 +48,9 @@ def token_map(
     def choose(row: int, column: int) -> None:
         select(token=row, key=column)
 
-    limit = None if drawn.differs else drawn.largest
-    look = {"scale": drawn.scale(scale), "limit": limit, "cell": cell, "clickable": True, "corner": ""}
+    limit, (rows, columns) = None if drawn.differs else drawn.largest, axes
+    corner = "" if rows.title == columns.title else f"{columns.title} →\n{rows.title} ↓"
+    look = {"scale": drawn.scale(scale), "limit": limit, "cell": cell, "clickable": True, "corner": corner}
     figure = heatmap(drawn.values, *axes, **look)
     large = {"numbers": True, "large": True, "wide": True, "grows": LEAST, "below": SENTENCE}
     figure.layout["meta"] = {**figure.layout.get("meta", {}), **large}

@@ -20,12 +20,10 @@ from tests.pages.opening import (
     figure,
     numbers,
     open_page,
-    pre_norm,
     recorded,
     result,
     tables,
     texts,
-    with_network,
 )
 
 SENTENCE = "the dog chased the cat ."
@@ -202,20 +200,6 @@ def test_a_class_is_read_from_the_first_vector(kind: str, language: str) -> None
     if kind == "flat":  # two classes: neither is "every other"
         assert chart(app)[0] == [catalogue(language)["common.even"], catalogue(language)["common.odd"]]
         assert {"en": "every other gets", "zh": "其余的都不到"}[language] not in texts(app)
-
-
-@pytest.mark.parametrize("line", ["answer", "logits"])
-@pytest.mark.parametrize("kind", ["text", "digits"])
-def test_the_arithmetic_of_pre_norm_networks_adds_up(kind: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pipeline = pre_norm(kind)
-    with_network(monkeypatch, pipeline)
-    kind = "sentence" if kind == "text" else "digit"
-    app = open_page("answer", s=SENTENCE, input=kind, hidden="3", token="3", stage=line)
-    trace = pipeline(SENTENCE if kind == "sentence" else app.session_state["choice"].ink)
-    if trace.ids:
-        trace = pipeline(pipeline.reader.hide(trace.ids, [2]))
-    logits = np.atleast_2d(trace["logits"])[2 if trace.ids else 0].astype(np.float64)
-    assert arithmetic(app, line) == pytest.approx((logits if line == "logits" else softmax(logits)).max(), abs=6e-5)
 
 
 @pytest.mark.parametrize("kind", ["sentence", "digit"])

@@ -96,6 +96,9 @@ def test_where_logits_were_changed_nothing_is_said_of_who_wrote_them() -> None:
 def test_the_page_has_both_parts_in_both_languages(language: str) -> None:
     app = open_page("answer", **LINK | {"lang": language}, **WORDS, output="700")
     assert [one["key"] for one in charts(app)] == ["answer.wrote", "answer.heads"]
+    assert chart(app, "wrote")["layout"]["hovermode"] == "y", "a thin bar is hit on all its row"
+    alone = open_page("answer", **LINK | {"lang": language}, **WORDS, big="true")
+    assert [one["key"] for one in charts(alone)] == ["answer.wrote"], "in a presentation"
 
 
 # The tree of parts.
@@ -149,20 +152,10 @@ def test_of_words_each_part_of_an_open_one_is_what_the_lead_loses_without_it(way
     drawn = numbers(chart(app, "wrote")["data"][0]["x"])
     np.testing.assert_allclose(drawn, leads[np.argsort(-np.abs(leads), kind="stable")][: len(drawn)], atol=1e-4)
     network, Z = pipelines.pipeline("text").network, torch.tensor(trace.Z[3])
-    largest = made_of(trace, opened(trace, whole, branch)[-1])[int(np.abs(leads).argmax())]
     with torch.inference_mode():
-        left = network.read_out(Z - torch.from_numpy(largest.value).float())
-    open_one = opened(trace, whole, branch)[-1]
-    with torch.inference_mode():
-        rest = network.read_out(Z - torch.from_numpy(open_one.value).float())
+        rest = network.read_out(Z - torch.from_numpy(opened(trace, whole, branch)[-1].value).float())
     lead = trace["logits"][3, best] - trace["logits"][3, second]
     assert f"{float(rest[best] - rest[second]):.2f}" in said(app) and f"{lead:.2f}" in said(app)
-    lost = float(trace["logits"][3, best] - trace["logits"][3, second]) - float(left[best] - left[second])
-    assert lost == pytest.approx(float(leads[np.abs(leads).argmax()]), abs=1e-3)
-
-
-def test_a_thin_bar_is_hit_on_all_its_row() -> None:
-    assert chart(open_page("answer", **LINK, input="digit"), "wrote")["layout"]["hovermode"] == "y"
 
 
 def test_a_part_is_opened_by_its_box_and_left_by_the_way_back() -> None:
