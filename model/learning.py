@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from model.analysis import token_places
 from model.config import PRESETS
 from model.digits import hold_ink
 from model.files import WeightsError
@@ -70,13 +69,6 @@ def on_ink(trace: Trace) -> np.ndarray:
 def even_share(trace: Trace) -> float:
     """What patches with ink would get of [CLS]'s attention if it looked at all tokens alike."""
     return float(_inked(trace).sum() / len(trace.tokens))
-
-
-def on_neighbours(trace: Trace) -> np.ndarray:
-    """Which share of a patch's attention goes to the patches that touch it, mean of patches and heads: (layer,)."""
-    places = token_places(trace.config, len(trace.tokens))[1:]
-    touching = np.abs(places[:, None] - places).max(-1) == 1
-    return (_attention(trace)[:, 1:, 1:] * touching).sum(-1).mean(-1)
 
 
 def _attention(trace: Trace) -> np.ndarray:

@@ -18,6 +18,7 @@ from pages.ui.server.cache import digest, of_networks
 from pages.ui.text import class_label, plain, texts_of
 from pages.ui.text.numbers import decimal
 
+HIGH, LOW = 440, 230  # pixels
 text, word = texts_of("learned")
 
 
@@ -30,7 +31,6 @@ class Development:
 
     probabilities: np.ndarray
     on_ink: np.ndarray
-    on_neighbours: np.ndarray
     even: float
 
 
@@ -42,13 +42,15 @@ def development(ink: bytes, edits: tuple[Edit, ...]) -> Development:
     return Development(
         np.stack([run.answer[0].probabilities for run in runs], axis=1),
         np.stack([learning.on_ink(run) for run in runs], axis=1),
-        np.stack([learning.on_neighbours(run) for run in runs], axis=1),
         learning.even_share(runs[0]),
     )
 
 
 def how_it_learned(view: Page) -> None:
-    """Accuracy and loss over the steps of training; what the network made of this drawing then, and where it looked."""
+    """What the network made of this drawing over the steps of its training, how well it read others, where it looked.
+
+    In a presentation the first alone.
+    """
     try:
         snapshots = learning.snapshots()
         found = development(view.subject, view.trace.edits)
@@ -56,40 +58,35 @@ def how_it_learned(view: Page) -> None:
         pipelines.explain_weights(error)
         return
     at = learning.SNAPSHOTS - 1 if view.choice.learning is None else view.choice.learning
-    along = Axis(word("axis_step"), steps())
-    curves = np.array([[one.accuracy for one in snapshots], [one.loss for one in snapshots]])
-    names = [word("accuracy"), word("loss")]
-    best = found.probabilities.argmax(0)
-    said = {"best": class_label(view.output_names[best[-1]]), "p": decimal(found.probabilities[best[-1], -1])}
+    along, p = Axis(word("axis_step"), steps()), found.probabilities
+    best = p.argmax(0)
     since = int(np.flatnonzero(np.append(True, best[:-1] != best[-1]))[-1])  # the first of the last that agree
-    layers = Axis.counted(plain("sidebar.layer"), len(found.on_ink))
-    st.markdown(text("intro", steps=along.labels[-1], n=len(snapshots)))
-    left, right = st.columns(2, gap="medium")
+    classes = Axis(plain("answer.axis_class"), view.output_names)
+    said = {
+        "best": class_label(view.output_names[best[-1]]),
+        "p": decimal(p[best[-1], -1]),
+        "step": along.labels[since],
+    }
+
+    def over_time(name: str, values: np.ndarray, rows: Axis, row: int, height: int, sentence: str) -> None:
+        """A heatmap with a column for each snapshot, which a click chooses."""
+        look = {"scale": "share", "cell": (row, at), "square": False, "clickable": True, "height": height}
+        more = {"values": values, "title": word(name), "still": True, "on_pick": lambda _, number: choose(number)}
+        view.picture(f"learned_{name}", heatmap(values, rows, along, **look), sentence, **more)
+
+    left, right = (st.container(), None) if view.choice.big else st.columns([3, 2], gap="medium")
     with left:
-        figure = lines(curves, names, along, word("axis_measured"))
+        over_time("says", p, classes, int(best[at]), HIGH, text("read_says", **said))
+    if right is None:
+        return
+    with right:
+        curves = np.array([[one.accuracy for one in snapshots], [one.loss for one in snapshots]])
+        names = [word("accuracy"), word("loss")]
         reached = next(one.step for one in snapshots if one.accuracy > 0.9)
         read = text("read_curve", step=f"{reached:,}", last=f"{snapshots[-1].accuracy:.1%}")
-        table = pd.DataFrame(curves, index=names, columns=along.labels)
-        view.picture("curve", figure, read, table=table, title=word("curve"), still=True)
-    look = {"square": False, "clickable": True, "height": 320}
-    pictures = (
-        ("says", found.probabilities, Axis(plain("answer.axis_class"), view.output_names), (int(best[at]), at), right),
-        ("on_ink", found.on_ink, layers, (0, at), left),
-        ("neighbours", found.on_neighbours, layers, (0, at), right),
-    )
-    for name, values, rows, cell, column in pictures:
-        with column:
-            figure = heatmap(
-                values, rows, along, scale="positive" if name == "neighbours" else "share", cell=cell, **look
-            )
-            said |= {"first": f"{values[:, 0].mean():.0%}", "last": f"{values[:, -1].mean():.0%}"}
-            said |= {"even": f"{found.even:.0%}", "step": along.labels[since]}
-            view.picture(
-                f"learned_{name}",
-                figure,
-                text(f"read_{name}", **said),
-                values=values,
-                on_pick=lambda _, number: choose(number),
-                title=word(name),
-                still=True,
-            )
+        look = {"table": pd.DataFrame(curves, index=names, columns=along.labels), "title": word("curve"), "still": True}
+        view.picture("curve", lines(curves, names, along, word("axis_measured"), height=LOW), read, **look)
+        shares = {"first": f"{found.on_ink[:, 0].mean():.0%}", "last": f"{found.on_ink[:, -1].mean():.0%}"}
+        layers = Axis.counted(plain("sidebar.layer"), len(found.on_ink))
+        read = text("read_on_ink", even=f"{found.even:.0%}", **shares)
+        over_time("on_ink", found.on_ink, layers, 0, LOW, read)

@@ -21,8 +21,7 @@ text, word = texts_of("temperature")
 def choose_temperature(view: View) -> None:
     """The slider of the temperature."""
     look = bound("answer.tau", view.choice.tau / 10, lambda value: select(tau=round(10 * value)))
-    look |= {"format": "%.1f", "help": word("help"), "width": 520}
-    st.slider(word("slider"), 0.1, 5.0, step=0.1, **look)
+    st.slider(word("slider"), 0.1, 5.0, step=0.1, format="%.1f", help=word("help"), width=260, **look)
 
 
 def at_temperature(view: View, place: int, truth: int | None = None) -> None:
@@ -33,7 +32,7 @@ def at_temperature(view: View, place: int, truth: int | None = None) -> None:
     tau, logits = view.choice.tau / 10, np.atleast_2d(view.trace["logits"])[place].astype(np.float64)
     own, now = softmax(logits), softmax(logits / tau)
     names, shown = view.output_names, likeliest(own[None], [MOST])
-    best = shown[0]
+    best, symbol = shown[0], view.trace.graph["logits"].symbol
     figure = bars_with_numbers(
         now[shown],
         [names[i] for i in shown],
@@ -45,13 +44,10 @@ def at_temperature(view: View, place: int, truth: int | None = None) -> None:
     )
     many, few = (int((p >= NOTABLE).sum()) for p in (now, own))
     said = {"tau": f"{tau:g}", "best": names[best], "now": decimal(now[best]), "own": decimal(own[best])}
-    symbol = view.trace.graph["logits"].symbol
-    kind = "sharper" if view.choice.tau < OWN else "flatter"
-    kind += "" if view.says_words else "_class"
     view.picture(
         "temperature",
         figure,
-        text(f"read_{kind}", **said, many=many, few=few, n=f"{len(own):,}"),
+        text("read", **said, many=many, few=few, n=f"{len(own):,}"),
         title=word("title"),
         equation=rf"p_i = \frac{{e^{{{symbol}_i / \tau}}}}{{\sum_j e^{{{symbol}_j / \tau}}}}",
         table=pd.DataFrame({f"τ = {tau:g}": now[shown], "τ = 1": own[shown]}, index=[names[i] for i in shown]),

@@ -12,7 +12,7 @@ from model.sources import Lead, Part, all_of_it, leads_of, made_of, opened
 from pages.ui.frame.pickers import bound
 from pages.ui.sections.sources import Place, in_short, kind_of, layer_of, parts_picture, way_to
 from pages.ui.state.link import select
-from pages.ui.text import literal, texts_of
+from pages.ui.text import literal, plain, texts_of
 from pages.ui.text.numbers import percent, signed, unsigned
 from pages.ui.view import View
 
@@ -55,10 +55,8 @@ class Tree:
         """The way here, each step of which can be gone back to; and the parts that can be opened next."""
         branch = self.view.choice.branch[: len(self.way) - 1]
         if not self.closed:
-            steps = [
-                word("lead"),
-                *(self.called(part, above) for above, part in zip(self.way, self.way[1:], strict=False)),
-            ]
+            steps = [self.called(part, above) for above, part in zip(self.way, self.way[1:], strict=False)]
+            steps.insert(0, plain("wrote.total"))
             look = bound("tree.way", len(branch), lambda step: select(branch=branch[:step]), anew=True)
             look |= {"format_func": lambda step: literal(steps[step]), "required": True, "wrap": True}
             st.segmented_control(word("way"), range(len(steps)), label_visibility="collapsed", **look)
@@ -82,7 +80,7 @@ class Tree:
         said |= {"largest": places[most][0], "much": unsigned(float(self.leads[most]))}
         said |= {"lead": f"{lead.value:.2f}", "left": f"{lead.value - value:.2f}"}
         sentence = f"{text('read' if lead.exact else 'read_less', **said)} {text(f'about_{kind}', **said)}"
-        title, axis = word(f"title_{kind}", **said), word("axis" if lead.exact else "axis_less")
+        title, axis = word(f"title_{kind}", **said), plain("wrote.axis_logits" if lead.exact else "wrote.axis_less")
         look = {"total": said["part"] if lead.exact else None, "most": MOST}
         parts_picture(self.view, "wrote", places, self.leads, sentence, title=title, axis=axis, **look, **chosen)
 

@@ -10,13 +10,13 @@ from model import Edit
 from model.changes import bind
 from model.judged import KEYS, said_by
 from model.sweep import effects
+from pages.answer.judged import asked_of, named
 from pages.ui.frame.changes_bar import edit_in_words
 from pages.ui.frame.pickers import either
 from pages.ui.page import Page
 from pages.ui.runs import pipelines
 from pages.ui.sections.answers import guesses, probabilities
 from pages.ui.sections.hidden_words import asked_place, clickable_words
-from pages.ui.sections.judged import asked_of, named
 from pages.ui.sections.sentence_vector import head_laboratory
 from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.state.choice import MEASURES

@@ -30,7 +30,7 @@ def test_each_snapshot_reads_the_examples_about_as_well_as_it_says() -> None:
         assert abs(np.mean(np.equal(read, truth)) - snapshot.accuracy) <= 0.2, snapshot
 
 
-def test_a_network_that_looks_at_all_alike_gives_ink_and_neighbours_their_even_share() -> None:
+def test_a_network_that_looks_at_all_alike_gives_ink_its_even_share() -> None:
     network = network_for(PRESETS["digits"])
     with torch.no_grad():
         for layer in network.layers:
@@ -40,9 +40,6 @@ def test_a_network_that_looks_at_all_alike_gives_ink_and_neighbours_their_even_s
     inked = sum(patch.max() >= 0.05 for patch in trace.patches)
     assert learning.even_share(trace) == pytest.approx(inked / 50)
     assert learning.on_ink(trace) == pytest.approx([inked / 50] * 5)
-    # 5 · 5 patches inside touch eight others, 4 · 5 at a side five, 4 in a corner three
-    touching = (25 * 8 + 20 * 5 + 4 * 3) / 49
-    assert learning.on_neighbours(trace) == pytest.approx([touching / 50] * 5)
 
 
 def test_snapshots_stand_at_even_steps_of_log_time() -> None:

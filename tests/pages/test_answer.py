@@ -20,12 +20,10 @@ from tests.pages.opening import (
     figure,
     numbers,
     open_page,
-    pre_norm,
     recorded,
     result,
     tables,
     texts,
-    with_network,
 )
 
 SENTENCE = "the dog chased the cat ."
@@ -75,10 +73,6 @@ def test_every_mask_gets_its_best_guesses_with_the_softmax_of_its_logits(sentenc
         assert names == [vocabulary[i] for i in order]
         np.testing.assert_allclose(values, p[order], rtol=1e-4)
     assert len(charts(app)) == len(masks) + 1
-
-
-def test_places_are_listed_as_their_language_lists_them() -> None:
-    assert "3、5 " in texts(open_page("answer", lang="zh", s="我[MASK]你[MASK]。"))
 
 
 def test_a_hidden_word_is_hidden_from_the_encoder_and_from_nobody_else() -> None:
@@ -161,9 +155,8 @@ def test_a_word_can_be_shown_again_and_then_every_place_sees_itself(sentence: st
     columns = [load("text").reader.vocabulary.index(word) for word in drawn["layout"]["xaxis"]["ticktext"]]
     np.testing.assert_allclose(numbers(drawn["data"][0]["z"]), softmax(trace["logits"])[:, columns], rtol=1e-4)
     easy = (trace["logits"].argmax(axis=1) == trace.ids)[1:-1]  # where the seen word comes first
-    assert ("is easy" in texts(app), "At each of the" in texts(app)) == (easy[2], easy.all())
-    seen = f"At {easy.sum()} of the {len(easy)} visible positions"
-    assert (seen in texts(app), f"at {len(easy) - easy.sum()} it is another" in texts(app)) == (not easy.all(),) * 2
+    assert ("is easy" in texts(app)) == easy[2]
+    assert f"At {easy.sum()} of the {len(easy)} visible positions" in texts(app)
 
 
 @pytest.mark.parametrize(("line", "language"), [("answer", "en"), ("logits", "zh")])
@@ -203,25 +196,10 @@ def test_a_class_is_read_from_the_first_vector(kind: str, language: str) -> None
     choice = app.session_state["choice"]
     trace = pipelines.run(choice.pipeline, choice.subject)
     np.testing.assert_allclose(chart(app)[1], softmax(trace["logits"].astype(np.float64)), rtol=1e-4)
-    np.testing.assert_array_equal(chart(app, 1)[1], trace["logits"])
     assert arithmetic(app, "logits") == pytest.approx(float(trace["logits"].max()), abs=6e-5)
     if kind == "flat":  # two classes: neither is "every other"
         assert chart(app)[0] == [catalogue(language)["common.even"], catalogue(language)["common.odd"]]
         assert {"en": "every other gets", "zh": "其余的都不到"}[language] not in texts(app)
-
-
-@pytest.mark.parametrize("line", ["answer", "logits"])
-@pytest.mark.parametrize("kind", ["text", "digits"])
-def test_the_arithmetic_of_pre_norm_networks_adds_up(kind: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pipeline = pre_norm(kind)
-    with_network(monkeypatch, pipeline)
-    kind = "sentence" if kind == "text" else "digit"
-    app = open_page("answer", s=SENTENCE, input=kind, hidden="3", token="3", stage=line)
-    trace = pipeline(SENTENCE if kind == "sentence" else app.session_state["choice"].ink)
-    if trace.ids:
-        trace = pipeline(pipeline.reader.hide(trace.ids, [2]))
-    logits = np.atleast_2d(trace["logits"])[2 if trace.ids else 0].astype(np.float64)
-    assert arithmetic(app, line) == pytest.approx((logits if line == "logits" else softmax(logits)).max(), abs=6e-5)
 
 
 @pytest.mark.parametrize("kind", ["sentence", "digit"])

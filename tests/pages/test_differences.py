@@ -108,7 +108,6 @@ LAWS = [
     Law("layers", "similarity", z, lambda run: cosine_similarity(run.states())[LAYER + 1], {"panel": "alike"}),
     Law("layers", "norms", heights, on_the_way, {"panel": "lengths"}),
     Law("layers", "rollout", z, lambda run: rollout(run.over_layers("attention.weights"))[LAYER], {"panel": "origin"}),
-    Law("layers", "raw", z, lambda run: run[A + "weights"].mean(axis=0), {"panel": "origin"}),
 ]
 #: Words first: a law may be for words only, since drawings are drawn in another way.
 RUNS = ["words, changed", "words, another", "digits, changed", "digits, another"]
@@ -146,7 +145,7 @@ def test_both_sentences_have_their_words_place_by_place() -> None:
 
 
 @pytest.mark.parametrize("which", RUNS)
-def test_the_bars_of_an_answer_are_differences_of_probabilities_and_of_logits(which: str) -> None:
+def test_the_bars_of_an_answer_are_differences_of_probabilities(which: str) -> None:
     link, here, there = two_runs(which)
     place = here.tokens.index("[MASK]") if here.ids else 0
     app = open_page("answer", **link | {"token": str(place + 1)})
@@ -163,8 +162,6 @@ def test_the_bars_of_an_answer_are_differences_of_probabilities_and_of_logits(wh
             outputs.index(html.unescape(name)) for name in chart(app, "every_place")["layout"]["xaxis"]["ticktext"]
         ]
         np.testing.assert_allclose(z(chart(app, "every_place")), (at[0] - at[1])[:, words], atol=1e-6)
-    else:
-        np.testing.assert_allclose(lengths(chart(app, "logits")), here["logits"] - there["logits"], atol=2e-5)
 
 
 @pytest.mark.parametrize("which", RUNS)
@@ -325,7 +322,6 @@ def test_the_probabilities_of_both_inputs_stand_in_one_picture() -> None:
     p = [softmax(run["logits"].astype(np.float64)) for run in (here, there)]
     np.testing.assert_allclose(lengths(chart(app, "guesses_0")), p[0], atol=1e-6)
     np.testing.assert_allclose(hollow(chart(app, "guesses_0"), "x")[0], p[1], atol=1e-6)
-    np.testing.assert_allclose(hollow(chart(app, "logits"), "x")[0], there["logits"], atol=2e-5)
     assert catalogue("en")["change.only_beside"] not in texts(app)
 
 

@@ -58,22 +58,20 @@ def test_every_page_opens_with_every_network(place: int, network: str, monkeypat
     assert app.session_state["choice"].pipeline == name and not app.warning
 
 
-@pytest.mark.parametrize("panel", ["vectors", "pieces", "order", "positions"])
-@pytest.mark.parametrize("network", NETWORKS)
-def test_every_part_of_tokens_opens_with_every_network(
-    network: str, panel: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, link = NETWORKS[network]
-    (name,) = offer(monkeypatch, folder())
-    open_page("tokens", lang=language_of([*NETWORKS].index(network)), model=name, panel=panel, **link)
+#: Tabs of pages, each to be opened with every network.
+PARTS = [
+    *(("tokens", panel) for panel in ("vectors", "pieces", "order", "positions")),
+    *(("queries_keys_values", panel) for panel in ("pair", "weights", "plane")),
+    *(("layers", panel) for panel in ("lens", "path", "alike", "origin")),
+]
 
 
-@pytest.mark.parametrize("panel", ["pair", "weights", "plane"])
+@pytest.mark.parametrize("page, panel", PARTS, ids=map(" ".join, PARTS))
 @pytest.mark.parametrize("network", NETWORKS)
-def test_every_part_of_queries_keys_and_values_opens_with_every_network(
-    network: str, panel: str, monkeypatch: pytest.MonkeyPatch
+def test_every_part_opens_with_every_network(
+    network: str, page: str, panel: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, link = NETWORKS[network]
     (name,) = offer(monkeypatch, folder())
     link = {"layer": "2", "head": "3", **link}
-    open_page("queries_keys_values", lang=language_of([*NETWORKS].index(network)), model=name, panel=panel, **link)
+    open_page(page, lang=language_of([*NETWORKS].index(network)), model=name, panel=panel, **link)

@@ -9,7 +9,7 @@ from model import load
 from model.analysis import sigmoid, softmax
 from model.hugging_face.span import best_span
 from pages.ui.frame.contents import PAGES
-from pages.ui.text import catalogue
+from pages.ui.text import LANGUAGES, catalogue
 from tests.model.test_checkpoint_answers import network_in, odd_settings
 from tests.pages.opening import charts, figure, numbers, open_page, steps
 from tests.pages.test_checkpoints import maps, offer, said_on
@@ -35,13 +35,10 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return request.param, made
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_every_page_opens_with_such_an_answer(
-    lang: str, folder: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_page_opens_with_such_an_answer(folder: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder[1])
-    for page in (row.name for row in PAGES):
-        app = open_page(page, model=name, lang=lang, s=SENTENCE)
+    for place, page in enumerate(row.name for row in PAGES):
+        app = open_page(page, model=name, lang=LANGUAGES[place % len(LANGUAGES)], s=SENTENCE)
         assert not app.error and not app.warning, page
 
 

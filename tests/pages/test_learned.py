@@ -73,5 +73,5 @@ def test_how_it_learned_shows_its_curves_and_pictures_at_once() -> None:
     for learned in ("3", None):
         link = {"input": "digit", "panel": "learned"} | ({} if learned is None else {"learned": learned})
         keys = {one["key"] for one in charts(open_page("answer", **link))}
-        assert keys >= {f"answer.{name}" for name in ("curve", "learned_says", "learned_on_ink", "learned_neighbours")}
+        assert keys >= {f"answer.{name}" for name in ("curve", "learned_says", "learned_on_ink")}
     assert "answer.curve" not in [one["key"] for one in charts(open_page("answer", s="a cat .", panel="learned"))]

@@ -248,5 +248,4 @@ def test_the_answer_of_two_classifiers_is_their_mean_on_every_page(monkeypatch: 
         ("y_{4}", "logits"),
     ):
         assert found[symbol] == pytest.approx(float(run[key][4]), abs=2e-5)
-    for page, panel in (("layers", "lens"), ("feed_forward", "writes")):
-        assert "[DIST]" in said_on(open_page(page, panel=panel, **where))
+    assert "[DIST]" in said_on(open_page("feed_forward", panel="writes", **where))

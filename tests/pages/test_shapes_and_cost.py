@@ -350,7 +350,6 @@ def test_no_number_and_no_word_of_a_table_is_wider_than_its_column(panel: str, l
     ("name", "link", "key"),
     [
         ("shapes_and_cost", {}, "cost.preset"),
-        ("layers", {"s": "the dog chased the cat .", "panel": "alike"}, "pick.layers.other"),
         ("tokens", {"s": "the dog " * 15}, "pick.token"),
     ],
 )

@@ -35,8 +35,7 @@ def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> N
 @pytest.mark.parametrize(
     ("page", "link", "told", "not_"),
     [
-        ("layers", {"panel": "out", "layer": "6"}, ["layers.read_out_Z", "layers.read_from_Z"], "layers.read_out_last"),
-        ("layers", {"panel": "out", "layer": "6", "model": "paper"}, ["layers.read_out_Z"], "layers.read_from_Z"),
+        ("layers", {"panel": "out", "layer": "6"}, ["layers.read_Z"], "layers.read_final"),
         ("add_and_norm", {"panel": "ways"}, [], "add_and_norm.read_lengths_none"),
         (
             "add_and_norm",
@@ -91,8 +90,6 @@ def test_what_is_said_is_so(page: str, link: dict[str, str], told: list[str], no
 
 def test_a_last_layer_before_one_more_norm_is_not_Z(monkeypatch: pytest.MonkeyPatch) -> None:
     with_network(monkeypatch, pre_norm("text"))
-    link = {"panel": "out", "layer": "3"}
-    say("layers", link, "layers.read_out_last", "layers.read_final", "layers.read_from_Z", not_="layers.read_out_Z")
     say("add_and_norm", {"panel": "ways"}, not_="add_and_norm.cosine_after")
 
 

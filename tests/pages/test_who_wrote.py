@@ -1,8 +1,6 @@
 """Who wrote it? on the Answer page: the parts of the lead, the heads as cells, and what switching one off does."""
 
 import re
-from copy import deepcopy
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,13 +8,12 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from model import Edit, Pipeline, Trace
+from model import Edit, Trace
 from model.sources import Part, all_of_it, leads_of, made_of, of_lead, opened
-from pages.answer import who_wrote
 from pages.answer.tree import Tree
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code
-from tests.pages.opening import charts, numbers, open_page, texts, with_network
+from tests.pages.opening import charts, numbers, open_page, texts
 
 LINK = {"panel": "wrote", "lang": "en"}
 OFF = Edit("layers.1.ffn.output", "zero")
@@ -90,59 +87,6 @@ def test_heads_and_ffns_are_cells_and_the_strongest_head_is_really_switched_off(
     assert float(left) == pytest.approx(lead.value - table[layer, head], abs=0.006)
 
 
-@pytest.mark.parametrize("link", [WORDS, {"input": "digit"}, WORDS | {"edits": edit_code(OFF)}])
-def test_beside_what_a_head_wrote_stands_what_its_removal_does(link: dict) -> None:
-    app = open_page("answer", **LINK, stage="beside", **link)
-    trace, best, second = asked(app)
-    token = 3 if "s" in link else 0
-    lead = of_lead(trace, best, second, token, heads=True)
-    own, falls = (numbers(chart(app, "beside")["data"][1][axis]) for axis in "xy")
-    pipeline = pipelines.pipeline(app.session_state["choice"].pipeline)
-    heads = pipeline.config.heads
-
-    def after(place: int) -> float:
-        off = Edit(f"layers.{place // heads}.attention.heads", "zero", head=place % heads)
-        logits = pipeline(tuple(trace.ids) or trace.subject, [*trace.edits, off])["logits"]
-        logits = logits[token] if "s" in link else logits
-        return float(logits[best] - logits[second])
-
-    for place in (0, heads + 1, len(own) - 1):
-        part = lead.parts[f"layers.{place // heads}.attention.heads[{place % heads}]"]
-        assert own[place] == pytest.approx(part, abs=1e-4)
-        assert falls[place] == pytest.approx(lead.value - after(place), abs=1e-3)
-    far = int(np.abs(falls - own).argmax())
-    assert f"from {lead.value:.2f} to {after(far):.2f}" in said(app)
-    assert f"layer {far // heads + 1}, head {far % heads + 1}: its part in the lead is {own[far]:.2f}" in said(app)
-
-
-@pytest.mark.parametrize(
-    ("own", "behind", "why"),
-    [
-        (0.5, 0.2, "read_added"), (-0.5, -0.2, "read_added"), (0.5, -0.2, "read_made_up"), (-0.5, 0.2, "read_made_up"),
-        (0.1, 0.2, "read_through"), (0.1, -0.2, "read_through"),
-    ],
-)  # fmt: skip
-def test_it_is_said_how_what_stands_behind_a_head_changes_what_its_removal_does(
-    own: float, behind: float, why: str
-) -> None:
-    assert who_wrote._why_apart(own, behind) == why
-
-
-def test_where_nothing_reads_what_heads_wrote_both_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without FFN and LayerNorm behind it, a head of the only layer has the effect that it wrote."""
-    whole = pipelines.pipeline("digits")
-    network = deepcopy(whole.network)
-    network.layers = network.layers[:1]
-    config = replace(whole.config, layers=1)
-    network.config = config
-    with_network(monkeypatch, Pipeline("digits", network, whole.reader))
-    edits = [Edit("layers.0.ffn.output", "zero"), Edit("layers.0.norm_1", "bypass"), Edit("layers.0.norm_2", "bypass")]
-    app = open_page("answer", **LINK, stage="beside", input="digit", edits="~~".join(map(edit_code, edits)))
-    assert "Every head lies on the grey line" in texts(app)
-    own, falls = (numbers(chart(app, "beside")["data"][1][axis]) for axis in "xy")
-    np.testing.assert_allclose(own, falls, atol=1e-3)
-
-
 def test_where_logits_were_changed_nothing_is_said_of_who_wrote_them() -> None:
     app = open_page("answer", **LINK, **WORDS, edits=edit_code(Edit("logits", "scale", 2.0)))
     assert not charts(app) and "after the last vector" in texts(app)
@@ -152,6 +96,9 @@ def test_where_logits_were_changed_nothing_is_said_of_who_wrote_them() -> None:
 def test_the_page_has_both_parts_in_both_languages(language: str) -> None:
     app = open_page("answer", **LINK | {"lang": language}, **WORDS, output="700")
     assert [one["key"] for one in charts(app)] == ["answer.wrote", "answer.heads"]
+    assert chart(app, "wrote")["layout"]["hovermode"] == "y", "a thin bar is hit on all its row"
+    alone = open_page("answer", **LINK | {"lang": language}, **WORDS, big="true")
+    assert [one["key"] for one in charts(alone)] == ["answer.wrote"], "in a presentation"
 
 
 # The tree of parts.
@@ -205,20 +152,10 @@ def test_of_words_each_part_of_an_open_one_is_what_the_lead_loses_without_it(way
     drawn = numbers(chart(app, "wrote")["data"][0]["x"])
     np.testing.assert_allclose(drawn, leads[np.argsort(-np.abs(leads), kind="stable")][: len(drawn)], atol=1e-4)
     network, Z = pipelines.pipeline("text").network, torch.tensor(trace.Z[3])
-    largest = made_of(trace, opened(trace, whole, branch)[-1])[int(np.abs(leads).argmax())]
     with torch.inference_mode():
-        left = network.read_out(Z - torch.from_numpy(largest.value).float())
-    open_one = opened(trace, whole, branch)[-1]
-    with torch.inference_mode():
-        rest = network.read_out(Z - torch.from_numpy(open_one.value).float())
+        rest = network.read_out(Z - torch.from_numpy(opened(trace, whole, branch)[-1].value).float())
     lead = trace["logits"][3, best] - trace["logits"][3, second]
     assert f"{float(rest[best] - rest[second]):.2f}" in said(app) and f"{lead:.2f}" in said(app)
-    lost = float(trace["logits"][3, best] - trace["logits"][3, second]) - float(left[best] - left[second])
-    assert lost == pytest.approx(float(leads[np.abs(leads).argmax()]), abs=1e-3)
-
-
-def test_a_thin_bar_is_hit_on_all_its_row() -> None:
-    assert chart(open_page("answer", **LINK, input="digit"), "wrote")["layout"]["hovermode"] == "y"
 
 
 def test_a_part_is_opened_by_its_box_and_left_by_the_way_back() -> None:
@@ -260,16 +197,6 @@ def test_what_a_head_took_leads_to_where_it_looks() -> None:
     assert page == "attention" and f"× {weights[most]:.0%}" in name
     assert (where["layer"], where["head"], where["token"], where["key"]) == (4, 3, 0, most)
     assert tree._place(head, above)[0] == "head 4"
-
-
-def test_where_the_longest_bar_points_the_other_way_that_is_said() -> None:
-    pair = {"s": "the cat sat on a mat [SEP] the dog slept", "hidden": "4"}
-    for link in (pair, WORDS):
-        app = open_page("answer", **LINK, **link)
-        trace, best, second = asked(app)
-        parts = np.array(list(of_lead(trace, best, second, 3).parts.values()))
-        told = f"points the other way: {'attention 6'}, {parts.min():.2f}"
-        assert (told in said(app)) == (abs(parts.min()) > parts.max()) == (link is pair)
 
 
 def test_small_numbers_that_add_up_keep_two_figures_and_none_of_them_is_drawn_as_nothing() -> None:

@@ -221,18 +221,13 @@ def scatter(
     chosen: int,
     before: np.ndarray | None = None,
     numbers: Sequence[tuple[int, int]] | None = None,
-    diagonal: bool = False,
 ) -> Figure:
     """Points coloured by group (0, 1, …; `legend` names them). names: a text at each point. chosen: ringed.
 
-    before: where they are in another run, (point, 2). numbers: what a click on each hands on. diagonal: a line on which
-    both coordinates are the same.
+    before: where they are in another run, (point, 2). numbers: what a click on each hands on.
     """
     points = np.column_stack([x, y])
     traces = []
-    if diagonal:
-        ends = [(float(value), float(value)) for value in (points.min(), points.max())]
-        traces.append(stroke(ends, GREY, 1, hoverinfo="skip"))
     traces.append(
         at(
             points,

@@ -14,7 +14,6 @@ from model.analysis import mean_cosine, nearest_rows
 from model.fillers import FilledUp, fill_up
 from model.neurons import Positionwise, positionwise, pushes
 from model.pipeline import SPECIAL_TOKENS
-from model.sweep import number, sweep
 from model.without import Answers, Fate, answers, fates
 from pages.ui.figures.notation import symbols
 from pages.ui.figures.theme import font_size, mode
@@ -107,24 +106,6 @@ def answered(name: str, subject: Hashable, rows: tuple[tuple[Edit, ...], ...], t
 def filled_up(name: str, ids: Sequence[int], token: int) -> FilledUp:
     """What `model.fillers.fill_up` finds of a sentence."""
     return fill_up(pipelines.pipeline(name), ids, token)
-
-
-@of_networks
-@cached(
-    LRUCache(200),
-    key=lambda name, subject, rows, outputs, token, _: hashkey(name, digest(subject), rows, outputs, token),
-    condition=Condition(),
-)
-def leads(
-    name: str,
-    subject: Hashable,
-    rows: tuple[tuple[Edit, ...], ...],
-    outputs: tuple[int, int],
-    token: int,
-    progress: Callable[[float], None],
-) -> np.ndarray:
-    """By how much the logit of the first output leads that of the second, with each of these sets of edits: (row,)."""
-    return number(sweep(pipelines.pipeline(name), subject, rows, token=token, progress=progress)["logits"], *outputs)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

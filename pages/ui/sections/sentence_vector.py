@@ -50,7 +50,7 @@ def no_head(view: View) -> None:
         st.info(t(f"sentence_vector.one_{vector_by(view)}"), icon=":material/lightbulb:")
         return
     if view.config.head != "none":
-        st.info(t("judged.elsewhere"), icon=":material/lightbulb:")
+        st.info(t("sentence_vector.elsewhere"), icon=":material/lightbulb:")
         return
     if view.choice.translator != OUR_TRANSLATOR:
         st.info(t("sentence_vector.of_translator"), icon=":material/translate:")

@@ -72,7 +72,7 @@ def names_along(view: View, axis: str) -> Sequence[str] | None:
         case "class":
             return [class_label(name) for name in view.trace.answer[0].labels]
         case "bound":
-            return [plain("judged.begins"), plain("judged.ends")]
+            return [plain("common.begins"), plain("common.ends")]
     return None
 
 

@@ -56,8 +56,13 @@ def named(view: View, cell: Cell) -> str:
 
 
 def judged(view: View) -> None:
-    """What such a head says of the input, with the arithmetic of the chosen cell, and who wrote it."""
+    """What such a head says of the input, with the arithmetic of the chosen cell, and who wrote it; in a presentation
+    the first alone.
+    """
     draw, cell = asked_of(view)
+    if view.choice.big:
+        draw(view, cell)
+        return
     left, right = st.columns([3, 2], gap="medium")
     with left:
         draw(view, cell)
@@ -84,7 +89,7 @@ def who_wrote_it(view: View, cell: Cell) -> None:
     said = {"cell": name, "logit": f"{found.value:.2f}", "part": f"{parts[place]:.2f}"}
     sentence = text("read_wrote", **said, source=in_short(sources[place], view.trace))
     token = {"tags": cell[0], "span": cell[-1]}.get(view.config.head, 0)
-    look = {"title": word("wrote", cell=name), "axis": word("axis_wrote"), "total": word("total"), "most": MOST_PARTS}
+    look = {"title": word("wrote", cell=name), "axis": "logit", "total": "logit", "most": MOST_PARTS}
     parts_picture(view, "wrote", places_of(sources, view.trace, token), parts, sentence, **look)
     st.caption(plain("wrote.exact"))
 
@@ -113,7 +118,7 @@ def labels(view: View, cell: tuple[int, ...]) -> None:
     said = {"best": names[cell[0]], "value": (_number if measures else decimal)(float(now[cell[0]])), "n": len(names)}
     sentence = text(("measured" if measures else "labels") + ("_one" if len(names) == 1 else ""), **said)
     quantity = view.trace.graph["labels" if measures else "answer"]
-    more = {"quantity": quantity, "title": word("title"), "shows": picked}
+    more = {"quantity": quantity, "title": plain("answer.title"), "shows": picked}
     view.picture("judged", figure, sentence, on_pick=lambda row, _: select(output=shown[row]), **more)
 
 
@@ -147,7 +152,7 @@ def tags(view: View, cell: tuple[int, ...]) -> None:
     plain_ones = sum(name == OUTSIDE for name in first.values())
     said = text("tags" if OUTSIDE in names else "tags_all", words=len(first), outside=plain_ones)
     drawn = view.measure(_of_classes, view.trace.axes("tags"))
-    axes = view.token_axis("axis.token"), Axis(word("axis_class"), list(names))
+    axes = view.token_axis("axis.token"), Axis(plain("answer.axis_class"), list(names))
     _grid(view, drawn, axes, cell, said, lambda token, output: select(token=token, output=output))
 
 
@@ -200,5 +205,5 @@ def _grid(
     """Every token by what can be said of it."""
     look = {"scale": drawn.scale("share"), "square": False, "clickable": True, "cell": cell}
     figure = heatmap(drawn.values, *axes, **look)
-    more = {"quantity": view.trace.graph["answer"], "title": word("title"), "shows": drawn.on(*axes)}
+    more = {"quantity": view.trace.graph["answer"], "title": plain("answer.title"), "shows": drawn.on(*axes)}
     view.picture("judged", figure, sentence, on_pick=choose, **more)
