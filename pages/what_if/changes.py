@@ -1,6 +1,7 @@
 """What can be changed within a run, room by room: a map of effects each, in which a click makes the change."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -17,7 +18,6 @@ from pages.ui.view import View
 from pages.what_if.experiment import (
     Experiment,
     Over,
-    Where,
     effect_map,
     limit,
     text,
@@ -25,13 +25,14 @@ from pages.what_if.experiment import (
     word,
 )
 
+ATTENTION = "layers.0.attention."
 INSIDE = (
-    ("unscaled", "scaled", 0.0),
-    ("hard", "weights", 0.0),
-    ("even", "weights", 0.0),
-    ("causal", "masked", 0.0),
-    ("window", "masked", 1.0),
-    ("special", "masked", 0.0),
+    Edit(f"{ATTENTION}scaled", "unscaled"),
+    Edit(f"{ATTENTION}weights", "hard"),
+    Edit(f"{ATTENTION}weights", "even"),
+    Edit(f"{ATTENTION}masked", "causal"),
+    Edit(f"{ATTENTION}masked", "window", 1.0),
+    Edit(f"{ATTENTION}masked", "special"),
 )
 POSITIONS = (
     Edit("embedding.positions", "zero"),
@@ -64,11 +65,6 @@ def layer_axis(lab: Experiment, together: bool = False) -> tuple[Axis, list[str]
 
 def layer_named(key: str) -> str:
     return plain("change.all_layers") if key == "{l}" else plain("change.layer", number=int(key) + 1)
-
-
-def of_layer(names: Sequence[str], keys: Sequence[str]) -> Where:
-    """ "no attention, layer 3": a row by its name, a column by its layer."""
-    return lambda row, column: word("where_layer", what=names[row], layer=layer_named(keys[column]))
 
 
 def heads(lab: Experiment) -> None:
@@ -108,27 +104,34 @@ def neurons(lab: Experiment) -> None:
     )
 
 
-def output_changes(lab: Experiment, name: str) -> dict[str, tuple[str, str, float]]:
-    """A sub-layer's output off, or at its mean: for each label its key in layer 0, operation and value.
+def output_changes(lab: Experiment, name: str) -> dict[str, Edit]:
+    """The output of a sub-layer off, or at its mean: by its label, the change in the first layer.
 
     name: "attention" or "ffn".
     """
     return {
-        word(f"do_{kind}_{name}"): (sublayer.output, operation, 0.0)
+        word(f"do_{kind}_{name}"): Edit(sublayer.output, operation)
         for kind, operation in (("off", "zero"), ("mean", "mean"))
         for sublayer in lab.view.trace.graph.sublayers(0)
         if sublayer.name == name
     }
 
 
-def in_each_layer(lab: Experiment, name: str, changes: dict[str, tuple[str, str, float]]) -> None:
+def in_each_layer(lab: Experiment, name: str, changes: dict[str, Edit]) -> None:
     """The map of changes that can be made in each layer, or in all at once; `changes` as `output_changes` has them."""
     layers, keys = layer_axis(lab, together=True)
-    rows = [
-        [Edit(key.replace("layers.0.", f"layers.{layer}."), operation, value) for layer in keys]
-        for key, operation, value in changes.values()
-    ]
-    effect_map(lab, name, Axis("", [*changes]), layers, rows, of_layer([*changes], keys))
+    names = [*changes]
+    effect_map(
+        lab,
+        name,
+        Axis("", names),
+        layers,
+        [
+            [replace(edit, key=edit.key.replace("layers.0.", f"layers.{layer}.")) for layer in keys]
+            for edit in changes.values()
+        ],
+        lambda row, column: word("where_layer", what=names[row], layer=layer_named(keys[column])),
+    )
 
 
 def feed_forward(lab: Experiment) -> None:
@@ -141,12 +144,9 @@ def inside_attention(lab: Experiment) -> None:
     if way_of(lab.view, ("ways", "pair")) == "pair":
         pairs(lab)
         return
-    changes = output_changes(lab, "attention")
-    for operation, at, value in INSIDE:
-        key = f"layers.0.attention.{at}"
-        if operation in operations_at(lab.view.trace.graph, key):
-            changes[word(f"do_{operation}")] = key, operation, value
-    in_each_layer(lab, "inside", changes)
+    graph = lab.view.trace.graph
+    possible = {word(f"do_{e.operation}"): e for e in INSIDE if e.operation in operations_at(graph, e.key)}
+    in_each_layer(lab, "inside", output_changes(lab, "attention") | possible)
 
 
 def pairs(lab: Experiment) -> None:
@@ -173,7 +173,7 @@ def pairs(lab: Experiment) -> None:
 def residuals(lab: Experiment) -> None:
     """A sub-layer without its residual, without its LayerNorm."""
     changes = {
-        word(f"do_{operation}_{sublayer.name}"): (key, operation, 0.0)
+        word(f"do_{operation}_{sublayer.name}"): Edit(key, operation)
         for sublayer in lab.view.trace.graph.sublayers(0)
         for operation, key in (("without", sublayer.sum), ("bypass", sublayer.norm))
         if key is not None
@@ -219,17 +219,18 @@ def tokens(lab: Experiment) -> None:
 
 
 def each_vector(lab: Experiment) -> None:
-    """The vector of each token off before each layer, and at the end."""
+    """The vector of each token off before each layer."""
     graph, told = lab.view.trace.graph, placed(lab.view.trace.tokens)
-    layers = range(graph.layers())
-    keys = list(dict.fromkeys([*(graph.stream(layer)[0] for layer in layers), graph.Z]))
     effect_map(
         lab,
         "tokens",
-        Axis(word("axis_before_layer"), [*(str(layer + 1) for layer in layers), word("end")][: len(keys)]),
+        Axis.counted(word("axis_before_layer"), graph.layers()),
         Axis(plain("axis.token"), lab.view.trace.tokens),
-        [[Edit(key, "zero", token=token) for token in range(len(told))] for key in keys],
-        lambda row, token: word("where_before" if row in layers else "where_end", token=told[token], layer=row + 1),
+        [
+            [Edit(graph.stream(layer)[0], "zero", token=token) for token in range(len(told))]
+            for layer in range(graph.layers())
+        ],
+        lambda row, token: word("where_before", token=told[token], layer=row + 1),
     )
 
 

@@ -264,6 +264,16 @@ def test_masked_self_attention_is_a_triangle() -> None:
     assert np.all(np.triu(drawn, 1) == 0) and np.allclose(drawn.sum(1), 1, atol=1e-5)
 
 
+def test_beside_the_mask_stands_what_the_row_would_take_without_it() -> None:
+    link = {"panel": "inside", "block": "attention", "stage": "masked"}
+    (leak,) = [chart["figure"] for chart in charts(opened(**link, step="2")) if chart["key"] == "translation.leak"]
+    masked, free = (numbers(bars["y"]) for bars in leak["data"])
+    np.testing.assert_allclose(free, softmax(run_of()["decoder.layers.2.attention.scaled"][4, 1]), atol=1e-6)
+    assert not masked[2:].any() and free[2:].all()
+    last = opened(**link, step=str(len(run_of().written)))
+    assert "translation.leak" not in [chart["key"] for chart in charts(last)]
+
+
 # -- alignment -----------------------------------------------------------------------------------------------------
 
 
