@@ -38,9 +38,8 @@ text, word = texts_of("translation")
 class Writing(Page):
     """The page of a translation: `trace` is the run that wrote what is on the screen.
 
-    `found` is the run with the search; `before` the same without any change. A row of the decoder's quantities is a
-    step of the writing, and `step` the one that is looked at. For a drawing, `translates` is False and nothing of this
-    is there.
+    `found` is the run with the search. A row of the decoder's quantities is a step of the writing, and `step` the one
+    that is looked at. For a drawing, `translates` is False and nothing of this is there.
     """
 
     tells_both = False
@@ -81,9 +80,8 @@ class Writing(Page):
     def _translate(self) -> None:
         self.pipeline, choice, name = pipelines.translator(self.choice), self.choice, self.choice.translator
         sentence = self.task.sentence
-        self.before = pipelines.run(name, self.task)
         edits = () if self.shows == "other" else choice.edits  # which nobody changed
-        self.found = pipelines.changed(name, self.task, edits) if edits else self.before
+        self.found = pipelines.changed(name, self.task, edits) if edits else pipelines.run(name, self.task)
         found = self.found
         self.written: Translation = (found.greedy, *found.beams)[min(choice.beam, len(found.beams))]
         held = Task(sentence, choice.into, written=self.written.ids)

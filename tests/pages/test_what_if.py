@@ -162,15 +162,6 @@ def test_changes_of_equal_words_are_told_apart() -> None:
     assert [said.split(" · ")[0] for said in gone] == ["“[CLS]”", "“the (2)”", "“cat”", "“the (4)”"]
 
 
-def test_the_masked_picture_masks() -> None:
-    causal = Edit("layers.{l}.attention.masked", "causal")
-    app = open_page("attention", s=SENTENCE, stage="masked", edits=edit_code(causal))
-    hidden = [np.isnan(numbers(step["z"])) for step in figure(app)["data"] if "z" in step]
-    later = np.triu(np.ones_like(hidden[0]), 1) > 0
-    (masked,) = [step for step in hidden if step.any()]  # of all the steps, that of the mask
-    np.testing.assert_array_equal(masked, later)
-
-
 def test_patching_shows_what_the_other_sentence_s_vectors_do() -> None:
     other = "the cat sat on the roof ."
     app = open_kind("patching", other=other)
