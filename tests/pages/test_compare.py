@@ -183,7 +183,7 @@ def test_the_difference_from_it_is_what_training_made_of_the_same_words() -> Non
     subject = pipelines.pipeline("text").reader.hide(pipelines.run("text", DOG).ids, [2])
     here, there = (pipelines.run(name, tuple(subject))[SCORES][0] for name in ("text", "text" + TWIN))
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), here - there, atol=1e-5)
-    assert "This run less the other one" in texts(app)
+    assert "This run less the other." in texts(app)
 
 
 def test_the_guesses_beside_are_those_of_the_twin_for_the_same_hidden_word() -> None:

@@ -91,11 +91,11 @@ def test_neighbours_are_known_by_place_and_all_else_by_what_stands_there(
 def test_what_a_score_has_above_its_row_is_followed_back_and_adds_up() -> None:
     app = open_page("attention", **WHY, layer="4", head="3")
     scaled = run_of(app)["layers.3.attention.scaled"][2, 3]
-    (told,) = re.findall(r"mean of the row \(([-+.\d]+)\) is: (.*?)\.(?:\s|$)", read(app))
+    (told,) = re.findall(r"row’s mean \(([-+.\d]+)\) comes from: (.*?)\.(?:\s|$)", read(app))
     parts = [float(part) for part in re.findall(r"[-+]\d+\.\d+", told[1])]
     assert float(told[0]) == pytest.approx(scaled[5] - scaled.mean(), abs=0.006)
     assert sum(parts) == pytest.approx(float(told[0]), abs=0.021) and len(parts) == len(KINDS)
-    assert "mean of the row (" not in read(open_page("attention", **WHY, layer="1", head="3"))
+    assert "row’s mean (" not in read(open_page("attention", **WHY, layer="1", head="3"))
 
 
 def test_of_a_drawing_and_of_other_networks_no_role_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +124,7 @@ def test_a_large_input_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> No
     assert "too long to be taken apart" in texts(open_page("heads", **LINK))
     monkeypatch.setattr(why_there, "nbytes_of_origins", lambda trace: np.inf)
     app = open_page("attention", **WHY, layer="4", head="3")
-    assert charts(app) and "Followed back" not in read(app)
+    assert charts(app) and "row’s mean (" not in read(app)
 
 
 def test_beside_the_network_before_training_each_head_has_both_places() -> None:
