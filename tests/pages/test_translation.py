@@ -428,7 +428,7 @@ def test_without_the_changes_the_sentence_is_translated_as_it_was_typed(monkeypa
 def test_the_page_says_how_likely_the_model_found_what_it_wrote_itself(source: str, forced: tuple[int, ...]) -> None:
     own = run_of(source, forced=forced).beams[0].steps[len(forced) :]
     app = opened(source, forced=".".join(map(str, forced))) if forced else opened(source)
-    assert re.search(f"{np.exp(np.mean(own)):.0%} \\(geometric mean\\)", said(app))
+    assert re.search(f"{np.exp(np.mean(own)):.0%} \\(geometric\\)", said(app))
 
 
 def test_a_drawing_is_offered_a_sentence() -> None:
