@@ -248,6 +248,6 @@ def at_hidden_word(view: View) -> bool:
 
 def which_token(view: View) -> None:
     """A box for the selected token, where the page has none."""
-    if at_hidden_word(view):
+    if at_hidden_word(view) or view.trace.picture is not None:
         with st.container(width=280):
             pick("token", plain("common.selected_token"), view.trace.tokens, view.token)

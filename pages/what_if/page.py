@@ -42,7 +42,7 @@ class WhatIf(Page):
 
     @property
     def chips(self) -> bool:
-        return not at_hidden_word(self)
+        return self.trace.picture is None and not at_hidden_word(self)
 
     def fill(self) -> None:
         if "logits" not in self.trace and self.config.head not in KEYS:

@@ -58,7 +58,7 @@ def test_the_vector_of_a_picture_is_the_answer_and_turns_where_a_head_is_off(mon
     assert trace["vector"].shape == (12,) and any(shown.shape == (1, 12) for shown in maps(app))
     off = "layers.1.attention.heads~zero~head.1"
     said = said_on(open_page("what_if", model=name, edits=off, **PICTURE))
-    (cosine,) = re.findall(r"unchanged vector is \*\*(-?0\.\d+)", said)
+    (cosine,) = re.findall(r"unchanged vector: \*\*(-?0\.\d+)", said)
     assert -1 < float(cosine) < 1
 
 

@@ -373,6 +373,8 @@ def test_a_link_to_a_former_tab_opens_its_maps_and_from_there_all_others(former:
         ({"s": DOG}, 0, 1),
         ({"panel": "input", "stage": "remove"}, 0, 0),
         ({"panel": "heads", "block": "inside", "stage": "pair"}, 0, 1),
+        ({"panel": "heads", "block": "inside", "stage": "pair", "input": "digit"}, 0, 1),
+        ({"input": "digit"}, 0, 0),
     ],
 )
 def test_words_stand_here_where_none_can_be_hidden_above_and_a_token_is_selected_where_that_changes_something(
