@@ -12,6 +12,7 @@ from pages.ui.sections.band import Column, band
 from pages.ui.sections.cell_map import chosen_cell
 from pages.ui.sections.without import answers_with, told_where
 from pages.ui.sections.working import working
+from pages.ui.server.cache import once_a_run
 from pages.ui.state.link import select
 from pages.ui.text import texts_of
 from pages.ui.view import View
@@ -21,8 +22,15 @@ text, word = texts_of("contribution")
 
 def lengths(run: Trace, prefix: str) -> np.ndarray:
     """Length of what each head writes into each token: (head, token). prefix: of the attention's keys."""
-    length: np.ndarray = np.linalg.norm(run[prefix + "contributions"], axis=-1)
-    return length
+    kept = _lengths(run)
+    if prefix not in kept:
+        kept[prefix] = np.linalg.norm(run[prefix + "contributions"], axis=-1)
+    return kept[prefix]
+
+
+@once_a_run
+def _lengths(run: Trace) -> dict[str, np.ndarray]:
+    return {}
 
 
 def written(view: View, prefix: str) -> None:
