@@ -38,7 +38,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def test_every_page_opens_with_such_an_answer(folder: tuple[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder[1])
     for place, page in enumerate(row.name for row in PAGES):
-        app = open_page(page, model=name, lang=LANGUAGES[place % len(LANGUAGES)], s=SENTENCE)
+        app = open_page(page, model=name, lang=tuple(LANGUAGES)[place % len(LANGUAGES)], s=SENTENCE)
         assert not app.error and not app.warning, page
 
 
