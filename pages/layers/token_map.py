@@ -57,7 +57,7 @@ def token_map(
     alone = view.choice.big
     left, right = (st.container(), None) if alone else st.columns([1, 1], gap="medium")
     with left:
-        more = {"equation": equation, "values": drawn.values, "on_pick": choose, "law_of": law_of}
+        more = {"equation": "" if alone else equation, "values": drawn.values, "on_pick": choose, "law_of": law_of}
         view.picture(name, figure, sentence, shows=drawn.on(*axes), **more)
         view.moves(cell, drawn.values.shape, choose)
     if right is not None:
