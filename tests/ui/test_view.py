@@ -164,7 +164,7 @@ def test_downloads_say_what_was_changed(shown: str, monkeypatch: pytest.MonkeyPa
     first = files[f"{named}.csv"].decode("utf-8-sig").splitlines()[0]
     title = re.search("<title>(.*)</title>", files[f"{named}.html"])[1]
     for about in (first, title):
-        assert ("changed: layer 2, head 3 · what is found: switched off + “i” · " in about) == changed, about
+        assert ("changed: layer 2, head 3 · head output: switched off + “i” · " in about) == changed, about
     saved = np.load(io.BytesIO(files[f"glass-encoder-trace-{mark}i-love-you.npz"]))
     assert saved["edits"] == (edits if changed else "")
 
