@@ -136,7 +136,16 @@ def test_an_edit_in_all_layers_is_that_equation_changed_and_all_else_follows(nam
         (Edit("layers.0.ffn.activation", "set", 5.0, token=2, neuron=17), put(5, 2, 17)),
         (Edit("embedding.positions", "zero"), lambda x, *_: 0 * x),
     ],
-    ids=str,
+    ids=[
+        "pair hidden",
+        "special hidden",
+        "head off",
+        "scores × 3",
+        "row set",
+        "pair off",
+        "neuron set",
+        "positions off",
+    ],
 )
 def test_an_edit_of_a_part_is_that_part_changed_and_all_else_follows(edit: Edit, equation: Equation) -> None:
     after = run("trained text", edit)
