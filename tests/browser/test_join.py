@@ -107,6 +107,7 @@ def test_chips_for_sixteen_tokens_fit_a_phone_in_letters_that_can_be_read(
     lesson.go(Phase.REVEALED)
     says(page, "you")
     rows = page.locator("tbody th")
+    expect(rows).to_have_count(16)
     assert min(rows.evaluate_all("rows => rows.map(row => parseFloat(getComputedStyle(row).fontSize))")) >= 20
 
 
