@@ -66,7 +66,7 @@ def test_every_mask_gets_its_best_guesses_with_the_softmax_of_its_logits(sentenc
     trace, vocabulary = load("text")(sentence), load("text").reader.vocabulary
     masks = [place for place, token in enumerate(trace.tokens) if token == "[MASK]"]
     for which, place in enumerate(masks):
-        assert (f"In place of [MASK] number {which + 1} " in texts(app)) == (len(masks) > 1)
+        assert (f"In place of [MASK] number {which + 1}:" in texts(app)) == (len(masks) > 1)
         names, values = chart(app, which)
         p = softmax(trace["logits"][place].astype(np.float64))
         order = (-p).argsort()[: 10 if len(masks) == 1 else 5]

@@ -93,9 +93,7 @@ IN_PLOTLY = (
     "p2l",
     "scatterlayer",
     "xaxislayer-above",
-    "xtick",
     "yaxislayer-above",
-    "ytick",
 )
 
 
