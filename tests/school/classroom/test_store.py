@@ -577,5 +577,5 @@ def test_a_postgres_that_stands_still_is_said_and_waited_for(monkeypatch: pytest
                 began = time.monotonic()
                 with pytest.raises(UnavailableError):
                     tried()
-                assert time.monotonic() - began < 8
+                assert time.monotonic() - began < 40  # not for ever
         assert store.vote(ballot) is Verdict.KEPT and store.count(one.code)[0] == 2
