@@ -56,9 +56,10 @@ def frozen(url: str) -> Iterator[None]:
     with psycopg.connect(url) as connection:
         (written,) = connection.execute("SELECT pg_read_file('postmaster.pid')").fetchone()
     postmaster = int(written.split()[0])
+    os.kill(postmaster, signal.SIGSTOP)  # first: then none of its children comes or goes
     children = Path(f"/proc/{postmaster}/task/{postmaster}/children").read_text().split()
-    everyone = [postmaster, *map(int, children)]
-    for process in everyone:
+    everyone = [*map(int, children), postmaster]
+    for process in everyone[:-1]:
         os.kill(process, signal.SIGSTOP)
     try:
         yield
