@@ -55,7 +55,7 @@ def test_arrows_choose_head_layer_and_cell_and_digits_the_step(page: Page, app_u
     wait_for(page, token="4", key="4")
     keyboard.press("Shift+ArrowRight")
     wait_for(page, token="4", key="5")
-    expect(page.locator("[class*=st-key-working]")).to_contain_text("gave")
+    expect(page.locator("[class*=st-key-working]")).to_contain_text("“the” → “dog”")
     keyboard.press("1")
     wait_for(page, stage="scores")
     expect(page.get_by_role("radio", name="q · k")).to_be_checked()
