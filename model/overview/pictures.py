@@ -7,8 +7,6 @@ from model.graph import Graph
 
 #: Pictures that every layer has; "x", what enters the layer, is what the layer before it hands on.
 IN_LAYER = ("q", "k", "s", "w", "v", "a", "n1", "h", "n2")
-#: Pictures with one map for each head.
-BY_HEAD = ("q", "k", "s", "w", "v")
 #: Pictures whose columns are the tokens.
 SQUARE = ("s", "w")
 

@@ -48,9 +48,6 @@ class Lesson(Page):
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
         return with_a_gap(choice, typed)
 
-    def head_line(self, of: tuple[int, int] | None = None) -> None:
-        """Each picture says of which layer and head it is."""
-
     def _title(self) -> None:
         """The question is the title."""
 

@@ -36,10 +36,6 @@ from pages.ui.state.link import select
 from pages.ui.text import plain, t, unmarked
 from pages.ui.view import ARROWS, View, go_on
 
-#: What is said of a token that nobody wrote, once it is chosen.
-ABOUT_SPECIAL = {"[CLS]": "about_cls", "[SEP]": "about_sep", "[MASK]": "about_mask"}
-MOST_CHIPS = 24  # tokens that stand as words under the strip; of more, one is chosen from a list
-
 
 class Page(View):
     """What a page's class says is what the page shows: its `parts` with their pictures.

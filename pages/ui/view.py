@@ -136,7 +136,7 @@ class View(Runs):
     @property
     def heeds(self) -> tuple[str, ...]:
         """Which of "layer" and "head" change what the page shows now."""
-        return ROWS[self.name].heeds(self.choice, answers="logits" in self.trace)
+        return ROWS[self.name].heeds(self.choice)
 
     def is_about(self, of: tuple[int, int] | None = None) -> str:
         """Of which layer and head the page is: those that the reader chose, as far as they matter here, or others.
@@ -304,10 +304,6 @@ class View(Runs):
         """Where a difference, or two runs, are wanted: that this here is of one."""
         if self.differs or self.shows == "beside":
             st.caption(t(f"change.only_{self.shows}"))
-
-    def more(self):
-        """A box, closed at first, for what does not fit on two screens."""
-        return st.expander(plain("common.more"), icon=":material/unfold_more:")
 
     def way_to(self, name: str, label: str, **values: object) -> None:
         """A button that chooses these values (names as in Choice) and opens another page with them, or another part of

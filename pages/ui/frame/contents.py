@@ -14,16 +14,16 @@ OF = {"sentence": "words", "digit": "drawing", PICTURE: "drawing"}
 class Part(NamedTuple):
     """A part of a page that other places change than the rest of it: its name, and which of "layer" and "head" do.
 
-    of: "words" or "drawing", where that holds only of those; "unanswered", where the network gives no answer.
+    of: "words" or "drawing", where that holds only of those.
     """
 
     name: str
     shown_of: tuple[str, ...]
     of: str = "any"
 
-    def stands(self, choice: Choice, answers: bool) -> bool:
+    def stands(self, choice: Choice) -> bool:
         """Whether it is what the reader looks at."""
-        return self.name == choice.panel and self.of in ("any", OF.get(choice.input), "" if answers else "unanswered")
+        return self.name == choice.panel and self.of in ("any", OF.get(choice.input))
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class PageRow:
     name: of its folder, whose page.py holds the class of the same name (what_if: WhatIf); also its address and
     the first word of its texts. group: "way" leads through the network, "layer" is passed again and again on it;
     "beside" stands at the right end of the bar, "more" behind a button there. shown_of: which of "layer" and "head"
-    change what is shown, but for some parts; unanswered: which do where the network gives no answer.
+    change what is shown, but for some parts.
     """
 
     name: str
@@ -44,18 +44,12 @@ class PageRow:
     asks: bool = False  # for hidden words, which then stand nowhere in sight
     shown_of: tuple[str, ...] = ()
     but: tuple[Part, ...] = ()
-    unanswered: tuple[str, ...] | None = None  # None: the same as with an answer
 
-    def heeds(self, choice: Choice, *, answers: bool) -> tuple[str, ...]:
-        """Which of "layer" and "head" there are to choose: those that change what is shown.
-
-        answers: whether the network does.
-        """
+    def heeds(self, choice: Choice) -> tuple[str, ...]:
+        """Which of "layer" and "head" there are to choose: those that change what is shown."""
         if self.words_only and choice.input != "sentence":
             return ()
-        if self.unanswered is not None and not answers:
-            return self.unanswered
-        return next((part.shown_of for part in self.but if part.stands(choice, answers)), self.shown_of)
+        return next((part.shown_of for part in self.but if part.stands(choice)), self.shown_of)
 
     def reads(self, trace: Trace) -> bool:
         """Whether the page has anything to say about such an input."""

@@ -101,8 +101,6 @@ class Runs:
         self.waiting += tuple(edit for edit in unfit if edit.operation in OPERATIONS)
         self.choice = self.choice.with_(edits=tuple(edit for edit in self.choice.edits if edit in fit))
 
-    story = False  # until no page asks for it
-
     def key(self, row: str) -> str:
         """The trace key of a row of the graph ("layers.{l}.attention.Q") in the chosen layer."""
         return row.replace("{l}", str(self.choice.layer))
