@@ -1,8 +1,8 @@
 """`make soak HOSTILE=1`: visitors who ask for the most that a link can ask for, one after the other without a pause.
 
-Sentences of sixty words, vectors taken from sixteen others, another one to compare with, our encoder or the paper's
-base size, the translator; every sentence is new, so that nothing is found in a cache. Among them a few who do nothing
-strange: what do they feel of it? Meanwhile others ask for memory: see flood.py.
+Sentences of sixty words, texts of a megabyte, vectors taken from sixteen others, another one to compare with, our
+encoder or the paper's base size, the translator; every sentence is new, so that nothing is found in a cache. Among them
+a few who do nothing strange: what do they feel of it? Meanwhile others ask for memory: see flood.py.
 """
 
 import asyncio
@@ -74,14 +74,15 @@ def link(dice: random.Random) -> str:
 
 
 async def keep_coming(server: Server, until: float, dice: random.Random, strange: bool, felt: Felt) -> None:
-    """One seat: a visitor opens a link, chooses another layer, and leaves; then the next one comes."""
+    """One seat: a visitor opens a link, chooses a layer or types a long text, and leaves; then the next comes."""
     while time.monotonic() < until:
         visitor = Visitor(server.address)
         page, query = "attention", urlencode({"s": sentence(dice, 12)})
         if strange:
             page, query = dice.choice(PAGES), link(dice)
         try:
-            for step in (partial(visitor.open, page, query), partial(another_layer, visitor, dice)):
+            second = partial(dice.choice((another_layer, a_long_text)) if strange else another_layer, visitor, dice)
+            for step in (partial(visitor.open, page, query), second):
                 felt.waits.append(await step())
                 felt.refused += bool(REFUSALS & set(visitor.alerts))
                 if not strange:
@@ -95,6 +96,11 @@ async def another_layer(visitor: Visitor, dice: random.Random) -> float:
     if "layer" in visitor.widgets:
         return await visitor.set(layer=dice.randrange(1, LAYERS + 1))
     return await visitor.again()
+
+
+async def a_long_text(visitor: Visitor, dice: random.Random) -> float:
+    """As much as one message takes, where only so much of it is read as the network reads."""
+    return await visitor.set(s=sentence(dice, 200_000)[: MEGABYTE - 100_000])
 
 
 async def ask_for_memory(server: Server, until: float) -> None:
