@@ -109,15 +109,6 @@ def along(parts: ArrayLike, total: ArrayLike) -> np.ndarray:
     return np.divide(reach, length, out=np.zeros_like(reach), where=length > 0).astype(np.float32)
 
 
-def leaking(scaled: ArrayLike) -> np.ndarray:
-    """How much of each query's weight would go to later keys if no mask hid them: (…, query).
-
-    Args:
-        scaled: scores before the mask, `(…, query, key)`, both over the same tokens.
-    """
-    return np.triu(softmax(scaled), 1).sum(axis=-1)
-
-
 def entropy(weights: ArrayLike) -> np.ndarray:
     """H = −Σ_j A_j log₂ A_j of every row, in bits: 0 where one key gets everything, log₂ N where all get the same.
 

@@ -42,12 +42,6 @@ def test_even_attention_is_blurred_one_word_is_not_and_the_last_heads_are_free()
     assert blur(two, MAY_LOOK, LOOKS).item() == max(0, math.log(2) / math.log(N) - BLUR)
 
 
-def test_queries_that_do_not_count_cost_nothing() -> None:
-    weights = rows([0.0, 1.0, *[0.0] * 6]).clone()
-    weights[:, :, [0, -1]] = 1 / N  # [CLS] and [SEP] may look as they like
-    assert blur(weights, MAY_LOOK, LOOKS).item() == 0
-
-
 def test_padding_has_no_say_in_how_blurred_a_head_is() -> None:
     scores = torch.randn(1, FREE + 2, N, N, generator=torch.Generator().manual_seed(0)).requires_grad_()
     padded = torch.cat([scores, torch.full((1, FREE + 2, N, 3), -torch.inf)], dim=-1)

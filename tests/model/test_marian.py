@@ -49,7 +49,7 @@ def odd_settings(seed: int) -> dict[str, object]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(8))
 def test_every_stage_is_what_transformers_computes_and_so_is_what_is_written(seed: int, tmp_path: Path) -> None:
     folder = written(tmp_path / "opus", seed, **odd_settings(seed))
     ours, theirs = load_folder(folder), theirs_of(folder)
@@ -176,6 +176,9 @@ REFUSED = {
     "no length": ("config.json", {"max_position_embeddings": "many"}, "size", "max_position_embeddings"),
     "no start": ("generation_config.json", {"decoder_start_token_id": -1}, "size", "decoder_start_token_id"),
     "an end beyond": ("generation_config.json", {"eos_token_id": 10**6}, "size", "eos_token_id"),
+    "a switch": ("config.json", {"scale_embedding": []}, "setting", "scale_embedding"),
+    "a switch of numbers": ("config.json", {"scale_embedding": 2}, "setting", "scale_embedding"),
+    "much that is forbidden": ("generation_config.json", {"bad_words_ids": [[1, 2]] * 100_000}, "setting", "bad_words"),
     "bad words": ("generation_config.json", {"bad_words_ids": [[]]}, "setting", "bad_words_ids"),
     "a piece beyond": ("vocab.json", {"new": 10**6}, "vocabulary", "opus"),
     "no numbers": ("vocab.json", {"new": "one"}, "damaged", "vocab.json"),
@@ -252,18 +255,3 @@ def test_what_takes_long_to_read_is_read_where_it_can_be_ended(tmp_path: Path, m
     with pytest.raises(CheckpointError) as raised:
         load_folder(folder)
     assert raised.value.reason == "tokenizer_slow" and time.monotonic() - began < 5
-
-
-def test_a_folder_that_forbids_more_than_can_be_looked_for_at_each_step_is_refused(tmp_path: Path) -> None:
-    folder = written(tmp_path / "opus")
-    changed(folder, "generation_config.json", bad_words_ids=[[1, 2]] * 100_000)
-    with pytest.raises(CheckpointError, match="bad_words_ids"):
-        load_folder(folder)
-
-
-@pytest.mark.parametrize("value", [[], {"a": 1}, "yes", 2])
-def test_a_switch_that_is_neither_on_nor_off_is_refused(value: object, tmp_path: Path) -> None:
-    folder = written(tmp_path / "opus")
-    changed(folder, "config.json", scale_embedding=value)
-    with pytest.raises(CheckpointError, match="scale_embedding"):
-        load_folder(folder)

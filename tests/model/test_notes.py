@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from model.config import PRESETS, EncoderConfig
+from model.config import PRESETS
 from model.embedding import FlatEmbedding
-from model.encoder import Encoder
 from model.notes import BLOCKS, Block, blocks, note_002, note_003, whole_run
 from tests.networks import example, pipeline
 
@@ -89,9 +88,3 @@ def test_each_note_has_code_beside_ours_and_none_where_it_does_not_fit() -> None
     assert len({block.key for block in BLOCKS}) == len(BLOCKS)
     assert not blocks(type(pipeline("trained digits").network), PRESETS["digits"])
     assert not blocks(FlatEmbedding, PRESETS["flat"])
-
-
-def test_note_002s_layers_begin_alike_and_ours_do_not() -> None:
-    theirs, ours = note_002.Encoder(8, 16, 3, 4), Encoder(EncoderConfig(16, 4, 3, 32, vocab_size=8))
-    assert torch.equal(theirs.layers[0].self_attn.q_linear.weight, theirs.layers[2].self_attn.q_linear.weight)
-    assert not torch.equal(ours.layers[0].attention.W_Q.weight, ours.layers[2].attention.W_Q.weight)
