@@ -5,7 +5,7 @@ import numpy as np
 from model import Trace
 from model.graph import Sublayer
 from model.origins import of_reads
-from model.sources import of_attention, of_stream, of_sum
+from model.sources import Sum, of_attention, of_sum
 
 
 def close(found: np.ndarray, recorded: np.ndarray) -> None:
@@ -15,6 +15,13 @@ def close(found: np.ndarray, recorded: np.ndarray) -> None:
 
 def sides(trace: Trace) -> tuple[str, ...]:
     return ("", "decoder.") if trace.graph.decoder else ("",)
+
+
+def of_stream(trace: Trace, layer: int, side: str = "", heads: bool = False) -> Sum:
+    """What a layer reads, by source; of one layer more than there are, what the encoder hands on, or the decoder."""
+    if layer < trace.graph.layers(side):
+        return of_sum(trace, trace.graph.stream(layer, side)[0], heads)
+    return of_sum(trace, trace.graph.stream(layer - 1, side)[-1] if side else trace.graph.Z, heads)
 
 
 def attentions(trace: Trace) -> list[Sublayer]:

@@ -182,3 +182,23 @@ def test_the_painter_says_what_there_are_words_for_and_nothing_else() -> None:
     made = {key for key in WORDS if re.match("cell|answer_|film_|read_|picture", key)}
     assert WORDS.keys() - asked - captions - made <= {"moved", "changed_run"}
     assert all(f"{{{name}}}" not in text for text in WORDS.values() for name in ("tokens", "word"))
+
+
+def test_classes_stand_in_their_order_and_are_read_after_every_layer() -> None:
+    trace = trace_of("trained digits")
+    answers = answers_of(trace, name=lambda label: f"digit {label}")
+    assert answers.kind == "class" and answers.reads == 0
+    assert [name for name, _ in answers.rows[-1]] == [f"digit {number}" for number in range(10)]
+    assert [value for _, value in answers.rows[-1]] == pytest.approx(trace.answer[0].probabilities)
+    read = pipeline("trained digits").read_layers(trace)[1:]
+    found = np.array([[value for _, value in bars] for bars in answers.lens[-1]])
+    np.testing.assert_allclose(found, read, atol=1e-5)
+
+
+def test_by_default_a_hidden_token_is_shown_in_the_head_that_attends_most_to_another() -> None:
+    trace = load("text")(TIRED)
+    place = trace.overview().place
+    assert trace.tokens[place["token"]] == "[MASK]"
+    words = [i for i, token in enumerate(trace.tokens) if token not in ("[CLS]", "[SEP]", "[MASK]")]
+    weights = trace.over_layers("attention.weights")[:, :, place["token"]][:, :, words]
+    assert weights[place["layer"], place["head"]].max() == weights.max()

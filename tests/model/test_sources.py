@@ -20,14 +20,12 @@ from model.sources import (
     nbytes,
     of_attention,
     of_lead,
-    of_scores,
-    of_stream,
     of_sum,
     opened,
 )
 from model.trace import Recording, record
 from tests.networks import QUICK, TRANSLATORS, pipeline, trace_of
-from tests.sums import attentions, close, scores_add_up, sides, streams_add_up
+from tests.sums import attentions, close, of_stream, scores_add_up, sides, streams_add_up
 
 WORD, POSITION, HEAD = "embedding.tokens", "embedding.positions", "layers.0.attention.heads[1]"
 
@@ -50,15 +48,11 @@ def test_streams_scores_and_logits_are_the_sums_of_their_sources(name: str) -> N
                 close(sum(of_sum(trace, "logits", heads).values()), trace["logits"])
 
 
-def test_of_scores_are_those_of_self_attention_with_one_list_of_names() -> None:
-    for name, side in (("trained text", ""), ("trained translation", "decoder.")):
-        trace = trace_of(name)
-        names, parts = of_scores(trace, 1, 2, side)
-        close(parts.sum((0, 1)), trace[f"{side}layers.1.attention.scaled"][2])
-        assert parts.shape[:2] == (len(names), len(names)) == (len(of_stream(trace, 1, side)),) * 2
-    cross = of_attention(trace, trace.graph.sublayers(1, side)[1], 0)  # asks with its own sources, finds the encoder's
-    assert set(cross.of_keys) == {*of_stream(trace, trace.graph.layers()), BIAS}
-    assert all(name == BIAS or name.startswith(side) for name in cross.of_queries)
+def test_cross_attention_asks_with_the_decoders_sources_and_finds_the_encoders() -> None:
+    trace = trace_of("trained translation")
+    scores = of_attention(trace, trace.graph.sublayers(1, "decoder.")[1], 0)
+    assert set(scores.of_keys) == {*of_stream(trace, trace.graph.layers()), BIAS}
+    assert all(name == BIAS or name.startswith("decoder.") for name in scores.of_queries)
 
 
 def test_what_the_parts_take_is_about_what_is_said() -> None:
@@ -199,8 +193,9 @@ def test_a_source_that_an_edit_sets_to_zero_is_zero_in_every_sum(name: str, sour
     trace = pipeline(name)(trace_of(name).subject, [Edit(source, "zero")])
     for layer in range(2, trace.graph.layers() + 1):
         assert not of_stream(trace, layer)[source].any()
-    names, parts = of_scores(trace, 2, 1)
-    assert not parts[names.index(source)].any() and not parts[:, names.index(source)].any()
+    scores = of_attention(trace, trace.graph.sublayers(2)[0], 1)
+    place = scores.of_queries.index(source)
+    assert not scores.parts[place].any() and not scores.parts[:, place].any()
     for edit in (Edit("layers.0.attention.heads", "zero", head=1), Edit("layers.0.attention.output", "zero")):
         assert not of_stream(pipeline(name)(trace.subject, [edit]), 3, heads=True)[HEAD].any()
 
