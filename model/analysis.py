@@ -84,10 +84,10 @@ def mean_likeness(states: ArrayLike) -> np.ndarray:
     return cosines[..., ~np.eye(cosines.shape[-1], dtype=bool)].mean(axis=-1)
 
 
-def places_reached(rows: np.ndarray, faint: float = 1e-3) -> np.ndarray:
-    """In how many of its places each row (…, place) has more than this share of its largest number: (…,)."""
+def places_reached(rows: np.ndarray) -> np.ndarray:
+    """In how many of its places each row (…, place) has more than a thousandth of its largest number: (…,)."""
     sizes = np.abs(rows)
-    return (sizes > faint * sizes.max(axis=-1, keepdims=True)).sum(axis=-1)
+    return (sizes > 1e-3 * sizes.max(axis=-1, keepdims=True)).sum(axis=-1)
 
 
 def along(parts: ArrayLike, total: ArrayLike) -> np.ndarray:
