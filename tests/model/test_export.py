@@ -91,10 +91,7 @@ def test_what_cannot_be_written_for_onnx_is_said(tmp_path: Path, monkeypatch: py
 def test_a_run_is_read_back_as_bertviz_takes_it(tmp_path: Path) -> None:
     both = {"encoder_attention": "attention", "decoder_attention": "decoder.attention",
             "cross_attention": "decoder.cross"}  # fmt: skip
-    for model, sentence, keys in (
-        ("text", "i love you .", {"attention": "attention"}),
-        ("translation", "我爱你。", both),
-    ):
+    for model, keys in (("text", {"attention": "attention"}), ("translation", both)):
         main(["bertviz", str(tmp_path / "run.json"), "i love you .", model])
         found, trace = read_bertviz(tmp_path / "run.json"), load(model)("i love you .")
         sides = {"tokens": trace.tokens}
