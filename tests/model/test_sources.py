@@ -239,7 +239,7 @@ def children_add_up(trace: Trace, part: Part, steps: int, seen: set[str]) -> Non
 def test_what_a_part_is_made_of_adds_up_to_it(name: str) -> None:
     seen: set[str] = set()
     trace = trace_of(name)
-    children_add_up(trace, whole_of(trace), 7, seen)
+    children_add_up(trace, whole_of(trace), 5, seen)
     assert {one.partition("[")[0] for one in seen} >= {"output", "heads", "V"}
 
 
@@ -295,7 +295,7 @@ def test_what_edits_put_in_is_a_part_of_its_own_and_a_source_set_to_zero_has_non
     ):
         trace = pipeline(name)(subject, [edit])
         whole = whole_of(trace)
-        children_add_up(trace, whole, 4, set())
+        children_add_up(trace, whole, 3, set())
         (output,) = [part for part in made_of(trace, whole) if part.name == "layers.1.attention.output"]
         mine = [part for part in made_of(trace, output) if part.name == EDIT]
         assert len(mine) == (edit.key == "layers.1.attention.output")
