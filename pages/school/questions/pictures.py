@@ -341,16 +341,6 @@ def heads_and_mean(look: Look, height: int) -> Drawn:
     return Drawn(title, figure, (look.layer, -1))
 
 
-def two_heads(look: Look, height: int) -> Drawn:
-    """The row of the token in the two heads that are compared."""
-    names = list(look.truth.options)
-    places = [tuple(int(part) - 1 for part in name.split("·")) for name in names]
-    trace = look.case.trace
-    values = np.stack([trace[f"layers.{layer}.attention.weights"][head, look.token] for layer, head in places])
-    figure = _map(values, Axis("", names), Axis("", look.case.tokens), height)
-    return Drawn(title_of("heads_row", token=placed(look.case.tokens)[look.token]), figure)
-
-
 def every_head(look: Look, height: int) -> Drawn:
     """All heads of all layers as tiles; once it is shown, what is left of the first answer without each."""
     case = look.case
@@ -447,26 +437,6 @@ def lens(look: Look, height: int) -> Drawn:
         layout |= TO_THE_NEAREST
     layout["shapes"] = frames
     return Drawn(title_of("lens"), figure_of(traces, layout), taps=covers)
-
-
-def weight_times_value(look: Look, height: int) -> Drawn:
-    """The weights of the token; and, covered, how long each value is, and each product."""
-    row = look.of_head("weights")[look.token].astype(np.float64)
-    lengths = np.linalg.norm(look.of_head("V").astype(np.float64), axis=-1)
-    values = np.stack([row, lengths / lengths.max(), row * lengths / (row * lengths).max()])
-    hidden, options = np.zeros(values.shape, bool), np.full(values.shape, -1)
-    hidden[1:] = not look.shown
-    frames = []
-    if look.shown:
-        frames = [outline(2, look.truth.options.index(look.truth.answer))]
-        if look.guess in look.truth.options and look.guess != look.truth.answer:
-            place = look.truth.options.index(str(look.guess))
-            frames.append(guessed(2, place, 2, place))
-    else:
-        options[1:] = np.arange(len(row))
-    rows = Axis("", [title_of(name) for name in ("weight", "length", "product")])
-    figure = _map(values, rows, Axis("", look.case.tokens), height, hidden=hidden, options=options, frames=frames)
-    return Drawn(title_of("weight_times_value"), figure, look.where, taps=not look.shown)
 
 
 # -- drawings ------------------------------------------------------------------------------------------------------
