@@ -353,7 +353,7 @@ def test_a_lesson_about_a_drawing_offers_to_take_one() -> None:
 
 def test_a_teachers_lesson_is_asked_in_her_words_with_this_runs_numbers() -> None:
     own = Own("<b>Where</b> does {query} attend & *why*?", "See [there](http://elsewhere.example).")
-    hers = Own("Which one?", "Because.", ("one", "two"), answer="two")
+    hers = Own("Which one? || 哪一个？", "Because.", ("one || 一", "two || 二"), answer="two || 二")
     place = "attention?layer=3&head=7&stage=scores"
     rows = [replace(QUESTIONS["fit"], place=place, own=own), Question(OWN, None, "tap", 0, 2, own=hers, place=place)]
     link = lesson_to_code(own_lesson(rows, "Mine *too*"))
@@ -369,6 +369,10 @@ def test_a_teachers_lesson_is_asked_in_her_words_with_this_runs_numbers() -> Non
     assert values(drawn(app)[0]).shape == (len(run_of(app).trace.tokens),) * 2, "the picture of its place"
     app.button_group(key="lesson.own").set_value(1).run()
     assert said(app) == "Yes: two" and "Because" in texts(app)
+    app = open_page("lesson", s=SENTENCE, lesson=link, question="own", lang="zh")
+    assert (
+        "## 哪一个？" in [part.value for part in app.main.markdown] and "二" in app.button_group[0].options[1].content
+    )
 
 
 def test_a_question_that_was_merged_with_another_is_that_one_in_lessons_kept_before() -> None:

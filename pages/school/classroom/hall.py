@@ -40,9 +40,9 @@ class Stream:
 class Gathering:
     """The phones of one class that are on this worker, and what they know.
 
-    said: what a phone may know, as JSON; None once the class is gone. stands: the version, and which page is led to, of what is said. seal: signs the numbers
-    of its phones. streams: by phone, the oldest first. asked: phones that cannot listen. addresses: where phones of
-    this class are.
+    said: what a phone may know, as JSON; None once the class is gone. stands: what tells it from later news. seal:
+    signs the numbers of its phones. streams: by phone, the oldest first. asked: phones that cannot listen. addresses:
+    where phones of this class are.
     """
 
     def __init__(self, says: dict[str, Any], seal: str) -> None:

@@ -54,7 +54,7 @@ def blurred(case: Case) -> Truth | None:
     least=0.1,
     minutes=4,
     page="heads",
-    at={"panel": "mixed"},
+    at={"panel": "contribution", "stage": "output"},
     equation="layers.{l}.attention.output",
     picture=concatenated,
     bars=True,

@@ -66,7 +66,7 @@ def swapped(case: Case) -> Truth | None:
     least=0.3,
     minutes=3,
     page="what_if",
-    at={"panel": "places"},
+    at={"panel": "input", "block": "places"},
     equation="embedding.sum",
     picture=embedded,
     bars=True,
