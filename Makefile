@@ -9,8 +9,7 @@ BIN := $(VENV)/bin
 SHARED := OPENBLAS_NUM_THREADS=1 MALLOC_ARENA_MAX=2
 
 # What `make class` and `make soak` may be told: VISITORS="10 30" (soak: one number), WORKERS=2, THINK=2, SECONDS=20; and
-# a class PLACES="walk attention",
-# PHONES="40 200 1000" (that vote beside the visitors).
+# a class PLACES="walk attention", PHONES="40 200 1000" (that vote beside the visitors).
 CLASS = $(if $(VISITORS),--visitors $$VISITORS) $(if $(WORKERS),--workers "$$WORKERS") $(if $(THINK),--think "$$THINK") \
 	$(if $(SECONDS),--seconds "$$SECONDS") $(if $(PLACES),--places $$PLACES) $(if $(PHONES),--phones $$PHONES)
 

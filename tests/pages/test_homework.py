@@ -130,6 +130,8 @@ def test_whatever_is_pasted_gets_a_row_and_a_sentence() -> None:
         link(edits=(Edit("logits", "zero"),)): "only_heads",
         link(edits=(Edit("layers.1.attention.heads", "zero", head=99),)): "misfit",
         link(model="paper"): "no_guess",
+        link(goal=goal_from_code(FIRST[:-1] + "qwertyish")): "no_word",
+        link(goal=goal_from_code("oneway.90.5"), edits=OFF): "changed",
         link() + "&neuron=-3": "broken",
         f"（{link(edits=OFF)}）": "first_reached",
     }
