@@ -112,7 +112,7 @@ class View(Runs):
         """What the places along each axis of a quantity are called in pictures; None where they are counted."""
         return tuple(self.named if names is self.tokens else names for names in self.trace.names(key))
 
-    @property
+    @cached_property
     def usual_token(self) -> int:
         """The token selected before anybody chose: a hidden word; the word that looks, in a sentence that visitors see
         first; else the first word. Of a drawing, [CLS].
