@@ -268,7 +268,8 @@ class View(Runs):
             on_pick=on_pick,
             at_once=at_once,
         )
-        if below := sentence if written is None else written:
+        large = self.choice.big and figure.layout.get("meta", {}).get("large")  # then it fills the screen
+        if (below := sentence if written is None else written) and (not large or compared):
             st.markdown(joined(below))
         if not still and not compared:
             self.note_run()
