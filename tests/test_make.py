@@ -106,7 +106,7 @@ def test_no_word_said_to_make_is_run(tmp_path: Path) -> None:
         "run": ["MODELS", "PORT"],
         "serve": ["MODELS", "WORKERS", "PORT"],
         "train": ["RECIPE", "DATA", "MODEL"],
-        "class": ["VISITORS", "WORKERS", "THINK", "SECONDS", "PLACES", "CHOICES", "CHARTS", "PHONES"],
+        "class": ["VISITORS", "WORKERS", "THINK", "SECONDS", "PLACES", "PHONES"],
     }.items():
         said[target] = make(tmp_path, target, *(f"{name}={text}" for name in names))
         assert not (tmp_path / "x").exists()

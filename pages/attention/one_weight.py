@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from model.analysis import placed
-from model.by_hand import by_hand
+from model.by_hand import Working, by_hand
 from pages.attention.read import queries_and_keys, steps_of
 from pages.ui.components.arithmetic import arithmetic
 from pages.ui.figures.base import role_colours, signed_colours
@@ -22,13 +22,14 @@ LEAST = 1.5  # % of the height: a bar that can still be seen
 
 def one_weight(view: View, key: str, cell: tuple[int, ...]) -> None:
     """Query, key, their products, softmax, value and the head's row as strips; below them the same in numbers."""
+    worked = by_hand(view.pipeline.network, view.trace, key, cell, EVERY)
     with st.container(key=f"weight.{view.name}"):
         if not view.touched(*(f"{key.rpartition('.')[0]}.{step}" for step in steps_of(view, key))):
-            arithmetic("".join(_lines(view, key, cell)), key="one_weight")
-    working(view, key, cell, terms_too=False)
+            arithmetic("".join(_lines(view, key, cell, worked)), key="one_weight")
+    working(view, key, cell, worked=worked)
 
 
-def _lines(view: View, key: str, cell: tuple[int, ...]) -> Iterator[str]:
+def _lines(view: View, key: str, cell: tuple[int, ...], worked: Working) -> Iterator[str]:
     """The lines as HTML. key: of the weights. cell: head, query and key."""
     head, query, column = cell
     prefix, row = key.removesuffix("weights"), view.trace[key][head, query]
@@ -36,7 +37,7 @@ def _lines(view: View, key: str, cell: tuple[int, ...]) -> Iterator[str]:
     value = f"{row[column]:.2f}"
     pair = plain("attention.pair", query=f"<b>{names[0]}</b>", key=f"<b>{names[1]}</b>")
     yield f'<p class="pair">{pair} <b class="rose">{value}</b></p><div class="weight">'
-    for table in by_hand(view.pipeline.network, view.trace, key, cell, EVERY).tables:
+    for table in worked.tables:
         if table.axis == "d_k":
             order = np.argsort(table.places)
             *sides, product = table.columns

@@ -9,8 +9,7 @@ from model.pipeline import SPECIAL_TOKENS, Reading
 from pages.school.classroom.store import UnavailableError, store
 from pages.school.lessons.lesson import ENCODER
 from pages.school.lessons.wording import seen_at
-from pages.school.questions.case import Truth
-from pages.school.questions.pictures import Drawn, Look, of_place
+from pages.school.questions.case import Case, Truth
 from pages.school.questions.question import Question
 from pages.school.teaching import desk, notes, projector, start
 from pages.school.teaching.asked import for_phones
@@ -71,7 +70,7 @@ class Class(Page):
             if unread := self.unread:
                 st.warning(t(f"lesson.error_{unread.reason}", **unread.values), icon=":material/broken_image:")
             clear, left_out = self._clear()
-            start.draw(self, self.lesson, [question for question, _ in clear.values()], left_out)
+            start.draw(self, self.lesson, [question for question, *_ in clear.values()], left_out)
             return
         clear, left_out = self._clear()
         if (wanted := st.session_state.pop(projector.WANTED, None)) and wanted[1] == self.desk.room.version:
@@ -83,28 +82,19 @@ class Class(Page):
 
     # -- the questions -----------------------------------------------------------------------------
 
-    def _clear(self) -> tuple[dict[int, tuple[Question, Truth]], list[Question]]:
-        """The questions whose answer is clear here, by their place in the lesson; and the others."""
-        clear, left_out = {}, []
-        for place, question in enumerate(self.lesson.questions):
-            truth = self._truth(question)
-            if truth is not None and truth.answer is not None:
-                clear[place] = question, truth
-            else:
-                left_out.append(question)
-        return clear, left_out
+    def _clear(self) -> tuple[dict[int, tuple[Question, Case, Truth]], list[Question]]:
+        """The questions whose answer is clear here, with run and answer, by place; and the others."""
+        found = {place: (one, truth_here(self, one)) for place, one in enumerate(self.lesson.questions)}
+        clear = {place: (one, *here) for place, (one, here) in found.items() if here and here[1].answer is not None}
+        return clear, [one for place, (one, _) in found.items() if place not in clear]
 
-    def _truth(self, question: Question) -> Truth | None:
-        here = truth_here(self, question)
-        return here and here[1]
-
-    def _ask(self, place: int, clear: Mapping[int, tuple[Question, Truth]]) -> None:
+    def _ask(self, place: int, clear: Mapping[int, tuple[Question, Case, Truth]]) -> None:
         """Send a question to the phones."""
         assert self.desk is not None
-        question, truth = clear[place]
+        question, case, truth = clear[place]
 
         def there() -> Truth:
-            return self._truth(question) or truth
+            return (truth_here(self, question) or (case, truth))[1]
 
         shown, true = for_phones(question, truth, there, self._reads(), self._see(question, truth))
         self.desk.ask(place, shown, true)
@@ -122,12 +112,6 @@ class Class(Page):
         held = link.with_(**values).to_link()
         (path,) = (row.path for row in PAGES if row.name == page)
         return f"{path}?{urlencode({name: value for name, value in held.items() if name != 'lang'})}"
-
-    def shown_at(self, question: Question) -> Drawn | None:
-        """The picture of the place of a teacher's own question, if it has one."""
-        here = truth_here(self, question) if question.place and question.measure is None else None
-        drawn = of_place(question.place, Look(question.row, question.gesture, *here, shown=True)) if here else []
-        return drawn[0] if drawn else None
 
     @property
     def hidden(self) -> tuple[int, ...] | None:

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from model import Trace
 from model.analysis import HeadPattern
 from pages.attention.overlay import every_weight
 from pages.attention.read import attends_most, shown_places
@@ -21,8 +22,9 @@ from pages.ui.figures.theme import scaled
 from pages.ui.frame.pickers import lasting
 from pages.ui.sections.at_once import frame_at_once
 from pages.ui.sections.cell_map import chosen_cell, draw_map, draw_other
+from pages.ui.server.cache import once_a_run
 from pages.ui.state.link import select
-from pages.ui.text import texts_of
+from pages.ui.text import language, texts_of
 from pages.ui.view import View
 
 AXES = ("layer", "head", "query", "key")  # of all weights
@@ -43,6 +45,20 @@ def in_words(view: View, pattern: HeadPattern) -> str:
         token="" if pattern.place is None else view.tokens[pattern.place],
         unit=unit(view),
     )
+
+
+def _in_words(view: View) -> dict[tuple[int, ...], str]:
+    """ "layer 2, head 3 · attends to …" of every head: a click on another head changes none of it."""
+    kept = _kept(view.trace)
+    if language() not in kept:
+        patterns = head_patterns(view.trace)[1].items()
+        kept[language()] = {at: f"{view.where((at[0], at[1]))} · {in_words(view, does)}" for at, does in patterns}
+    return kept[language()]
+
+
+@once_a_run
+def _kept(run: Trace) -> dict[str, dict[tuple[int, ...], str]]:
+    return {}
 
 
 def unit(view: View) -> str:
@@ -78,10 +94,7 @@ def all_heads(view: View, kind: str | None = None) -> None:
     block = block_of(shown.shape)
     end = float(largest.max()) if block > 1 else 1.0  # of many weights, hardly one is large
     own = not drawn.differs and bool((largest < LITTLE * end).mean() > MANY)
-
-    def hover(place: tuple[int, ...]) -> str:
-        said = [view.where((place[0], place[1])), in_words(view, patterns[place])]
-        return " · ".join([*said, word("largest", value=f"{largest[place]:.2g}")])
+    does = _in_words(view)
 
     figure = tiles(
         shown,
@@ -90,7 +103,7 @@ def all_heads(view: View, kind: str | None = None) -> None:
         chosen=(view.layer, view.head),
         limit=largest if own else None if drawn.differs else end,
         end=word("own_end") if own else "",
-        hover=[hover(place) for place in patterns],
+        hover=[" · ".join([does[at], word("largest", value=f"{largest[at]:.2g}")]) for at in patterns],
         height=_tall(view, layers),
         square=True,
         above=True,

@@ -112,7 +112,7 @@ class View(Runs):
         """What the places along each axis of a quantity are called in pictures; None where they are counted."""
         return tuple(self.named if names is self.tokens else names for names in self.trace.names(key))
 
-    @property
+    @cached_property
     def usual_token(self) -> int:
         """The token selected before anybody chose: a hidden word; the word that looks, in a sentence that visitors see
         first; else the first word. Of a drawing, [CLS].
@@ -268,7 +268,8 @@ class View(Runs):
             on_pick=on_pick,
             at_once=at_once,
         )
-        if below := sentence if written is None else written:
+        large = self.choice.big and figure.layout.get("meta", {}).get("large")  # then it fills the screen
+        if (below := sentence if written is None else written) and (not large or compared):
             st.markdown(joined(below))
         if not still and not compared:
             self.note_run()

@@ -231,7 +231,7 @@ def test_a_handout_is_one_small_file_that_opens_anywhere_and_is_printed(
 def test_a_lesson_on_paper_has_its_pictures_and_prints_the_answers_that_are_open(
     page: Page, app_url: str, tmp_path: Path
 ) -> None:
-    page.goto(f"{app_url}/lesson?lang=en&lesson=positions&s=he+[MASK]+to+the+shop+to+buy+some+milk+.")
+    page.goto(f"{app_url}/lesson?lang=en&lesson=heads&s=he+[MASK]+to+the+shop+to+buy+some+milk+.")
     opened(page, "lesson")
     page.get_by_test_id("stExpander").get_by_text("On paper").click()
     with page.expect_download() as saved:

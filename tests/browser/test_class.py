@@ -28,11 +28,11 @@ ENDS_WITH_THE_SCREEN = """() => {
 }"""
 
 
-#: In pixels: the smallest letters of what the class is told, and of what stands in its pictures.
+#: In pixels: the smallest letters of what the class is told, and of what stands in its table and its picture.
 SMALLEST = """() => {
     const size = one => parseFloat(getComputedStyle(one).fontSize)
     const of = where => Math.min(...[...document.querySelectorAll(where)].filter(one => one.textContent).map(size))
-    const drawn = ['.xtick text', '.ytick text', 'text.bartext', 'text.legendtext'].map(text => `.chart ${text}`)
+    const drawn = ['.said td', '.said th', '.chart .ytick text', '.chart text.bartext']
     return [of('.st-key-class_ask_small p, .st-key-class_said p'), of(drawn.join())]
 }"""
 
@@ -132,15 +132,15 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     answer_on(phone, WRONG[0])
     others.vote([*WRONG], sure=3)
     expect(projector.locator(".live strong")).to_have_text([f"{OTHERS + 1}"] * 2)
-    expect(projector.locator(".chart")).to_have_count(0)
+    expect(projector.locator(".said")).to_have_count(0)
     look("open", phone)
     go_on("closed")
     expect(projector.get_by_text(words["class.propose_hint"])).to_have_count(0)  # a tip is for her alone
-    expect(projector.locator(".chart")).to_have_count(0)
+    expect(projector.locator(".said")).to_have_count(0)
     projector.locator(".st-key-class-give_hint button").first.click()
     expect(projector.get_by_text(words["lesson.word.hint_1"])).to_be_visible()
     projector.locator(".st-key-class-words button").first.click()
-    expect(projector.locator(".chart .bars .point")).to_have_count(len(WRONG))
+    expect(projector.locator(".said tr")).to_have_count(len(WRONG))
     look("closed", phone)
 
     no_hurry()
@@ -157,10 +157,10 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     others.vote([RIGHT, RIGHT, RIGHT, WRONG[1]])
     expect(projector.locator(".live strong")).to_have_text([f"{OTHERS + 1}"] * 2)
     go_on("closed")
-    expect(projector.locator(".chart")).to_be_visible()
+    expect(projector.locator(".said caption")).to_contain_text(words["class.vote_2"])
     look("closed_again")
     go_on("revealed")
-    expect(projector.locator(".chart")).to_have_count(2)
+    expect(projector.locator(".chart")).to_have_count(1)
     expect(phone.locator("main")).to_contain_text(RIGHT)
     look("revealed", phone)
     go_on("explained")
@@ -175,6 +175,7 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     projector.keyboard.press("Escape")
     projector.locator(".st-key-class-see button").first.click()
     projector.wait_for_url(re.compile("/answer"))
+    expect(phone.get_by_text(phones["follow"])).to_have_attribute("href", re.compile(f"answer\\?.*class={code}"))
     laptop.wait_for_url(re.compile("/answer"))
     expect(laptop.get_by_text(words["class.led"])).to_be_visible()
     if shots:

@@ -12,8 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
@@ -23,8 +22,7 @@ import psutil
 
 from pages.school.classroom.store import Store, default_url
 from tests.classroom.answering import WITHIN, Answered, Answering
-from tests.classroom.hostile import hostile
-from tests.classroom.server import APP, BARE, Server, serve
+from tests.classroom.server import Server, serve
 from tests.classroom.visitor import Visitor
 
 MOST_VISITORS, MOST_SECONDS = 200, 4 * 3600
@@ -39,13 +37,10 @@ WORDS = (
 
 @dataclass
 class Place:
-    """Where visitors click: an app, its pages, and a query that all have."""
+    """Where visitors click: some pages."""
 
     name: str
     pages: tuple[str, ...]
-    app: Path = APP
-    query: dict[str, str] = field(default_factory=dict)
-    only_choices: bool = False  # nobody types a sentence or opens another page
 
 
 @dataclass
@@ -73,9 +68,7 @@ def sentence(dice: random.Random) -> str:
 
 async def click(visitor: Visitor, place: Place, dice: random.Random) -> tuple[str, float]:
     """What a visitor does, of what the page offers (most often he chooses another head or layer), and its seconds."""
-    likely = {"head": 10, "layer": 5}
-    if not place.only_choices:
-        likely |= {"s": 2, "": 3 if len(place.pages) > 1 else 0}
+    likely = {"head": 10, "layer": 5, "s": 2, "": 3 if len(place.pages) > 1 else 0}
     offered = [key for key in likely if key in ("", *visitor.widgets)]
     key = dice.choices(offered, [likely[key] for key in offered])[0]
     if key == "":
@@ -88,7 +81,7 @@ async def click(visitor: Visitor, place: Place, dice: random.Random) -> tuple[st
 
 async def come(server: Server, place: Place, dice: random.Random) -> Visitor:
     visitor = Visitor(server.address)
-    await visitor.open(dice.choice(place.pages), urlencode({"s": sentence(dice), **place.query}))
+    await visitor.open(dice.choice(place.pages), urlencode({"s": sentence(dice)}))
     return visitor
 
 
@@ -158,18 +151,13 @@ async def first_visitor(server: Server, place: Place) -> Iterator[None]:
 
 
 def report(args: argparse.Namespace) -> None:
-    """The tables of `make class`: one for each number of visitors, a row for each place, the floor last."""
+    """The tables of `make class`: one for each number of visitors, a row for each place."""
     workers = "one process" if args.workers is None else f"{args.workers} workers behind nginx"
     print(f"{workers} on {psutil.cpu_count()} cores, a click every {args.think:g} s, {args.seconds:g} s for each row")
     print("p50, p95 in ms: of all clicks; of choices of a head or layer alone; of new sentences; of new pages\n")
     for number in args.visitors:
         names = [("four pages", WALK) if name == "walk" else (name, (name,)) for name in args.places]
-        places = [Place(name, pages, only_choices=args.choices) for name, pages in names]
-        felt = [measure(place, number, args)[0] for place in places]
-        charts = args.charts or max(one.charts for one in felt)
-        bare = Place("bare", ("",), BARE, {"charts": str(charts)}, only_choices=args.choices)
-        floor, _ = measure(bare, number, args)
-        rows = [as_row(place, one, floor) for place, one in zip([*places, bare], [*felt, floor], strict=True)]
+        rows = [as_row(name, measure(Place(name, pages), number, args)[0]) for name, pages in names]
         print(f"{number} visitors\n{pd.DataFrame(rows).to_string(index=False)}\n", flush=True)
 
 
@@ -206,16 +194,13 @@ def report_phones(args: argparse.Namespace) -> None:
             print(pd.DataFrame(rows[-1:]).to_string(index=False, header=not phones), flush=True)
 
 
-def as_row(place: Place, felt: Felt, floor: Felt) -> dict[str, str]:
-    p95, choice = felt.percentile(95), felt.percentile(95, "choice")
+def as_row(name: str, felt: Felt) -> dict[str, str]:
     return {
-        "place": place.name,
+        "place": name,
         "clicks": f"{len(felt.clicks)}",
         "p50": f"{felt.percentile(50):.0f}",
-        "p95": f"{p95:.0f}",
-        "× floor": f"{p95 / floor.percentile(95):.1f}",
-        "choice p95": f"{choice:.0f}",
-        "× floor's": f"{choice / floor.percentile(95, 'choice'):.1f}",
+        "p95": f"{felt.percentile(95):.0f}",
+        "choice p95": f"{felt.percentile(95, 'choice'):.0f}",
         "sentence p95": f"{felt.percentile(95, 'sentence'):.0f}",
         "page p95": f"{felt.percentile(95, 'page'):.0f}",
         "CPU ms/run": f"{felt.cpu * 1e3:.0f}",
@@ -229,7 +214,7 @@ def as_row(place: Place, felt: Felt, floor: Felt) -> dict[str, str]:
 
 def measure(place: Place, number: int, args: argparse.Namespace, phones: int = 0) -> tuple[Felt, Answered]:
     """One class on fresh servers."""
-    with serve(place.app, args.workers) as server:
+    with serve(workers=args.workers) as server:
         return asyncio.run(classroom(server, place, number, args.think, args.seconds, phones))
 
 
@@ -277,23 +262,13 @@ def main() -> None:
         command.add_argument("--visitors", type=int, default=visitors, metavar="N", **several)
         command.add_argument("--workers", type=int, help="servers behind nginx; without it, one server and no nginx")
         command.add_argument("--think", type=float, default=think, help="seconds from an answer to the next click")
-        command.add_argument(
-            "--seconds", type=float, help="how long visitors click: 20, in a soak 3600, in a hostile one 60"
-        )
+        command.add_argument("--seconds", type=float, help="how long visitors click: 20, in a soak 3600")
     command = commands.choices["class"]
-    command.add_argument("--choices", action="store_true", help="only layers and heads are chosen")
-    command.add_argument("--charts", type=int, help="heatmaps of the bare app; without it, as many as the page has")
     command.add_argument("--phones", type=int, nargs="+", metavar="N", help="phones that vote beside the visitors")
     command.add_argument("--places", nargs="+", default=["walk"], help="pages by name; “walk”: four pages in turn")
-    commands.choices["soak"].add_argument(
-        "--hostile", action="store_true", help="visitors who ask for the most that a link can ask for"
-    )
     args = parser.parse_args()
     if args.seconds is None:
-        if args.what == "class":
-            args.seconds = 40 if args.phones else 20
-        else:
-            args.seconds = 60 if args.hostile else 3600
+        args.seconds = 3600 if args.what == "soak" else 40 if args.phones else 20
     if not all(1 <= number <= MOST_VISITORS for number in args.visitors):
         sys.exit(f"A class has 1 to {MOST_VISITORS} visitors.")
     if not 1 <= args.seconds <= MOST_SECONDS:
@@ -304,10 +279,7 @@ def main() -> None:
         report(args)
     else:
         with serve(workers=args.workers) as server:
-            if args.hostile:
-                asyncio.run(hostile(server, args.visitors[0], args.seconds))
-            else:
-                asyncio.run(soaked(server, args.visitors[0], args.think, args.seconds))
+            asyncio.run(soaked(server, args.visitors[0], args.think, args.seconds))
 
 
 if __name__ == "__main__":

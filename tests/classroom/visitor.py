@@ -40,7 +40,6 @@ class Visitor:
 
     `runs`, `bytes` and `charts` count what arrived: runs that ended, their bytes, the Plotly charts of the last one.
     `lost` counts connections that broke and were made again. `heard` keeps all that arrived, where `listen` is set.
-    `alerts` are the notes, warnings and the like that the last run said.
     """
 
     def __init__(self, address: str, listen: bool = False, comes_back: bool = True) -> None:
@@ -51,13 +50,12 @@ class Visitor:
         self.pages: dict[str, str] = {}  # path -> hash
         self.runs = self.bytes = self.charts = self.lost = 0
         self.heard: list[bytes] | None = [] if listen else None
-        self.alerts: list[str] = []
         self._cookies: SimpleCookie = SimpleCookie()
         self._session = ""
         self._socket: ClientConnection | None = None
         self._states: dict[str, WidgetState] = {}  # key -> what the server is told
         self.buttons: dict[str, object] = {}  # those of the page by their keys
-        self._widgets: dict[str, object] = {}  # key -> the slider, text box, row of buttons or sentence of the last run
+        self._widgets: dict[str, object] = {}  # key -> the text box, row of buttons or sentence of the last run
         self._boxes: dict[str, str] = {}  # key -> the id of a box that can be opened
         self._fragments: dict[str, str] = {}  # key -> the part of the page that alone runs again for it, "" for all
         self._messages: dict[str, tuple[ForwardMsg, int]] = {}  # large ones, which need not come again, and their run
@@ -120,16 +118,14 @@ class Visitor:
         return await asyncio.to_thread(lambda: urlopen(request, timeout=PATIENCE).status)
 
     def value(self, key: str) -> float | str:
-        """What a slider, a text box, a row of buttons or the sentence shows."""
+        """What a text box, a row of buttons or the sentence shows."""
         widget = self._widgets[key]
         state = self._states.get(key)
         if isinstance(widget, BidiComponent):
             return json.loads(widget.json)["sentence"]
         if isinstance(widget, ButtonGroup):
             return float(state.string_array_value.data[0] if state else widget.options[widget.default[0]].content)
-        if hasattr(widget, "max_chars"):
-            return state.string_value if state else widget.default
-        return state.double_array_value.data[0] if state else widget.default[0]
+        return state.string_value if state else widget.default
 
     @property
     def widgets(self) -> list[str]:
@@ -231,7 +227,7 @@ class Visitor:
                 case "new_session":
                     self._session = message.new_session.initialize.session_id
                     self._longest_kept = message.new_session.config.max_cached_message_age
-                    self.charts, self.alerts, self.buttons = 0, [], {}
+                    self.charts, self.buttons = 0, {}
                     if not message.metadata.run.fragment_ids:
                         self._widgets = {}
                 case "navigation":
@@ -251,25 +247,20 @@ class Visitor:
 
     def _draw(self, element: object, fragment: str) -> None:
         kind = element.WhichOneof("type")
-        self.charts += kind == "plotly_chart" or element.bidi_component.component_name == "chart"
+        self.charts += element.bidi_component.component_name == "chart"
         if kind == "exception" or (kind == "alert" and element.alert.format == Alert.ERROR):
             raise PageError(getattr(element, kind))
-        if kind == "alert":
-            self.alerts.append(element.alert.body)
         if kind == "button":
             key = element.button.id.split("-", 2)[2]
             self.buttons[key], self._fragments[key] = element.button, fragment
-        if kind in ("slider", "text_input", "text_area", "button_group") or _is_sentence(element):
+        if kind in ("text_input", "text_area", "button_group") or _is_sentence(element):
             widget = getattr(element, kind)
             key = "s" if _is_sentence(element) else widget.id.split("-", 2)[2].removeprefix("either.")
             self._widgets[key], self._fragments[key] = widget, fragment
             if kind == "button_group" and widget.set_value:
                 self._states[key] = WidgetState(id=widget.id, string_array_value={"data": widget.raw_values})
             elif kind != "bidi_component" and widget.set_value:
-                if kind == "slider" and widget.raw_value:  # among words
-                    self._states[key] = WidgetState(id=widget.id, string_array_value={"data": widget.raw_value})
-                else:
-                    self._states[key] = _state(widget, widget.value[0] if kind == "slider" else widget.value)
+                self._states[key] = _state(widget, widget.value)
 
     def _forget(self) -> None:
         """Widgets that are gone, and messages that were not used for some runs."""
@@ -288,6 +279,4 @@ def _state(widget: object, value: float | str) -> WidgetState:
         return WidgetState(id=f"$$STREAMLIT_INTERNAL_KEY_{widget.id}__events", json_trigger_value=json.dumps([event]))
     if isinstance(widget, ButtonGroup):
         return WidgetState(id=widget.id, string_array_value={"data": [f"{value:g}"]})
-    if isinstance(value, str):
-        return WidgetState(id=widget.id, string_value=value)
-    return WidgetState(id=widget.id, double_array_value={"data": [value]})
+    return WidgetState(id=widget.id, string_value=value)

@@ -237,7 +237,7 @@ def test_a_line_is_drawn_for_every_weight_that_is_not_faint() -> None:
 def test_a_drawing_leads_with_its_overlay_of_few_markers() -> None:
     app = open_page("attention", input="digit", token="9")
     ink, veil, marks = figure(app)["data"]
-    np.testing.assert_array_equal(numbers(marks["customdata"]), trace_of(app)["layers.0.attention.weights"][0, 8])
+    np.testing.assert_array_equal(numbers(marks["customdata"]), trace_of(app)["layers.2.attention.weights"][2, 8])
     assert len(marks["text"]) == 50 and ink["type"] == veil["type"] == "heatmap"
 
 

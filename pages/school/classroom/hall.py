@@ -40,9 +40,9 @@ class Stream:
 class Gathering:
     """The phones of one class that are on this worker, and what they know.
 
-    said: what a phone may know, as JSON; None once the class is gone. version: of what is said. seal: signs the numbers
-    of its phones. streams: by phone, the oldest first. asked: phones that cannot listen. addresses: where phones of
-    this class are.
+    said: what a phone may know, as JSON; None once the class is gone. stands: what tells it from later news. seal:
+    signs the numbers of its phones. streams: by phone, the oldest first. asked: phones that cannot listen. addresses:
+    where phones of this class are.
     """
 
     def __init__(self, says: dict[str, Any], seal: str) -> None:
@@ -56,7 +56,7 @@ class Gathering:
     def tell(self, says: dict[str, Any] | None) -> None:
         """Let all phones know."""
         self.said = None if says is None else json.dumps(says, ensure_ascii=False, separators=(",", ":"))
-        self.version = 0 if says is None else int(says["version"])
+        self.stands = None if says is None else (says["version"], says["led"])
         for stream in [stream for mine in self.streams.values() for stream in mine]:
             stream.news.set()
 
@@ -238,14 +238,14 @@ class Hall:
                 del self._classes[code]
         if not self._classes:
             return
-        known = {code: gathering.version for code, gathering in self._classes.items()}
+        known = {code: gathering.stands for code, gathering in self._classes.items()}
 
         def changed() -> dict[str, dict[str, Any] | None]:
             standing = self._store().standing(known)
             return {
                 code: self._store().snapshot(code) if code in standing else None
-                for code, version in known.items()
-                if code not in standing or standing[code][0] != version
+                for code, stands in known.items()
+                if code not in standing or standing[code][:2] != stands
             }
 
         for code, says in (await self._in_thread(changed)).items():

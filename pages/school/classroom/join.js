@@ -75,7 +75,7 @@
   // Draw anew what has changed; what is being written stays as it is while nothing has.
   function draw(focus) {
     var vote = says && says.question ? mine() : null
-    var which = [view(), now(), language(), vote && vote.state, vote && JSON.stringify(last(vote)), refused, notice, missing, entering].join('|')
+    var which = [view(), now(), language(), vote && vote.state, vote && JSON.stringify(last(vote)), refused, notice, missing, entering, says && says.lead].join('|')
     tell()
     if (which === shown) return
     var before = shown.split('|').slice(0, 2).join()
@@ -109,7 +109,7 @@
     code: function () { return [el('h1', {}, word('title')), entrance(), p(word('privacy'), 'small')] },
     gone: over, ended: over,
     paused: function () { return [el('h1', {}, word('paused'))] },
-    lobby: function () { return [el('h1', {}, word('lobby')), p(word('lobby_then')), p(word('privacy'), 'small')] },
+    lobby: function () { return [el('h1', {}, word('lobby')), p(word('lobby_then')), shows(), p(word('privacy'), 'small')] },
     question: function () { return head().concat([p(word('stem'), 'small')]) },
     open: function () {
       if (draft.of !== now()) draft = { of: now() }
@@ -133,6 +133,11 @@
     closed: function () { return head().concat([p(word('closed')), yours(mine(true))]) },
     discuss: function () { return head().concat([el('p', { 'class': 'kept' }, word('discuss')), yours(mine(true))]) },
     revealed: revealed, explained: revealed
+  }
+  function shows() {   // the page that the teacher leads to, which from then on goes along with hers
+    if (!says.lead) return null
+    var to = './' + says.lead + (says.lead.indexOf('?') < 0 ? '?' : '&') + 'class=' + kept.code + '&lang=' + language()
+    return el('p', {}, el('a', { 'class': 'link', href: to, target: '_blank', rel: 'noopener' }, word('follow')))
   }
   function over() { return [el('h1', {}, word('gone')), p(word('gone_then')), entrance()] }
   function entrance() {   // the box for a code, also of the next class
@@ -297,7 +302,7 @@
       var to = truth.see + (truth.see.indexOf('?') < 0 ? '?' : '&') + 'lang=' + language()
       parts.push(el('p', {}, el('a', { 'class': 'link', href: './' + to, target: '_blank', rel: 'noopener' }, word('try'))))
     }
-    return head().concat(parts)
+    return head().concat(parts, [shows()])
   }
   function bar(whose, share) {
     var made = el('div', { 'class': 'bar ' + whose })

@@ -358,7 +358,8 @@ class Store:
     def snapshot(self, code: str) -> dict[str, Any] | None:
         """All that a phone may know now; None if there is no such class.
 
-        What is true is not even read before it is revealed. While a question is only read, its stem is all there is.
+        What is true is not even read before it is revealed, and to no page is led that could show it. While a question
+        is only read, its stem is all there is.
         """
         if not is_code(code):
             return None
@@ -369,7 +370,9 @@ class Store:
             row = now.execute(asked.where(classes.c.code == code)).one_or_none()
         if row is None:
             return None
-        says = {name: getattr(row, name) for name in ("version", "phase", "number", "round", "paused")}
+        says = {name: getattr(row, name) for name in ("version", "led", "phase", "number", "round", "paused")}
+        if row.lead and row.phase in (Phase.LOBBY, *TOLD):
+            says["lead"] = row.lead
         if row.shown and row.phase not in (Phase.LOBBY, Phase.ENDED):
             shown = json.loads(row.shown)
             says["question"] = stem(shown) if row.phase == Phase.QUESTION else shown

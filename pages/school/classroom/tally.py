@@ -33,14 +33,13 @@ class Tally:
     """What one round adds up to.
 
     answers: how many. rights: how many of them were right. sure_and_wrong: how many were sure, and wrong. numbers: of
-    "slide" and "number", each guess, sorted. rows: of "chips", in hundredths, (phone, option); mean: (option,).
+    "slide" and "number", each guess, sorted. mean: of "chips", in hundredths, (option,).
     """
 
     answers: int
     rights: int
     sure_and_wrong: int
     numbers: Sequence[float]
-    rows: np.ndarray
     mean: np.ndarray
 
     @property
@@ -64,7 +63,7 @@ def tally(shown: Shown, truth: Told, votes: Sequence[Vote]) -> Tally:
     options = len(shown["options"]) if gesture == "chips" else 0
     given = np.array(guesses if options else [], dtype=float).reshape(len(votes) if options else 0, options)
     mean = given.sum(axis=0) * 100 / (CHIPS * max(1, len(given)))
-    return Tally(len(votes), sum(true), wrong, numbers, given * 100 / CHIPS, mean)
+    return Tally(len(votes), sum(true), wrong, numbers, mean)
 
 
 def tallies(asked: Asked) -> dict[int, Tally]:

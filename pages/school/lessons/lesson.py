@@ -68,11 +68,9 @@ LESSONS: dict[str, Lesson] = {
     one.name: one
     for one in (
         lesson("encoder", "word", "places", "weights", "root", "blur", "residual", "norm", "thinks", "layer", "causal"),
-        lesson("positions", "places", "bare", "twin"),
-        lesson("heads", "fit", "weights", "back", "blur", "mixed", "hard", "heads"),
+        lesson("heads", "fit", "weights", "back", "blur", "mixed", "heads"),
         lesson("drawing", "digit", "root", "blur", "gathered", "layer", "heads", "twice", input="digit"),
         lesson("encoder_decoder", "word", "causal", "once", "source", input="sentence"),
-        lesson("not_explanation", "back", "brings", "hard", "heads"),
     )
 }  # fmt: skip
 ENCODER = LESSONS["encoder"]

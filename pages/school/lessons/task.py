@@ -1,10 +1,8 @@
 """A task for homework that a link holds: computed anew from the link's own input, and told on every page."""
 
-from collections.abc import Hashable, Sequence
-
 import streamlit as st
 
-from model import Edit, EditError, InputError
+from model import EditError, InputError
 from pages.school.lessons.goals import TASKS, Standing, standing
 from pages.ui.runs import pipelines
 from pages.ui.runs.masks import with_words_hidden
@@ -12,9 +10,6 @@ from pages.ui.state.choice import Choice
 from pages.ui.state.goal import Goal
 from pages.ui.state.link import select
 from pages.ui.text import joined, plain, t
-
-#: What `pipelines.run` is asked for.
-Run = tuple[str, Hashable, tuple[Edit, ...]]
 
 
 def task_line() -> None:
@@ -48,34 +43,21 @@ def asked(goal: Goal) -> dict[str, object]:
 
 
 def judged(choice: Choice, goal: Goal) -> Standing:
-    """How far a link is from a goal, whatever it claims. Raises WeightsError, CheckpointError and OverdueError."""
-    run = run_of(choice, goal)
-    return run if isinstance(run, Standing) else measured([(choice, goal)], run)[0]
-
-
-def run_of(choice: Choice, goal: Goal) -> Run | Standing:
-    """The run that a task is about; or, where there is none, why. Raises WeightsError and CheckpointError.
-
-    It is of what the reader typed, and hid himself; of a task about a hidden word also of one that the pages hide.
+    """How far a link is from a goal, whatever it claims: computed anew of what the reader typed, and hid himself; of a
+    task about a hidden word also of one that the pages hide. Raises WeightsError, CheckpointError and OverdueError.
     """
     if choice.input != "sentence":
         return Standing(False, "drawing")
     hides = TASKS[goal.name].hides
     if choice.edits and not hides:
         return Standing(False, "changed")
+    reader = pipelines.pipeline(choice.pipeline).reader
     try:
-        read = pipelines.pipeline(choice.pipeline).reader.read(choice.sentence)
+        read = reader.read(choice.sentence)
+        masked = with_words_hidden(choice, read) if hides or choice.hidden else None
+        trace = pipelines.run(choice.pipeline, choice.sentence if masked is None else masked, choice.edits)
     except InputError:
         return Standing(False, "unread")
-    masked = with_words_hidden(choice, read) if hides or choice.hidden else None
-    return choice.pipeline, choice.sentence if masked is None else masked, choice.edits
-
-
-def measured(links: Sequence[tuple[Choice, Goal]], run: Run) -> list[Standing]:
-    """How far each of some links is, that are all about this run, which is done once. Raises OverdueError."""
-    try:
-        trace = pipelines.run(*run)
     except EditError:
-        return [Standing(False, "misfit")] * len(links)
-    vocabulary = pipelines.pipeline(run[0]).reader.vocabulary
-    return [standing(goal, choice, trace, vocabulary) for choice, goal in links]
+        return Standing(False, "misfit")
+    return standing(goal, choice, trace, reader.vocabulary)

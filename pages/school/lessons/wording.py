@@ -8,20 +8,27 @@ from pages.school.lessons.lesson import Lesson
 from pages.school.lessons.written import opened_at
 from pages.school.questions.case import Truth, short
 from pages.school.questions.question import Question
-from pages.ui.text import joined, texts_of, typed
+from pages.ui.text import LANGUAGES, joined, language, texts_of, typed
 
 MOST_CALLED = 40  # characters of a teacher's question that stand for it
 #: Options that are no tokens and no numbers: texts of our own.
 OPTIONS = ("same", "different", "other", "at_cls", "at_patch", "at_patches")
 #: Where one sentence ends and another begins; not within quotation marks, in which a token may be a full stop.
 ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[。？！])(?![”’」）])")
+BETWEEN = "||"  # a teacher's words in both languages, English first
 text, word = texts_of("lesson")
+
+
+def local(words: str) -> str:
+    """A teacher's own words in the reader's language, where she wrote them in both: "Which? || 哪个？"."""
+    both = [part.strip() for part in words.split(BETWEEN)]
+    return dict(zip(LANGUAGES, both, strict=True))[language()] if len(both) == len(LANGUAGES) else words
 
 
 def asked(question: Question, truth: Truth) -> str:
     """The question: in a teacher's words, or in ours."""
     if question.own:
-        return typed(question.own.ask, **truth.in_words)
+        return typed(local(question.own.ask), **truth.in_words)
     return text(f"{question.row}.ask", **truth.in_words)
 
 
@@ -36,7 +43,7 @@ def why(question: Question, truth: Truth) -> str:
     """What is said after the answer: as much as is true of this run, or what the teacher wrote."""
     said, own = truth.in_words, question.own
     if own and own.why:
-        return typed(own.why, **said)
+        return typed(local(own.why), **said)
     if question.measure is None:
         return ""
     sentences = joined(" ".join(text(f"{question.row}.{name}", **said) for name in truth.told))
@@ -65,19 +72,19 @@ def seen_at(question: Question, truth: Truth) -> tuple[str, dict[str, Any]]:
 def called(question: Question) -> str:
     """What a question is called, in short."""
     if question.measure is None and question.own:
-        own = question.own.ask
+        own = local(question.own.ask)
         return own if len(own) <= MOST_CALLED else f"{own[: MOST_CALLED - 1].rstrip()}…"
     return word(f"{question.row}.short")
 
 
 def options(truth: Truth) -> Sequence[str]:
     """What can be tapped, in the reader's language where it is no token and no number."""
-    return [option if truth.literal or option not in OPTIONS else word(option) for option in truth.options]
+    return [local(option) if truth.literal or option not in OPTIONS else word(option) for option in truth.options]
 
 
 def title_of(lesson: Lesson) -> str:
     """What a lesson is called: by its teacher, or by us."""
-    return lesson.title or word(f"titles.{lesson.name}")
+    return local(lesson.title) or word(f"titles.{lesson.name}")
 
 
 def answer_in_words(truth: Truth) -> str:

@@ -31,17 +31,16 @@ MOST_NUMBER = 1e9
 OWN_GESTURES = ("tap", "number", "slide")
 NAMES = {"ask", "text", "gesture", "options", "from", "to", "answer", "near", "why", "minutes", "place"}
 #: How questions of ours were called that have since been merged with another one.
-FORMER = {"beans": "weights", "sum": "residual", "seat": "twin", "race": "word", "single": "root", "alone": "root"}
-FORMER |= {
-    "favourites": "blur",
-    "ffn": "thinks",
-    "beside": "bare",
-    "ahead": "causal",
-    "seen": "causal",
-    "first": "once",
-}
-FORMER |= {"cut": "digit", "learns": "digit", "empty": "gathered", "even": "hard", "reason": "fit", "random": "back"}
-FORMER |= {"author": "layer"}
+FORMER = {
+    former: kept
+    for kept, old in {
+        "weights": "beans brings", "residual": "sum", "places": "seat twin", "word": "race", "root": "single alone",
+        "blur": "favourites", "thinks": "ffn", "bare": "beside", "causal": "ahead seen", "once": "first",
+        "digit": "cut learns", "gathered": "empty", "heads": "even hard", "fit": "reason", "back": "random",
+        "layer": "author",
+    }.items()
+    for former in old.split()
+}  # fmt: skip
 #: What a link holds that is no place: who looks, and how; which run it is of; a class and a lesson.
 NO_PLACE = {"lang", "big", "symbols", "lesson", "question", "goal", "class", "role"}
 NO_PLACE |= {"input", "model", "s", "ink", "picture", "into", "forced", "beam", "other", "other_ink", "other_picture"}

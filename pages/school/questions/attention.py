@@ -8,12 +8,7 @@ from model import Edit
 from model.analysis import placed
 from model.pipeline import SPECIAL_TOKENS
 from pages.school.questions.case import Case, Pair, Truth, first_answer, lead_of, unscaled
-from pages.school.questions.pictures import (
-    row_behind,
-    row_of,
-    weight_times_value,
-    weights_undivided,
-)
+from pages.school.questions.pictures import row_behind, row_of, weights_undivided
 from pages.school.questions.question import question
 
 MOST_OPTIONS = 24  # tokens of which one can be tapped
@@ -123,45 +118,6 @@ def way_back(case: Case) -> Truth | None:
     said = {**case.of_pair(pair), "share": share, "answer": answer}
     bars = (("there", share), ("back", answer))
     return Truth(answer, abs(share - answer), said, bars, pair.place, near=0.1)
-
-
-@question(
-    "brings",
-    "tap",
-    least=0.04,
-    minutes=5,
-    page="attention",
-    at={"stage": "heads"},
-    equation="layers.{l}.attention.heads",
-    picture=weight_times_value,
-)
-def weighs_most(case: Case) -> Truth | None:
-    """From which token a head brings most, where that is not the one that it takes most from: weight × the length of
-    the value. Taken is the head in which that is clearest. margin: by how much it leads the next in that, as a share of
-    it, or in the weights the other one, whichever is less.
-    """
-    trace, i = case.trace, case.token
-    if trace.picture is not None or not 2 < len(case.tokens) <= MOST_OPTIONS:
-        return None
-    found, margin = None, 0.0
-    for layer, head in case.heads:
-        name = f"layers.{layer}.attention."
-        row = trace[name + "weights"][head, i].astype(np.float64)
-        brought = row * np.linalg.norm(trace[name + "V"][head].astype(np.float64), axis=-1)
-        looked, most = int(row.argmax()), int(brought.argmax())
-        clear = min(lead_of(row), lead_of(brought) / float(brought.max()))
-        if looked != most and clear > margin:
-            found, margin = (layer, head, looked, most, row, brought), clear
-    if found is None:
-        return None
-    layer, head, looked, most, row, brought = found
-    names = placed(case.tokens)
-    said = {"layer": layer + 1, "head": head + 1, "query": names[i], "key": names[looked], "share": float(row[looked])}
-    said |= {"most": names[most], "less": float(row[most])}
-    said |= {"long": float(brought[most] / row[most]), "short": float(brought[looked] / row[looked])}
-    bars = tuple((name, float(value)) for name, value in zip(names, brought, strict=True))
-    place = {"layer": layer, "head": head, "token": i, "key": looked}
-    return Truth(names[most], margin, said, bars, place, options=tuple(names), literal=True)
 
 
 @question(

@@ -8,11 +8,9 @@ from model import Edit
 from model.analysis import placed, places_reached
 from model.edits import head_off
 from pages.school.questions.case import Case, Truth, first_answer
-from pages.school.questions.pictures import concatenated, every_head, heads_and_mean, two_heads
+from pages.school.questions.pictures import concatenated, every_head, heads_and_mean
 from pages.school.questions.question import question
 
-HARD = 0.5  # the weight from which on a head looks hard at a token
-ALIKE, FAINTER = 0.15, 1 / 3  # weights that are nearly the same, and effects that are not
 MOST_TOGETHER = 12  # heads that are switched off together
 
 
@@ -56,7 +54,7 @@ def blurred(case: Case) -> Truth | None:
     least=0.1,
     minutes=4,
     page="heads",
-    at={"panel": "mixed"},
+    at={"panel": "contribution", "stage": "output"},
     equation="layers.{l}.attention.output",
     picture=concatenated,
     bars=True,
@@ -108,39 +106,3 @@ def heads_off(case: Case) -> Truth | None:
     told = ("why_some", "why") if count else ("why_none", *["why_together"] * bool(fallen), "why")
     near = max(1.0, count / 5)
     return Truth(count, margin, said, bars, place, span=(0, len(heads)), near=near, literal=True, told=told)
-
-
-@question("hard", "tap", least=0.15, minutes=5, page="what_if", at={"panel": "heads"}, picture=two_heads, bars=True)
-def looks_as_hard(case: Case) -> Truth | None:
-    """Of two heads that look about as hard at another word, the one that the answer cannot do without. margin: how much
-    of the probability moves without it; the other one moves a third of that at most.
-    """
-    heads = case.every_head
-    if not case.answers or len(heads) < 2 or not case.affords(len(heads) + 1):
-        return None
-    weights = np.array([case.trace[f"layers.{layer}.attention.weights"][head, case.token] for layer, head in heads])
-    keys, weight = weights.argmax(axis=-1), weights.max(axis=-1)
-    now, *without = case.without_each
-    moved = np.abs(np.array(without) - now).sum(axis=-1) / 2
-    hard = [i for i in range(len(heads)) if keys[i] in case.visible and weight[i] > HARD]
-    if not hard:
-        return None
-    one = max(hard, key=lambda i: moved[i])
-    rest = [i for i in hard if abs(weight[i] - weight[one]) <= ALIKE and moved[i] <= FAINTER * moved[one]]
-    if not rest:
-        return None
-    other = max(rest, key=lambda i: weight[i])
-    best, names = int(now.argmax()), placed(case.tokens)
-    called = {i: f"{heads[i][0] + 1}·{heads[i][1] + 1}" for i in (one, other)}
-    said: dict[str, object] = {"token": names[case.token], "best": case.names[best], "value": float(now[best])}
-    for which, i in (("needed", one), ("spared", other)):
-        said |= {which: called[i], f"{which}_key": names[keys[i]], f"{which}_weight": float(weight[i])}
-        said |= {f"{which}_moved": float(moved[i]), f"{which}_left": float(without[i][best])}
-    first, second = sorted((one, other))
-    for which, i in (("first", first), ("second", second)):
-        said |= {which: called[i], f"{which}_key": names[keys[i]], f"{which}_weight": float(weight[i])}
-    bars = tuple((called[i], float(moved[i])) for i in (first, second))
-    layer, head = heads[one]
-    place = {"layer": layer, "head": head, "token": case.token, "key": int(keys[one])}
-    options = called[first], called[second]
-    return Truth(called[one], float(moved[one]), said, bars, place, options=options, literal=True)

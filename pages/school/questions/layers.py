@@ -24,7 +24,7 @@ CLEARLY = 1.5  # times as long: a gradient that plainly reaches further
     least=0.3,
     minutes=4,
     page="add_and_norm",
-    at={"panel": "without"},
+    at={"panel": "ablation"},
     equation="layers.{l}.add_1",
     picture=cosines,
     bars=True,
@@ -63,7 +63,7 @@ def without_residual(case: Case) -> Truth | None:
     least=0.05,
     minutes=3,
     page="add_and_norm",
-    at={"panel": "values"},
+    at={"panel": "maps"},
     equation="layers.{l}.norm_1",
     picture=deviations,
 )

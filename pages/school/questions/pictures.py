@@ -6,6 +6,7 @@ Streamlit here.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -172,14 +173,18 @@ def weights_undivided(look: Look, height: int) -> Drawn:
     series = {title_of("divided"): row, title_of("undivided"): bare, title_of("by_d_k"): flat}
     key = look.truth.place["key"]
     guess = (1, key, float(look.guess)) if look.shown and look.guess is not None else None  # type: ignore[arg-type]
-    figure = grouped_bars(
-        series, Axis("", look.case.tokens), "", (AFTER, ACCENT, BEFORE), value_range=(0, 1), guess=guess
-    )
+    figure = _of_tokens(look, series, (AFTER, ACCENT, BEFORE), height, [(key, 0.05)], value_range=(0, 1), guess=guess)
     figure.layout["yaxis"]["range"] = [0, 1.08]
+    return Drawn(title_of("row", token=placed(look.case.tokens)[look.token]), figure, look.where)
+
+
+def _of_tokens(look: Look, series: dict, colours: Sequence[str], height: int, covered: list, **more: Any) -> Figure:
+    """Bars over each token; where the answer is not shown, question marks at the places that are covered."""
+    figure = grouped_bars(series, Axis("", look.case.tokens), "", colours, **more)
     figure.layout["height"] = height
     if not look.shown:
-        figure.data.append(_marks([(key, 0.05)], ACCENT))
-    return Drawn(title_of("row", token=placed(look.case.tokens)[look.token]), figure, look.where)
+        figure.data.append(_marks(covered, ACCENT))
+    return figure
 
 
 def deviations(look: Look, height: int) -> Drawn:
@@ -191,10 +196,8 @@ def deviations(look: Look, height: int) -> Drawn:
     if not look.shown:
         after = np.full(len(before), np.nan)
     series = {plain("lesson.norm.bar_before"): before, plain("lesson.norm.bar_after"): after}
-    figure = grouped_bars(series, Axis("", look.case.tokens), "", (BEFORE, AFTER))
-    figure.layout["height"] = height
-    if not look.shown:
-        figure.data.append(_marks([(i + 0.19, 0.03 * before.max()) for i in range(len(before))], ACCENT))
+    covered = [(i + 0.19, 0.03 * before.max()) for i in range(len(before))]
+    figure = _of_tokens(look, series, (BEFORE, AFTER), height, covered)
     return Drawn(title_of("deviations", number=look.truth.place["sublayer"]), figure, (look.layer, -1))
 
 
@@ -302,21 +305,21 @@ def row_of(name: str, *, covers: str = "row", title: str = "") -> Picture:
 
 
 def _answer_frames(look: Look, row: int) -> list[dict]:
-    """A frame round the row, round the cell that is spoken of, and, dashed, what the reader guessed."""
+    """A frame round the row, and round the cells of the answer and of the guess."""
     n, truth = len(look.case.tokens), look.truth
     frames = [frame(row, 0, row, n - 1, width=1.5)]
+    if len(truth.options) == n and look.gesture == "tap":
+        return frames + _answered(look, row, truth.options)
     column = truth.place.get("token" if row == truth.place.get("key") else "key")
-    if look.gesture == "tap" and truth.answer in truth.options and len(truth.options) == n:
-        column = truth.options.index(truth.answer)
-    if column is not None:
-        frames.append(outline(row, column))
-    guess = look.guess if look.shown else None
-    if look.gesture == "tap" and guess in truth.options and len(truth.options) == n:
-        place = truth.options.index(str(guess))
-        frames += [guessed(row, place, row, place)] if place != column else []
-    if look.gesture == "chips" and isinstance(guess, list):
-        frames += [guessed(row, place, row, place) for place, chips in enumerate(guess) if chips and place != column]
-    return frames
+    given = look.guess if look.shown and isinstance(look.guess, list) else []
+    frames += [guessed(row, place, row, place) for place, chips in enumerate(given) if chips and place != column]
+    return frames if column is None else [*frames, outline(row, column)]
+
+
+def _answered(look: Look, row: int, names: Sequence[str]) -> list[dict]:
+    """A frame round the cell of the answer and, dashed, round that of another guess. names: of the cells of the row."""
+    places = [names.index(one) for one in (look.truth.answer, look.guess) if one in names]
+    return [outline(row, places[0]), *(guessed(row, place, row, place) for place in places[1:] if place != places[0])]
 
 
 def row_behind(look: Look, height: int) -> Drawn:
@@ -339,16 +342,6 @@ def heads_and_mean(look: Look, height: int) -> Drawn:
     figure = _map(values, rows, columns, height, hidden=hidden, frames=frames)
     title = title_of("heads_row", token=placed(look.case.tokens)[look.token])
     return Drawn(title, figure, (look.layer, -1))
-
-
-def two_heads(look: Look, height: int) -> Drawn:
-    """The row of the token in the two heads that are compared."""
-    names = list(look.truth.options)
-    places = [tuple(int(part) - 1 for part in name.split("·")) for name in names]
-    trace = look.case.trace
-    values = np.stack([trace[f"layers.{layer}.attention.weights"][head, look.token] for layer, head in places])
-    figure = _map(values, Axis("", names), Axis("", look.case.tokens), height)
-    return Drawn(title_of("heads_row", token=placed(look.case.tokens)[look.token]), figure)
 
 
 def every_head(look: Look, height: int) -> Drawn:
@@ -435,8 +428,7 @@ def lens(look: Look, height: int) -> Drawn:
     columns = Axis(plain("tour.rank"), [str(rank + 1) for rank in range(values.shape[1])])
     frames = []
     if look.shown and look.row == "layer":
-        row = int(look.truth.answer)
-        frames = [outline(row, 0)]
+        frames = [outline(int(look.truth.answer), 0)]
         if look.guess is not None and look.guess != look.truth.answer:
             frames.append(guessed(int(look.guess), 0, int(look.guess), 0))  # type: ignore[arg-type]
     traces, layout = heatmap_parts(values, rows, columns, scale="share", square=False, height=height)
@@ -449,26 +441,6 @@ def lens(look: Look, height: int) -> Drawn:
     return Drawn(title_of("lens"), figure_of(traces, layout), taps=covers)
 
 
-def weight_times_value(look: Look, height: int) -> Drawn:
-    """The weights of the token; and, covered, how long each value is, and each product."""
-    row = look.of_head("weights")[look.token].astype(np.float64)
-    lengths = np.linalg.norm(look.of_head("V").astype(np.float64), axis=-1)
-    values = np.stack([row, lengths / lengths.max(), row * lengths / (row * lengths).max()])
-    hidden, options = np.zeros(values.shape, bool), np.full(values.shape, -1)
-    hidden[1:] = not look.shown
-    frames = []
-    if look.shown:
-        frames = [outline(2, look.truth.options.index(look.truth.answer))]
-        if look.guess in look.truth.options and look.guess != look.truth.answer:
-            place = look.truth.options.index(str(look.guess))
-            frames.append(guessed(2, place, 2, place))
-    else:
-        options[1:] = np.arange(len(row))
-    rows = Axis("", [title_of(name) for name in ("weight", "length", "product")])
-    figure = _map(values, rows, Axis("", look.case.tokens), height, hidden=hidden, options=options, frames=frames)
-    return Drawn(title_of("weight_times_value"), figure, look.where, taps=not look.shown)
-
-
 # -- drawings ------------------------------------------------------------------------------------------------------
 
 
@@ -478,8 +450,8 @@ def drawn_digit(look: Look, height: int) -> Drawn:
     assert picture is not None
     grey = picture if picture.ndim == 2 else picture.mean(axis=0 if picture.shape[0] in (1, 3) else -1)
     config = look.case.trace.config
-    cut = config.patch_size if look.row in ("gathered", "empty") else None
-    figure = drawing(grey, **({"cut": cut} if cut else {}), height=max(height, 160))
+    cut = {"cut": config.patch_size} if look.row == "gathered" and config.patch_size else {}
+    figure = drawing(grey, **cut, height=max(height, 160))
     return Drawn(title_of("drawing"), figure)
 
 
@@ -505,10 +477,7 @@ def cross_attention(look: Look, height: int) -> Drawn:
     names = placed(trace.tokens)
     if step is not None and look.gesture == "tap":
         if look.shown:
-            frames = [outline(step, names.index(look.truth.answer))]
-            if look.guess in names and look.guess != look.truth.answer:
-                place = names.index(str(look.guess))
-                frames.append(guessed(step, place, step, place))
+            frames = _answered(look, step, names)
         else:
             hidden[step], options = True, np.full(weights.shape, -1)
             for place, name in enumerate(names):

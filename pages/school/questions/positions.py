@@ -5,7 +5,6 @@ from itertools import combinations
 import numpy as np
 
 from model import Edit
-from model.analysis import cosine_similarity, placed
 from model.order import without_positions
 from pages.school.questions.case import Case, Truth, first_answer
 from pages.school.questions.pictures import embedded
@@ -67,7 +66,7 @@ def swapped(case: Case) -> Truth | None:
     least=0.3,
     minutes=3,
     page="what_if",
-    at={"panel": "places"},
+    at={"panel": "input", "block": "places"},
     equation="embedding.sum",
     picture=embedded,
     bars=True,
@@ -75,35 +74,3 @@ def swapped(case: Case) -> Truth | None:
 def without_places(case: Case) -> Truth | None:
     """Whether the first answer stays without positions. margin: how much of the probability moves."""
     return first_answer(case, without_positions(case.trace.graph))
-
-
-@question(
-    "twin",
-    "slide",
-    least=0.05,
-    minutes=4,
-    hints=2,
-    page="tokens",
-    at={"panel": "vectors"},
-    equation="embedding.sum",
-    picture=embedded,
-    bars=True,
-)
-def same_word_elsewhere(case: Case) -> Truth | None:
-    """How alike a token's vector here and in the place of another is, as a cosine. Taken is the least alike place of
-    those that are there. margin: how far that is from 1.
-    """
-    if len(case.tokens) < 3 or "embedding.segments" in case.trace:
-        return None
-    if "embedding.positions" not in case.trace:
-        return None
-    if case.trace.graph.stream(0)[0] != "embedding.sum":  # a LayerNorm or a matrix stands before the first layer
-        return None
-    own, places = case.trace["embedding.tokens"][case.token], case.trace["embedding.positions"]
-    others = [i for i in range(len(case.tokens)) if i != case.token]
-    alike = cosine_similarity((own + places).astype(np.float64))[case.token]
-    there = min(others, key=lambda i: alike[i])
-    answer = float(alike[there])
-    said = {"token": placed(case.tokens)[case.token], "here": case.token + 1, "there": there + 1, "answer": answer}
-    bars, place = (("itself", 1.0), ("there", answer)), {"token": case.token}
-    return Truth(answer, 1 - answer, said, bars, place, span=(0.0, 1.0), near=0.1)

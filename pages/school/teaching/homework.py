@@ -1,7 +1,7 @@
 """Homework, from the teacher's side: she makes a task's link, and pastes what came back into a table.
 
-No link is believed: each is read like any other, and what it claims is computed anew. It is done in pieces, one for
-each run of the page, so that a class's links keep nobody waiting, and that what is left ends with her visit.
+No link is believed: each is read like any other, and what it claims is computed anew, a few links in each run of the
+page, so that a class's links keep nobody waiting, and that what is left ends with her visit.
 """
 
 import re
@@ -17,7 +17,7 @@ from model import CheckpointError, WeightsError
 from model.deadline import OverdueError
 from model.pipeline import Reader, TextReader
 from pages.school.lessons.goals import TASKS, Standing, mark_of
-from pages.school.lessons.task import Run, in_words, judged, measured, run_of
+from pages.school.lessons.task import in_words, judged
 from pages.school.teaching.cases import usual_case
 from pages.ui.components.tables import column_widths, draw_table
 from pages.ui.frame import exports
@@ -157,64 +157,40 @@ def _opened_at(page: Page, goal: Goal) -> Choice:
 class Checked:
     """The links of a class, and how far they are judged.
 
-    goal: what all are to reach; None: each what it says itself. handed: names and links. choices: what the links hold,
-    with the task. runs: which links wait for a run. found: by the place of the link.
+    goal: what all are to reach; None: each what it says itself. handed: names and links. found: of those that are
+    judged, in their order, how far each is, and what it holds.
     """
 
     goal: Goal | None
     handed: list[tuple[str, str]]
-    choices: dict[int, tuple[Choice, Goal]] = field(default_factory=dict)
-    runs: dict[Run, list[int]] = field(default_factory=dict)
-    found: dict[int, Standing] = field(default_factory=dict)
-    read: int = 0
+    found: list[tuple[Standing, Choice | None]] = field(default_factory=list)
 
     @property
     def done(self) -> bool:
         return len(self.found) == len(self.handed)
 
     def step(self) -> None:
-        """Read a link; or, once all are read, judge all those that are about one run. May raise OverdueError."""
-        if self.read < len(self.handed):
-            place = self.read
-            about = self._read(place)
-            self.read += 1
-            self.handed[place] = self.handed[place][0], ""  # what stays in the session shall be small
-            if isinstance(about, Standing):
-                self.found[place] = about
-            else:
-                self.runs.setdefault(about, []).append(place)
-            return
-        run, places = next(iter(self.runs.items()))
-        found = measured([self.choices[place] for place in places], run)
-        self.found |= dict(zip(places, found, strict=True))
-        del self.runs[run]
+        """Judge the next link. May raise OverdueError."""
+        place = len(self.found)
+        self.found.append(self._judged(self.handed[place][1]))
+        self.handed[place] = self.handed[place][0], ""  # what stays in the session shall be small
 
-    def give_up(self) -> None:
-        """Leave out what this step was about: it takes too long."""
-        late = Standing(False, "overdue")
-        if self.read < len(self.handed):
-            self.found[self.read] = late
-            self.read += 1
-        else:
-            self.found |= dict.fromkeys(self.runs.pop(next(iter(self.runs))), late)
-
-    def _read(self, place: int) -> Run | Standing:
-        if place >= MOST_LINKS:
-            return Standing(False, "over", {"most": MOST_LINKS})
-        if not self.handed[place][1]:
-            return Standing(False, "no_link")
-        choice = read_link(self.handed[place][1])
+    def _judged(self, link: str) -> tuple[Standing, Choice | None]:
+        if len(self.found) >= MOST_LINKS:
+            return Standing(False, "over", {"most": MOST_LINKS}), None
+        if not link:
+            return Standing(False, "no_link"), None
+        choice = read_link(link)
         if isinstance(choice, Standing):
-            return choice
-        if (own := choice.goal) is None:
-            return Standing(False, "no_task")
-        self.choices[place] = choice, own
-        if self.goal not in (None, own):
-            return Standing(False, "other_task")
+            return choice, None
+        if choice.goal is None:
+            return Standing(False, "no_task"), None
+        if self.goal not in (None, choice.goal):
+            return Standing(False, "other_task"), choice
         try:
-            return run_of(choice, own)
+            return judged(choice, choice.goal), choice
         except (WeightsError, CheckpointError):
-            return Standing(False, "no_network")
+            return Standing(False, "no_network"), choice
 
 
 def handed_in(pasted: str) -> list[tuple[str, str]]:
@@ -289,17 +265,15 @@ def _go_on(checked: Checked) -> None:
     """Judge more of the links, and draw the page anew."""
     done, every = len(checked.found), len(checked.handed)
     st.progress(done / every, word("progress", done=done, all=every))
-    end, first = monotonic() + AT_ONCE, True
-    while first or (monotonic() < end and not checked.done):
-        try:
+    end = monotonic() + AT_ONCE
+    try:
+        while len(checked.found) == done or (monotonic() < end and not checked.done):
             checked.step()
-        except CrowdedError:  # the others are served first; the frame says so
-            raise
-        except OverdueError:
-            if first:
-                checked.give_up()
-            break
-        first = False
+    except CrowdedError:  # the others are served first; the frame says so
+        raise
+    except OverdueError:
+        if len(checked.found) == done:  # it had all the time that there is
+            checked.found.append((Standing(False, "overdue"), None))
     st.rerun()
 
 
@@ -307,19 +281,18 @@ def as_table(checked: Checked) -> pd.DataFrame:
     """A row for each link."""
     columns = [word(f"column_{name}") for name in ("number", "name", "reached", "far", "tokens", "sentence", "task")]
     rows = []
-    for place in range(len(checked.handed)):
-        found, (choice, goal) = checked.found[place], checked.choices.get(place, (None, None))
-        far = plain(f"goal.far_{found.far}", **found.said)
+    for number, ((name, _), (found, choice)) in enumerate(zip(checked.handed, checked.found, strict=True), 1):
         sentence = choice.sentence[:MOST_SENTENCE] if choice and choice.input == "sentence" else ""
         tokens = "" if found.tokens is None else str(found.tokens)
-        mark, task = "✓" if found.reached else "✗", in_words(goal) if goal else ""
-        rows.append((place + 1, checked.handed[place][0], mark, far, tokens, sentence, task))
+        task = in_words(choice.goal) if choice and choice.goal else ""
+        far = plain(f"goal.far_{found.far}", **found.said)
+        rows.append((number, name, "✓" if found.reached else "✗", far, tokens, sentence, task))
     return pd.DataFrame(rows, columns=columns).set_index(columns[0])
 
 
 def _table(checked: Checked) -> None:
     table = as_table(checked)
-    reached = sum(found.reached for found in checked.found.values())
+    reached = sum(found.reached for found, _ in checked.found)
     st.markdown(text("reached", reached=reached, all=len(table)))
     draw_table(table, "homework.table", column_config=column_widths(table))
     about = in_words(checked.goal) if checked.goal else word("title")

@@ -10,7 +10,7 @@ from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import Bar, Tally, bars, sure_and_wrong, tallies
 from pages.school.lessons.lesson import Lesson
 from pages.school.lessons.wording import title_of
-from pages.school.questions.case import Truth
+from pages.school.questions.case import Case, Truth
 from pages.school.questions.question import Question
 from pages.school.teaching.asked import why
 from pages.school.teaching.desk import Desk
@@ -24,15 +24,15 @@ class Lecture:
     """A lesson in a class.
 
     page: whose run it is about. own_choice: what the reader has chosen since. clear: the questions whose answer is
-    clear for this input, by their place in the lesson. left_out: the others. asked: all that were asked,
-    the present one last.
+    clear for this input, with their run and answer, by their place in the lesson. left_out: the others. asked: all that
+    were asked, the present one last.
     """
 
     page: Page
     own_choice: Choice
     desk: Desk
     lesson: Lesson
-    clear: Mapping[int, tuple[Question, Truth]]
+    clear: Mapping[int, tuple[Question, Case, Truth]]
     left_out: Sequence[Question]
     asked: Sequence[Asked]
 
@@ -57,12 +57,16 @@ class Lecture:
         return self.now is not None and self.now.truth.get("own", False)
 
     @property
-    def truth(self) -> Truth | None:
-        """What is true of it in the run on the screen; None where the class has since gone to another input."""
-        if self.now is None or (there := self.clear.get(self.now.place)) is None:
+    def here(self) -> tuple[Question, Case, Truth] | None:
+        """It with its run and answer on the screen; None where the class has since gone to another input."""
+        if self.now is None or (here := self.clear.get(self.now.place)) is None:
             return None
-        reason = self.now.truth.get("why", {}).get(language())
-        return there[1] if reason == why(*there) else None
+        return here if self.now.truth.get("why", {}).get(language()) == why(here[0], here[2]) else None
+
+    @property
+    def truth(self) -> Truth | None:
+        """What is true of it in the run on the screen."""
+        return self.here and self.here[2]
 
     @property
     def about(self) -> str:

@@ -8,14 +8,13 @@ import streamlit as st
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.tally import bars
 from pages.school.lessons.wording import answer_in_words, asked, called, hints, otherwise
-from pages.school.questions.case import Truth, short
+from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.question import Question
 from pages.school.teaching import report
 from pages.school.teaching.asked import why
 from pages.school.teaching.lecture import Lecture
-from pages.school.teaching.pictures import answer_is, answer_of, said_of_sure
+from pages.school.teaching.pictures import answer_is, answer_of, of_right, said_of_sure
 from pages.school.teaching.projector import WANTED, confirm, controls, count, other_input
-from pages.school.teaching.results import of_right
 from pages.school.teaching.start import not_asked
 from pages.ui.text import joined, language, literal, plain, texts_of
 
@@ -75,7 +74,7 @@ def _present(lecture: Lecture) -> None:
                 st.markdown(f"- {hint}")
 
 
-def _foretold(question: Question, truth: Truth, before: str = "") -> None:
+def _foretold(question: Question, _: Case, truth: Truth, before: str = "") -> None:
     """A question that can come, what will be true of it, and how clear that is: for the teacher alone, beforehand."""
     st.markdown(f"**{before}** {asked(question, truth)}" if before else asked(question, truth))
     if question.measure:
@@ -119,7 +118,7 @@ def _coming(lecture: Lecture) -> None:
     if coming:
         _foretold(*lecture.clear[coming[0]], text("next"))
     places = list(lecture.clear)
-    names = {place: called(question) for place, (question, _) in lecture.clear.items()}
+    names = {place: called(question) for place, (question, *_) in lecture.clear.items()}
     if places and lecture.phase in (Phase.LOBBY, Phase.REVEALED, Phase.EXPLAINED):
         first = places.index(coming[0]) if coming else 0
         wanted = st.selectbox(word("another"), places, first, format_func=names.__getitem__, key="class.another")

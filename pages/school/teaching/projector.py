@@ -172,7 +172,7 @@ def _lobby(lecture: Lecture) -> None:
 
 def _plan(lecture: Lecture) -> None:
     """What will be asked, and what will not."""
-    st.caption(text("will_ask", names=shorts_of(question for question, _ in lecture.clear.values())))
+    st.caption(text("will_ask", names=shorts_of(question for question, *_ in lecture.clear.values())))
     not_asked(lecture.left_out)
 
 

@@ -1,11 +1,11 @@
 const NARROW = 640, UPRIGHT = 1.08  // of a phone; a square picture is no higher than this times as wide as the screen
 const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false }
 const SLIM = 320  // px
-const LEGIBLE = 12  // px
+const LEGIBLE = 12, FROM_AFAR = 18  // px: on a desk, and in a presentation
 // Of a picture that is saved: dots for each pixel; px of its caption's letters, round it, and from names to the title
 // of their axis, which Plotly then measures before it turns them.
 const SHARP = 3, CAPTION = 14, EDGE = 12, FAR = 32
-const CLOSE = -2  // px; of names below each other, or turned, the boxes may touch: their letters do not
+const CLOSE = -2, CLOSER = -8  // px; of names below each other, or turned, the boxes may touch: their letters do not
 const STRETCH = 1.5, PROJECTED = 2.5  // in a presentation, where the map stands alone
 const BELOW = 10  // px, under a picture that ends with the screen
 const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
@@ -41,8 +41,11 @@ function theme(style, size) {
   } }
 }
 
+const isBig = () => document.documentElement.matches('.big')
+
 /* Large names shrink to the room that each has, as far as they stay legible, before some are left out. */
 function shrink(labels, at) {
+  const legible = isBig() ? FROM_AFAR : LEGIBLE
   for (const label of labels) {
     label.usual ??= parseFloat(getComputedStyle(label).fontSize)
     label.style.fontSize = `${label.usual}px`
@@ -56,7 +59,7 @@ function shrink(labels, at) {
   for (let times = 0; times < 2 && largest > step + 1.5; times++) {  // a box shrinks by whole pixels: perhaps too little
     size *= (step + 1.5) / largest
     for (const label of labels)
-      if (label.usual > LEGIBLE) label.style.fontSize = `${Math.max(LEGIBLE, label.usual * size)}px`
+      if (label.usual > legible) label.style.fontSize = `${Math.max(legible, label.usual * size)}px`
     largest = Math.max(...labels.map(label => label.getBoundingClientRect()).map(box => box[to] - box[from]))
   }
 }
@@ -65,7 +68,7 @@ function shrink(labels, at) {
    read as one. */
 function thin(place) {
   const cell = place.drawn.layout.shapes?.at(-1)  // where one is chosen, its frame
-  for (const [at, from, to, apart] of [['x', 'left', 'right', 3], ['y', 'top', 'bottom', CLOSE]]) {
+  for (const [at, from, to, apart] of [['x', 'left', 'right', 3], ['y', 'top', 'bottom', isBig() ? CLOSER : CLOSE]]) {
     const middle = cell && (cell[`${at}0`] + cell[`${at}1`]) / 2
     for (const layer of place.querySelectorAll('.xaxislayer-above, .yaxislayer-above')) {
       const labels = [...layer.querySelectorAll(`.${at}tick text`)]

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from plotly.colors import get_colorscale, hex_to_rgb
 
 from pages.ui.figures.notation import noted
-from pages.ui.figures.theme import SMALL, font_size, mode
+from pages.ui.figures.theme import LARGE, SMALL, font_size, mode
 from pages.ui.text.numbers import written
 
 #: Blue for small and negative, white for zero, orange-brown for large: told apart by colour-blind eyes too.
@@ -218,7 +218,7 @@ def axis_layout(axis: Axis, n: int, named: Sequence[int] | None = None) -> dict:
     side = scale(axis.title, **BARE)
     if axis.labels:
         named = range(n) if named is None else named
-        size = font_size() if n <= 20 else font_size() - 2
+        size = font_size() if n <= 20 or font_size() >= LARGE else font_size() - 2
         side |= {
             "tickmode": "array",
             "tickvals": list(named),
@@ -281,7 +281,7 @@ def colour_bar(ends: dict[float, str], **look: Any) -> dict:
         "outlinewidth": 0,
         "ypad": 4,
         "title": {"side": "right"},  # above it, even no title takes a line
-        "tickfont": {"size": font_size() - 2},
+        "tickfont": {"size": font_size() - 2 * (font_size() < LARGE)},
         "tickvals": list(ends),
         "ticktext": [written(text) for text in ends.values()],
         **look,

@@ -6,8 +6,10 @@ parts becomes a span that style.css puts in its place. Lines break behind their 
 """
 
 import html
+import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import count
 from xml.etree.ElementTree import Element
 
 from latex2mathml.converter import convert_to_element
@@ -16,16 +18,27 @@ SPACE = "\N{NO-BREAK SPACE}"
 #: Signs with room on both sides; behind one of them, or at the beginning, a sign belongs to its number.
 BETWEEN = frozenset("=+−·×≤≥<>≈∈→")
 BEGINNING = BETWEEN | frozenset("([{,")
+DECIMAL = re.compile(r"\d+\.\d+")
+MARK = "77777777"  # begins what stands in for each of them while the rest is set
+STAND_IN = re.compile(rf"{MARK}(\d+)\.0")
 HATS = {"^": "ˆ", "¯": "ˉ", "‾": "ˉ", "~": "˜"}
 
 
-@lru_cache(maxsize=4096)
 def formula(latex: str) -> str:
     """A paragraph of its own, with the LaTeX that it was made from.
 
     Raises KeyError for a part that no arithmetic has needed yet.
     """
-    return f'<p class="formula" data-latex="{html.escape(latex)}">{_set(convert_to_element(latex))}</p>'
+    numbers, places = DECIMAL.findall(latex), count()
+    made = _paragraph(DECIMAL.sub(lambda _: f"{MARK}{next(places)}.0", latex))
+    made = STAND_IN.sub(lambda found: numbers[int(found[1])], made)
+    return f'<p class="formula" data-latex="{html.escape(latex)}">{made}</p>'
+
+
+@lru_cache(maxsize=4096)
+def _paragraph(latex: str) -> str:
+    """The formula whatever numbers stand in it: they change with every click, what is round them does not."""
+    return _set(convert_to_element(latex))
 
 
 def _set(part: Element, small: bool = False) -> str:

@@ -148,7 +148,7 @@ def _draw(name: str, school: School) -> None:
     if is_fragment_run():  # else the frame has done so
         forget_old_widgets()
         speak(st.session_state["lang"])
-        if pipelines.follow_files():
+        if pipelines.follow_files() or link.framed() != st.session_state[FRAMED]:
             st.rerun()
     stop_elsewhere(name)
     with _excuses(name):

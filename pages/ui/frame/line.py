@@ -27,6 +27,7 @@ TO_SEE = "line.to_see"
 CUT = "line.cut"
 #: In the session: the room under the pad for what the network reads there, which a page draws; none where nothing is.
 READ = "line.read"
+STROKES = 2, 2  # layer and head that a drawing opens with: what [CLS] attends to there has a shape
 SMALL = 52  # pixels of a picture in the line
 EXAMPLES = {
     "en": (
@@ -71,8 +72,11 @@ def begin() -> None:
         return
     layer_and_head = link.chosen().layer, link.chosen().head
     begin_with(st.session_state["lang"])
-    if {"layer", "head", "input", "model"} & st.query_params.keys():
-        link.select(layer=layer_and_head[0], head=layer_and_head[1])
+    asked = st.query_params.keys()
+    if {"layer", "head", "input", "model"} & asked:
+        drawn = link.chosen().input == "digit" and not {"layer", "head"} & asked
+        layer, head = STROKES if drawn else layer_and_head
+        link.select(layer=layer, head=head)
     if reads_proteins(st.session_state["model"]):
         st.session_state["s"] = PROTEINS[0]
 

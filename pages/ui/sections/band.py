@@ -18,7 +18,7 @@ from pages.ui.text import plain
 from pages.ui.view import View, shape
 
 USUAL = 0.985  # share of a matrix's numbers below its strongest colour
-BIG = 380  # pixels: the height in a presentation, with the sentence on the same screen
+BIG = 515  # pixels: the height in a presentation, which it fills
 ROW, LOW = 17, 220  # pixels: a row of the band, and the least height of all
 
 

@@ -20,15 +20,16 @@ EVERY = "working.every_row"  # the switch that shows the terms of a long sum one
 MOST, FEW = 10, 5  # rows of a long table; and in a presentation
 
 
-def working(view: View, key: str, cell: tuple[int, ...], most: int = MOST, *, terms_too: bool = True) -> None:
+def working(view: View, key: str, cell: tuple[int, ...], most: int = MOST, *, worked: Working | None = None) -> None:
     """What the cell was computed from, line by line with its own numbers, and what the run recorded.
 
-    most: rows of a long table; in a presentation FEW at most. terms_too: with the tables of the terms.
+    most: rows of a long table; in a presentation FEW at most. worked: what was found of it already, whose terms stand
+    elsewhere.
     """
     most = min(most, FEW) if view.choice.big else most
-    result = by_hand(view.pipeline.network, view.trace, key, cell, most)
+    result = worked or by_hand(view.pipeline.network, view.trace, key, cell, most)
     tokens = max((table.rows for table in result.tables if table.axis in ("token", "target")), default=0)
-    long, look = terms_too and tokens > ALL_KEYS, lasting(EVERY, False)
+    long, look = worked is None and tokens > ALL_KEYS, lasting(EVERY, False)
     if long and st.session_state[EVERY]:
         result = by_hand(view.pipeline.network, view.trace, key, cell, most=tokens)
     equations = (view.in_words(latex) for latex in (result.equation, result.where) if latex)
@@ -38,7 +39,7 @@ def working(view: View, key: str, cell: tuple[int, ...], most: int = MOST, *, te
         arithmetic(
             f"<p><b>{plain('common.by_hand')}</b> · {html.escape(cell_name(view, key, cell))}</p>"
             f"{''.join(map(formula, lines))}<p>{said}</p>"
-            f"{''.join(terms(view, table) for table in result.tables if terms_too)}",
+            f"{''.join(terms(view, table) for table in result.tables if worked is None)}",
             key="by_hand",
         )
         if long:

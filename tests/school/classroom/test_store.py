@@ -345,12 +345,18 @@ def test_a_phone_is_told_the_truth_only_once_it_is_revealed_and_the_stem_before_
 
 
 def test_a_phone_is_told_nothing_of_the_teachers(lesson: Class) -> None:
+    """But the page that she leads to, while no question waits that it could answer."""
     lesson.store.lead(lesson.code, lesson.key, "attention?layer=3")
+    lobby = lesson.store.snapshot(lesson.code)
     lesson.go(*TO_OPEN)
     said = lesson.store.snapshot(lesson.code)
-    assert said is not None
-    assert said.keys() == {"version", "phase", "number", "round", "paused", "question"}
-    assert lesson.key not in json.dumps(said)
+    assert lobby is not None and said is not None and lobby["lead"] == "attention?layer=3"
+    assert said.keys() == {"version", "led", "phase", "number", "round", "paused", "question"}
+    assert lesson.key not in json.dumps([lobby, said])
+    lesson.go(Phase.CLOSED)
+    assert "lead" not in (lesson.store.snapshot(lesson.code) or ())
+    lesson.go(Phase.REVEALED)
+    assert (lesson.store.snapshot(lesson.code) or {})["lead"] == lobby["lead"]
 
 
 def test_phones_are_counted_while_their_workers_hold_them(lesson: Class, url: str) -> None:
