@@ -122,7 +122,7 @@ def _told(lecture: Lecture, beside: Callable[[], None]) -> None:
     if chips and lecture.phase is Phase.REVEALED:
         _answers(lecture, revealed=True)
         return
-    left, right = st.columns(2)
+    left, right = st.columns(2 if lecture.phase is Phase.REVEALED else [2, 3])
     with left if lecture.phase is Phase.REVEALED else right:
         beside()
     with right if lecture.phase is Phase.REVEALED else left, st.container(key="class_network"):
