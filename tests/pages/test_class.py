@@ -100,7 +100,7 @@ def asked_in(app: AppTest, classes: Store) -> list[kept.Asked]:
 
 def table(app: AppTest) -> list[list[str]]:
     """The rows of what the class answered; [] where it is not shown."""
-    found = "".join(part.proto.body for part in app.get("html") if 'class="said"' in part.proto.body)
+    found = "".join(part.proto.body for part in app.get("html") if 'class="said' in part.proto.body)
     rows = re.findall("<tr.*?>(.*?)</tr>", found)
     return [[re.sub("<.*?>", "", cell) for cell in re.findall("<t[hd].*?>(.*?)</t[hd]>", row)] for row in rows]
 
