@@ -9,7 +9,7 @@ from model.errors import ReasonedError
 
 
 @contextmanager
-def refused(reason: str, match: str = "") -> Iterator[pytest.ExceptionInfo[ReasonedError]]:
+def refused(reason: str, match: str | None = None) -> Iterator[pytest.ExceptionInfo[ReasonedError]]:
     """The block ends with an error of this reason, whose sentence holds this."""
     with pytest.raises(ReasonedError, match=match) as raised:
         yield raised

@@ -169,7 +169,7 @@ def names_of(tokens: list[str], groups: list[list[int]]) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("family", "sentence"), zip(["roberta", "roberta with a space", "deberta", "modernbert"], MIXED, strict=True)
+    ("family", "sentence"), list(zip(["roberta", "roberta with a space", "deberta", "modernbert"], MIXED, strict=True))
 )
 def test_words_are_spelled_as_they_were_typed_and_a_character_is_one_unit(family: str, sentence: str) -> None:
     reading = reader_of(family).read(sentence)
