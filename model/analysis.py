@@ -20,17 +20,16 @@ BYTE = re.compile(r"\\x[0-9a-f]{2}")
 FAR_OUT = 5.0  # times what 99 % of the numbers stay below
 
 
-def pca(points: ArrayLike, components: int = 2) -> tuple[np.ndarray, np.ndarray]:
-    """The points on their directions of largest variance, and the share of the variance each direction explains.
+def pca(points: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """The points on their two directions of largest variance, and the share of the variance each direction explains.
 
     Args:
         points: `(n, features)`.
-        components: how many directions to keep.
 
     Returns:
-        Coordinates `(n, components)` and shares `(components,)`, both float32. Directions that do not exist (fewer
-        points or features than components, or points that all coincide) have coordinate 0 and share 0. The sign of
-        each direction is fixed, its largest loading positive, so that the same points always give the same picture.
+        Coordinates `(n, 2)` and shares `(2,)`, both float32. A direction that does not exist (one point or feature, or
+        points that all coincide) has coordinate 0 and share 0. The sign of each direction is fixed, its largest loading
+        positive, so that the same points always give the same picture.
 
     Source: K. Pearson, "On lines and planes of closest fit to systems of points in space", 1901.
     """
@@ -40,12 +39,12 @@ def pca(points: ArrayLike, components: int = 2) -> tuple[np.ndarray, np.ndarray]
     centred = points - points.mean(axis=0, dtype=np.float64)
     # The triangle of a QR decomposition has the same directions, and is small where there are many points.
     _, singular, vt = np.linalg.svd(np.linalg.qr(centred, mode="r"), full_matrices=False)
-    kept = min(components, len(singular))
+    kept = min(2, len(singular))
     sign = np.sign(np.take_along_axis(vt, np.abs(vt).argmax(axis=1, keepdims=True), axis=1))[:kept, 0]
-    coordinates = np.zeros((len(points), components), dtype=np.float32)
+    coordinates = np.zeros((len(points), 2), dtype=np.float32)
     coordinates[:, :kept] = centred @ vt[:kept].T * sign
     variance = singular**2
-    shares = np.zeros(components, dtype=np.float32)
+    shares = np.zeros(2, dtype=np.float32)
     if variance.sum() > 0:
         shares[:kept] = variance[:kept] / variance.sum()
     return coordinates, shares
@@ -85,10 +84,10 @@ def mean_likeness(states: ArrayLike) -> np.ndarray:
     return cosines[..., ~np.eye(cosines.shape[-1], dtype=bool)].mean(axis=-1)
 
 
-def places_reached(rows: np.ndarray, faint: float = 1e-3) -> np.ndarray:
-    """In how many of its places each row (…, place) has more than this share of its largest number: (…,)."""
+def places_reached(rows: np.ndarray) -> np.ndarray:
+    """In how many of its places each row (…, place) has more than a thousandth of its largest number: (…,)."""
     sizes = np.abs(rows)
-    return (sizes > faint * sizes.max(axis=-1, keepdims=True)).sum(axis=-1)
+    return (sizes > 1e-3 * sizes.max(axis=-1, keepdims=True)).sum(axis=-1)
 
 
 def along(parts: ArrayLike, total: ArrayLike) -> np.ndarray:
@@ -107,15 +106,6 @@ def along(parts: ArrayLike, total: ArrayLike) -> np.ndarray:
     length = np.linalg.norm(total, axis=-2)
     reach = (parts @ total)[..., 0]
     return np.divide(reach, length, out=np.zeros_like(reach), where=length > 0).astype(np.float32)
-
-
-def leaking(scaled: ArrayLike) -> np.ndarray:
-    """How much of each query's weight would go to later keys if no mask hid them: (…, query).
-
-    Args:
-        scaled: scores before the mask, `(…, query, key)`, both over the same tokens.
-    """
-    return np.triu(softmax(scaled), 1).sum(axis=-1)
 
 
 def entropy(weights: ArrayLike) -> np.ndarray:

@@ -168,15 +168,15 @@ def hold_ink(patches: NDArray[np.floating]) -> NDArray[np.bool_]:
     return patches.max(axis=-1) >= FAINTEST
 
 
-def stand_apart(picture: Picture, alike: float = 0.5) -> bool:
-    """Whether an empty column parts the ink in two, and the lower part has at least `alike` of the other's rows.
+def stand_apart(picture: Picture) -> bool:
+    """Whether an empty column parts the ink in two, and the lower part has at least half of the other's rows.
 
     Two digits written side by side nearly always do so, one digit almost never.
     """
     inked = picture > 0.25
     for column in np.flatnonzero(~inked.any(0)):
         lower, higher = sorted(int(part.any(1).sum()) for part in (inked[:, :column], inked[:, column:]))
-        if 0 < alike * higher <= lower:
+        if 0 < higher <= 2 * lower:
             return True
     return False
 

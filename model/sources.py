@@ -77,32 +77,6 @@ class Scores:
         return (seen * whole).sum((2, 3)) / max(float((whole**2).sum()), np.finfo(float).tiny)
 
 
-def of_stream(trace: Trace, layer: int, side: str = "", heads: bool = False) -> Sum:
-    """What a layer reads, by source: name -> (token, d_model). They add up to the residual stream there.
-
-    Args:
-        layer: from 0; one more than the last: what the encoder hands on, Z, or the decoder.
-        side: "" or "decoder.".
-        heads: each head by itself. Then b_O is among the biases.
-    """
-    if layer < trace.graph.layers(side):
-        return of_sum(trace, trace.graph.stream(layer, side)[0], heads)
-    return of_sum(trace, trace.graph.stream(layer - 1, side)[-1] if side else trace.graph.Z, heads)
-
-
-def of_scores(
-    trace: Trace, layer: int, head: int, side: str = "", heads: bool = False
-) -> tuple[tuple[str, ...], np.ndarray]:
-    """The scores of one head of self-attention, by what its queries and its keys are made of.
-
-    Returns:
-        The names of the sources, and (source of query, source of key, query, key): what the part of each query that
-        comes from one source finds in the part of each key that comes from another. They add up to what the mask reads.
-    """
-    scores = of_attention(trace, trace.graph.sublayers(layer, side)[0], head, heads)
-    return scores.of_queries, scores.parts
-
-
 def of_attention(
     trace: Trace,
     attention: Sublayer,

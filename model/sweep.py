@@ -223,13 +223,12 @@ def moved(
     x: object,
     edits: Sequence[Sequence[Edit]],
     token: int | None = None,
-    progress: Callable[[float], object] | None = None,
 ) -> np.ndarray:
     """(row,): how much of the probability each set of edits moves to other words or classes, from 0 to 1.
 
     That is half the sum of |p′ − p|; `token` says which answer, where there is one for each token.
     """
-    return _moved(sweep(pipeline, x, [(), *edits], token=token, progress=progress)["logits"])
+    return _moved(sweep(pipeline, x, [(), *edits], token=token)["logits"])
 
 
 def _moved(logits: np.ndarray) -> np.ndarray:

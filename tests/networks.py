@@ -198,6 +198,8 @@ def pipeline(name: str) -> Pipeline:
 
 
 ALL = [*CONFIGS, *(f"trained {name}" for name in TRAINED)]
+#: All but the giants, which are the same but for their size, and those that are there with trained weights, too.
+QUICK = [name for name in ALL if name not in CONFIGS or not (CONFIGS[name].d_model > 256 or name in TRAINED)]
 #: Somebody else's translators -> whether each language has a list of words.
 OTHERS = {"translation with one list of words": False, "translation with two lists of words": True}
 TRANSLATORS = ["translation", "trained translation", *OTHERS]

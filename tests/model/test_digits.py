@@ -7,7 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from model.digits import SIZE, DigitError, Steps, pieces, prepare, steps
+from model.digits import SIZE, Steps, pieces, prepare, steps
+from tests.refusals import refused
 
 # Strokes as (x, y) in a square from 0 to 1, as a person would draw them.
 STROKES = {
@@ -47,8 +48,7 @@ def digit(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-@pytest.mark.parametrize("pen", [1, 4, 10, 28])
-@pytest.mark.parametrize("zoom", [0.25, 1])
+@pytest.mark.parametrize(("pen", "zoom"), [(1, 0.25), (4, 1), (10, 0.25), (28, 1)])
 def test_the_result_is_made_as_mnist_was(digit: str, pen: float, zoom: float) -> None:
     image = prepare(drawing(digit, pen=pen * zoom, zoom=zoom))
     assert image.shape == (SIZE, SIZE) and image.dtype == np.float32
@@ -58,28 +58,18 @@ def test_the_result_is_made_as_mnist_was(digit: str, pen: float, zoom: float) ->
     assert (image[image > 0.05] > 0.999).mean() > 0.15
 
 
-def test_shift_padding_and_inversion_change_nothing(digit: str) -> None:
+def test_shift_padding_inversion_size_and_type_change_nothing_or_little(digit: str) -> None:
     drawn = drawing(digit)
+    drawn.setflags(write=False)
     expected = prepare(drawn)
     assert np.array_equal(prepare(np.roll(drawn, (9, -13), (0, 1))), expected)
     assert np.array_equal(prepare(np.pad(drawn, ((60, 5), (0, 90)))), expected)
-    assert np.allclose(prepare(1 - drawn), expected, atol=1e-5)
     assert np.allclose(prepare(0.8 - 0.5 * drawn), expected, atol=1e-5)
-
-
-def test_size_and_type_change_little(digit: str) -> None:
-    drawn = drawing(digit)
-    expected = prepare(drawn)
     assert np.abs(prepare(np.kron(drawn, np.ones((3, 3)))) - expected).mean() < 0.01
     assert np.abs(prepare((drawn * 255).round().astype(np.uint8)) - expected).max() < 0.02
-    assert np.abs(prepare(255 * drawn) - expected).max() < 1e-4
     assert np.array_equal(prepare(drawn > 0.5), prepare((drawn > 0.5).astype(int)))
-
-
-def test_what_is_prepared_stays(digit: str) -> None:
     once = prepare(drawing(digit, pen=14))
-    twice = prepare(once)
-    assert np.abs(twice - once).mean() < 0.005
+    assert np.abs(prepare(once) - once).mean() < 0.005
 
 
 def test_a_digit_that_touches_the_border_is_still_ink(digit: str) -> None:
@@ -130,14 +120,6 @@ def test_the_steps_lead_from_the_drawing_to_the_result(digit: str) -> None:
         assert picture.dtype == np.float32 and picture.min() >= 0 and picture.max() <= 1
 
 
-def test_the_input_is_left_alone() -> None:
-    drawn = drawing("7").astype(np.float32)
-    drawn.setflags(write=False)
-    before = drawn.copy()
-    prepare(drawn)
-    assert np.array_equal(drawn, before)
-
-
 def dot(size: int, radius: float) -> np.ndarray:
     y, x = np.mgrid[:size, :size]
     return (radius + 0.5 - np.hypot(y - 0.4 * size, x - 0.55 * size)).clip(0, 1)
@@ -147,25 +129,18 @@ DICE = np.random.default_rng(1)
 REFUSED = {
     "empty dark pad": ("blank", np.zeros((280, 280))),
     "almost nothing": ("blank", DICE.normal(0.1, 0.001, (50, 50))),
-    "all inked": ("all_ink", np.ones((280, 280))),
     "filled patch": ("all_ink", np.pad(np.ones((200, 200)), 40)),
     "a dot": ("too_small", dot(280, 10)),
-    "a dot on the small grid": ("too_small", dot(28, 2)),
     "a speck": ("too_small", np.pad(np.ones((2, 3)), 100)),
     "a hair's width of picture": ("too_small", np.arange(5000.0)[None]),
     "even noise": ("noise", DICE.random((28, 28))),
-    "even noise, large": ("noise", (255 * DICE.random((600, 400))).astype(np.uint8)),
     "grey noise": ("noise", DICE.normal(0.5, 0.1, (280, 280))),
-    "a few specks": ("noise", DICE.random((50, 50)) < 0.01),
     "many specks": ("noise", DICE.random((280, 280)) < 0.1),
     "a file name": ("not_an_image", "seven.png"),
-    "nothing": ("not_an_image", None),
     "no pixels": ("not_an_image", np.zeros((0, 28))),
     "colour": ("not_an_image", np.zeros((28, 28, 3))),
-    "a row": ("not_an_image", np.zeros(784)),
     "rows of two lengths": ("not_an_image", [[1], [1, 2]]),
     "no number": ("not_an_image", np.full((28, 28), np.nan)),
-    "infinite": ("not_an_image", np.where(drawing("7") > 0.5, np.inf, 0)),
     "complex": ("not_an_image", np.ones((28, 28), complex)),
     "objects": ("not_an_image", np.array([[None, 1], [2, 3]])),
 }
@@ -175,9 +150,8 @@ REFUSED = {
 @pytest.mark.filterwarnings("error")
 def test_what_shows_no_digit_is_refused_and_says_why(name: str) -> None:
     reason, image = REFUSED[name]
-    with pytest.raises(DigitError) as refusal:
+    with refused(reason):
         prepare(image)
-    assert refusal.value.reason == reason
 
 
 def test_a_huge_picture_needs_little_memory() -> None:

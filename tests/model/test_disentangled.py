@@ -1,22 +1,17 @@
-"""Words and distances told apart: rows of the table, three products in a score; pieces as DeBERTa cuts them."""
-
-from pathlib import Path
+"""Words and distances told apart: rows of the table, three products in a score."""
 
 import numpy as np
 import pytest
 import torch
-import transformers
 from transformers.models.deberta_v2.modeling_deberta_v2 import build_relative_position
 from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
 from transformers.models.t5.modeling_t5 import T5Attention
 
 from model import Edit
 from model.disentangled import table_rows
-from model.hugging_face import load_folder
 from model.relative import table_rows as bucket_rows
 from model.sources import DISTANCE, of_attention
 from tests.model.test_checkpoint_answers import labels, sizes
-from tests.model.test_checkpoints import network_in
 from tests.networks import example, pipeline
 
 TOLD = ("told apart", "told apart, one way", "told apart, keys unbiased")
@@ -39,13 +34,6 @@ def odd_settings(head: str, seed: int) -> dict:
     if not settings["pos_att_type"]:
         settings["position_biased_input"] = True
     return settings
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    settings = odd_settings("ForMaskedLM", 1) | {"pos_att_type": ["c2p", "p2c"], "position_buckets": 6}
-    network_in(tmp_path / "deberta", "DebertaV2", "ForMaskedLM", settings)
-    return tmp_path / "deberta"
 
 
 # Distances.
@@ -86,17 +74,3 @@ def test_the_sources_of_a_score_tell_its_three_products_apart(name: str, edits: 
         for term, parts in found.items():
             expected = trace[here + term][1] * trace.graph[f"{here}scaled"].factor if here + term in trace else 0
             np.testing.assert_allclose(parts.sum((0, 1)), expected, atol=1e-5)
-
-
-def test_pieces_are_cut_as_its_own_tokenizer_cuts_them(folder: Path) -> None:
-    special = [(name, 0.0) for name in ("[PAD]", "[CLS]", "[SEP]", "[UNK]", "[MASK]")]
-    words = [("▁the", -1.0), ("▁cat", -2.0), ("▁s", -3.0), ("at", -3.0), ("▁", -5.0), ("我", -4.0), (".", -2.0)]
-    library = transformers.DebertaV2Tokenizer(vocab=[*special, *words], unk_id=3)
-    (folder / "tokenizer.json").unlink()
-    library.save_pretrained(folder)
-    reader = load_folder(folder).reader
-    for text in ("the cat sat.", "the  [MASK] sat 我 dog", "cat"):
-        reading = reader.read(text)
-        assert reading.ids == library(text)["input_ids"]
-    assert reader.read("the cat sat [MASK]").tokens == ["[CLS]", "the", "cat", "s", "##at", "[MASK]", "[SEP]"]
-    assert reader.read("the cat [SEP] sat").ids == library("the cat", "sat")["input_ids"]

@@ -27,25 +27,11 @@ def rule() -> Doubt:
     return found
 
 
-def ring(draw: ImageDraw.ImageDraw, x: float, y: float, radius: float, pen: int) -> None:
-    draw.ellipse([x - radius, y - radius, x + radius, y + radius], outline=255, width=pen)
-
-
 def letter(sign: str, dice: np.random.Generator) -> Image.Image:
     """A capital, a little turned."""
     sheet = Image.new("L", (SIDE, SIDE))
     ImageDraw.Draw(sheet).text((SIDE / 2, SIDE / 2), sign, 255, ImageFont.load_default(150), anchor="mm")
     return sheet.rotate(dice.uniform(-10, 10))
-
-
-def smiley(_: str, dice: np.random.Generator) -> Image.Image:
-    sheet = Image.new("L", (SIDE, SIDE))
-    draw, pen = ImageDraw.Draw(sheet), int(dice.integers(6, 16))
-    ring(draw, 112, 112, dice.uniform(70, 100), pen)
-    for x in (112 - 30, 112 + 30):
-        ring(draw, x, dice.uniform(80, 95), dice.uniform(6, 12), 6)
-    draw.arc([65, 80, 160, dice.uniform(150, 170)], 20, 160, 255, pen)
-    return sheet
 
 
 def scribble(_: str, dice: np.random.Generator) -> Image.Image:
@@ -73,9 +59,8 @@ def share_of_unsure(rule: Doubt, draw: Callable[[str, np.random.Generator], Imag
 def test_most_of_what_is_no_digit_is_called_unsure(rule: Doubt) -> None:
     capitals = [chr(code) for code in range(65, 91)]
     shares = {
-        "letters": share_of_unsure(rule, letter, [sign for sign in capitals if sign not in DIGITS_ALIKE] * 3),
-        "smileys": share_of_unsure(rule, smiley, [""] * 60),
-        "scribbles": share_of_unsure(rule, scribble, [""] * 60),
+        "letters": share_of_unsure(rule, letter, [sign for sign in capitals if sign not in DIGITS_ALIKE] * 2),
+        "scribbles": share_of_unsure(rule, scribble, [""] * 40),
     }
     assert all(share >= 0.8 for share in shares.values()), shares
 

@@ -4,18 +4,17 @@ import pytest
 import torch
 from torch import nn
 
-from model.config import PRESETS, EncoderConfig
+from model.config import EncoderConfig
 from model.encoder import Encoder, causal_mask, padding_mask
 from model.relative import RelativeAttention, table_rows
 from model.sublayers import activation_for
-from tests.networks import CONFIGS, example, pipeline
+from tests.networks import QUICK, example, pipeline
 
 PLAIN = [
     name
-    for name, config in CONFIGS.items()
-    if config.ffn == "plain" and config.positions != "rotary" and not config.distance_terms
+    for name in QUICK
+    if (config := pipeline(name).config).ffn == "plain" and config.positions != "rotary" and not config.distance_terms
 ]  # as torch has it
-ALL = [*PLAIN, "trained text", "trained digits", "trained flat"]
 
 
 def torchs_own(encoder: Encoder) -> nn.TransformerEncoder:
@@ -54,7 +53,7 @@ def torchs_own(encoder: Encoder) -> nn.TransformerEncoder:
     return theirs
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", PLAIN)
 @torch.no_grad()
 def test_the_layers_equal_torchs_own(name: str) -> None:
     network = pipeline(name).network
@@ -93,12 +92,3 @@ def test_dropout_is_on_when_training_and_off_when_evaluating() -> None:
     with torch.no_grad():
         assert not torch.equal(network.train()(ids), network(ids))
         assert torch.equal(network.eval()(ids), network(ids))
-
-
-def test_presets_are_what_the_notes_say() -> None:
-    note = PRESETS
-    assert (note["000"].activation, note["000"].input, note["000"].norm_first) == ("gelu", "patches", False)
-    assert note["001"].activation == "relu" and note["001"].d_k == 64
-    assert note["002"].final_norm and note["002"].scale_embedding and note["002"].dropout == 0.1
-    assert (note["003"].d_model, note["003"].heads, note["003"].d_k, note["003"].d_ff) == (64, 4, 16, 256)
-    assert (note["004"].layers, note["004"].heads, note["004"].d_ff, note["004"].norm_eps) == (6, 8, 2048, 1e-6)

@@ -23,22 +23,22 @@ KIN = (
     "Bert", "Ernie", "MegatronBert", "Electra", "DistilBert", "Roberta", "RobertaPreLayerNorm", "Data2VecText",
     "Albert", "MPNet",
 )  # fmt: skip
-#: Family, head and seed: each family with each of its heads at least once.
-CASES = [(family, HEADS[(i + 2 * j) % 5], i + 10 * j) for j in (0, 1, 2) for i, family in enumerate(KIN)]
-CASES += [(family, HEADS[head], head) for family in ("XLMRoberta", "Camembert") for head in (1, 2)]
-CASES += [("Bert", "ForPreTraining", 2)]
-CASES += [("NomicBert", HEADS[seed % 4], seed) for seed in range(8)]
-CASES += [("ModernBert", HEADS[seed % 5], seed) for seed in (0, 1, 2, 3, 4, 6, 7)]
-CASES += [(family, HEADS[seed % 5], seed) for family in ("Deberta", "DebertaV2") for seed in range(10)]
-CASES += [(("T5", "MT5")[seed % 5 == 4], ("EncoderModel", "ForTokenClassification")[seed % 3 == 2], seed)
-          for seed in range(8)]  # fmt: skip
-CASES += [("Esm", HEADS[seed % 4], seed) for seed in range(8)]
+#: Family, head and seed: each family with two of its heads or more, and each kind of head in four families or more.
+CASES = [(family, HEADS[(i + 2 * j) % 5], i + 10 * j) for j in (0, 1) for i, family in enumerate(KIN)]
+CASES += [("XLMRoberta", HEADS[1], 1), ("Camembert", HEADS[2], 2), ("Bert", "ForPreTraining", 2)]
+CASES += [("NomicBert", HEADS[seed % 4], seed) for seed in range(4)]
+CASES += [("ModernBert", HEADS[seed % 5], seed) for seed in (0, 1, 2, 3, 4)]
+CASES += [("Deberta", HEADS[seed % 5], seed) for seed in range(0, 10, 2)]
+CASES += [("DebertaV2", HEADS[seed % 5], seed) for seed in range(8)]
+CASES += [(("T5", "MT5")[seed == 4], ("EncoderModel", "ForTokenClassification")[seed % 3 == 2], seed)
+          for seed in range(5)]  # fmt: skip
+CASES += [("Esm", HEADS[seed % 4], seed) for seed in range(5)]
 CASES += [
-    (family, head, seed)
+    (family, head, place + 2 * (place % 2))
     for family, heads in test_picture_families.HEADS.items()
     for place, head in enumerate(heads)
-    for seed in (place, place + 2)
 ]
+CASES += [("Dinov2", "Model", 2), ("Siglip", "Model", 4), ("ViTMAE", "Model", 2)]
 
 
 def t5(head: str, seed: int) -> dict:
@@ -144,20 +144,15 @@ REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
     ("Bert", "ForMaskedLM"): [
         ({"model_type": "gpt2"}, "family"),
         ({"model_type": "roformer"}, "family"),  # of rotary positions
-        ({"model_type": ["bert"]}, "family"),
         ({"model_type": None}, "no_family"),
         ({"architecture": "vit", "pretrained_cfg": {}, "model_type": None}, "timm_no_family"),
         ({"position_embedding_type": "relative_key"}, "setting"),
         ({"hidden_act": "mish"}, "setting"),
-        ({"hidden_act": ["gelu"]}, "setting"),
         ({"num_attention_heads": 7}, "not_divided"),
         ({"hidden_size": None}, "no_setting"),
         ({"hidden_size": 10**18}, "size"),
         ({"hidden_size": "24"}, "size"),
         ({"hidden_size": -24}, "size"),
-        ({"num_hidden_layers": 10**9}, "size"),
-        ({"num_hidden_layers": 0}, "size"),
-        ({"vocab_size": 10**12}, "size"),
         ({"layer_norm_eps": float("nan")}, "size"),
         ({"num_hidden_layers": 1}, "tensor_left_over"),
         ({"hidden_size": 48}, "tensor_shape"),
@@ -165,30 +160,22 @@ REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
     ("Roberta", "Model"): [
         ({"max_position_embeddings": 2, "pad_token_id": 1}, "size"),
         ({"pad_token_id": "<pad>"}, "size"),
-        ({"pad_token_id": 200}, "size"),
     ],
     ("Albert", "Model"): [
         ({"inner_group_num": 2}, "setting"),
         ({"num_hidden_groups": 2, "num_hidden_layers": 3}, "not_divided"),
-        ({"num_hidden_groups": 0}, "size"),
     ],
     ("NomicBert", "Model"): [
         ({"rope_parameters": {"rope_type": "dynamic", "rope_theta": 10.0, "factor": 2.0}}, "setting"),
         ({"rope_parameters": {"rope_theta": "fast"}}, "size"),
-        ({"rope_parameters": [1]}, "setting"),
         ({"head_dim": 3}, "setting"),
-        ({"hidden_act": "mish"}, "setting"),
     ],
     ("ModernBert", "ForMaskedLM"): [
         ({"layer_types": ["full_attention"]}, "setting"),
-        ({"layer_types": ["linear_attention"] * 4}, "setting"),
-        ({"layer_types": "full_attention"}, "setting"),
         ({"rope_parameters": {"full_attention": {"rope_type": "yarn", "rope_theta": 10.0}}}, "setting"),
-        ({"rope_parameters": [1]}, "setting"),
         ({"rope_parameters": {"sliding_attention": {"rope_theta": "fast"}}}, "size"),
         ({"rope_scaling": {"type": "linear", "factor": 2}}, "setting"),
         ({"local_attention": 0}, "size"),
-        ({"local_attention": "128"}, "size"),
         ({"global_attn_every_n_layers": 0, "layer_types": None}, "size"),
         ({"hidden_activation": "mish"}, "setting"),
         ({"intermediate_size": 7}, "tensor_shape"),
@@ -201,12 +188,9 @@ REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
         ({"position_biased_input": False, "pos_att_type": []}, "setting"),
         ({"embedding_size": 3}, "setting"),
         ({"attention_head_size": 3}, "setting"),
-        ({"attention_head_size": {}}, "setting"),
         ({"pooler_hidden_size": 3}, "setting"),
         ({"position_buckets": 1}, "size"),
-        ({"position_buckets": 100}, "size"),
         ({"max_relative_positions": "far"}, "size"),
-        ({"hidden_act": "mish"}, "setting"),
         ({"position_buckets": 8}, "tensor_shape"),
         ({"position_buckets": None, "max_relative_positions": 1}, "tensor_shape"),
         ({"position_buckets": None, "max_relative_positions": None, "max_position_embeddings": None}, "tensor_shape"),
@@ -214,27 +198,20 @@ REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
     ],
     ("Deberta", "Model"): [
         ({"talking_head": True}, "setting"),
-        ({"pos_att_type": []}, "setting"),
-        ({"relative_attention": False}, "setting"),
     ],
     ("T5", "EncoderModel"): [
         ({"feed_forward_proj": "gated-mish"}, "setting"),
-        ({"feed_forward_proj": 3}, "setting"),
         ({"d_kv": 7}, "setting"),
         ({"d_kv": None, "num_heads": 4}, "setting"),
         ({"relative_attention_num_buckets": 3}, "size"),
-        ({"relative_attention_num_buckets": 0}, "size"),
         ({"relative_attention_max_distance": 8}, "size"),
-        ({"relative_attention_max_distance": "far"}, "size"),
         ({"feed_forward_proj": "relu"}, "tensor_missing"),
     ],
     ("Esm", "ForMaskedLM"): [
         ({"position_embedding_type": "absolute"}, "setting"),
-        ({"position_embedding_type": None}, "setting"),
         ({"is_folding_model": True}, "setting"),
         ({"is_decoder": True}, "setting"),
         ({"rope_theta": "fast"}, "size"),
-        ({"mask_token_id": None}, "size"),
         ({"mask_token_id": 33}, "size"),
         ({"emb_layer_norm_before": True}, "tensor_missing"),
     ],
@@ -242,11 +219,10 @@ REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
         ({"use_swiglu_ffn": True}, "setting"),
         ({"qkv_bias": False}, "setting"),
         ({"mlp_ratio": "4"}, "size"),
-        ({"mlp_ratio": 10**9}, "size"),
         ({"num_register_tokens": 1000}, "size"),
         ({"num_register_tokens": 3}, "tensor_shape"),
     ],
-    ("ViTMAE", "Model"): [({"mask_ratio": ratio}, "size") for ratio in (1, -0.1, "most")],
+    ("ViTMAE", "Model"): [({"mask_ratio": ratio}, "size") for ratio in (1, "most")],
     ("CLIP", "Model"): [({"vision_config": None}, "no_setting")],
 }
 #: Of the odd settings, those that the rows above count with.

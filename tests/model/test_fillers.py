@@ -6,7 +6,7 @@ import pytest
 from model import load
 from model.analysis import softmax
 from model.fillers import FILLER, FILLERS, can_fill_up, fill_up
-from tests.model.test_checkpoints import families, inputs_of, ours
+from tests.model.test_checkpoints import inputs_of, ours
 
 SENTENCES = ("the animal [MASK] not cross the street because it was too tired .", "我们[MASK]公园玩吧 。", "[MASK] you")
 
@@ -26,11 +26,9 @@ def test_behind_the_mask_fillers_get_exactly_nothing_and_the_answer_stays(senten
     np.testing.assert_allclose(found.answers.p[0], own, atol=1e-5)
 
 
-@families
+@pytest.mark.parametrize("name", ["BertForSequenceClassification", "RobertaForMaskedLM", "NarrowElectraForMaskedLM"])
 def test_so_it_is_in_every_family_that_reads_words_and_answers(name: str) -> None:
     of = ours(name)
-    if of.config.input != "words" or "logits" not in of.graph or of.graph["logits"].axes[-1] not in ("word", "class"):
-        return
     trace = of(inputs_of(name)[0])
     found = fill_up(of, trace.ids, 1)
     assert found.masked == 0 <= found.taken.min() and found.taken.max() > 0

@@ -95,7 +95,6 @@ def test_a_family_that_is_not_read_costs_no_download_of_weights(online: Hub) -> 
     [
         (ConnectionError("no route"), "cannot be reached"),
         (LocalEntryNotFoundError("offline"), "cannot be reached"),
-        (TimeoutError(), "cannot be reached"),
         (
             RepositoryNotFoundError.__new__(RepositoryNotFoundError),
             "neither a folder here nor a model",
@@ -164,7 +163,7 @@ def test_what_a_folder_is_read_from_is_fetched(online: Hub) -> None:
     assert "processor_config.json" in online.fetched
 
 
-@pytest.mark.parametrize("name", ["a/b/c", "./bert", "../bert", "/nowhere", "org/", "-x", "~/bert"])
+@pytest.mark.parametrize("name", ["a/b/c", "../bert", "/nowhere", "org/", "-x", "~/bert"])
 def test_a_path_is_not_looked_for_on_the_hub(name: str, online: Hub) -> None:
     online.fails = AssertionError("it was")
     with pytest.raises(CheckpointError, match="there is no folder"):

@@ -1,6 +1,7 @@
 """Imports go down only, and in no circle: pages know the model, the model knows neither pages nor Streamlit."""
 
 import ast
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -33,63 +34,37 @@ def imports(module: str) -> set[str]:
 IMPORTS = {module: imports(module) for module in MODULES}
 
 
-def packages(module: str) -> set[str]:
-    return {imported.partition(".")[0] for imported in IMPORTS[module]}
+def named(of: str, *but: str) -> dict[str, set[str]]:
+    """Modules below a package -> what they import."""
+    return {module: names for module, names in IMPORTS.items() if module.startswith(of) and not module.startswith(but)}
 
 
-def floor(module: str) -> str:
-    return module.partition(".")[0]
-
-
-def test_the_model_knows_no_page_and_no_streamlit() -> None:
-    of_the_model = [module for module in MODULES if floor(module) == "model"]
-    assert not {
-        module for module in of_the_model if packages(module) & {"app", "pages", "tests", "streamlit", "plotly"}
+def below(packages: set[str], modules: dict[str, set[str]]) -> set[str]:
+    """Those of the modules that import one of the packages, or from it."""
+    return {
+        module
+        for module, names in modules.items()
+        if any(name == package or name.startswith(f"{package}.") for name in names for package in packages)
     }
 
 
-def test_pages_never_touch_torch_and_are_imported_by_nobody() -> None:
-    for module in (module for module in MODULES if floor(module) in ("app", "pages")):
-        assert not packages(module) & {"app", "tests"}, module
-        assert module.startswith("pages.ui") or "torch" not in packages(module), module
-        of_pages = {name for name in IMPORTS[module] if name.endswith(".page")} - {"pages.ui.page"}
-        assert not of_pages, module
+def test_floors_know_only_those_below_them() -> None:
+    assert not below({"app", "pages", "tests", "streamlit", "plotly"}, named("model"))
+    assert not below({"app", "tests"}, named("pages") | named("app"))
+    assert not below({"torch"}, named("pages", "pages.ui"))
+    assert not below({"model.training"}, named("", "model.training"))
 
 
-def test_what_pages_share_knows_no_page() -> None:
-    for module in (module for module in MODULES if module.startswith("pages.ui")):
-        others = {name for name in IMPORTS[module] if floor(name) == "pages"}
-        assert not {name for name in others if not name.startswith("pages.ui")}, module
+def test_pages_are_imported_by_nobody_and_what_they_share_knows_none() -> None:
+    for module in named("pages") | named("app"):
+        assert not {name for name in IMPORTS[module] if name.endswith(".page")} - {"pages.ui.page"}, module
+    for module, names in named("pages.ui").items():
+        assert all(name.startswith("pages.ui") for name in names if name.startswith("pages")), module
 
 
 def test_pages_know_nothing_of_the_school() -> None:
     its_own = {"app", "pages.every_page", "pages.lesson.page", "pages.class.page"}
-    knowing = {module for module in MODULES if any(name.startswith("pages.school") for name in IMPORTS[module])}
-    assert {module for module in knowing if not module.startswith("pages.school")} == its_own
-
-
-def test_no_training_on_the_way_to_a_page() -> None:
-    for module in MODULES:
-        if not module.startswith("model.training"):
-            assert not {name for name in IMPORTS[module] if name.startswith("model.training")}, module
-
-
-def circle(modules: dict[str, set[str]]) -> list[str]:
-    """Modules that import each other in a ring, the first once more at the end; [] where there is none."""
-    done: set[str] = set()
-
-    def search(module: str, path: list[str]) -> list[str]:
-        if module in path:
-            return [*path[path.index(module) :], module]
-        if module in done:
-            return []
-        for imported in sorted(modules[module] & modules.keys()):
-            if found := search(imported, [*path, module]):
-                return found
-        done.add(module)
-        return []
-
-    return next((found for module in modules if (found := search(module, []))), [])
+    assert below({"pages.school"}, named("", "pages.school")) == its_own
 
 
 def room(module: str) -> str:
@@ -98,17 +73,9 @@ def room(module: str) -> str:
     return ".".join(parts[: 3 if parts[:2] in (["pages", "ui"], ["pages", "school"]) else 2])
 
 
-def test_imports_go_in_no_circle() -> None:
-    assert " -> ".join(circle(IMPORTS)) == ""
-
-
-def test_folders_import_each_other_in_no_circle() -> None:
+def test_modules_and_folders_import_each_other_in_no_circle() -> None:
     rooms: dict[str, set[str]] = {}
     for module, imported in IMPORTS.items():
         rooms.setdefault(room(module), set()).update({room(name) for name in imported} - {room(module)})
-    assert " -> ".join(circle(rooms)) == ""
-
-
-def test_a_circle_would_be_found() -> None:
-    assert circle({"a": {"b", "os"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
-    assert circle({"a": {"b", "c"}, "b": {"c"}, "c": set()}) == []
+    for graph in (IMPORTS, rooms):
+        TopologicalSorter({module: imported & graph.keys() for module, imported in graph.items()}).prepare()

@@ -22,6 +22,7 @@ from model.hugging_face.marian import halves
 from model.hugging_face.sentence_piece import NotUnigramError, tokenizer_json
 from model.hugging_face.trial import SENTENCES as TRIALS
 from model.translator import Task, Translator
+from tests.refusals import refused
 from tests.translators import changed, pieces_of, theirs_of, written
 
 TOLERANCE = 1e-4
@@ -49,7 +50,7 @@ def odd_settings(seed: int) -> dict[str, object]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(8))
 def test_every_stage_is_what_transformers_computes_and_so_is_what_is_written(seed: int, tmp_path: Path) -> None:
     folder = written(tmp_path / "opus", seed, **odd_settings(seed))
     ours, theirs = load_folder(folder), theirs_of(folder)
@@ -162,9 +163,8 @@ def test_old_files_hold_sines_and_copies_of_e_which_are_read_if_they_are_that(tm
     assert encoder("i love you .").Z.shape == (8, 24)
     found["model.encoder.embed_positions.weight"][2, 2] += 0.1
     save_file(found, folder / "model.safetensors")
-    with pytest.raises(CheckpointError, match="embed_positions") as raised:
+    with refused("no_sines", "embed_positions"):
         load_folder(folder)
-    assert raised.value.reason == "no_sines"
 
 
 #: A file -> what of it is otherwise -> why it is refused, and what that names.
@@ -176,6 +176,9 @@ REFUSED = {
     "no length": ("config.json", {"max_position_embeddings": "many"}, "size", "max_position_embeddings"),
     "no start": ("generation_config.json", {"decoder_start_token_id": -1}, "size", "decoder_start_token_id"),
     "an end beyond": ("generation_config.json", {"eos_token_id": 10**6}, "size", "eos_token_id"),
+    "a switch": ("config.json", {"scale_embedding": []}, "setting", "scale_embedding"),
+    "a switch of numbers": ("config.json", {"scale_embedding": 2}, "setting", "scale_embedding"),
+    "much that is forbidden": ("generation_config.json", {"bad_words_ids": [[1, 2]] * 100_000}, "setting", "bad_words"),
     "bad words": ("generation_config.json", {"bad_words_ids": [[]]}, "setting", "bad_words_ids"),
     "a piece beyond": ("vocab.json", {"new": 10**6}, "vocabulary", "opus"),
     "no numbers": ("vocab.json", {"new": "one"}, "damaged", "vocab.json"),
@@ -213,9 +216,8 @@ def test_pieces_that_another_algorithm_cuts_are_refused_unless_a_tokenizer_lies_
     (folder / "source.spm").write_bytes(model.getvalue())
     with pytest.raises(NotUnigramError):
         tokenizer_json(model.getvalue())
-    with pytest.raises(CheckpointError, match="a tokenizer") as raised:
+    with refused("not_unigram", "a tokenizer"):
         load_folder(folder)
-    assert raised.value.reason == "not_unigram"
     words = json.loads((folder / "vocab.json").read_text())
     beside = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="<unk>"))
     beside.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
@@ -249,21 +251,6 @@ def test_what_takes_long_to_read_is_read_where_it_can_be_ended(tmp_path: Path, m
     (folder / "source.spm").write_bytes(b"\x0a\x03\x0a\x01a" * 1_000_000 + whole)
     monkeypatch.setattr("model.hugging_face.folder.SECONDS", 1)
     began = time.monotonic()
-    with pytest.raises(CheckpointError) as raised:
+    with refused("tokenizer_slow"):
         load_folder(folder)
-    assert raised.value.reason == "tokenizer_slow" and time.monotonic() - began < 5
-
-
-def test_a_folder_that_forbids_more_than_can_be_looked_for_at_each_step_is_refused(tmp_path: Path) -> None:
-    folder = written(tmp_path / "opus")
-    changed(folder, "generation_config.json", bad_words_ids=[[1, 2]] * 100_000)
-    with pytest.raises(CheckpointError, match="bad_words_ids"):
-        load_folder(folder)
-
-
-@pytest.mark.parametrize("value", [[], {"a": 1}, "yes", 2])
-def test_a_switch_that_is_neither_on_nor_off_is_refused(value: object, tmp_path: Path) -> None:
-    folder = written(tmp_path / "opus")
-    changed(folder, "config.json", scale_embedding=value)
-    with pytest.raises(CheckpointError, match="scale_embedding"):
-        load_folder(folder)
+    assert time.monotonic() - began < 5

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from model.config import PRESETS, EncoderConfig
+from model.config import PRESETS
 from model.embedding import FlatEmbedding
-from model.encoder import Encoder
 from model.notes import BLOCKS, Block, blocks, note_002, note_003, whole_run
-from tests.networks import example, pipeline
+from tests.networks import example, pipeline, trace_of
 
 RUNS = [
     (f"trained {name}", block)
@@ -22,27 +21,20 @@ RUNS = [
 
 @pytest.mark.parametrize(("name", "block"), RUNS, ids=[f"{name} {block.key}" for name, block in RUNS])
 def test_a_notes_code_and_ours_give_the_same_numbers(name: str, block: Block) -> None:
-    trace = pipeline(name)(example(name))
+    """And where it computes as the network was trained, those that were recorded."""
+    trace = trace_of(name)
+    as_trained = block.activation in (None, trace.config.activation) and block.note not in ("001", "004")
     for layer in range(trace.config.layers):
+        attention, ffn = trace.graph.sublayers(layer)
+        found = {"MultiHeadAttention": attention.output, "FeedForward": ffn.output, "EncoderLayer": ffn.after}
         theirs, ours = block.run(trace, layer)
         assert theirs.shape == ours.shape and len(np.unique(ours)) > 1
         if block.key == "ClassifierNetwork_003":
             assert np.abs(theirs - ours).max() > 1e-3  # x + x, and no second norm: the page says so
         else:
             np.testing.assert_allclose(theirs, ours, atol=1e-5, rtol=1e-5)
-
-
-@pytest.mark.parametrize("name", ["trained text", "trained digits", "trained flat"])
-def test_where_a_note_computes_as_the_network_was_trained_it_gives_what_was_recorded(name: str) -> None:
-    trace = pipeline(name)(example(name))
-    for layer in range(trace.config.layers):
-        attention, ffn = trace.graph.sublayers(layer)
-        found = {"MultiHeadAttention": attention.output, "FeedForward": ffn.output, "EncoderLayer": ffn.after}
-        for block in BLOCKS:
-            as_trained = block.activation in (None, trace.config.activation) and block.note not in ("001", "004")
-            if block.ours.__name__ in found and as_trained:
-                theirs, _ = block.run(trace, layer)
-                np.testing.assert_allclose(theirs, trace[found[block.ours.__name__]], atol=1e-4, rtol=1e-4)
+        if as_trained and block.ours.__name__ in found:
+            np.testing.assert_allclose(theirs, trace[found[block.ours.__name__]], atol=1e-4, rtol=1e-4)
 
 
 @torch.inference_mode()
@@ -89,9 +81,3 @@ def test_each_note_has_code_beside_ours_and_none_where_it_does_not_fit() -> None
     assert len({block.key for block in BLOCKS}) == len(BLOCKS)
     assert not blocks(type(pipeline("trained digits").network), PRESETS["digits"])
     assert not blocks(FlatEmbedding, PRESETS["flat"])
-
-
-def test_note_002s_layers_begin_alike_and_ours_do_not() -> None:
-    theirs, ours = note_002.Encoder(8, 16, 3, 4), Encoder(EncoderConfig(16, 4, 3, 32, vocab_size=8))
-    assert torch.equal(theirs.layers[0].self_attn.q_linear.weight, theirs.layers[2].self_attn.q_linear.weight)
-    assert not torch.equal(ours.layers[0].attention.W_Q.weight, ours.layers[2].attention.W_Q.weight)

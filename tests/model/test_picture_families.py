@@ -13,10 +13,11 @@ from PIL import Image
 
 from model import InputError, load
 from model.by_hand import by_hand
-from model.hugging_face import CheckpointError, load_folder
+from model.hugging_face import load_folder
 from model.patch_waves import are_waves
 from tests.model.test_checkpoint_answers import BENDS
 from tests.model.test_checkpoints import close, network_in, rewritten, theirs
+from tests.refusals import refused
 
 DINO = ("Dinov2", "Dinov2WithRegisters")
 TWO_HEADS = ("Model", "ForImageClassification")
@@ -105,15 +106,6 @@ def masked(folder: Path, head: str, settings: dict) -> transformers.PreTrainedMo
 # Tokens in front, and positions.
 
 
-def test_positions_that_were_learned_for_larger_pictures_are_stretched_and_that_is_known(tmp_path: Path) -> None:
-    _, x = made(tmp_path, "Dinov2", "Model", 1)
-    pipeline = load_folder(tmp_path)
-    trace = pipeline(x)
-    learned = odd_settings("Dinov2", 1)["image_size"] // pipeline.config.patch_size
-    assert pipeline.config.learned_side == learned != pipeline.config.patches_per_side
-    assert len(pipeline.network.embedding.positions.table) == len(trace.tokens)
-
-
 def test_registers_have_names_and_no_place(tmp_path: Path) -> None:
     network_in(tmp_path, "Dinov2WithRegisters", "Model", odd_settings("Dinov2", 0) | {"num_register_tokens": 2})
     pipeline = load_folder(tmp_path)
@@ -128,7 +120,9 @@ def test_registers_have_names_and_no_place(tmp_path: Path) -> None:
 def test_positions_of_larger_pictures_shrink_as_each_family_does_it(family: str, tmp_path: Path) -> None:
     network = saved(tmp_path, family, "Model", odd_settings(family, 0) | {"patch_size": 4, "image_size": 28})
     (tmp_path / "preprocessor_config.json").write_text(json.dumps({"size": {"height": 12, "width": 12}}))
-    table = load_folder(tmp_path).network.embedding.positions.table
+    pipeline = load_folder(tmp_path)
+    table = pipeline.network.embedding.positions.table
+    assert pipeline.config.learned_side == 7 and pipeline.config.patches_per_side == 3
     with torch.no_grad():
         expected = network.embeddings.interpolate_pos_encoding(torch.zeros(1, 1 + 9, table.shape[1]), 12, 12)
     close(table, expected[0])
@@ -160,11 +154,6 @@ def test_its_positions_are_waves_in_two_directions_and_worked_out_by_hand(tmp_pa
         assert worked.steps[-1].value == pytest.approx(float(table[cell]), abs=1e-5)
         assert r"\sin" in worked.equation or r"\cos" in worked.equation
     assert by_hand(pipeline.network, trace, "embedding.positions", (0, 1)).value == 0
-
-
-def test_a_siglip_without_its_probe_has_nothing_in_front(tmp_path: Path) -> None:
-    saved(tmp_path, "Siglip", "VisionModel", odd_settings("Siglip", 0) | {"vision_use_head": False})
-    assert load_folder(tmp_path).config.front == ()
 
 
 # Files.
@@ -204,11 +193,10 @@ def with_settings(folder: Path, **settings: object) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("size", [(50, 41), (33, 90)])
 @pytest.mark.parametrize("what", SETTINGS)
-def test_a_file_is_read_as_their_library_reads_it(what: str, size: tuple[int, int], tmp_path: Path) -> None:
+def test_a_file_is_read_as_their_library_reads_it(what: str, tmp_path: Path) -> None:
     folder = with_settings(tmp_path, **SETTINGS[what])
-    seen, file = picture(*size)
+    seen, file = picture(*((50, 41), (33, 90))[[*SETTINGS].index(what) % 2])
     expected = transformers.DeiTImageProcessorPil.from_pretrained(folder)(seen, return_tensors="pt")["pixel_values"]
     pipeline = load(str(folder))
     close(pipeline(file).picture, expected[0])
@@ -231,16 +219,6 @@ def test_pictures_are_brought_to_dinov2_as_its_library_does_it(tmp_path: Path) -
     trace = load_folder(tmp_path)(file)
     close(trace.picture, theirs(seen, return_tensors="pt")["pixel_values"][0])
     assert trace.config.image_size == 32 and trace.config.learned_side == 6
-
-
-def test_pictures_are_brought_to_clip_as_its_library_does_it(tmp_path: Path) -> None:
-    saved(tmp_path, "CLIP", "VisionModel", odd_settings("CLIP", 0) | {"patch_size": 8, "image_size": 32})
-    theirs = transformers.CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32})
-    seen, file = picture(50, 41)
-    expected = theirs(seen, return_tensors="pt")["pixel_values"][0]
-    said = {"size": {"shortest_edge": 32}, "crop_size": {"height": 32, "width": 32}, "do_center_crop": True}
-    (tmp_path / "preprocessor_config.json").write_text(json.dumps(said))  # mean and deviation are the family's own
-    close(load_folder(tmp_path)(file).picture, expected)
 
 
 def test_pictures_are_prepared_as_either_file_says_and_processor_config_first(tmp_path: Path) -> None:
@@ -288,7 +266,7 @@ def test_what_a_link_packs_into_next_to_nothing_is_not_unpacked(
         pipeline(file)
 
 
-@pytest.mark.parametrize("size", [None, 32, -5, 10**9, [32], {"height": "a"}, {"height": 32}, {"shortest_edge": True}])
+@pytest.mark.parametrize("size", [None, -5, 10**9, [32], {"height": "a"}, {"shortest_edge": True}])
 def test_settings_that_say_no_size_leave_the_networks_own(size: object, tmp_path: Path) -> None:
     folder = with_settings(tmp_path)
     settings = json.loads((folder / "preprocessor_config.json").read_text())
@@ -313,6 +291,6 @@ def test_the_picture_of_a_trace_is_read_again_as_it_is(tmp_path: Path) -> None:
 def test_pictures_of_other_channels_are_refused(tmp_path: Path) -> None:
     shutil.copytree(theirs("ViTModel")[1], tmp_path / "vit")
     rewritten(tmp_path / "vit", num_channels=4)
-    with pytest.raises(CheckpointError) as raised:
+    with refused("setting") as raised:
         load(str(tmp_path / "vit"))
-    assert raised.value.reason == "setting" and "num_channels" in str(raised.value)
+    assert "num_channels" in str(raised.value)

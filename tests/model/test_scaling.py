@@ -5,7 +5,7 @@ import pytest
 
 from model import load
 from model.analysis import softmax
-from model.scaling import DRAWS, KEYS, WIDTHS, both_ways, choosing, random_scores, shares
+from model.scaling import DRAWS, WIDTHS, both_ways, choosing, random_scores
 
 
 @pytest.mark.parametrize("d_k", WIDTHS)
@@ -39,14 +39,6 @@ def test_hidden_keys_do_not_count_and_a_key_alone_spreads_nothing() -> None:
     assert choosing(hidden) == pytest.approx(choosing(scores))
     assert choosing(np.array([[3.0, -np.inf]])) == (0.0, 1.0, 0.0)
     assert choosing(np.array([[3.0, 1.0, -np.inf]])).spread == pytest.approx(np.std([3, 1], ddof=1))
-
-
-def test_the_largest_share_is_the_largest_weight_and_all_sum_to_one() -> None:
-    scores = random_scores(64)
-    found = shares(scores)
-    assert found.shape == (KEYS,) and found.sum() == pytest.approx(1, abs=1e-5)
-    assert list(found) == sorted(found, reverse=True)
-    assert found[0] == pytest.approx(choosing(scores).largest, abs=1e-6)
 
 
 def test_divided_a_head_chooses_as_its_recorded_weights_do() -> None:

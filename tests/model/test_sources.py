@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from model import Edit, EditError, Trace
+from model import Edit, Trace
 from model.analysis import softmax
-from model.graph import Sublayer
 from model.sources import (
     BIAS,
     EDIT,
@@ -21,68 +20,32 @@ from model.sources import (
     nbytes,
     of_attention,
     of_lead,
-    of_scores,
-    of_stream,
     of_sum,
     opened,
 )
 from model.trace import Recording, record
-from model.translator import Translator
-from tests.model.test_edits import KINDS, brief_translator, pair_of, some_edits
-from tests.networks import ALL, TRANSLATORS, pipeline, trace_of
+from tests.networks import QUICK, TRANSLATORS, pipeline, trace_of
+from tests.sums import attentions, close, of_stream, scores_add_up, sides, streams_add_up
 
 WORD, POSITION, HEAD = "embedding.tokens", "embedding.positions", "layers.0.attention.heads[1]"
 
 
-def close(found: np.ndarray, recorded: np.ndarray) -> None:
-    assert found.shape == recorded.shape
-    assert np.abs(found - recorded).max() <= 1e-5 * np.abs(recorded).max()
-
-
-def sides(trace: Trace) -> tuple[str, ...]:
-    return ("", "decoder.") if trace.graph.decoder else ("",)
-
-
-def attentions(trace: Trace) -> list[Sublayer]:
-    graph = trace.graph
-    layers = [graph.sublayers(layer, side) for side in sides(trace) for layer in range(graph.layers(side))]
-    return [sublayer for layer in layers for sublayer in layer if sublayer.name != "ffn"]
-
-
-def streams_add_up(trace: Trace, side: str, layer: int) -> None:
-    is_Z = not side and layer == trace.graph.layers()
-    for heads in (False, True):
-        parts = of_stream(trace, layer, side, heads)
-        close(sum(parts.values()), trace.Z if is_Z else trace.states(side)[layer])
-
-
-def scores_add_up(trace: Trace, attention: Sublayer) -> None:
-    scaled = trace[trace.graph[f"{attention.prefix}masked"].reads[0]]  # what the distance adds is a source, too
-    # What all heads read is followed once; that this changes nothing, the first head shows.
-    known = {read: of_sum(trace, read) for read in (attention.reads, attention.memory) if read}
-    parts = [of_attention(trace, attention, head, known=known if head else {}) for head in range(len(scaled))]
-    close(np.array([of.parts.sum((0, 1)) for of in parts]), scaled)
-
-
-def all_add_up(trace: Trace) -> None:
+@pytest.mark.parametrize("name", [*QUICK, *TRANSLATORS])
+def test_streams_scores_and_logits_are_the_sums_of_their_sources(name: str) -> None:
+    """Logits where nothing but sums lies between them and Z; behind an activation there is no such sum."""
+    trace = trace_of(name)
     for side in sides(trace):
         for layer in range(trace.graph.layers(side) + 1):
             streams_add_up(trace, side, layer)
     for attention in attentions(trace):
         scores_add_up(trace, attention)
-
-
-@pytest.mark.parametrize("name", [*ALL, *TRANSLATORS])
-def test_streams_and_scores_are_the_sums_of_their_sources(name: str) -> None:
-    all_add_up(trace_of(name))
-
-
-def test_of_scores_are_those_of_self_attention_with_one_list_of_names() -> None:
-    for name, side in (("trained text", ""), ("trained translation", "decoder.")):
-        trace = trace_of(name)
-        names, parts = of_scores(trace, 1, 2, side)
-        close(parts.sum((0, 1)), trace[f"{side}layers.1.attention.scaled"][2])
-        assert parts.shape[:2] == (len(names), len(names)) == (len(of_stream(trace, 1, side)),) * 2
+    if "logits" in trace.graph and not trace.graph.decoder:
+        if any(quantity.key.startswith(("transform.", "pooler.", "pool.")) for quantity in trace.graph):
+            with pytest.raises(ValueError, match="no sum"):
+                of_sum(trace, "logits")
+        else:
+            for heads in (False, True):
+                close(sum(of_sum(trace, "logits", heads).values()), trace["logits"])
 
 
 def test_cross_attention_asks_with_the_decoders_sources_and_finds_the_encoders() -> None:
@@ -90,6 +53,13 @@ def test_cross_attention_asks_with_the_decoders_sources_and_finds_the_encoders()
     scores = of_attention(trace, trace.graph.sublayers(1, "decoder.")[1], 0)
     assert set(scores.of_keys) == {*of_stream(trace, trace.graph.layers()), BIAS}
     assert all(name == BIAS or name.startswith("decoder.") for name in scores.of_queries)
+
+
+def test_what_the_parts_take_is_about_what_is_said() -> None:
+    for name, heads in (("trained text", False), ("trained digits", True)):
+        trace = trace_of(name)
+        parts = of_stream(trace, trace.graph.layers(), heads=heads)
+        assert 1 <= nbytes(trace, heads) / (2 * sum(part.nbytes for part in parts.values())) < 1.3
 
 
 @pytest.mark.parametrize("name", ["trained text", "pre-norm patches", "trained translation"])
@@ -122,14 +92,6 @@ def test_some_queries_or_tokens_are_rows_of_all(edits: tuple[Edit, ...]) -> None
         for source, every in of_stream(trace, 4, heads=True).items():
             row = of_sum(trace, trace.graph.stream(4)[0], heads=True, tokens=some)[source]
             np.testing.assert_allclose(row, every[some], atol=1e-12)
-
-
-@pytest.mark.parametrize("heads", [False, True])
-def test_what_the_parts_take_is_about_what_is_said(heads: bool) -> None:
-    for name in ("trained text", "trained digits", "bert-base"):
-        trace = trace_of(name)
-        parts = of_stream(trace, trace.graph.layers(), heads=heads)
-        assert 1 <= nbytes(trace, heads) / (2 * sum(part.nbytes for part in parts.values())) < 1.3
 
 
 def test_the_same_number_added_to_a_whole_row_has_no_share() -> None:
@@ -169,8 +131,15 @@ def without(name: str, source: str, missing: np.ndarray) -> Recording:
     return record(network, *pipeline(name).inputs(trace)[1], edits=edits)[1]
 
 
-@pytest.mark.parametrize("name", ["trained text", "trained digits", "pre-norm words", "narrow words", "translation"])
-@pytest.mark.parametrize("source", [WORD, POSITION, "layers.0.attention.output", "layers.0.ffn.output", HEAD])
+#: Each source in two networks, and each network without two sources.
+MISSING = [
+    ("trained text", WORD), ("trained text", HEAD), ("trained digits", POSITION), ("trained digits", HEAD),
+    ("pre-norm words", "layers.0.attention.output"), ("pre-norm words", WORD), ("narrow words", "layers.0.ffn.output"),
+    ("narrow words", POSITION), ("translation", "layers.0.attention.output"), ("translation", "layers.0.ffn.output"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "source"), MISSING)
 def test_a_part_is_what_is_missing_without_its_source_while_all_deviations_are_held(name: str, source: str) -> None:
     trace, heads = trace_of(name), source == HEAD
     if heads:
@@ -187,14 +156,10 @@ def test_a_part_is_what_is_missing_without_its_source_while_all_deviations_are_h
             np.testing.assert_allclose(missing, (trace[key] - run[key][0].numpy())[1], atol=2e-5)
 
 
-@pytest.mark.parametrize("name", ["000", "003", "trained digits", "distilled patches", "two classifiers"])
-def test_logits_of_a_linear_head_are_the_sum_of_their_sources(name: str) -> None:
-    for heads in (False, True):
-        close(sum(of_sum(trace_of(name), "logits", heads).values()), trace_of(name)["logits"])
-
-
-@pytest.mark.parametrize("name", ["trained digits", "two classifiers", "trained text", "two sentences", "narrow words"])
-@pytest.mark.parametrize("heads", [False, True])
+@pytest.mark.parametrize(
+    ("name", "heads"), [("trained digits", True), ("two classifiers", False), ("trained text", False),
+                        ("two sentences", True)],
+)  # fmt: skip
 def test_a_lead_is_the_sum_of_its_parts_or_what_is_lost_where_the_head_does_not_read_one(
     name: str, heads: bool
 ) -> None:
@@ -216,48 +181,21 @@ def test_a_lead_is_the_sum_of_its_parts_or_what_is_lost_where_the_head_does_not_
         assert lead.value - lead.parts[source] == pytest.approx(left[1] - left[2], abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ["trained text", "two sentences"])
-def test_behind_an_activation_there_is_no_such_sum(name: str) -> None:
-    with pytest.raises(ValueError, match="no sum"):
-        of_sum(trace_of(name), "logits")
-
-
 # Edited runs.
 
 
-@pytest.mark.parametrize("name", [*KINDS, "trained translation"])
-def test_the_parts_add_up_whatever_is_edited(name: str) -> None:
-    if name == "trained translation":
-        whole, one, other = brief_translator(), "i love you .", "you love me ."
-    else:
-        whole, (one, other) = pipeline(name), pair_of(name)
-    beams = {"beams": 1} if isinstance(whole, Translator) else {}
-    side = "decoder." if beams else ""
-    for edit in some_edits(whole, other):
-        try:
-            trace = whole(one, [edit], **beams)
-        except EditError:
-            continue
-        if trace.edited & set(reached(trace)):
-            streams_add_up(trace, side, trace.graph.layers(side))
-            for attention in attentions(trace)[-2:]:
-                scores_add_up(trace, attention)
-
-
-def reached(trace: Trace) -> set[str]:
-    """The keys at which sums are followed: before the weights of attention, and outside FFN."""
-    inside = ("weights", "masked", ".V", "heads", "concat", "hidden", "activation", "logits")
-    return {key for key in trace if not key.endswith(inside)}
-
-
-@pytest.mark.parametrize("name", ["trained text", "pre-norm patches"])
-@pytest.mark.parametrize("source", [WORD, POSITION, "layers.1.attention.output", "layers.0.ffn.output"])
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [("trained text", WORD), ("trained text", "layers.1.attention.output"), ("pre-norm patches", POSITION),
+     ("pre-norm patches", "layers.0.ffn.output")],
+)  # fmt: skip
 def test_a_source_that_an_edit_sets_to_zero_is_zero_in_every_sum(name: str, source: str) -> None:
     trace = pipeline(name)(trace_of(name).subject, [Edit(source, "zero")])
     for layer in range(2, trace.graph.layers() + 1):
         assert not of_stream(trace, layer)[source].any()
-    names, parts = of_scores(trace, 2, 1)
-    assert not parts[names.index(source)].any() and not parts[:, names.index(source)].any()
+    scores = of_attention(trace, trace.graph.sublayers(2)[0], 1)
+    place = scores.of_queries.index(source)
+    assert not scores.parts[place].any() and not scores.parts[:, place].any()
     for edit in (Edit("layers.0.attention.heads", "zero", head=1), Edit("layers.0.attention.output", "zero")):
         assert not of_stream(pipeline(name)(trace.subject, [edit]), 3, heads=True)[HEAD].any()
 
@@ -271,15 +209,6 @@ def test_what_a_removed_word_had_is_gone_and_what_noise_adds_is_the_edits_own() 
     np.testing.assert_allclose(parts.pop(EDIT), noisy[key] - plain[key], atol=1e-6)
     assert parts.keys() == before.keys()
     assert all(np.allclose(parts[of], before[of], atol=1e-9) for of in parts)
-
-
-def test_what_an_edit_hands_on_instead_has_its_own_sources() -> None:
-    alone = pipeline("trained text")("i love you .", [Edit("layers.0.add_1", "without")])
-    parts = of_sum(alone, "layers.0.add_1")
-    assert [of for of, part in parts.items() if part.any()] == ["layers.0.attention.output"]
-    passed = pipeline("trained text")("i love you .", [Edit("layers.0.norm_1", "bypass")])
-    for of, part in of_sum(passed, "layers.0.add_1").items():
-        np.testing.assert_allclose(of_sum(passed, "layers.0.norm_1")[of], part, atol=1e-12)
 
 
 # The tree of parts.
@@ -306,11 +235,11 @@ def children_add_up(trace: Trace, part: Part, steps: int, seen: set[str]) -> Non
         children_add_up(trace, parts[place], steps - 1, seen)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", QUICK)
 def test_what_a_part_is_made_of_adds_up_to_it(name: str) -> None:
     seen: set[str] = set()
     trace = trace_of(name)
-    children_add_up(trace, whole_of(trace), 7, seen)
+    children_add_up(trace, whole_of(trace), 5, seen)
     assert {one.partition("[")[0] for one in seen} >= {"output", "heads", "V"}
 
 
@@ -366,7 +295,7 @@ def test_what_edits_put_in_is_a_part_of_its_own_and_a_source_set_to_zero_has_non
     ):
         trace = pipeline(name)(subject, [edit])
         whole = whole_of(trace)
-        children_add_up(trace, whole, 4, set())
+        children_add_up(trace, whole, 3, set())
         (output,) = [part for part in made_of(trace, whole) if part.name == "layers.1.attention.output"]
         mine = [part for part in made_of(trace, output) if part.name == EDIT]
         assert len(mine) == (edit.key == "layers.1.attention.output")

@@ -6,18 +6,18 @@ from threading import Event
 
 import numpy as np
 import pytest
-import torch
 
-from model import Edit, EditError, load
+from model import Edit, load
 from model.analysis import softmax
 from model.order import without_positions
 from model.sweep import effects, moved, number, sweep
 from model.trace import hooked
 from model.turns import turn_of
-from tests.model.test_edits import before_mask, pair_of
-from tests.networks import ALL, pipeline
+from tests.edited import before_mask, pair_of
+from tests.networks import QUICK, pipeline
+from tests.refusals import refused
 
-SENTENCE, OTHER = "the dog chased the cat .", "the cat chased the dog ."
+SENTENCE = "the dog chased the cat ."
 
 
 def rows_for(name: str) -> list[tuple[Edit, ...]]:
@@ -44,7 +44,7 @@ def rows_for(name: str) -> list[tuple[Edit, ...]]:
     ]
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", QUICK)
 def test_each_row_is_the_run_with_its_edits_alone(name: str) -> None:
     subject, _ = pair_of(name)
     whole, edits = pipeline(name), rows_for(name)
@@ -62,8 +62,9 @@ def test_each_row_is_the_run_with_its_edits_alone(name: str) -> None:
     assert not any(module._forward_hooks for module in whole.network.modules())
 
 
-@pytest.mark.parametrize("token", [0, 4])
-@pytest.mark.parametrize("late", [False, True])  # an edit behind the last attention needs the tokens for longer
+@pytest.mark.parametrize(
+    ("token", "late"), [(0, True), (4, False)]
+)  # late: an edit behind the last attention needs the tokens for longer
 def test_the_answer_at_one_token_is_that_token_of_the_whole_answer(token: int, late: bool) -> None:
     text = load("text")
     edits = [row for row in rows_for("trained text") if late or not any("5" in edit.key for edit in row)]
@@ -125,11 +126,9 @@ def test_the_number_is_a_difference_of_logits_or_a_probability() -> None:
     order = np.argsort(-load("digits")(pair_of("trained digits")[0])["logits"]).tolist()
     best = [min(places.index(3), places.index(1)) + 1 for places in (order, order[::-1])]
     assert answer.rank.tolist() == best and answer.moved[0] == 0 and answer.moved[1] > 0.5
-    found = effects(load("flat"), pair_of("trained flat")[0], [(), (Edit("logits", "scale", 2.0),)], of=1, against=0)
-    np.testing.assert_allclose(found.change, [0, found.before], atol=1e-5)
 
 
-@pytest.mark.parametrize(("name", "token"), [("trained text", 4), ("trained digits", None), ("trained flat", None)])
+@pytest.mark.parametrize(("name", "token"), [("trained text", 4), ("trained digits", None)])
 def test_what_is_moved_is_what_some_answers_lose_and_others_gain(name: str, token: int | None) -> None:
     whole, (subject, _), edits = pipeline(name), pair_of(name), rows_for(name)
     found = moved(whole, subject, edits, token)
@@ -145,7 +144,6 @@ def test_what_is_moved_is_what_some_answers_lose_and_others_gain(name: str, toke
     [
         ([[Edit("layers.9.norm_1", "zero")]], ("logits",), None, "key"),
         ([[]], ("answer",), None, "key"),
-        ([[]], ("logits",), 99, "index"),
         ([[], [Edit("layers.0.norm_1", "zero", token=99)]], ("logits",), 0, "index"),
         ([[Edit("layers.1.attention.masked", "hide", 0, 0, 0, i) for i in range(64)]], ("logits",), 0, "nothing_left"),
     ],
@@ -153,13 +151,12 @@ def test_what_is_moved_is_what_some_answers_lose_and_others_gain(name: str, toke
 def test_what_does_not_fit_is_said_and_no_hook_stays(
     edits: list, wanted: tuple, token: int | None, reason: str
 ) -> None:
-    with pytest.raises(EditError) as error:
+    with refused(reason):
         sweep(load("text"), SENTENCE, edits, wanted, token)
-    assert error.value.reason == reason
     assert not any(module._forward_hooks for module in load("text").network.modules())
 
 
-@pytest.mark.parametrize("after", [1, 5, 20])
+@pytest.mark.parametrize("after", [1, 5])
 def test_who_hears_of_the_progress_can_end_a_sweep_in_the_middle_and_the_network_is_free(after: int) -> None:
     digits, (subject, _) = load("digits"), pair_of("trained digits")
     edits = [[Edit("layers.4.ffn.hidden", "zero", neuron=i)] for i in range(256)]  # several batches
@@ -202,22 +199,3 @@ def test_who_comes_while_many_runs_are_made_has_the_next_turn_and_on_another_net
         for job in [pool.submit(many), pool.submit(one)]:
             job.result(60)
     assert order[:3] == ["many", "elsewhere", "one"] and len(order) == 22
-
-
-def test_sweeps_and_runs_in_many_threads_do_not_mix() -> None:
-    text = load("text")
-    edits = [[Edit(f"layers.{layer}.attention.heads", "zero", head=layer)] for layer in range(6)]
-    alone, traced = sweep(text, SENTENCE, edits, token=1)["logits"], text(OTHER)["logits"]
-    ids = text.reader.read(OTHER).tensor
-
-    def bare(_: int) -> np.ndarray:
-        with torch.no_grad():
-            return text.network(ids)[0].numpy()
-
-    with ThreadPoolExecutor(12) as pool:
-        sweeps = [pool.submit(sweep, text, SENTENCE, edits, token=1) for _ in range(6)]
-        runs = [pool.submit(text, OTHER) for _ in range(6)]
-        bares = list(pool.map(bare, range(6)))
-    assert all(np.array_equal(job.result()["logits"], alone) for job in sweeps)
-    assert all(np.array_equal(job.result()["logits"], traced) for job in runs)
-    assert all(np.array_equal(logits, traced) for logits in bares)

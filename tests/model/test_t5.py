@@ -1,13 +1,11 @@
-"""T5's encoder: distances alone, no score divided, RMSNorm, and pieces that no [CLS] begins."""
+"""T5's encoder: its pieces, which no [CLS] begins."""
 
 import json
 from pathlib import Path
 
-import numpy as np
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 
 from model import load
-from model.rms import RMSNorm
 from tests.model.test_checkpoints import network_in
 
 SMALL = {
@@ -35,18 +33,3 @@ def saved(folder: Path, head: str = "EncoderModel", **more: object) -> Path:
 
 def test_pieces_end_with_sep_and_no_cls_stands_in_front(tmp_path: Path) -> None:
     assert load(str(saved(tmp_path)))("the cats").tokens == ["the", "cat", "##s", "[SEP]"]
-
-
-def test_its_graph_divides_nothing_and_adds_no_places(tmp_path: Path) -> None:
-    trace = load(str(saved(tmp_path)))("the cat sat")
-    assert "layers.0.attention.scaled" not in trace.graph and "embedding.positions" not in trace.graph
-    A = "layers.1.attention."
-    np.testing.assert_allclose(trace[A + "biased"], trace[A + "scores"] + trace[A + "relative"], atol=1e-6)
-    assert trace.quantity(A + "biased").equation == r"\tilde S = S + B"
-    assert trace.quantity("norm").equation.startswith(r"Z = \gamma \odot \frac{X^{(2)}}{\sqrt{\operatorname{RMS}")
-    assert isinstance(load(str(tmp_path)).network.norm, RMSNorm)
-
-
-def test_of_a_network_with_a_decoder_the_encoder_is_read(tmp_path: Path) -> None:
-    pipeline = load(str(saved(tmp_path, "Model")))
-    assert pipeline("the cat").Z.shape == (3, 24) and pipeline.unanswered is None

@@ -14,7 +14,7 @@ from model.loading import WeightsError
 from model.trace import record
 from model.training import head_table, neuron_table
 from model.training.alignment import Model1, align, anchors
-from model.training.observe import Attended, kinds, pair_attention
+from model.training.observe import Attended, pair_attention
 from model.training.relations import Parsed, Sentence
 from model.training.roles import Candidate, gather, measure, measure_apart, piece_run, treebank_runs
 from model.training.shares import shares
@@ -79,12 +79,6 @@ def test_even_attention_gets_even_shares_and_a_sink_gets_all(causal) -> None:
         assert (level.special, level.punctuation, level.sharpness) == pytest.approx((2 / 8, 1 / 8, 1 / 8))
 
 
-def test_kinds_of_tokens() -> None:
-    assert kinds(["[CLS]", "dog", "##n", "'", "。", "3", "我", "[ZH]", "[UNK]"]).tolist() == [
-        *("special", "word", "word", "punctuation", "punctuation", "word", "word", "special", "word"),
-    ]
-
-
 # -- roles -----------------------------------------------------------------------------------------------------
 
 
@@ -145,16 +139,6 @@ def test_a_relation_needs_more_than_a_fixed_offset() -> None:
         measured = measure(gather([run for one in sentences for run in treebank_runs(one)]), fewest=20)[0][0]
         (found,) = [one for one in measured if one.candidate == Candidate("relation", "obj", "to_head")]
         assert (found.share, found.margin, found.count) == pytest.approx((share, margin, 20))
-
-
-def test_a_head_that_rests_on_a_delimiter_follows_no_relation() -> None:
-    weights = np.full((1, 1, 4, 4), 0.1, dtype=np.float32)
-    weights[..., 0], weights[0, 0, 1, 2] = 0.6, 0.2  # of the words, the first looks at the second most
-    sentence = Parsed(
-        Sentence(["a", "b"], [1, -1], ["det", "root"]), [[1], [2]], Attended(list("[ab]"), list("[ab]"), weights)
-    )
-    found = gather(treebank_runs(sentence))[Candidate("relation", "det", "to_head")]
-    assert not found.holds.any()
 
 
 def test_the_direction_says_who_looks() -> None:
@@ -238,15 +222,12 @@ def test_contexts_lie_at_the_top_the_middle_and_the_low_end() -> None:
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """A folder of weights of its own, and readers that remember nothing of another."""
-    readers = (tables.fingerprint, tables._read_heads, tables._read_neurons)
     monkeypatch.setattr(tables, "WEIGHTS", tmp_path)
     for file in tables.MADE_FROM["translation"]:
         (tmp_path / file).write_bytes(file.encode())
-    for reader in readers:
-        reader.cache_clear()
+    forget()
     yield tmp_path
-    for reader in readers:
-        reader.cache_clear()
+    forget()
 
 
 def forget() -> None:
@@ -278,8 +259,7 @@ def write_heads() -> None:
 def test_a_head_table_reads_back(folder) -> None:
     write_heads()
     roles = tables.head_roles("text")
-    assert list(roles) == [("layers.0.attention", 0), ("layers.1.attention", 0)]
-    assert list(tables.head_roles("translation"))[2:] == [(f"decoder.layers.{layer}.cross", 0) for layer in (0, 1)]
+    assert list(tables.head_roles("translation"))[:2] == list(roles) == [(f"layers.{i}.attention", 0) for i in (0, 1)]
     ahead = roles.of(0, 0)
     assert (ahead.name, ahead.share, ahead.relation, ahead.clear) == ("next", 1, None, True)
     assert ahead.count == 2 * roles.of(0, 0, "en").count
@@ -287,7 +267,6 @@ def test_a_head_table_reads_back(folder) -> None:
     assert [len(third) for third in thirds] == [3, 3, 3]
     for stronger, weaker in pairwise(thirds):
         assert min(stronger) >= max(weaker)
-    assert thirds[0][0] > thirds[2][-1]
     assert [ahead.examples[third][0].text[:2] for third in ("high", "low")] == ["zh", "en"]
     for example in (one for third in ahead.examples.values() for one in third):
         assert example.key == example.query + 1 and example.keys == example.queries == tuple(TOKENS)
@@ -355,19 +334,16 @@ def arrays_of(content: bytes, **more: np.ndarray) -> bytes:
     return written.getvalue()
 
 
-DAMAGED = [
-    (tables.HEADS, lambda content: content[:-100]),
-    (tables.HEADS, lambda _: b"[]"),
-    (tables.HEADS, lambda content: json.dumps(without_a_role(json.loads(content))).encode()),
-    (tables.HEADS, lambda content: json.dumps(json.loads(content) | {"sentences": []}).encode()),
-    (tables.NEURONS, lambda content: content[:-200]),
-    (tables.NEURONS, lambda _: b""),
-    (tables.NEURONS, lambda content: arrays_of(content, pieces=np.array([{}], dtype=object))),
-    (tables.NEURONS, lambda content: arrays_of(content, pieces=np.array(TOKENS[:5]))),
-]
-
-
-@pytest.mark.parametrize(("file", "damage"), DAMAGED)
+@pytest.mark.parametrize(
+    ("file", "damage"),
+    [
+        (tables.HEADS, lambda content: content[:-100]),
+        (tables.HEADS, lambda content: json.dumps(without_a_role(json.loads(content))).encode()),
+        (tables.NEURONS, lambda content: content[:-200]),
+        (tables.NEURONS, lambda content: arrays_of(content, pieces=np.array([{}], dtype=object))),
+        (tables.NEURONS, lambda content: arrays_of(content, pieces=np.array(TOKENS[:5]))),
+    ],
+)
 def test_a_damaged_table_is_named(folder, file, damage) -> None:
     write_heads()
     write_neurons()

@@ -60,13 +60,6 @@ def test_shipped_weights_load_again_and_stay_tied(tmp_path, monkeypatch) -> None
     torch.testing.assert_close(other.logits.weight, network.logits.weight, atol=1e-3, rtol=1e-3)  # float16 on disk
 
 
-def test_the_rate_rises_stays_and_falls_to_nothing() -> None:
-    rates = [optimization.learning_rate(done / 100) for done in range(101)]
-    assert rates[0] == 0 and rates[100] == 0
-    assert rates[1:81] == pytest.approx([1.0] * 80)
-    assert rates[80:] == sorted(rates[80:], reverse=True)
-
-
 def test_hidden_words_are_chosen_and_treated_as_the_recipe_says() -> None:
     dice = torch.Generator().manual_seed(0)
     ids = torch.randint(5, PRESETS["text"].vocab_size, (400, 60), generator=dice)
@@ -232,22 +225,3 @@ def test_a_head_is_chosen_on_one_half_of_the_sentences_and_measured_on_the_other
     found = {row.relation: row for row in relations.relation_table([where((0, 1))], [where((1, 0))] * 3, fewest=4)}
     row = found["nsubj"]
     assert (row.layer, row.head, row.accuracy, row.count, row.baseline) == (0, 1, 0, 3, 1)
-
-
-def test_the_halves_are_about_as_large_and_no_sentence_is_in_both() -> None:
-    def apart(*words: str) -> bool:
-        keys = ["[CLS]", *words, "[SEP]"]
-        return relations.kept_apart(relations.Attended(keys, keys, np.zeros((1, 1, 1, 1))))
-
-    there = [apart("dog", word) for word in load("text").reader.vocabulary[5000:5400]]
-    assert 160 < sum(there) < 240
-    assert [apart("Dog", word, ".") for word in load("text").reader.vocabulary[5000:5400]] == there
-
-
-def test_neighbours_are_found() -> None:
-    tokens = ["[CLS]", "a", "b", "c", "[SEP]"]
-    weights = np.full((2, 2, 5, 5), 0.1, dtype=np.float32)
-    for query in (1, 2, 3):
-        weights[0, 1, query, query - 1] = weights[1, 0, query, query + 1] = 0.6
-    found = relations.neighbour_table([relations.Attended(tokens, tokens, weights)])
-    assert found == {-1: (0, 1, 1, pytest.approx(0.6)), 1: (1, 0, 1, pytest.approx(0.6))}

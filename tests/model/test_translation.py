@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from model import Edit, InputError, load
-from model.encoder import causal_mask
+from model import Edit, load
 from model.loading import WEIGHTS
-from model.search import Node, beam_search, score
+from model.search import Node, beam_search
 from model.training import evaluate
 from model.training.text import SEP
 from model.translator import Task, Translator, as_written
@@ -20,38 +19,13 @@ from tests.networks import untrained_translator
 SOURCE = "the dog chased the cat ."
 
 
-@pytest.fixture(params=["trained", "untrained"])
+@pytest.fixture
 def translator(request: pytest.FixtureRequest) -> Translator:
-    """The shipped one; and one without training, which writes nonsense, for which every law holds, too."""
-    return load("translation") if request.param == "trained" else untrained_translator()
+    """The shipped one; or one without training, which writes nonsense, for which every law holds, too."""
+    return untrained_translator() if getattr(request, "param", "") == "untrained" else load("translation")
 
 
-def example() -> tuple[torch.Tensor, torch.Tensor]:
-    dice = torch.Generator().manual_seed(0)
-    x, y = torch.randint(5, 12_000, (1, 7), generator=dice), torch.randint(5, 12_000, (1, 5), generator=dice)
-    y[0, 0] = 12_001
-    return x, y
-
-
-@torch.no_grad()
-def test_it_equals_torchs_decoder(translator: Translator) -> None:
-    network, (x, y) = translator.network, example()
-    reference = torch.nn.TransformerDecoder(
-        torch.nn.TransformerDecoderLayer(256, 8, 1024, activation="gelu", batch_first=True), 3
-    ).eval()
-    for theirs, ours in zip(reference.layers, network.decoder.layers, strict=True):
-        for attention, mine in ((theirs.self_attn, ours.attention), (theirs.multihead_attn, ours.cross)):
-            attention.in_proj_weight.copy_(torch.cat([mine.W_Q.weight, mine.W_K.weight, mine.W_V.weight]))
-            attention.in_proj_bias.copy_(torch.cat([mine.W_Q.bias, mine.W_K.bias, mine.W_V.bias]))
-            attention.out_proj.load_state_dict(mine.W_O.state_dict())
-        theirs.linear1.load_state_dict(ours.ffn.W_1.state_dict())
-        theirs.linear2.load_state_dict(ours.ffn.W_2.state_dict())
-        for number in (1, 2, 3):
-            getattr(theirs, f"norm{number}").load_state_dict(getattr(ours, f"norm_{number}").state_dict())
-    Z = network.encode(x)
-    start = network.decoder.embedding(y)
-    expected = reference(start, Z, tgt_mask=~causal_mask(y.size(1)))
-    torch.testing.assert_close(network.decoder(y, Z), expected, atol=1e-5, rtol=1e-5)
+either = pytest.mark.parametrize("translator", ["trained", "untrained"], indirect=True)
 
 
 @pytest.mark.parametrize("beams", [1, 4])
@@ -98,8 +72,9 @@ def fresh(translator: Translator, source: str, beginning: list[int]) -> np.ndarr
         return translator.network(x, torch.tensor([beginning]))[0, -1].log_softmax(-1).numpy()
 
 
-@pytest.mark.parametrize("source", ["i love you .", "今天天气很好。"])
-def test_each_row_of_a_run_is_the_step_that_wrote_its_piece(translator: Translator, source: str) -> None:
+@either
+def test_each_row_of_a_run_is_the_step_that_wrote_its_piece(translator: Translator) -> None:
+    source = "i love you ."
     found = translator(source)
     for translation in (found.greedy, *found.beams):
         trace = translator(Task(source, written=translation.ids))
@@ -117,6 +92,7 @@ def paths(nodes: tuple[Node, ...]) -> dict[tuple[int, ...], Node]:
     return {node.ids: node for node in nodes}
 
 
+@either
 def test_what_the_search_considered_adds_up_and_says_why_it_went_on(translator: Translator) -> None:
     search = translator(SOURCE).search
     by_path = paths(search.nodes)
@@ -167,28 +143,10 @@ def test_what_was_written_anyway_may_be_forced_and_no_end_can_be(translator: Tra
             translator(Task(SOURCE, forced=(beyond,)))
 
 
-def test_a_longer_translation_is_favoured_by_the_penalty_and_by_nothing_else() -> None:
-    assert score(-3.0, 5, penalty=0) == -3.0
-    assert score(-3.0, 5) < score(-3.0, 8) < 0
-    assert score(-3.0, 1) == -3.0
-
-
 def test_it_stops_by_itself_even_if_the_decoder_never_would(translator: Translator) -> None:
     never = Edit("logits", "set", -1e4, neuron=SEP)
     trace = translator(SOURCE, edits=(never,), beams=1)
     assert len(trace.greedy.tokens) == translator.config.max_len - 1 and "[SEP]" not in trace.greedy.tokens
-
-
-def test_edits_hold_while_it_writes(translator: Translator) -> None:
-    plain = translator(SOURCE, beams=1)
-    first = plain.greedy.tokens[0]
-    never = Edit("logits", "set", -1e4, neuron=translator.reader.vocabulary.index(first))
-    assert first not in translator(SOURCE, edits=(never,)).greedy.tokens
-    # One place of the target: nothing before it changes, and it does not have to exist from the start.
-    late = Edit("decoder.layers.0.cross.weights", "set", 1.0, head=2, token=1, looked_at=3)
-    trace = translator(SOURCE, edits=(late, Edit("logits", "set", -1e4, neuron=SEP)), beams=1)
-    assert trace["decoder.layers.0.cross.weights"][2, 1, 3] == 1
-    assert trace.greedy.tokens[0] == first
 
 
 @pytest.mark.parametrize(
@@ -199,17 +157,11 @@ def test_it_writes_the_other_language_unless_told(translator: Translator, source
     assert translator(source, beams=1, into="en").target_tokens[0] == "[EN]"
 
 
-def test_nothing_to_read_is_an_input_error(translator: Translator) -> None:
-    for nothing in ("", "   "):
-        with pytest.raises(InputError):
-            translator(nothing)
-
-
 def test_threads_do_not_mix() -> None:
     translator = load("translation")
-    sources = [f"{word} is here ." for word in ("he", "she", "it", "the dog", "a cat", "我", "她", "nobody")]
+    sources = [f"{word} is here ." for word in ("he", "the dog", "我", "nobody")]
     alone = [translator(source, beams=2) for source in sources]
-    with ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(lambda source: translator(source, beams=2), sources))
     for one, other in zip(alone, together, strict=True):
         assert one.keys() == other.keys() and one.beams == other.beams

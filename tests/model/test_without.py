@@ -22,12 +22,6 @@ def test_a_fate_is_that_of_the_run_with_the_changes(part: str) -> None:
     np.testing.assert_allclose(found.length, np.linalg.norm(states, axis=-1).mean(axis=-1), rtol=1e-3)
 
 
-def test_all_parts_are_taken_away_from_every_sublayer() -> None:
-    graph = load("text").graph
-    assert [len(without(graph, part)) for part in PARTS] == [2, 2, 1]
-    assert {edit.key for part in PARTS for edit in without(graph, part)} <= {quantity.row for quantity in graph}
-
-
 def test_without_residual_paths_all_words_become_one_vector_and_as_it_is_they_do_not() -> None:
     found = fates(load("text"), SENTENCE)
     assert found["residual"].alike[-1] > 0.99 > 0.3 > found["all"].alike[-1]
