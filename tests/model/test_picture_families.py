@@ -148,6 +148,15 @@ def test_its_positions_are_waves_in_two_directions_and_worked_out_by_hand(tmp_pa
     assert by_hand(pipeline.network, trace, "embedding.positions", (0, 1)).value == 0
 
 
+def test_what_no_whole_patch_covers_is_cut_off_at_the_right_and_below(tmp_path: Path) -> None:
+    sizes = {"patch_size": 7, "image_size": 30, "num_channels": 3}
+    network = saved(tmp_path, "Siglip", "VisionModel", odd_settings("Siglip", 0) | sizes)
+    x = np.random.default_rng(0).random((30, 30, 3), np.float32)
+    with torch.no_grad():
+        whole = network(torch.tensor(x * 2 - 1).permute(2, 0, 1)[None]).last_hidden_state[0]
+    close(load_folder(tmp_path)(x).Z, whole)
+
+
 # Files.
 
 SETTINGS = {
