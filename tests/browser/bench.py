@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.conftest import CHROMIUM, PATIENCE, QUIET
-from tests.browser.test_journeys import MIDDLE
+from tests.browser.steps import MIDDLE
 from tests.classroom.server import serve
 
 BARE = Path(__file__).parent / "bare.py"

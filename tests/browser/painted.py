@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.bench import LINK, SCREEN
 from tests.browser.conftest import CHROMIUM, PATIENCE, QUIET
-from tests.browser.test_journeys import MIDDLE
+from tests.browser.steps import MIDDLE
 from tests.classroom.__main__ import WALK, Place, come, keep_clicking
 from tests.classroom.server import Server, serve
 

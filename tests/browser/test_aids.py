@@ -7,10 +7,20 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.ui.state.choice import HIDEABLE
-from tests.browser.test_accessibility import serious
-from tests.browser.test_journeys import MIDDLE, asked, link_to, open_settings, place, sentence_field, settle
-from tests.browser.test_keys import PAGE, opened, wait_for
-from tests.browser.test_phone import TOUCHING
+from tests.browser.steps import (
+    MIDDLE,
+    PAGE,
+    TOUCHING,
+    asked,
+    link_to,
+    open_settings,
+    opened,
+    place,
+    sentence_field,
+    serious,
+    settle,
+    wait_for,
+)
 
 OTHER = "she gave the cat a book ."
 LONG = "the animal did not cross the street because it was too tired ."
@@ -23,9 +33,10 @@ def test_a_press_that_closes_the_drawer_chooses_nothing(page: Page, app_url: str
     chart = page.locator(".chart").first
     chart.locator(".ytick").first.wait_for()
     settle(page)
-    link, cell = page.url, chart.evaluate(MIDDLE, [9, 12])
+    link, cell, place_of = page.url, chart.evaluate(MIDDLE, [9, 12]), chart.bounding_box()
     for part in (cell, page.locator(".sentence .chip").last, place(page, "head", 7), link_to(page, "answer")):
         open_settings(page)
+        assert chart.bounding_box() == place_of, "it does not push the page"
         if part is cell:
             page.mouse.click(*cell)
         else:
@@ -48,40 +59,6 @@ def test_the_drawer_is_reached_by_keys_and_gives_the_focus_back(page: Page, app_
     page.keyboard.press("Escape")
     expect(settings).to_be_focused()
     expect(settings).to_have_attribute("aria-expanded", "false")
-
-
-def test_a_comparison_can_be_taken_back_where_it_is_seen(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}")
-    opened(page, "attention")
-    open_settings(page)
-    box = page.get_by_label("Compare with a sentence")
-    box.fill(OTHER)
-    box.press("Enter")
-    wait_for(page, other=OTHER)
-    settle(page)
-    page.keyboard.press("Escape")
-    page.get_by_role("button", name="Stop comparing").click()
-    wait_for(page, other=None)
-    link_to(page, "heads").click()
-    opened(page, "heads")
-    wait_for(page, other=None)
-    open_settings(page)
-    expect(box).to_have_value("")
-
-
-def test_the_glossary_opens_on_the_page_that_one_is_on(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}")
-    opened(page, "attention")
-    open_settings(page)
-    page.get_by_role("button", name="Glossary").click()
-    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
-    dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_role("table").first).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(dialog).to_have_count(0)
-    page.keyboard.press("ArrowRight")
-    wait_for(page, head="4")
-    expect(dialog).to_have_count(0)
 
 
 def test_a_link_is_copied_where_browsers_have_no_clipboard_for_a_page(page: Page, app_url: str) -> None:
@@ -116,6 +93,7 @@ def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app
     open_settings(page)
     page.locator(".st-key-big label").first.click()
     page.wait_for_function(f"small => ({LETTERS})() === 1.25 * small", arg=small)
+    expect(page.locator(".chart .bartext")).to_have_text(["5.12 M", "6.3 M", "12,288", "12.6 M"])
     page.reload()
     page.wait_for_function(f"() => ({LETTERS})()")
     settle(page)
@@ -130,79 +108,32 @@ def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app
     page.wait_for_function(f"small => ({LETTERS})() === small", arg=small)
 
 
-PROJECTORS = pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)], ids=["HD", "Full HD"])
-
-
-@PROJECTORS
-def test_a_presentation_fills_the_screen_with_a_map_and_names_what_is_chosen(
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)], ids=["HD", "Full HD"])
+def test_a_presentation_fills_the_screen_names_every_row_and_has_a_way_back(
     page: Page, app_url: str, width: int, height: int
 ) -> None:
     page.set_viewport_size({"width": width, "height": height})
-    chosen = {"s": LONG, "token": 4, "key": 6, "big": "true", "hidden": "none"}
-    page.goto(f"{app_url}/attention?{urlencode(chosen)}")
-    chart = page.locator(".chart").first
-    chart.locator(".ytick").first.wait_for()
+    chart, names = page.locator(".chart").first, page.locator(".chart .ytick text")
+    sentence = "the animal did not cross the street because it was too tired of them ."
+    page.goto(
+        f"{app_url}/attention?{urlencode({'s': sentence, 'token': 4, 'key': 6, 'big': 'true', 'hidden': 'none'})}"
+    )
+    names.first.wait_for()
     settle(page)
     outside = chart.bounding_box()
     assert outside["y"] + outside["height"] <= height and outside["height"] >= 0.75 * height
-    expect(page.locator(".formula")).to_have_count(0)
-    expect(chart.locator(".ytick text", has_text="did")).to_be_visible()
-    expect(chart.locator(".xtick text", has_text="cross")).to_be_visible()
-
-
-@pytest.mark.parametrize("more", ["", "of them "], ids=["15 tokens", "17 tokens"])
-def test_a_presentation_names_every_row_of_a_map(page: Page, app_url: str, more: str) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
-    sentence = f"the animal did not cross the street because it was too tired {more}."
-    page.goto(f"{app_url}/attention?{urlencode({'s': sentence, 'big': 'true'})}")
-    page.locator(".chart .ytick").first.wait_for()
-    settle(page)
-    names = page.locator(".chart .ytick text")
     shown = names.evaluate_all("all => all.filter(name => name.style.visibility !== 'hidden').length")
-    assert shown == names.count() == 15 + 2 * bool(more)
-    assert page.locator(".chart").first.evaluate(TOUCHING) == []
-
-
-@PROJECTORS
-def test_a_presentation_fills_the_screen_with_the_tiles_of_all_heads(
-    page: Page, app_url: str, width: int, height: int
-) -> None:
-    page.set_viewport_size({"width": width, "height": height})
-    page.goto(f"{app_url}/heads?lang=en&big=true")
-    chart = page.locator(".chart").first
-    chart.locator(".ytick").first.wait_for()
-    settle(page)
+    assert shown == names.count() == 17 and chart.evaluate(TOUCHING) == []
+    expect(page.locator(".formula")).to_have_count(0)
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    bar = page.locator(".navbar")
+    assert bar.bounding_box()["height"] < 50 and bar.evaluate("bar => bar.scrollWidth <= bar.clientWidth")
+    link_to(page, "heads").click()
+    opened(page, "heads")
     outside, inside = chart.bounding_box(), chart.locator(".nsewdrag").bounding_box()
     assert outside["y"] + outside["height"] <= height and inside["height"] >= 0.4 * height
-
-
-def test_the_drawer_lies_over_the_page_and_goes_when_it_is_done_with(page: Page, app_url: str) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
-    page.goto(f"{app_url}/attention?lang=en&layer=3&head=7")
-    chart = page.locator(".chart").first
-    chart.locator(".ytick").first.wait_for()
-    settle(page)
-    width, drawer = chart.bounding_box()["width"], page.get_by_test_id("stSidebar")
-
-    expect(drawer).to_be_hidden()
-    open_settings(page)
-    assert chart.bounding_box()["width"] == width  # it does not push the page
-    page.get_by_label("Compare with a sentence").fill(OTHER)
-    page.keyboard.press("Escape")
-    expect(drawer).to_be_hidden()
-
-    open_settings(page)
-    page.locator(".st-key-big label").first.click()
-    expect(drawer).to_be_hidden()
-    wait_for(page, big="true")
-    open_settings(page)
-    page.locator(".st-key-big label").first.click()
+    page.get_by_role("button", name="Leave").click()
     wait_for(page, big=None)
-    expect(drawer).to_be_hidden()
-    page.go_back()
-    wait_for(page, big="true")
-    settle(page)
-    expect(drawer).to_be_hidden()
 
 
 def test_a_handout_is_one_small_file_that_opens_anywhere_and_is_printed(
@@ -269,12 +200,8 @@ def test_a_link_leaves_out_what_distracts_on_every_page_and_says_so_to_others(pa
     for gone in (page.locator(".navbar"), page.locator(".sentence"), chips):
         expect(gone).to_be_hidden()
     expect(page.get_by_text("BidiComponent Error")).to_have_count(0)
-
-
-def test_each_name_leaves_out_something(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE.replace('attention', 'heads')}")  # it has all that can be left out
     opened(page, "heads")
-    settle(page)
 
     def seen_without(name: str) -> int:
         page.evaluate("name => { document.documentElement.dataset.hide = name }", name)

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.painted import LONG
-from tests.browser.test_journeys import MIDDLE, asked, settle
+from tests.browser.steps import MIDDLE, asked, settle
 
 SENTENCE = "the animal did not cross the street because it was too tired ."
 LINK = {"lang": "en", "input": "sentence", "s": SENTENCE, "layer": "2", "head": "3"}
@@ -45,18 +45,13 @@ def visit(page: Page, url: str, name: str, **link: str) -> None:
 @pytest.mark.parametrize(
     ("name", "link", "keys"),
     [
-        ("attention", LINES, "ArrowRight ArrowDown Shift+ArrowDown"),
         ("attention", LINES | {"s": LONG}, "ArrowRight Shift+ArrowUp"),
         ("attention", LINK, "ArrowRight ArrowUp Shift+ArrowRight Shift+ArrowDown ArrowLeft"),
-        ("attention", LINK | {"s": LONG}, "ArrowRight Shift+ArrowRight Shift+ArrowDown"),
-        ("attention", LINK | {"hide_special": "true"}, "ArrowDown ArrowRight Shift+ArrowLeft"),
-        ("attention", LINK | {"token": "6", "key": "3"}, "ArrowRight ArrowDown"),
-        ("attention", LINK | {"edits": "layers.1.attention.masked~zero~~4"}, "ArrowRight"),
-        ("attention", LINES | {"hide_special": "true"}, "ArrowRight Shift+ArrowDown"),
+        ("attention", LINK | {"s": LONG}, "ArrowRight Shift+ArrowDown"),
+        ("attention", LINES | {"hide_special": "true"}, "ArrowDown ArrowRight Shift+ArrowLeft"),
+        ("attention", LINK | {"edits": "layers.1.attention.masked~zero~~4", "token": "6", "key": "3"}, "ArrowRight"),
         ("attention", DIGIT, "ArrowRight ArrowDown Shift+ArrowRight Shift+ArrowDown"),
-        ("attention", DIGIT | {"as": "map"}, "ArrowRight Shift+ArrowDown"),
         ("attention", LINK | {"big": "true"}, "ArrowRight"),
-        ("heads", LINK, "ArrowRight ArrowDown"),
         ("heads", LINK | {"s": LONG}, "ArrowRight ArrowUp"),
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(f"{v}"[:8] for v in list(value.values())[4:]),

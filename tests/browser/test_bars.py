@@ -3,16 +3,13 @@
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.test_journeys import SENTENCE, asked, settle
-from tests.browser.test_journeys import title as wait_for_title
+from tests.browser.steps import SENTENCE, asked, settle, title
 
 QUERY = "lang=en&input=sentence&layer=2&head=3&token=6&s=" + SENTENCE.replace(" ", "+")
 #: page, link, and for each of its charts the field of the link that a clicked bar changes
 CHARTS = [
     ("feed_forward", "panel=maps", ("neuron", "token")),
     ("add_and_norm", "panel=ways", ("token", "token")),
-    ("tokens", "panel=neighbours", (None,)),
-    ("answer", "hidden=5", ("output",)),
 ]
 # The middle of a bar of a chart, the wanted one or the last: which it is, and where on the screen.
 BAR = """(chart, wanted) => {
@@ -30,7 +27,7 @@ HOVERED = "chart => (chart._hoverdata ?? []).map(point => point.pointNumber ?? p
 @pytest.mark.parametrize(("name", "link", "fields"), CHARTS)
 def test_the_mouse_on_a_bar_gives_that_bar(page: Page, app_url: str, name: str, link: str, fields: tuple) -> None:
     page.goto(f"{app_url}/{name}?{QUERY}&{link}")
-    wait_for_title(page, name)
+    title(page, name)
     for which, field in enumerate(fields):
         charts = page.locator(".js-plotly-plot").filter(has=page.locator(".barlayer path"))
         chart = charts.nth(which)
@@ -52,12 +49,12 @@ def test_the_mouse_on_a_bar_gives_that_bar(page: Page, app_url: str, name: str, 
 
 def test_a_part_of_a_score_leads_to_where_it_was_computed(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/attention?{QUERY}&why=true")
-    wait_for_title(page, "attention")
+    title(page, "attention")
     chart = page.locator(".js-plotly-plot").filter(has=page.locator(".barlayer path"))
     chart.locator(".barlayer path").first.wait_for(state="attached")
     chart.scroll_into_view_if_needed()
     bar = chart.evaluate(BAR, 1)  # behind the mean of the row: FFN 1, which found out the positions
     page.mouse.click(bar["x"], bar["y"])
-    wait_for_title(page, "feed_forward")
+    title(page, "feed_forward")
     page.wait_for_url(lambda url: asked(url).get("stage") == "output" and asked(url).get("layer") == "1")
     settle(page)

@@ -3,14 +3,12 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_journeys import MIDDLE, SENTENCE, asked, settle
-from tests.browser.test_journeys import title as wait_for_title
+from tests.browser.steps import MIDDLE, SENTENCE, asked, settle, title
 
 QUERY = "lang=en&input=sentence&layer=2&head=3&s=" + SENTENCE.replace(" ", "+")
 #: page, link, which picture, which cell of it (row and column as drawn), what the link then holds, and its symbol
 CELLS = [
     ("attention", "", 0, (6, 2), {"token": "7", "key": "3"}, "A_{7,3}"),
-    ("queries_keys_values", "", 1, (5, 9), {"token": "6", "part": "9", "stage": "K"}, "K_{6,9}"),
     ("queries_keys_values", "", 2, (2, 32), {"token": "3", "part": "32", "stage": "V"}, "V_{3,32}"),
 ]
 # Whether the margins that a picture came with were enough.
@@ -22,7 +20,7 @@ def test_a_click_on_a_cell_shows_its_arithmetic_in_the_same_screen(
     page: Page, app_url: str, name: str, link: str, which: int, cell: tuple, wanted: dict, symbol: str
 ) -> None:
     page.goto(f"{app_url}/{name}?{QUERY}&{link}")
-    wait_for_title(page, name)
+    title(page, name)
     chart = page.locator(".js-plotly-plot").nth(which)
     chart.locator(".scatterlayer .point").first.wait_for(state="attached")
     page.mouse.click(*chart.evaluate(MIDDLE, list(cell)))
@@ -37,21 +35,9 @@ def test_a_click_on_a_cell_shows_its_arithmetic_in_the_same_screen(
     assert chart.evaluate(SPARE), "Plotly found too little room for names and drew the picture once more"
 
 
-def test_a_click_on_a_line_and_on_its_end_choose_them(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/attention?{QUERY}&as=lines")
-    wait_for_title(page, "attention")
-    chart = page.locator(".js-plotly-plot").first
-    chart.locator(".scatterlayer .point").first.wait_for(state="attached")
-    page.mouse.click(*chart.evaluate(MIDDLE, [3, -0.12]))  # the fourth token on the left
-    page.wait_for_url(lambda url: asked(url).get("token") == "4")
-    settle(page)
-    page.mouse.click(*chart.evaluate(MIDDLE, [5, 1.12]))  # the sixth on the right
-    page.wait_for_url(lambda url: asked(url).get("key") == "6")
-
-
 def test_a_click_on_a_patch_lets_it_look(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/attention?lang=en&input=digit")
-    wait_for_title(page, "attention")
+    title(page, "attention")
     chart = page.locator(".js-plotly-plot").first
     chart.locator(".scatterlayer .point").first.wait_for(state="attached")
     page.mouse.click(*chart.evaluate(MIDDLE, [2, 3]))  # r3c4

@@ -5,18 +5,18 @@ import urllib.request
 from pathlib import Path
 
 import numpy as np
-import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
 from pages.ui.server import assets
-from tests.browser.test_journeys import MIDDLE, SlowLine, settle
-from tests.browser.test_keys import PAGE, one_head_on, opened, wait_for
+from tests.browser.steps import MIDDLE, PAGE, SlowLine, one_head_on, opened, settle, wait_for
 
 DRAWN = "chart => JSON.stringify([...chart._fullData[0].z].map(row => [...row]))"
 
 
-def test_a_chart_stays_the_same_element_and_shows_the_new_figure(page: Page, app_url: str) -> None:
+def test_a_chart_stays_the_same_element_with_the_new_figure_the_themes_colours_and_the_width_of_its_place(
+    page: Page, app_url: str
+) -> None:
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
     chart = page.locator(".js-plotly-plot").first
@@ -29,27 +29,19 @@ def test_a_chart_stays_the_same_element_and_shows_the_new_figure(page: Page, app
     page.keyboard.press("ArrowLeft")
     wait_for(page, head="3")
     page.wait_for_function(f"([chart, drawn]) => ({DRAWN})(chart) === drawn", arg=[before, drawn])
-
-
-def test_a_chart_is_as_wide_as_its_place_when_the_window_changes(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}&as=lines")
-    opened(page, "attention")
+    ink = "() => getComputedStyle(document.querySelector('.js-plotly-plot .xtick text')).fill"
+    light = page.evaluate(ink)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"light => ({ink})() !== light", arg=light)
+    page.emulate_media(color_scheme="light")
+    page.wait_for_function(f"light => ({ink})() === light", arg=light)
     chart = page.locator(".chart").first
-    for width in (1440, 1000, 700):
+    for width in (1000, 700):
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_function(
             "chart => Math.abs(chart.clientWidth - chart.querySelector('.main-svg').clientWidth) < 2",
             arg=chart.element_handle(),
         )
-
-
-def test_the_camera_of_a_chart_saves_it_under_its_name_in_the_link(page: Page, app_url: str) -> None:
-    one_head_on(page, app_url)
-    chart = page.locator(".chart").first
-    chart.hover()
-    with page.expect_download() as saved:
-        chart.locator(".modebar-btn").click()
-    assert "head-4" in saved.value.suggested_filename and saved.value.suggested_filename.endswith(".png")
 
 
 def test_a_saved_picture_is_for_white_paper_and_no_larger_than_what_is_drawn(page: Page, app_url: str) -> None:
@@ -64,6 +56,7 @@ def test_a_saved_picture_is_for_white_paper_and_no_larger_than_what_is_drawn(pag
     drawn = np.asarray(Image.open(saved.value.path()).convert("RGB")).min(axis=2) < 255
     columns, rows = drawn.any(axis=0), drawn.any(axis=1)
     edges = [side.argmax() for side in (columns, columns[::-1], rows, rows[::-1])]
+    assert "head-3" in saved.value.suggested_filename and saved.value.suggested_filename.endswith(".png")
     assert all(30 <= edge <= 45 for edge in edges), "three dots for each of twelve pixels"
     below = rows[::-1][edges[3] :]
     title = below.argmin()  # of the axis of keys
@@ -71,51 +64,32 @@ def test_a_saved_picture_is_for_white_paper_and_no_larger_than_what_is_drawn(pag
     page.emulate_media(color_scheme="light")
 
 
-@pytest.mark.parametrize(("kind", "holds"), [("CSV", b"# Attention"), ("HTML", b"Plotly.newPlot"), ("NPZ", b"PK")])
-def test_each_download_is_the_file_that_it_says(page: Page, app_url: str, kind: str, holds: bytes) -> None:
+def test_each_download_is_the_file_that_it_says(page: Page, app_url: str) -> None:
     one_head_on(page, app_url)
     page.get_by_text("Downloads").click()
-    with page.expect_download() as saved:
-        page.get_by_test_id("stDownloadButton").get_by_text(kind).click()
-    name, content = saved.value.suggested_filename, Path(saved.value.path()).read_bytes()
-    assert name.endswith(f".{kind.lower()}") and holds in content
+    for kind, holds in {"CSV": b"# Attention", "HTML": b"Plotly.newPlot", "NPZ": b"PK"}.items():
+        with page.expect_download() as saved:
+            page.get_by_test_id("stDownloadButton").get_by_text(kind).click()
+        name, content = saved.value.suggested_filename, Path(saved.value.path()).read_bytes()
+        assert name.endswith(f".{kind.lower()}") and ("head-4" in name or kind == "NPZ") and holds in content
 
 
-def test_a_chart_takes_the_colours_of_the_theme(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}")
-    opened(page, "attention")
-    ink = "() => getComputedStyle(document.querySelector('.js-plotly-plot .xtick text')).fill"
-    light = page.evaluate(ink)
-    page.emulate_media(color_scheme="dark")
-    page.wait_for_function(f"light => ({ink})() !== light", arg=light)
-    page.emulate_media(color_scheme="light")
-    page.wait_for_function(f"light => ({ink})() === light", arg=light)
-
-
-@pytest.mark.parametrize("source", assets.ALL, ids=lambda source: source.name)
-def test_a_script_or_style_is_sent_packed_and_kept(app_url: str, source: Path) -> None:
-    with urllib.request.urlopen(f"{app_url}/{assets.address(source)}") as answer:
-        headers, packed = answer.headers, answer.read()
-    assert headers["Content-Encoding"] == "gzip" and gzip.decompress(packed) == source.read_bytes()
-    kind = "text/css" if source in assets.STYLES else "text/javascript"
-    assert "immutable" in headers["Cache-Control"] and headers["Content-Type"].startswith(kind)
-
-
-def test_every_script_and_the_style_is_fetched_once_and_at_once(page: Page, app_url: str, requests: list[str]) -> None:
+def test_every_script_and_the_style_is_sent_packed_kept_and_fetched_once(
+    page: Page, app_url: str, requests: list[str]
+) -> None:
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
     page.keyboard.press("ArrowRight")
     wait_for(page, head="4")
-    settle(page)
-    for address in map(assets.address, assets.ALL):
+    assert not any("PlotlyChart" in url for url in requests), "Streamlit's own chart is never fetched"
+    for source in assets.ALL:
+        address = assets.address(source)
         assert [url for url in requests if address in url] == [f"{app_url}/{address}"]
-
-
-def test_streamlit_s_own_chart_is_never_fetched(page: Page, app_url: str, requests: list[str]) -> None:
-    page.goto(f"{app_url}/{PAGE}")
-    opened(page, "attention")
-    expect(page.locator(".js-plotly-plot").first).to_be_visible()
-    assert not any("PlotlyChart" in url for url in requests)
+        with urllib.request.urlopen(f"{app_url}/{address}") as answer:
+            headers, packed = answer.headers, answer.read()
+        assert headers["Content-Encoding"] == "gzip" and gzip.decompress(packed) == source.read_bytes()
+        kind = "text/css" if source in assets.STYLES else "text/javascript"
+        assert "immutable" in headers["Cache-Control"] and headers["Content-Type"].startswith(kind)
 
 
 def test_two_quick_clicks_are_two_clicks_also_in_a_browser_at_work(page: Page, app_url: str) -> None:

@@ -1,7 +1,6 @@
 """A whole class: a projector, a phone and a laptop in real browsers, and more phones by HTTP, from lobby to report."""
 
 import json
-import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -90,17 +89,12 @@ class Others:
 
 def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page]) -> None:
     words, phones = catalogue("en"), join.words("en")
-    shots = os.environ.get("SHOTS")  # a folder for pictures of each phase, for whoever wants to look
     projector = screen_at(f"class?lang=en&depth=story&s={quote(SENTENCE)}", PROJECTOR)
 
     def bar() -> object:
         return projector.locator(".st-key-class_bar")
 
-    def look(name: str, *pages: Page) -> None:
-        for page in (projector, *pages):
-            if shots:
-                page.wait_for_timeout(1200)
-                page.screenshot(path=f"{shots}/{name}_{page.viewport_size['width']}.png")
+    def look(name: str) -> None:
         projector.wait_for_function(ENDS_WITH_THE_SCREEN)
         if name in ("closed", "closed_again", "revealed"):  # and can be read from the last row
             told, drawn = projector.evaluate(SMALLEST)
@@ -122,7 +116,7 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     phone, others = screen_at(f"join?c={code}", PHONE), Others(school, code, OTHERS)
     others.look()
     expect(projector.locator(".live")).to_contain_text(f"{OTHERS + 1}")
-    look("lobby", phone)
+    look("lobby")
 
     go_on("question")
     ask = words["lesson.word.ask"].partition("[")[0]
@@ -133,7 +127,7 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     others.vote([*WRONG], sure=3)
     expect(projector.locator(".live strong")).to_have_text([f"{OTHERS + 1}"] * 2)
     expect(projector.locator(".said")).to_have_count(0)
-    look("open", phone)
+    look("open")
     go_on("closed")
     expect(projector.get_by_text(words["class.propose_hint"])).to_have_count(0)  # a tip is for her alone
     expect(projector.locator(".said")).to_have_count(0)
@@ -141,7 +135,7 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     expect(projector.get_by_text(words["lesson.word.hint_1"])).to_be_visible()
     projector.locator(".st-key-class-words button").first.click()
     expect(projector.locator(".said tr")).to_have_count(len(WRONG))
-    look("closed", phone)
+    look("closed")
 
     no_hurry()
     projector.locator(".st-key-class-to_discuss button").first.click()
@@ -150,7 +144,7 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     projector.keyboard.press("b")
     expect(projector.locator(".st-key-class_paused")).to_have_text(words["class.look_up"])
     expect(phone.locator("main")).to_contain_text(phones["paused"])
-    look("paused", phone)
+    look("paused")
     projector.keyboard.press("b")
     go_on("open")
     answer_on(phone, RIGHT)
@@ -162,7 +156,7 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     go_on("revealed")
     expect(projector.locator(".chart")).to_have_count(1)
     expect(phone.locator("main")).to_contain_text(RIGHT)
-    look("revealed", phone)
+    look("revealed")
     go_on("explained")
     expect(projector.locator(".st-key-class_why")).to_contain_text(RIGHT)
     look("explained")
@@ -178,9 +172,6 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     expect(phone.get_by_text(phones["follow"])).to_have_attribute("href", re.compile(f"answer\\?.*class={code}"))
     laptop.wait_for_url(re.compile("/answer"))
     expect(laptop.get_by_text(words["class.led"])).to_be_visible()
-    if shots:
-        laptop.wait_for_timeout(1500)
-        laptop.screenshot(path=f"{shots}/follows.png")
     projector.go_back()
     expect(bar()).to_contain_text(words["class.phase_explained"])
 
@@ -189,13 +180,10 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
         projector.locator(".st-key-class_bar a").first.click()
     notes = opened.value
     expect(notes.get_by_text(words["class.say"])).to_be_visible()
-    if shots:
-        notes.wait_for_timeout(1500)
-        notes.screenshot(path=f"{shots}/notes.png")
     notes.get_by_role("button", name=words["class.to_ended"]).click()  # which asks once
     notes.locator(".st-key-class-to_end button").first.click()
     expect(projector.get_by_text(words["class.ended_help"])).to_be_visible()
-    look("ended", phone)
+    look("ended")
     with projector.expect_download() as page:
         projector.locator(".st-key-class-report-html button").first.click()
     report = Path(page.value.path()).read_text("utf-8")

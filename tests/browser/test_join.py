@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from pages.school.classroom import join
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import UNSAID
-from tests.browser.test_accessibility import serious
+from tests.browser.steps import serious
 from tests.classroom.school import School, school
 from tests.school.classroom.asked import EXAMPLES, SECRET
 
@@ -255,7 +255,9 @@ def test_how_sure_he_is_waits_until_his_answer_is_acknowledged(lesson: School, n
     assert lesson.votes() == {1: [("0", UNSAID)]} and {vote["sure"] for vote in sent} == {UNSAID}
 
 
-def test_a_word_with_markup_is_a_word(lesson: School, new_phone: Callable[..., Page]) -> None:
+def test_a_word_with_markup_is_a_word_and_a_share_that_is_not_all_is_not_said_to_be(
+    lesson: School, new_phone: Callable[..., Page]
+) -> None:
     page = new_phone()
     open_question(lesson, "word")
     page.locator("#guess").fill("<img/src=x>")
@@ -264,32 +266,23 @@ def test_a_word_with_markup_is_a_word(lesson: School, new_phone: Callable[..., P
     lesson.go(Phase.CLOSED, Phase.REVEALED)
     expect(page.locator(".number.own")).to_have_text("<img/src=x>")
     assert page.locator("main img").count() == 0 and lesson.votes() == {1: [("<img/src=x>", UNSAID)]}
-
-
-def test_a_share_that_is_not_all_is_not_said_to_be(lesson: School, new_phone: Callable[..., Page]) -> None:
-    page = new_phone()
     lesson.ask("slide", {"answer": 0.99995, "near": 0.1})
     lesson.go(Phase.OPEN, Phase.CLOSED, Phase.REVEALED)
     expect(page.locator(".number.true")).to_have_text("> 0.99")
 
 
-def test_what_the_clock_of_a_phone_says_does_not_matter(lesson: School, new_phone: Callable[..., Page]) -> None:
-    pages = [new_phone(script=f"Date.now = () => {then}") for then in ("0", "4e12", "Math.random() * 4e12")]
+def test_phones_with_any_clock_and_old_ones_that_keep_nothing_answer_too(
+    lesson: School, new_phone: Callable[..., Page]
+) -> None:
+    scripts = "Date.now = () => 0", "Date.now = () => 4e12", "Date.now = () => Math.random() * 4e12", OLD
+    pages = [new_phone(script=script) for script in scripts]
     open_question(lesson)
     for page in pages:
         answer(page, "tap")
         says(page, "kept")
-    assert lesson.store.count(lesson.code)[0] == 3
-
-
-def test_an_old_phone_that_keeps_nothing_answers_too(lesson: School, new_phone: Callable[..., Page]) -> None:
-    page = new_phone(script=OLD)
-    says(page, "lobby")
-    open_question(lesson)
-    answer(page, "tap")
-    says(page, "kept")
+    assert lesson.store.count(lesson.code)[0] == len(pages)
     lesson.go(Phase.CLOSED, Phase.REVEALED)
-    expect(page.locator("body")).to_contain_text(SECRET["en"])
+    expect(pages[-1].locator("body")).to_contain_text(SECRET["en"])
 
 
 def test_a_pause_hides_the_question_and_loses_nothing_that_was_begun(

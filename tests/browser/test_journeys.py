@@ -1,142 +1,41 @@
 """What a visitor does, in a real browser: type, walk, click, switch, share, on a wide screen and on a phone."""
 
 import re
-from urllib.parse import parse_qs, quote, urlencode, urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, WebSocketRoute, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from pages.ui.frame.contents import PAGES
 from pages.ui.text import catalogue
-from tests.browser import test_drawing as drawing
+from tests.browser import pad as drawing
 from tests.browser.conftest import watch
-
-SENTENCE = "she gave the dog a book ."
-FIRST = "lang=en&layer=1&head=1"  # else a visitor begins at a head that was measured
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "locale": "en-US"}
-# Pages scroll down, never sideways: no part of the frame is wider than the screen. (A wide table scrolls in its box.)
-WIDEST = """() => Math.max(document.documentElement.scrollWidth - innerWidth,
-    ...['stMain', 'stMainBlockContainer'].map(id => document.querySelector(`[data-testid=${id}]`))
-        .map(part => part.scrollWidth - part.clientWidth))"""
-# Where the middle of a cell of the picture lies on the screen.
-MIDDLE = """(chart, [row, column]) => {
-    const {_fullLayout: {xaxis, yaxis}} = chart, {left, top} = chart.getBoundingClientRect();
-    return [left + xaxis._offset + xaxis.l2p(column), top + yaxis._offset + yaxis.l2p(row)];
-}"""
-
+from tests.browser.steps import (
+    FIRST,
+    MIDDLE,
+    PHONE,
+    SENTENCE,
+    WIDEST,
+    SlowLine,
+    asked,
+    choose,
+    expect_choice,
+    expect_heatmap,
+    expect_sentence,
+    link_to,
+    main_text,
+    open_settings,
+    path_and_sentence,
+    place,
+    press,
+    sentence_field,
+    settle,
+    title,
+    walk_to,
+    write,
+)
 
 # -- small steps ---------------------------------------------------------------------------------------------
-
-
-def settle(page: Page) -> None:
-    """Wait until the server has answered: the script has run, nothing on the page is of an earlier run, and in the
-    place of each chart there is one.
-    """
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
-    expect(page.locator("[data-stale=true]")).to_have_count(0)
-    expect(page.locator(".chart:not([role])")).to_have_count(0)
-    expect(page.get_by_test_id("stException")).to_have_count(0)
-    expect(page.get_by_test_id("stAlertContentError")).to_have_count(0)
-
-
-def title(page: Page, name: str, language: str = "en") -> None:
-    """Wait for the page called `name`."""
-    here = page.locator(".navbar [aria-current]")
-    expect(here).to_have_text(catalogue(language)[f"{name}.{'title' if name == 'home' else 'short'}"])
-    page.wait_for_url(lambda url: urlsplit(url).path.strip("/").rpartition("/")[2] == ("" if name == "home" else name))
-    settle(page)
-
-
-def words_of(sentence: str) -> list[str]:
-    """A sentence's words as the line on top shows them: Chinese signs one by one."""
-    return re.findall(r"[\u3001-\u9fff\uff01-\uffef]|[^\s\u3001-\u9fff\uff01-\uffef]+", sentence)
-
-
-def expect_sentence(page: Page, sentence: str) -> None:
-    """The line on top shows it, as read."""
-    expect(page.locator(".sentence .chip")).to_have_text(words_of(sentence))
-
-
-def sentence_field(page: Page) -> Locator:
-    """The field in which the sentence is typed, opened if it is not."""
-    field = page.locator(".sentence input")
-    if not field.count():
-        page.locator(".sentence .type").click()
-    return field
-
-
-def place(page: Page, name: str, number: int) -> Locator:
-    """The button of a layer or a head, above the picture."""
-    return page.locator(f".st-key-either-{name}").get_by_role("radio", name=str(number), exact=True)
-
-
-def open_settings(page: Page) -> None:
-    page.locator(".navbar .settings").click()
-    expect(page.get_by_test_id("stSidebar")).to_be_visible()
-
-
-def write(page: Page, sentence: str) -> None:
-    sentence_field(page).fill(sentence)
-    sentence_field(page).press("Enter")
-    page.wait_for_url(lambda url: asked(url).get("s") == sentence)
-    settle(page)
-
-
-def choose(page: Page, layer: int, head: int) -> None:
-    for name, value in (("layer", layer), ("head", head)):
-        place(page, name, value).click()
-        page.wait_for_url(lambda url, name=name, value=value: asked(url).get(name) == str(value))
-    settle(page)
-
-
-def link_to(page: Page, name: str) -> Locator:
-    """The link in the map to a page. Where it stands behind a button, on a phone or in a menu, that is pressed."""
-    link = page.locator(f'.navbar a[href*="/{next(row.path for row in PAGES if row.name == name)}?"]')
-    link.wait_for(state="attached")
-    if not link.is_visible():
-        page.locator(".navbar .menu:visible").last.click()
-    return link
-
-
-def walk_to(page: Page, name: str, language: str = "en") -> None:
-    link_to(page, name).click()
-    title(page, name, language)
-
-
-def press(page: Page, box: dict[str, float], pause: int) -> None:
-    """Click with so many milliseconds between down and up: a person takes about 100, a machine none."""
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.mouse.down()
-    if pause:
-        page.wait_for_timeout(pause)
-    page.mouse.up()
-
-
-def asked(url: str) -> dict[str, str]:
-    """The query of a URL."""
-    return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
-
-
-def path_and_sentence(url: str) -> tuple[str, str | None]:
-    return urlsplit(url).path.strip("/"), asked(url).get("s")
-
-
-def expect_choice(page: Page, sentence: str, layer: int, head: int) -> None:
-    """The page and the link both say so."""
-    expect_sentence(page, sentence)
-    expect(place(page, "layer", layer)).to_be_checked()
-    expect(place(page, "head", head)).to_be_checked()
-    page.wait_for_url(
-        lambda url: [asked(url).get(name) for name in ("s", "layer", "head")] == [sentence, str(layer), str(head)]
-    )
-
-
-def expect_heatmap(page: Page) -> None:
-    expect(page.locator(".heatmaplayer image").first).to_be_visible()
-
-
-def main_text(page: Page) -> str:
-    return " ".join(page.get_by_test_id("stMain").inner_text().split())
 
 
 # -- journeys ------------------------------------------------------------------------------------------------
@@ -152,13 +51,6 @@ def test_the_very_first_visitor_may_come_by_a_deep_link(page: Page, fresh_url: s
     assert catalogue("zh")["common.where"].format(layer=2, head=3) in main_text(page)
     expect_heatmap(page)
     assert not refused
-
-
-def test_a_visitor_without_a_link_sees_a_filled_picture(page: Page, app_url: str, requests: list[str]) -> None:
-    page.goto(app_url)
-    title(page, "home")
-    expect(page.locator(".overview canvas").first).to_be_visible()
-    assert {urlsplit(url).scheme for url in requests} >= {"http", "ws"}, "the watch on requests saw nothing"
 
 
 def test_a_shared_link_a_reload_and_the_back_button_show_the_same(
@@ -202,12 +94,11 @@ def test_a_shared_link_a_reload_and_the_back_button_show_the_same(
         expect(other.get_by_test_id("stMain")).to_have_text(main_text(page), use_inner_text=True)
 
 
-@pytest.mark.parametrize("pause", [0, 100])
-def test_a_sentence_typed_and_not_entered_goes_along_with_a_clicked_link(page: Page, app_url: str, pause: int) -> None:
+def test_a_sentence_typed_and_not_entered_goes_along_with_a_clicked_link(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/attention?s={quote('我爱你。')}&lang=zh")
     title(page, "attention", "zh")
     here = "attention"
-    for turn, there in enumerate(["heads", "tokens", "layers", "attention", "heads"]):
+    for turn, there in enumerate(["heads", "tokens", "layers"]):
         typed, steps, box = (
             f"天空是蓝色的{turn}。",
             page.evaluate("history.length"),
@@ -215,7 +106,7 @@ def test_a_sentence_typed_and_not_entered_goes_along_with_a_clicked_link(page: P
         )
         sentence_field(page)  # what stands there is selected
         page.keyboard.type(typed)
-        press(page, box, pause)
+        press(page, box, 100 * (turn % 2))
         page.wait_for_url(lambda url, there=there, typed=typed: path_and_sentence(url) == (there, typed))
         title(page, there, "zh")
         expect_sentence(page, typed)
@@ -231,27 +122,6 @@ def test_a_sentence_typed_and_not_entered_goes_along_with_a_clicked_link(page: P
     title(page, here, "zh")
     expect_sentence(page, typed)
     assert path_and_sentence(page.url) == (here, typed)
-
-
-class SlowLine:
-    """The line between a page and its server. Once slow, it keeps what either says until it is let through."""
-
-    def __init__(self, page: Page) -> None:
-        self.slow, self._to_page, self._to_server = False, [], []
-        page.route_web_socket(re.compile("_stcore/stream"), self._connect)
-
-    def _connect(self, page: WebSocketRoute) -> None:
-        self._page, self._server = page, page.connect_to_server()
-        self._page.on_message(lambda said: self._to_server.append(said) if self.slow else self._server.send(said))
-        self._server.on_message(lambda said: self._to_page.append(said) if self.slow else self._page.send(said))
-
-    def let_the_server_hear(self) -> None:
-        while self._to_server:
-            self._server.send(self._to_server.pop(0))
-
-    def let_the_page_hear(self) -> None:
-        while self._to_page:
-            self._page.send(self._to_page.pop(0))
 
 
 def heads_is_on_its_way(page: Page, app_url: str) -> SlowLine:
@@ -317,7 +187,7 @@ def test_on_a_slow_line_a_page_that_is_left_already_is_still_clicked(page: Page,
     title(page, "heads")
 
 
-@pytest.mark.parametrize("part", ["js/ButtonGroup", "plotly", "bar"])
+@pytest.mark.parametrize("part", ["js/ButtonGroup", "plotly"])
 def test_what_a_broken_line_did_not_bring_is_fetched_when_it_is_whole(page: Page, app_url: str, part: str) -> None:
     asked_for: list[str] = []
 
@@ -344,10 +214,9 @@ def test_what_a_broken_line_did_not_bring_is_fetched_when_it_is_whole(page: Page
     expect(page.locator(".st-key-lang button")).to_have_count(2)
 
 
-@pytest.mark.parametrize("pause", [0, 100])
-def test_a_stroke_goes_along_with_a_clicked_link(page: Page, app_url: str, pause: int) -> None:
+def test_a_stroke_goes_along_with_a_clicked_link(page: Page, app_url: str) -> None:
     drawing.open_pad(page, app_url, "attention")
-    for digit, there in [(1, "heads"), (2, "tokens"), (3, "attention"), (7, "heads")]:
+    for digit, there, pause in [(2, "tokens", 0), (7, "heads", 100)]:
         drawing.press(page, "clear")
         drawing.settle(page)
         box = link_to(page, there).bounding_box()
@@ -356,31 +225,6 @@ def test_a_stroke_goes_along_with_a_clicked_link(page: Page, app_url: str, pause
         page.wait_for_url(lambda url, there=there: urlsplit(url).path == f"/{there}")
         drawing.settle(page)
         assert drawing.verdict(page) == str(digit)
-
-
-def test_all_that_was_chosen_stands_in_the_address_on_every_page_after_a_reload_and_elsewhere(
-    page: Page, app_url: str, browser: Browser, requests: list[str]
-) -> None:
-    chosen = {"token": "4", "key": "6", "component": "100", "part": "7", "neuron": "1000", "hidden": "3", "n": "77"}
-    chosen |= {"as": "lines", "edits": "layers.1.attention.heads~zero~head.3"}
-    page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FIRST}&" + urlencode(chosen))
-    title(page, "attention")
-    walk_to(page, "heads")
-    place(page, "layer", 2).click()
-    page.wait_for_url(lambda url: asked(url) | chosen | {"layer": "2"} == asked(url))
-    page.reload()
-    title(page, "heads")
-    assert asked(page.url) | chosen | {"layer": "2"} == asked(page.url)
-    with browser.new_context(locale="zh-CN", viewport=page.viewport_size) as elsewhere:
-        watch(elsewhere, requests)
-        other = elsewhere.new_page()
-        other.goto(page.url)
-        title(other, "heads")
-        assert asked(other.url) == asked(page.url)
-        for window in (page, other):
-            expect_heatmap(window)
-            expect(link_to(window, "home")).to_be_visible()
-        expect(other.get_by_test_id("stMain")).to_have_text(main_text(page), use_inner_text=True)
 
 
 def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(
@@ -403,8 +247,8 @@ def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(
                 page.wait_for_url(lambda url: asked(url).get("head") == "4")
 
 
-@pytest.mark.parametrize("name", ["attention", "answer"])
-def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str, name: str) -> None:
+def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str) -> None:
+    name = "answer"
     typed = "<b>x</b> $x$ `x` [MASK]"
     page.goto(f"{app_url}/{name}?s={quote(typed)}&panel={quote('<b>x</b>$x$`x`')}&{FIRST}")
     title(page, name)
@@ -477,11 +321,3 @@ def test_by_keyboard_alone_from_home_to_the_arithmetic_of_a_cell(page: Page, app
     page.wait_for_url(lambda url: asked(url).get("token") == "3")
     settle(page)
     expect(page.locator("[class*=st-key-working]").first).to_contain_text("gave")
-
-
-def test_a_sentence_chosen_on_a_page_stands_in_the_line_on_top_too(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/tokens?lang=en&panel=order&s=i+love+you+.")
-    title(page, "tokens")
-    page.get_by_role("button", name="the man ate the apple").click()
-    expect_sentence(page, "the man ate the apple .")
-    assert asked(page.url)["s"] == "the man ate the apple ."

@@ -5,32 +5,7 @@ from itertools import groupby
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_journeys import SENTENCE, SlowLine, asked, place, sentence_field, settle
-from tests.browser.test_journeys import title as wait_for_title
-
-PAGE = "attention?lang=en&input=sentence&layer=2&head=3&s=" + SENTENCE.replace(" ", "+")
-
-
-def opened(page: Page, name: str) -> None:
-    """Wait until a page is there and listens to keys."""
-    wait_for_title(page, name)
-    page.locator(".st-key-keys").first.wait_for(state="attached")
-    page.wait_for_function("() => Boolean(document.listening)")
-
-
-def wait_for(page: Page, **values: str | None) -> None:
-    """Wait until the link holds these values (None: no such value)."""
-    page.wait_for_url(lambda url: all(asked(url).get(name) == value for name, value in values.items()))
-    settle(page)
-
-
-def one_head_on(page: Page, app_url: str) -> None:
-    """Open the page and go from head 3 to head 4 by key, so that the page is newer than what it was opened with."""
-    page.goto(f"{app_url}/{PAGE}")
-    opened(page, "attention")
-    page.keyboard.press("ArrowRight")
-    wait_for(page, head="4")
-    settle(page)
+from tests.browser.steps import PAGE, SENTENCE, SlowLine, asked, opened, place, sentence_field, settle, wait_for
 
 
 def test_arrows_choose_head_layer_and_cell_and_digits_the_step(page: Page, app_url: str) -> None:
@@ -132,22 +107,6 @@ def test_play_goes_through_all_steps_and_stops(page: Page, app_url: str) -> None
     assert [step for step, _ in groupby(seen)] == ["scores", "scaled", "masked", "weights", "heads"]
 
 
-def test_a_presentation_has_its_picture_on_the_screen_and_a_way_back(page: Page, app_url: str) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
-    page.goto(f"{app_url}/{PAGE}&big=true")
-    chart = page.locator(".chart").first
-    chart.locator(".main-svg").first.wait_for()
-    settle(page)
-    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
-    box = chart.bounding_box()
-    assert box["y"] < 170 and box["y"] + box["height"] <= 720
-    bar = page.locator(".navbar")
-    assert bar.bounding_box()["height"] < 50  # one row
-    assert bar.evaluate("bar => bar.scrollWidth <= bar.clientWidth")
-    page.get_by_role("button", name="Leave").click()
-    wait_for(page, big=None)
-
-
 def test_a_presenters_remote_goes_on_and_back_with_all_that_is_chosen(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}&big=true")
     opened(page, "attention")
@@ -160,15 +119,6 @@ def test_a_presenters_remote_goes_on_and_back_with_all_that_is_chosen(page: Page
     opened(page, "add_and_norm")
     page.keyboard.press("PageUp")
     opened(page, "heads")
-
-
-def test_bars_keep_their_numbers_in_a_presentation(page: Page, app_url: str) -> None:
-    page.set_viewport_size({"width": 1280, "height": 720})
-    page.goto(f"{app_url}/shapes_and_cost?lang=en&big=true&panel=parameters")
-    numbers = page.locator(".chart .bartext")
-    expect(numbers).to_have_text(["5.12 M", "6.3 M", "12,288", "12.6 M"])
-    for number in numbers.all():
-        expect(number).to_be_visible()
 
 
 def test_points_are_drawn_in_a_presentation_and_arrows_scroll_a_long_equation(page: Page, app_url: str) -> None:

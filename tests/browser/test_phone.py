@@ -7,35 +7,26 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from pages.ui.frame.contents import PAGES
 from tests.browser.conftest import watch
-from tests.browser.test_accessibility import serious
-from tests.browser.test_journeys import (
+from tests.browser.steps import (
     MIDDLE,
+    PAGE,
     PHONE,
+    TOUCHING,
     WIDEST,
     asked,
     expect_sentence,
     open_settings,
+    opened,
     path_and_sentence,
     sentence_field,
+    serious,
     settle,
     title,
     write,
 )
-from tests.browser.test_keys import PAGE, opened
 
 SCROLLED = "document.querySelector('[data-testid=stAppViewContainer]').scrollTop"
 AT_REST = f"() => new Promise(done => {{ const at = {SCROLLED}; setTimeout(() => done(at === {SCROLLED}), 150) }})"
-# Labels at an axis that lie on each other, by their boxes on the screen.
-TOUCHING = """chart => ['.xtick text', '.ytick text'].flatMap(side => {
-    const labels = [...chart.querySelectorAll(side)].filter(label => label.style.visibility !== 'hidden')
-    const boxes = labels.map(label => label.getBoundingClientRect())
-    const slanted = label => /rotate\\(-?(?!0|90)/.test(label.getAttribute('transform'))
-    return labels.flatMap((label, i) => labels.slice(0, i).filter((other, j) => slanted(label) && slanted(other)
-        ? Math.abs(boxes[i].left - boxes[j].left) < 1.3 * parseFloat(getComputedStyle(label).fontSize) :
-        Math.min(boxes[i].right, boxes[j].right) - Math.max(boxes[i].left, boxes[j].left) > 2 &&
-        Math.min(boxes[i].bottom, boxes[j].bottom) - Math.max(boxes[i].top, boxes[j].top) > 2
-    ).map(other => `${label.textContent} on ${other.textContent}`))
-})"""
 SIDEWAYS = r"""chart => [...chart.querySelectorAll('.xtick text')]
     .filter(label => /\p{Script=Han}/u.test(label.textContent))
     .filter(label => /rotate\((?!0)/.test(label.getAttribute('transform')))
@@ -151,18 +142,10 @@ def test_what_is_touched_stays_under_the_finger(phone: Page, app_url: str) -> No
     assert abs(part.bounding_box()["y"] - before["y"]) < 3
 
 
-def test_the_steps_of_attention_stand_in_one_row(phone: Page, app_url: str) -> None:
-    phone.goto(f"{app_url}/{PAGE}&panel=steps")
-    opened(phone, "attention")
-    steps = phone.locator(".st-key-either-stage button")
-    expect(steps.last).to_be_visible()
-    assert len({step.bounding_box()["y"] for step in steps.all()}) == 1
-
-
 def test_a_sentence_typed_and_not_entered_goes_along_with_a_tapped_link(phone: Page, app_url: str) -> None:
     phone.goto(f"{app_url}/attention?s=我爱你。&lang=zh")
     title(phone, "attention", "zh")
-    for turn, there in enumerate(["heads", "add_and_norm", "feed_forward"]):
+    for turn, there in enumerate(["heads", "add_and_norm"]):
         typed = f"天空是蓝色的{turn}。"
         phone.locator(".sentence .type").tap()
         phone.keyboard.type(typed)
@@ -173,6 +156,11 @@ def test_a_sentence_typed_and_not_entered_goes_along_with_a_tapped_link(phone: P
 
 
 def test_labels_of_a_long_sentence_and_of_patches_stand_apart_and_chinese_upright(phone: Page, app_url: str) -> None:
+    phone.goto(f"{app_url}/{PAGE}&panel=steps")
+    opened(phone, "attention")
+    steps = phone.locator(".st-key-either-stage button")
+    expect(steps.last).to_be_visible()
+    assert len({step.bounding_box()["y"] for step in steps.all()}) == 1, "the steps stand in one row"
     sentence = "我们今天去公园玩，明天在家里看书，后天再去学校。"
     for link in (f"lang=zh&s={sentence}", f"lang=en&s={'the dog saw a cat ' * 8}", "lang=en&input=digit&as=map"):
         phone.goto(f"{app_url}/attention?{link}")

@@ -1,12 +1,21 @@
 """The sentence on top of every page: its words are clicked, it is typed, pasted, cut, and taken from a list."""
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from model.pipeline import MOST_CHARACTERS
 from pages.ui.text import catalogue
-from tests.browser.test_journeys import SENTENCE, asked, expect_sentence, sentence_field, settle, title
-from tests.browser.test_keys import PAGE, opened, wait_for
+from tests.browser.steps import (
+    PAGE,
+    SENTENCE,
+    asked,
+    expect_sentence,
+    link_to,
+    opened,
+    sentence_field,
+    settle,
+    title,
+    wait_for,
+)
 
 WORDS = catalogue("en")
 #: A key that an input method takes; Safari tells it by its code alone.
@@ -51,17 +60,17 @@ def test_by_keys_alone_a_sentence_is_typed_and_left(page: Page, app_url: str) ->
     assert page.evaluate("history.length") == steps + 1
 
 
-@pytest.mark.parametrize("key", COMPOSED, ids=["composing", "Safari"])
-def test_enter_that_an_input_method_takes_runs_nothing(page: Page, app_url: str, key: str) -> None:
+def test_enter_that_an_input_method_takes_runs_nothing(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
     field = sentence_field(page)
     field.fill("我爱ni")
-    press = f"new KeyboardEvent('keydown', {{ key: 'Enter', bubbles: true, ...{key} }})"
-    field.evaluate(f"field => field.dispatchEvent({press})")
-    expect(field).to_be_focused()
-    page.wait_for_timeout(300)
-    assert asked(page.url)["s"] == SENTENCE
+    for key in COMPOSED:
+        press = f"new KeyboardEvent('keydown', {{ key: 'Enter', bubbles: true, ...{key} }})"
+        field.evaluate(f"field => field.dispatchEvent({press})")
+        expect(field).to_be_focused()
+        page.wait_for_timeout(300)
+        assert asked(page.url)["s"] == SENTENCE
     field.fill("我爱你")
     field.press("Enter")
     wait_for(page, s="我爱你")
@@ -79,20 +88,14 @@ def test_of_a_sentence_that_is_too_long_the_beginning_is_read_and_it_is_said(pag
     expect(page.get_by_text(WORDS["error.sentence_long"].format(most=MOST_CHARACTERS))).to_be_visible()
 
 
-def test_an_example_is_one_choice_and_another_page_shows_it(page: Page, app_url: str) -> None:
+def test_run_sends_what_was_typed_and_an_example_is_one_choice(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
+    sentence_field(page).fill("you love me .")
+    page.get_by_role("button", name=WORDS["sentence_line.run"]).click()
+    wait_for(page, s="you love me .")
     page.locator(".sentence select").select_option("i love you .")
     wait_for(page, s="i love you .")
-    expect_sentence(page, "i love you .")
-    page.locator('.navbar a[href*="/tokens?"]').click()
+    link_to(page, "tokens").click()
     title(page, "tokens")
     expect_sentence(page, "i love you .")
-
-
-def test_run_sends_what_was_typed(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}")
-    opened(page, "attention")
-    sentence_field(page).fill("i love you .")
-    page.get_by_role("button", name=WORDS["sentence_line.run"]).click()
-    wait_for(page, s="i love you .")

@@ -4,8 +4,7 @@ import numpy as np
 from playwright.sync_api import Page
 
 from pages.ui.runs import pipelines
-from tests.browser.test_journeys import SENTENCE, settle
-from tests.browser.test_journeys import title as wait_for_title
+from tests.browser.steps import SENTENCE, settle, title
 
 NAMED = "charts => charts.map(chart => chart.querySelectorAll('.yaxislayer-above text, .ytick text').length > 0)"
 DRAWN = "charts => charts.map(chart => [...chart._fullData[0].z].map(row => [...row]))"
@@ -16,7 +15,7 @@ KEYS = ("embedding.tokens", "embedding.positions", "embedding.sum")
 def test_maps_side_by_side_name_their_rows_once_and_hide_no_large_number(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 900, "height": 900})
     page.goto(f"{app_url}/tokens?lang=en&input=sentence&hidden=&s={SENTENCE.replace(' ', '+')}")
-    wait_for_title(page, "tokens")
+    title(page, "tokens")
     maps = page.locator(".js-plotly-plot").filter(has=page.locator(".heatmaplayer image"))
     maps.nth(2).wait_for()
     settle(page)

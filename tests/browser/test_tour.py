@@ -9,8 +9,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from pages.school.questions.pictures import CHIPS
 from pages.ui.text import catalogue
 from tests.browser.conftest import watch
-from tests.browser.test_accessibility import FAINT, NAMELESS, serious
-from tests.browser.test_journeys import asked, settle
+from tests.browser.steps import FAINT, NAMELESS, asked, serious, settle
 
 SENTENCE = "she [MASK] to the shop to buy some bread ."
 CHART = ".js-plotly-plot"
@@ -83,8 +82,8 @@ def test_a_click_on_a_covered_cell_is_the_guess_and_the_page_opens_at_its_place(
     assert (asked(page.url)["layer"], asked(page.url)["head"]) == (layer, number)
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_on_a_phone_a_station_is_read_from_above_and_nothing_is_cut(phone: Page, app_url: str, lang: str) -> None:
+def test_on_a_phone_a_station_is_read_from_above_and_nothing_is_cut(phone: Page, app_url: str) -> None:
+    lang = "zh"
     station(phone, app_url, "weights", lang)
     question, picture = phone.locator(".st-key-tour_ask h2").bounding_box(), phone.locator(CHART).first.bounding_box()
     assert question and picture and question["y"] < picture["y"] < 2 * 844
@@ -93,8 +92,8 @@ def test_on_a_phone_a_station_is_read_from_above_and_nothing_is_cut(phone: Page,
     expect(phone.locator(ANSWER)).to_contain_text(catalogue(lang)["lesson.answer_is"].partition("{")[0].strip())
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720)])
-def test_question_and_picture_are_on_one_screen(page: Page, app_url: str, width: int, height: int) -> None:
+def test_question_and_picture_are_on_one_screen(page: Page, app_url: str) -> None:
+    width, height = 1280, 720
     page.set_viewport_size({"width": width, "height": height})
     for key in ("places", "weights", "blur", "residual"):
         station(page, app_url, key)
@@ -103,11 +102,16 @@ def test_question_and_picture_are_on_one_screen(page: Page, app_url: str, width:
             assert box and box["y"] + box["height"] <= height + 8, key
 
 
-@pytest.mark.parametrize(("lang", "scheme"), [("en", "light"), ("zh", "dark")])
-def test_a_question_and_its_answer_can_be_read_by_everybody(page: Page, app_url: str, lang: str, scheme: str) -> None:
+@pytest.mark.parametrize(
+    ("lang", "scheme", "keys"),
+    [("en", "light", ("word", "weights", "residual")), ("zh", "dark", ("fit", "root", "gathered"))],
+)
+def test_a_question_and_its_answer_can_be_read_by_everybody(
+    page: Page, app_url: str, lang: str, scheme: str, keys: tuple[str, ...]
+) -> None:
     page.emulate_media(color_scheme=scheme)
     wrong = {}
-    for key in ("word", "fit", "weights", "root", "residual", "gathered"):
+    for key in keys:
         station(page, app_url, key, lang)
         wrong[key] = serious(page) + page.evaluate(FAINT) + page.evaluate(NAMELESS)
         button(page, "show").click()

@@ -8,8 +8,7 @@ from playwright.sync_api import Page
 from model import load
 from model.analysis import softmax
 from model.translator import Task
-from tests.browser.test_journeys import MIDDLE, SENTENCE, main_text
-from tests.browser.test_keys import opened, wait_for
+from tests.browser.steps import MIDDLE, SENTENCE, main_text, opened, wait_for
 
 LAYER, HEAD, STEP = 2, 7, 3  # counted from 0; in the address from 1
 LINK = {"lang": "en", "s": SENTENCE, "layer": LAYER + 1, "head": HEAD + 1, "step": STEP}

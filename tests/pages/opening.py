@@ -16,7 +16,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from model import Pipeline
+from model import Pipeline, Trace
 from model.config import PRESETS
 from model.heads import network_for
 from model.loading import load_tokenizer
@@ -112,6 +112,27 @@ def assert_fine(app: AppTest) -> None:
         go.Figure(chart["figure"])  # raises for what Plotly does not know; figures.figure_of does not look
 
 
+def said(app: AppTest) -> str:
+    """All that can be read on the page, without the signs that keep Markdown from reading it, a minus as Python's."""
+    return texts(app).replace("\\", "").replace("−", "-")
+
+
+def stands(app: AppTest, key: str) -> bool:
+    """Whether a text of the catalogue stands on the page, as far as nothing is filled in."""
+    words = catalogue(app.session_state["lang"])[key].replace("−", "-")
+    return all(part.strip() in said(app) for part in re.split(r"\{\w+\}|[*$]|\w+_\w+", words))
+
+
+def warnings(app: AppTest) -> list[str]:
+    return [str(warning.value) for warning in app.warning]
+
+
+def run_of(app: AppTest) -> Trace:
+    """The run that the page is about."""
+    choice = app.session_state["choice"]
+    return pipelines.run(choice.pipeline, choice.subject, choice.edits)
+
+
 def texts(app: AppTest) -> str:
     """All that can be read on the page, main part and sidebar, without the marks of HTML."""
     said = [str(element.value) for element in [*app.markdown, *app.caption, *app.info, *app.warning]]
@@ -124,6 +145,28 @@ def charts(app: AppTest) -> list[dict]:
     return [json.loads(part.bytes) | {"key": part.id.split("-", 2)[2]} for part in parts]
 
 
+def chart(app: AppTest, name: str) -> dict:
+    """The figure of one picture, by its name on the page."""
+    (found,) = (one["figure"] for one in charts(app) if one["key"].endswith(f".{name}"))
+    return found
+
+
+def maps(app: AppTest) -> list[np.ndarray]:
+    """The numbers of every map on the page."""
+    traces = [trace for one in charts(app) for trace in one["figure"]["data"]]
+    return [numbers(trace["z"]) for trace in traces if trace["type"] == "heatmap"]
+
+
+def shows(app: AppTest, values: np.ndarray, atol: float = 1e-5) -> bool:
+    """Whether a map on the page has these numbers."""
+    return any(shown.shape == values.shape and np.allclose(shown, values, atol=atol) for shown in maps(app))
+
+
+def part_of(app: AppTest, name: str) -> str:
+    """What one of our components was given: JSON."""
+    return next(part.proto.json for part in app.get("bidi_component") if part.proto.component_name == name)
+
+
 def write(app: AppTest, sentence: str) -> AppTest:
     """Type a sentence in the line on top of the page and enter it, as its component hands it over."""
     left = dict.fromkeys(("hidden", "token", "key")) | {"branch": ()} | WRITTEN_AFRESH
@@ -133,8 +176,7 @@ def write(app: AppTest, sentence: str) -> AppTest:
 
 def stops(app: AppTest) -> dict:
     """What the bar of pages was given."""
-    (bar,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "bar"]
-    return json.loads(bar.json)[0]
+    return json.loads(part_of(app, "bar"))[0]
 
 
 def figure(app: AppTest, which: int = 0) -> dict:
@@ -146,3 +188,13 @@ def numbers(typed: dict) -> np.ndarray:
     """The array inside a Plotly typed-array field."""
     values = np.frombuffer(base64.b64decode(typed["bdata"]), typed["dtype"])
     return values.reshape([int(side) for side in typed["shape"].split(",")]) if "shape" in typed else values
+
+
+def line(app: AppTest) -> dict:
+    """What the line with the sentence on top of the page was given."""
+    return json.loads(part_of(app, "sentence_line"))
+
+
+def address(app: AppTest) -> dict[str, str]:
+    """The query; AppTest gives what it was told as text and what the app wrote as lists."""
+    return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}

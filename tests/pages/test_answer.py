@@ -13,18 +13,8 @@ from pages.ui.components.sentence_line import Word
 from pages.ui.frame import line
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
-from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import (
-    assert_fine,
-    charts,
-    figure,
-    numbers,
-    open_page,
-    recorded,
-    result,
-    tables,
-    texts,
-)
+from pages.ui.text import catalogue
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, recorded, result, said, tables, texts
 
 SENTENCE = "the dog chased the cat ."
 PIECES = "the zebroid sat"  # a word of several pieces
@@ -60,7 +50,7 @@ def arithmetic(app: AppTest, line: str) -> float:
     return found
 
 
-@pytest.mark.parametrize("sentence", ["the [MASK] sat on the [MASK] .", "我[MASK]你。"])
+@pytest.mark.parametrize("sentence", ["the [MASK] sat on the [MASK] ."])
 def test_every_mask_gets_its_best_guesses_with_the_softmax_of_its_logits(sentence: str) -> None:
     app = open_page("answer", s=sentence)
     trace, vocabulary = load("text")(sentence), load("text").reader.vocabulary
@@ -146,7 +136,7 @@ def test_a_word_of_several_pieces_is_hidden_whole_or_one_piece_at_a_time() -> No
     assert app.session_state["choice"].hidden == tuple(places)
 
 
-@pytest.mark.parametrize("sentence", [SENTENCE, "hello 😀"])
+@pytest.mark.parametrize("sentence", [SENTENCE])
 def test_a_word_can_be_shown_again_and_then_every_place_sees_itself(sentence: str) -> None:
     app = open_page("answer", s=sentence, hidden="none", token="4")
     drawn = figure(app, 1)
@@ -159,8 +149,10 @@ def test_a_word_can_be_shown_again_and_then_every_place_sees_itself(sentence: st
     assert f"At {easy.sum()} of the {len(easy)} visible positions" in texts(app)
 
 
-@pytest.mark.parametrize(("line", "language"), [("answer", "en"), ("logits", "zh")])
-@pytest.mark.parametrize(("place", "word"), [(0, 900), (2, None), (4, 77)])
+@pytest.mark.parametrize(
+    ("place", "word", "line", "language"),
+    [(0, 900, "answer", "en"), (2, None, "logits", "zh"), (4, 77, "answer", "zh")],
+)
 def test_the_arithmetic_is_that_of_the_chosen_place_and_word(place: int, word, line: str, language: str) -> None:
     link = {"token": str(place + 1), "stage": line, "lang": language} | ({} if word is None else {"output": str(word)})
     app = open_page("answer", s=SENTENCE, hidden="3", **link)
@@ -168,29 +160,10 @@ def test_the_arithmetic_is_that_of_the_chosen_place_and_word(place: int, word, l
     word = int(logits.argmax()) if word is None else word
     expected = logits[word] if line == "logits" else softmax(logits)[word]
     assert arithmetic(app, line) == pytest.approx(expected, abs=6e-5)
-    assert f"“{load('text').reader.vocabulary[word]}”" in texts(app).replace("\\", "")
+    assert f"“{load('text').reader.vocabulary[word]}”" in said(app)
 
 
-@pytest.mark.parametrize("edits", ["logits~set~value.3", ""])
-def test_a_small_number_is_recorded_in_the_figures_of_the_arithmetic(edits: str) -> None:
-    app = open_page("answer", s="the [MASK] sat .", output="17", edits=edits)
-    by_hand = result(app)
-    assert by_hand < 1e-4 and recorded(app) == pytest.approx(by_hand, rel=1e-4)
-
-
-def test_many_masks_are_all_rows_of_the_picture_though_few_have_a_chart() -> None:
-    app = open_page("answer", s="[MASK] " * 40)
-    assert len(charts(app)) == 5
-    assert numbers(figure(app, 4)["data"][0]["z"]).shape[0] == 42
-
-
-@pytest.mark.parametrize("sentence", ["i", "[MASK]", ".", "我", "the " * 70])
-def test_short_and_long_sentences_have_an_answer(sentence: str) -> None:
-    assert charts(open_page("answer", s=sentence))
-
-
-@pytest.mark.parametrize("kind", ["digit", "flat"])
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("kind", "language"), [("digit", "en"), ("flat", "zh")])
 def test_a_class_is_read_from_the_first_vector(kind: str, language: str) -> None:
     app = open_page("answer", input=kind, lang=language, stage="logits")
     choice = app.session_state["choice"]
@@ -200,36 +173,6 @@ def test_a_class_is_read_from_the_first_vector(kind: str, language: str) -> None
     if kind == "flat":  # two classes: neither is "every other"
         assert chart(app)[0] == [catalogue(language)["common.even"], catalogue(language)["common.odd"]]
         assert {"en": "every other gets", "zh": "其余的都不到"}[language] not in texts(app)
-
-
-@pytest.mark.parametrize("kind", ["sentence", "digit"])
-def test_equations_are_those_of_the_graph(kind: str) -> None:
-    app = open_page("answer", input=kind, s=SENTENCE)
-    choice = app.session_state["choice"]
-    graph = pipelines.pipeline(choice.pipeline).graph
-    shown = [element.value.strip("$\n") for element in app.latex]  # one each, so that a phone has room for it
-    for key in ("logits", "answer"):
-        assert graph[key].equation in shown
-
-
-def test_a_typed_sentence_is_answered_as_typed_and_a_click_hides_a_word_of_it(
-    click: Callable[[AppTest, int], None],
-) -> None:
-    app, trace = open_page("answer", s=SENTENCE), pipelines.run("text", SENTENCE)
-    _, values = chart(app)
-    p = softmax(trace["logits"][1].astype(np.float64))
-    np.testing.assert_allclose(values, np.sort(p)[::-1][:10], rtol=1e-4)
-    assert "“the” can be seen" in texts(app).replace("\\", "")
-    click(app, 4)
-    assert app.session_state["choice"].hidden == (6,)
-    hidden = softmax(run(SENTENCE, 6)["logits"][6].astype(np.float64))
-    np.testing.assert_allclose(chart(app)[1][:10], np.sort(hidden)[::-1][:10], rtol=1e-4)
-
-
-def test_without_a_head_the_page_says_that_there_is_no_answer() -> None:
-    app = open_page("answer", s=SENTENCE, model="paper")
-    assert catalogue("en")["untrained.no_answer"] in [note.value for note in app.info]
-    assert not charts(app)
 
 
 def test_a_class_that_was_chosen_is_no_word_of_a_sentence() -> None:

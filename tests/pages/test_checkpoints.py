@@ -7,64 +7,24 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from model import load
 from model.hugging_face.errors import SENTENCES
 from pages.ui.runs import pipelines, worked_out
-from pages.ui.state.offered import offered
 from pages.ui.text import LANGUAGES, catalogue, t
 from tests.model.test_checkpoints import MINILM, TEMPLATE, Failing, retold, rewritten, save_again, theirs
 from tests.model.test_pieces import byte_level, folder_of
-from tests.pages.opening import APP, charts, figure, numbers, open_page, steps, tables, texts
+from tests.pages.inputs import bring, offer
+from tests.pages.opening import at_page, charts, figure, maps, numbers, open_page, run_of, said, shows, tables, warnings
 
 PAIR = "the cat sat on a mat [SEP] the dog slept by the door"
 
 
-def said_on(app: AppTest) -> str:
-    """All its text, without the marks that keep Markdown from reading it."""
-    return texts(app).replace("\\", "")
-
-
-def offer(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> list[str]:
-    """Start the pages with MODELS; the names by which they offer the folders."""
-    monkeypatch.setenv("MODELS", " ".join(map(str, folders)))
-    return list(offered())
-
-
-def maps(app: AppTest) -> list[np.ndarray]:
-    """The numbers of every map on the page."""
-    traces = [trace for i in range(len(charts(app))) for trace in figure(app, i)["data"]]
-    return [numbers(trace["z"]) for trace in traces if trace["type"] == "heatmap"]
-
-
-@pytest.mark.parametrize(
-    ("page", "panel", "stage", "key", "cell"),
-    [
-        ("tokens", "vectors", "tokens", "embedding.tokens", (2, 5)),
-        ("tokens", "vectors", "segments", "embedding.segments", (2, 5)),
-        ("tokens", "vectors", "sum", "embedding.sum", (2, 5)),
-        ("tokens", "vectors", "norm", "embedding.norm", (2, 5)),
-        ("attention", "steps", "weights", "layers.2.attention.weights", (4, 2, 5)),
-    ],
-)
-def test_by_hand_ends_with_what_the_checkpoint_computes(
-    page: str, panel: str, stage: str, key: str, cell: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (name,) = offer(monkeypatch, MINILM)
-    place = {"layer": "3", "head": "5", "token": "3", "component": "6", "key": "6"}
-    app = open_page(page, model=name, s=PAIR, panel=panel, stage=stage, **place)
-    result = steps(app)[-1].rsplit("=", 1)[-1]
-    assert float(result) == pytest.approx(float(load(str(MINILM))(PAIR)[key][cell]), abs=2e-5)
-
-
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_of_a_pair_each_piece_says_in_which_sentence_it_stands(lang: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, MINILM)
-    column, link = catalogue(lang)["tokens.column_segment"], {"panel": "pieces", "lang": lang}
-    app = open_page("tokens", model=name, s=PAIR, **link)
+def test_of_a_pair_each_piece_says_in_which_sentence_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    column, link = catalogue("zh")["tokens.column_segment"], bring(monkeypatch, "MiniLM") | {"lang": "zh"}
+    app = open_page("tokens", panel="pieces", **link)
     assert "".join(app.dataframe[0].value[column]) == "A" * 8 + "B" * 7
-    app = open_page("tokens", model=name, s="the cat sat on a mat", **link)
+    app = open_page("tokens", panel="pieces", **link | {"s": "the cat sat on a mat"})
     assert column not in app.dataframe[0].value
 
 
@@ -76,33 +36,6 @@ def test_a_filler_has_the_place_that_its_family_counts(
     app = open_page("tokens", model=name, s="the [PAD] cat sat", panel="pieces")
     shown = app.dataframe[0].value["pos"]
     assert [None if pd.isna(row) else int(row) for row in shown] == rows
-    open_page("tokens", model=name, s="the [PAD] cat sat", panel="positions", token="3", component="6")
-
-
-def test_a_word_of_fewer_numbers_is_brought_to_d_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = theirs("NarrowElectraForMaskedLM")[1]
-    (name,) = offer(monkeypatch, folder)
-    sentence = "the cat sat on a [MASK]"
-    for stage, component in (("projection", 22), ("norm", 12)):
-        place = {"panel": "vectors", "stage": stage, "token": "3", "component": str(component)}
-        app = open_page("tokens", model=name, s=sentence, **place)
-        value = load(str(folder))(sentence)[f"embedding.{stage}"][2, component - 1]
-        assert float(steps(app)[-1].rsplit("=", 1)[-1]) == pytest.approx(float(value), abs=2e-5)
-    for page in ("answer", "feed_forward", "layers"):
-        open_page(page, model=name, s=sentence, component="22")
-    open_page("tokens", model=name, s=sentence, component="22", panel="positions")
-
-
-def test_a_word_of_more_numbers_than_d_model_leaves_the_other_pages_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, theirs("WideElectraForMaskedLM")[1])
-    open_page("add_and_norm", model=name, s="the cat sat on a [MASK]", component="27", panel="maps")
-
-
-def test_attention_on_the_page_is_the_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, MINILM)
-    app = open_page("attention", model=name, s=PAIR, layer="6", head="12")
-    weights = load(str(MINILM))(PAIR)["layers.5.attention.weights"][11]
-    assert any(shown.shape == weights.shape and np.allclose(shown, weights, atol=1e-6) for shown in maps(app))
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -137,38 +70,30 @@ def test_a_tokenizer_that_fails_is_named_and_on_one_sentence_leaves_the_last(
     shutil.copytree(theirs("BertModel")[1], tmp_path / "hollow")
     retold(tmp_path / "hollow", post_processor=TEMPLATE)
     names = offer(monkeypatch, theirs("BertModel")[1], tmp_path / "hollow", Path("x" * 5000))
-    app = AppTest.from_file(str(APP), default_timeout=60)
-    app.query_params.update({"lang": "en", "model": names[1]})
+    app = at_page("home", **{"lang": "en", "model": names[1]})
     (said,) = [error.value for error in app.run().error]
     assert "hollow" in said and "index out of bounds" in said
     reader = pipelines.pipeline(names[0]).reader
     monkeypatch.setattr(reader, "tokenizer", Failing(reader.tokenizer, type("PanicException", (BaseException,), {})()))
     app = open_page("attention", model=names[0], s="the zebra sat")
-    assert [warning.value for warning in app.warning] == [catalogue("en")["error.input_not_cut"]]
+    assert warnings(app) == [catalogue("en")["error.input_not_cut"]]
 
 
-@pytest.mark.parametrize(
-    ("between", "looks", "looked_at"), [("AB", slice(0, 8), slice(8, None)), ("BB", slice(8, None), slice(8, None))]
-)
-def test_attention_from_one_sentence_to_the_other(
-    between: str, looks: slice, looked_at: slice, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (name,) = offer(monkeypatch, MINILM)
-    weights = load(str(MINILM))(PAIR).over_layers("attention.weights")[..., looks, looked_at]
-    app = open_page("attention", model=name, s=PAIR, layer="6", head="12", between=between)
-    assert any(np.allclose(shown, weights[5, 11]) for shown in maps(app) if shown.shape == weights[5, 11].shape)
+def test_attention_from_one_sentence_to_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("attention", **bring(monkeypatch, "MiniLM"), layer="6", head="12", between="AB")
+    assert shows(app, run_of(app)["layers.5.attention.weights"][11, :8, 8:])
 
 
 def test_without_a_head_the_answer_is_a_sentence_vector_and_its_cosine(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, MINILM)
     one, two = "the cat sleeps", "a kitten is asleep"
-    said = said_on(open_page("answer", model=name, s=one, other=two))
+    read = said(open_page("answer", model=name, s=one, other=two))
     for pool in (lambda Z: Z.mean(0), lambda Z: Z[0]):
         u, v = (pool(load(str(MINILM))(sentence).Z) for sentence in (one, two))
-        assert f"**{u @ v / np.linalg.norm(u) / np.linalg.norm(v):.4f}**" in said
+        assert f"**{u @ v / np.linalg.norm(u) / np.linalg.norm(v):.4f}**" in read
     english = catalogue("en")
-    assert english["sentence_vector.uses"].format(name=english["sentence_vector.mean"]) in said
-    assert english["sentence_vector.normalize"] in said and english["sentence_vector.means"] not in said
+    assert english["sentence_vector.uses"].format(name=english["sentence_vector.mean"]) in read
+    assert english["sentence_vector.normalize"] in read and english["sentence_vector.means"] not in read
 
 
 def test_the_laboratory_turns_heads_off(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,36 +104,15 @@ def test_the_laboratory_turns_heads_off(monkeypatch: pytest.MonkeyPatch) -> None
     changed, whole = run("the cat sleeps", app.session_state["choice"].edits), run("the cat sleeps")
     u, v = changed.Z.mean(0), whole.Z.mean(0)
     cosine = u @ v / np.linalg.norm(u) / np.linalg.norm(v)
-    assert f"**{cosine:.4f}**" in said_on(app)
+    assert f"**{cosine:.4f}**" in said(app)
     assert numbers(figure(app)["data"][0]["z"])[1, 2] == pytest.approx(1 - cosine, abs=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["RobertaForMaskedLM", "DistilBertForSequenceClassification"])
 def test_a_head_gives_words_or_classes(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, theirs(kind)[1])
-    for page in ("home", "answer", "what_if", "layers"):
-        app = open_page(page, model=name, s="the cat sat on a [MASK]")
-        if page == "answer":
-            best = load(str(theirs(kind)[1]))("the cat sat on a [MASK]").answer[0].best
-            assert best in str([figure(app, i) for i in range(len(charts(app)))])
-
-
-@pytest.mark.parametrize(
-    ("kind", "page", "panel", "said"),
-    [
-        ("BertForSequenceClassification", "feed_forward", "neuron", "feed_forward.up"),
-        ("BertForSequenceClassification", "feed_forward", "writes", "feed_forward.no_words"),
-        ("BertForSequenceClassification", "what_if", "residuals", "what_if.read_map"),
-        ("ViTModel", "feed_forward", "neuron", "neuron.not_measured_yet"),
-    ],
-)
-def test_who_answers_with_no_words_has_every_part_that_can_be(
-    kind: str, page: str, panel: str, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (name,) = offer(monkeypatch, theirs(kind)[1])
-    link = {"input": "picture", "picture": "card"} if kind == "ViTModel" else {"s": "the cat sat on a mat"}
-    app = open_page(page, model=name, panel=panel, **link)
-    assert catalogue("en")[said].split("{")[0] in said_on(app)
+    app = open_page("answer", model=name, s="the cat sat on a [MASK]")
+    assert run_of(app).answer[0].best in str(charts(app))
 
 
 def test_the_arithmetic_of_many_tokens_is_short_until_all_its_rows_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,9 +147,9 @@ def test_a_few_numbers_far_out_bleach_no_map_and_are_named(monkeypatch: pytest.M
     assert largest > 5 * end and np.mean(np.abs(values) <= end) == pytest.approx(0.99, abs=0.001)
     columns = {int(column) + 1 for column in np.flatnonzero((np.abs(values) > 5 * end).any(axis=0))}
     assert {int(x) for x in numbers(drawn[1]["x"])} == columns
-    assert all(catalogue("en")["common.place_d_model"].format(place=column) in said_on(app) for column in columns)
-    assert f"{largest:.2f}" in said_on(app)
-    assert "▼" not in said_on(open_page("tokens", s=sentence, **link))
+    assert all(catalogue("en")["common.place_d_model"].format(place=column) in said(app) for column in columns)
+    assert f"{largest:.2f}" in said(app)
+    assert "▼" not in said(open_page("tokens", s=sentence, **link))
 
 
 def test_folders_of_the_same_name_and_of_ours_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,8 +162,7 @@ def test_folders_of_the_same_name_and_of_ours_are_told_apart(monkeypatch: pytest
 def test_a_folder_that_cannot_be_read_says_why_in_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "mamba"}')
     (name,) = offer(monkeypatch, tmp_path)
-    app = AppTest.from_file(str(APP), default_timeout=60)
-    app.query_params.update({"lang": "en", "model": name, "s": "the cat"})
+    app = at_page("home", **{"lang": "en", "model": name, "s": "the cat"})
     app.run()
     assert [error.value for error in app.error if "mamba" in error.value and "roberta" in error.value]
     assert not app.exception
@@ -280,7 +183,7 @@ def test_where_the_answer_is_not_computed_the_stages_are_and_one_sentence(
     shutil.copytree(theirs("BertForMaskedLM")[1], tmp_path / "bert")
     rewritten(tmp_path / "bert", architectures=["BertForMultipleChoice"], problem_type="multiple_choice")
     (name,) = offer(monkeypatch, tmp_path / "bert")
-    for page in ("attention", "answer", "what_if"):
+    for page in ("what_if", "answer"):
         app = open_page(page, model=name, s="the cat sat")
         assert charts(app) and not app.error
         if page == "answer":
@@ -289,8 +192,7 @@ def test_where_the_answer_is_not_computed_the_stages_are_and_one_sentence(
 
 def test_a_link_to_a_network_that_is_not_offered_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     offer(monkeypatch)
-    app = AppTest.from_file(str(APP), default_timeout=60)
-    app.query_params.update({"lang": "en", "model": "bert-large", "s": "the cat sleeps"})
+    app = at_page("home", **{"lang": "en", "model": "bert-large", "s": "the cat sleeps"})
     app.run()
     assert any("bert-large" in warning.value.replace("\\", "") for warning in app.warning)
     assert app.session_state["choice"].model == "trained"
@@ -306,14 +208,14 @@ def test_every_reason_has_a_sentence_in_both_languages() -> None:
 def test_what_only_the_checkpoint_can_read_our_own_networks_say_they_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of(byte_level))
     app = open_page("translation", model=name, s="สวัสดี")
-    assert [warning.value for warning in app.warning] == [catalogue("en")["error.input_unknown_only"]]
+    assert warnings(app) == [catalogue("en")["error.input_unknown_only"]]
 
 
 def test_something_is_read_by_who_knows_none_of_our_words(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, theirs("BertForMaskedLM")[1])
     app = open_page("attention", model=name, s="zzz")
     said = catalogue("en")["error.input_unknown_only_theirs"]  # which languages it reads, only its makers know
-    assert charts(app) and [warning.value for warning in app.warning] == [said]
+    assert charts(app) and warnings(app) == [said]
 
 
 def test_a_character_of_several_pieces_is_one_row_and_hidden_with_its_word(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -330,15 +232,11 @@ def test_a_character_of_several_pieces_is_one_row_and_hidden_with_its_word(monke
     assert app.session_state["choice"].hidden == (5, 6)
 
 
-@pytest.mark.parametrize(("times", "tokens"), [(50, 302), (90, pipelines.MOST_PIECES)])
-def test_a_long_text_is_read_as_far_as_the_network_and_a_page_may_take(
-    times: int, tokens: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_text_is_read_as_far_as_the_network_and_a_page_may_take(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, MINILM)
-    app = open_page("tokens", model=name, s=("the cat sat on a mat " * times).strip())
-    assert len(pipelines.read(app.session_state["choice"])[1].tokens) == tokens
-    cut = catalogue("en")["note.truncated"].partition("{")[0] in said_on(app)
-    assert cut is (tokens == pipelines.MOST_PIECES)
+    app = open_page("tokens", model=name, s=("the cat sat on a mat " * 90).strip())
+    assert len(pipelines.read(app.session_state["choice"])[1].tokens) == pipelines.MOST_PIECES
+    assert catalogue("en")["note.truncated"].partition("{")[0] in said(app)
     assert not any("characters" in warning.value for warning in app.warning)
 
 

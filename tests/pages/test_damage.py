@@ -10,7 +10,7 @@ from model import doubt as model_doubt
 from model import examples, learning, loading, tables
 from pages.ui.runs import pipelines
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import APP, charts, stops, turn_to
+from tests.pages.opening import at_page, charts, stops, turn_to
 
 READERS = (loading.trained, loading.untrained, model_doubt.doubt, tables._read_heads, learning._read)
 
@@ -43,8 +43,7 @@ def damage(path: Path) -> None:
 
 
 def opened(name: str, **link: str) -> AppTest:
-    app = AppTest.from_file(str(APP), default_timeout=60)
-    app.query_params.update({"lang": "en", **link})
+    app = at_page("home", lang="en", **link)
     app.run()
     turn_to(app, name).run()
     assert not app.exception
@@ -64,19 +63,12 @@ def named(app: AppTest) -> list[str]:
     [
         ("text.safetensors", "attention", {}, False),
         ("text.safetensors", "attention", {"input": "digit"}, True),
-        ("text.safetensors", "attention", {"model": "paper"}, True),
         ("text.safetensors", "flat", {}, True),
-        ("text.safetensors", "shapes_and_cost", {}, True),
         ("tokenizer.json", "attention", {}, False),
-        ("tokenizer.json", "answer", {"input": "digit"}, True),
-        ("digits.safetensors", "attention", {}, True),
         ("digits.safetensors", "attention", {"input": "digit"}, False),
-        ("digits.safetensors", "flat", {}, True),
         ("digits.safetensors", "answer", {"input": "flat"}, True),
-        ("learning.safetensors", "attention", {"input": "digit"}, True),
         ("learning.safetensors", "attention", {"input": "digit", "learned": "3"}, False),
         ("flat.safetensors", "flat", {}, False),
-        ("flat.safetensors", "answer", {"input": "digit"}, True),
         ("translation.safetensors", "layers", {}, True),
         ("heads.json", "attention", {}, True),
         ("doubt.safetensors", "answer", {"input": "digit"}, True),

@@ -1,81 +1,198 @@
-"""What the pages say of families of encoders that differ from the paper."""
+"""What the pages show of networks that differ from the paper: other positions, other answers, pictures of others."""
 
-from functools import cache
+import re
 from pathlib import Path
-from tempfile import mkdtemp
 
 import numpy as np
 import pytest
 
 from model import judged, load
+from model.analysis import cosine_similarity, sigmoid, softmax
 from model.edits import head_off
+from model.examples import PROTEINS
+from model.hugging_face.span import best_span
 from model.sentence import moved_by_heads
+from pages.school.questions.attention import best_fit, without_root
+from pages.school.questions.case import Case
+from pages.ui.figures import over_drawing, token_at
+from pages.ui.runs import pipelines
 from pages.ui.text import catalogue
+from pages.ui.text.numbers import written
 from tests.model.test_checkpoint_answers import network_in, odd_settings, sentence_encoder
-from tests.pages.opening import charts, figure, open_page, steps
-from tests.pages.test_checkpoints import maps, offer, said_on
+from tests.model.test_disentangled import TERMS
+from tests.pages.inputs import SMALL, bring, folder, offer
+from tests.pages.opening import (
+    assert_fine,
+    at_page,
+    chart,
+    charts,
+    figure,
+    line,
+    maps,
+    numbers,
+    open_page,
+    result,
+    run_of,
+    said,
+    shows,
+    stands,
+    steps,
+    warnings,
+)
 
-SENTENCE = "the cat sat on a [MASK]"
-#: A family, its head, and settings that show what it does otherwise.
-FAMILIES = {
-    "Albert": ("ForMaskedLM", {"num_hidden_layers": 4, "num_hidden_groups": 2, "embedding_size": 16}),
-    "MPNet": ("ForMaskedLM", {"num_hidden_layers": 2}),
-}
-
-
-@cache
-def folder_of(family: str) -> Path:
-    head, settings = FAMILIES[family]
-    whole = odd_settings(family, head, 0) | {"hidden_size": 24, "num_attention_heads": 3, "intermediate_size": 40}
-    folder = Path(mkdtemp(prefix=family))
-    network_in(folder, family, head, whole | settings)
-    return folder
-
-
-def test_that_layers_share_their_weights_is_said_where_they_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder_of("Albert"))
-    said = catalogue("en")["shared.some"].format(N=4, sets=2, each=2)
-    places = {
-        "layers": {"panel": "path"}, "what_if": {"panel": "heads"},
-        "queries_keys_values": {"panel": "weights"}, "answer": {},
-    }  # fmt: skip
-    for page, link in places.items():
-        app = open_page(page, model=name, s=SENTENCE, **link)
-        assert said in said_on(app) and charts(app), page
-    counted = sum(weight.numel() for weight in load(str(folder_of("Albert"))).network.parameters())
-    assert f"{counted:,}" in said_on(app)
+PLACE = {"layer": "2", "head": "3", "token": "2", "key": "5"}
+ENGLISH = catalogue("en")
 
 
-@pytest.mark.parametrize("stage", ["relative", "biased"])
-def test_what_the_distance_adds_is_a_step_with_its_arithmetic(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder_of("MPNet"))
-    place = {"layer": "2", "head": "3", "token": "2", "key": "5", "panel": "steps"}
-    app = open_page("attention", model=name, s=SENTENCE, stage=stage, **place)
-    values = load(str(folder_of("MPNet")))(SENTENCE)[f"layers.1.attention.{stage}"][2]
-    assert any(shown.shape == values.shape and np.allclose(shown, values, atol=1e-6) for shown in maps(app))
-    assert float(steps(app)[-1].rsplit("=", 1)[-1]) == pytest.approx(float(values[1, 4]), abs=2e-5)
-    if stage == "relative":
-        assert "r(3) = 16 + 3 = 19" in str(steps(app))
+# -- positions -------------------------------------------------------------------------------------------------------
 
 
-def test_why_a_token_looks_there_names_the_distance(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder_of("MPNet"))
-    place = {"layer": "2", "head": "3", "token": "2", "key": "5", "panel": "steps", "stage": "biased", "why": "true"}
-    app = open_page("attention", model=name, s=SENTENCE, **place)
-    shown = str([figure(app, i) for i in range(len(charts(app)))])
-    assert catalogue("en")["source.distance"] in shown and catalogue("en")["why.axis_distance"] in shown
+@pytest.mark.parametrize(
+    ("network", "stage", "axis"),
+    [
+        ("MPNet", "biased", ENGLISH["why.axis_distance"]),
+        ("T5", "biased", ENGLISH["why.axis_distance_undivided"]),
+        ("Deberta", "scaled", "√(3 d_k)"),
+    ],
+)
+def test_why_a_token_looks_there_names_the_distance(network: str, stage: str, axis: str, monkeypatch) -> None:
+    link = bring(monkeypatch, network) | PLACE
+    app = open_page("attention", **link, panel="steps", stage=stage, why="true")
+    shown = str(charts(app))
+    assert ENGLISH["source.distance"] in shown and axis in shown
+    for term in TERMS if network == "Deberta" else ():
+        assert f"{run_of(app)[f'layers.1.attention.{term}'][2, 1, 4] / np.sqrt(24):+.2f}" in said(app)
 
 
-def test_the_laboratory_takes_places_and_distances_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder_of("MPNet"))
-    runs = [
-        open_page(
-            "what_if", model=name, s=sentence, panel="places",
-            edits="embedding.positions~zero!layers.{l}.attention.relative~zero",
-        )
-        for sentence in ("the cat sat on a [MASK]", "sat cat on the a [MASK]")
-    ]  # fmt: skip
-    assert all(catalogue("en")["what_if.positions_relative"] in str(charts(app)) for app in runs)
+def test_the_row_of_a_distance_is_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    link = bring(monkeypatch, "MPNet") | PLACE
+    assert "r(3) = 16 + 3 = 19" in str(steps(open_page("attention", **link, panel="steps", stage="relative")))
+
+
+def test_the_products_of_a_score_add_up_by_hand_and_in_the_maps(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("attention", **bring(monkeypatch, "Deberta"), stage="scores", panel="steps", **PLACE)
+    shown = [float(step.rsplit("=", 1)[-1]) for step in steps(app) if not step.endswith("}")]
+    expected = [run_of(app)[f"layers.1.attention.{name}"][2, 1, 4] for name in (*TERMS, "scores")]
+    np.testing.assert_allclose(shown[-4:], expected, atol=1e-4)
+    assert sum(shown[-4:-1]) == pytest.approx(shown[-1], abs=1e-9)
+    *parts, whole = maps(app)[:4]
+    np.testing.assert_allclose(sum(parts), whole, atol=1e-4)
+
+
+def test_distances_alone_are_compared_and_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    link = bring(monkeypatch, "Deberta")
+    R = load(str(folder("Deberta"))).network.layers[0].attention.vectors(14)[0].numpy()
+    (drawn,) = maps(open_page("tokens", **link, panel="positions"))
+    np.testing.assert_allclose(drawn, cosine_similarity(R), atol=1e-5)
+    app = open_page("attention", **link)
+    app.button(key="glossary").click().run()
+    assert_fine(app)
+    assert stands(app, "glossary.scores_told_apart") and stands(app, "glossary.embedding_norm_alone")
+    case = Case(pipelines.pipeline(link["model"]), run_of(app), 2, ())
+    assert without_root(case) is None and best_fit(case) is None, "what holds of Q·K alone is not asked of the score"
+
+
+def test_what_distances_add_is_drawn_from_far_before_to_far_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = load(str(folder("T5"))).network.layers[0].attention.distances.weight.numpy()
+    app = open_page("tokens", **bring(monkeypatch, "T5"), head="2", panel="positions")
+    (drawn,) = (numbers(trace["y"]) for trace in chart(app, "distances")["data"] if trace["name"] == "head 2")
+    middle = len(drawn) // 2
+    np.testing.assert_allclose(drawn[[middle, middle - 1, middle + 1]], table[[0, 1, 17], 1])
+
+
+@pytest.mark.parametrize(
+    ("network", "edits", "text"),
+    [
+        ("MPNet", ("embedding.positions~zero", "layers.{l}.attention.relative~zero"), "positions_relative"),
+        ("Deberta", tuple(f"layers.{{l}}.attention.{term}~zero" for term in TERMS[1:]), f"positions_{TERMS[1]}"),
+        ("ModernBert", tuple(f"layers.{{l}}.attention.{x}_rotated~bypass" for x in "QK"), "positions_masked"),
+    ],
+)
+def test_the_laboratory_takes_places_and_distances_away(
+    network: str, edits: tuple[str, ...], text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_page("what_if", **bring(monkeypatch, network), panel="places", edits="~~".join(edits))
+    assert len(app.session_state["choice"].edits) == 2 and not warnings(app)
+    assert ENGLISH[f"what_if.{text}"] in str(charts(app)) + said(app)
+
+
+# -- gates, shared weights, proteins ---------------------------------------------------------------------------------
+
+
+def test_the_loudest_neurons_are_those_whose_product_is_largest(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("feed_forward", **bring(monkeypatch, "ModernBert"), panel="maps", layer="2", token="6")
+    run = run_of(app)
+    fed = run["layers.1.ffn.product"]
+    order = np.argsort(-np.abs(fed[5]), kind="stable")
+    np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["x"]), fed[5, order[:6]], rtol=1e-5)
+    assert figure(app, 1)["layout"]["xaxis"]["title"]["text"] == ENGLISH["feed_forward.axis_product"]
+    values = {"token": run.tokens[5], "neuron": order[0] + 1, "value": written(f"{fed[5, order[0]]:.2f}")}
+    assert ENGLISH["feed_forward.read_best"].format(**values).replace("−", "-") in said(app)
+    np.testing.assert_allclose(numbers(figure(app, 3)["data"][0]["x"]), fed[:, order[0]], rtol=1e-5)
+
+
+def test_of_shared_layers_the_weights_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = sum(weight.numel() for weight in load(str(folder("Albert"))).network.parameters())
+    read = said(open_page("answer", **bring(monkeypatch, "Albert")))
+    assert ENGLISH["shared.some"].format(N=4, sets=2, each=2) in read and f"{counted:,}" in read
+
+
+def test_a_link_that_names_a_reader_of_proteins_alone_means_a_protein(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = at_page("home", lang="en", model=bring(monkeypatch, "Esm")["model"]).run()
+    assert_fine(app)
+    assert app.session_state["choice"].sentence == PROTEINS[0] and not warnings(app)
+    assert tuple(line(app)["examples"]) == PROTEINS
+    assert not [text for text in PROTEINS if "[UNK]" in load(str(folder("Esm")))(text).tokens]
+
+
+# -- answers ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("network", ["label", "labels", "numbers", "tags", "span"])
+def test_an_answer_of_another_kind_is_shown_with_its_own_numbers(network: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("answer", **bring(monkeypatch, network))
+    trace = run_of(app)
+    if network in ("tags", "span"):
+        expected = softmax(trace["tags" if network == "tags" else "bounds"])
+        assert shows(app, expected)
+    else:
+        expected = trace["labels"] if network == "numbers" else sigmoid(trace["labels"])
+        drawn = [numbers(bar["x"]) for bar in figure(app)["data"] if bar["type"] == "bar"]
+        assert any(bar.shape == expected.shape and np.allclose(bar, expected, atol=1e-5) for bar in drawn)
+    assert np.abs(np.asarray(expected) - result(app)).min() < 2e-5
+    assert stands(app, f"judged.purpose_{trace.config.head}")
+    marked = " ".join(text.value for text in app.markdown)
+    if network == "span":
+        start, end = best_span(trace["bounds"], trace.tokens)
+        assert start > trace.tokens.index("[SEP]") and f"**{' '.join(trace.tokens[start : end + 1])}**" in marked
+    if network == "tags":
+        found = sum(guess.best != "O" for guess in trace.answer[1:-1] if trace.tokens[guess.token] != "[SEP]")
+        assert 0 < found < len(trace.tokens) - 3 and marked.count("-background[") == found
+
+
+@pytest.mark.parametrize(
+    ("head", "place"),
+    [("ForSequenceClassification", (1,)), ("ForTokenClassification", (2, 1)), ("ForQuestionAnswering", (1, 2))],
+)
+def test_the_laboratory_measures_and_the_answer_names_who_wrote_one_number_of_any_answer(
+    head: str, place: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = {} if head == "ForQuestionAnswering" else {"num_labels": 3, "problem_type": "multi_label_classification"}
+    network_in(tmp_path, "MPNet", head, odd_settings("MPNet", head, 1) | SMALL | {"num_hidden_layers": 2} | more)
+    (name,) = offer(monkeypatch, tmp_path)
+    sentence, pipeline = "the cat sat on a mat", load(str(tmp_path))
+    chosen = {"output": str(place[0] if head == "ForQuestionAnswering" else place[-1]), "token": "3"}
+    app = open_page("what_if", model=name, s=sentence, panel="heads", **chosen)
+    off = [[head_off(layer, one)] for layer in range(2) for one in range(3)]
+    effect = judged.effects(pipeline, sentence, off, place)
+    assert shows(app, (effect.after - effect.before).reshape(2, 3))
+    assert f"{effect.before:.2f}" in app.metric[0].value.replace("−", "-")
+    answer = open_page("answer", model=name, s=sentence, **chosen)
+    lead = judged.written(pipeline(sentence), place)
+    if head == "ForSequenceClassification":  # tanh stands in between
+        assert lead is None and ENGLISH["judged.bent"][:40] in said(answer)
+    else:
+        assert f"is {lead.value:.2f}" in said(answer)
 
 
 def test_a_sentence_vector_and_its_cosine_are_shown_as_its_makers_make_them(
@@ -87,41 +204,36 @@ def test_a_sentence_vector_and_its_cosine_are_shown_as_its_makers_make_them(
     app = open_page("answer", model=name, s=one, other=two)
     pipeline = load(str(tmp_path))
     u, v = (pipeline.pooled.steps(pipeline(sentence).Z)[-1][1] for sentence in (one, two))
-    assert any(shown.shape == (1, 10) and np.allclose(shown[0], u, atol=1e-6) for shown in maps(app))
-    said = said_on(app)
-    assert f"**{u @ v:.4f}**" in said and "24 → 10" in said
-    changed = open_page("what_if", model=name, s=one, stage="makers")
+    assert shows(app, u[None], atol=1e-6) and f"**{u @ v:.4f}**" in said(app) and "24 → 10" in said(app)
     moved = 1 - moved_by_heads(pipeline, pipeline(one), "makers")
-    assert any(shown.shape == moved.shape and np.allclose(1 - shown, moved, atol=1e-5) for shown in maps(changed))
+    drawn = maps(open_page("what_if", model=name, s=one, stage="makers"))
+    assert any(shown.shape == moved.shape and np.allclose(1 - shown, moved, atol=1e-5) for shown in drawn)
 
 
-@pytest.mark.parametrize("head", ["ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"])
-def test_the_laboratory_measures_and_the_answer_names_who_wrote_one_number_of_any_answer(
-    head: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = odd_settings("MPNet", head, 1) | {"hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2}
-    more = {} if head == "ForQuestionAnswering" else {"num_labels": 3, "problem_type": "multi_label_classification"}
-    network_in(tmp_path, "MPNet", head, settings | more)
-    (name,) = offer(monkeypatch, tmp_path)
-    sentence, pipeline = "the cat sat on a mat", load(str(tmp_path))
-    place = {"ForSequenceClassification": (1,), "ForTokenClassification": (2, 1), "ForQuestionAnswering": (1, 2)}[head]
-    chosen = {"output": str(place[0] if head == "ForQuestionAnswering" else place[-1]), "token": "3"}
-    app = open_page("what_if", model=name, s=sentence, panel="heads", **chosen)
-    off = [[head_off(layer, one)] for layer in range(2) for one in range(3)]
-    effect = judged.effects(pipeline, sentence, off, place)
-    expected = (effect.after - effect.before).reshape(2, 3)
-    assert any(shown.shape == (2, 3) and np.allclose(shown, expected, atol=1e-5) for shown in maps(app))
-    assert f"{effect.before:.2f}" in app.metric[0].value
-    for panel in ("neurons", "inside", "residuals", "tokens", "places", "patching"):
-        assert not open_page("what_if", model=name, s=sentence, panel=panel, **chosen).error
-    said = said_on(open_page("answer", model=name, s=sentence, **chosen))
-    lead = judged.written(pipeline(sentence), place)
-    if head == "ForSequenceClassification":  # tanh stands in between
-        assert lead is None and catalogue("en")["judged.bent"][:40] in said
-    else:
-        assert f"is {lead.value:.2f}".replace("-", "−") in said
+# -- pictures --------------------------------------------------------------------------------------------------------
 
 
-def test_our_own_layers_have_weights_of_their_own() -> None:
-    said = said_on(open_page("layers", panel="path"))
-    assert "sets of weights" not in said and "the same set" not in said and "its own weights" in said
+def test_registers_are_no_seat_of_the_answer_and_their_share_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("attention", **bring(monkeypatch, "registers") | PLACE)
+    (share,) = re.findall(r"The registers get (0\.\d+)", said(app))
+    assert float(share) == pytest.approx(run_of(app)["layers.1.attention.weights"][2, 1, 1:5].sum(), abs=0.006)
+
+
+def test_the_vector_of_a_picture_is_the_answer_and_turns_where_a_head_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    link = bring(monkeypatch, "CLIP")
+    app = open_page("answer", **link)
+    vector = run_of(app)["vector"]
+    assert vector.shape == (12,) and shows(app, vector[None])
+    changed = open_page("what_if", **link, edits="layers.1.attention.heads~zero~head.1")
+    (cosine,) = re.findall(r"unchanged vector: \*\*(-?0\.\d+)", said(changed))
+    other = run_of(changed)["vector"]
+    assert float(cosine) == pytest.approx(cosine_similarity(np.stack([vector, other]))[0, 1], abs=1e-4)
+
+
+def test_a_click_beside_the_picture_means_the_token_that_is_drawn_there() -> None:
+    for side, front in ((4, 0), (4, 1), (4, 5), (2, 5), (3, 3)):
+        tokens = [str(i) for i in range(front + side**2)]
+        drawn = over_drawing(np.zeros((12, 12), np.float32), np.zeros(len(tokens)), tokens, 0, "", front=front)
+        marks = drawn.data[-1]
+        found = [token_at(int(y), int(x), side, front) for x, y in zip(marks["x"], marks["y"], strict=True)]
+        assert found == [*range(len(tokens))]

@@ -6,7 +6,7 @@ import pytest
 from model.fillers import FILLERS, fill_up
 from pages.ui.runs import pipelines
 from pages.ui.text.numbers import decimal
-from tests.pages.opening import assert_fine, charts, numbers, open_page, texts
+from tests.pages.opening import assert_fine, charts, numbers, open_page, said
 
 SENTENCE = "the dog chased the [MASK] ."
 
@@ -27,7 +27,7 @@ def test_fillers_are_added_behind_their_mask_and_without_it(lang: str) -> None:
         assert len(of_fillers) == len(pipeline(SENTENCE).ids) + FILLERS * (way != "alone")
         assert (of_fillers.sum() > 0) == (way == "open")
         np.testing.assert_allclose(of_words + of_fillers, found.rows[number], atol=1e-4)
-        assert decimal(float(found.answers.p[number].max())) in texts(app).replace("\\", "")
+        assert decimal(float(found.answers.p[number].max())) in said(app)
 
 
 def test_a_picture_is_not_filled_up_nor_a_sentence_without_an_answer() -> None:

@@ -7,7 +7,7 @@ from model.edits import Edit
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import catalogue
-from tests.pages.opening import charts, open_page, texts
+from tests.pages.opening import open_page, texts
 
 INK = [sketch.ink(sketch.example(which)) for which in range(10)]
 ATTENTION = "layers.0.attention."
@@ -25,14 +25,13 @@ def test_the_weight_of_the_only_token_is_exactly_1_and_V_passes_as_it_is(which: 
     np.testing.assert_array_equal(trace[ATTENTION + "concat"].ravel(), trace[ATTENTION + "V"].ravel())
 
 
-@pytest.mark.parametrize("place", ["Q", "K", "scores", "scaled"])
-@pytest.mark.parametrize("strength", [0.1, 100.0])
-def test_noise_on_what_makes_the_scores_changes_nothing_at_all(place: str, strength: float) -> None:
+def test_noise_on_what_makes_the_scores_changes_nothing_at_all() -> None:
     pipeline = pipelines.pipeline("flat")
     plain = pipeline(INK[4])
-    noisy = pipeline(INK[4], [Edit(ATTENTION + place, "noise", strength)])
-    assert not np.array_equal(noisy[ATTENTION + place], plain[ATTENTION + place])
-    np.testing.assert_array_equal(noisy["logits"], plain["logits"])
+    for place in ("Q", "K", "scores", "scaled"):
+        noisy = pipeline(INK[4], [Edit(ATTENTION + place, "noise", 100.0)])
+        assert not np.array_equal(noisy[ATTENTION + place], plain[ATTENTION + place])
+        np.testing.assert_array_equal(noisy["logits"], plain["logits"])
 
 
 def test_noise_on_V_does_change_the_answer() -> None:
@@ -43,18 +42,11 @@ def test_noise_on_V_does_change_the_answer() -> None:
 
 @pytest.mark.parametrize(("change", "told"), [("V~zero", True), ("heads~zero", False), ("weights~zero", False)])
 def test_the_value_passes_as_it_is_unless_that_was_changed(change: str, told: bool) -> None:
-    for head in ("", "~head.2"):
+    for head in ("~head.2",):
         app = open_flat(edits=f"{ATTENTION}{change}{head}")
         assert app.session_state["choice"].edits
         assert ("so A V is V again" in texts(app)) == told
         assert (catalogue("en")["change.no_law"] in texts(app)) != told
-
-
-def test_only_the_value_can_be_disturbed() -> None:
-    table = open_flat().dataframe[0].value
-    np.testing.assert_array_equal(table.iloc[:4, 2], 0.0)
-    assert table.iloc[4, 2] > 0
-    np.testing.assert_allclose(table.iloc[:, :2].sum(axis=1), 1, rtol=1e-5)
 
 
 def test_with_a_change_the_test_compares_runs_that_both_have_it() -> None:
@@ -78,10 +70,3 @@ def test_the_same_drawing_opens_in_patches() -> None:
     app.button(key="flat.way").click().run()
     choice = app.session_state["choice"]
     assert (choice.input, choice.drawing) == ("digit", before)
-
-
-@pytest.mark.parametrize("former", ["attention", "stages", "hand", "answer", "beside", "why"])
-@pytest.mark.parametrize("link", [{"input": "sentence"}, {"input": "digit", "lang": "zh"}, {"input": "flat"}])
-def test_it_is_about_flat_whatever_the_input_and_the_former_tab(link: dict[str, str], former: str) -> None:
-    app = open_flat(panel=former, **link)
-    assert [chart["key"] for chart in charts(app)] == ["flat.attention"] and not app.warning

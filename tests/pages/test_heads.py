@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
 from model import Edit, Pipeline
 from model.analysis import head_table, softmax
@@ -18,26 +17,14 @@ from pages.heads.head_patterns import head_patterns
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
-from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
+from tests.pages.opening import chart, charts, figure, numbers, open_page, said, with_network
 
 SENTENCE = "the dog chased the cat ."
 TABS = ("overview", "roles", "contribution", "origins")
-#: What a link said before, and the pictures that it opens now.
-FORMER = {
-    **dict.fromkeys(("all", "hunt", "average", "figures", "scatter"), ("all", "weights")),
-    "role": (),
-    "origins": ("origins",),
-    **dict.fromkeys(("one", "written", "mixed"), ("norms", "needed", "mixed")),
-}
 
 
 def open_part(panel: str, **link: str):
     return open_page("heads", **{"s": SENTENCE, "layer": "2", "head": "3", "panel": panel, **link})
-
-
-def named(app: AppTest, name: str) -> dict:
-    """The figure of this name."""
-    return next(chart["figure"] for chart in charts(app) if chart["key"] == f"heads.{name}")
 
 
 def cells(picture: dict, rows: int, columns: int, n: int) -> np.ndarray:
@@ -56,18 +43,13 @@ def test_every_tile_is_a_head_of_the_trace_and_the_chosen_one_stands_large_besid
     weights = trace.over_layers("attention.weights")
     np.testing.assert_allclose(cells(figure(app), 6, 8, len(trace.tokens)), weights, atol=1 / 254)
     np.testing.assert_array_equal(numbers(figure(app, 1)["data"][0]["z"]), weights[1, 2])
+    assert figure(app)["data"][0]["colorbar"]["ticktext"][-1] == "1", "our heads share one range"
     measures = head_table(weights, trace.tokens, trace.places)
-    said = texts(app).replace("\\", "")
-    assert f"Entropy{measures['entropy'][1, 2]:.2f} of {np.log2(len(trace.tokens)):.2f} bits" in said
-    assert f"Mean distance{measures['distance'][1, 2]:.2f} tokens" in said
+    read = said(app)
+    assert f"Entropy{measures['entropy'][1, 2]:.2f} of {np.log2(len(trace.tokens)):.2f} bits" in read
+    assert f"Mean distance{measures['distance'][1, 2]:.2f} tokens" in read
     length = np.linalg.norm(trace["layers.1.attention.contributions"], axis=-1).mean(axis=1)
-    assert f"Length it writes{length[2]:.2f}" in said
-
-
-@pytest.mark.parametrize(("panel", "pictures"), FORMER.items())
-def test_links_of_before_open_the_nearest_tab_without_a_remark(panel: str, pictures: tuple[str, ...]) -> None:
-    app = open_page("heads", s=SENTENCE, layer="2", head="3", panel=panel)
-    assert [chart["key"] for chart in charts(app)] == [f"heads.{name}" for name in pictures] and not app.warning
+    assert f"Length it writes{length[2]:.2f}" in read
 
 
 def test_of_a_network_without_measured_roles_and_of_one_token_there_are_fewer_tabs() -> None:
@@ -81,8 +63,6 @@ def test_of_a_network_without_measured_roles_and_of_one_token_there_are_fewer_ta
     [
         ("ours", "O", r"\text{head}"),
         ("000", r"\text{MHA}(Z_{l-1})", "Z'"),
-        ("001", r"\text{Output}_{\text{attention}}", r"\text{head}"),
-        ("004", r"\text{AttnOutput}", r"\text{head}"),
     ],
 )
 def test_a_head_has_one_letter_in_the_equations_of_the_page(symbols: str, output: str, head: str) -> None:
@@ -101,13 +81,7 @@ def test_the_tiles_of_a_difference_are_the_changed_run_less_the_original() -> No
     drawn = 2 * cells(figure(app), 6, 8, changed.shape[-1]) - 1
     np.testing.assert_allclose(drawn * apart.max(), changed - original, atol=2 * apart.max() / 254)
     layer, head = np.unravel_index(apart.argmax(), apart.shape)
-    assert f"layer {layer + 1} → head {head + 1} → " in texts(app).replace("\\", "")
-
-
-def test_tiles_that_nothing_changed_are_said_to_be_the_same() -> None:
-    after_attention = Edit("layers.5.ffn.output", "zero")
-    app = open_part("overview", edits=edit_code(after_attention), shown="difference")
-    assert catalogue("en")["change.read_same"] in texts(app)
+    assert f"layer {layer + 1} → head {head + 1} → " in said(app)
 
 
 def test_each_kind_of_head_is_counted_and_the_others_fade() -> None:
@@ -132,43 +106,8 @@ def test_what_the_heads_write_adds_up_to_the_output() -> None:
     np.testing.assert_allclose(total, trace["layers.1.attention.output"], atol=1e-4)
 
 
-def test_of_heads_that_are_all_off_none_writes_most() -> None:
-    app = open_part("contribution", token="4", edits="layers.{l}.attention.heads~zero")
-    assert "no head writes anything" in texts(app) and "writes most" not in texts(app)
-
-
-@pytest.mark.parametrize("stage", ["concat", "output"])
-def test_concat_and_output_are_recorded_and_worked_out(stage: str) -> None:
-    app, trace = open_part("contribution", stage=stage, token="3", component="40"), pipelines.run("text", SENTENCE)
-    drawn = [numbers(one["z"]) for one in named(app, "mixed")["data"] if one["type"] == "heatmap"]
-    for values, key in zip(drawn, ("concat", "output"), strict=True):
-        np.testing.assert_array_equal(values, trace[f"layers.1.attention.{key}"])
-    value = trace[f"layers.1.attention.{stage}"][2, 39]
-    assert float(steps(app)[-1].rsplit("=", 1)[-1]) == pytest.approx(value, abs=2e-5)
-
-
-@pytest.mark.parametrize("kind", ["text", "digits"])
-def test_pre_norm_networks_open_and_add_up(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pipeline = pre_norm(kind)
-    with_network(monkeypatch, pipeline)
-    link = {"input": "digit"} if kind == "digits" else {}
-    for panel in TABS:
-        app = open_part(panel, **link, stage="output", token="2", component="5")
-        if panel == "contribution" and kind == "text":
-            value = pipeline(SENTENCE)["layers.1.attention.output"][1, 4]
-            assert float(steps(app)[-1].rsplit("=", 1)[-1]) == pytest.approx(value, abs=2e-4)
-
-
-@pytest.mark.parametrize("panel", TABS)
-@pytest.mark.parametrize(
-    "link", [{"s": "cat", "lang": "zh"}, {"input": "digit", "head": "1"}, {"input": "flat"}, {"model": "paper"}]
-)
-def test_every_kind_of_input_opens(link: dict[str, str], panel: str) -> None:
-    open_part(panel, **link)
-
-
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_notes_experts_stand_beside_the_heads_that_were_measured_to_do_most_of_it(lang: str) -> None:
+def test_the_notes_experts_stand_beside_the_heads_that_were_measured_to_do_most_of_it() -> None:
+    lang = "zh"
     roles = head_roles()
     assert roles is not None
     near = [
@@ -179,7 +118,7 @@ def test_the_notes_experts_stand_beside_the_heads_that_were_measured_to_do_most_
         if role.name in ("next", "previous")
     ]
     _, layer, head = max(near)
-    rows = texts(open_page("heads", panel="roles", lang=lang)).replace("\\", "").splitlines()
+    rows = said(open_page("heads", panel="roles", lang=lang)).splitlines()
     (row,) = [row for row in rows if catalogue(lang)["roles.expert_distance"] in row]
     assert catalogue(lang)["common.where"].format(layer=layer + 1, head=head + 1) in row
 
@@ -192,20 +131,15 @@ def test_one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_a
     pipeline = pipelines.pipeline("text")
     runs = [softmax(pipeline(HIDDEN, row)["logits"][3]) for row in one_against_all(pipeline.graph, 1)]
     best = int(runs[0].argmax())
-    drawn = named(app, "needed")
+    drawn = chart(app, "needed")
     shown = np.concatenate([numbers(trace["y"]) for trace in drawn["data"]])
     np.testing.assert_allclose(shown, [p[best] for p in runs[1:]], atol=1e-4)
     spared, enough = (sum(int(p.argmax()) == best for p in some) for some in (runs[1:9], runs[9:]))
-    said = texts(app).replace("\\", "")
-    assert f"can be missing, one at a time: {spared} of" in said
-    assert f"Enough alone: {enough}." in said
+    read = said(app)
+    assert f"can be missing, one at a time: {spared} of" in read
+    assert f"Enough alone: {enough}." in read
     word = pipeline.reader.vocabulary[int(runs[3].argmax())]
-    assert word != pipeline.reader.vocabulary[best] and f"Without head 3 it is “{word}”" in said
-
-
-def test_what_stays_without_a_head_is_not_said_to_change() -> None:
-    app = open_page("heads", s=HIDDEN, token="4", layer="2", head="8", panel="contribution")
-    assert "Without head 8 it stays" in texts(app)
+    assert word != pipeline.reader.vocabulary[best] and f"Without head 3 it is “{word}”" in read
 
 
 def test_of_a_network_with_one_head_nothing_is_said_of_several(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,18 +175,7 @@ def test_where_one_head_would_bleach_the_others_each_has_its_own_colours(monkeyp
     assert figure(app)["layout"]["height"] >= 12 * 38  # each tile is seen
     english = catalogue("en")
     assert figure(app)["data"][0]["colorbar"]["ticktext"] == ["0", english["heads.own_end"]]
-    said = texts(app).replace("\\", "")
-    assert f"{largest.min():.2g} to {largest.max():.2g}" in said
+    read = said(app)
+    assert f"{largest.min():.2g} to {largest.max():.2g}" in read
     hovers = figure(app)["data"][1]["text"]
     assert all(f"{value:.2g}" in hover for value, hover in zip(largest.ravel(), hovers, strict=True))
-
-
-@pytest.mark.parametrize("link", [{"s": SENTENCE}, {"input": "digit"}])
-def test_our_own_heads_share_one_range(link: dict[str, str]) -> None:
-    app = open_page("heads", **link)
-    assert figure(app)["data"][0]["colorbar"]["ticktext"][-1] == "1"
-
-
-def test_in_a_presentation_the_tiles_of_many_layers_stay_on_the_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_network(monkeypatch, one_that_stares(12))
-    assert figure(open_page("heads", input="digit", big="1"))["layout"]["height"] <= 460

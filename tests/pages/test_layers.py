@@ -12,22 +12,26 @@ from model.config import PRESETS
 from model.heads import network_for
 from model.loading import load_tokenizer
 from model.pipeline import TextReader
-from pages.layers.trajectories import lengths
 from pages.ui.runs import pipelines
-from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, steps, tables, texts, with_network
+from tests.pages.opening import (
+    chart,
+    charts,
+    figure,
+    numbers,
+    open_page,
+    pre_norm,
+    said,
+    steps,
+    tables,
+    texts,
+    with_network,
+)
 
 SENTENCE = "the dog chased the cat ."
-PANELS = ("lens", "path", "alike", "origin")
 
 
 def open_part(panel: str, **link: str) -> AppTest:
     return open_page("layers", **{"s": SENTENCE, "layer": "2", "panel": panel, **link})
-
-
-def chart(app: AppTest, name: str) -> dict:
-    """The figure of this name."""
-    (found,) = (one["figure"] for one in charts(app) if one["key"] == f"layers.{name}")
-    return found
 
 
 def test_the_path_ends_where_the_last_layer_ends() -> None:
@@ -41,19 +45,9 @@ def test_the_path_ends_where_the_last_layer_ends() -> None:
     assert (np.abs(x[0] - x[-1]) <= apart + 1e-3).all()  # a projection shortens
 
 
-def test_lengths_are_those_of_the_stream_and_of_what_was_added() -> None:
-    app, trace = open_part("path", token="4"), pipelines.run("text", SENTENCE)
-    drawn = np.stack([numbers(line["y"]) for line in chart(app, "norms")["data"]])
-    np.testing.assert_allclose(drawn, lengths(trace)[..., 3], rtol=1e-5)
-    np.testing.assert_allclose(drawn[0], np.linalg.norm(trace.states()[:, 3], axis=-1), rtol=1e-5)
-    for line, key in zip(drawn[1:], ("attention.output", "ffn.output"), strict=True):
-        np.testing.assert_allclose(line[1:], np.linalg.norm(trace.over_layers(key)[:, 3], axis=-1), rtol=1e-5)
-
-
-@pytest.mark.parametrize("part", ["attention", "ffn"])
-def test_of_a_sublayer_that_adds_nothing_no_layer_adds_most(part: str) -> None:
+def test_of_a_sublayer_that_adds_nothing_no_layer_adds_most() -> None:
     assert texts(open_part("path")).count(" adds most in layer ") == 2
-    silent = open_part("path", edits=f"layers.{{l}}.{part}.output~zero")
+    silent = open_part("path", edits="layers.{l}.ffn.output~zero")
     assert texts(silent).count(" adds most in layer ") == 1
 
 
@@ -66,21 +60,20 @@ def test_the_lens_ends_with_the_network_s_own_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sentence", "hidden", "answer", "said"),
+    ("sentence", "hidden", "answer", "read"),
     [
         ("the cat sat on the mat .", 2, "girl", "from layer 6 on. It was so before (after layer 4), and lost the lead"),
-        ("the old man was very tired .", 5, "very", "before (after layer 2, after layer 3, after layer 4), and lost"),
         ("the cat sat on the mat .", 5, "the", "is the first guess from layer 2 on. The"),
     ],
 )
 def test_where_the_answer_led_before_and_lost_the_lead_both_are_said(
-    sentence: str, hidden: int, answer: str, said: str
+    sentence: str, hidden: int, answer: str, read: str
 ) -> None:
     app = open_part("lens", s=sentence, hidden=str(hidden + 1))
     first = [row[0] for row in chart(app, "guess")["data"][0]["text"]]
     assert first[-1] == answer
-    found = texts(app).replace("\\", "")
-    assert f"“{answer}”" in found and said in found, found
+    found = said(app)
+    assert f"“{answer}”" in found and read in found, found
 
 
 def test_similarities_are_the_cosines_of_the_stream_and_the_chosen_pair_is_worked_out() -> None:
@@ -93,8 +86,8 @@ def test_similarities_are_the_cosines_of_the_stream_and_the_chosen_pair_is_worke
     assert not steps(open_part("alike", big="true")), "in a presentation the picture stands alone"
 
 
-@pytest.mark.parametrize("layer", [1, 2])
-def test_the_rollout_is_that_of_the_layer_and_a_share_is_worked_out(layer: int) -> None:
+def test_the_rollout_is_that_of_the_layer_and_a_share_is_worked_out() -> None:
+    layer = 2
     app = open_part("origin", layer=str(layer), token="3", key="5")
     expected = rollout(pipelines.run("text", SENTENCE).over_layers("attention.weights"))[layer - 1]
     np.testing.assert_allclose(numbers(chart(app, "rollout")["data"][0]["z"]), expected, atol=1e-6)
@@ -107,9 +100,9 @@ def test_the_rollout_is_that_of_the_layer_and_a_share_is_worked_out(layer: int) 
 def test_of_words_that_stand_twice_it_says_which() -> None:
     sentence = "the dog saw the cat and the cat saw the dog ."
     names = pipelines.run("text", sentence).tokens
-    for place in (place for place, name in enumerate(names) if name == "the"):
-        said = texts(open_part("origin", s=sentence, token=str(place + 1))).replace("\\", "")
-        assert said.count(f"“the ({place + 1})”") == 2, "of the rollout, and by hand"
+    place = max(place for place, name in enumerate(names) if name == "the")
+    read = said(open_part("origin", s=sentence, token=str(place + 1)))
+    assert read.count(f"“the ({place + 1})”") == 2, "of the rollout, and by hand"
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
@@ -124,21 +117,6 @@ def test_after_the_last_layer_stands_the_output_of_the_encoder(
     np.testing.assert_allclose(drawn, run.Z, atol=1e-5)
     assert ("one more norm" in texts(app)) == norm_first
     assert len(charts(open_part("origin", layer=str(last - 1)))) == 1
-
-
-@pytest.mark.parametrize(("former", "now"), [("lengths", "path"), ("out", "origin"), ("nowhere", "lens")])
-def test_links_to_former_parts_open_the_nearest_one_without_a_remark(former: str, now: str) -> None:
-    app = open_part(former, seen="layers")
-    assert not app.warning and [one["key"] for one in charts(app)] == [one["key"] for one in charts(open_part(now))]
-    assert ("either.layer" in [one.key for one in app.button_group]) == (now == "origin"), "where a layer matters"
-
-
-@pytest.mark.parametrize("panel", PANELS)
-@pytest.mark.parametrize(
-    "link", [{"s": "cat", "lang": "zh"}, {"input": "digit", "layer": "5"}, {"input": "flat"}, {"model": "paper"}]
-)
-def test_every_kind_of_input_opens(link: dict[str, str], panel: str) -> None:
-    open_part(panel, **link)
 
 
 def scaled() -> Pipeline:

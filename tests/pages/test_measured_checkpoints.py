@@ -13,8 +13,8 @@ from pages.ui.sections.roles import role_in_words
 from pages.ui.text import catalogue
 from tests.model.test_checkpoints import theirs
 from tests.model.test_pieces import byte_level, folder_of
-from tests.pages.opening import open_page
-from tests.pages.test_checkpoints import offer, said_on
+from tests.pages.opening import open_page, said
+from tests.pages.test_checkpoints import offer
 
 WORDS = ["the", "dog", "slept", "by", "a", "door"]
 HEADS, RELATIONS = [2, 3, 0, 6, 6, 3], ["det", "nsubj", "root", "case", "det", "obl"]
@@ -56,23 +56,23 @@ def test_a_checkpoint_is_measured_and_shown(
     link = {"model": name, "s": "the dog slept", "layer": "2", "head": "3"}
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     absent = open_page("heads", panel="role", **link)
-    assert catalogue("en")["roles.not_measured_yet"] in said_on(absent)
+    assert catalogue("en")["roles.not_measured_yet"] in said(absent)
     assert f"MODEL={folder}" in absent.code[0].value
     absent = open_page("feed_forward", panel="neuron", neuron="8", **link)
-    assert catalogue("en")["neuron.not_measured_yet"] in said_on(absent)
+    assert catalogue("en")["neuron.not_measured_yet"] in said(absent)
 
     evaluate_others(corpus, folder)
     assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
     roles = tables.head_roles(str(folder))
     assert roles.languages == ("en", "all") and len(list(roles)) == 6
-    said = said_on(open_page("heads", panel="role", **link))
-    assert role_in_words(roles.of(1, 2)) in said
-    assert catalogue("en")["roles.not_measured_yet"] not in said
+    read = said(open_page("heads", panel="role", **link))
+    assert role_in_words(roles.of(1, 2)) in read
+    assert catalogue("en")["roles.not_measured_yet"] not in read
     contexts = tables.neuron_contexts(str(folder), 1, 7)
     trace = load(str(folder))(" ".join(token for token in contexts.top[0].tokens[1:-1]))
     fired = trace["layers.1.ffn.activation"][:, 7]
     assert fired.max() == pytest.approx(contexts.top[0].activation, rel=2e-3, abs=2e-3)
-    assert f"{contexts.top[0].activation:.2f}" in said_on(open_page("feed_forward", panel="neuron", neuron="8", **link))
+    assert f"{contexts.top[0].activation:.2f}" in said(open_page("feed_forward", panel="neuron", neuron="8", **link))
     assert tables.head_roles("text") is not None
 
 
@@ -89,7 +89,7 @@ def test_a_damaged_table_of_a_checkpoint_is_as_good_as_none(corpus: Path, nothin
 
 def test_pieces_are_shown_as_text_and_it_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of(byte_level))
-    said = said_on(open_page("tokens", model=name, s="the unhappy cat <mask>", panel="pieces"))
-    assert all(f"[{piece}]" in said for piece in ("the", "cat", "[MASK]"))
-    assert catalogue("en")["tokens.read_space"].format(space="Ġ").replace("\\", "") in said
-    assert said.count("Ġ") == 1
+    read = said(open_page("tokens", model=name, s="the unhappy cat <mask>", panel="pieces"))
+    assert all(f"[{piece}]" in read for piece in ("the", "cat", "[MASK]"))
+    assert catalogue("en")["tokens.read_space"].format(space="Ġ").replace("\\", "") in read
+    assert read.count("Ġ") == 1

@@ -49,9 +49,9 @@ def titles(sheet: str) -> list[str]:
     return [html.unescape(title).partition(" ")[2] for title in re.findall(r"<h2>(.*?)</h2>", sheet)]
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("name", LESSONS)
-def test_a_sheet_asks_what_is_clear_and_folds_each_answer_away(name: str, lang: str) -> None:
+@pytest.mark.parametrize("place", range(len(LESSONS)), ids=LESSONS)
+def test_a_sheet_asks_what_is_clear_and_folds_each_answer_away(place: int) -> None:
+    name, lang = [*LESSONS][place], tuple(LANGUAGES)[place % 2]
     drawing = {"input": "digit", "ink": sketch.to_code(sketch.example(3))} if LESSONS[name].input == "digit" else {}
     _, sheet, pictures = printed(lang=lang, lesson=name, **drawing)
     words = catalogue(lang)
@@ -85,13 +85,12 @@ def test_open_answers_are_open_on_paper() -> None:
     assert "<details open>" in sheet and "<details>" not in sheet
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_nothing_is_fetched_and_no_markup_of_a_sentence_or_a_teacher_is_markup(lang: str) -> None:
+def test_nothing_is_fetched_and_no_markup_of_a_sentence_or_a_teacher_is_markup() -> None:
     own = Question(OWN, None, "tap", 0.0, 3, own=Own(HOSTILE, HOSTILE, ("<b>a</b>", "b"), answer="<b>a</b>"))
     lesson = lesson_to_code(
         own_lesson([own, replace(QUESTIONS["back"], own=Own(HOSTILE)), QUESTIONS["weights"]], HOSTILE[:80])
     )
-    _, sheet, pictures = printed(lang=lang, lesson=lesson, s=f"<b>he</b> [MASK] to the shop {HOSTILE[:30]}")
+    _, sheet, pictures = printed(lang="zh", lesson=lesson, s=f"<b>he</b> [MASK] to the shop {HOSTILE[:30]}")
     assert "<b>" not in sheet and "<script" not in sheet and "onerror=x>" not in sheet
     assert set(re.findall('src="(.*?)"', sheet)) == {f"picture:{key}" for key in pictures}
     assert not re.search(r"<(script|link|iframe)|url\(|@import", sheet)

@@ -1,12 +1,10 @@
 """Answer at another temperature: the bars are softmax(logits / τ), and at 1 they are the network's own answer."""
 
 import numpy as np
-import pytest
 
 from model import load
 from pages.ui.text.numbers import decimal
-from tests.pages.opening import charts, numbers, open_page
-from tests.pages.test_who_wrote import chart, said
+from tests.pages.opening import chart, charts, numbers, open_page, said
 
 WORDS = {"s": "the cat sat on the mat .", "hidden": "4"}
 
@@ -16,8 +14,8 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return shares / shares.sum()
 
 
-@pytest.mark.parametrize("tau", [2, 30])
-def test_bars_are_the_softmax_of_the_logits_over_tau(tau: int) -> None:
+def test_bars_are_the_softmax_of_the_logits_over_tau() -> None:
+    tau = 30
     app = open_page("answer", **WORDS, tau=str(tau))
     pipeline = load("text")
     ids = pipeline.reader.hide(pipeline.reader.read(WORDS["s"]).ids, (3,))
@@ -31,9 +29,8 @@ def test_bars_are_the_softmax_of_the_logits_over_tau(tau: int) -> None:
     assert f"{many} of 12,000 get 1% or more instead of {few}" in said(app)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_drawing_has_classes_and_its_slider_is_in_the_link(language: str) -> None:
-    app = open_page("answer", input="digit", lang=language, tau="5", panel="temperature")  # once a part of its own
+def test_a_drawing_has_classes_and_its_slider_is_in_the_link() -> None:
+    app = open_page("answer", input="digit", lang="zh", tau="5", panel="temperature")  # once a part of its own
     assert len(np.ravel(numbers(chart(app, "temperature")["data"][0]["x"]))) == 10
     app.slider(key="answer.tau").set_value(2.5).run()
     assert app.session_state["choice"].tau == 25

@@ -1,6 +1,5 @@
 """The Translation page: each step is a row of the run that wrote it, and whatever is changed is changed for real."""
 
-import io
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,11 +16,9 @@ from model.search import score
 from model.tables import head_roles
 from model.translator import Task, Translator
 from pages.translation.decoder import BLOCKS, quantities_of
-from pages.translation.page import PARTS
 from pages.translation.search import greedy_or_beam
 from pages.translation.writing import likelihood
-from pages.ui import page
-from pages.ui.frame import exports, line
+from pages.ui.frame import line
 from pages.ui.runs import pipelines
 from pages.ui.state.choice import Choice
 from pages.ui.state.link_values import edit_code
@@ -29,7 +26,7 @@ from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.text.numbers import percent
 from tests.model.test_checkpoints import MINILM
 from tests.networks import untrained_translator
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, texts, turn_to, write
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, said, turn_to, warnings, write
 from tests.pages.test_checkpoints import offer
 
 ENGLISH, CHINESE = "the dog chased the cat .", "我爱你。"
@@ -45,17 +42,12 @@ def run_of(s: str = ENGLISH, edits: tuple[Edit, ...] = (), **task):
     return pipelines.run("translation", Task(s, **task), edits)
 
 
-def said(app: AppTest) -> str:
-    return texts(app).replace("\\", "")
-
-
 def hovers(app: AppTest, which: int = 0) -> list[str]:
     """What stands over the marks of a picture."""
     return next(trace["text"] for trace in figure(app, which)["data"] if trace.get("hovertemplate"))
 
 
-@pytest.mark.parametrize("source", [ENGLISH, CHINESE, "我 love 你 ."])
-@pytest.mark.parametrize("step", [0, 2])
+@pytest.mark.parametrize(("source", "step"), [(ENGLISH, 0), (CHINESE, 2), ("我 love 你 .", 2)])
 def test_a_step_shows_its_row_of_the_run(source: str, step: int) -> None:
     trace, app = run_of(source), opened(source, step=str(step + 1))
     p = softmax(trace["logits"][step])
@@ -86,19 +78,6 @@ def test_the_step_looked_at_first_is_one_that_sees_its_source(source: str, word:
     assert f"“{word}” in the source" in said(app)
 
 
-@pytest.mark.parametrize(
-    ("link", "told"),
-    [
-        ({"step": "1"}, "“[ZH]” names the target language"),
-        ({"step": "6"}, "[SEP] ends it"),
-        ({"step": "1", "forced": "661"}, "“吓” has rank"),
-        ({"s": ".", "step": "1"}, "Beam search compares whole beginnings"),
-    ],
-)
-def test_signs_and_reasons_are_explained_where_they_stand(link: dict[str, str], told: str) -> None:
-    assert told in said(opened(**link))
-
-
 def test_moving_the_slider_runs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(step="1")
     first = hovers(app)
@@ -113,26 +92,6 @@ def test_moving_the_slider_runs_no_network(monkeypatch: pytest.MonkeyPatch) -> N
         assert_fine(app)
         assert app.session_state["at"]["step"] == step
     assert hovers(app) != first
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("panel", PARTS)
-def test_every_tab_opens_in_both_directions(panel: str, language: str) -> None:
-    source = ENGLISH if language == "en" else CHINESE
-    app = opened(source, lang=language, panel=panel)
-    assert run_of(source).translation in said(app) and charts(app)
-
-
-def test_a_link_to_the_former_tab_of_changes_opens_the_inside_of_the_changed_run() -> None:
-    edits = edit_code(CHANGES[0])
-    for link in ({"panel": "changes"}, {"panel": "inside", "block": "changes"}):
-        app = opened(**link, edits=edits)
-        assert not app.warning and charts(app) == charts(opened(panel="inside", block="cross", edits=edits))
-
-
-def test_it_is_said_that_hidden_words_are_read() -> None:
-    hides = catalogue("en")["translation.all_read"]
-    assert hides in said(opened(hidden="3")) and hides not in said(opened())
 
 
 def test_the_reader_may_ask_for_either_language() -> None:
@@ -154,7 +113,7 @@ def test_the_tree_holds_every_candidate_and_the_table_every_sentence() -> None:
     for node, hover in zip(trace.search.nodes, marks["text"], strict=True):
         assert f"log P {node.log_probability:.2f}".replace("-", "−") in hover
     for one in (trace.greedy, *trace.beams):
-        assert f"| {one.text} | {one.log_probability:.2f}".replace("-", "−") in said(app).replace("**", "")
+        assert f"| {one.text} | {one.log_probability:.2f}" in said(app).replace("**", "")
 
 
 def test_of_a_long_tree_it_is_said_which_steps_are_drawn() -> None:
@@ -181,7 +140,7 @@ def test_what_the_beam_was_good_for(greedy: tuple[float, int], best: tuple[float
     assert told in greedy_or_beam(view).replace("\\", "")
 
 
-@pytest.mark.parametrize("beam", [0, 2, 4])
+@pytest.mark.parametrize("beam", [0, 2])
 def test_attention_is_that_of_the_translation_on_screen(beam: int) -> None:
     found = run_of(SEVERAL)
     written = (found.greedy, *found.beams)[beam]
@@ -213,47 +172,12 @@ def test_every_quantity_of_the_decoder_is_in_some_part(trace) -> None:
     assert shown == {key for key in trace if key.startswith("decoder.") or key == "logits"}
 
 
-@pytest.mark.parametrize(
-    ("block", "stage", "key"),
-    [
-        ("embedding", "sum", "decoder.embedding.sum"),
-        ("attention", "weights", "decoder.layers.2.attention.weights"),
-        ("attention", "add_1", "decoder.layers.2.add_1"),
-        ("cross", "K", "decoder.layers.2.cross.K"),
-        ("cross", "heads", "decoder.layers.2.cross.heads"),
-        ("cross", "output", "decoder.layers.2.cross.output"),
-        ("ffn", "activation", "decoder.layers.2.ffn.activation"),
-        ("ffn", "norm_3", "decoder.layers.2.norm_3"),
-        ("next", "logits", "logits"),
-    ],
-)
-def test_the_arithmetic_comes_out_as_recorded(block: str, stage: str, key: str) -> None:
-    app = opened(panel="inside", block=block, stage=stage, step="4", component="7", part="3", neuron="11", token="3")
-    trace = run_of()
-    if block == "next":
-        recorded = trace[key][3, trace.written_ids[3]]
-    else:
-        place = {"target": 3, "query": 3, "token": 2, "key": 2, "head": 4, "d_k": 2, "d_model": 6, "d_ff": 10}
-        if stage == "weights":  # which key is looked at was not chosen
-            place["key"] = app_cell(app)
-        recorded = trace[key][tuple(place[axis] for axis in trace.axes(key))]
-        picture = numbers(figure(app)["data"][0]["z"])
-        np.testing.assert_array_equal(picture, trace[key][4] if trace[key].ndim == 3 else trace[key])
-    assert f"recorded {recorded:.4f}.".replace("-", "−") in said(app)
-    assert result(app) == pytest.approx(float(recorded), rel=1e-3, abs=2e-5)
-
-
-def app_cell(app: AppTest) -> int:
-    """The column that is outlined in the first picture."""
-    return round(figure(app)["layout"]["shapes"][-1]["x0"] + 0.5)
-
-
 # -- alignment -----------------------------------------------------------------------------------------------------
 
 
 def test_an_alignment_is_claimed_only_where_it_was_measured() -> None:
     roles = head_roles("translation")
-    for layer, head in ((3, 5), (1, 2), (2, 1)):
+    for layer, head in ((3, 5), (1, 2)):
         role = roles.at(f"decoder.layers.{layer - 1}.cross", head - 1)
         told = said(opened(panel="alignment", layer=str(layer), head=str(head)))
         assert ("does not point at aligned words" in told) == (not role.name.startswith("aligned"))
@@ -263,37 +187,6 @@ def test_an_alignment_is_claimed_only_where_it_was_measured() -> None:
 
 # -- changes -------------------------------------------------------------------------------------------------------
 
-CHANGES = [
-    Edit("decoder.layers.2.cross.heads", "zero", head=4),
-    Edit("decoder.layers.{l}.cross.output", "zero"),
-    Edit("decoder.layers.{l}.attention.masked", "unmasked"),
-    Edit("embedding.sum", "remove", token=2),
-    Edit("decoder.layers.2.cross.scaled", "set", 1e4, head=4, looked_at=2),
-    Edit("decoder.layers.{l}.cross.scaled", "set", 1e4, looked_at=2),
-]
-
-
-def test_without_the_mask_a_row_sees_what_comes_later() -> None:
-    ids = run_of().beams[0].ids
-    weights = run_of(edits=(CHANGES[2],), written=ids)["decoder.layers.0.attention.weights"]
-    later = np.triu(weights, 1).sum(-1)[:, :-1]
-    assert (later > 0).all()
-    other = (*ids[:-2], 77, ids[-1])
-    masked = [run_of(written=some)["logits"][0] for some in (ids, other)]
-    leaking = [run_of(edits=(CHANGES[2],), written=some)["logits"][0] for some in (ids, other)]
-    np.testing.assert_array_equal(*masked)
-    assert not np.allclose(*leaking)
-
-
-def test_a_difference_is_that_of_the_same_words() -> None:
-    edit = CHANGES[0]
-    app = opened(panel="inside", block="cross", stage="weights", shown="difference", edits=edit_code(edit), layer="3")
-    changed = run_of(edits=(edit,))
-    plain = run_of(written=changed.beams[0].ids)
-    assert changed["decoder.layers.2.cross.weights"].shape == plain["decoder.layers.2.cross.weights"].shape
-    difference = changed["decoder.layers.2.cross.weights"][4] - plain["decoder.layers.2.cross.weights"][4]
-    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), difference, atol=1e-7)
-
 
 def test_a_change_at_a_step_that_a_shorter_translation_has_not_is_left_out() -> None:
     sentence = "the animal did not cross the street because it was too tired ."
@@ -302,22 +195,21 @@ def test_a_change_at_a_step_that_a_shorter_translation_has_not_is_left_out() -> 
     changed = run_of(sentence, edits=(last,))
     shorter = next(b for b, beam in enumerate(changed.beams) if len(beam.ids) < length)
     app = opened(sentence, beam=str(shorter + 1), edits=edit_code(last))
-    assert [warning.value for warning in app.warning] == [catalogue("en")["error.edits"]]
-
-
-def test_changes_of_the_decoder_wait_while_another_page_is_open() -> None:
-    app = open_page("attention", s=ENGLISH, edits=edit_code(CHANGES[0]))
-    assert not app.warning and app.session_state["choice"].edits == (CHANGES[0],)
+    assert warnings(app) == [catalogue("en")["error.edits"]]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_another_page_names_waiting_changes_of_the_decoder_in_words(language: str) -> None:
     both = (
-        *CHANGES[:5],
+        Edit("decoder.layers.2.cross.heads", "zero", head=4),
+        Edit("decoder.layers.{l}.attention.masked", "unmasked"),
+        Edit("embedding.sum", "remove", token=2),
+        Edit("decoder.layers.2.cross.scaled", "set", 1e4, head=4, looked_at=2),
         Edit("layers.2.attention.heads", "zero", head=4),
         Edit("decoder.layers.0.cross.output", "zero"),
     )
     app = open_page("attention", s=ENGLISH, lang=language, edits="~~".join(map(edit_code, both)))
+    assert not app.warning
     labels = [
         button.label.replace("\\", "") for button in app.button if str(button.key).startswith("change.") and button.icon
     ]
@@ -337,15 +229,10 @@ def test_another_page_names_waiting_changes_of_the_decoder_in_words(language: st
     [
         {"step": "99", "layer": "6", "head": "8", "token": "60", "key": "60"},
         {"forced": "999999"},
-        {"forced": "3.3.3"},
         {"forced": ".".join(["77"] * 80)},
         {"beam": "4", "forced": "77", "panel": "search"},
-        {"panel": "inside", "block": "nothing", "stage": "nothing"},
         {"panel": "inside", "block": "ffn", "stage": "Q"},
-        {"panel": "nothing"},
-        {"edits": "decoder.layers.9.norm_1~zero"},
         {"edits": "decoder.layers.0.cross.weights~zero~looked_at.60"},
-        {"model": "paper"},
     ],
 )
 def test_a_link_to_nowhere_opens_what_is_near(link: dict[str, str]) -> None:
@@ -354,8 +241,9 @@ def test_a_link_to_nowhere_opens_what_is_near(link: dict[str, str]) -> None:
 
 
 def test_a_long_sentence_is_cut_and_it_is_said() -> None:
-    app = opened("the cat runs " * 30)
+    app = opened("从前有一座山，山上有一座庙，庙里有个老和尚在讲故事，" * 9)
     assert any("64" in note.value for note in app.info) and charts(app)
+    assert "从前有一座山，山上有一座庙，庙里有个老和尚" in said(app), "without spaces"
 
 
 @pytest.mark.parametrize("last", ["[SEP]", "dog", "[UNK]"])
@@ -365,16 +253,10 @@ def test_a_translation_without_an_end_is_said_to_break_off(last: str) -> None:
     assert ("after 2 pieces" in told, "[UNK]:" in told) == (last != "[SEP]", last == "[UNK]")
 
 
-def test_a_chinese_sentence_that_is_cut_has_no_spaces() -> None:
-    sentence = "从前有一座山，山上有一座庙，庙里有个老和尚在讲故事，" * 3
-    assert sentence[:60] in said(opened(sentence))
-
-
-@pytest.mark.parametrize(("typed", "reason"), [("", "empty"), ("שלום", "unknown_only")])
-def test_what_cannot_be_read_gets_one_sentence_and_the_last_translation_stays(typed: str, reason: str) -> None:
-    app = write(opened(CHINESE), typed)
+def test_what_cannot_be_read_gets_one_sentence_and_the_last_translation_stays() -> None:
+    app = write(opened(CHINESE), "שלום")
     assert_fine(app)
-    assert [warning.value for warning in app.warning] == [catalogue("en")[f"error.input_{reason}"]]
+    assert warnings(app) == [catalogue("en")["error.input_unknown_only"]]
     assert run_of(CHINESE).translation in said(app)
 
 
@@ -422,9 +304,7 @@ def test_without_the_changes_the_sentence_is_translated_as_it_was_typed(monkeypa
         assert run_of(sentence, (off,)).translation in said(app)  # of both runs the same words are shown
 
 
-@pytest.mark.parametrize(
-    ("source", "forced"), [(ENGLISH, ()), (ENGLISH, (661,)), (CHINESE, ()), ("qwx zzt blorp .", ())]
-)
+@pytest.mark.parametrize(("source", "forced"), [(ENGLISH, (661,)), ("qwx zzt blorp .", ())])
 def test_the_page_says_how_likely_the_model_found_what_it_wrote_itself(source: str, forced: tuple[int, ...]) -> None:
     own = run_of(source, forced=forced).beams[0].steps[len(forced) :]
     app = opened(source, forced=".".join(map(str, forced))) if forced else opened(source)
@@ -443,26 +323,11 @@ def test_the_other_sentence_is_translated_by_the_network_that_nobody_changed() -
     assert f"**{run_of(SEVERAL).translation}**" in said(app)
 
 
-def test_the_glossary_lists_the_decoders_symbols(monkeypatch: pytest.MonkeyPatch) -> None:
-    explained = []
-    monkeypatch.setattr(page, "open_glossary", explained.append)
-    opened().button(key="glossary").click().run()
-    assert [trace.graph.decoder is not None for trace in explained[-1:]] == [True]
-
-
-def test_the_npz_holds_the_translation_on_screen() -> None:
-    found = run_of(SEVERAL)
-    saved = np.load(io.BytesIO(exports.npz(run_of(SEVERAL, written=found.greedy.ids))))
-    assert saved["target_tokens"].tolist() == ["[ZH]", *found.greedy.tokens[:-1]]
-    assert len(saved["decoder.layers.0.cross.weights"][0]) == len(found.greedy.tokens)
-
-
 MASK = {"panel": "inside", "block": "attention", "stage": "masked"}
 
 
-@pytest.mark.parametrize("step", [1, 3])
-def test_what_would_leak_without_the_mask_is_what_a_head_without_it_takes(step: int) -> None:
-    app = opened(**MASK, step=str(step))
+def test_what_would_leak_without_the_mask_is_what_a_head_without_it_takes() -> None:
+    app, step = opened(**MASK, step="3"), 3
     run = run_of(written=run_of().beams[0].ids)
     edit = Edit("decoder.layers.2.attention.masked", "unmasked", head=4)
     free = run_of(edits=(edit,), written=run_of().beams[0].ids)["decoder.layers.2.attention.weights"][4, step - 1]
@@ -473,8 +338,5 @@ def test_what_would_leak_without_the_mask_is_what_a_head_without_it_takes(step: 
     assert f"would take {percent(float(free[step:].sum()))} from later pieces" in said(app)
     assert f", {percent(float(free[step]))} from “{run.written[step - 1]}” itself" in said(app)
     assert run.target_tokens[step] == run.written[step - 1]  # so it is the piece to be guessed
-
-
-def test_at_the_last_step_nothing_is_said_to_leak() -> None:
-    app = opened(**MASK, step=str(len(run_of().beams[0].ids)))
-    assert "would take" not in said(app) and "translation.leak" not in [chart["key"] for chart in charts(app)]
+    last = opened(**MASK, step=str(len(run_of().beams[0].ids)))
+    assert "would take" not in said(last) and "translation.leak" not in [chart["key"] for chart in charts(last)]

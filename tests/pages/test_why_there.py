@@ -6,30 +6,19 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import Edit, Trace
+from model import Edit
 from model.analysis import placed
 from model.sources import BIAS, DISTANCE, EDIT, of_attention
 from pages.attention import why_there
 from pages.ui.frame.contents import PAGES
-from pages.ui.runs import pipelines
 from pages.ui.sections.sources import kind_of, layer_of, way_to
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
 from tests.networks import ALL, TRANSLATORS, trace_of
-from tests.pages.opening import charts, numbers, open_page, pre_norm, steps, texts, with_network
+from tests.pages.opening import chart, charts, numbers, open_page, pre_norm, run_of, said, steps, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
 LINK = {"s": SENTENCE, "layer": "3", "head": "2", "token": "4", "key": "6", "why": "1"}
-
-
-def chart(app: AppTest, name: str) -> dict:
-    (found,) = [one["figure"] for one in charts(app) if one["key"].endswith(f".{name}")]
-    return found
-
-
-def run_of(app: AppTest) -> Trace:
-    choice = app.session_state["choice"]
-    return pipelines.run(choice.pipeline, choice.subject, choice.edits)
 
 
 def bars(app: AppTest) -> tuple[list[str], np.ndarray]:
@@ -46,22 +35,21 @@ def is_the_score(app: AppTest, score: float) -> None:
     np.testing.assert_allclose(values, written, atol=0.006)
 
 
-@pytest.mark.parametrize("stage", ["scaled", "weights"])
-@pytest.mark.parametrize("layer", ["1", "3", "6"])
+@pytest.mark.parametrize(("stage", "layer"), [("scaled", "1"), ("weights", "3"), ("scaled", "6")])
 def test_the_bars_add_up_to_the_scaled_score_that_the_run_recorded(stage: str, layer: str) -> None:
     app = open_page("attention", **LINK | {"stage": stage, "layer": layer})
     score = run_of(app)[f"layers.{int(layer) - 1}.attention.scaled"][1, 3, 5]
     is_the_score(app, score)
-    said = texts(app).replace("\\", "")
-    assert re.search(f"scaled score of .* is {score:.2f}".replace("-", "−"), said) and not steps(app)
+    read = said(app)
+    assert re.search(f"scaled score of .* is {score:.2f}", read) and not steps(app)
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_beside_the_map_of_scores_no_other_number_is_called_a_score(language: str) -> None:
+def test_beside_the_map_of_scores_no_other_number_is_called_a_score() -> None:
     """The sources add up to S / √d_k; beside the map of S there is the arithmetic of S."""
-    app = open_page("attention", **LINK | {"stage": "scores", "lang": language})
+    app = open_page("attention", **LINK | {"stage": "scores"})
     assert steps(app) and not [one for one in charts(app) if "why_there" in one["key"]]
-    assert catalogue(language)["why.score_scaled"] == catalogue(language)["attention.scaled"].rstrip("s").lower()
+    for language in ("en", "zh"):
+        assert catalogue(language)["why.score_scaled"] == catalogue(language)["attention.scaled"].rstrip("s").lower()
 
 
 def test_the_largest_parts_have_bars_of_their_own_and_the_others_one_together() -> None:
@@ -140,7 +128,7 @@ def test_without_a_part_the_weights_are_those_of_the_rest() -> None:
     row = trace["layers.2.attention.scaled"][6, 3] - scores.parts[:, part, 3].sum(0)
     weight = np.exp(row)[5] / np.exp(row).sum()
     now = trace["layers.2.attention.weights"][6, 3, 5]
-    assert f"would get {weight:.0%} instead of {now:.0%}" in texts(app).replace("\\", "")
+    assert f"would get {weight:.0%} instead of {now:.0%}" in said(app)
 
 
 def test_where_positions_alone_or_words_alone_would_look_is_said_of_heads_in_which_they_count() -> None:
@@ -150,7 +138,7 @@ def test_where_positions_alone_or_words_alone_would_look_is_said_of_heads_in_whi
         "hidden": "none",
         "layer": "2",
     }
-    for head, source, said, other in (
+    for head, source, read, other in (
         ("3", "embedding.positions", "Position against position", "Word against word"),
         ("4", "embedding.tokens", "Word against word", "Position against position"),
     ):
@@ -158,7 +146,7 @@ def test_where_positions_alone_or_words_alone_would_look_is_said_of_heads_in_whi
         scores = of_attention(run_of(app), run_of(app).graph.sublayers(1)[0], int(head) - 1)
         place = scores.of_keys.index(source)
         best = placed(run_of(app).tokens)[scores.parts[place, place, 3].argmax()]
-        assert f"{said} alone would attend most to “{best}”" in texts(app).replace("\\", "")
+        assert f"{read} alone would attend most to “{best}”" in said(app)
         assert (other in texts(app)) == (
             scores.shares(np.ones(scores.parts.shape[2:], bool))[1 - place, 1 - place] >= 0.05
         )

@@ -178,3 +178,10 @@ def test_no_other_file_imports_what_is_private() -> None:
             r"^\s*(?:from|import) ((?:streamlit|uvicorn)\.[\w.]+)", source.read_text("utf-8"), re.MULTILINE
         )
         assert source.stem == "streamlit_private" or not set(found) - set(public), source
+
+
+def test_no_style_asks_for_a_colour_that_only_components_are_told() -> None:
+    rules = re.sub(r"/\*.*?\*/", "", assets.STYLE.read_text("utf-8"), flags=re.DOTALL).split("}")
+    asking = [rule.partition("{")[0].strip() for rule in rules if "var(--st-" in rule]
+    ours = (".navbar ", ".lit ", ".sentence", ".chart, .arithmetic", ".facts ")
+    assert asking and all(selector.startswith(ours) for selector in asking)

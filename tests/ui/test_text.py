@@ -5,7 +5,7 @@ import re
 import pytest
 import streamlit as st
 
-from pages.ui.text import LANGUAGES, SYMBOL, catalogue, joined, plain, t, unmarked
+from pages.ui.text import LANGUAGES, SYMBOL, catalogue, joined, literal, plain, t, unmarked
 from pages.ui.text.numbers import percent, written
 
 #: What a Chinese teacher would not say, and why not in this catalogue.
@@ -159,3 +159,29 @@ def test_chinese_sentences_stand_behind_each_other_without_a_space() -> None:
 def test_between_the_marks_of_code_nothing_is_escaped() -> None:
     said = t("error.checkpoint_setting", folder="a`_b", setting="problem_type", value="x*y")
     assert "`problem_type`" in said and "`a'_b`" in said and "`x*y`" in said
+
+
+def test_both_catalogues_have_the_same_keys_and_placeholders() -> None:
+    english, chinese = map(catalogue, LANGUAGES)
+    assert english.keys() == chinese.keys()
+    for key in english:
+        places = [sorted(set(re.findall(r"\{(\w+)\}", text))) for text in (english[key], chinese[key])]
+        assert places[0] == places[1], key
+        assert english[key].strip() and chinese[key].strip(), key
+
+
+def test_bold_chinese_is_bold() -> None:
+    # Markdown does not close ** between a full-width stop and a character: the stop belongs outside.
+    for key, text in catalogue("zh").items():
+        parts = text.split("**")
+        assert len(parts) % 2, key
+        for bold, after in zip(parts[1::2], parts[2::2], strict=True):
+            assert not (re.search(r"[。，：；？！）”]$", bold) and re.match(r"\w", after)), key
+
+
+def test_literal_escapes_every_sign_that_markdown_reads() -> None:
+    assert literal("<b>$x$`y`:z:[w](v)*u*") == r"\<b\>\$x\$\`y\`\:z\:\[w\]\(v\)\*u\*"
+    assert literal("it 我 é 5") == "it 我 é 5"
+    assert literal("7 @ 50 : 2 // 3, wwww") == r"7 \@ 50 \: 2 \/\/ 3\, wwww"
+    for address in ("www.evil.example", "https://evil.example", "a@evil.example"):  # Markdown sees links in words
+        assert literal(address).count("\u200b") == 1

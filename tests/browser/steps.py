@@ -1,0 +1,236 @@
+"""What journeys share: small steps of a visitor, and what they ask a page."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, WebSocketRoute, expect
+
+from pages.ui.frame.contents import PAGES
+from pages.ui.text import catalogue
+
+SENTENCE = "she gave the dog a book ."
+
+
+FIRST = "lang=en&layer=1&head=1"  # else a visitor begins at a head that was measured
+
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "locale": "en-US"}
+
+
+# Pages scroll down, never sideways: no part of the frame is wider than the screen. (A wide table scrolls in its box.)
+WIDEST = """() => Math.max(document.documentElement.scrollWidth - innerWidth,
+    ...['stMain', 'stMainBlockContainer'].map(id => document.querySelector(`[data-testid=${id}]`))
+        .map(part => part.scrollWidth - part.clientWidth))"""
+
+
+# Where the middle of a cell of the picture lies on the screen.
+MIDDLE = """(chart, [row, column]) => {
+    const {_fullLayout: {xaxis, yaxis}} = chart, {left, top} = chart.getBoundingClientRect();
+    return [left + xaxis._offset + xaxis.l2p(column), top + yaxis._offset + yaxis.l2p(row)];
+}"""
+
+
+def settle(page: Page) -> None:
+    """Wait until the server has answered: the script has run, nothing on the page is of an earlier run, and in the
+    place of each chart there is one.
+    """
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    expect(page.locator("[data-stale=true]")).to_have_count(0)
+    expect(page.locator(".chart:not([role])")).to_have_count(0)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    expect(page.get_by_test_id("stAlertContentError")).to_have_count(0)
+
+
+def title(page: Page, name: str, language: str = "en") -> None:
+    """Wait for the page called `name`."""
+    here = page.locator(".navbar [aria-current]")
+    expect(here).to_have_text(catalogue(language)[f"{name}.{'title' if name == 'home' else 'short'}"])
+    page.wait_for_url(lambda url: urlsplit(url).path.strip("/").rpartition("/")[2] == ("" if name == "home" else name))
+    settle(page)
+
+
+def words_of(sentence: str) -> list[str]:
+    """A sentence's words as the line on top shows them: Chinese signs one by one."""
+    return re.findall(r"[\u3001-\u9fff\uff01-\uffef]|[^\s\u3001-\u9fff\uff01-\uffef]+", sentence)
+
+
+def expect_sentence(page: Page, sentence: str) -> None:
+    """The line on top shows it, as read."""
+    expect(page.locator(".sentence .chip")).to_have_text(words_of(sentence))
+
+
+def sentence_field(page: Page) -> Locator:
+    """The field in which the sentence is typed, opened if it is not."""
+    field = page.locator(".sentence input")
+    if not field.count():
+        page.locator(".sentence .type").click()
+    return field
+
+
+def place(page: Page, name: str, number: int) -> Locator:
+    """The button of a layer or a head, above the picture."""
+    return page.locator(f".st-key-either-{name}").get_by_role("radio", name=str(number), exact=True)
+
+
+def open_settings(page: Page) -> None:
+    page.locator(".navbar .settings").click()
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+
+
+def write(page: Page, sentence: str) -> None:
+    sentence_field(page).fill(sentence)
+    sentence_field(page).press("Enter")
+    page.wait_for_url(lambda url: asked(url).get("s") == sentence)
+    settle(page)
+
+
+def choose(page: Page, layer: int, head: int) -> None:
+    for name, value in (("layer", layer), ("head", head)):
+        place(page, name, value).click()
+        page.wait_for_url(lambda url, name=name, value=value: asked(url).get(name) == str(value))
+    settle(page)
+
+
+def link_to(page: Page, name: str) -> Locator:
+    """The link in the map to a page. Where it stands behind a button, on a phone or in a menu, that is pressed."""
+    link = page.locator(f'.navbar a[href*="/{next(row.path for row in PAGES if row.name == name)}?"]')
+    link.wait_for(state="attached")
+    if not link.is_visible():
+        page.locator(".navbar .menu:visible").last.click()
+    return link
+
+
+def walk_to(page: Page, name: str, language: str = "en") -> None:
+    link_to(page, name).click()
+    title(page, name, language)
+
+
+def press(page: Page, box: dict[str, float], pause: int) -> None:
+    """Click with so many milliseconds between down and up: a person takes about 100, a machine none."""
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    if pause:
+        page.wait_for_timeout(pause)
+    page.mouse.up()
+
+
+def asked(url: str) -> dict[str, str]:
+    """The query of a URL."""
+    return {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
+
+
+def path_and_sentence(url: str) -> tuple[str, str | None]:
+    return urlsplit(url).path.strip("/"), asked(url).get("s")
+
+
+def expect_choice(page: Page, sentence: str, layer: int, head: int) -> None:
+    """The page and the link both say so."""
+    expect_sentence(page, sentence)
+    expect(place(page, "layer", layer)).to_be_checked()
+    expect(place(page, "head", head)).to_be_checked()
+    page.wait_for_url(
+        lambda url: [asked(url).get(name) for name in ("s", "layer", "head")] == [sentence, str(layer), str(head)]
+    )
+
+
+def expect_heatmap(page: Page) -> None:
+    expect(page.locator(".heatmaplayer image").first).to_be_visible()
+
+
+def main_text(page: Page) -> str:
+    return " ".join(page.get_by_test_id("stMain").inner_text().split())
+
+
+class SlowLine:
+    """The line between a page and its server. Once slow, it keeps what either says until it is let through."""
+
+    def __init__(self, page: Page) -> None:
+        self.slow, self._to_page, self._to_server = False, [], []
+        page.route_web_socket(re.compile("_stcore/stream"), self._connect)
+
+    def _connect(self, page: WebSocketRoute) -> None:
+        self._page, self._server = page, page.connect_to_server()
+        self._page.on_message(lambda said: self._to_server.append(said) if self.slow else self._server.send(said))
+        self._server.on_message(lambda said: self._to_page.append(said) if self.slow else self._page.send(said))
+
+    def let_the_server_hear(self) -> None:
+        while self._to_server:
+            self._server.send(self._to_server.pop(0))
+
+    def let_the_page_hear(self) -> None:
+        while self._to_page:
+            self._page.send(self._to_page.pop(0))
+
+
+PAGE = "attention?lang=en&input=sentence&layer=2&head=3&s=" + SENTENCE.replace(" ", "+")
+
+
+def opened(page: Page, name: str) -> None:
+    """Wait until a page is there and listens to keys."""
+    title(page, name)
+    page.locator(".st-key-keys").first.wait_for(state="attached")
+    page.wait_for_function("() => Boolean(document.listening)")
+
+
+def wait_for(page: Page, **values: str | None) -> None:
+    """Wait until the link holds these values (None: no such value)."""
+    page.wait_for_url(lambda url: all(asked(url).get(name) == value for name, value in values.items()))
+    settle(page)
+
+
+def one_head_on(page: Page, app_url: str) -> None:
+    """Open the page and go from head 3 to head 4 by key, so that the page is newer than what it was opened with."""
+    page.goto(f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    page.keyboard.press("ArrowRight")
+    wait_for(page, head="4")
+    settle(page)
+
+
+# Labels at an axis that lie on each other, by their boxes on the screen.
+TOUCHING = """chart => ['.xtick text', '.ytick text'].flatMap(side => {
+    const labels = [...chart.querySelectorAll(side)].filter(label => label.style.visibility !== 'hidden')
+    const boxes = labels.map(label => label.getBoundingClientRect())
+    const slanted = label => /rotate\\(-?(?!0|90)/.test(label.getAttribute('transform'))
+    return labels.flatMap((label, i) => labels.slice(0, i).filter((other, j) => slanted(label) && slanted(other)
+        ? Math.abs(boxes[i].left - boxes[j].left) < 1.3 * parseFloat(getComputedStyle(label).fontSize) :
+        Math.min(boxes[i].right, boxes[j].right) - Math.max(boxes[i].left, boxes[j].left) > 2 &&
+        Math.min(boxes[i].bottom, boxes[j].bottom) - Math.max(boxes[i].top, boxes[j].top) > 2
+    ).map(other => `${label.textContent} on ${other.textContent}`))
+})"""
+
+
+# The contrast of words in pictures, of which axe knows nothing: on the ground of the page, or on that of their bar.
+FAINT = r"""() => {
+    const whole = colour => colour.startsWith('color(') ? 255 : 1  // "color(srgb 0.8 0.2 0.5)", of a mixture
+    const channels = colour => colour.match(/[\d.]+/g).slice(0, 3).map(channel => channel * whole(colour))
+    const light = colour => channels(colour).map(c => c / 255)
+        .map(c => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0)
+    const ground = light(getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor)
+    const words = ':is(.xtick, .ytick, .colorbar) text, .xtitle, .ytitle, .legendtext'
+    return [...document.querySelectorAll('.js-plotly-plot')].flatMap(chart => [...chart.querySelectorAll(words)])
+        .filter(word => {
+            const own = word.closest('.colorbar')?.querySelector('.cbbg'), bar = own && getComputedStyle(own)
+            const under = bar && bar.fillOpacity > 0 ? light(bar.fill) : ground
+            const [low, high] = [light(getComputedStyle(word).fill), under].sort((a, b) => a - b)
+            return word.textContent && (high + 0.05) / (low + 0.05) < 4.5
+        }).map(word => `too faint: ${word.textContent}`)
+}"""
+
+
+NAMELESS = """() => [...document.querySelectorAll('.chart')]
+    .filter(chart => chart.getAttribute('role') !== 'figure' || !chart.getAttribute('aria-label'))
+    .map(chart => `a chart without a name: ${chart.textContent.slice(0, 80)}`)"""
+
+
+def serious(page: Page) -> list[str]:
+    """What axe finds of serious kind or worse: the rule, the place, and what is wrong there."""
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    return [
+        f"{rule['id']}: {node['html'][:150]} {node['failureSummary']}"
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"]
+    ]

@@ -1,0 +1,83 @@
+"""A map on a page is the run's, and the arithmetic of its chosen cell ends with the number recorded there."""
+
+import pytest
+
+from model import load
+from model.translator import Task
+from pages.attention.read import STEPS
+from pages.ui.runs import pipelines
+from tests.model.test_disentangled import TERMS
+from tests.pages.inputs import bring, folder
+from tests.pages.opening import open_page, recorded, result, run_of, shows
+
+#: What is chosen, counted from 1, and where that is on the axes of an array.
+PLACE = {"layer": "2", "head": "3", "token": "3", "key": "2", "component": "6", "part": "2", "neuron": "8"}
+PLACE |= {"distance": "6", "step": "4"}
+CELL = {"head": 2, "token": 2, "query": 2, "key": 1, "d_model": 5, "d_E": 5, "d_k": 1, "d_ff": 7, "distance": 5}
+A, B = "layers.1.attention.", "layers.1."
+
+#: Input or network, page, tab (and block), quantity on the page, its key in the trace.
+MAPS = [
+    *(("words", "tokens", "vectors", name, f"embedding.{name}") for name in ("tokens", "positions", "sum")),
+    ("digit", "tokens", "vectors", "sum", "embedding.sum"),
+    ("flat", "tokens", "vectors", "tokens", "embedding.tokens"),
+    ("pre-norm text", "tokens", "vectors", "sum", "embedding.sum"),
+    ("MiniLM", "tokens", "vectors", "segments", "embedding.segments"),
+    ("MiniLM", "tokens", "vectors", "norm", "embedding.norm"),
+    ("NarrowElectraForMaskedLM", "tokens", "vectors", "projection", "embedding.projection"),
+    ("NarrowElectraForMaskedLM", "tokens", "vectors", "norm", "embedding.norm"),
+    ("Esm", "tokens", "vectors", "tokens", "embedding.tokens"),
+    ("MAE", "tokens", "vectors", "positions", "embedding.positions"),
+    ("DeiTForImageClassificationWithTeacher", "tokens", "vectors", "sum", "embedding.sum"),
+    ("digit", "queries_keys_values", "maps", "Q", A + "Q"),
+    ("pre-norm digits", "queries_keys_values", "maps", "K", A + "K"),
+    ("ModernBert", "queries_keys_values", "maps", "K_rotated", A + "K_rotated"),
+    ("Deberta", "queries_keys_values", "maps", "K_distance", A + "K_distance"),
+    *(("words", "attention", "steps", step, A + step) for step in STEPS),
+    *((f"pre-norm {('text', 'digits')[i % 2]}", "attention", "steps", step, A + step) for i, step in enumerate(STEPS)),
+    *(("Deberta", "attention", "steps", term, A + term) for term in TERMS),
+    ("MPNet", "attention", "steps", "relative", A + "relative"),
+    ("MPNet", "attention", "steps", "biased", A + "biased"),
+    ("T5", "attention", "steps", "biased", A + "biased"),
+    ("DeiTForImageClassificationWithTeacher", "attention", "steps", "scores", A + "scores"),
+    ("words", "heads", "contribution", "concat", A + "concat"),
+    ("pre-norm text", "heads", "contribution", "output", A + "output"),
+    ("words", "add_and_norm", "maps", "output", A + "output"),
+    ("words", "add_and_norm", "maps", "norm_1", B + "norm_1"),
+    ("pre-norm text", "add_and_norm", "maps", "add_1", B + "add_1"),
+    ("T5", "add_and_norm", "maps", "norm_1", B + "norm_1"),
+    ("Dinov2", "add_and_norm", "maps", "scale_1", B + "scale_1"),
+    *(("words", "feed_forward", "maps", name, f"{B}ffn.{name}") for name in ("hidden", "activation", "output")),
+    ("pre-norm digits", "feed_forward", "maps", "hidden", B + "ffn.hidden"),
+    ("words", "translation", "inside embedding", "sum", "decoder.embedding.sum"),
+    ("translator", "translation", "inside embedding", "tokens", "decoder.embedding.tokens"),
+    ("words", "translation", "inside attention", "add_1", "decoder.layers.1.add_1"),
+    ("translator", "translation", "inside attention", "weights", "decoder." + A + "weights"),
+    *(("words", "translation", "inside cross", name, f"decoder.layers.1.cross.{name}") for name in ("output", "heads")),
+    ("translator", "translation", "inside cross", "K", "decoder.layers.1.cross.K"),
+    ("words", "translation", "inside ffn", "activation", "decoder.layers.1.ffn.activation"),
+    ("translator apart", "translation", "inside ffn", "norm_3", "decoder.layers.1.norm_3"),
+]
+
+
+@pytest.mark.parametrize(("network", "page", "tab", "stage", "key"), MAPS)
+def test_a_map_is_the_runs_and_the_arithmetic_of_its_cell_ends_with_its_number(
+    network: str, page: str, tab: str, stage: str, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = bring(monkeypatch, network)
+    panel, _, block = tab.partition(" ")
+    app = open_page(page, **link, **PLACE, panel=panel, block=block or "cross", stage=stage)
+    if page != "translation":
+        run = run_of(app)
+    elif "model" in link:
+        run = load(str(folder(network)))(link["s"])
+    else:
+        run = pipelines.run("translation", Task(link["s"]))
+    cells = CELL | ({"query": 3, "target": 3} if page == "translation" else {})
+    values, axes = run[key], run.axes(key)
+    cell = tuple(min(cells[axis], size - 1) for axis, size in zip(axes, values.shape, strict=True))
+    if axes[-1] != "d_ff":  # of which two share a column
+        assert shows(app, values[cell[0]] if axes[0] == "head" else values, atol=1e-6)
+    value = float(values[cell])
+    assert result(app) == pytest.approx(value, rel=1e-3, abs=2e-5)
+    assert recorded(app) == pytest.approx(value, rel=1e-3, abs=6e-5)

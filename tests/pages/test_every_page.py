@@ -1,0 +1,252 @@
+"""One table: every page with every input and network, each opened once, its tabs and the languages in turn."""
+
+import gc
+import json
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model import Trace
+from model import pipeline as model_pipeline
+from pages.ui.frame.contents import PAGES, ROWS
+from pages.ui.runs import pipelines
+from pages.ui.text import LANGUAGES, catalogue
+from pages.what_if.page import PARTS
+from tests.pages.inputs import DIGIT, NETWORKS, OURS, bring
+from tests.pages.opening import (
+    assert_fine,
+    charts,
+    numbers,
+    open_page,
+    stands,
+    stops,
+    texts,
+    warnings,
+    write,
+)
+
+NAMES = [row.name for row in PAGES]
+PANELS = {
+    name: [key.rpartition("panel_")[2] for key in catalogue("en") if key.startswith(f"{name}.panel_")] or [""]
+    for name in NAMES
+}
+#: What there is to look at on each page.
+PLACES = {name: [{"panel": panel} if panel else {} for panel in panels] for name, panels in PANELS.items()}
+PLACES["what_if"] = [{"panel": tab, "block": kind} for tab, kinds in PARTS.items() for kind in kinds]
+#: Pages that are about another network; and those whose pictures do not ask which answer a network gives.
+NO_ANSWER = {
+    "tokens",
+    "queries_keys_values",
+    "attention",
+    "add_and_norm",
+    "translation",
+    "flat",
+    "shapes_and_cost",
+    "class",
+}
+OWN_NETWORK = {"flat", "shapes_and_cost", "class"}
+BROUGHT = [
+    "MiniLM", "ViTForImageClassification", "DeiTForImageClassificationWithTeacher",
+    *(name for name in NETWORKS if name != "translator apart"),
+]  # fmt: skip
+JUDGED = ("label", "labels", "numbers", "tags", "span")
+#: What must stand on every page of an input, but on these.
+SAYS = {
+    "paper": ("untrained.banner", {"flat", "translation"}),
+    "twin": ("compare.twin_says", set()),
+    "early": ("learned.badge", {"translation", "lesson", "class"}),
+}
+INPUTS = [*(name for name in OURS if name != "nothing chosen"), "pre-norm text", "pre-norm digits"]
+TABLE = [
+    *(
+        (input_, name) for input_ in INPUTS for name in NAMES
+        if name not in OWN_NETWORK | {"translation"} or not input_.startswith("pre-norm")
+    ),
+    *(
+        (network, name) for network in BROUGHT for name in NAMES
+        if name not in (NO_ANSWER if network in JUDGED else OWN_NETWORK)
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("input_", "name"), TABLE)
+def test_every_page_opens_with_everything(input_: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = [*INPUTS, *BROUGHT].index(input_)
+    turn, place = divmod(number, len(PLACES[name]))
+    language = tuple(LANGUAGES)[(turn + NAMES.index(name)) % 2]
+    link = bring(monkeypatch, input_)
+    app = open_page(name, **{"lang": language, "layer": "2", "head": "3", **link, **PLACES[name][place]})
+    bar = stops(app)
+    assert bar["here"] in [stop["path"] for stop in bar["stops"]]
+    assert app.sidebar.button(key="glossary")
+    for chart in charts(app):  # saved as a picture, and a bar answers only to the mouse that is on it
+        if {trace["type"] for trace in chart["figure"]["data"]} & {"bar", "box"}:
+            assert chart["figure"]["layout"].get("hoverdistance", 20) > 0
+        assert chart["file"].startswith("glass-encoder-") or input_ != "words" or name in ("lesson", "class")
+    if input_ == "words":
+        assert not stands(app, "change.no_law"), "which is for what was changed"
+    if "shown" in link:
+        assert not re.search(r"\bnan\b", texts(app))
+    if input_ in BROUGHT:
+        assert app.session_state["choice"].pipeline == link["model"] and not warnings(app)
+    if input_ in SAYS:
+        key, but = SAYS[input_]
+        assert name in but or stands(app, key)
+
+
+# -- a bare link -----------------------------------------------------------------------------------------------------
+
+
+def within(block: object) -> Iterator[Any]:
+    """All parts of a page, in the order in which they stand on it."""
+    for part in getattr(block, "children", {}).values():
+        yield part
+        yield from within(part)
+
+
+def component(part: Any) -> str:
+    """The name of one of our components; of another part, nothing."""
+    return getattr(getattr(part, "proto", None), "component_name", "")
+
+
+def leads_on(part: Any) -> bool:
+    return part.type == "page_link" and "arrow_forward" in part.proto.icon
+
+
+def filled(figure: dict) -> bool:
+    """Whether a figure shows numbers: the cells of a heatmap, the lengths of bars, the places of points."""
+    for trace in figure["data"]:
+        for side in ("z", "x", "y"):
+            values = trace.get(side)
+            values = numbers(values) if isinstance(values, dict) else np.array(values if values is not None else [])
+            if values.size > 4 and values.dtype.kind in "fiu" and np.isfinite(values).any() and np.ptp(values) > 0:
+                return True
+    return False
+
+
+@pytest.mark.parametrize("link", [{}, {"input": "digit"}], ids=["sentence", "digit"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_bare_link_shows_a_filled_picture_asks_nothing_and_leads_on(name: str, link: dict[str, str]) -> None:
+    language = tuple(LANGUAGES)[(NAMES.index(name) + len(link)) % 2]
+    app, words = open_page(name, lang=language, **link), catalogue(language)
+    shown = list(within(app.main))
+    if ROWS[name].group in ("way", "layer"):
+        overview = any(component(part) == "overview" for part in shown)
+        assert overview or any(filled(chart["figure"]) for chart in charts(app)[:2])
+        assert words["lesson.send"] not in [button.label for button in app.button]
+        asked = [key for key in words if key.startswith("lesson.") and key.endswith(".ask")]
+        assert asked and not [key for key in asked if "{" not in words[key] and words[key] in texts(app)]
+    if link:
+        return
+    assert (words["common.not_explanation"] in [caption.value for caption in app.caption]) == ROWS[name].attention
+    following = dict(pairwise([*(row.name for row in PAGES if row.alone), None]))
+    if name in following and name != "lesson":  # which leads from station to station
+        (way,) = (place for place, part in enumerate(shown) if leads_on(part))
+        assert not [part for part in shown[way:] if component(part) == "chart"]
+        on = following[name]
+        told = words["common.next"].format(page=words[f"{on}.title"]) if on else words["common.again"]
+        assert shown[way].proto.label.strip("*") == told
+
+
+# -- a visit ---------------------------------------------------------------------------------------------------------
+
+
+def traces_alive() -> set[int]:
+    gc.collect()
+    return {id(thing) for thing in gc.get_objects() if type(thing) is Trace}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_visit_runs_what_is_typed_as_typed_and_once_and_keeps_no_run(name: str, monkeypatch) -> None:
+    """Sixty visitors share one cache of runs; what their clicks will call must not hold sixty more."""
+    pipelines.run.cache_clear()  # where it is full, one goes by chance
+    before, app = traces_alive(), open_page(name, s=f"nobody else sees {name} .")
+    if name not in ("lesson", "class"):  # whose questions are about a hidden word
+        assert "[MASK]" not in texts(app) and app.session_state["choice"].hidden is None
+    runs = []
+    original = model_pipeline.record
+    monkeypatch.setattr(model_pipeline, "record", lambda *a, **k: runs.append(1) or original(*a, **k))
+    for layer, head in [(3, 8), (1, 2)]:
+        app.session_state["layer"], app.session_state["head"] = layer, head
+        assert_fine(app.run())
+    assert not runs, "another layer or head is another look at the same run"
+    write(app, f"a sentence that nobody typed on {name} before .")
+    assert runs
+    pipelines.run.cache_clear()
+    assert traces_alive() - before == set()
+    assert app.session_state["s"]
+
+
+# -- what there is to choose -----------------------------------------------------------------------------------------
+
+
+def shown_on(app: AppTest) -> list[object]:
+    """All that stands on the page but its ways to others, the map, and what listens."""
+    components = {part.proto.id: part for part in app.get("bidi_component")}
+    shown: list[object] = []
+    for part in within(app.main):
+        proto = getattr(part, "proto", None)
+        if part.type in ("page_link", "button", "download_button"):
+            shown.append(proto.label)
+        elif component(part) == "chart":
+            chart = json.loads(components[proto.id].bytes)
+            shown.append((chart["figure"], chart["alt"]))
+        elif component(part) == "arithmetic":
+            shown.append(components[proto.id].bytes)
+        elif not component(part) and proto is not None:  # a widget is told its value only when that changes
+            shown.append(re.sub(r"\s*\b(id|styler_uuid|set_value|raw_values|value): .*", "", str(proto)))
+    return shown
+
+
+def at(app: AppTest, layer: int, head: int) -> list[object]:
+    """What the page shows of another layer and head."""
+    app.session_state["layer"], app.session_state["head"] = layer, head
+    assert_fine(app.run())
+    return shown_on(app)
+
+
+CHOSEN = {"words": {"s": "the cat sat on the [MASK] ."}, "digit": DIGIT}
+CHOSEN["paper"] = {"s": "the cat sat on the mat .", "model": "paper"}
+
+
+@pytest.mark.parametrize(
+    ("name", "about"),
+    [
+        *((name, "words") for name in NAMES if name not in ("lesson", "class")),
+        *((name, "digit") for name in ("tokens", "attention", "heads", "layers", "what_if")),
+        *((name, "paper") for name in ("heads", "answer")),
+    ],
+)
+def test_layer_and_head_can_be_chosen_just_where_they_change_what_is_shown(name: str, about: str) -> None:
+    for panel in PANELS[name]:
+        app = open_page(name, **CHOSEN[about], **({"panel": panel} if panel else {}))
+        if panel and app.session_state["choice"].panel != panel:  # of another input it is none
+            continue
+        app.run()  # what is new on the page is told its value once
+        before = at(app, 2, 1)
+        there = {one for one in ("layer", "head") if f"either.{one}" in [box.key for box in app.get("button_group")]}
+        assert there == {one for one, place in (("layer", (3, 1)), ("head", (2, 2))) if at(app, *place) != before}
+        (keys,) = [json.loads(part.proto.json)[0] for part in within(app._tree) if component(part) == "page_keys"]
+        assert ("ArrowUp" in keys) == ("layer" in there)
+
+
+def test_a_presenters_remote_goes_on_and_back_and_ends_with_the_way() -> None:
+    def keys(name: str, **link: str) -> set[str]:
+        (part,) = (part for part in within(open_page(name, **link)._tree) if component(part) == "page_keys")
+        return {"PageDown", "PageUp"} & set(json.loads(part.proto.json)[0])
+
+    assert keys("heads") == set()  # there it scrolls
+    assert keys("home", big="true") == {"PageDown"} and keys("shapes_and_cost", big="true") == {"PageUp"}
+
+
+@pytest.mark.parametrize("words", [True, False])
+def test_the_bar_has_every_page_in_order_by_its_short_name(words: bool) -> None:
+    link = {} if words else {"input": "digit"}
+    shown = [(stop["name"], stop["part"]) for stop in stops(open_page("home", **link))["stops"]]
+    kept = [row for row in PAGES if words or not row.words_only]
+    assert shown == [(catalogue("en")[f"{row.name}.short"], row.group) for row in kept]

@@ -1,0 +1,58 @@
+"""A link of an earlier version opens the nearest tab without a remark."""
+
+import pytest
+
+from pages.what_if.page import FORMER
+from tests.pages.inputs import DOG
+from tests.pages.opening import charts, open_page, texts, warnings
+
+DIGIT = {"input": "digit"}
+DECODER = "decoder.layers.2.cross.heads~zero~head.5"
+#: A page, what a link of before says, and the tab that is open.
+LINKS = [
+    *(("attention", {"depth": depth, "stage": "scaled"}, "steps") for depth in ("story", "code")),
+    ("attention", {"stage": "weights"}, "map"),
+    ("attention", {"as": "row"}, "map"),
+    ("attention", {"stage": "scaled", "as": "why"}, "root"),
+    ("attention", {"stage": "heads", "as": "try"}, "steps"),
+    ("attention", {"panel": "heads"}, "map"),
+    ("attention", {"panel": "heads"} | DIGIT, "layers"),
+    *(
+        ("heads", {"panel": panel, "task": "3"}, "overview")
+        for panel in ("all", "hunt", "average", "figures", "scatter")
+    ),
+    ("heads", {"panel": "role", "hide": "depth,chips"}, "roles"),
+    *(("heads", {"panel": panel}, "contribution") for panel in ("one", "written", "mixed")),
+    ("add_and_norm", {"panel": "values"}, "maps"),
+    *(("add_and_norm", {"panel": panel}, "ablation") for panel in ("without", "why")),
+    *(("feed_forward", {"panel": panel, "order": "sorted"}, "maps") for panel in ("curve", "output", "nowhere")),
+    ("feed_forward", {"panel": "writes"}, "neuron"),
+    ("feed_forward", {"panel": "alone"}, "without"),
+    ("layers", {"panel": "lengths", "seen": "layers"}, "path"),
+    ("layers", {"panel": "out"}, "origin"),
+    ("layers", {"panel": "nowhere"}, "lens"),
+    ("tokens", {"panel": "neighbours"}, "vectors"),
+    *(("tokens", {"panel": panel}, "positions") for panel in ("waves", "compare")),
+    ("tokens", {"panel": "maps"} | DIGIT, "positions"),
+    ("tokens", {"panel": "prepared"} | DIGIT, "pieces"),
+    ("answer", {"panel": "temperature", "tau": "3"}, "all"),
+    *(("what_if", {"panel": kind, "other": "a dog ran .", "stage": "set"}, to["panel"]) for kind, to in FORMER.items()),
+    ("translation", {"panel": "changes", "edits": DECODER}, "inside"),
+    ("translation", {"panel": "inside", "block": "changes", "edits": DECODER}, "inside"),
+    *(("shapes_and_cost", {"panel": panel}, "notes") for panel in ("note", "properties", "claims")),
+    ("shapes_and_cost", {"panel": "walk", "written": "letters", "length": "any", "scale": "linear"}, "walk"),
+    ("home", {"panel": "shapes", "seen": "home~attention"}, ""),
+    ("lesson", {"lesson": "encoder", "question": "bare"}, ""),
+    *(("flat", {"panel": panel} | link, "") for panel, link in (("hand", {}), ("why", DIGIT | {"lang": "zh"}))),
+]
+
+
+@pytest.mark.parametrize(("page", "link", "tab"), LINKS)
+def test_a_link_of_before_opens_the_nearest_tab_without_a_remark(page: str, link: dict[str, str], tab: str) -> None:
+    app = open_page(page, **{"s": DOG, **link})
+    assert not warnings(app) and len(texts(app)) > 50
+    assert not tab or app.session_state[f"{page}.panel"] == tab
+    if page == "flat":
+        assert [one["key"] for one in charts(app)] == ["flat.attention"], "whatever the input"
+    if page == "what_if":
+        assert app.session_state["at"]["block"] == link["panel"]
