@@ -19,7 +19,6 @@ from model.tables import neuron_contexts
 from model.without import answers, ffn_off
 from pages.ui import view
 from pages.ui.runs import pipelines
-from pages.ui.sections import band
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue, literal
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, pre_norm, steps, texts, with_network
@@ -71,7 +70,7 @@ def test_a_click_on_the_band_chooses_token_column_and_what_is_worked_out(monkeyp
     monkeypatch.setattr(view, "chart", lambda *_, on_pick=None, **__: picked.append(on_pick))
     open_part("maps", stage="hidden")
     selected: dict = {}
-    monkeypatch.setattr(band, "select", lambda **values: selected.update(values))
+    monkeypatch.setattr(view, "select", lambda **values: selected.update(values))
     for matrix, told in (
         (0, {"token": 3, "component": 1, "stage": "norm_1"}),
         (1, {"token": 3, "neuron": 1, "stage": "activation"}),
