@@ -15,7 +15,6 @@ from model.config import EncoderConfig
 from model.digits import BOX, FAINTEST, MIDDLE, SIZE, hold_ink
 from model.hugging_face.images import CheckpointImageReader
 from model.patch_waves import are_waves
-from model.relative import table_rows
 from pages.attention.overlay import pieces_of
 from pages.ui.figures import Axis, Figure, bars, colour_tiles, drawing, heatmap, lines, tiles, waves
 from pages.ui.figures.equations import COSINE
@@ -295,15 +294,15 @@ def biases(run: Trace, place: Place) -> Picture:
     """What the distance of two tokens adds to their score, in some heads."""
     attention, heads = run.network.layers[0].attention, run.config.heads
     n = 1 + max(len(run.tokens) - 1, LEAST_APART)
-    rows = table_rows(n, n, attention.distances.num_embeddings, attention.farthest)
-    table = attention.distances.weight.numpy()[np.append(rows[-1, :-1], rows[0])]  # from n − 1 before to n − 1 behind
+    added = attention.added(n, n)[0].numpy()
+    table = np.append(added[:, -1, :-1], added[:, 0], axis=1).T  # from n − 1 before to n − 1 behind
     drawn = list(dict.fromkeys([min(place.head, heads - 1), 0, heads // 2, heads - 1]))
     called, away = [plain("heads.head", head=head + 1) for head in drawn], distances(n)
     return Picture(
         lines(table[:, drawn].T, called, Axis(word("axis_apart"), away), word("axis_added")),
-        text("read_distances", farthest=attention.farthest),
+        text("read_slopes" if run.config.sloped else "read_distances", farthest=attention.farthest),
         table=pd.DataFrame(table[:, drawn], columns=called, index=away),
-        equation="b_{r(j - i)}",
+        equation=run.graph["layers.0.attention.relative"].terms[0],
         fixed=True,
     )
 
@@ -347,7 +346,7 @@ SCHEMES = (
         {"position_maps": similarity_of_patches, "waves": components},
     ),
     Scheme(lambda config: config.positions == "rotary", {"turns": turns}),
-    Scheme(lambda config: bool(config.buckets), {"distances": biases}),
+    Scheme(lambda config: config.by_distance, {"distances": biases}),
     Scheme(lambda config: bool(config.distance_terms), {"alike_distances": vectors_of_distances}),
 )
 
