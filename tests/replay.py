@@ -187,7 +187,7 @@ def content(kind: str, about: dict[str, Any], node: Any) -> dict[str, Any]:
     """What an element shows, as plain data."""
     if kind == "bidi_component":
         sent = node.proto.bytes
-        if about.get("component_name") == "at_once":  # numbers for the browser: their shape, then all of them
+        if about.get("component_name") in ("at_once", "overview"):  # numbers for the browser, which are no text
             about |= {"bytes": "", "data": hashed(sent)}
         else:
             told = sent.decode() if about.pop("bytes", "") else about.pop("json", "null")

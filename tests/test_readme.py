@@ -40,7 +40,7 @@ def test_the_first_readme_is_read_in_five_minutes() -> None:
     assert len(READMES[0].read_text("utf-8").splitlines()) <= 150
 
 
-@pytest.mark.parametrize("folder", ["", "model"])
+@pytest.mark.parametrize("folder", ["", "model", "pages"])
 def test_the_example_for_a_notebook_runs(folder: str) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / folder / "README.md").read_text("utf-8"), re.DOTALL)
     exec(compile(code, "README.md", "exec"), {})

@@ -2,34 +2,24 @@
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
+from model import Trace
 from model.analysis import placed
-from model.gradients import gradient_lengths, untrained
+from pages.add_and_norm.pictures import AddNorm
 from pages.ui.figures import ADDED, AFTER, Axis, grouped_bars, lines
-from pages.ui.runs import pipelines
+from pages.ui.picture import Picture, token_axis
+from pages.ui.place import Place
 from pages.ui.text import plain, texts_of
 from pages.ui.text.numbers import decimal
-from pages.ui.view import View
 
 text, word = texts_of("why_add_and_norm")
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
-def gradients(name: str, X_0: np.ndarray, token: int) -> np.ndarray:
-    """(trained or untrained, with or without the sums, 1 + layers): see `gradient_lengths`. name: of the pipeline."""
-    trained = pipelines.pipeline(name).network
-    return np.stack(
-        [
-            [gradient_lengths(network, X_0, token, residual) for residual in (True, False)]
-            for network in (trained, untrained(trained.config))
-        ]
-    )
+def gradients_by_layer(run: Trace, place: Place, found: np.ndarray) -> Picture:
+    """How much of the answer's gradient reaches each layer, in the trained network and in one before training.
 
-
-def why_sums(view: View) -> None:
-    """How much of the answer's gradient reaches each layer, in the trained network and in one before training."""
-    found = gradients(view.choice.pipeline, view.trace.states()[0], view.token)
+    found: as `worked_out.gradients` has it.
+    """
     least = found[:, :, :-1].min(axis=2)  # at Z itself it is 1
     names = [word(f"{when}_{how}") for when in ("trained", "untrained") for how in ("with", "without")]
     steps = Axis(word("axis_layer"), [f"X⁽{_raised(layer)}⁾" for layer in range(found.shape[2])])
@@ -39,32 +29,36 @@ def why_sums(view: View) -> None:
     values = found.reshape(len(names), -1)
     table = pd.DataFrame(values.T, columns=names, index=steps.labels)
     figure = lines(values, names, steps, word("axis_gradient"))
-    view.picture("gradients", figure, sentence, title=word("gradients"), table=table, still=True)
-    st.markdown(text("about_gradients"))
+    return Picture(figure, sentence, title=word("gradients"), table=table, fixed=True)
 
 
-def why_not_batch_norm(view: View, entered: np.ndarray, normed: np.ndarray, epsilon: float) -> None:
-    """What BatchNorm would make of what LayerNorm read, entered (token, d_model), and of that with a token less.
+def about_gradients() -> str:
+    """What the lines are measured in."""
+    return text("about_gradients")
 
-    normed: what LayerNorm makes of it before γ and β.
-    """
-    if len(entered) == 1:
-        st.markdown(text("batch_of_one"))
-        return
-    gone = next(place for place in reversed(range(len(entered))) if place != view.token)
+
+def batch_of_one() -> str:
+    """Why BatchNorm makes nothing of one token."""
+    return text("batch_of_one")
+
+
+def batch_norm(run: Trace, place: Place) -> Picture:
+    """BatchNorm of what LayerNorm reads, and of that with a token less, beside LayerNorm before γ and β."""
+    at = AddNorm(run, place)
+    entered, normed, epsilon = run[at.normed], at.standardised(), at.epsilon
+    gone = next(one for one in reversed(range(len(entered))) if one != place.token)
     there = np.arange(len(entered)) != gone
     batch, without = (_batch_norm(rows, epsilon) for rows in (entered, entered[there]))
-    moved = np.abs(batch[there] - without)[view.token - (gone < view.token)].mean()
+    moved = np.abs(batch[there] - without)[place.token - (gone < place.token)].mean()
     spread = {"LayerNorm": normed.std(axis=1), "BatchNorm": batch.std(axis=1)}
     low, high = (f"{value:.2f}" for value in (spread["BatchNorm"].min(), spread["BatchNorm"].max()))
-    token, other = (placed(view.tokens)[place] for place in (view.token, gone))
-    view.picture(
-        "batch_norm",
-        grouped_bars(spread, view.token_axis("axis.token"), word("axis_deviation"), (AFTER, ADDED)),
+    token, other = (placed(run.tokens)[one] for one in (place.token, gone))
+    return Picture(
+        grouped_bars(spread, token_axis(run, plain("axis.token")), word("axis_deviation"), (AFTER, ADDED)),
         text("read_batch_norm", low=low, high=high, token=token, other=other, moved=decimal(moved)),
         title=word("batch_norm"),
-        table=pd.DataFrame(spread, index=[plain("common.quoted", token=name) for name in view.tokens]),
-        still=True,
+        table=pd.DataFrame(spread, index=[plain("common.quoted", token=name) for name in run.tokens]),
+        fixed=True,
     )
 
 

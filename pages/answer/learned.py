@@ -11,8 +11,9 @@ from cachetools.keys import hashkey
 
 from model import Edit, WeightsError, learning
 from pages.ui.figures import Axis, heatmap, lines
-from pages.ui.frame.learned import choose, steps
+from pages.ui.frame.learned import snapshot, steps
 from pages.ui.page import Page
+from pages.ui.picture import Picture
 from pages.ui.runs import pipelines
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.text import class_label, plain, texts_of
@@ -71,8 +72,8 @@ def how_it_learned(view: Page) -> None:
     def over_time(name: str, values: np.ndarray, rows: Axis, row: int, height: int, sentence: str) -> None:
         """A heatmap with a column for each snapshot, which a click chooses."""
         look = {"scale": "share", "cell": (row, at), "square": False, "clickable": True, "height": height}
-        more = {"values": values, "title": word(name), "still": True, "on_pick": lambda _, number: choose(number)}
-        view.picture(f"learned_{name}", heatmap(values, rows, along, **look), sentence, **more)
+        more = {"shape": values.shape, "title": word(name), "fixed": True, "picks": lambda _, number: snapshot(number)}
+        view.show(f"learned_{name}", Picture(heatmap(values, rows, along, **look), sentence, **more))
 
     left, right = (st.container(), None) if view.choice.big else st.columns([3, 2], gap="medium")
     with left:
@@ -84,8 +85,9 @@ def how_it_learned(view: Page) -> None:
         names = [word("accuracy"), word("loss")]
         reached = next(one.step for one in snapshots if one.accuracy > 0.9)
         read = text("read_curve", step=f"{reached:,}", last=f"{snapshots[-1].accuracy:.1%}")
-        look = {"table": pd.DataFrame(curves, index=names, columns=along.labels), "title": word("curve"), "still": True}
-        view.picture("curve", lines(curves, names, along, word("axis_measured"), height=LOW), read, **look)
+        look = {"table": pd.DataFrame(curves, index=names, columns=along.labels), "title": word("curve"), "fixed": True}
+        figure = lines(curves, names, along, word("axis_measured"), height=LOW)
+        view.show("curve", Picture(figure, read, **look))
         shares = {"first": f"{found.on_ink[:, 0].mean():.0%}", "last": f"{found.on_ink[:, -1].mean():.0%}"}
         layers = Axis.counted(plain("sidebar.layer"), len(found.on_ink))
         read = text("read_on_ink", even=f"{found.even:.0%}", **shares)

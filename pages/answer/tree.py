@@ -82,7 +82,8 @@ class Tree:
         sentence = f"{text('read' if lead.exact else 'read_less', **said)} {text(f'about_{kind}', **said)}"
         title, axis = word(f"title_{kind}", **said), plain("wrote.axis_logits" if lead.exact else "wrote.axis_less")
         look = {"total": said["part"] if lead.exact else None, "most": MOST}
-        parts_picture(self.view, "wrote", places, self.leads, sentence, title=title, axis=axis, **look, **chosen)
+        made = parts_picture(places, self.leads, sentence, title=title, axis=axis, **look, **chosen)
+        self.view.show("wrote", made)
 
     def _where(self, part: Part, above: Part) -> dict[str, str]:
         """Layer, head and token of a part, and the token that looks at it, as texts name them."""

@@ -7,18 +7,15 @@ import streamlit as st
 
 from model import Trace
 from model.edits import head_off
-from model.sources import Lead, nbytes, of_lead
+from model.sources import nbytes, of_lead
+from pages.answer.pictures import heads_and_ffns, parts_of, strongest_head
 from pages.answer.tree import Tree
-from pages.ui.figures import Axis, heatmap
-from pages.ui.frame.navigation import open_with
 from pages.ui.runs import pipelines
-from pages.ui.sections.sources import MOST_BYTES, in_short, parts_picture, places_of
+from pages.ui.sections.sources import MOST_BYTES
 from pages.ui.state.link_values import MOST_EDITS
 from pages.ui.text import plain, texts_of
-from pages.ui.text.numbers import unsigned, written
 from pages.ui.view import View
 
-MOST = 8  # parts with a bar of their own
 SAME = 1e-3  # closer together, two leads are one
 text, word = texts_of("wrote")
 
@@ -42,58 +39,21 @@ def who_wrote(view: View, token: int, output: int, **chosen: Any) -> None:
     with left:
         tree = Tree(view, (output, against), token)
         if tree.closed:
-            names = {"best": view.output_names[output], "other": view.output_names[against]}
-            _parts(view, lead, names, token, chosen)
+            view.show("wrote", parts_of(view.trace, lead, (output, against), token, chosen))
         else:
             tree.as_bars(lead, **chosen)
     if right is not None:
         with right:
-            _heads(view, of_lead(view.trace, output, against, token, heads=True), (output, against), token, chosen)
+            of_heads = of_lead(view.trace, output, against, token, heads=True)
+            layer, head = strongest_head(view.trace, of_heads)
+            after = _without(view, layer, head, (output, against), token)
+            view.show("heads", heads_and_ffns(view.trace, of_heads, after, token, chosen))
         st.caption(text("exact" if lead.exact else "bent"))
 
 
 def _logits(trace: Trace, token: int) -> np.ndarray:
     logits = trace["logits"]
     return logits[token] if logits.ndim == 2 else logits
-
-
-def _parts(view: View, lead: Lead, names: dict[str, str], token: int, chosen: dict[str, Any]) -> None:
-    """Each part of the network: of a linear head a sum; else what the lead loses where the head does not read it."""
-    sources, parts = list(lead.parts), np.array(list(lead.parts.values()))
-    place = int(parts.argmax() if lead.value > 0 else parts.argmin())
-    said = {"lead": written(f"{abs(lead.value):.2f}"), "part": written(f"{parts[place]:.2f}")}
-    said |= {"source": in_short(sources[place], view.trace), "left": f"{lead.value - parts[place]:.2f}"}
-    ahead = text("read_ahead" if lead.value > 0 else "read_behind", **said, **names)
-    look = {"title": word("lead", **names), "axis": word("axis_logits" if lead.exact else "axis_less"), "most": MOST}
-    look["total"] = word("total") if lead.exact else None
-    sentence = f"{ahead} {text('read_part' if lead.exact else 'read_without', **said)}"
-    parts_picture(view, "wrote", places_of(sources, view.trace, token), parts, sentence, **look, **chosen)
-
-
-def _heads(view: View, lead: Lead, outputs: tuple[int, int], token: int, chosen: dict[str, Any]) -> None:
-    """Each head and each FFN as a cell; and what happens to the lead when the strongest head is switched off."""
-    layers, heads = range(view.config.layers), range(view.config.heads)
-    parts = [[*(f"attention.heads[{head}]" for head in heads), "ffn.output"] for _ in layers]
-    table = np.array([[lead.parts[f"layers.{layer}.{part}"] for part in row] for layer, row in enumerate(parts)])
-    own = np.abs(table[:, :-1])
-    layer, head = (int(place) for place in np.unravel_index(own.argmax(), own.shape))
-    part = float(table[layer, head])
-    sentence = [text("read_head", where=view.where((layer, head)), part=unsigned(part))]
-    if (after := _without(view, layer, head, outputs, token)) is not None:
-        off = {"left": f"{lead.value - part:.2f}", "after": f"{after:.2f}"}
-        sentence += [text("read_off", **off), *([] if off["left"] == off["after"] else [text("read_why")])]
-
-    def go(row: int, column: int) -> None:
-        """To where that head attends, or to what that FFN adds."""
-        if column < len(heads):
-            open_with("attention", panel=None, stage=None, layer=row, head=column, token=token, **chosen)
-        else:
-            open_with("feed_forward", panel=None, stage="output", layer=row, token=token, **chosen)
-
-    columns = Axis(word("axis_heads"), [*(str(head + 1) for head in heads), "FFN"])
-    axes = Axis.counted(plain("sidebar.layer"), len(layers)), columns
-    figure = heatmap(table, *axes, cell=(layer, head), clickable=True, square=False)
-    view.picture("heads", figure, " ".join(sentence), title=word("heads"), on_pick=go, values=table)
 
 
 def _without(view: View, layer: int, head: int, outputs: tuple[int, int], token: int) -> float | None:

@@ -8,6 +8,7 @@ from model.fillers import FILLER, FILLERS, can_fill_up
 from pages.ui.figures import ACCENT, AFTER, Axis, grouped_bars
 from pages.ui.figures.theme import scaled
 from pages.ui.frame.pickers import lasting
+from pages.ui.picture import Picture
 from pages.ui.runs.worked_out import filled_up
 from pages.ui.sections.patience import seconds_for, waits
 from pages.ui.text import plain, texts_of
@@ -39,7 +40,7 @@ def add_fillers(view: View, token: int) -> None:
     words = {name: word(f"way_{name}", fillers=FILLERS) for name in WAYS}
     look = lasting("fillers.way", WAYS[0]) | {"format_func": words.__getitem__, "required": True, "wrap": True}
     way = WAYS.index(st.pills(word("ways"), WAYS, **look))
-    row, names = found.rows[way], [*view.named, *[FILLER] * FILLERS]
+    row, names = found.rows[way], [*view.tokens, *[FILLER] * FILLERS]
     filler = np.arange(len(row)) >= len(ids)
     p, best, layer, head = found.answers.p, found.answers.best, *found.head
     said = {"token": view.tokens[token], "fillers": FILLERS, "heads": found.taken.size}
@@ -61,4 +62,4 @@ def add_fillers(view: View, token: int) -> None:
     )
     figure.layout |= {"height": scaled(HIGH), "showlegend": False}  # who fills up is written below its bar
     title = word("title", token=view.tokens[token], layer=layer + 1, head=head + 1)
-    view.picture("fillers", figure, sentence, title=title, still=True, of_head=found.head)
+    view.show("fillers", Picture(figure, sentence, title=title, fixed=True, of_head=found.head))

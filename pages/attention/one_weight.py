@@ -24,7 +24,7 @@ def one_weight(view: View, key: str, cell: tuple[int, ...]) -> None:
     """Query, key, their products, softmax, value and the head's row as strips; below them the same in numbers."""
     worked = by_hand(view.pipeline.network, view.trace, key, cell, EVERY)
     with st.container(key=f"weight.{view.name}"):
-        if not view.touched(*(f"{key.rpartition('.')[0]}.{step}" for step in steps_of(view, key))):
+        if not view.touched(*(f"{key.rpartition('.')[0]}.{step}" for step in steps_of(view.trace, key))):
             arithmetic("".join(_lines(view, key, cell, worked)), key="one_weight")
     working(view, key, cell, worked=worked)
 
@@ -33,7 +33,9 @@ def _lines(view: View, key: str, cell: tuple[int, ...], worked: Working) -> Iter
     """The lines as HTML. key: of the weights. cell: head, query and key."""
     head, query, column = cell
     prefix, row = key.removesuffix("weights"), view.trace[key][head, query]
-    names = [html.escape(placed(side)[at]) for side, at in zip(queries_and_keys(view, key), cell[1:], strict=True)]
+    names = [
+        html.escape(placed(side)[at]) for side, at in zip(queries_and_keys(view.trace, key), cell[1:], strict=True)
+    ]
     value = f"{row[column]:.2f}"
     pair = plain("attention.pair", query=f"<b>{names[0]}</b>", key=f"<b>{names[1]}</b>")
     yield f'<p class="pair">{pair} <b class="rose">{value}</b></p><div class="weight">'
@@ -59,7 +61,7 @@ def _lines(view: View, key: str, cell: tuple[int, ...], worked: Working) -> Iter
 
 def _to_softmax(view: View, prefix: str, cell: tuple[int, ...]) -> Iterator[str]:
     """What becomes of q · k before the softmax, where it becomes another number."""
-    steps = [step for step in steps_of(view, prefix) if step not in ("weights", "heads")]
+    steps = [step for step in steps_of(view.trace, prefix) if step not in ("weights", "heads")]
     before = float(view.trace[prefix + "scores"][cell])
     for step in steps[steps.index("scores") + 1 :]:
         value = float(view.trace[prefix + step][cell])

@@ -3,41 +3,25 @@ head was measured to do, and where the two do not agree, what it is instead.
 """
 
 import re
-from collections.abc import Sequence
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 
-from model import Trace, WeightsError
-from model.origins import KINDS, by_place, nbytes, of_reads, shares
+from model import WeightsError
+from model.origins import KINDS, by_place, nbytes
 from model.tables import Role, head_roles
-from pages.ui.figures import Axis, scatter
+from pages.attention.shares import heads_by_origin, in_words, of_heads, own_kind, text, word
 from pages.ui.runs import pipelines
-from pages.ui.runs.measure import of_both
 from pages.ui.sections.patience import waits
 from pages.ui.sections.roles import measured_role, source
 from pages.ui.sections.sources import MOST_BYTES
-from pages.ui.server.cache import once_a_run
-from pages.ui.state.link import select
-from pages.ui.text import joined, plain, texts_of
-from pages.ui.text.numbers import percent, signed, written
+from pages.ui.text import joined, plain
+from pages.ui.text.numbers import percent, signed
 from pages.ui.view import View
 
 RUNS = 8  # as many runs of the network take about as long
 BY_PLACE = ("next", "previous")  # roles of which places decide; by others, what stands there
 BY_CONTENT = ("same", "word", "relation", "punctuation", "aligned", "aligned_next")
 MUCH = 0.5  # what a share lies below 0 where large parts cancel each other
-text, word = texts_of("origins")
-
-
-@once_a_run
-def of_heads(run: Trace) -> np.ndarray:
-    """The shares of all heads of the encoder: (layer, head, kind)."""
-    known = of_reads(run)
-    layers, heads = range(run.graph.layers()), range(run.config.heads)
-    of = [[shares(run, run.graph.sublayers(layer)[0], head, known) for head in heads] for layer in layers]
-    return np.array([[[*one.values()] for one in row] for row in of])
 
 
 def can_be_told(view: View) -> bool:
@@ -53,50 +37,16 @@ def every_head(view: View) -> None:
     asked = "origins", view.choice.pipeline, view.subject, view.trace.edits
     if waits(view.config, len(view.trace.tokens), RUNS, asked):
         return
-    drawn = view.both(lambda run: of_heads(run).reshape(-1, len(KINDS)))
-    rows, layers, heads = drawn.values, view.config.layers, view.config.heads
-    places = [(int(layer), int(head)) for layer, head in np.ndindex(layers, heads)]
-    names = [f"{layer + 1}·{head + 1}" for layer, head in places]
-    first = {kind: int(rows[:, KINDS.index(kind)].argmax()) for kind in ("word", "place", "brought")}
-    said = {f"{kind}_head": names[place] for kind, place in first.items()}
-    said |= {kind: _share(rows[place, KINDS.index(kind)]) for kind, place in first.items()}
-    chosen = view.layer * heads + view.head
-    own = _own(view.trace)
-    axes = word("axis_place"), word(f"axis_{own}")
-    order = np.argsort(-rows[:, 1], kind="stable")
-    figure = scatter(
-        rows[:, 1],
-        rows[:, 0],
-        axes,
-        np.repeat(np.arange(layers), heads),
-        Axis.counted(plain("heads.axis_layer"), layers),
-        [f"{view.where(place)}: {_in_words(row, own)}" for place, row in zip(places, rows, strict=True)],
-        names=[name if i // heads == view.layer or i in first.values() else "" for i, name in enumerate(names)],
-        chosen=chosen,
-        numbers=places,
-        before=None if drawn.other is None else drawn.other[:, [1, 0]],
-    )
-    columns = [word(f"column_{own if kind == 'word' else kind}") for kind in KINDS]
-    tables = [None if run is None else pd.DataFrame(run, names, columns) for run in (rows, drawn.other)]
-    view.picture(
-        "origins",
-        figure,
-        text(f"read_{own}" if rows[:, 2].any() else f"read_one_{own}", **said),
-        title=word("title"),
-        table=of_both(*tables).iloc[order],
-        shows=drawn,
-        on_pick=lambda layer, head: select(layer=layer, head=head),
-    )
-    st.markdown(
-        of_head(view, f"layers.{view.layer}.attention.", view.head, dict(zip(KINDS, rows[chosen], strict=True)))
-    )
+    view.show("origins", heads_by_origin)
+    found = dict(zip(KINDS, of_heads(view.trace)[view.layer, view.head], strict=True))
+    st.markdown(of_head(view, f"layers.{view.layer}.attention.", view.head, found))
     st.caption(text("held"))
 
 
 def of_head(view: View, prefix: str, head: int, found: dict[str, float]) -> str:
     """The shares of one head, what it was measured to do, and whether the two agree."""
     where = view.where((int(re.findall(r"\d+", prefix)[0]), head))
-    said = {"where": where, "shares": _in_words([found[kind] for kind in KINDS], _own(view.trace))}
+    said = {"where": where, "shares": in_words([found[kind] for kind in KINDS], own_kind(view.trace))}
     role = _role(view, prefix, head)
     if role is None:
         told = [text("read_head", **said)]
@@ -111,7 +61,7 @@ def of_head(view: View, prefix: str, head: int, found: dict[str, float]) -> str:
 
 def of_cell(view: View, key: str, found: dict[str, float]) -> str:
     """What one score above (or below) the mean of its row is made of."""
-    own = _own(view.trace)
+    own = own_kind(view.trace)
     parts = plain("common.comma").join(
         word(f"part_{own if kind == 'word' else kind}", part=signed(value)) for kind, value in found.items()
     )
@@ -143,19 +93,3 @@ def _role(view: View, prefix: str, head: int) -> Role | None:
         return None if roles is None else roles.at(prefix.removesuffix("."), head)
     except KeyError:
         return None
-
-
-def _in_words(row: Sequence[float], own: str) -> str:
-    """ "word 4%, place 114%, …": the shares of KINDS."""
-    kinds = [own, *KINDS[1:]]
-    return plain("common.comma").join(
-        word(f"share_{kind}", share=_share(value)) for kind, value in zip(kinds, row, strict=True)
-    )
-
-
-def _own(trace: Trace) -> str:
-    return "word" if trace.picture is None else "patch"
-
-
-def _share(value: float) -> str:
-    return written(f"{value:.0%}")

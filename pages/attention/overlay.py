@@ -1,159 +1,153 @@
 """What a token looks at, laid over the picture that the patches were cut from: one head, all heads, all layers."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
-import streamlit as st
 
 from model import Trace
 from model.analysis import rollout
 from model.digits import FAINTEST, hold_ink
-from pages.ui.components.chart import chart
-from pages.ui.figures import Axis, colour_tiles, over_drawing, over_drawings, tiles, token_at
+from pages.ui.at_once import patches_at_once
+from pages.ui.figures import Axis, Figure, over_drawing, over_drawings, token_at
 from pages.ui.figures.equations import MEAN_WEIGHTS, ROLLOUT
-from pages.ui.sections.at_once import patches_at_once
-from pages.ui.state.link import select
+from pages.ui.figures.theme import big
+from pages.ui.picture import Moves, Numbers, Picture
+from pages.ui.place import Place
 from pages.ui.text import plain, t
 from pages.ui.text.numbers import written
-from pages.ui.view import View
 
 
-def inked(view: View) -> np.ndarray | None:
-    """Which patches hold ink; None where the input is no drawing."""
-    patches, seen = view.trace.patches, view.seen
-    return None if patches is None or seen is None or seen.ndim == 3 else hold_ink(patches)
+def inked(run: Trace, seen: np.ndarray | None) -> np.ndarray | None:
+    """Which patches hold ink; None where the input is no drawing. seen: the input as it looks."""
+    return None if run.patches is None or seen is None or seen.ndim == 3 else hold_ink(run.patches)
 
 
-def over_one(view: View, key: str) -> None:
-    """The selected token's row of weights over the drawing. A click on a patch, or on [CLS], selects it."""
-    tokens, side, front = view.trace.tokens, view.trace.config.patches_per_side, view.trace.config.tokens_in_front
-    row, weights = view.trace[key][view.choice.head, view.token], view.measure(key).less_nothing()
-    shown = weights[view.token]
-    drawn = shown.values
+def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None) -> Picture:
+    """The selected token's row of weights over the drawing. A click on a patch, or on [CLS], selects it.
+
+    seen: the input as it looks, where that is not as the network reads it.
+    """
+    tokens, side, front = run.tokens, run.config.patches_per_side, run.config.tokens_in_front
+    seen, token = run.picture if seen is None else seen, place.token
+    row = run[key][place.head, token]
     best = front + int(row[front:].argmax())
-    ink = inked(view)
     said = t(
         "overlay.read_one",
-        query=tokens[view.token],
-        where=view.where(),
+        query=tokens[token],
+        where=place.where(),
         best=tokens[best],
         value=f"{row[best]:.3f}",
         patches=f"{row[front:].sum():.3f}",
     )
     if front:
-        said += " " + t("overlay.by_itself" if view.token == 0 else "overlay.by_cls", value=f"{row[0]:.3f}")
-    if placeless := list(view.trace.config.placeless):
+        said += " " + t("overlay.by_itself" if token == 0 else "overlay.by_cls", value=f"{row[0]:.3f}")
+    if placeless := list(run.config.placeless):
         said += " " + t("overlay.by_registers", value=f"{row[placeless].sum():.3f}")
-    if ink is not None:
+    if (ink := inked(run, seen)) is not None:
         share, even = f"{row[front:][ink].sum():.0%}", f"{ink.sum() / len(row):.0%}"
         said += " " + t("overlay.read_ink", inked=ink.sum(), ink=share, even=even, least=FAINTEST)
 
-    def look_from(row: int, column: int) -> None:
-        select(token=token_at(row, column, side, front))
+    def choose(row: int, column: int) -> dict[str, object]:
+        return {"token": token_at(row, column, side, front)}
 
-    title = plain("attention.weight")
-    look = {
-        "front": front,
-        "differs": shown.differs,
-        "height": 285 if view.choice.big else 420,
-    }  # both end on the first screen
-    view.picture(
-        "weights",
-        over_drawing(view.seen, drawn, tokens, view.token, title, **look),
+    def draw(weights: Numbers) -> Figure:
+        look = {"front": front, "differs": weights.differs, "height": 285 if big() else 420}  # both end on a screen
+        return over_drawing(seen, weights.array, tokens, token, plain("attention.weight"), **look)
+
+    whole = Numbers.of(run, key, place.head, part=lambda weights: weights.less_nothing()[token].on(Axis("", tokens)))
+    return Picture(
+        draw,
         said,
-        quantity=view.trace.quantity(key),
-        values=drawn,
-        table=pd.DataFrame(weights.values, index=tokens, columns=tokens),
-        on_pick=look_from,
-        shows=shown.on(Axis("", tokens)),
-        at_once=patches_at_once(view, key),
+        whole,
+        quantity=run.quantity(key),
+        shape=row.shape,
+        table=lambda weights: pd.DataFrame(weights.array[None], index=[tokens[token]], columns=tokens),
+        picks=choose,
+        moves=Moves(divmod(max(token - front, 0), side), (side, side), choose),
+        at_once=lambda: patches_at_once(run, place, key),
     )
-    place = divmod(max(view.token - front, 0), side)
-    view.moves(place, (side, side), look_from)
 
 
-def over_heads(view: View) -> None:
-    """What the selected token looks at in every head of every layer."""
-    config, tokens, side = view.trace.config, view.trace.tokens, view.trace.config.patches_per_side
-    front = config.tokens_in_front
-    weights = every_weight(view.trace)[:, :, view.token]
-    measure = view.measure(every_weight, ("", "", "query", "key"))[:, :, view.token]
-    drawn = measure.values
-    heads = [*np.ndindex(weights.shape[:2])]
-    names = [plain("common.where", layer=i + 1, head=j + 1) for i, j in heads]
-    place = np.unravel_index(weights[:, :, front:].argmax(), weights[:, :, front:].shape)
+def over_heads(run: Trace, place: Place, seen: np.ndarray | None = None) -> Picture:
+    """What the selected token looks at in every head of every layer. seen: as for `over_one`."""
+    config, tokens, token = run.config, run.tokens, place.token
+    side, front, sizes = config.patches_per_side, config.tokens_in_front, (config.layers, config.heads)
+    seen = run.picture if seen is None else seen
+    every, heads = every_weight(run), [*np.ndindex(*sizes)]
+    weights, names = every[:, :, token, front:], [place.where((int(i), int(j))) for i, j in heads]
+    layer, head, best = (int(i) for i in np.unravel_index(weights.argmax(), weights.shape))
 
-    view.picture(
-        "over_heads",
-        over_drawings(
-            view.seen,
-            drawn[:, :, front:].reshape(config.layers, config.heads, side, side),
+    def draw(drawn: Numbers) -> Figure:
+        hover = [f"{name} · {_most(row, tokens, front)}" for name, row in zip(names, drawn.array, strict=True)]
+        return over_drawings(
+            seen,
+            drawn.array[:, front:].reshape(*sizes, side, side),
             Axis.counted(plain("overlay.axis_layer"), config.layers),
             Axis.counted(plain("overlay.axis_head"), config.heads),
-            chosen=(view.choice.layer, view.choice.head),
-            differs=measure.differs,
-            hover=[f"{name} · {_most(drawn[head], tokens, front)}" for name, head in zip(names, heads, strict=True)],
+            chosen=(place.layer, place.head),
+            differs=drawn.differs,
+            hover=hover,
             height=500 if config.layers <= 6 else 640,
-        ),
+        )
+
+    def part(weights: Numbers) -> Numbers:
+        return weights[:, :, token].flat(2).on(Axis("", names), Axis("", tokens))
+
+    return Picture(
+        draw,
         t(
             "overlay.read_heads",
-            query=tokens[view.token],
-            value=f"{weights[:, :, front:].max():.3f}",
-            where=plain("common.where", layer=place[0] + 1, head=place[1] + 1),
-            best=tokens[front + place[2]],
+            query=tokens[token],
+            value=f"{weights.max():.3f}",
+            where=place.where((layer, head)),
+            best=tokens[front + best],
         ),
+        Numbers(every, ("", "", "query", "key"), part),
         title=plain("overlay.heads"),
-        values=drawn,
-        table=pd.DataFrame(drawn.reshape(-1, len(tokens)), index=names, columns=tokens),
-        on_pick=lambda row, column: select(layer=row, head=column),
-        shows=replace(measure, values=drawn.reshape(-1, len(tokens))).on(Axis("", names), Axis("", tokens)),
+        shape=(*sizes, len(tokens)),
+        table=lambda drawn: pd.DataFrame(drawn.array, index=names, columns=tokens),
+        picks=lambda row, column: {"layer": row, "head": column},
     )
 
 
-def over_layers(view: View) -> None:
-    """Layer by layer: the mean of the heads, and rollout, which traces it back to the input."""
-    config, tokens, side, query = view.trace.config, view.trace.tokens, view.trace.config.patches_per_side, view.token
-    front = config.tokens_in_front
+def over_layers(run: Trace, place: Place, name: str, seen: np.ndarray | None = None) -> Picture:
+    """Layer by layer the "mean" of the heads, or the "rollout", which traces it back to the input.
+
+    seen: as for `over_one`.
+    """
+    config, tokens, query = run.config, run.tokens, place.token
+    side, front = config.patches_per_side, config.tokens_in_front
+    seen = run.picture if seen is None else seen
     steps = [plain("overlay.after_layer", layer=i + 1) for i in range(config.layers)]
-    makes = {
-        "mean": (lambda run: every_weight(run).mean(axis=1), MEAN_WEIGHTS),
-        "rollout": (lambda run: rollout(every_weight(run)), ROLLOUT),
-    }
-    for name, (of, equation) in makes.items():
-        last, measure = of(view.trace)[-1, query], view.measure(of, ("", "query", "key"))[:, query]
-        rows = measure.values
-        # Of rollout a patch's own place is told by itself: the shares in the sentence add up to 1.
-        told = np.where(np.arange(len(tokens)) == query, 0, last) if name == "rollout" else last
-        best = front + int(told[front:].argmax())
-        view.picture(
-            f"over_{name}",
-            over_drawings(
-                view.seen,
-                rows[None, :, front:].reshape(1, config.layers, side, side),
-                Axis(""),
-                Axis("", steps),
-                differs=measure.differs,
-                hover=[f"{step} · {_most(values, tokens, front)}" for step, values in zip(steps, rows, strict=True)],
-                height=240,
-            ),
-            t(
-                _key_of(name, query, front),
-                query=tokens[query],
-                layer=config.layers,
-                best=tokens[best],
-                value=f"{last[best]:.3f}",
-                own=f"{last[query]:.3f}",
-                cls=f"{last[0]:.3f}",
-                patches=f"{told[front:].sum():.3f}",
-            ),
-            title=plain(f"overlay.{name}"),
-            equation=equation,
-            values=rows,
-            table=pd.DataFrame(rows, index=steps, columns=tokens),
-            shows=measure.on(Axis("", steps), Axis("", tokens)),
-            law_of=["layers.{l}.attention.weights"],
-        )
+    whole = every_weight(run).mean(axis=1) if name == "mean" else rollout(every_weight(run))
+    last = whole[-1, query]
+    # Of rollout a patch's own place is told by itself: the shares in the sentence add up to 1.
+    told = np.where(np.arange(len(tokens)) == query, 0, last) if name == "rollout" else last
+    best = front + int(told[front:].argmax())
+
+    def draw(rows: Numbers) -> Figure:
+        hover = [f"{step} · {_most(row, tokens, front)}" for step, row in zip(steps, rows.array, strict=True)]
+        drawn = rows.array[None, :, front:].reshape(1, config.layers, side, side)
+        return over_drawings(seen, drawn, Axis(""), Axis("", steps), differs=rows.differs, hover=hover, height=240)
+
+    return Picture(
+        draw,
+        t(
+            _key_of(name, query, front),
+            query=tokens[query],
+            layer=config.layers,
+            best=tokens[best],
+            value=f"{last[best]:.3f}",
+            own=f"{last[query]:.3f}",
+            cls=f"{last[0]:.3f}",
+            patches=f"{told[front:].sum():.3f}",
+        ),
+        Numbers(whole, ("", "query", "key"), lambda every: every[:, query].on(Axis("", steps), Axis("", tokens))),
+        title=plain(f"overlay.{name}"),
+        equation=MEAN_WEIGHTS if name == "mean" else ROLLOUT,
+        shape=(config.layers, len(tokens)),
+        table=lambda rows: pd.DataFrame(rows.array, index=steps, columns=tokens),
+        reads=["layers.{l}.attention.weights"],
+    )
 
 
 def _key_of(name: str, query: int, front: int) -> str:
@@ -163,28 +157,9 @@ def _key_of(name: str, query: int, front: int) -> str:
     return "overlay.read_mean" if front else "overlay.read_mean_patches"
 
 
-def patch_pair(view: View, query: int, key: int) -> None:
-    """The pixels of the two tokens that meet in a score, side by side."""
-    tokens, front = view.trace.tokens, view.trace.config.tokens_in_front
-    shown = [place for place in (query, key) if place >= front]
-    if shown:
-        pixels = pieces_of(view)[[place - front for place in shown]][None]
-        names = [tokens[place] for place in shown]
-        draw = colour_tiles if pixels.ndim == 5 else tiles
-        figure = draw(pixels, Axis(""), Axis("", names), hover=names, height=150)
-        figure.layout["width"] = 110 * len(shown) + 20
-        for trace in figure.data:
-            if trace["type"] == "heatmap":
-                trace["showscale"] = False
-        chart(figure, "attention.pair", alt=" · ".join(names))
-    if len(shown) < 2:
-        st.caption(t("overlay.cls_has_no_pixels"))
-
-
-def pieces_of(view: View) -> np.ndarray:
+def pieces_of(run: Trace, seen: np.ndarray) -> np.ndarray:
     """The patches as they look: (patch, size, size), or (patch, size, size, 3) in colour."""
-    seen, size, side = view.seen, view.trace.config.patch_size, view.trace.config.patches_per_side
-    assert seen is not None  # a picture
+    size, side = run.config.patch_size, run.config.patches_per_side
     return seen.reshape(side, size, side, size, *seen.shape[2:]).swapaxes(1, 2).reshape(-1, size, size, *seen.shape[2:])
 
 

@@ -5,12 +5,14 @@ from functools import partial
 
 import streamlit as st
 
+from model.scaling import WIDTHS
 from model.sublayers import MultiHeadAttention, ScaledDotProductAttention
-from pages.attention.maps import attention_map, through_layers
+from pages.attention.maps import through_layers, weights
 from pages.attention.read import steps_of
-from pages.attention.scaling import choose_width, why_scaled
+from pages.attention.scaling import about_scaling, why_scaled, word
 from pages.attention.steps import attention_steps
 from pages.ui.components.player import stop
+from pages.ui.frame.pickers import bound
 from pages.ui.page import Page
 from pages.ui.state.link import select
 from pages.ui.text import t
@@ -63,12 +65,12 @@ class Attention(Page):
             return "layers"
         if (choice.stage, choice.as_) == ("scaled", "why") and "root" in names:
             return "root"
-        steps = steps_of(self, self.key(PREFIX))
+        steps = steps_of(self.trace, self.key(PREFIX))
         return "steps" if choice.stage in steps and choice.stage != "weights" else "map"
 
     def map(self) -> None:
         self.step_keys()
-        attention_map(self, self.key(PREFIX), self.row)
+        weights(self, self.key(PREFIX), self.row)
 
     def steps(self) -> None:
         self.step_keys()
@@ -76,14 +78,16 @@ class Attention(Page):
 
     def step_keys(self) -> None:
         """Let digits open the steps."""
-        for number, name in enumerate(steps_of(self, self.key(PREFIX)), 1):
+        for number, name in enumerate(steps_of(self.trace, self.key(PREFIX)), 1):
             self.on_key(str(number), partial(select, panel="steps", stage=name))
 
     def root(self) -> None:
         """What the division does to random vectors of any length, and to those of the chosen head."""
+        look = bound("scaling.d_k", self.choice.d_k, lambda d_k: select(d_k=d_k)) | {"label_visibility": "collapsed"}
         with self.row:
-            choose_width(self)
-        why_scaled(self, self.key(PREFIX))
+            st.select_slider(word("slider"), WIDTHS, width=260, format_func="d_k = {}".format, **look)
+        self.show("why", partial(why_scaled, d_k=self.choice.d_k))
+        st.caption(about_scaling())
 
     def code(self) -> Sequence[object]:
         own = type(self.pipeline.network.layers[self.choice.layer].attention)  # of a family that does otherwise

@@ -1,11 +1,14 @@
 """What the pictures of attention say: the steps, the tokens shown, and a reading sentence for each step."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from model import Trace
 from model.analysis import placed
-from pages.attention.sentences import of_sentences
+from pages.ui.picture import touched
+from pages.ui.place import Place
 from pages.ui.text import t
-from pages.ui.view import View
 
 #: The quantities in order of computation: q · k, ÷ √d_k, mask, softmax, × V.
 STEPS = ("scores", "scaled", "masked", "weights", "heads")
@@ -16,42 +19,48 @@ SPECIAL = ("[CLS]", "[SEP]")
 EVEN = 1e-6  # closer together, all weights of a row are the same
 
 
-def steps_of(view: View, prefix: str) -> tuple[str, ...]:
+def steps_of(run: Trace, prefix: str) -> tuple[str, ...]:
     """The steps of an attention, in order of computation. prefix: of its keys, or the key of one of them."""
     prefix, before = prefix.rpartition(".")[0] + ".", STEPS.index("masked")
     steps = *TOLD_APART, *STEPS[:before], *BY_DISTANCE, *STEPS[before:]
-    return tuple(step for step in steps if prefix + step in view.trace.graph)
+    return tuple(step for step in steps if prefix + step in run.graph)
 
 
-def queries_and_keys(view: View, key: str) -> tuple[list[str], list[str]]:
+def queries_and_keys(run: Trace, key: str) -> tuple[list[str], list[str]]:
     """The tokens that attend and those that are attended to, of scores or weights."""
-    queries, keys = view.trace.names(key)[-2:]
+    queries, keys = run.names(key)[-2:]
     assert queries is not None and keys is not None  # both axes are of tokens
     return queries, keys
 
 
-def shown(view: View, names: list[str]) -> list[int]:
+def shown(names: Sequence[str], hide_special: bool) -> list[int]:
     """The places of the tokens that are shown: all, or all but [CLS] and [SEP]."""
-    return [place for place, name in enumerate(names) if not (view.choice.hide_special and name in SPECIAL)]
+    return [place for place, name in enumerate(names) if not (hide_special and name in SPECIAL)]
 
 
-def shown_places(view: View, key: str) -> tuple[list[int], list[int]]:
+def shown_places(run: Trace, place: Place, key: str) -> tuple[list[int], list[int]]:
     """The queries and the keys that are shown; all where nothing else would be left."""
-    queries, keys = queries_and_keys(view, key)
-    rows, columns = shown(view, queries) or list(range(len(queries))), shown(view, keys) or list(range(len(keys)))
-    return of_sentences(view, rows, columns) if key.startswith("layers.") else (rows, columns)
+    queries, keys = queries_and_keys(run, key)
+    rows, columns = (shown(side, place.hide_special) or list(range(len(side))) for side in (queries, keys))
+    sentence_of = run.sentence_of
+    if place.between == "all" or 1 not in sentence_of or not key.startswith("layers."):
+        return rows, columns
+    looks, looked_at = ("AB".index(name) for name in place.between)
+    kept = [at for at in rows if sentence_of[at] == looks]
+    kept_keys = [at for at in columns if sentence_of[at] == looked_at]
+    return (kept, kept_keys) if kept and kept_keys else (rows, columns)
 
 
-def attends_most(view: View, key: str) -> str:
-    """ "“it” attends most to “animal”: 0.66", and how much of its row is not shown."""
-    queries, keys = queries_and_keys(view, key)
-    token = view.place(key)
-    row, (_, places) = view.trace[key][view.head, token], shown_places(view, key)
-    best, weights = max(places, key=lambda place: row[place]), row[places]
+def attends_most(run: Trace, place: Place, key: str, columns: Sequence[int] | None = None) -> str:
+    """ "“it” attends most to “animal”: 0.66", and how much of its row is not shown. columns: the keys shown, or all."""
+    queries, keys = queries_and_keys(run, key)
+    token, places = place.row(key), [*range(len(keys))] if columns is None else [*columns]
+    row = run[key][place.head, token]
+    best, weights = max(places, key=lambda one: row[one]), row[places]
     even = len(places) > 1 and float(weights.max() - weights.min()) < EVEN
     said = t(
         f"attention.read_{'even' if even else 'weights'}",
-        where=view.where(),
+        where=place.where(),
         query=placed(queries)[token],
         key=placed(keys)[best],
         value=f"{row[best]:.2f}",
@@ -60,41 +69,45 @@ def attends_most(view: View, key: str) -> str:
     return f"{said} {t('attention.rows_short', rest=f'{rest:.0%}')}" if len(places) < len(keys) else said
 
 
-def read_step(view: View, prefix: str, step: str) -> str:
-    """What the picture of a step says."""
+def read_step(
+    run: Trace, place: Place, prefix: str, step: str, rows: Sequence[int] | None = None,
+    columns: Sequence[int] | None = None,
+) -> str:  # fmt: skip
+    """What the picture of a step says. rows, columns: the queries and keys shown, or all."""
     key = prefix + step
     if step == "weights":
-        return attends_most(view, key)
+        return attends_most(run, place, key, columns)
     if step == "masked":
-        return _read_mask(view, prefix)
-    if view.touched(key, *[prefix + "weights"] * (step == "heads")):
+        return _read_mask(run, place, prefix)
+    if touched(run, place.head, key, *[prefix + "weights"] * (step == "heads")):
         return t("change.no_law")
-    values = view.trace[key][view.head]
-    queries, keys = map(placed, queries_and_keys(view, prefix + "weights"))
+    values = run[key][place.head]
+    queries, keys = map(placed, queries_and_keys(run, prefix + "weights"))
     if step == "heads":
-        weights = view.trace[prefix + "weights"][view.head, view.place(prefix + "weights")]
-        row, column = view.place(prefix + "weights"), int(weights.argmax())
+        row = place.row(prefix + "weights")
+        weights = run[prefix + "weights"][place.head, row]
+        column = int(weights.argmax())
         value = f"{weights[column]:.0%}"
     elif step == "relative":
         row, column, value = 0, 0, f"{values[0, 0]:.2f}"
     else:
-        rows, columns = shown_places(view, prefix + "weights")
-        row, column = np.unravel_index(values[np.ix_(rows, columns)].argmax(), (len(rows), len(columns)))
-        row, column = rows[row], columns[column]
+        rows, columns = rows or [*range(len(queries))], columns or [*range(len(keys))]
+        at, along = np.unravel_index(values[np.ix_(rows, columns)].argmax(), (len(rows), len(columns)))
+        row, column = rows[at], columns[along]
         value = f"{values[row, column]:.2f}"
-    parts, d_k = 1 + len(view.config.distance_terms), view.config.d_k
+    parts, d_k = 1 + len(run.config.distance_terms), run.config.d_k
     said: dict[str, object] = {"query": queries[row], "key": keys[column], "value": value}
     said |= {"d_k": f"({parts} · {d_k})" if parts > 1 else d_k, "root": f"{(d_k * parts) ** 0.5:.3f}"}
     return t(f"attention.read_{step}", **said)
 
 
-def _read_mask(view: View, prefix: str) -> str:
+def _read_mask(run: Trace, place: Place, prefix: str) -> str:
     """What the mask hides, if anything."""
-    values = view.trace[prefix + "masked"][view.head]
-    hidden, window = int(np.isinf(values).sum()), view.trace.graph[prefix + "masked"].window
-    if hidden and view.touched(prefix + "weights"):
+    values = run[prefix + "masked"][place.head]
+    hidden, window = int(np.isinf(values).sum()), run.graph[prefix + "masked"].window
+    if hidden and touched(run, place.head, prefix + "weights"):
         return t("change.no_law")
-    if window is not None and not view.touched(prefix + "masked"):
+    if window is not None and not touched(run, place.head, prefix + "masked"):
         return t("attention.read_window", window=window, hidden=hidden, cells=values.size)
     if hidden:
         return t("attention.read_masked", hidden=hidden, cells=values.size)

@@ -2,51 +2,41 @@
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
+from model import Trace
 from model.scaling import DRAWS, KEYS, WIDTHS, both_ways, random_scores, shares
 from pages.ui.figures import undivided
-from pages.ui.frame.pickers import bound
-from pages.ui.state.link import select
+from pages.ui.picture import Picture
+from pages.ui.place import Place
 from pages.ui.text import texts_of
-from pages.ui.view import View
 
 MEASURES = ("spread", "largest", "slope")
 WAYS = ("undivided", "divided")
 text, word = texts_of("scaling")
 
 
-def choose_width(view: View) -> None:
-    """A slider for the d_k of the random vectors."""
-    look = bound("scaling.d_k", view.choice.d_k, lambda d_k: select(d_k=d_k))
-    st.select_slider(
-        word("slider"), WIDTHS, width=260, label_visibility="collapsed", format_func=lambda d_k: f"d_k = {d_k}", **look
-    )
-
-
-def why_scaled(view: View, prefix: str) -> None:
-    """What division does to the weights of random vectors, and to those of the chosen head. prefix: of its keys."""
-    d_k, own_d_k, head = view.choice.d_k, view.config.d_k, view.choice.head
+def why_scaled(run: Trace, place: Place, d_k: int) -> Picture:
+    """What division does to the weights of random vectors of length d_k, and to those of one head."""
+    own_d_k, prefix = run.config.d_k, place.of("layers.{l}.attention.")
     scores = random_scores(d_k)
     weights = np.stack([shares(scores), shares(scores / np.sqrt(d_k))])
     every = np.array([both_ways(random_scores(width), width) for width in WIDTHS]).transpose(2, 1, 0)
-    visible = np.isfinite(view.trace[prefix + "masked"][head])
-    own = np.array(both_ways(np.where(visible, view.trace[prefix + "scores"][head], -np.inf), own_d_k)).T
+    scored, visible = (run[prefix + name][place.head] for name in ("scores", "masked"))
+    own = np.array(both_ways(np.where(np.isfinite(visible), scored, -np.inf), own_d_k)).T
     here = every[:, :, WIDTHS.index(d_k)]
     slope, slope_divided = here[2]
     kind = "stuck" if slope < slope_divided / 2 else "less" if slope < slope_divided else "open"
     said = [
         text("read", d_k=d_k, root=f"{d_k**0.5:.1f}", keys=KEYS, **in_words(here)),
         text(f"read_{kind}", times=f"{slope / slope_divided:.2f}", **in_words(here)),
-        text("read_own", where=view.where(), d_k=own_d_k, **in_words(own)),
+        text("read_own", where=place.where(), d_k=own_d_k, **in_words(own)),
     ]
     if own[2, 0] > own[2, 1]:
         said.append(text("read_own_more"))
     ways = [word(way) for way in WAYS]
     titles = [word("shares", d_k=d_k), *(word(name) for name in MEASURES)]
     rows = pd.MultiIndex.from_product([[word(name) for name in MEASURES], ways])
-    view.picture(
-        "why",
+    return Picture(
         undivided(
             weights,
             every,
@@ -62,9 +52,13 @@ def why_scaled(view: View, prefix: str) -> None:
         table=pd.DataFrame(
             np.column_stack([every.reshape(-1, len(WIDTHS)), own.ravel()]), rows, [*WIDTHS, word("own")]
         ),
-        of_head=(view.layer, view.head),
+        of_head=(place.layer, place.head),
     )
-    st.caption(text("about", draws=DRAWS, keys=KEYS))
+
+
+def about_scaling() -> str:
+    """How the random vectors are drawn."""
+    return text("about", draws=DRAWS, keys=KEYS)
 
 
 def in_words(measured: np.ndarray) -> dict[str, str]:

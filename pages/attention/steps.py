@@ -1,16 +1,20 @@
 """Attention step by step: scores, scaled, masked, weights and weighted sum side by side, one of them worked out."""
 
+from functools import partial
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.attention.fillers import padding
-from pages.attention.overlay import patch_pair
-from pages.attention.read import TOLD_APART, queries_and_keys, read_step, steps_of
+from pages.attention.overlay import pieces_of
+from pages.attention.read import TOLD_APART, queries_and_keys, read_step, shown_places, steps_of
 from pages.attention.why_there import by_hand_or_why
+from pages.ui.components.chart import chart
 from pages.ui.components.player import player
+from pages.ui.figures import Axis, colour_tiles, tiles
 from pages.ui.frame.pickers import either
 from pages.ui.sections.band import Column, band
-from pages.ui.sections.cell_map import chosen_cell
+from pages.ui.sections.quantity_map import chosen_cell
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.view import View
@@ -23,14 +27,16 @@ LEAST = 150  # pixels for each step, on a phone
 def attention_steps(view: View, prefix: str, controls: DeltaGenerator) -> None:
     """All steps in one band; below it what the chosen one says, and the arithmetic of its cell."""
     view.choice = view.choice.with_(hide_special=False, between="all")  # the band shows all tokens
-    steps = steps_of(view, prefix)
+    steps = steps_of(view.trace, prefix)
     step = view.choice.stage if view.choice.stage in steps else steps[0]
     with controls:
         _stepper(step, steps)
     columns = [Column(prefix + one, plain(f"attention.{one}"), WIDE if one == "heads" else 1) for one in steps]
     look = {"title": plain("attention.steps"), "focus": prefix + step, "least": LEAST * len(steps)}
-    band(view, "steps", columns, read_step(view, prefix, step), **look)
-    cell = chosen_cell(view, prefix + step)
+    shown = shown_places(view.trace, view.at, prefix + "weights")
+    said = read_step(view.trace, view.at, prefix, step, *shown)
+    view.show_both("steps", partial(band, columns=columns, sentence=said, **look))
+    cell = chosen_cell(view.trace, view.at, prefix + step)
     left, right = st.columns([1, 1], gap="medium")
     with left:
         by_hand_or_why(view, prefix + step, cell)
@@ -52,7 +58,7 @@ def _stepper(step: str, steps: tuple[str, ...]) -> None:
 
 def about_masks(view: View, prefix: str) -> None:
     """That [MASK] is a word and no mask, what a mask does to fillers, and the way to one that hides something."""
-    tokens, (_, keys) = view.trace.tokens, queries_and_keys(view, prefix + "weights")
+    tokens, (_, keys) = view.trace.tokens, queries_and_keys(view.trace, prefix + "weights")
     said = t("attention.mask_is_no_word")
     if "[MASK]" in tokens:
         weights = view.trace[prefix + "weights"][view.head]
@@ -62,3 +68,21 @@ def about_masks(view: View, prefix: str) -> None:
     padding(view)
     if view.trace.graph[prefix + "masked"].window is None:  # else here is a mask that hides something
         view.way_to("translation", plain("attention.way_masks"), panel="inside", block="attention", stage="masked")
+
+
+def patch_pair(view: View, query: int, key: int) -> None:
+    """The pixels of the two tokens that meet in a score, side by side."""
+    tokens, front = view.trace.tokens, view.trace.config.tokens_in_front
+    shown = [place for place in (query, key) if place >= front]
+    if shown and view.seen is not None:
+        pixels = pieces_of(view.trace, view.seen)[[place - front for place in shown]][None]
+        names = [tokens[place] for place in shown]
+        draw = colour_tiles if pixels.ndim == 5 else tiles
+        figure = draw(pixels, Axis(""), Axis("", names), hover=names, height=150)
+        figure.layout["width"] = 110 * len(shown) + 20
+        for trace in figure.data:
+            if trace["type"] == "heatmap":
+                trace["showscale"] = False
+        chart(figure, "attention.pair", alt=" · ".join(names))
+    if len(shown) < 2:
+        st.caption(t("overlay.cls_has_no_pixels"))

@@ -16,6 +16,7 @@ from pages.attention import origins
 from pages.attention.one_weight import one_weight
 from pages.ui.figures import Axis, heatmap
 from pages.ui.frame.pickers import either
+from pages.ui.picture import Picture
 from pages.ui.sections.sources import MOST_BYTES, in_short, kind_of, layer_of, parts_picture, places_of
 from pages.ui.sections.working import working
 from pages.ui.text import plain, texts_of
@@ -127,7 +128,7 @@ class Asked:
         if terms:
             said += " " + self.read_products()
         places = places_of(self.scores.of_keys, self.view.trace, self.key)
-        parts_picture(self.view, "why_there", places, parts, said, begin=(word("mean"), mean), **look)
+        self.view.show("why_there", parts_picture(places, parts, said, begin=(word("mean"), mean), **look))
 
     def read_products(self) -> str:
         """What the words find in each other, and what distances have in that: the score, in two or three parts."""
@@ -182,7 +183,7 @@ class Asked:
             largest = {"asks": rows[c], "answers": columns[d], "share": percent(float(shares[c, d]))}
             sentence += f" {text('read_rows', **largest)}{self.read_alone(shares)}"
         figure = heatmap(pairs, Axis("", rows), Axis("", columns), square=False)
-        self.view.picture("pairs", figure, sentence, title=word("pairs", **self.names))
+        self.view.show("pairs", Picture(figure, sentence, title=word("pairs", **self.names)))
 
     def from_the_start(self) -> None:
         """The same followed back through earlier layers, to words and places; and the whole head, beside its role."""

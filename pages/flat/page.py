@@ -9,25 +9,19 @@ import streamlit as st
 from model.embedding import FlatEmbedding
 from model.heads import ClassifierNetwork
 from model.sublayers import ScaledDotProductAttention
+from pages.flat.pictures import ATTENTION, PASSES, of_one, text, word
 from pages.ui.components.tables import draw_table
-from pages.ui.figures import Axis, Thumbnail, role_colours, thumbnails
-from pages.ui.figures.equations import html_math, plain_math
 from pages.ui.page import Page
 from pages.ui.runs import pipelines
-from pages.ui.runs.measure import Measure, widest
 from pages.ui.runs.worked_out import disturbed
 from pages.ui.state import sketch
 from pages.ui.state.choice import Choice
-from pages.ui.text import class_label, plain, t, texts_of
+from pages.ui.text import class_label
 
-ATTENTION = "layers.0.attention."
-#: What is drawn of each head, row by row.
-DRAWN = ("Q", "K", "V"), ("scaled", "weights", "heads")
 #: What is disturbed, each with noise of this strength.
 DISTURBED = ("Q", "K", "scores", "V")
 NOISE = 5.0
 ONE = r"\operatorname{softmax}\left(\frac{q \cdot k}{\sqrt{d_k}}\right) = \frac{e^{s}}{e^{s}} = 1"
-text, word = texts_of("flat")
 
 
 def ink_of(choice: Choice) -> bytes:
@@ -71,41 +65,12 @@ class Flat(Page):
 
     def attention(self) -> None:
         """Queries, keys and values of all heads, and what the softmax of a single score makes of them."""
-        names = [plain("heads.head", head=head + 1) for head in range(self.config.heads)]
-        measures: dict[str, Measure] = {}
-        for name in (name for row in DRAWN for name in row):
-            measure = self.measure(ATTENTION + name, every_head=True).less_nothing()[:, 0]
-            symbol = plain_math(self.trace.graph[ATTENTION + name].symbol)
-            side = Axis(plain("axis.d_k") if measure.values.shape[-1] > 1 else "")
-            measures[name] = measure.on(Axis("", [f"{symbol}: {head}" for head in names]), side)
-        grid = [[self.small(name, measures[name].values, names) for name in row] for row in DRAWN]
-        scaled, values = self.trace[ATTENTION + "scaled"], self.trace[ATTENTION + "V"]
-        passes = not self.touched(ATTENTION + "weights", ATTENTION + "heads", every_head=True)
-        said = {
-            "heads": len(values),
-            "d_k": values.shape[-1],
-            "low": f"{scaled.min():.2f}",
-            "high": f"{scaled.max():.2f}",
-        }
-        self.picture(
-            "attention",
-            thumbnails(grid, row_height=170),
-            text("read_attention", **said) if passes else t("change.no_law"),
-            values=values,
-            table=pd.DataFrame(measures["V"].values, index=names, columns=range(1, values.shape[-1] + 1)),
-            shows=widest(measures.values()),
-        )
-        if passes:
+        self.show("attention", of_one)
+        if not self.touched(*PASSES, every_head=True):
             learned = {name: weight.numel() for name, weight in self.pipeline.network.named_parameters()}
             idle = sum(count for name, count in learned.items() if ".W_Q." in name or ".W_K." in name)
             whole = sum(learned.values())
             st.markdown(text("why", idle=f"{idle:,}", all=f"{whole:,}", share=f"{idle / whole:.0%}"))
-
-    def small(self, name: str, values: np.ndarray, heads: Sequence[str]) -> Thumbnail:
-        """A row for each head of one quantity."""
-        scale = "share" if name == "weights" and not self.differs else "signed"
-        title = html_math(self.trace.graph[ATTENTION + name].symbol)
-        return Thumbnail(title, values, heads, scale, colour=role_colours().get(name))
 
     def noise(self) -> None:
         """What noise on the way does to the answer: on Q, K or the scores nothing."""

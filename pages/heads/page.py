@@ -1,16 +1,21 @@
 """Heads: every head of every layer, what it does over a corpus, what it contributes, and by what it finds tokens."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
 from model.analysis import head_pattern
 from model.sublayers import MultiHeadAttention
+from model.without import one_against_all
 from pages.attention.origins import can_be_told, every_head
-from pages.heads.contribution import mixed, needed, written
 from pages.heads.overview import overview
+from pages.heads.pictures import mixed, needed, written
 from pages.ui.page import Page
+from pages.ui.sections.quantity_map import chosen_cell
 from pages.ui.sections.roles import may_have_roles, show_role
+from pages.ui.sections.without import answers_with
+from pages.ui.sections.working import working
 from pages.ui.text import t
 
 EQUATION = (
@@ -53,11 +58,15 @@ class Heads(Page):
         """What each head writes, beside it whether the answer needs it; below, Concat and W_O."""
         left, right = st.columns([1, 1], gap="medium")
         with left:
-            written(self, self.prefix)
+            self.show("norms", written)
         with right:
             if self.config.heads > 1 and "logits" in self.trace:
-                needed(self)
-        mixed(self, self.prefix)
+                found = answers_with(self, one_against_all(self.trace.graph, self.layer))
+                if found is not None:
+                    self.show("needed", partial(needed, found=found))
+        focus = self.prefix + ("concat" if self.choice.stage == "concat" else "output")
+        self.show_both("mixed", partial(mixed, focus=focus))
+        working(self, focus, chosen_cell(self.trace, self.at, focus))
 
     def code(self) -> Sequence[object]:
         return MultiHeadAttention, head_pattern

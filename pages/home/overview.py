@@ -12,6 +12,7 @@ from model.overview import WORDS, Difference, Overview, Packed, answers_of, colu
 from model.overview.run import Run
 from pages.ui.components.overview import overview
 from pages.ui.frame.navigation import open_with
+from pages.ui.picture import Numbers
 from pages.ui.sections.answers import all_probabilities
 from pages.ui.server.cache import once_a_run
 from pages.ui.state.link import select
@@ -43,7 +44,7 @@ def run_on_one_screen(view: View) -> None:
     """
     place = {"layer": view.layer, "head": view.head, "token": view.token}
     overview(packed(view), place, lambda chosen: select(**chosen), _open)
-    if view.shows == "beside" and view.other:
+    if view.beside and view.other:
         named = view.compared_with("other")[0]
         st.subheader(literal(named[0].upper() + named[1:]), anchor=False)
         theirs = [view.counterpart(token) for token in range(len(view.tokens))]
@@ -91,7 +92,8 @@ def _pack(view: View, run: Run, layer: int = 0, whole: bool = True) -> Packed:
 
 def _less(view: View, key: str) -> np.ndarray:
     """A quantity of this run less that of the other; NaN for a token that has no counterpart there."""
-    return view.measure(key, every_head=True).values
+    (numbers,) = view.numbers(lambda run, _: [Numbers.of(run, key)])
+    return numbers.array
 
 
 @once_a_run

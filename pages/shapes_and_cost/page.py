@@ -36,8 +36,8 @@ from pages.ui.figures.theme import font_size, letters, scaled
 from pages.ui.frame.note_code import source, told_gap
 from pages.ui.frame.pickers import pick
 from pages.ui.page import Page
+from pages.ui.picture import Picture
 from pages.ui.sections.shared_weights import shared_weights
-from pages.ui.state.link import select
 from pages.ui.text import literal
 
 #: What grows with the input, from what stays as it is to what grows fastest.
@@ -79,7 +79,7 @@ class ShapesAndCost(Page):
             with letters(min(font_size(), 15)):  # as much as a box holds
                 figure = cost_tables.walk_picture(*size, chosen)
             rows = cost_tables.steps_table(*size)
-            self.picture("walk", figure, said, table=rows, on_pick=lambda step: select(walk=step), still=True)
+            self.show("walk", Picture(figure, said, table=rows, picks=lambda step: {"walk": step}, fixed=True))
         with right, st.container(border=True, key="working.cost"):
             self.step_by_hand(steps, chosen, now.config)
 
@@ -111,7 +111,7 @@ class ShapesAndCost(Page):
         check = text(f"check_{'equal' if real == whole else 'differs'}", ours=f"{whole:,}", real=f"{real:,}")
         left, right = st.columns([2, 3], gap="medium")
         with left:
-            self.picture("parameters", cost_tables.parameters_picture(config), said, still=True)
+            self.show("parameters", Picture(cost_tables.parameters_picture(config), said, fixed=True))
             st.markdown(" ".join([check, *shared_weights(config, "counted")]))
         with right:
             st.markdown(f"**{word('parameters_table')}**")
@@ -141,7 +141,7 @@ class ShapesAndCost(Page):
         left, right = st.columns([3, 2], gap="medium")
         with left:
             lines = cost_tables.named(cost_tables.curves(config, n))
-            self.picture("cost", cost_tables.cost_picture(config, n), said, table=lines, still=True)
+            self.show("cost", Picture(cost_tables.cost_picture(config, n), said, table=lines, fixed=True))
         with right:
             self.show_growth(config, n)
             st.markdown(text("read_memory", n=f"{n:,}", memory=memory, same=same))
@@ -157,7 +157,8 @@ class ShapesAndCost(Page):
             colours=[GREY if value == 1 else BLUE if value == 2 else ORANGE for value in values],
             height=scaled(44 * len(GROWING)),
         )
-        self.picture("growth", figure, text("read_growth", n=f"{n:,}", double=f"{2 * n:,}"), still=True)
+        said = text("read_growth", n=f"{n:,}", double=f"{2 * n:,}")
+        self.show("growth", Picture(figure, said, fixed=True))
 
     def show_notes(self) -> None:
         """The lecture notes: their numbers, what they say of every encoder, and their code."""

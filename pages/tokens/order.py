@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-import pandas as pd
 import streamlit as st
 
-from model import InputError, Trace
+from model import InputError
 from model.order import likeness, same_words, without_positions
-from pages.ui.figures import Axis, lines
+from pages.tokens.pictures import order
 from pages.ui.frame.line import afresh
 from pages.ui.runs import pipelines
 from pages.ui.state.link import select
@@ -22,7 +20,6 @@ PAIRS = {
     ),
     "zh": (("我爱你。", "你爱我。"), ("我吃苹果。", "苹果吃我。")),
 }
-MOST_LINES = 3  # words with a line of their own
 
 
 def word_order(view: View) -> None:
@@ -42,7 +39,7 @@ def word_order(view: View) -> None:
     bare, other_bare = (pipelines.run(name, sentence, none) for sentence in chosen)
     pairs = same_words(run.tokens, other.tokens)
     assert pairs  # such were chosen
-    draw(view, run, likeness(run, other, pairs), likeness(bare, other_bare, pairs))
+    view.show("order", order(run, likeness(run, other, pairs), likeness(bare, other_bare, pairs)))
     look = {"icon": ":material/compare_arrows:", "key": "order.compare", "on_click": show_pair}
     st.button(plain("order.compare"), args=chosen, kwargs={"shown": "against"}, **look)
 
@@ -66,23 +63,3 @@ def words_are_the_same(view: View, one: str, other: str) -> bool:
 
 def show_pair(one: str, other: str, shown: str = "changed") -> None:
     select(sentence=one, other=other, shown=shown, token=None, key=None, **afresh())
-
-
-def draw(view: View, run: Trace, cosines: np.ndarray, bare: np.ndarray) -> None:
-    """How alike each word stays to itself: the words that change most, and, without positions, all of them."""
-    words = [place for place, token in enumerate(run.tokens) if token not in ("[CLS]", "[SEP]")]
-    moved = sorted(words, key=lambda place: cosines[-1, place])[:MOST_LINES]
-    steps = [plain("order.word"), "X⁰", *(str(layer + 1) for layer in range(len(cosines) - 2))]
-    first, lowest = moved[0], bare[:, words].min(axis=1)
-    names = [run.tokens[place] for place in moved]
-    names.insert(1, plain("order.without"))
-    series = np.insert(cosines[:, moved].T, 1, lowest, axis=0)
-    numbers = {"start": f"{cosines[1, first]:.3f}", "end": f"{cosines[-1, first]:.3f}", "bare": f"{lowest.min():.6f}"}
-    view.picture(
-        "order",
-        lines(series, names, Axis(plain("order.axis"), steps), plain("order.cosine")),
-        t("order.read", token=run.tokens[first], layers=len(cosines) - 2, **numbers),
-        title=plain("order.title"),
-        table=pd.DataFrame(series.T, index=steps, columns=names),
-        still=True,
-    )

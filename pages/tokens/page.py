@@ -3,17 +3,32 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from pages.tokens.embedding import embedding
+import streamlit as st
+
+from model.hugging_face.images import CheckpointImageReader
 from pages.tokens.order import word_order
-from pages.tokens.patches import patches
-from pages.tokens.positions import positions
+from pages.tokens.pictures import (
+    SCHEMES,
+    colours,
+    cut,
+    drawing_steps,
+    in_colour,
+    nearest,
+    pixels_of_one,
+    read_embedding,
+    summands,
+    text,
+)
 from pages.tokens.tokenization import tokenization
 from pages.ui.page import Page
+from pages.ui.picture import Picture
+from pages.ui.runs.worked_out import neighbours
+from pages.ui.sections.cell_map import cell_maps
 
 PARTS = {
-    "words": {"vectors": embedding, "pieces": tokenization, "order": word_order, "positions": positions},
-    "drawing": {"vectors": embedding, "pieces": patches, "positions": positions},
-    "single": {"vectors": embedding, "pieces": patches},
+    "words": ("vectors", "pieces", "order", "positions"),
+    "drawing": ("vectors", "pieces", "positions"),
+    "single": ("vectors", "pieces"),
 }
 #: Parts of before -> where they are shown now.
 FORMER = {"prepared": "pieces", "waves": "positions", "compare": "positions", "maps": "positions"}
@@ -32,8 +47,58 @@ class Tokens(Page):
         return super().purpose if self.config.places_added else "tokens.purpose_unplaced"
 
     def parts(self) -> Mapping[str, Callable[[], None]]:
-        kind = "words" if self.trace.picture is None else self.kind
-        return {name: partial(draw, self) for name, draw in PARTS[kind].items()}
+        words = self.trace.picture is None
+        pieces = partial(tokenization, self) if words else self.patches
+        every: dict[str, Callable[[], None]] = {
+            "vectors": self.vectors,
+            "pieces": pieces,
+            "order": partial(word_order, self),
+        }
+        every["positions"] = self.positions
+        return {name: every[name] for name in PARTS["words" if words else self.kind]}
+
+    def vectors(self) -> None:
+        """All that is added up to X⁰, with the arithmetic of the chosen cell; of words, then the nearest rows of E."""
+        named = summands(self.trace)
+        looks = [{"title": name} for name in named.values()]
+        below = self.nearest if self.trace.patches is None else None
+        cell_maps(self, [*named], read_embedding(self.trace, self.at), looks, below=below)
+
+    def nearest(self) -> None:
+        found = neighbours(self.choice.pipeline, self.trace.ids[self.token])
+        self.show("neighbours", partial(nearest, found=found, fixed=self.shows == "difference"))
+
+    def positions(self) -> None:
+        """The pictures of each way in which this network tells positions."""
+        for scheme in SCHEMES:
+            if scheme.used(self.config):
+                columns = zip(st.columns(len(scheme.pictures)), scheme.pictures.items(), strict=True)
+                for column, (name, make) in columns:
+                    with column:
+                        self.show(name, make)
+
+    def patches(self) -> None:
+        """From the picture to its patches, step by step, and the selected patch as a row of numbers."""
+        drawn, reader = (
+            self.choice.other_drawing if self.shows == "other" else self.choice.drawing,
+            self.pipeline.reader,
+        )
+        if in_colour(self.seen) and isinstance(reader, CheckpointImageReader):
+            steps = {"colours": colours(self.trace, reader)}
+        else:
+            steps = drawing_steps(self.trace, drawn)
+        steps["patches"] = cut(self.trace, self.at, self.seen)
+        for column, (name, picture) in zip(st.columns(len(steps)), steps.items(), strict=True):
+            with column:
+                self.still(name, picture)
+        if self.trace.patches is not None and self.token >= self.config.tokens_in_front:
+            self.still("pixels", pixels_of_one(self.trace, self.at, self.seen))
+        if front := self.tokens[: self.config.tokens_in_front]:
+            st.markdown(text("read_front", front=" ".join(front)))
+
+    def still(self, name: str, picture: Picture) -> None:
+        """A picture of the input, which no change of the run moves."""
+        self.show(name, picture.with_(fixed=self.shows == "difference"))
 
     def code(self) -> Sequence[object]:
         embedding = self.pipeline.network.embedding

@@ -1,15 +1,17 @@
 """Which source word each written word comes from: the map of cross-attention, and how far it can be trusted."""
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
 from model.analysis import placed
 from model.tables import Role, head_roles
-from pages.translation.writing import CROSS, Writing
-from pages.ui.figures import Axis, heatmap
-from pages.ui.sections.cell_map import chosen_cell, draw_map
+from pages.translation.pictures import CROSS, aligning_heads
+from pages.translation.writing import Writing
+from pages.ui.sections.cell_map import draw_map
+from pages.ui.sections.quantity_map import quantity_map
 from pages.ui.sections.roles import measured_role, role_in_words
-from pages.ui.state.link import select
 from pages.ui.text import plain, t
 
 ALIGNED = ("aligned_next", "aligned")
@@ -20,7 +22,7 @@ def alignment(view: Writing) -> None:
     key = view.key(CROSS)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        draw_map(view, key, sentence(view), cell=chosen_cell(view, key), title=plain("translation.map"))
+        draw_map(view, key, partial(quantity_map, key=key, sentence=sentence(view), title=plain("translation.map")))
     with right:
         measured(view)
 
@@ -56,21 +58,11 @@ def measured(view: Writing) -> None:
     roles, graph = head_roles(view.choice.translator), view.trace.graph
     if roles is None or graph.decoder is None:  # which is said below the map
         return
-    layers, heads = graph.layers("decoder."), graph.decoder.heads
+    layers, heads = graph.layers("decoder."), range(graph.decoder.heads)
     paths = [f"decoder.layers.{layer}.cross" for layer in range(layers)]
-    shares = np.array([[aligning(roles.at(path, head)) for head in range(heads)] for path in paths])
+    shares = np.array([[aligning(roles.at(path, head)) for head in heads] for path in paths])
     layer, head = map(int, np.unravel_index(np.nanargmax(shares), shares.shape))
-    axes = Axis.counted(plain("translation.axis_layer"), layers), Axis.counted(plain("translation.axis_head"), heads)
-    chosen = view.choice.layer, view.choice.head
-    look = {"scale": "share", "cell": chosen, "clickable": True, "square": False}
-    view.picture(
-        "heads",
-        heatmap(shares, *axes, **look),
-        t(
-            "translation.read_heads",
-            where=plain("common.where", layer=layer + 1, head=head + 1),
-            role=role_in_words(roles.at(paths[layer], head)),
-        ),
-        on_pick=lambda row, column: select(layer=row, head=column),
-        still=True,
+    said = t(
+        "translation.read_heads", where=view.where((layer, head)), role=role_in_words(roles.at(paths[layer], head))
     )
+    view.show("heads", partial(aligning_heads, shares=shares, sentence=said))

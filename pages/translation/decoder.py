@@ -1,24 +1,23 @@
 """The inside of the decoder, part by part: each quantity as a map, beside it the arithmetic of its chosen cell."""
 
+from functools import partial
+
 import streamlit as st
 
 from model import Edit
-from model.analysis import softmax
 from model.graph import Quantity
 from pages.attention.maps import attention_step
 from pages.attention.read import STEPS
+from pages.translation.pictures import SIDE, without_mask
 from pages.translation.writing import Writing, next_words
-from pages.ui.figures import ACCENT, AFTER, Axis, grouped_bars
 from pages.ui.frame.changes_bar import quantity_in_words
 from pages.ui.frame.glossary import name_of
 from pages.ui.frame.pickers import either
 from pages.ui.sections.cell_map import cell_map
+from pages.ui.sections.quantity_map import quantity_map
 from pages.ui.sections.working import working
-from pages.ui.state.link import select
 from pages.ui.text import joined, plain, t
-from pages.ui.text.numbers import percent
 
-SIDE = "decoder."
 BLOCKS = ("embedding", "attention", "cross", "ffn", "next")
 
 
@@ -39,33 +38,11 @@ def inside(view: Writing) -> None:
     name = either("stage", plain("translation.quantity"), [*named], labels, stage, **look)
     if name in STEPS:
         attention_step(view, named[name].key.removesuffix(name), name)
-        if (block, name) == ("attention", "masked"):
-            without_mask(view)
+        if (block, name) == ("attention", "masked") and view.step + 1 < view.steps:
+            view.show("leak", without_mask)
     else:
-        cell_map(view, named[name].key, meaning(view, named[name]), title=title(view, named[name]))
-
-
-def without_mask(view: Writing) -> None:
-    """The chosen head's row with its mask, and as it would be without: what it would take from later words."""
-    prefix = view.key(f"{SIDE}layers.{{l}}.attention.")
-    free, masked = softmax(view.trace[f"{prefix}scaled"][view.head, view.step]), view.trace[f"{prefix}weights"]
-    later = free[view.step + 1 :]
-    if not later.size:
-        return
-    said = {"piece": view.trace.written[view.step], "where": view.where()}
-    shares = {"share": percent(float(later.sum())), "answer": percent(float(later[0]))}
-    both = {
-        plain("translation.with_mask"): masked[view.head, view.step],
-        plain("translation.without_mask"): free,
-    }
-    read = Axis(plain("translation.read_axis"), view.trace.target_tokens)
-    view.picture(
-        "leak",
-        grouped_bars(both, read, plain("attention.weight"), (AFTER, ACCENT), value_range=(0, 1)),
-        t("translation.read_leak", **said, **shares),
-        title=plain("translation.leak_title"),
-        still=True,
-    )
+        key, look = named[name].key, {"sentence": meaning(view, named[name]), "title": title(view, named[name])}
+        cell_map(view, key, partial(quantity_map, key=key, **look))
 
 
 def quantities_of(view: Writing, block: str) -> list[Quantity]:
@@ -100,7 +77,8 @@ def next_word(view: Writing) -> None:
     matrix = t("translation.tied_apart" if decoder and decoder.own_words else "translation.tied")
     left, right = (st.container(), None) if view.choice.big else st.columns([3, 2], gap="medium")
     with left:
-        next_words(view, lambda number: select(output=number), joined(f"{t('translation.read_logits')} {matrix}"))
+        said = joined(f"{t('translation.read_logits')} {matrix}")
+        next_words(view, lambda number: {"output": number}, said)
     if right is not None:
         with right:
             working(view, "logits", (view.step, piece))

@@ -5,11 +5,12 @@ import pandas as pd
 import streamlit as st
 
 from model.search import LENGTH_PENALTY, Node, score
-from pages.translation.writing import Writing, force
+from pages.translation.pictures import forced
+from pages.translation.writing import Writing
 from pages.ui.components.tables import markdown_table
 from pages.ui.figures import Branch, branches
 from pages.ui.frame.pickers import either
-from pages.ui.state.link import select
+from pages.ui.picture import Picture
 from pages.ui.text import literal, texts_of
 from pages.ui.text.numbers import percent, written
 
@@ -74,20 +75,14 @@ def tree(view: Writing) -> None:
 
     beams = [translation.ids for translation in view.found.beams]
 
-    def pick(place: int, _: int) -> None:
+    def pick(place: int, _: int) -> dict[str, object]:
         ids = nodes[place].ids
         if ids in beams:
-            select(beam=beams.index(ids) + 1, step=None)
-        else:
-            force(ids[:-1] if vocabulary[ids[-1]] == "[SEP]" else ids)
+            return {"beam": beams.index(ids) + 1, "step": None}
+        return forced(ids[:-1] if vocabulary[ids[-1]] == "[SEP]" else ids)
 
-    view.picture(
-        "tree",
-        branches([branch(node) for node in nodes], word("axis_step"), word("axis_rank")),
-        sentence,
-        table=table,
-        on_pick=pick,
-    )
+    figure = branches([branch(node) for node in nodes], word("axis_step"), word("axis_rank"))
+    view.show("tree", Picture(figure, sentence, table=table, picks=pick))
 
 
 def found(view: Writing) -> None:

@@ -1,38 +1,33 @@
 """A translation on the screen: which one of those found, at which step, and what that step looks at."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from model import Trace
-from model.analysis import placed, rank, softmax
 from model.decoder import TARGET_LANGUAGES
 from model.pipeline import SPECIAL_TOKENS, Reading
 from model.tables import head_roles
 from model.translator import Task, Translation, TranslationTrace, Translator
+from pages.translation.pictures import lines, next_pieces, text, word
 from pages.ui.components.player import player
-from pages.ui.figures import ACCENT, Axis, bars, writing
-from pages.ui.figures.theme import scaled
 from pages.ui.frame.line import WRITTEN_AFRESH
 from pages.ui.frame.pickers import bound
 from pages.ui.page import Page
+from pages.ui.place import Place
 from pages.ui.runs import pipelines
+from pages.ui.sections.answers import Choose
 from pages.ui.state.choice import WITH_EDITS, Choice
 from pages.ui.state.link import select
-from pages.ui.text import LANGUAGES, joined, literal, plain, texts_of
+from pages.ui.text import LANGUAGES, joined, literal
 from pages.ui.text.numbers import percent
 from pages.ui.view import ARROWS, go_on
 
-CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.weights"
-LIKELIEST = 5
-LEAST = 0.02  # what gets less has no line
 POOR = 0.4  # below this mean probability a translation is called so
 SECONDS = 1.2  # that a step stays on the screen while they are played
-text, word = texts_of("translation")
 
 
 class Writing(Page):
@@ -42,7 +37,6 @@ class Writing(Page):
     that is looked at. For a drawing, `translates` is False and nothing of this is there.
     """
 
-    tells_both = False
     trace: TranslationTrace
     pipeline: Translator
     found: TranslationTrace
@@ -131,22 +125,13 @@ class Writing(Page):
     def step(self) -> int:
         return self.usual_step if self.choice.step is None else self.choice.step
 
-    def place(self, key: str) -> int:
-        source = not key.startswith("decoder.") or key.endswith((".cross.K", ".cross.V"))
-        return self.token if source and key != "logits" else self.step
+    @property
+    def at(self) -> Place:
+        return replace(super().at, step=self.step)
 
     @property
     def output_names(self) -> Sequence[str]:
         return self.pipeline.target_vocabulary if self.translates else super().output_names
-
-    def names(self, key: str) -> tuple[Sequence[str] | None, ...]:
-        """Of a decoder's rows both the piece that they read and the one that they write: a row is a step."""
-        names = list(self.trace.names(key))
-        for axis, kind in enumerate(self.trace.axes(key)):
-            if kind in ("query", "target") and key.startswith("decoder."):
-                rows = zip(self.trace.target_tokens, self.trace.written, strict=True)
-                names[axis] = [f"{read} → {written}" for read, written in rows]
-        return tuple(names)
 
 
 # -- what decides on the picture -----------------------------------------------------------------------------------
@@ -216,104 +201,19 @@ def one_step(view: Writing) -> None:
     """What the step looks at, as lines between the sentences; beside it, the likeliest next words."""
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        lines(view)
+        view.show("writing", partial(lines, lit=view.choice.token, paired=view.pipeline.pair is not None))
     with right:
         next_words(view)
 
 
-def lines(view: Writing) -> None:
-    """Lines from the word being written to the source, and arcs to what is written already; of the chosen head."""
-    layer, head, step, steps = view.layer, view.head, view.step, view.steps
-    keys = [row.replace("{l}", str(layer)) for row in (CROSS, OWN)]
-    taken = view.trace[keys[0]][head, step]
-    looks = [view.measure(key, every_head=True).less_nothing()[head, step] for key in keys]
-    across, back = (look.values for look in looks)
-    source, target = view.trace.tokens, [*view.trace.target_tokens, view.trace.written[-1]]
-    drawn = writing(
-        Axis(word("source"), source),
-        Axis(word("target"), target),
-        step,
-        across,
-        np.append(back, 0),
-        least=LEAST,
-        lit=view.choice.token,
-        differs=looks[0].differs,
-    )
-    best = int(taken.argmax())
-    said = {
-        "step": step + 1,
-        "steps": steps,
-        "piece": view.trace.written[step],
-        "read": view.trace.target_tokens[step],
-        "source": placed(source)[best],
-        "share": f"{taken[best]:.0%}",
-        "where": plain("common.where", layer=layer + 1, head=head + 1),
-    }
-
-    def pick(source_place: int, target_place: int) -> None:
-        if source_place >= 0:
-            select(token=source_place)
-        else:
-            select(step=max(target_place - 1, 0))
-
-    words = [*source, *view.trace.target_tokens[: step + 1]]
-    sides = ["source"] * len(across) + ["target"] * (step + 1)
-    table = pd.DataFrame({"side": sides, "weight": [*across, *back[: step + 1]]}, index=words)
-    sentence = text("read_step", **said)
-    if step == 0 and view.pipeline.pair is None:
-        sentence += " " + text("read_begin", **said)
-    if said["piece"] == "[SEP]":
-        sentence += " " + text("read_end")
-    shows = replace(looks[0], values=table["weight"].to_numpy()).on(Axis("", words))
-    view.picture("writing", drawn, sentence, table=table, on_pick=pick, shows=shows)
-
-
-def next_words(view: Writing, choose: Callable[[int], None] | None = None, sentence: str = "") -> None:
+def next_words(view: Writing, choose: Choose | None = None, sentence: str = "") -> None:
     """The likeliest next pieces; that which was written is marked. A click makes the decoder write another.
 
-    choose: what a click does instead, with the id of a piece; sentence: what is said then.
+    choose: what a click chooses instead, of the id of a piece; sentence: what is said then.
     """
-
-    def distribution(run: Trace) -> np.ndarray:
-        """The probability of every piece to be written at this step: (word,)."""
-        return softmax(run["logits"][view.step])
-
-    p, drawn, vocabulary = distribution(view.trace), view.measure(distribution), view.pipeline.target_vocabulary
-    order = np.abs(drawn.values) if drawn.differs else p  # the likeliest, or those that differ most
-    ids = order.argpartition(-LIKELIEST)[-LIKELIEST:]
-    ids = ids[np.argsort(-order[ids])].tolist()
-    taken = view.trace.written_ids[view.step]
-    if taken not in ids:
-        ids.append(taken)
-    colours = [ACCENT if i == taken else "#7f8fa6" for i in ids]
-    beginning = view.trace.written_ids[: view.step]
-    place = rank(p, taken)
-    best, names = vocabulary[int(p.argmax())], Axis(word("next_axis"), [vocabulary[i] for i in ids])
-    said = {"piece": vocabulary[taken], "share": percent(float(p[taken])), "rank": place, "best": best}
-    if not sentence:
-        sentence = text("read_next" if place == 1 else "read_not_first", **said)
-        if place > 1 and view.step >= view.begun and view.choice.beam:
-            sentence += " " + text("beam_decides")
-    view.picture(
-        "next",
-        bars(
-            drawn[ids].values,
-            names,
-            word("probability"),
-            colours=colours,
-            value_range=(0, 1.05),
-            height=scaled(230),
-            **drawn.look,
-        ),
-        sentence,
-        on_pick=lambda bar, _: choose(ids[bar]) if choose else force((*beginning, ids[bar])),
-        shows=drawn[ids].on(names),
-    )
-
-
-def force(ids: Sequence[int]) -> None:
-    """Let the translation begin with these pieces, and go to the step that writes what follows."""
-    select(forced=tuple(ids), beam=1, step=len(ids))
+    vocabulary, beams = view.pipeline.target_vocabulary, view.step >= view.begun and view.choice.beam
+    make = partial(next_pieces, vocabulary=vocabulary, choose=choose, sentence=sentence, by_beam=bool(beams))
+    view.show("next", make)
 
 
 def best_aligned(trace: Trace, translator: str) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """What parts of a page are given: what was chosen, ready to use, and how a picture with its sentence is put there."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -8,10 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from model.config import EncoderConfig
-from model.graph import Quantity
 from model.hugging_face.images import CheckpointImageReader
 from pages.ui import figures
-from pages.ui.components.at_once import AtOnce
 from pages.ui.components.chart import chart
 from pages.ui.figures import Figure
 from pages.ui.figures.equations import in_words
@@ -21,20 +20,33 @@ from pages.ui.frame import exports
 from pages.ui.frame.contents import ROWS
 from pages.ui.frame.navigation import open_with
 from pages.ui.frame.pickers import bound
-from pages.ui.runs.measure import Measure
+from pages.ui.picture import Make, Moves, Numbers, Open, Picks, Picture, kind_of, outputs_of, says_words, sizes
+from pages.ui.place import Place
 from pages.ui.runs.runs import DIFFERENCES, Runs
 from pages.ui.state.choice import Choice
 from pages.ui.state.first_sight import first_place
 from pages.ui.state.link import chosen, select
 from pages.ui.text import class_label, joined, literal, plain, t, unmarked
 
+#: What of a place the reader chooses; the step of a translation is its page's.
+CHOSEN = [one.name for one in fields(Place) if one.name not in ("step", "marked")]
 #: Arrow keys -> by how many rows and columns they move.
 ARROWS = {"ArrowUp": (-1, 0), "ArrowDown": (1, 0), "ArrowLeft": (0, -1), "ArrowRight": (0, 1)}
 
 
-def shape(values: np.ndarray) -> str:
-    """(8, 12, 12) as people write it: 8 × 12 × 12."""
-    return " × ".join(str(side) for side in values.shape)
+def act(picks: Picks, *at: int) -> None:
+    """Choose what a click chooses, here or on another page."""
+    match picks(*at):
+        case Open(page, values):
+            open_with(page, **values)
+        case Mapping() as values:
+            select(**values)
+
+
+def table_of(picture: Picture, figure: Figure, numbers: Sequence[Numbers]) -> pd.DataFrame:
+    """The numbers of a picture, as they were drawn, for a file."""
+    table = picture.tabled(*numbers)
+    return exports.figure_table(figure) if table is None else table
 
 
 class View(Runs):
@@ -58,10 +70,8 @@ class View(Runs):
 
     @property
     def kind(self) -> str:
-        """What the tokens are: "words", the patches of a "drawing", or a "single" one that is all there is."""
-        if len(self.trace.tokens) == 1:
-            return "single"
-        return "words" if self.trace.picture is None else "drawing"
+        """What the tokens are: see `picture.kind_of`."""
+        return kind_of(self.trace)
 
     @cached_property
     def seen(self) -> np.ndarray | None:
@@ -81,13 +91,12 @@ class View(Runs):
     @property
     def says_words(self) -> bool:
         """Whether the network answers with a word, and not with a class."""
-        return "logits" in self.trace and "word" in self.trace.axes("logits")
+        return says_words(self.trace)
 
     @property
     def output_names(self) -> Sequence[str]:
         """What each logit stands for: the words of the vocabulary, or the classes."""
-        reader = self.pipeline.reader
-        return reader.vocabulary if self.says_words else [class_label(label) for label in reader.labels]
+        return outputs_of(self.trace)
 
     @property
     def layer(self) -> int:
@@ -104,13 +113,10 @@ class View(Runs):
         """The selected token, the same on every page: the reader's, else one that is worth looking at."""
         return self.usual_token if self.choice.token is None else self.choice.token
 
-    def place(self, key: str) -> int:
-        """The selected place along the tokens of a quantity, for scores and weights of those that look."""
-        return self.token
-
-    def names(self, key: str) -> tuple[Sequence[str] | None, ...]:
-        """What the places along each axis of a quantity are called in pictures; None where they are counted."""
-        return tuple(self.named if names is self.tokens else names for names in self.trace.names(key))
+    @property
+    def at(self) -> Place:
+        """The place on the screen."""
+        return Place(**{name: getattr(self.choice, name) for name in CHOSEN} | {"token": self.token})
 
     @cached_property
     def usual_token(self) -> int:
@@ -124,14 +130,9 @@ class View(Runs):
             return tokens.index("[MASK]")
         return min(first_place(self.choice.sentence) or int(tokens[0] == "[CLS]"), len(tokens) - 1)
 
-    def token_axis(self, title: str) -> figures.Axis:
-        """An axis of tokens; `title` is a text key such as "axis.query"."""
-        return figures.Axis(plain(title), self.named)
-
     def where(self, of: tuple[int, int] | None = None) -> str:
         """ "layer 2, head 3" in the reader's language: those that he chose, or another layer and head."""
-        layer, head = of or (self.layer, self.head)
-        return plain("common.where", layer=layer + 1, head=head + 1)
+        return self.at.where(of)
 
     @property
     def heeds(self) -> tuple[str, ...]:
@@ -176,13 +177,13 @@ class View(Runs):
         """Let a key do something on this page: "1", "Shift+ArrowUp", …"""
         self._keys[key] = action
 
-    def moves(self, place: tuple[int, int], sizes: tuple[int, int], choose: Callable[[int, int], None]) -> None:
-        """Let Shift and an arrow move the chosen cell: `choose` gets the next row and column. sizes: of the map."""
-        at = list(place)  # keys are faster than pages: the next press goes on from there
+    def moves(self, moves: Moves) -> None:
+        """Let Shift and an arrow move the chosen cell."""
+        at = list(moves.cell)  # keys are faster than pages: the next press goes on from there
 
         def move(by: tuple[int, int]) -> None:
-            at[:] = (min(max(here + step, 0), n - 1) for here, step, n in zip(at, by, sizes, strict=True))
-            choose(*at)
+            at[:] = (min(max(here + step, 0), n - 1) for here, step, n in zip(at, by, moves.sizes, strict=True))
+            select(**moves.choose(*at))
 
         for arrow, by in ARROWS.items():
             self.on_key(f"Shift+{arrow}", partial(move, by))
@@ -203,53 +204,87 @@ class View(Runs):
         """An equation with its words in the reader's language, and with Q, K and V in their colours."""
         return figures.coloured(in_words(latex))
 
-    def picture(
-        self,
-        name: str,
-        figure: Figure,
-        sentence: str,
-        *,
-        quantity: Quantity | None = None,
-        values: np.ndarray | None = None,
-        table: pd.DataFrame | Callable[[], pd.DataFrame] | None = None,
-        on_pick: Callable[..., None] | None = None,
-        title: str | None = None,
-        equation: str | None = None,
-        shows: Measure | None = None,
-        still: bool = False,
-        law_of: Sequence[str] = (),
-        of_head: tuple[int, int] | None = None,
-        at_once: AtOnce | None = None,
-        written: str | None = None,
-    ) -> None:
-        """A figure under its title, shape and equation, and over its reading sentence.
+    def show(self, name: str, make: Picture | Make, *, at: Place | None = None, noted: bool = True) -> list[Numbers]:
+        """Draw a picture under its title, shape and equation, and over its reading sentence.
 
-        name: unique on the page; its title is the text "{page}.{name}" unless `title` (plain text) is given. sentence:
-        Markdown, what the picture says in words (it is also the picture's text alternative). quantity: what it shows,
-        with its equation, unless that is the page's; equation: LaTeX in its place, or "". values: what has the shape
-        to print. table: the numbers for the CSV, or what makes them when they are asked for, where the figure does not
-        hold them.
-        on_pick(row, column): called when a cell or a bar is clicked; where the marks are no cells but carry numbers
-        (customdata lists), it gets those. shows: what is drawn, where it follows the reader's wish to see two runs; the
-        sentence then says which is which. still: no change moves this picture; any other that shows one run while the
-        reader wants two says which. law_of: the keys of quantities, beside `quantity`, of whose equations the sentence
-        speaks: where the reader changed one of them, it would not be true. of_head: the layer and the head that it
-        shows, where those are not the chosen ones. at_once: how the browser draws it for another place by itself.
-        written: what stands below it instead of the sentence, then only read aloud; a comparison always stands.
+        name: unique on the page; the title is the text "{page}.{name}" unless the picture has one. make: what makes it
+        of a run and a place, and is called once more where the reader compares two; of a picture without numbers of a
+        run, the picture itself. at: the place, where it is not the one on the screen. noted: whether a picture of one
+        run says so to a reader who wants two. Returns the numbers drawn.
         """
-        if self.touched(*law_of, *([quantity.key] if quantity else [])):
+        if isinstance(make, Picture):
+            picture, numbers = make, []
+        else:
+            picture = make(self.trace, at or self.at)
+            numbers = self.compared(picture.parts, lambda run, there: make(run, there).parts, picture.two, at)
+        quantity, written, compared = picture.quantity, picture.written, None
+        title = picture.title or plain(f"{self.name}.{name}")
+        of_two = [one for one in numbers if one.differs or one.other is not None]
+        told = max(of_two, key=lambda one: one.largest, default=None)
+        if told and told.differs:
+            compared, written = "less", None
+            title, sentence = plain("change.title", title=title), told.in_words(self.shows)
+        elif self.touched(*picture.reads, *([quantity.key] if quantity else [])):
             sentence, written = t("change.no_law"), None
-        title = title or plain(f"{self.name}.{name}")
-        compared = None
-        if shows and shows.differs:
-            compared = "less"
-            title, sentence, written = plain("change.title", title=title), shows.in_words(self.shows), None
-        elif shows and shows.other is not None:
+        else:
+            sentence = picture.says(*numbers)
+        if told and told.other is not None:
             compared = "other"
-            sentence += " " + t("change.both_alone" if shows.alone else f"change.both_{self.shows}")
+            sentence += " " + t("change.both_alone" if told.alone else f"change.both_{self.shows}")
+        equation = picture.equation
         if quantity and equation is None and quantity.equation not in self._equation:
             equation = quantity.numbered(quantity.equation)  # as in the arithmetic
-        size = "" if values is None else f"&ensp;:gray[{shape(values)}]"
+        figure = picture.drawn(*numbers)
+        picks = picture.picks_of(*numbers) if picture.picks_of else picture.picks
+        self._heading(name, title, picture.shape, equation, figure)
+        where = self.is_about(picture.of_head)
+        ended = title if title.endswith(("?", "？")) else title + plain("common.full_stop")
+        alone = compared is None and self.shows != "beside"
+        chart(
+            figure,
+            f"{self.name}.{name}",
+            alt=joined(f"{ended} {unmarked(sentence)}"),
+            file=self.file_name(self.name, title, where),
+            caption=" · ".join(filter(None, (title, where, self.about()))),
+            on_pick=picks and partial(act, picks),
+            at_once=picture.at_once() if picture.at_once and alone else None,
+        )
+        if picture.moves:
+            self.moves(picture.moves)
+        large = self.choice.big and figure.layout.get("meta", {}).get("large")  # then it fills the screen
+        if (below := sentence if written is None else written) and (not large or compared):
+            st.markdown(joined(below))
+        noted = noted and not picture.fixed
+        if noted and not compared:
+            self.note_run()
+        runs = self.compared_with(compared or (None if noted else "other"))
+        law = equation or (quantity.equation if quantity else "")
+        make_table = partial(table_of, picture, figure, numbers)
+        self._pictures[name] = exports.Taken(title, figure, make_table, where, runs, unmarked(sentence), law)
+        return numbers
+
+    def show_both(self, name: str, make: Make) -> None:
+        """Draw a picture, and where the reader wants both inputs, below it that of the other one."""
+        drawn = self.show(name, make, noted=not self.beside)
+        if self.beside:
+            self.show_other(name, make, drawn)
+
+    def show_other(self, name: str, make: Make, here: Sequence[Numbers], at: Place | None = None) -> None:
+        """Draw the same picture of the other input's run, to stand beside this one: a click there chooses what stands
+        in that place here.
+
+        here: the numbers of this one, whose colours it has. at: the place here, where it is not the one on the screen.
+        """
+        assert self.other is not None  # it stands beside this one
+        picture = make(self.other, self.place_there(self.other, at))
+        numbers = [replace(part.drawn, end=own.end) for part, own in zip(picture.parts, here, strict=True)]
+        title = plain("compare.there", title=picture.title or plain(f"{self.name}.{name}"))
+        said = numbers[0].of_the_other() if len(numbers) == 1 else ""
+        look = {"title": title, "shape": picture.shape, "picks": self.picks_here(picture.picks), "fixed": True}
+        self.show(f"other_{name}", Picture(picture.drawn(*numbers), said, **look))
+
+    def _heading(self, name: str, title: str, shape: Sequence[int], equation: str | None, figure: Figure) -> None:
+        size = f"&ensp;:gray[{sizes(shape)}]" if shape else ""
         heading = f"**{literal(title)}**{size}"
         if equation:
             with st.container(horizontal=True, vertical_alignment="center", key=f"heading.{self.name}.{name}"):
@@ -257,29 +292,6 @@ class View(Runs):
                 self.equation(equation, width="content")
         elif not (self.choice.big and figure.layout.get("meta", {}).get("large")):  # it is what the tab is called
             st.markdown(heading)
-        where = self.is_about(of_head)
-        ended = title if title.endswith(("?", "？")) else title + plain("common.full_stop")
-        chart(
-            figure,
-            f"{self.name}.{name}",
-            alt=joined(f"{ended} {unmarked(sentence)}"),
-            file=self.file_name(self.name, title, where),
-            caption=" · ".join(filter(None, (title, where, self.about()))),
-            on_pick=on_pick,
-            at_once=at_once,
-        )
-        large = self.choice.big and figure.layout.get("meta", {}).get("large")  # then it fills the screen
-        if (below := sentence if written is None else written) and (not large or compared):
-            st.markdown(joined(below))
-        if not still and not compared:
-            self.note_run()
-        if table is None:
-            table = partial(exports.figure_table, figure)
-        make_table = table if callable(table) else lambda: table
-        runs = self.compared_with(compared or ("other" if still else None))
-        law = equation or (quantity.equation if quantity else "")
-        taken = exports.Taken(title, figure, make_table, where, runs, unmarked(sentence), law)
-        self._pictures[name] = taken
 
     def compared_with(self, how: str | None) -> list[str]:
         """Which run the numbers of a picture are compared with, in a phrase; nothing where it shows one run.

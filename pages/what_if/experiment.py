@@ -15,10 +15,10 @@ from pages.ui.figures import GREY, INK, Axis, heatmap
 from pages.ui.figures.base import Figure
 from pages.ui.frame.changes_bar import toggled
 from pages.ui.frame.pickers import pick
+from pages.ui.picture import Picture
 from pages.ui.sections.answers import probabilities
 from pages.ui.sections.patience import patience, waits
 from pages.ui.server.cache import digest, of_networks
-from pages.ui.state.link import select
 from pages.ui.text import plain, t, texts_of
 from pages.ui.text.numbers import decimal, signed
 from pages.ui.view import View
@@ -188,10 +188,10 @@ def effect_map(
         over(values, on) if over else (as_map(lab, values, rows, columns, lit, on), lambda row, column: (row, column))
     )
 
-    def change(*clicked: int) -> None:
+    def change(*clicked: int) -> dict[str, object]:
         row, column = cell_at(*clicked)
-        if (edit := edits[row][column]) is not None:
-            select(edits=toggled(edit), **places(row, column))
+        edit = edits[row][column]
+        return {} if edit is None else {"edits": toggled(edit), **places(row, column)}
 
     if waiting:
         said = text("read_not_yet")
@@ -205,8 +205,8 @@ def effect_map(
         said += hardly(lab, values)
         if lab.measure != "moved" and not over:
             said += " " + t("change.sign_colour")
-    title, drawn = word(name, number=word(f"number_{lab.measure}")), {} if over else {"values": values}
-    view.picture(name, figure, said, title=title, on_pick=change, still=True, **drawn)
+    title, shape = word(name, number=word(f"number_{lab.measure}")), () if over else values.shape
+    view.show(name, Picture(figure, said, title=title, picks=change, fixed=True, shape=shape))
 
 
 def as_map(

@@ -10,17 +10,17 @@ from model import Edit
 from model.changes import bind
 from model.judged import KEYS, said_by
 from model.sweep import effects
-from pages.answer.judged import asked_of, named
+from pages.answer.judged import asked_of, draw, named
 from pages.ui.frame.changes_bar import edit_in_words
 from pages.ui.frame.pickers import either
 from pages.ui.page import Page
 from pages.ui.runs import pipelines
-from pages.ui.sections.answers import guesses, probabilities
+from pages.ui.sections.answers import probabilities
+from pages.ui.sections.guesses import guesses
 from pages.ui.sections.hidden_words import asked_place, clickable_words
 from pages.ui.sections.sentence_vector import head_laboratory
 from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.state.choice import MEASURES
-from pages.ui.state.link import select
 from pages.ui.text.numbers import decimal, signed
 from pages.what_if import changes
 from pages.what_if.another import another_input
@@ -51,17 +51,17 @@ class WhatIf(Page):
         if said := shared_weights(self.config, "changed"):
             st.caption(" ".join(said))
         if self.config.head in KEYS:
-            self.lab, truth = Experiment.on_judged(self, asked_of(self)[1]), None
+            self.lab, truth = Experiment.on_judged(self, asked_of(self)), None
         else:
             # Above the page no word can be hidden while two inputs are compared.
             place, hidden = (clickable_words if pipelines.compares(self.choice) else asked_place)(self)
             self.lab, truth = Experiment.on(self, place), hidden.get(place)
         parts = self.parts()
-        draw = parts[self.choose_part(list(PARTS))]
+        draw_kind = parts[self.choose_part(list(PARTS))]
         self.choose_place()
         left, right = st.columns([3, 2], gap="medium")
         with left:
-            draw()
+            draw_kind()
         with right:
             if self.config.head in KEYS:
                 self.watched()
@@ -85,7 +85,7 @@ class WhatIf(Page):
 
     def watched(self) -> None:
         """What such a head says, in which a click chooses the number to watch; and that number, before and now."""
-        draw, cell = asked_of(self)
+        cell = asked_of(self)
         draw(self, cell)
         head, runs = self.config.head, (self.trace, self.original)
         now, before = (float(said_by(head, run[KEYS[head]])[cell]) for run in runs)
@@ -111,11 +111,10 @@ class WhatIf(Page):
         """
         of, against = self.lab.of, self.lab.against
 
-        def watch(output: int) -> None:
-            select(output=output, against=against if output == of else of, measure="lead")
+        def watch(output: int) -> dict[str, object]:
+            return {"output": output, "against": against if output == of else of, "measure": "lead"}
 
-        look = {"most": 5 if self.trace.picture is None else 10, "on_pick": watch}
-        guesses(self, "guesses", self.lab.place, truth, **look)
+        guesses(self, "guesses", self.lab.place, watch, truth, most=5 if self.trace.picture is None else 10)
         words = [word(f"measure_{name}") for name in MEASURES]
         either("measure", word("measure"), MEASURES, words, self.lab.measure)
         if self.lab.measure == "lead":

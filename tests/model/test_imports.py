@@ -62,6 +62,24 @@ def test_pages_are_imported_by_nobody_and_what_they_share_knows_none() -> None:
         assert all(name.startswith("pages.ui") for name in names if name.startswith("pages")), module
 
 
+def reached(module: str) -> set[str]:
+    """All that is imported with a module, however far away."""
+    found: set[str] = set()
+    ahead = [module]
+    while ahead:
+        further = IMPORTS.get(ahead.pop(), set()) - found
+        found |= further
+        ahead += further
+    return found
+
+
+def test_what_makes_pictures_knows_no_streamlit() -> None:
+    makers = {name for name, file in MODULES.items() if "-> Picture:" in file.read_text(encoding="utf-8")}
+    assert len(makers) > 10
+    for module in makers:
+        assert not {name for name in reached(module) if name.partition(".")[0] == "streamlit"}, module
+
+
 def test_pages_know_nothing_of_the_school() -> None:
     its_own = {"app", "pages.every_page", "pages.lesson.page", "pages.class.page"}
     assert below({"pages.school"}, named("", "pages.school")) == its_own

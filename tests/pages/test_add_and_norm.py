@@ -8,7 +8,7 @@ from model import Edit
 from model.analysis import mean_likeness
 from model.gradients import gradient_lengths
 from model.without import Fate, fates
-from pages.add_and_norm import why_add_and_norm
+from pages.add_and_norm import page
 from pages.ui.runs import pipelines
 from pages.ui.sections import without
 from pages.ui.state.link_values import edit_code, edit_from_code
@@ -140,6 +140,6 @@ def test_words_are_not_said_to_become_one_where_they_do_not(monkeypatch: pytest.
 
 def test_a_small_gradient_is_not_rounded_up() -> None:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(why_add_and_norm, "gradients", lambda *_: np.full((2, 2, 7), 0.007))
+        patched.setattr(page, "gradients", lambda *_: np.full((2, 2, 7), 0.007))
         said = texts(open_part("why"))
     assert said.replace("\\", "").count("0.007 times") == 4

@@ -245,7 +245,7 @@ def test_a_folder_below_that_of_the_owner_is_named_in_the_drawer_and_a_refused_o
 ) -> None:
     offer(monkeypatch)
     app = open_page("attention", s="the cat sat on a mat")
-    assert "MODELS_FROM" in said_on(app) and not [box for box in app.text_input if box.key == "drawer.add"]
+    assert "MODELS_FROM" in said(app) and not [box for box in app.text_input if box.key == "drawer.add"]
     monkeypatch.setenv("MODELS_FROM", str(tmp_path))
     shutil.copytree(theirs("BertModel")[1], tmp_path / "mine")
     shutil.copytree(theirs("BertModel")[1], tmp_path / "other")

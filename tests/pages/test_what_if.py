@@ -101,15 +101,14 @@ def test_what_makes_an_answer_vanish_is_the_brightest_whatever_a_lead_does_meanw
 def test_the_probability_that_changes_move_is_said_and_a_click_on_a_bar_asks_for_its_lead(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    clicks, chosen = [], {}
-    monkeypatch.setattr(what_if, "guesses", lambda *_, on_pick, **__: clicks.append(on_pick))
-    monkeypatch.setattr(what_if, "select", chosen.update)
+    clicks = []
+    monkeypatch.setattr(what_if, "guesses", lambda *about, **_: clicks.append(about[3]))
     text = pipelines.pipeline("text")
     place = text(SENTENCE).tokens.index("[MASK]")
     app = open_page("what_if", s=SENTENCE, edits=edit_code(OFF))
     assert app.metric[0].value == f"{moved(text, SENTENCE, [[OFF]], place)[0]:.2f}"
     words = [text.reader.vocabulary.index(word) for word in ("floor", "bed")]
-    clicks[-1](words[0])
+    chosen = clicks[-1](words[0])
     assert (chosen["output"], chosen["measure"]) == (words[0], "lead")
     old = open_page("what_if", s=SENTENCE, output=str(words[0]), against=str(words[1]))
     assert "floor" in old.metric[0].label, "a link that names two words is about their lead"

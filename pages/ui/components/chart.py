@@ -10,7 +10,8 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui.components.at_once import AtOnce
+from pages.ui.at_once import AtOnce
+from pages.ui.components.at_once import send
 from pages.ui.components.keys import DONE
 from pages.ui.components.told import told
 from pages.ui.figures import Figure, on_white
@@ -64,6 +65,6 @@ def chart(
         "picks": on_pick is not None,
     }
     about["key"], about["heard"] = key, {"keys": st.session_state.get(DONE, 0), key: st.session_state.get(answered, 0)}
-    about["once"] = at_once and at_once.send(key)
+    about["once"] = at_once and send(at_once, key)
     data = f'{json.dumps(about)[:-1]}, "figure": {figure.as_json()}}}'
     _chart(key=key, data=data.encode(), on_picked_change=picked)

@@ -6,7 +6,7 @@ import math
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -45,15 +45,23 @@ UPRIGHT = re.compile(r"[^a-zA-Z]{1,4}|\[[A-Z]+\]")  # Chinese, signs, and the sp
 
 @dataclass(frozen=True)
 class Axis:
-    """One side of a picture: its title, and a label for each place (none: the places are just counted)."""
+    """One side of a picture: its title, and a label for each place (none: the places are just counted).
+
+    tokens: of the places of tokens, which of those each label is.
+    """
 
     title: str
     labels: Sequence[str] = ()
+    tokens: Sequence[int] = ()
 
     @classmethod
     def counted(cls, title: str, n: int) -> Self:
         """n places that are called 1, 2, …: where a picture does not count its places itself."""
         return cls(title, [str(place + 1) for place in range(n)])
+
+    def named(self, names: Sequence[str]) -> Self:
+        """The same, its tokens called by other names."""
+        return replace(self, labels=[names[place] for place in self.tokens]) if self.tokens else self
 
 
 def label(text: str) -> str:

@@ -25,6 +25,11 @@ def font_size() -> int:
     return _font_size.get()
 
 
+def big() -> bool:
+    """Whether it is drawn for a presentation."""
+    return font_size() == LARGE
+
+
 def scaled(pixels: float) -> int:
     """A length that grows with the letters."""
     return int(pixels * font_size() / SMALL)

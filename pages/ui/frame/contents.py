@@ -1,7 +1,7 @@
 """The table of pages: what there is, in which order, and where it is found."""
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from model import Trace
 from pages.ui.state.choice import PICTURE, Choice
@@ -11,21 +11,6 @@ LAYER, LAYER_AND_HEAD = ("layer",), ("layer", "head")
 OF = {"sentence": "words", "digit": "drawing", PICTURE: "drawing"}
 
 
-class Part(NamedTuple):
-    """A part of a page that other places change than the rest of it: its name, and which of "layer" and "head" do.
-
-    of: "words" or "drawing", where that holds only of those.
-    """
-
-    name: str
-    shown_of: tuple[str, ...]
-    of: str = "any"
-
-    def stands(self, choice: Choice) -> bool:
-        """Whether it is what the reader looks at."""
-        return self.name == choice.panel and self.of in ("any", OF.get(choice.input))
-
-
 @dataclass(frozen=True)
 class PageRow:
     """One page: its name and its place in the bar.
@@ -33,7 +18,7 @@ class PageRow:
     name: of its folder, whose page.py holds the class of the same name (what_if: WhatIf); also its address and
     the first word of its texts. group: "way" leads through the network, "layer" is passed again and again on it;
     "beside" stands at the right end of the bar, "more" behind a button there. shown_of: which of "layer" and "head"
-    change what is shown, but for some parts.
+    change what is shown; but: of some parts others do, by the part's name, or by that and the kind of input in OF.
     """
 
     name: str
@@ -43,13 +28,14 @@ class PageRow:
     alone: bool = True  # the way on leads there: it is for one reader
     asks: bool = False  # for hidden words, which then stand nowhere in sight
     shown_of: tuple[str, ...] = ()
-    but: tuple[Part, ...] = ()
+    but: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def heeds(self, choice: Choice) -> tuple[str, ...]:
         """Which of "layer" and "head" there are to choose: those that change what is shown."""
         if self.words_only and choice.input != "sentence":
             return ()
-        return next((part.shown_of for part in self.but if part.stands(choice)), self.shown_of)
+        of_this_kind = f"{choice.panel} {OF.get(choice.input)}"
+        return self.but.get(of_this_kind, self.but.get(choice.panel or "", self.shown_of))
 
     def reads(self, trace: Trace) -> bool:
         """Whether the page has anything to say about such an input."""
@@ -74,7 +60,7 @@ PAGES: tuple[PageRow, ...] = (
         "layer",
         attention=True,
         shown_of=LAYER_AND_HEAD,
-        but=(Part("layers", LAYER, "words"),),
+        but={"layers words": LAYER},
     ),
     PageRow(
         "heads",
@@ -95,7 +81,7 @@ PAGES: tuple[PageRow, ...] = (
     PageRow(
         "layers",
         attention=True,
-        but=(Part("alike", LAYER), Part("origin", LAYER)),
+        but={"alike": LAYER, "origin": LAYER},
     ),
     PageRow("answer"),
     PageRow("lesson", "beside", asks=True),
@@ -106,7 +92,7 @@ PAGES: tuple[PageRow, ...] = (
         words_only=True,
         attention=True,
         shown_of=LAYER_AND_HEAD,
-        but=(Part("search", ()),),
+        but={"search": ()},
     ),
     PageRow("flat", "more", attention=True),
     PageRow("shapes_and_cost", "more"),

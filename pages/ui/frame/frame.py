@@ -29,12 +29,13 @@ from pages.ui.server.in_flight import CrowdedError
 from pages.ui.server.streamlit_private import forget_old_widgets, intended_page, is_fragment_run, on_every_page
 from pages.ui.state import link
 from pages.ui.state.choice import Choice, Problem
-from pages.ui.text import LANGUAGES, catalogue, plain, speak, t
+from pages.ui.text import ELSEWHERE, LANGUAGES, catalogue, plain, speak, t
 
 #: In the session: what the frame shows of the choice.
 FRAMED = "framed"
 #: In the session: the room in the sidebar for what is drawn beside a page.
 BESIDE = "beside"
+ELSEWHERE.append(lambda: st.session_state.get("lang"))
 
 
 @cache

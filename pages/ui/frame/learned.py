@@ -15,9 +15,9 @@ def steps() -> list[str]:
     return [f"{snapshot.step:,}" for snapshot in learning.snapshots()]
 
 
-def choose(number: int) -> None:
-    """Let every page show the network of this snapshot."""
-    select(learned=None if number == learning.SNAPSHOTS - 1 else number + 1)
+def snapshot(number: int) -> dict[str, object]:
+    """What is chosen where every page shall show the network of this snapshot."""
+    return {"learned": None if number == learning.SNAPSHOTS - 1 else number + 1}
 
 
 def step_slider(learned: int | None) -> None:
@@ -27,14 +27,16 @@ def step_slider(learned: int | None) -> None:
     except WeightsError:
         return
     numbers = range(len(names))
-    look = bound("learned", len(names) - 1 if learned is None else learned - 1, choose)
+    look = bound(
+        "learned", len(names) - 1 if learned is None else learned - 1, lambda number: select(**snapshot(number))
+    )
     st.select_slider(word("slider"), numbers, format_func=names.__getitem__, help=word("help"), **look)
 
 
 def learned_bar(number: int) -> None:
     """That the network on the page has not learned for long; a button back to the finished one."""
-    snapshot = learning.snapshots()[number]
-    said = {"step": f"{snapshot.step:,}", "accuracy": f"{snapshot.accuracy:.1%}"}
+    shown = learning.snapshots()[number]
+    said = {"step": f"{shown.step:,}", "accuracy": f"{shown.accuracy:.1%}"}
     st.markdown(f":blue-badge[{word('badge', **said)}]", width="content")
     look = {"icon": ":material/close:", "help": word("finish")}
     st.button(word("finish"), key="learned.finish", on_click=select, kwargs={"learned": None}, **look)

@@ -19,7 +19,7 @@ from model.loading import untrained
 from model.pipeline import Reader, Reading, TextReader
 from model.translator import Task, TranslationTrace, Translator
 from pages.ui.server import in_flight
-from pages.ui.server.cache import forget, of_networks, traces_up_to
+from pages.ui.server.cache import cleared_by, forget, of_networks, traces_up_to
 from pages.ui.server.memory import give_back
 from pages.ui.state import sketch
 from pages.ui.state.choice import AFTER, OTHER, TRANSLATOR, TWIN, Choice
@@ -30,6 +30,8 @@ FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visit
 _files: dict[str, Hashable] = {}  # of each offered checkpoint, what its files were when a run last looked
 MOST_PIECES = 400  # of a sentence, whatever a network reads: time and memory of a page grow with their square
 MOST_BYTES = 80_000_000  # of traces, 15 tokens about 2.7 MB: one for each of the thirty visitors of a worker
+
+cleared_by(st.cache_data.clear)
 
 
 @cached({}, condition=Condition())  # Streamlit's own takes as long as a widget, for each time that it is asked

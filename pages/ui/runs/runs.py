@@ -1,17 +1,20 @@
 """Which runs a page shows: that of the reader's input, changed or not, and that of another input to compare with."""
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from model import Trace, WeightsError
 from model.comparison import Pair, align, in_place_of
-from model.edits import OPERATIONS, Edit, row_of
+from model.edits import OPERATIONS, PARTS, Edit
 from model.pipeline import Reading
+from pages.ui.picture import Numbers, Picks, touched
+from pages.ui.place import Place
 from pages.ui.runs import pipelines
-from pages.ui.runs.measure import Measure
 from pages.ui.state.choice import TWIN, WITH_EDITS, WITH_OTHER, Choice
 from pages.ui.text import t
 
@@ -27,6 +30,7 @@ class Runs:
 
     choice: Choice
     given: Hashable
+    at: Place
 
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
         """What this is about instead of the reader's input as it was read, so that only that is run; mostly nothing."""
@@ -105,74 +109,88 @@ class Runs:
         """The trace key of a row of the graph ("layers.{l}.attention.Q") in the chosen layer."""
         return row.replace("{l}", str(self.choice.layer))
 
-    def value(self, row: str) -> np.ndarray:
-        """The recorded value of a row of the graph in the chosen layer (all heads)."""
-        return self.trace[self.key(row)]
-
     def touched(self, *keys: str, every_head: bool = False) -> bool:
-        """Whether a change sits on one of these quantities, so that what its equation promises is not there.
-
-        keys: of the trace, or rows of the graph, which stand for all layers. A change of another head alone is none,
-        unless what is said is said of every_head.
-        """
-        return any(
-            edit.key in (quantity.key, quantity.row) and {quantity.key, quantity.row} & set(keys)
-            for edit in self.trace.edits
-            if not row_of(edit.operation).lawful and (every_head or edit.head in (None, self.choice.head))
-            for quantity in self.trace.graph
-        )
+        """Whether a change sits on one of these quantities: see `picture.touched`."""
+        return touched(self.trace, self.choice.head, *keys, every_head=every_head)
 
     # -- two runs ----------------------------------------------------------------------------------
 
-    def measure(
+    def numbers(self, of: Callable[[Trace, Place], Sequence[Numbers]], two: str = "less") -> list[Numbers]:
+        """The numbers that a function takes of a run, as they are drawn where the reader compares two: see `compared`.
+
+        two: as in Picture.
+        """
+        return self.compared(of(self.trace, self.at), of, two)
+
+    def compared(
         self,
-        of: str | Callable[[Trace], np.ndarray],
-        kinds: Sequence[str] = (),
-        *,
-        every_head: bool = False,
-        beside: bool = False,
-        token: int | None = None,
-    ) -> Measure:
-        """What a picture shows of the run on the screen; or by how much that differs from the run that the reader
-        compares it with.
+        here: Sequence[Numbers],
+        of: Callable[[Trace, Place], Sequence[Numbers]],
+        two: str,
+        at: Place | None = None,
+    ) -> list[Numbers]:
+        """Numbers as they are drawn: alone, with those of the other run beside them, or less those of the other run.
 
-        of: the key of a recorded value, of which one with heads is that of the chosen head unless every_head; or what
-        is made of a run, and `kinds`, the axes of what it makes, as the graph calls them. beside: the picture has room
-        for both runs, where the reader wants to see that; `token` is the one that it is about. Where no token of the
-        other input stands in a place, values there are NaN.
+        of: what takes them of the other run. at: the place, where it is not the one on the screen.
         """
-        if isinstance(of, str):
-            key, kinds = of, self.trace.axes(of)
-            shown = self.measure(lambda run: run[key], kinds, every_head=True, beside=beside, token=token)
-            return shown[self.choice.head] if kinds[0] == "head" and not every_head else shown
-        if not self.differs:
-            return self.both(of, kinds, token=token) if beside and self.shows == "beside" else Measure(of(self.trace))
-        here, there = of(self.trace), self._there(of, kinds)
-        with np.errstate(invalid="ignore"):  # hidden in both runs: −∞ less −∞
-            return Measure(here, differs=True) if there is None else Measure(here - there, differs=True)
+        run = self._another(two) if here else None
+        if run is None:
+            return [numbers.drawn for numbers in here]
+        there = of(run, self.place_there(run, at))
+        both = (self._of_two(mine, theirs, two) for mine, theirs in zip(here, there, strict=True))
+        return [numbers.drawn.named(self.named) for numbers in both]
 
-    def both(
-        self, of: Callable[[Trace], np.ndarray], kinds: Sequence[str] = (), *, token: int | None = None
-    ) -> Measure:
-        """The same for pictures that draw two runs over each other, however the reader compares them."""
-        alone = token is not None and self.counterpart(token) is None
-        return Measure(of(self.trace), self._there(of, kinds), alone=alone)
-
-    def _there(self, of: Callable[[Trace], np.ndarray], kinds: Sequence[str]) -> np.ndarray | None:
-        """What `of` makes of the run that this one is compared with, each token in its counterpart's place.
-
-        None while the reader looks at one run only.
-        """
+    def _another(self, two: str) -> Trace | None:
+        """The run whose numbers are drawn, too, or taken away; None where one run is drawn."""
         if self.shows == "difference":
-            return of(self.original)
-        if self.shows not in ("against", "beside") or self.other is None:
-            return None
-        there = of(self.other)  # drawings have the same patches
-        return in_place_of(there, kinds, self.pairs, len(self.trace.tokens)) if self.trace.ids else there
+            return self.original
+        return self.other if self.shows == "against" or (self.shows == "beside" and two != "less") else None
 
-    def beside(self, key: str) -> bool:
-        """Whether the other input's value of a quantity shall stand beside this one."""
-        return self.shows == "beside" and self.other is not None and key in self.other
+    def _of_two(self, here: Numbers, there: Numbers, two: str) -> Numbers:
+        lost = here.token is not None and self.counterpart(here.token) is None
+        placed = there.array
+        if lost and not any(PARTS.get(kind) == "token" for kind in here.kinds):  # all of them are of that token
+            placed = np.full_like(placed, np.nan)
+        if self.trace.ids and self.shows != "difference":  # drawings have the same patches
+            placed = in_place_of(placed, here.kinds, self.pairs, len(self.trace.tokens))
+        if self.differs and two != "over":
+            return here.less(placed)
+        return replace(here, other=placed, alone=lost)
+
+    def place_there(self, run: Trace, at: Place | None = None) -> Place:
+        """The place in another run that answers to one here: that on the screen, or another; not marked where there is
+        none.
+        """
+        at = at or self.at
+        token, key = self.counterpart(at.token), None if at.key is None else self.counterpart(at.key)
+        distance = None if at.distance is None else at.distance - (len(self.trace.tokens) - len(run.tokens))
+        if distance is not None and not 0 <= distance < 2 * len(run.tokens) - 1:
+            distance = None
+        lost = token is None or (at.key is not None and key is None) or (at.distance is not None and distance is None)
+        return replace(at, token=token or 0, key=key, distance=distance, marked=not lost)
+
+    def picks_here(self, picks: Picks | None) -> Picks | None:
+        """What a click on the other input's picture chooses here: the counterparts of its places."""
+        if picks is None:
+            return None
+        further = len(self.trace.tokens) - len(self.other.tokens) if self.other else 0
+        tokens = {self.counterpart(token): token for token in range(len(self.trace.tokens))}
+
+        def here(*at: int) -> dict[str, Any]:
+            picked: dict[str, Any] = dict(picks(*at) or {})
+            for name in ("token", "key"):
+                if name in picked:
+                    picked[name] = tokens.get(picked[name])
+            if "distance" in picked:
+                picked["distance"] += further
+            return {name: place for name, place in picked.items() if place is not None}
+
+        return here
+
+    @property
+    def beside(self) -> bool:
+        """Whether the other input's run shall stand beside this one."""
+        return self.shows == "beside" and self.other is not None
 
     @property
     def differs(self) -> bool:

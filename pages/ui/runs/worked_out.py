@@ -12,13 +12,14 @@ from cachetools.keys import hashkey
 from model import Edit, Trace
 from model.analysis import mean_cosine, nearest_rows
 from model.fillers import FilledUp, fill_up
+from model.gradients import gradient_lengths, untrained
 from model.neurons import Positionwise, positionwise, pushes
 from model.pipeline import SPECIAL_TOKENS
 from model.without import Answers, Fate, answers, fates
 from pages.ui.figures.notation import symbols
 from pages.ui.figures.theme import font_size, mode
+from pages.ui.picture import one_plane
 from pages.ui.runs import pipelines
-from pages.ui.runs.measure import one_plane
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.text import language
 
@@ -116,3 +117,15 @@ def disturbed(ink: bytes, keys: tuple[str, ...], noise: float, edits: tuple[Edit
     """
     runs = [pipelines.pipeline("flat")(ink, [*edits, Edit(key, "noise", noise)]) for key in keys]
     return np.array([run.answer[0].probabilities for run in runs], dtype=np.float32)
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def gradients(name: str, X_0: np.ndarray, token: int) -> np.ndarray:
+    """(trained or untrained, with or without the sums, 1 + layers): see `gradient_lengths`. name: of the pipeline."""
+    trained = pipelines.pipeline(name).network
+    return np.stack(
+        [
+            [gradient_lengths(network, X_0, token, residual) for residual in (True, False)]
+            for network in (trained, untrained(trained.config))
+        ]
+    )

@@ -1,109 +1,109 @@
-"""What the encoder answers: the likeliest words or classes as bars, and in words."""
+"""What the encoder answers: the likeliest words or classes as bars."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from model import Trace
-from model.analysis import likeliest, rank, softmax
-from pages.ui.figures import BLUE, GREY, ORANGE, Axis, bars_with_numbers
-from pages.ui.runs.doubt import hedge
+from model.analysis import likeliest, softmax
+from pages.ui.figures import BLUE, GREY, ORANGE, Axis, Figure, bars_with_numbers
+from pages.ui.picture import Numbers, Picture, outputs_of, picks_from
+from pages.ui.place import Place
 from pages.ui.text import plain, t
 from pages.ui.text.numbers import decimal, signed
-from pages.ui.view import View
 
-EASY = 0.5  # a word that can be seen and gets less is not found easily
+#: What a click on the bar of an output chooses.
+Choose = Callable[[int], Mapping[str, object]]
 
 
-def guesses(
-    view: View,
-    name: str,
-    place: int,
-    truth: int | None = None,
+def likeliest_outputs(
+    run: Trace,
+    place: Place,
     *,
+    said: str,
+    title: str,
+    choose: Choose,
+    truth: int | None = None,
     most: int = 10,
-    title: str | None = None,
-    on_pick: Callable[[int], None] | None = None,
-) -> None:
-    """The likeliest words at one place, or all classes, as bars; while the run is changed, with where each was before.
+    unchanged: Trace | None = None,
+) -> Picture:
+    """The likeliest words at a token, or all classes, as bars.
 
-    truth: the word that stands there, in another colour. on_pick: gets the output whose bar is clicked.
+    said: what the picture says. truth: the word that stands there, in another colour. unchanged: the run before the
+    reader's changes, if there are any: a line shows where each bar ended.
     """
-    now = probabilities(view.trace, place)
-    sentence = guess_in_words(view, now, place, truth)
-    title = title or plain("words.guesses" if view.says_words else "words.classes")
-    if view.differs and view.counterpart(place) is not None:
-        more_and_less(view, name, sentence, all_probabilities, place, most=most, title=title, on_pick=on_pick)
-        return
-    before = probabilities(view.original, place) if view.trace.edits else now
-    names = view.output_names
-    if len(names) <= most:
-        shown = list(range(len(names)))
-    else:
+    now, names = probabilities(run, place.token), outputs_of(run)
+    before = now if unchanged is None else probabilities(unchanged, place.token)
+    shown = list(range(len(names)))
+    if len(names) > most:
         wanted = [*likeliest(before[None], [most]), int(now.argmax()), *([] if truth is None else [truth])]
         shown = list(dict.fromkeys(wanted))
-    changed = bool(view.trace.edits)
-    lit = truth if truth is not None else int(now.argmax())
-    numbers = [f"{decimal(before[i])} → {decimal(now[i])}" if changed else decimal(now[i]) for i in shown]
-    measure = view.measure(all_probabilities, view.trace.axes("logits"), beside=True, token=place)
-    there = None if measure.other is None else np.atleast_2d(measure.other)[place][shown]
-    colours, room = [ORANGE if i == lit else BLUE for i in shown], np.maximum(now, before)[shown]
-    drawn = [names[i] for i in shown]
-    figure = bars_with_numbers(
-        now[shown], drawn, numbers, colours=colours, room=room, there=there, most=1.0, differs=view.differs
-    )
-    if changed:  # a line where each bar ended before
-        line = {"type": "line", "line": {"width": 3, "color": GREY}}
-        marks = [line | {"x0": before[i], "x1": before[i], "y0": y - 0.42, "y1": y + 0.42} for y, i in enumerate(shown)]
-        figure.layout["shapes"] = marks
+    lit, named = truth if truth is not None else int(now.argmax()), [names[i] for i in shown]
+    table = {"p": now[shown]}
+    if unchanged is not None:
+        table |= {plain("words.before"): before[shown]}
         most_moved = max(shown, key=lambda i: abs(now[i] - before[i]))
         moved = {"before": decimal(before[most_moved]), "after": decimal(now[most_moved])}
         how = "changed" if moved["before"] != moved["after"] else "hardly_changed"
-        sentence += " " + t(f"words.read_{how}", name=names[most_moved], **moved)
-    columns = {"p": now[shown]} | ({plain("words.before"): before[shown]} if changed else {})
-    view.picture(
-        name,
-        figure,
-        sentence,
-        quantity=view.trace.graph["answer"],
+        said += " " + t(f"words.read_{how}", name=names[most_moved], **moved)
+
+    def draw(drawn: Numbers) -> Figure:
+        was = [""] * len(shown) if unchanged is None else [f"{decimal(before[i])} → " for i in shown]
+        numbers = [f"{one}{decimal(now[i])}" for one, i in zip(was, shown, strict=True)]
+        colours, room = [ORANGE if i == lit else BLUE for i in shown], np.maximum(now, before)[shown]
+        look = {"colours": colours, "room": room, "there": drawn.other, "most": 1.0}
+        figure = bars_with_numbers(now[shown], named, numbers, **look)
+        if unchanged is not None:  # a line where each bar ended before
+            line = {"type": "line", "line": {"width": 3, "color": GREY}}
+            figure.layout["shapes"] = [
+                line | {"x0": before[i], "x1": before[i], "y0": y - 0.42, "y1": y + 0.42} for y, i in enumerate(shown)
+            ]
+        return figure
+
+    return Picture(
+        draw,
+        said,
+        _at(run, place, lambda every: every[shown]),
+        quantity=run.graph["answer"],
         title=title,
-        table=partial(pd.DataFrame, columns, index=drawn),
-        on_pick=None if on_pick is None else lambda row, _: on_pick(shown[row]),
-        shows=measure if there is not None else None,
+        table=pd.DataFrame(table, index=named),
+        two="beside",
+        picks=lambda row, _: choose(shown[row]),
     )
 
 
-def more_and_less(
-    view: View,
-    name: str,
-    sentence: str,
-    of: Callable[[Trace], np.ndarray],
-    place: int,
-    *,
-    most: int = 10,
-    on_pick: Callable[[int], None] | None = None,
-    **look: object,
-) -> None:
-    """For the words, or classes, that two runs differ in most: by how much. of: what of a run, with the logits' axes.
+def moved_most(run: Trace, place: Place, *, title: str, choose: Choose, most: int = 10) -> Picture:
+    """Of the words, or classes, that two runs differ in most: by how much."""
+    names = outputs_of(run)
 
-    look: as for `View.picture`.
-    """
-    measure = view.measure(of, view.trace.axes("logits"))
-    values = np.atleast_2d(measure.values)[place]
-    shown = np.sort(np.argsort(-np.abs(values), kind="stable")[:most])
-    shown = (shown if len(values) <= most else shown[np.argsort(-values[shown], kind="stable")]).tolist()
-    every = view.output_names
-    drawn, names = values[shown], [every[i] for i in shown]
-    figure = bars_with_numbers(
-        drawn, names, [signed(float(v)) if np.isfinite(v) else "" for v in drawn], differs=view.differs
+    def part(every: Numbers) -> Numbers:
+        values = every.array
+        shown = np.sort(np.argsort(-np.abs(values), kind="stable")[:most])
+        shown = shown if len(values) <= most else shown[np.argsort(-values[shown], kind="stable")]
+        return replace(every[shown].on(Axis("", [names[i] for i in shown])), which=shown.tolist())
+
+    def draw(drawn: Numbers) -> Figure:
+        numbers = [signed(float(v)) if np.isfinite(v) else "" for v in drawn.array]
+        return bars_with_numbers(drawn.array, drawn.axes[0].labels, numbers, differs=drawn.differs)
+
+    def table(drawn: Numbers) -> pd.DataFrame:
+        return pd.DataFrame({plain("change.shown_difference"): drawn.array}, index=drawn.axes[0].labels)
+
+    return Picture(
+        draw,
+        "",
+        _at(run, place, part),
+        title=title,
+        table=table,
+        picks_of=lambda drawn: picks_from(drawn.which, choose),
     )
-    table = partial(pd.DataFrame, {plain("change.shown_difference"): drawn}, index=names)
-    picked = None if on_pick is None else lambda row, _: on_pick(shown[row])
-    shows = replace(measure, values=drawn).on(Axis("", names))
-    view.picture(name, figure, sentence, table=table, shows=shows, on_pick=picked, **look)
+
+
+def _at(run: Trace, place: Place, part: Callable[[Numbers], Numbers]) -> Numbers:
+    """The probabilities at a token: (output,)."""
+    return Numbers(probabilities(run, place.token), run.axes("logits")[-1:], part, place.token)
 
 
 def all_probabilities(trace: Trace) -> np.ndarray:
@@ -113,25 +113,5 @@ def all_probabilities(trace: Trace) -> np.ndarray:
 
 def probabilities(trace: Trace, place: int = 0) -> np.ndarray:
     """softmax of the logits: at one place, where there are some for each."""
-    logits = trace["logits"].astype(np.float64)
-    return softmax(logits[place] if logits.ndim == 2 else logits)
-
-
-def guess_in_words(view: View, p: np.ndarray, place: int, truth: int | None) -> str:
-    """ "In place of ‘it’ it would put ‘he’ (0.57), then ‘she’ (0.18). ‘it’ has rank 4 of 12,000.\""""
-    names = view.output_names
-    best, second = likeliest(p[None], [2])
-    said = {"best": names[best], "first": decimal(p[best]), "second": names[second], "then": decimal(p[second])}
-    if not view.says_words:
-        read = t("words.read_class" if p[second] >= 0.01 or len(p) == 2 else "words.read_sure", **said)
-        return f"{hedge(view.choice.pipeline, view.subject)} {read}".strip()
-    if view.trace.tokens[place] != "[MASK]":
-        same = best == view.trace.ids[place]
-        kind = "seen_other" if not same else "seen" if p[best] >= EASY else "seen_unsure"
-        return t(f"words.read_{kind}", **said, word=view.trace.tokens[place])
-    if truth is None:
-        number, several = view.typed.tokens[: place + 1].count("[MASK]"), view.typed.tokens.count("[MASK]") > 1
-        return t("words.read_typed_number" if several else "words.read_typed", **said, number=number)
-    if truth == best:
-        return t("words.read_right", **said)
-    return t("words.read_wrong", **said, truth=names[truth], rank=f"{rank(p, truth):,}", size=f"{len(p):,}")
+    logits = trace["logits"]
+    return softmax((logits[place] if logits.ndim == 2 else logits).astype(np.float64))

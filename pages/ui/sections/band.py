@@ -1,7 +1,7 @@
 """Quantities over the same tokens side by side in one picture: a click chooses token, column and quantity."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -10,12 +10,12 @@ import pandas as pd
 from model import Trace
 from pages.ui.figures import Axis, Figure, Matrix, abreast, on_screen
 from pages.ui.figures.equations import html_math, plain_math
-from pages.ui.figures.theme import scaled
-from pages.ui.runs.measure import Measure, widest
-from pages.ui.sections.cell_map import chosen_cell, field, limit
-from pages.ui.state.link import select
+from pages.ui.figures.theme import big, scaled
+from pages.ui.picture import Moves, Numbers, Picture, sizes, token_axis
+from pages.ui.place import Place
+from pages.ui.sections import far_out
+from pages.ui.sections.quantity_map import chosen_cell, field
 from pages.ui.text import plain
-from pages.ui.view import View, shape
 
 USUAL = 0.985  # share of a matrix's numbers below its strongest colour
 BIG = 515  # pixels: the height in a presentation, which it fills
@@ -41,28 +41,29 @@ class Column:
         """What the quantity is called on its page: "layers.2.attention.scores" -> "scores"."""
         return self.key.rsplit(".", 1)[-1]
 
-    def table(self, values: np.ndarray, names: Sequence[str]) -> pd.DataFrame:
+    def table(self, numbers: Numbers) -> pd.DataFrame:
         """Its numbers, a row for each token."""
-        return pd.DataFrame(values, names, [f"{self.name} {place + 1}" for place in range(values.shape[1])])
+        columns = [f"{self.name} {place + 1}" for place in range(numbers.array.shape[1])]
+        return pd.DataFrame(numbers.array, numbers.axes[0].labels, columns)
 
 
-def _symbol(view: View, key: str) -> str:
+def _symbol(run: Trace, key: str) -> str:
     """The LaTeX of a quantity's symbol, with the number of its layer."""
-    quantity = view.trace.quantity(key)
+    quantity = run.quantity(key)
     return quantity.numbered(quantity.symbol)
 
 
-def _strongest(view: View, key: str, measure: Measure) -> float:
+def strongest(run: Trace, key: str, numbers: Numbers) -> float:
     """The value of the strongest colour; of vectors of many numbers the few largest saturate."""
-    if view.trace.axes(key)[-1] not in ("d_model", "d_ff"):
-        return limit(view, key)
-    sizes = np.abs(measure.values[np.isfinite(measure.values)])
-    return float(np.quantile(sizes, USUAL)) if sizes.size else 0.0
+    if run.axes(key)[-1] not in ("d_model", "d_ff"):
+        return far_out.strongest(run, key, numbers)
+    found = np.abs(numbers.array[np.isfinite(numbers.array)])
+    return float(np.quantile(found, USUAL)) if found.size else 0.0
 
 
 def band(
-    view: View,
-    name: str,
+    run: Trace,
+    place: Place,
     columns: Sequence[Column],
     sentence: str,
     *,
@@ -70,68 +71,67 @@ def band(
     focus: str | None = None,
     marks: Mapping[str, int | None] | None = None,
     least: int = 0,
-    law_of: Sequence[str] = (),
-) -> None:
-    """Draw them, the chosen token's row outlined. name: of the picture. sentence: what it says.
+    reads: Sequence[str] = (),
+) -> Picture:
+    """The chosen token's row is outlined. sentence: what it says.
 
-    focus: the key of the one that is worked out. marks: key -> the column outlined; of others that of the chosen cell
-    where the quantity is in focus. least: pixels, below which the picture scrolls sideways.
+    focus: the key of the one that is worked out. marks: key -> the column outlined; of others
+    that of the chosen cell where the quantity is in focus. least: pixels, below which the picture scrolls sideways.
     """
-    measures = [view.measure(column.key) for column in columns]
-    drawn = [measure.values for measure in measures]
-    beside = bool(view.other) and view.beside(columns[0].key)
-    fields = [[field(one.key, axis) for axis in view.trace.axes(one.key)[-2:]] for one in columns]
+    rows = token_axis(run, plain("axis.token"))
+    fields = [[field(one.key, axis) for axis in run.axes(one.key)[-2:]] for one in columns]
+    cell = chosen_cell(run, place, focus) if focus else None
+    on = (Axis("", rows.labels, rows.tokens), Axis(""))
 
-    def choose(which: int, *places: int) -> None:
+    def part(column: Column, whole: Numbers) -> Numbers:
+        return replace(whole.on(*on), end=column.limit or strongest(run, column.key, whole) or 1.0)
+
+    numbers = [Numbers.of(run, one.key, place.head, part=partial(part, one)) for one in columns]
+
+    def choose(which: int, *places: int) -> dict[str, object]:
         """A click. which: of the quantities; places: row and column."""
         chosen = zip(fields[which], places, strict=True)
-        select(stage=columns[which].name, **{side: place for side, place in chosen if side})
+        return {"stage": columns[which].name} | {side: at for side, at in chosen if side}
 
-    def figure(run: Trace, values: Sequence[np.ndarray], row: int | None) -> Figure:
-        matrices = []
-        for column, z, measure in zip(columns, values, measures, strict=True):
-            outlined = (marks or {}).get(column.key)
-            if outlined is None and column.key == focus:
-                outlined = chosen_cell(view, column.key)[-1]
-            symbol = plain_math(_symbol(view, column.key)).replace("'", "′")
-            matrices.append(
-                Matrix(
-                    z,
-                    Axis(symbol, run.names(column.key)[-1] or ()),
-                    column.limit or _strongest(view, column.key, measure) or 1.0,
-                    column.width,
-                    outlined if outlined is not None and outlined < z.shape[1] else None,
-                    measure.scale(view.trace.quantity(column.key).scale),
-                    f"{column.title}<br>{shape(z)}",
-                    column.asked,
-                    column.key == focus,
-                    html_math(_symbol(view, column.key)).replace("'", "′"),
-                )
-            )
-        rows = Axis(plain("axis.token"), run.tokens if run is not view.trace else view.named)
+    def matrix(column: Column, drawn: Numbers) -> Matrix:
+        outlined = (marks or {}).get(column.key)
+        if outlined is None and column.key == focus and cell:
+            outlined = cell[-1]
+        symbol = plain_math(_symbol(run, column.key)).replace("'", "′")
+        return Matrix(
+            drawn.array,
+            Axis(symbol, run.names(column.key)[-1] or ()),
+            drawn.end,
+            column.width,
+            outlined if outlined is not None and outlined < drawn.array.shape[1] else None,
+            drawn.scale(run.quantity(column.key).scale),
+            f"{column.title}<br>{sizes(drawn.array.shape)}",
+            column.asked,
+            column.key == focus,
+            html_math(_symbol(run, column.key)).replace("'", "′"),
+        )
+
+    def draw(*drawn: Numbers) -> Figure:
         height = on_screen(max(LOW, 96 + scaled(ROW * len(rows.labels))))
-        drawing = abreast(matrices, rows, row, height=min(height, BIG) if view.choice.big else height)
-        drawing.layout["meta"] = {**drawing.layout.get("meta", {}), "large": True, "least": least}
-        return drawing
+        named = Axis(rows.title, drawn[0].axes[0].labels)
+        row = place.token if place.marked else None
+        matrices = [matrix(column, own) for column, own in zip(columns, drawn, strict=True)]
+        figure = abreast(matrices, named, row, height=min(height, BIG) if big() else height)
+        figure.layout["meta"] = {**figure.layout.get("meta", {}), "large": True, "least": least}
+        return figure
 
-    if focus:
-        which = next(place for place, one in enumerate(columns) if one.key == focus)
-        cell = view.token, chosen_cell(view, focus)[-1]
-        view.moves(cell, drawn[which].shape, partial(choose, which))
-    view.picture(
-        name,
-        figure(view.trace, drawn, view.token),
+    moves = None
+    if focus and cell:
+        which = next(at for at, one in enumerate(columns) if one.key == focus)
+        moves = Moves((place.token, cell[-1]), numbers[which].array.shape, partial(choose, which))
+    return Picture(
+        draw,
         sentence,
+        numbers,
         title=title,
-        quantity=view.trace.quantity(focus) if focus else None,
-        table=lambda: pd.concat([one.table(z, view.named) for one, z in zip(columns, drawn, strict=True)], axis=1),
-        on_pick=choose,
-        shows=widest(measures).on(Axis("", view.named), Axis("")),
-        still=beside,
-        law_of=law_of,
+        quantity=run.quantity(focus) if focus else None,
+        table=lambda *drawn: pd.concat([one.table(own) for one, own in zip(columns, drawn, strict=True)], axis=1),
+        picks=choose,
+        moves=moves,
+        reads=reads,
     )
-    if beside and view.other:
-        heads = [view.other[one.key] for one in columns]
-        there = [z[view.head] if z.ndim > 2 else z for z in heads]
-        look = {"title": plain("compare.there", title=title), "still": True}
-        view.picture(f"other_{name}", figure(view.other, there, view.counterpart(view.token)), "", **look)

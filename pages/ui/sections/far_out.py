@@ -4,31 +4,31 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from model import Trace
 from model.analysis import FAR_OUT, Outliers, outliers
 from pages.ui.figures import Axis
-from pages.ui.runs.measure import Measure, place_in_words
+from pages.ui.picture import Numbers, place_in_words
 from pages.ui.text import plain, t
 from pages.ui.text.numbers import written
-from pages.ui.view import View
 
 MOST_MARKED = 8  # columns; where more hold such numbers, it is not the column that is special
 
 
-def far_out(view: View, key: str, values: np.ndarray) -> Outliers | None:
+def far_out(run: Trace, key: str, numbers: Numbers) -> Outliers | None:
     """The few numbers of token vectors that stand far out, where a map shows them as they are.
 
     Not of heads side by side, where most numbers are small in any case.
     """
-    quantity = view.trace.quantity(key)
-    if view.differs or quantity.axes[-1] not in ("d_model", "d_E") or quantity.operation == "concat":
+    quantity = run.quantity(key)
+    if numbers.differs or quantity.axes[-1] not in ("d_model", "d_E") or quantity.operation == "concat":
         return None
-    return outliers(values)
+    return outliers(numbers.array)
 
 
-def strongest(view: View, key: str, shown: Measure) -> float:
+def strongest(run: Trace, key: str, numbers: Numbers) -> float:
     """The value of the strongest colour: the largest, or what 99 % of the numbers stay below if a few stand far out."""
-    far = far_out(view, key, shown.values)
-    return far.usual if far else shown.largest
+    far = far_out(run, key, numbers)
+    return far.usual if far else numbers.largest
 
 
 def marked(far: Outliers | None) -> list[int]:

@@ -9,7 +9,7 @@ from model.tables import TAUGHT, Example, Role, head_roles
 from pages.ui.components.tables import markdown_table
 from pages.ui.runs import pipelines
 from pages.ui.state.offered import offered
-from pages.ui.text import catalogue, literal, plain, t
+from pages.ui.text import catalogue, language, literal, plain, t
 from pages.ui.text.numbers import percent
 from pages.ui.view import View
 
@@ -61,7 +61,7 @@ def measured_role(role: Role) -> str:
 
 def relation_in_words(relation: str) -> str:
     """A relation of Universal Dependencies as a pupil would call it; one without such a name keeps its own."""
-    words = catalogue(st.session_state.get("lang") or "en")
+    words = catalogue(language())
     return words.get(f"roles.relation.{relation.replace(':', '_')}", relation)
 
 

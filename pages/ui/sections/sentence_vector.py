@@ -1,6 +1,7 @@
 """Where a network has no head: what its vectors say of the whole sentence, and which heads move that."""
 
 from collections.abc import Callable
+from functools import partial
 from threading import Condition
 
 import numpy as np
@@ -8,30 +9,24 @@ import streamlit as st
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
-from model.analysis import largest_terms, outliers
+from model.analysis import largest_terms
 from model.by_hand import terms_table
-from model.edits import head_off
 from model.sentence import MAKERS, POOLINGS, VECTOR, Cosine, cosine, moved_by_heads, read_for, sentence_vector
 from pages.ui.components.arithmetic import arithmetic
-from pages.ui.figures import Axis, heatmap, over_drawings
 from pages.ui.frame.changes_bar import other_input, toggled
 from pages.ui.frame.pickers import either
-from pages.ui.sections.far_out import in_words, marked
 from pages.ui.sections.patience import patience, waits
+from pages.ui.sections.vectors import as_makers, heads_that_turn, probe_looks, text_of, vectors
 from pages.ui.sections.working import MOST, terms
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.state.choice import OUR_TRANSLATOR
-from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.view import View
-
-#: What stands behind a Linear, as a sentence names it.
-FUNCTIONS = {"tanh": "tanh", "relu": "ReLU", "gelu": "GELU", "silu": "SiLU"}
 
 
 def of_input(view: View, name: str) -> str:
     """The key of a text that speaks of the sentence, or, of a picture, that of its counterpart."""
-    return f"sentence_vector.{name}" + "_picture" * (view.trace.picture is not None)
+    return text_of(view.trace, name)
 
 
 def vector_by(view: View) -> str:
@@ -68,22 +63,11 @@ def instead_of_an_answer(view: View) -> None:
     if not view.choice.checkpoint:
         return
     plainly = [pooling for pooling in ways_of(view) if pooling != MAKERS]
-    drawn = view.measure(lambda run: np.stack([sentence_vector(read_for(run, way), way) for way in plainly]))
-    names = [plain(f"sentence_vector.{pooling}") for pooling in plainly]
-    along = "axis.projection" if view.config.projection else "axis.d_model"
-    axes = Axis(plain("sentence_vector.axis"), names), Axis(plain(along))
-    far = None if view.differs else outliers(drawn.values)
-    figure = heatmap(drawn.values, *axes, square=False, height=190, limit=far and far.usual, marked=marked(far))
-    read = "read" if len(plainly) == 2 else f"read_{plainly[0]}"
-    numbers = {"n": len(view.trace.tokens), "d_model": drawn.values.shape[1]}
-    said = " ".join([t(f"sentence_vector.{read}", **numbers), *makers_way(view)])
-    said += f" {in_words(far, drawn.values, axes, far.usual)}" if far else ""
-    title = plain(of_input(view, "title"))
-    view.picture("vector", figure, said, values=drawn.values, title=title, shows=drawn.on(*axes))
+    view.show("vector", partial(vectors, plainly=plainly, more=makers_way(view)))
     if MAKERS in ways_of(view):
         makers_vector(view)
     if "pool.probe" in view.trace:
-        probe_looks(view)
+        view.show("probe", partial(probe_looks, seen=view.seen))
     other_input(view.choice, view.name)
     if view.other_input is None:
         st.caption(t(of_input(view, "ask")))
@@ -98,28 +82,6 @@ def instead_of_an_answer(view: View) -> None:
     pooled = view.pipeline.pooled
     known = len(plainly) == 1 or (pooled and (pooled.pooling in POOLINGS or pooled.computed))
     st.caption(t("sentence_vector.means_known" if known else "sentence_vector.means"))
-
-
-def probe_looks(view: View) -> None:
-    """The weights of the probe over the picture, head by head."""
-    side, tokens = view.config.patches_per_side, view.trace.tokens
-    measure = view.measure(lambda run: run["pool.cross.weights"][:, 0], ("", "token"))
-    weights = view.trace["pool.cross.weights"][:, 0]
-    head, best = (int(i) for i in np.unravel_index(weights.argmax(), weights.shape))
-    names = Axis.counted(plain("sentence_vector.probe_head"), len(weights))
-    hover = [f"{tokens[int(row.argmax())]} {row.max():.3f}" for row in weights]
-    look = {"hover": hover, "differs": measure.differs, "height": 260}
-    figure = over_drawings(view.seen, measure.values.reshape(1, len(weights), side, side), Axis(""), names, **look)
-    said = {"heads": len(weights), "value": f"{weights.max():.3f}", "best": tokens[best], "head": head + 1}
-    view.picture(
-        "probe",
-        figure,
-        t("sentence_vector.read_probe_looks", **said),
-        title=plain("sentence_vector.probe_looks"),
-        values=measure.values,
-        shows=measure.on(names, Axis("", tokens)),
-        quantity=view.trace.quantity("pool.cross.weights"),
-    )
 
 
 def ways_of(view: View) -> dict[str, str]:
@@ -144,23 +106,10 @@ def makers_vector(view: View) -> None:
     """The vector as its makers make it, step by step, and the arithmetic of the largest number of its last Linear."""
     pooled = view.pipeline.pooled
     assert pooled is not None  # or there would be no such way
-    drawn = view.measure(lambda run: sentence_vector(run.Z, MAKERS, pooled)[None])
-    steps, words, dense = pooled.steps(view.trace.Z), [], iter(pooled.dense)
-    for (name, vector), before in zip(steps, [None, *(vector for _, vector in steps)], strict=False):
-        said: dict[str, object] = {}
-        if name == "Dense" and before is not None:
-            said = {"wide": len(before), "out": len(vector)}
-            bend = next(dense).activation
-            name, said = (f"{name}_bent", said | {"activation": FUNCTIONS[bend]}) if bend else (name, said)
-        words.append(plain(f"sentence_vector.step_{name}", **said))
-    length = f"{float(np.linalg.norm(steps[-1][1])):.4f}"
-    said_of = t("sentence_vector.read_makers", steps=" → ".join(words), width=drawn.values.shape[1], length=length)
-    axes = Axis("", [""]), Axis(plain("sentence_vector.axis_makers"))
-    figure = heatmap(drawn.values, *axes, square=False, height=150)
-    title = plain("sentence_vector.title_makers")
-    view.picture("makers", figure, said_of, values=drawn.values, title=title, shows=drawn.on(*axes))
+    view.show("makers", partial(as_makers, pooled=pooled))
     if not pooled.dense:
         return
+    steps = pooled.steps(view.trace.Z)
     last = max(place for place, (name, _) in enumerate(steps) if name == "Dense")
     v, linear = steps[last - 1][1].astype(np.float64), pooled.dense[-1]
     found = v @ linear.W.astype(np.float64) + (0 if linear.b is None else linear.b)
@@ -202,17 +151,7 @@ def head_laboratory(view: View) -> None:
         return
     with patience(view.trace.config, len(view.trace.tokens), runs) as progress:
         moved = _moved(view, pooling, progress)
-    layer, head = (int(i) for i in np.unravel_index(moved.argmax(), moved.shape))
-    axes = [Axis.counted(plain(f"sidebar.{name}"), n) for name, n in zip(("layer", "head"), moved.shape, strict=True)]
-
-    def change(row: int, column: int) -> None:
-        select(edits=toggled(head_off(row, column)), layer=row, head=column)
-
-    where = plain("common.where", layer=layer + 1, head=head + 1)
-    look = {"scale": "positive", "cell": (layer, head), "clickable": True}
-    figure = heatmap(moved, *axes, square=False, **look)
-    said = t(of_input(view, "read_heads"), where=where, value=f"{moved.max():.4f}")
-    view.picture("moved", figure, said, values=moved, on_pick=change, title=plain(of_input(view, "heads")), still=True)
+    view.show("moved", heads_that_turn(view.trace, moved, toggled))
     if view.trace.edits:
         read_of = (read_for(run, pooling) for run in (view.original, view.trace))
         u, v = (sentence_vector(value, pooling, view.pipeline.pooled) for value in read_of)

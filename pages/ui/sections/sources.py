@@ -9,10 +9,9 @@ import numpy as np
 
 from model import Trace
 from pages.ui.figures import Axis, bars, sign_colours, waterfall
-from pages.ui.frame.navigation import open_with
+from pages.ui.picture import Open, Picture
 from pages.ui.text import plain
 from pages.ui.text.numbers import signed
-from pages.ui.view import View
 
 Way = tuple[str, dict[str, Any]]  # a page, and what is chosen there
 Place = tuple[str, Way | None]  # what a part is called, and where it was computed
@@ -84,8 +83,6 @@ def places_of(sources: Sequence[str], trace: Trace, token: int) -> list[Place]:
 
 
 def parts_picture(
-    view: View,
-    name: str,
     places: Sequence[Place],
     parts: np.ndarray,
     sentence: str,
@@ -96,7 +93,7 @@ def parts_picture(
     begin: tuple[str, float] | None = None,
     most: int = 6,
     **chosen: Any,
-) -> None:
+) -> Picture:
     """Parts, the largest by themselves. A click leads to where a part was computed.
 
     axis: what they are. total: what their sum is called; None where they add up to nothing, and the small ones are left
@@ -127,8 +124,8 @@ def parts_picture(
     figure.layout["hovermode"] = "y"  # a thin bar is hit on all its row
     ways = [places[i][1] for i in few]
 
-    def go(bar: int, _: int) -> None:
-        if first <= bar < first + len(ways) and (way := ways[bar - first]):
-            open_with(way[0], **chosen, **way[1])
+    def go(bar: int, _: int) -> Open | None:
+        way = ways[bar - first] if first <= bar < first + len(ways) else None
+        return way and Open(way[0], {**chosen, **way[1]})
 
-    view.picture(name, figure, f"{sentence} {plain('source.click')}", title=title, on_pick=go)
+    return Picture(figure, f"{sentence} {plain('source.click')}", title=title, picks=go)

@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 
 from model import Edit, deadline
-from model.analysis import placed
-from model.without import PARTS, Answers, ffn_off
-from pages.ui.figures import ACCENT, AFTER, GREY, Axis, grouped_bars, lines
+from model.without import PARTS, Answers
+from pages.ui.figures import Axis, lines
+from pages.ui.picture import Picture
 from pages.ui.runs.worked_out import answered, without_parts
-from pages.ui.sections.answers import decimal
 from pages.ui.sections.patience import seconds_for, waits
 from pages.ui.text import texts_of
 from pages.ui.view import View
@@ -41,14 +40,9 @@ def alike_without(view: View) -> None:
     same = (found["residual"].alike >= THE_SAME) & (found["all"].alike < THE_SAME) if "residual" in found else None
     if same is not None and same.any():
         said.insert(2, text("read_same", layer=int(same.argmax()), alike=f"{found['all'].alike[same.argmax()]:.2f}"))
-    view.picture(
-        "without",
-        lines(alike, names, Axis(word("axis_layer"), steps), word("axis_alike"), height=360),
-        " ".join(said),
-        title=word("title"),
-        table=pd.DataFrame(alike.T, index=steps, columns=names),
-        still=True,
-    )
+    figure = lines(alike, names, Axis(word("axis_layer"), steps), word("axis_alike"), height=360)
+    table = pd.DataFrame(alike.T, index=steps, columns=names)
+    view.show("without", Picture(figure, " ".join(said), title=word("title"), table=table, fixed=True))
     view.way_to("what_if", word("way_changes"), panel="residuals")
 
 
@@ -64,45 +58,3 @@ def answers_with(view: View, rows: Sequence[tuple[Edit, ...]]) -> Answers | None
         return None
     with deadline.within(seconds_for(view.config, tokens, len(asked))):
         return answered(view.choice.pipeline, view.subject, asked, token)
-
-
-def answer_without_ffn(view: View) -> None:
-    """The first guesses as it is, without the feed-forward network of the chosen layer, and without any."""
-    found = answers_with(view, ffn_off(view.trace.graph, view.layer))
-    if found is None:
-        return
-    names = [word("ffn_all"), word("ffn_one", layer=view.layer + 1), word("ffn_none")]
-    first = found.outputs.index(found.best[0])
-    said = in_words(view, found) | {"layer": str(view.layer + 1), "lasts": decimal(found.p[1, first])}
-    sentences = [
-        text(f"read_ffn_{'same' if found.best[1] == found.best[0] else 'other'}", **said),
-        text(f"read_ffn_none{'_same' if found.best[2] == found.best[0] else ''}", **said),
-    ]
-    answers_picture(view, "without", found, names, " ".join(sentences), word("ffn_title"))
-
-
-def in_words(view: View, found: Answers) -> dict[str, str]:
-    """The first of each of three answers, and its probability, as texts name them."""
-    said = {name: view.output_names[i] for name, i in zip(("best", "one", "none"), found.best, strict=True)}
-    return said | {name: decimal(row.max()) for name, row in zip(("p", "p_one", "p_none"), found.p, strict=True)}
-
-
-def answers_picture(view: View, name: str, found: Answers, names: Sequence[str], said: str, title: str) -> None:
-    """Three answers, called `names`, as bars beside each other."""
-    shown = [view.output_names[i] for i in found.outputs]
-    series = dict(zip(names, found.p, strict=True))
-    view.picture(
-        name,
-        grouped_bars(series, Axis("", shown), word("axis_p"), (AFTER, ACCENT, GREY), value_range=(0, 1)),
-        told_where(view, said),
-        title=title,
-        table=pd.DataFrame(found.p.T, index=shown, columns=names),
-        still=True,
-    )
-
-
-def told_where(view: View, said: str) -> str:
-    """A sentence with the token at which the answer is read, where there is one for each: "At ‘[MASK]’: …"."""
-    if not view.says_words:
-        return said[:1].upper() + said[1:]
-    return text("read_at", token=placed(view.trace.tokens)[view.token]) + said

@@ -7,7 +7,6 @@ from threading import Condition
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-import streamlit as st
 from cachetools import RRCache, cached
 from cachetools.keys import hashkey
 
@@ -22,8 +21,13 @@ _kept: list[Callable[[], object]] = []
 
 def of_networks(function: T) -> T:
     """A decorator for what has a `cache_clear()` and keeps what networks computed: `forget` lets go of it."""
-    _kept.append(function.cache_clear)  # type: ignore[attr-defined]
+    cleared_by(function.cache_clear)  # type: ignore[attr-defined]
     return function
+
+
+def cleared_by(clear: Callable[[], object]) -> None:
+    """Call this, too, where `forget` lets go of all."""
+    _kept.append(clear)
 
 
 def forget() -> None:
@@ -31,7 +35,6 @@ def forget() -> None:
     for clear in _kept:
         clear()
     forget_sources()
-    st.cache_data.clear()
 
 
 def digest(subject: Hashable) -> Hashable:

@@ -11,8 +11,6 @@ from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
-import streamlit as st
-
 from model import overview
 from pages.ui.state.choice import LANGUAGES as LANGUAGES
 from pages.ui.text.numbers import written
@@ -27,6 +25,8 @@ CODE = re.compile(r"(`[^`]+`)")
 ADDRESS = re.compile(r"\bwww(?=\.)|:(?=//)|(?<=\w)@(?=\w)", re.IGNORECASE)
 #: The reader's language in this run, once it is known: session state takes its locks each time that it is asked.
 _spoken: ContextVar[str | None] = ContextVar("spoken", default=None)
+#: Where else to ask for it: the frame adds the visitor's session.
+ELSEWHERE: list[Callable[[], str | None]] = []
 
 
 @cache
@@ -66,8 +66,8 @@ def speaking(language: str) -> Iterator[None]:
 
 
 def language() -> str:
-    """The reader's."""
-    return _spoken.get() or st.session_state.get("lang") or "en"
+    """The reader's; of nobody's, English."""
+    return _spoken.get() or next(filter(None, (ask() for ask in ELSEWHERE)), "en")
 
 
 def plain(name: str, /, **values: object) -> str:

@@ -1,0 +1,237 @@
+"""The sums and norms of one sub-layer: all values in one band, lengths, angles, and a token's way through LayerNorm."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from model import Trace
+from model.analysis import cosine_similarity, placed
+from model.graph import Sublayer
+from model.rms import centred
+from pages.ui.figures import ADDED, AFTER, BEFORE, Axis, Figure, grouped_bars, outlines
+from pages.ui.picture import Numbers, Picture, of_both, token_axis, touched
+from pages.ui.place import Place
+from pages.ui.sections.band import Column, band
+from pages.ui.sections.quantity_map import chosen_cell
+from pages.ui.text import plain, t, texts_of
+from pages.ui.text.numbers import written
+
+USUAL = 0.99  # share of all numbers below the strongest colour
+text, word = texts_of("add_and_norm")
+
+
+@dataclass(frozen=True)
+class AddNorm:
+    """One sub-layer of a run, with its sum and its LayerNorm."""
+
+    run: Trace
+    place: Place
+
+    @property
+    def sub(self) -> Sublayer:
+        sublayers = self.run.graph.sublayers(self.place.layer)
+        return sublayers[min(self.place.sublayer, len(sublayers)) - 1]
+
+    @property
+    def norm(self) -> str:
+        """Its LayerNorm, or that of the embedding where it has none of its own: that is what it reads then."""
+        return self.sub.norm or self.sub.before
+
+    @property
+    def epsilon(self) -> float:
+        return self.run.network.get_submodule(self.norm).eps
+
+    @property
+    def normed(self) -> str:
+        """What that LayerNorm reads."""
+        return self.sub.norm_reads if self.sub.norm else self.run.graph[self.norm].reads[0]
+
+    @property
+    def steps(self) -> list[str]:
+        """The quantities in order of computation, wherever LayerNorm stands."""
+        sub, own = self.sub, [self.sub.norm] if self.sub.norm else []
+        return [sub.before, *own * sub.norm_first, sub.output, sub.sum, *own * (not sub.norm_first)]
+
+    @property
+    def rms(self) -> str:
+        """What texts about RMSNorm end with, which takes no mean off; "" for LayerNorm."""
+        return "_rms" * (self.run.config.norm == "rms")
+
+    @property
+    def unshifted(self) -> str:
+        """What texts about γ end with where no β follows."""
+        return "_unshifted" * ("norm" in self.run.config.unbiased)
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """By what each token's numbers are divided, but for ε: their deviation, or of RMSNorm their root mean square.
+
+        values: (…, d_model).
+        """
+        norm = self.run.network.get_submodule(self.norm)
+        found: np.ndarray = np.sqrt((centred(norm, values) ** 2).mean(-1))
+        return found
+
+    def standardised(self) -> np.ndarray:
+        """What LayerNorm reads with mean 0 and variance 1, before γ and β; of RMSNorm with mean square 1: (token,
+        d_model).
+        """
+        norm, values = self.run.network.get_submodule(self.norm), self.run[self.normed]
+        found: np.ndarray = centred(norm, values) / np.sqrt(self.spread(values) ** 2 + self.epsilon)[:, None]
+        return found
+
+    def unit(self) -> str:
+        """The standard deviations that LayerNorm gives the rows before γ and β: "1", or from where to where they reach.
+
+        A row that is nearly constant stays below 1 because of ε, and one of zeros, as of a removed token, at 0.
+        """
+        low, high = (f"{value:.3f}" for value in np.quantile(self.spread(self.standardised()), [0, 1]))
+        return "1" if low == high == "1.000" else word("from_to", low=low, high=high)
+
+    def lengths(self) -> np.ndarray:
+        """How long what was there, what was found and their sum are: (3, token)."""
+        keys = (self.sub.before, self.sub.output, self.sub.sum)
+        return np.stack([np.linalg.norm(self.run[key], axis=1) for key in keys])
+
+    def pushes(self) -> np.ndarray:
+        """What was found, as a multiple of what was there: (token,); NaN where nothing was, as of a removed token."""
+        before, found, _ = self.lengths()
+        return np.divide(found, before, out=np.full_like(before, np.nan), where=before > 0)
+
+    def cosines(self) -> np.ndarray:
+        """How much what was found, and what is handed on, points where what was there pointed: (2, token)."""
+        run, sub = self.run, self.sub
+        pairs = ((run[sub.before][:, None], run[key][:, None]) for key in (sub.output, sub.after))
+        return np.stack([cosine_similarity(one, later)[:, 0, 0] for one, later in pairs])
+
+    def through(self) -> np.ndarray:
+        """The values on their way through LayerNorm: (before, normalised, after; token, d_model)."""
+        return np.stack([self.run[self.normed], self.standardised(), self.run[self.norm]])
+
+
+def maps(run: Trace, place: Place, focus: str, limit: float | None) -> Picture:
+    """Every quantity on the way in one band. focus: the key of the one that is worked out.
+
+    limit: the strongest colour of all of them, so that they can be compared; the few largest values saturate.
+    """
+    at = AddNorm(run, place)
+    sub, steps, cell = at.sub, at.steps, chosen_cell(run, place, focus)
+    titles = {at.norm: "normed", sub.before: "was_there", sub.output: f"found_{sub.name}", sub.sum: "the_sum"}
+    columns = [Column(key, word(titles[key]), limit=limit) for key in steps]
+    look = {"title": word("maps"), "focus": focus, "marks": dict.fromkeys(steps, cell[1]), "least": 160 * len(steps)}
+    return band(run, place, columns, _read(at, place, focus, cell), **look)
+
+
+def _read(at: AddNorm, place: Place, key: str, cell: tuple[int, ...]) -> str:
+    """What the map of one quantity says. cell: the chosen one."""
+    sub, run = at.sub, at.run
+    if touched(run, place.head, key):
+        return t("change.no_law")
+    if key == sub.output:
+        push = at.pushes()
+        typical = np.median(push[np.isfinite(push)]) if np.isfinite(push).any() else 0.0
+        return text("read_output", share=f"{typical:.0%}") + _read_layer_scale(at)
+    if key == sub.sum:
+        x, o = (round(float(run[part][cell]), 4) for part in (sub.before, sub.output))
+        added = {"x": f"{x:.4f}", "o": f"({written(f'{o:.4f}')})" if o < 0 else f"{o:.4f}", "sum": f"{x + o:.4f}"}
+        return text("read_add", token=placed(run.tokens)[place.token], component=cell[1] + 1, **added)
+    if key == sub.before and sub.norm:
+        return text("read_input")
+    spread = at.spread(run[at.normed])
+    ends = {"low": f"{spread.min():.3f}", "high": f"{spread.max():.3f}"}
+    return text(f"read_norm{at.rms or at.unshifted}", unit=at.unit(), **ends)
+
+
+def _read_layer_scale(at: AddNorm) -> str:
+    """By what the sub-layer's output was multiplied, where it is; else nothing."""
+    if not at.run.config.layer_scale:
+        return ""
+    trained = at.run.network.get_submodule(at.sub.output).scale.abs()
+    return " " + text("read_layer_scale", typical=f"{trained.median():.3g}", largest=f"{trained.max():.3g}")
+
+
+def _bars_of_each(
+    run: Trace,
+    values: np.ndarray,
+    title: str,
+    kinds: Sequence[str],
+    colours: Sequence[str],
+    sentence: str,
+    range_of: Callable[[Numbers], tuple[float, float] | None] = lambda drawn: None,
+    reads: Sequence[str] = (),
+) -> Picture:
+    """Bars for each token: values (kind, token)."""
+    names, axis = [word(kind) for kind in kinds], token_axis(run, plain("axis.token"))
+
+    def draw(drawn: Numbers) -> Figure:
+        series = dict(zip(names, drawn.array, strict=True))
+        look: dict[str, Any] = {"there": drawn.other}
+        if (ends := range_of(drawn)) is not None:
+            look["value_range"] = ends
+        return grouped_bars(series, drawn.axes[1], word(title), colours, **look)
+
+    numbers = Numbers(values, ("", "token"), axes=(Axis("", names), axis), upwards=True)
+    return Picture(draw, sentence, numbers, two="beside", picks=lambda _, at: {"token": at}, reads=reads)
+
+
+def lengths(run: Trace, place: Place) -> Picture:
+    """How long each token's vector is: what was there, what was found, and their sum."""
+    at = AddNorm(run, place)
+    before, found, both = at.lengths()
+    moved = int(np.nan_to_num(at.pushes()).argmax())
+    numbers = {"found": f"{found[moved]:.2f}", "before": f"{before[moved]:.2f}", "sum": f"{both[moved]:.2f}"}
+    said = text("read_lengths", token=placed(run.tokens)[moved], **numbers)
+    said = said if found.any() else text("read_lengths_none")
+    kinds = ("length_in", "length_found", "length_sum")
+    colours = (BEFORE, ADDED, AFTER)
+    return _bars_of_each(run, at.lengths(), "axis_length", kinds, colours, said, reads=[at.sub.sum])
+
+
+def cosines(run: Trace, place: Place) -> Picture:
+    """Each token's vector with the same token's vector later, not with every other one."""
+    at = AddNorm(run, place)
+    aligned, kept = at.cosines()[:, place.token]
+    kind = "same" if aligned > 0.25 else "against" if aligned < -0.25 else "new"
+    if not min(at.lengths()[:2, place.token]):
+        kind = "none"
+    name = placed(run.tokens)[place.token]
+    said = text(f"read_cosines_{kind}", token=name, found=f"{aligned:.2f}", after=f"{kept:.2f}")
+    kinds = ("cosine_found", "cosine_after_add" if at.sub.norm_first else "cosine_after")
+
+    def range_of(drawn: Numbers) -> tuple[float, float] | None:
+        return None if drawn.differs else (-1, 1)
+
+    return _bars_of_each(run, at.cosines(), "axis_cosine", kinds, (ADDED, AFTER), said, range_of)
+
+
+def histogram(run: Trace, place: Place) -> Picture:
+    """The values of the selected token on their way through LayerNorm."""
+    at, d_model = AddNorm(run, place), run.config.d_model
+    names = [word("before"), word("normalised"), word("after" + at.unshifted)]
+    entered, standard, normed = at.through()[:, place.token]
+
+    def series(values: np.ndarray | None) -> dict[str, np.ndarray]:
+        known = values is not None and np.isfinite(values).all()
+        return dict(zip(names, values, strict=True)) if values is not None and known else {}
+
+    def draw(drawn: Numbers) -> Figure:
+        titles = word("axis_value"), word("axis_count", d_model=d_model)
+        return outlines(series(drawn.array), *titles, (BEFORE, ADDED, AFTER), before=series(drawn.other))
+
+    def table(drawn: Numbers) -> pd.DataFrame:
+        mine, other = (pd.DataFrame(series(one), index=range(1, d_model + 1)) for one in (drawn.array, drawn.other))
+        return of_both(mine, None if other.empty else other)
+
+    said = text(
+        f"read_histogram{at.rms or at.unshifted}",
+        token=placed(run.tokens)[place.token],
+        mean=f"{entered.mean():.3f}",
+        deviation=f"{at.spread(entered):.3f}",
+        unit=f"{at.spread(standard):.4f}",
+        after_mean=f"{normed.mean():.3f}",
+        after_deviation=f"{at.spread(normed):.3f}",
+    )
+    whole = Numbers(at.through(), ("", "token", "d_model"), lambda every: every[:, place.token], token=place.token)
+    return Picture(draw, said, whole, table=table, two="over", fixed=True, reads=[at.norm])

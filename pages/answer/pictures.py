@@ -1,0 +1,280 @@
+"""The pictures of answers: probabilities, who wrote them, and answers that are no word and no one class."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from model import Trace
+from model.analysis import likeliest, sigmoid, softmax, spelled, whole_words
+from model.hugging_face.span import best_span
+from model.judged import Cell
+from model.sources import Lead
+from pages.ui.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers, heatmap
+from pages.ui.picture import Numbers, Open, Picks, Picture, outputs_of, token_axis
+from pages.ui.place import Place
+from pages.ui.sections.answers import all_probabilities
+from pages.ui.sections.sources import in_short, parts_picture, places_of
+from pages.ui.text import class_label, literal, plain, texts_of
+from pages.ui.text.numbers import decimal, signed, unsigned, written
+
+MOST = 10  # bars
+NOTABLE = 0.01  # who gets less is hardly in the race
+OWN = 10  # the network's own temperature, in tenths
+MOST_COLUMNS = 30  # words beside each other in the picture of all places
+MARKS = ("blue", "orange", "green", "violet")  # of kinds of things, in the order in which they come
+UNBROKEN = "\u2011"  # a hyphen at which no line ends
+OUTSIDE = "O"  # the class of what is no part of a name
+MOST_LABELS = 12
+MOST_PARTS = 8  # parts of a lead with a bar of their own
+Hidden = Mapping[int, int | None]  # places, with the words that stood there
+text, word = texts_of("answer")
+tau_text, tau_word = texts_of("temperature")
+wrote, wrote_word = texts_of("wrote")
+judged, judged_word = texts_of("judged")
+
+
+def at_temperature(run: Trace, place: Place, tau: float, truth: int | None = None) -> Picture:
+    """The likeliest at one place as a temperature spreads them; hollow, what the network itself says.
+
+    truth: the word that stands there, in another colour.
+    """
+    logits = np.atleast_2d(run["logits"])[place.token].astype(np.float64)
+    own, now = softmax(logits), softmax(logits / tau)
+    names, shown = outputs_of(run), likeliest(own[None], [MOST])
+    best, symbol = shown[0], run.graph["logits"].symbol
+    figure = bars_with_numbers(
+        now[shown],
+        [names[i] for i in shown],
+        [decimal(now[i]) for i in shown],
+        colours=[ORANGE if i == (best if truth is None else truth) else BLUE for i in shown],
+        room=np.maximum(now, own)[shown],
+        there=own[shown],
+        most=1.0,
+    )
+    many, few = (int((p >= NOTABLE).sum()) for p in (now, own))
+    said = {"tau": f"{tau:g}", "best": names[best], "now": decimal(now[best]), "own": decimal(own[best])}
+    return Picture(
+        figure,
+        tau_text("read", **said, many=many, few=few, n=f"{len(own):,}"),
+        title=tau_word("title"),
+        equation=rf"p_i = \frac{{e^{{{symbol}_i / \tau}}}}{{\sum_j e^{{{symbol}_j / \tau}}}}",
+        table=pd.DataFrame({f"τ = {tau:g}": now[shown], "τ = 1": own[shown]}, index=[names[i] for i in shown]),
+    )
+
+
+def chosen(place: int, output: int) -> dict[str, object]:
+    return {"token": place, "output": output}
+
+
+def every_place(run: Trace, place: Place, logit: tuple[int, int], hidden: Hidden) -> Picture:
+    """The probabilities at each token × the words that come first somewhere.
+
+    logit: place and output of the one that is worked out.
+    """
+    logits, ids, every = run["logits"], run.ids, outputs_of(run)
+    each = max(3, (MOST_COLUMNS - len(logits)) // max(1, len(hidden)))
+    columns = likeliest(logits, [each if at in hidden else 1 for at in range(len(logits))])
+    axes = token_axis(run, plain("axis.token")), Axis(word("axis_words"), [every[i] for i in columns])
+    seen = [at for at in range(len(ids)) if at not in hidden and run.tokens[at] not in ("[CLS]", "[SEP]")]
+    same = sum(int(logits[at].argmax()) == ids[at] for at in seen)
+    at, output = logit
+    cell = (at, columns.index(output)) if output in columns else None
+
+    def draw(drawn: Numbers) -> Figure:
+        look = {"square": False, "clickable": True, "cell": cell}
+        return heatmap(drawn.array, *drawn.axes, scale=drawn.scale("share"), **look)
+
+    return Picture(
+        draw,
+        " ".join([text("read_seen", same=same, seen=len(seen))] * bool(seen) + [text("read_special")]),
+        Numbers(all_probabilities(run), run.axes("logits"), lambda whole: whole[:, columns].on(*axes)),
+        picks=lambda row, column: chosen(row, columns[column]),
+    )
+
+
+def parts_of(run: Trace, lead: Lead, outputs: tuple[int, int], token: int, chosen: dict[str, Any]) -> Picture:
+    """Each part of the network: of a linear head a sum; else what the lead loses where the head does not read it."""
+    sources, parts, every = list(lead.parts), np.array(list(lead.parts.values())), outputs_of(run)
+    names = {"best": every[outputs[0]], "other": every[outputs[1]]}
+    most = int(parts.argmax() if lead.value > 0 else parts.argmin())
+    said = {"lead": written(f"{abs(lead.value):.2f}"), "part": written(f"{parts[most]:.2f}")}
+    said |= {"source": in_short(sources[most], run), "left": f"{lead.value - parts[most]:.2f}"}
+    ahead = wrote("read_ahead" if lead.value > 0 else "read_behind", **said, **names)
+    look = {
+        "title": wrote_word("lead", **names),
+        "axis": wrote_word("axis_logits" if lead.exact else "axis_less"),
+        "most": MOST_PARTS,
+    }
+    look["total"] = wrote_word("total") if lead.exact else None
+    sentence = f"{ahead} {wrote('read_part' if lead.exact else 'read_without', **said)}"
+    return parts_picture(places_of(sources, run, token), parts, sentence, **look, **chosen)
+
+
+def by_head(run: Trace, lead: Lead) -> np.ndarray:
+    """What each head and, last, the FFN of each layer has in a lead: (layer, heads + 1)."""
+    parts = [*(f"attention.heads[{head}]" for head in range(run.config.heads)), "ffn.output"]
+    return np.array([[lead.parts[f"layers.{layer}.{part}"] for part in parts] for layer in range(run.config.layers)])
+
+
+def strongest_head(run: Trace, lead: Lead) -> tuple[int, int]:
+    """The head that has most in a lead, with either sign."""
+    own = np.abs(by_head(run, lead)[:, :-1])
+    layer, head = (int(place) for place in np.unravel_index(own.argmax(), own.shape))
+    return layer, head
+
+
+def heads_and_ffns(run: Trace, lead: Lead, after: float | None, token: int, chosen: dict[str, Any]) -> Picture:
+    """Each head and each FFN as a cell; and what happens to the lead when the strongest head is switched off.
+
+    after: the lead without it; None: not known. chosen: what a click chooses besides.
+    """
+    table, (layer, head), heads = by_head(run, lead), strongest_head(run, lead), run.config.heads
+    part = float(table[layer, head])
+    sentence = [wrote("read_head", where=Place(layer, head).where(), part=unsigned(part))]
+    if after is not None:
+        off = {"left": f"{lead.value - part:.2f}", "after": f"{after:.2f}"}
+        sentence += [wrote("read_off", **off), *([] if off["left"] == off["after"] else [wrote("read_why")])]
+
+    def go(row: int, column: int) -> Open:
+        """To where that head attends, or to what that FFN adds."""
+        if column < heads:
+            return Open(
+                "attention", {"panel": None, "stage": None, "layer": row, "head": column, "token": token, **chosen}
+            )
+        return Open("feed_forward", {"panel": None, "stage": "output", "layer": row, "token": token, **chosen})
+
+    columns = Axis(wrote_word("axis_heads"), [*(str(head + 1) for head in range(heads)), "FFN"])
+    axes = Axis.counted(plain("sidebar.layer"), run.config.layers), columns
+    figure = heatmap(table, *axes, cell=(layer, head), clickable=True, square=False)
+    return Picture(figure, " ".join(sentence), title=wrote_word("heads"), picks=go, shape=table.shape)
+
+
+def _names(run: Trace) -> list[str]:
+    """What such an answer tells apart."""
+    return [class_label(name) for name in run.answer[0].labels]
+
+
+def labels(run: Trace, place: Place, cell: Cell) -> Picture:
+    """A bar for each label: how true it is held to be, or what is measured."""
+    measures, names = run.config.head == "numbers", _names(run)
+    now = run["labels"] if measures else _true(run)
+    shown = sorted(np.argsort(-np.abs(now), kind="stable")[:MOST_LABELS].tolist())
+
+    def figure(drawn: Numbers) -> Figure:
+        written_as = signed if drawn.differs else _number if measures else decimal
+        numbers = [written_as(float(v)) for v in drawn.array]
+        look = {"there": drawn.other, "differs": drawn.differs, "most": 0.0 if measures else 1.0}
+        return bars_with_numbers(drawn.array, drawn.axes[0].labels, numbers, **look)
+
+    said = {"best": names[cell[0]], "value": (_number if measures else decimal)(float(now[cell[0]])), "n": len(names)}
+    axis = Axis("", [names[i] for i in shown])
+    return Picture(
+        figure,
+        judged(("measured" if measures else "labels") + ("_one" if len(names) == 1 else ""), **said),
+        Numbers(now, run.axes("labels"), lambda every: every[shown].on(axis)),
+        quantity=run.graph["labels" if measures else "answer"],
+        title=plain("answer.title"),
+        two="beside",
+        picks=lambda row, _: {"output": shown[row]},
+    )
+
+
+def _number(value: float) -> str:
+    return written(f"{value:.2f}")
+
+
+def _true(run: Trace) -> np.ndarray:
+    return sigmoid(run["labels"].astype(np.float64))
+
+
+def words_with_tags(run: Trace) -> str:
+    """The words, marked with the class of their first piece."""
+    p, first = _of_classes(run), _first(run)
+    kinds = list(dict.fromkeys(_kind(name) for name in first.values() if name != OUTSIDE))
+    parts = []
+    for places in whole_words(run.tokens):
+        said = literal(spelled([run.tokens[place] for place in places]))
+        if (name := first[places[0]]) == OUTSIDE:
+            parts.append(said)
+        else:
+            mark = MARKS[kinds.index(_kind(name)) % len(MARKS)]
+            called = literal(name.replace("-", UNBROKEN))
+            parts.append(f":{mark}-background[**{said}**\u00a0{called}\u00a0{decimal(p[places[0]].max())}]")
+    return " ".join(parts)
+
+
+def _first(run: Trace) -> dict[int, str]:
+    """The class of the first piece of each word, by its place."""
+    p, names = _of_classes(run), _names(run)
+    return {places[0]: names[int(p[places[0]].argmax())] for places in whole_words(run.tokens)}
+
+
+def tags(run: Trace, place: Place, cell: Cell) -> Picture:
+    """The probabilities of each class for each token."""
+    names, first = _names(run), _first(run)
+    plain_ones = sum(name == OUTSIDE for name in first.values())
+    said = judged("tags" if OUTSIDE in names else "tags_all", words=len(first), outside=plain_ones)
+    axes = token_axis(run, plain("axis.token")), Axis(plain("answer.axis_class"), names)
+    numbers = Numbers(_of_classes(run), run.axes("tags"), axes=axes)
+    return _grid(run, numbers, cell, said, lambda token, output: {"token": token, "output": output})
+
+
+def _of_classes(run: Trace) -> np.ndarray:
+    return softmax(run["tags"].astype(np.float64))
+
+
+def _kind(name: str) -> str:
+    """ "B-PER" and "I-PER" are of one kind."""
+    return name.removeprefix("B-").removeprefix("I-")
+
+
+def text_with_span(run: Trace) -> str:
+    """The text with the part marked that answers."""
+    tokens, (start, end) = run.tokens, best_span(run["bounds"], run.tokens)
+    marked = f":green-background[**{literal(_said(tokens[start : end + 1]))}**]"
+    before, after = literal(_said(tokens[:start])), literal(_said(tokens[end + 1 :]))
+    return "#### " + " ".join(part for part in (before, marked, after) if part)
+
+
+def span(run: Trace, place: Place, cell: Cell) -> Picture:
+    """For each token how likely the part that answers begins there, and ends."""
+    tokens, p, (start, end) = run.tokens, _of_bounds(run), best_span(run["bounds"], run.tokens)
+    said = {"part": _said(tokens[start : end + 1]), "first": decimal(p[0, start]), "last": decimal(p[1, end])}
+    sentence = judged("span" if "[SEP]" in tokens[:-1] else "span_alone", **said)
+    bounds = [plain("common.begins"), plain("common.ends")]
+    numbers = Numbers(
+        p, run.axes("bounds"), axes=(Axis(judged_word("axis_bound"), bounds), token_axis(run, plain("axis.token")))
+    )
+    return _grid(run, numbers, cell, sentence, lambda bound, token: {"token": token, "output": bound})
+
+
+def _of_bounds(run: Trace) -> np.ndarray:
+    return softmax(run["bounds"].astype(np.float64))
+
+
+def _said(tokens: Sequence[str]) -> str:
+    return " ".join(spelled([tokens[i] for i in places]) for places in _runs(tokens))
+
+
+def _runs(tokens: Sequence[str]) -> list[list[int]]:
+    """The places of each word, and of each token that stands for none."""
+    runs: list[list[int]] = []
+    for place, token in enumerate(tokens):
+        if token.startswith("##") and runs:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return runs
+
+
+def _grid(run: Trace, numbers: Numbers, cell: Cell, sentence: str, choose: Picks) -> Picture:
+    """Every token by what can be said of it."""
+
+    def figure(drawn: Numbers) -> Figure:
+        look = {"scale": drawn.scale("share"), "square": False, "clickable": True, "cell": cell}
+        return heatmap(drawn.array, *drawn.axes, **look)
+
+    more = {"quantity": run.graph["answer"], "title": plain("answer.title"), "picks": choose}
+    return Picture(figure, sentence, numbers, **more)

@@ -1,0 +1,104 @@
+"""Attention as maps and as lines, of an encoder or of a decoder's attentions."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from model import Trace
+from model.analysis import placed
+from pages.attention.overlay import every_weight
+from pages.attention.read import attends_most, read_step, shown_places
+from pages.ui.at_once import lines_at_once
+from pages.ui.figures import Axis, Figure, attention_lines, heatmap
+from pages.ui.figures.equations import MEAN_WEIGHTS
+from pages.ui.picture import Moves, Numbers, Picture, token_axis
+from pages.ui.place import Place
+from pages.ui.sections.quantity_map import axes, chosen_cell, field, quantity_map
+from pages.ui.text import plain, t
+
+FAINTEST = 0.02  # a smaller weight has no line
+HIGH = 360  # pixels of the map through all layers
+
+
+def attention_map(run: Trace, place: Place, **look: Any) -> Picture:
+    """The weights of one head. look: as for `quantity_map`."""
+    return step_map(run, place, place.of("layers.{l}.attention."), "weights", **look)
+
+
+def step_map(run: Trace, place: Place, prefix: str, step: str, **look: Any) -> Picture:
+    """One step of an attention as a map. prefix: of its keys, "layers.2.attention." and the like.
+
+    look: as for `quantity_map`.
+    """
+    key = prefix + step
+    rows, columns = (None, None) if step == "heads" else shown_places(run, place, key)
+    said = read_step(run, place, prefix, step, rows, columns)
+    look = {"title": plain(f"attention.{step}"), "large": step == "weights"} | look
+    return quantity_map(run, place, key, said, rows=rows, columns=columns, **look)
+
+
+def lines(run: Trace, place: Place, key: str) -> Picture:
+    """The weights as lines from each query to each key. A click on a line, or on its end, chooses."""
+    rows, columns = shown_places(run, place, key)
+    looks, looked_at = axes(run, key)
+    token, (_, chosen) = place.row(key), chosen_cell(run, place, key)[-2:]
+    looking, looked = (field(key, axis) for axis in ("query", "key"))
+    left, right = (_some(side, at) for side, at in ((looks, rows), (looked_at, columns)))
+
+    def choose(row: int, column: int) -> dict[str, object]:
+        """Of an end of a line, or of a line: the row, the column, or -1 where there is none."""
+        ends = ((looking, rows, row), (looked, columns, column))
+        return {name: places[at] for name, places, at in ends if at >= 0 and name}
+
+    def draw(part: Numbers) -> Figure:
+        lit = rows.index(token) if token in rows else None
+        sides = part.axes[0], part.axes[1]
+        return attention_lines(np.nan_to_num(part.array), *sides, lit, least=FAINTEST, differs=part.differs)
+
+    at = (rows.index(token), columns.index(chosen)) if token in rows and chosen in columns else None
+    whole = Numbers.of(run, key, place.head, part=lambda every: every[np.ix_(rows, columns)].on(left, right))
+    return Picture(
+        draw,
+        attends_most(run, place, key, columns),
+        whole,
+        title=plain("attention.weights"),
+        quantity=run.quantity(key),
+        shape=(len(rows), len(columns)),
+        table=lambda part: pd.DataFrame(part.array, index=part.axes[0].labels, columns=part.axes[1].labels),
+        picks=choose,
+        moves=Moves(at, (len(rows), len(columns)), choose) if at else None,
+        at_once=partial(lines_at_once, run, place, key, rows, columns, FAINTEST),
+    )
+
+
+def _some(axis: Axis, places: Sequence[int]) -> Axis:
+    return Axis(axis.title, [axis.labels[i] for i in places], [axis.tokens[i] for i in places] if axis.tokens else ())
+
+
+def mean_through_layers(run: Trace, place: Place) -> Picture:
+    """What the selected token attends to in each layer, averaged over its heads."""
+    means, named = every_weight(run).mean(axis=1), placed(run.tokens)
+    best = int(means[place.layer, place.token].argmax())
+    layers = Axis.counted(plain("overlay.axis_layer"), run.config.layers)
+    sides = layers, token_axis(run, plain("axis.key"))
+    said = {"layer": place.layer + 1, "query": named[place.token], "key": named[best]}
+    said["value"] = f"{means[place.layer, place.token, best]:.2f}"
+
+    def draw(rows: Numbers) -> Figure:
+        look = {"scale": rows.scale("share"), "limit": None if rows.differs else rows.largest or None}
+        cell = place.layer, best
+        return heatmap(rows.array, *rows.axes, cell=cell, clickable=True, square=False, height=HIGH, **look)
+
+    return Picture(
+        draw,
+        t("attention.read_layers", **said),
+        Numbers(means, ("", "query", "key"), lambda every: every[:, place.token].on(*sides)),
+        title=plain("overlay.mean"),
+        equation=MEAN_WEIGHTS,
+        shape=(run.config.layers, len(run.tokens)),
+        picks=lambda row, column: {"layer": row, "key": column},
+        reads=["layers.{l}.attention.weights"],
+    )

@@ -1,0 +1,82 @@
+"""By what heads find tokens, as shares: their own words, their places, or what attention brought there from others."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from model import Trace
+from model.origins import KINDS, of_reads, shares
+from pages.ui.figures import Axis, Figure, scatter
+from pages.ui.picture import Numbers, Picture, of_both
+from pages.ui.place import Place
+from pages.ui.server.cache import once_a_run
+from pages.ui.text import plain, texts_of
+from pages.ui.text.numbers import written
+
+text, word = texts_of("origins")
+
+
+@once_a_run
+def of_heads(run: Trace) -> np.ndarray:
+    """The shares of all heads of the encoder: (layer, head, kind)."""
+    known = of_reads(run)
+    layers, heads = range(run.graph.layers()), range(run.config.heads)
+    of = [[shares(run, run.graph.sublayers(layer)[0], head, known) for head in heads] for layer in layers]
+    return np.array([[[*one.values()] for one in row] for row in of])
+
+
+def heads_by_origin(run: Trace, place: Place) -> Picture:
+    """The heads as points, those of another run hollow."""
+    rows, layers, heads = of_heads(run).reshape(-1, len(KINDS)), run.config.layers, run.config.heads
+    places = [(int(layer), int(head)) for layer, head in np.ndindex(layers, heads)]
+    names = [f"{layer + 1}·{head + 1}" for layer, head in places]
+    first = {kind: int(rows[:, KINDS.index(kind)].argmax()) for kind in ("word", "place", "brought")}
+    said = {f"{kind}_head": names[most] for kind, most in first.items()}
+    said |= {kind: _share(rows[most, KINDS.index(kind)]) for kind, most in first.items()}
+    own = own_kind(run)
+
+    def draw(drawn: Numbers) -> Figure:
+        return scatter(
+            rows[:, 1],
+            rows[:, 0],
+            (word("axis_place"), word(f"axis_{own}")),
+            np.repeat(np.arange(layers), heads),
+            Axis.counted(plain("heads.axis_layer"), layers),
+            [f"{place.where(at)}: {in_words(row, own)}" for at, row in zip(places, rows, strict=True)],
+            names=[name if i // heads == place.layer or i in first.values() else "" for i, name in enumerate(names)],
+            chosen=place.layer * heads + place.head,
+            numbers=places,
+            before=None if drawn.other is None else drawn.other[:, [1, 0]],
+        )
+
+    def table(drawn: Numbers) -> pd.DataFrame:
+        columns = [word(f"column_{own if kind == 'word' else kind}") for kind in KINDS]
+        tables = [None if one is None else pd.DataFrame(one, names, columns) for one in (rows, drawn.other)]
+        return of_both(*tables).iloc[np.argsort(-rows[:, 1], kind="stable")]
+
+    return Picture(
+        draw,
+        text(f"read_{own}" if rows[:, 2].any() else f"read_one_{own}", **said),
+        Numbers(rows),
+        title=word("title"),
+        table=table,
+        two="over",
+        picks=lambda layer, head: {"layer": layer, "head": head},
+    )
+
+
+def in_words(row: Sequence[float], own: str) -> str:
+    """ "word 4%, place 114%, …": the shares of KINDS."""
+    kinds = [own, *KINDS[1:]]
+    return plain("common.comma").join(
+        word(f"share_{kind}", share=_share(value)) for kind, value in zip(kinds, row, strict=True)
+    )
+
+
+def own_kind(trace: Trace) -> str:
+    return "word" if trace.picture is None else "patch"
+
+
+def _share(value: float) -> str:
+    return written(f"{value:.0%}")

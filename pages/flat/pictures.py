@@ -1,0 +1,53 @@
+"""Attention of one token to itself: queries, keys, values and what becomes of them, a row for each head."""
+
+import pandas as pd
+
+from model import Trace
+from pages.ui.figures import Axis, Figure, Thumbnail, role_colours, thumbnails
+from pages.ui.figures.equations import html_math, plain_math
+from pages.ui.picture import Numbers, Picture, touched
+from pages.ui.place import Place
+from pages.ui.text import plain, t, texts_of
+
+ATTENTION = "layers.0.attention."
+#: What is drawn of each head, row by row.
+DRAWN = ("Q", "K", "V"), ("scaled", "weights", "heads")
+#: What each head passes on unchanged, where no change sits on it.
+PASSES = (ATTENTION + "weights", ATTENTION + "heads")
+text, word = texts_of("flat")
+
+
+def of_one(run: Trace, place: Place) -> Picture:
+    """All heads in one picture."""
+    every = [name for row in DRAWN for name in row]
+    scaled, values = run[ATTENTION + "scaled"], run[ATTENTION + "V"]
+    heads = [plain("heads.head", head=head + 1) for head in range(len(values))]
+    said = {"heads": len(values), "d_k": values.shape[-1], "low": f"{scaled.min():.2f}", "high": f"{scaled.max():.2f}"}
+
+    def of(name: str) -> Numbers:
+        symbol = plain_math(run.graph[ATTENTION + name].symbol)
+        side = Axis(plain("axis.d_k") if run[ATTENTION + name].shape[-1] > 1 else "")
+        rows = Axis("", [f"{symbol}: {head}" for head in heads])
+        return Numbers.of(run, ATTENTION + name, part=lambda whole: whole.less_nothing()[:, 0].on(rows, side))
+
+    def small(name: str, drawn: Numbers) -> Thumbnail:
+        """A row for each head of one quantity."""
+        scale = "share" if name == "weights" and not drawn.differs else "signed"
+        title = html_math(run.graph[ATTENTION + name].symbol)
+        return Thumbnail(title, drawn.array, heads, scale, colour=role_colours().get(name))
+
+    def draw(*drawn: Numbers) -> Figure:
+        tile = {name: small(name, own) for name, own in zip(every, drawn, strict=True)}
+        return thumbnails([[tile[name] for name in row] for row in DRAWN], row_height=170)
+
+    def table(*drawn: Numbers) -> pd.DataFrame:
+        return pd.DataFrame(drawn[every.index("V")].array, index=heads, columns=range(1, values.shape[-1] + 1))
+
+    passes = not touched(run, place.head, *PASSES, every_head=True)
+    return Picture(
+        draw,
+        text("read_attention", **said) if passes else t("change.no_law"),
+        [of(name) for name in every],
+        shape=values.shape,
+        table=table,
+    )

@@ -1,0 +1,213 @@
+"""The pictures of heads: every one as a tile, what each writes into the residual stream, and what W_O makes of them."""
+
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+
+from model import Trace
+from model.analysis import HeadPattern, placed
+from model.without import Answers
+from pages.attention.overlay import every_weight
+from pages.heads.head_patterns import head_patterns
+from pages.ui.at_once import frame_at_once
+from pages.ui.figures import ACCENT, AFTER, GREY, Axis, Figure, block_of, grouped_bars, heatmap, on_screen, tiles
+from pages.ui.figures.theme import big, scaled
+from pages.ui.picture import Numbers, Picture, outputs_of, token_axis, told_where
+from pages.ui.place import Place
+from pages.ui.sections.band import Column, band
+from pages.ui.server.cache import once_a_run
+from pages.ui.text import language, plain, texts_of
+from pages.ui.text.numbers import decimal
+
+AXES = ("layer", "head", "query", "key")  # of all weights
+KINDS = ("previous", "self", "next", "near", "token", "cls", "sep", "mixed", "spread", "alone")
+BELOW = 84  # pixels that stay free below the tiles
+LOW = 38  # pixels that a row of tiles takes at least, but in a presentation, which fits on one screen
+#: Heads have colour ranges of their own where, of one range, more than this share of them would use less than this.
+MANY, LITTLE = 1 / 3, 1 / 4
+FADED = {"fillcolor": "rgba(128,128,128,0.85)", "line": {"width": 0}, "type": "rect"}
+text, word = texts_of("heads")
+part, part_word = texts_of("contribution")
+
+
+def in_words(run: Trace, pattern: HeadPattern) -> str:
+    """What a head does on this input: "attends to the previous token: 0.83"."""
+    return word(
+        f"pattern_{pattern.name}",
+        figure=f"{pattern.figure:.2f}",
+        token="" if pattern.place is None else placed(run.tokens)[pattern.place],
+        unit=unit(run),
+    )
+
+
+def _in_words(run: Trace) -> dict[tuple[int, ...], str]:
+    """ "layer 2, head 3 · attends to …" of every head: a click on another head changes none of it."""
+    kept = _kept(run)
+    if language() not in kept:
+        patterns, nowhere = head_patterns(run)[1].items(), Place()
+        kept[language()] = {at: f"{nowhere.where((at[0], at[1]))} · {in_words(run, does)}" for at, does in patterns}
+    return kept[language()]
+
+
+@once_a_run
+def _kept(run: Trace) -> dict[str, dict[tuple[int, ...], str]]:
+    return {}
+
+
+def unit(run: Trace) -> str:
+    """What a distance is counted in."""
+    return word("tokens" if run.picture is None else "patches")
+
+
+def all_heads(run: Trace, place: Place, kind: str | None = None) -> Picture:
+    """Every head of every layer as a tile; a click chooses one. kind: the others fade."""
+    every = every_weight(run)
+    layers, heads, n, _ = every.shape
+    patterns, names = head_patterns(run)[1], [word("axis_layer"), word("axis_head")]
+    block, high = block_of(every.shape), _tall(layers)
+
+    def end_of(shown: Numbers) -> tuple[np.ndarray, float, bool]:
+        """The largest weight of each head, the end of a range for all, and whether each has a range of its own."""
+        largest = shown.array.max(axis=(2, 3))
+        end = float(largest.max()) if block > 1 else 1.0  # of many weights, hardly one is large
+        return largest, end, not shown.differs and bool((largest < LITTLE * end).mean() > MANY)
+
+    def draw(shown: Numbers) -> Figure:
+        largest, end, own = end_of(shown)
+        does = _in_words(run)
+        figure = tiles(
+            shown.array,
+            *map(_first_named, names, (layers, heads)),
+            scale=shown.scale("share"),
+            chosen=(place.layer, place.head),
+            limit=largest if own else None if shown.differs else end,
+            end=word("own_end") if own else "",
+            hover=[" · ".join([does[at], word("largest", value=f"{largest[at]:.2g}")]) for at in patterns],
+            height=high,
+            square=True,
+            above=True,
+        )
+        figure.layout["meta"] = {"below": BELOW, "grows": min(high, 66 + layers * LOW), "large": True}
+        faded = [at for at, pattern in patterns.items() if kind and pattern.name != kind]
+        figure.layout["shapes"][:0] = [
+            FADED | {"x0": head - 0.5, "x1": head + 0.5, "y0": layer - 0.5, "y1": layer + 0.5} for layer, head in faded
+        ]
+        return figure
+
+    def table(shown: Numbers) -> pd.DataFrame:
+        rows = pd.MultiIndex.from_product([range(1, count + 1) for count in shown.array.shape[:3]])
+        return pd.DataFrame(shown.array.reshape(-1, n), index=rows, columns=run.tokens)
+
+    many = Counter(pattern.name for pattern in patterns.values())
+    most = [f"{word(f'kind_{kind}')} ({many[kind]})" for kind in KINDS if many[kind] == max(many.values())]
+    largest, _, own = end_of(Numbers(every))
+    said = [text("read_all", count=len(patterns), n=n, kinds=plain("common.comma").join(most))]
+    said += [text("read_own_ranges", least=f"{largest.min():.2g}", most=f"{largest.max():.2g}")] * own
+    said += [text("read_blocks", block=block)] * (block > 1)
+    axes = *map(Axis, names), token_axis(run, ""), Axis("", run.tokens)
+    return Picture(
+        draw,
+        " ".join(said),
+        Numbers(every, AXES, lambda weights: weights.less_nothing().on(*axes)),
+        shape=every.shape,
+        table=table,
+        picks=lambda row, column: {"layer": row, "head": column},
+        at_once=lambda: frame_at_once(run, place),
+    )
+
+
+def _first_named(name: str, count: int) -> Axis:
+    """An axis of "layer 1", "2", "3", …"""
+    return Axis(name, [f"{name} 1", *map(str, range(2, count + 1))])
+
+
+def _tall(layers: int) -> int:
+    """The height of the tiles: on one screen, if their rows do not become too low for that."""
+    height = on_screen(scaled(66 + layers * 78))
+    return height if big() else max(height, 66 + layers * LOW)
+
+
+def lengths(run: Trace, prefix: str) -> np.ndarray:
+    """Length of what each head writes into each token: (head, token). prefix: of the attention's keys."""
+    kept = _lengths(run)
+    if prefix not in kept:
+        kept[prefix] = np.linalg.norm(run[prefix + "contributions"], axis=-1)
+    return kept[prefix]
+
+
+@once_a_run
+def _lengths(run: Trace) -> dict[str, np.ndarray]:
+    return {}
+
+
+def written(run: Trace, place: Place) -> Picture:
+    """How much each head writes, token by token."""
+    prefix = place.of("layers.{l}.attention.")
+    own = lengths(run, prefix)
+    axes = token_axis(run, plain("axis.token")), Axis.counted(part_word("axis_head"), len(own))
+    loudest = int(own[:, place.token].argmax())
+    said = {"token": placed(run.tokens)[place.token], "head": loudest + 1}
+    said["value"] = f"{own[loudest, place.token]:.3f}"
+
+    def draw(drawn: Numbers) -> Figure:
+        look = {"cell": (place.token, place.head), "clickable": True, "square": False}
+        return heatmap(drawn.array, *drawn.axes, scale=drawn.scale("positive"), **look)
+
+    return Picture(
+        draw,
+        part("read_norms" if own[:, place.token].any() else "read_norms_none", **said),
+        Numbers(own.T, ("token", "head"), axes=axes),
+        title=part_word("norms"),
+        shape=own.T.shape,
+        picks=lambda row, column: {"token": row, "head": column},
+    )
+
+
+def needed(run: Trace, place: Place, found: Answers) -> Picture:
+    """How likely the first guess stays without each head of the layer, and with each as the only one.
+
+    found: the answers of `without.one_against_all`, at the token there.
+    """
+    heads, every, first, layer, head = run.config.heads, outputs_of(run), found.best[0], place.layer, place.head
+    p = found.p[:, found.outputs.index(first)]
+    names = [part_word("without"), part_word("only")]
+    best = {"without": found.best[1 + head], "only": found.best[1 + heads + head]}
+    said = {"head": head + 1, "layer": layer + 1, "heads": heads, "best": every[first], "p": decimal(p[0])}
+    said |= {"p_without": decimal(p[1 + head]), "p_only": decimal(p[1 + heads + head])}
+    said |= {name: every[output] for name, output in best.items()}
+    said["spared"], said["enough"] = (
+        sum(output == first for output in some) for some in (found.best[1 : 1 + heads], found.best[1 + heads :])
+    )
+    sentences = [part("read_as_it_is", **said)]
+    sentences += [part(f"read_{name}_{'same' if best[name] == first else 'other'}", **said) for name in best]
+    sentences.append(part("read_count", **said))
+    series = {names[0]: p[1 : 1 + heads], names[1]: p[1 + heads :]}
+    axes = Axis.counted(part_word("axis_head"), heads), part_word("axis_p", best=every[first])
+    figure = grouped_bars(series, *axes, (AFTER, ACCENT), value_range=(0, 1))
+    as_it_is = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": p[0], "y1": p[0]}
+    chosen = {"type": "rect", "yref": "paper", "x0": head - 0.5, "x1": head + 0.5, "y0": 0, "y1": 1}
+    figure.layout["shapes"] = [
+        as_it_is | {"line": {"color": GREY, "width": 2, "dash": "dot"}},
+        chosen | {"fillcolor": "#7F7F7F", "opacity": 0.15, "line": {"width": 0}, "layer": "below"},
+    ]
+    return Picture(
+        figure,
+        told_where(run, place.token, " ".join(sentences)),
+        title=part_word("needed", layer=layer + 1),
+        table=pd.DataFrame(series, index=range(1, 1 + heads)),
+        picks=lambda _, head: {"head": head},
+        fixed=True,
+    )
+
+
+def mixed(run: Trace, place: Place, focus: str) -> Picture:
+    """Concat and the output side by side. focus: the key of one of them."""
+    prefix, d_k = place.of("layers.{l}.attention."), run.config.d_k
+    output = run[prefix + "output"]
+    strongest, first = int(np.linalg.norm(output, axis=1).argmax()), place.head * d_k
+    said: dict[str, object] = {"head": place.head + 1, "first": first + 1, "last": first + d_k}
+    said |= {"token": placed(run.tokens)[strongest], "value": f"{np.linalg.norm(output[strongest]):.2f}"}
+    columns = [Column(prefix + name, part_word(name)) for name in ("concat", "output")]
+    look = {"title": part_word("mixed"), "focus": focus, "reads": [column.key for column in columns]}
+    return band(run, place, columns, part("read_mixed", **said), **look)

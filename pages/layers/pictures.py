@@ -1,0 +1,282 @@
+"""The pictures of the residual stream: how alike its vectors are, whence they come, their way, and the logit lens."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from model import Trace
+from model.analysis import cosine_similarity, largest_terms, likeliest, placed, rollout
+from model.by_hand import Table, terms_table
+from pages.ui.figures import Axis, Figure, heatmap, lines, paths, worded
+from pages.ui.figures.equations import COSINE, ROLLOUT
+from pages.ui.figures.latex import formula
+from pages.ui.figures.theme import big
+from pages.ui.picture import Moves, Numbers, Picture, of_both, one_plane, outputs_of, token_axis, touched
+from pages.ui.place import Place
+from pages.ui.sections.quantity_map import LEAST
+from pages.ui.text import plain, texts_of
+from pages.ui.text.numbers import decimal
+
+HIGH = 460  # pixels
+text, word = texts_of("layers")
+
+
+def steps(run: Trace) -> list[str]:
+    """The name of each state: 1 + layers."""
+    return [word("step_0"), *(word("step", layer=layer + 1) for layer in range(run.graph.layers()))]
+
+
+def numbered(run: Trace) -> Axis:
+    """The same along an axis, as numbers."""
+    return Axis(word("axis_number"), [str(number) for number in range(1 + run.graph.layers())])
+
+
+SENTENCE = 76  # pixels that stay free below the map, for its reading sentence
+
+
+def strongest_other(row: np.ndarray, token: int) -> int:
+    """The token with the largest value in a token's row, other than itself; itself where it is alone."""
+    others = np.arange(len(row)) != token
+    return int(np.where(others, row, -np.inf).argmax()) if len(row) > 1 else token
+
+
+def chosen_key(place: Place, row: np.ndarray) -> int:
+    """The column of the chosen cell: the strongest other one, while none is chosen. row: of the selected token."""
+    return strongest_other(row, place.token) if place.key is None else place.key
+
+
+def token_map(
+    run: Trace,
+    place: Place,
+    values: np.ndarray,
+    axes: tuple[Axis, Axis],
+    sentence: str,
+    scale: str,
+    equation: str,
+    **more: Any,
+) -> Picture:
+    """Draw it. values: (query, key). more: as for `Picture`."""
+    cell = place.token, chosen_key(place, values[place.token])
+
+    def choose(row: int, column: int) -> dict[str, object]:
+        return {"token": row, "key": column}
+
+    def draw(drawn: Numbers) -> Figure:
+        limit, (rows, columns) = None if drawn.differs else drawn.largest, drawn.axes
+        corner = "" if rows.title == columns.title else f"{columns.title} →\n{rows.title} ↓"
+        look = {"scale": drawn.scale(scale), "limit": limit, "cell": cell, "clickable": True, "corner": corner}
+        figure = heatmap(drawn.array, *drawn.axes, **look)
+        large = {"numbers": True, "large": True, "wide": True, "grows": LEAST, "below": SENTENCE}
+        figure.layout["meta"] = {**figure.layout.get("meta", {}), **large}
+        return figure
+
+    numbers, moves = Numbers(values, ("query", "key"), axes=axes), Moves(cell, values.shape, choose)
+    more |= {"shape": values.shape, "picks": choose, "moves": moves, "equation": "" if big() else equation}
+    return Picture(draw, sentence, numbers, **more)
+
+
+def similarity(run: Trace, place: Place) -> Picture:
+    """The map, with what it says of the selected token and of all pairs."""
+    alike = cosine_similarity(run.states())  # (1 + layers, token, token)
+    now, n, token = alike[place.layer + 1], len(run.tokens), place.token
+    pairs, nearest = ~np.eye(n, dtype=bool), strongest_other(now[token], token)
+    names, axis = placed(run.tokens), token_axis(run, plain("axis.token"))
+    said = {"layer": place.layer + 1, "token": names[token], "other": names[nearest]}
+    sentence = text("alone_similarity", value=f"{now[0, 0]:.2f}")
+    if n > 1:
+        first, last = (f"{alike[step][pairs].mean():.2f}" for step in (0, -1))
+        sentence = text("read_similarity", value=f"{now[token, nearest]:.2f}", before=first, after=last, **said)
+    return token_map(run, place, now, (axis, axis), sentence, "signed", equation=COSINE)
+
+
+def likeness(run: Trace, place: Place) -> np.ndarray:
+    """The selected token's row of the map."""
+    found: np.ndarray = cosine_similarity(run.states()[place.layer + 1])[place.token]
+    return found
+
+
+def cosine_by_hand(run: Trace, place: Place, other: int) -> Sequence[str]:
+    """The cosine of the selected token's vector and another one's, line by line."""
+    a, b = pair = run.states()[place.layer + 1, [place.token, other]].astype(np.float64)
+    dot, aa, bb, cosine = float(a @ b), float(a @ a), float(b @ b), float(cosine_similarity(pair)[0, 1])
+    lines = (
+        rf"a \cdot b = {dot:.4f}",
+        rf"\lVert a \rVert = \sqrt{{{aa:.4f}}} = {aa**0.5:.4f}",
+        rf"\lVert b \rVert = \sqrt{{{bb:.4f}}} = {bb**0.5:.4f}",
+        rf"\cos(a, b) = \frac{{{dot:.4f}}}{{{aa**0.5:.4f} \cdot {bb**0.5:.4f}}} = {cosine:.4f}",
+    )
+    return [formula(line) for line in lines]
+
+
+def origin(run: Trace, place: Place) -> Picture:
+    """How much of each token is in each, after the chosen layer."""
+    layer, token, n = place.layer, place.token, len(run.tokens)
+    names, reached = placed(run.tokens), all_reached(run)[layer]
+    source = strongest_other(reached[token], token)
+    said = {"layer": layer + 1, "query": names[token], "own": f"{reached[token, token]:.0%}"}
+    said |= {"key": names[source], "value": f"{reached[token, source]:.0%}"}
+    axes = token_axis(run, word("axis_after")), token_axis(run, word("axis_input"))
+    look = {"equation": ROLLOUT, "reads": ["layers.{l}.attention.weights"]}
+    sentence = text("read_rollout" if n > 1 else "alone_rollout", **said)
+    return token_map(run, place, reached, axes, sentence, "share", **look)
+
+
+def all_reached(run: Trace) -> np.ndarray:
+    """The rollout after each layer: (layer, token, token of the input)."""
+    return rollout(run.over_layers("attention.weights"))
+
+
+def rollout_by_hand(run: Trace, place: Place, reached: np.ndarray, key: int, most: int) -> Sequence[Table]:
+    """Over all tokens on the way: half the mean weight (and half of the token itself) times R before.
+
+    reached: of all layers. most: rows.
+    """
+    layer, n = place.layer, len(run.tokens)
+    before = reached[layer - 1] if layer else np.eye(n, dtype=np.float32)
+    mixed = run[place.of("layers.{l}.attention.weights")][:, place.token].mean(axis=0) / 2
+    products = largest_terms(mixed + (np.arange(n) == place.token) / 2, before[:, key], most=most)
+    return [terms_table(products, "token", "½(Ā + I)", word("hand_before"))]
+
+
+def read_output(run: Trace, place: Place) -> str:
+    """What Z, the output of the encoder, says of the selected token."""
+    length = f"{np.linalg.norm(run[run.graph.Z][place.token]):.2f}"
+    said = text("read_Z", token=placed(run.tokens)[place.token], length=length)
+    if run.graph.stream(place.layer)[-1] != run.graph.Z:
+        said += " " + text("read_final")
+    return said
+
+
+Plane = tuple[list[np.ndarray], np.ndarray]
+
+
+def path(run: Trace, place: Place, plane: Callable[..., Plane] = one_plane) -> Picture:
+    """The way of each token in a plane; of two runs that of both. plane: what finds it, as `one_plane` does."""
+    states, token = run.states(), place.token
+    walked = np.linalg.norm(np.diff(states[:, token], axis=0), axis=-1)
+    longest = int(walked.argmax())
+
+    def flat(drawn: Numbers) -> Plane:
+        return plane(drawn.array, *([] if drawn.other is None else [drawn.other]))
+
+    def draw(drawn: Numbers) -> Figure:
+        (points, *others), shares = flat(drawn)
+        titles = [word("axis_pca", number=i + 1, share=f"{share:.0%}") for i, share in enumerate(shares)]
+        before = others[0] if others else None
+        return paths(points, run.tokens, numbered(run), (titles[0], titles[1]), chosen=token, before=before)
+
+    def says(drawn: Numbers) -> str:
+        said = {"token": placed(run.tokens)[token], "share": f"{flat(drawn)[1].sum():.0%}"}
+        return text("read_path", layer=longest + 1, step=f"{walked[longest]:.1f}", **said)
+
+    def as_table(points: np.ndarray) -> pd.DataFrame:
+        names = [f"{at + 1} {name}" for at, name in enumerate(run.tokens)]
+        rows = pd.MultiIndex.from_product([steps(run), names])
+        return pd.DataFrame(points.reshape(-1, 2), index=rows, columns=["PCA 1", "PCA 2"])
+
+    def table(drawn: Numbers) -> pd.DataFrame:
+        points, *others = flat(drawn)[0]
+        return of_both(as_table(points), as_table(others[0]) if others else None)
+
+    numbers = Numbers(states, ("", "token", "d_model"), token=token)
+    return Picture(draw, says, numbers, table=table, two="over", fixed=True)
+
+
+def lengths_on_the_way(run: Trace, place: Place) -> Picture:
+    """The length of the selected token's vector after each layer, and of what each sub-layer added to it."""
+    subs, token, every = run.graph.sublayers(0), place.token, lengths(run)
+    own = every[..., token]
+    names = [word("line_state"), *(word(f"line_{sub.name}") for sub in subs)]
+    said = [text("read_norms", token=placed(run.tokens)[token], before=f"{own[0, 0]:.1f}", after=f"{own[0, -1]:.1f}")]
+    for sub, added in zip(subs, own[1:], strict=True):
+        most = int(np.nanargmax(added))
+        said.append(text(f"adds_{sub.name}", layer=most, value=f"{added[most]:.1f}") if added[most] else "")
+    if not touched(run, place.head, *run.graph.norms):
+        said.append(text("norms_before" if subs[0].norm_first else "norms_after"))
+    axes = Axis("", names), Axis("", steps(run))
+
+    def part(series: Numbers) -> Numbers:
+        return series[..., token].on(*axes, upwards=True)
+
+    def draw(drawn: Numbers) -> Figure:
+        return lines(drawn.array, names, numbered(run), word("axis_length"), there=drawn.other, height=HIGH)
+
+    return Picture(
+        draw,
+        " ".join(filter(None, said)),
+        Numbers(every, ("", "", "token"), part, token),
+        table=lambda drawn: pd.DataFrame(drawn.array.T, index=steps(run), columns=names),
+        two="beside",
+    )
+
+
+def lengths(run: Trace) -> np.ndarray:
+    """Lengths of the vectors after each layer, and of what each of its sub-layers added: (line, 1 + layers, token)."""
+    states = run.states()
+    series = np.full((1 + len(run.graph.sublayers(0)), *states.shape[:2]), np.nan, dtype=np.float32)
+    series[0] = np.linalg.norm(states, axis=-1)
+    for layer in range(run.graph.layers()):  # one after the other: a large run computes them again
+        series[1:, 1 + layer] = [np.linalg.norm(run[each.output], axis=-1) for each in run.graph.sublayers(layer)]
+    return series
+
+
+MOST_CLASSES = 16  # with a column of their own
+#: What reads the states of a run at a token: (1 + layers, word or class).
+Lens = Callable[[Trace, int], np.ndarray]
+
+
+def words(run: Trace, place: Place, found: tuple[np.ndarray, np.ndarray]) -> Picture:
+    """The likeliest words after each layer. found: their numbers and how likely they are, the first ones first."""
+    best, shares = found
+    every, count = outputs_of(run), best.shape[1]
+    named = [[every[i] for i in row] for row in best]
+    ranks = Axis(word("axis_rank"), [str(rank + 1) for rank in range(count)])
+    figure = worded(shares, named, Axis(word("axis_step"), steps(run)), ranks, height=HIGH)
+    said = _read(run, place, "read_guess", best[:, 0], float(shares[-1, 0]))
+    return Picture(figure, said, table=lambda: pd.DataFrame(named, index=steps(run), columns=range(1, count + 1)))
+
+
+def classes(run: Trace, place: Place, lens: Lens) -> Picture:
+    """How likely each class is after each layer. lens: see Lens."""
+    found, every = lens(run, place.token), outputs_of(run)
+    columns = classes_to_show(found)
+    axes = Axis(word("axis_step"), steps(run)), Axis(word("axis_class"), [every[i] for i in columns])
+    figure = heatmap(found[:, columns], *axes, scale="share", square=False, height=HIGH)
+    said = _read(run, place, "read_guess_class", found.argmax(axis=1), float(found[-1].max()))
+    return Picture(figure, said, table=lambda: pd.DataFrame(found, index=steps(run), columns=every))
+
+
+def _read(run: Trace, place: Place, read: str, first: np.ndarray, value: float) -> str:
+    """The answer, and from which layer on it is the first guess. first: of each state, (1 + layers,)."""
+    leads, answer = first == first[-1], outputs_of(run)[first[-1]]
+    since = int(np.flatnonzero(~leads).max(initial=-1)) + 1
+    said = [text(read, token=placed(run.tokens)[place.token], answer=answer, value=decimal(value))]
+    said.append(text("known" if since else "known_first", answer=answer, layer=since))
+    if earlier := [steps(run)[step] for step in np.flatnonzero(leads[:since])]:
+        said.append(text("known_before", earlier=plain("common.comma").join(earlier)))
+    return " ".join([*said, text("lens")])
+
+
+def difference(run: Trace, place: Place, lens: Lens) -> Picture:
+    """The words or classes whose probabilities differ most between two runs, after each layer. lens: see Lens."""
+    every = outputs_of(run)
+
+    def part(probabilities: Numbers) -> Numbers:
+        most = np.sort(np.argsort(-np.abs(probabilities.array).max(axis=0), kind="stable")[:MOST_CLASSES])
+        outputs = Axis(plain(f"axis.{run.axes('logits')[-1]}"), [every[i] for i in most])
+        return probabilities[:, most].on(Axis(word("axis_step"), steps(run)), outputs)
+
+    def draw(drawn: Numbers) -> Figure:
+        return heatmap(drawn.array, *drawn.axes, square=False, height=HIGH)
+
+    return Picture(draw, "", Numbers(lens(run, place.token), part=part))
+
+
+def classes_to_show(probabilities: np.ndarray) -> list[int]:
+    """The classes of (state, class) with a column: all, or the likeliest of the last state and the best of each."""
+    if probabilities.shape[1] <= MOST_CLASSES:
+        return list(range(probabilities.shape[1]))
+    backwards = probabilities[::-1]
+    return likeliest(backwards, [MOST_CLASSES // 2, *[1] * (len(backwards) - 1)])

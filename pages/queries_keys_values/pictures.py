@@ -1,0 +1,117 @@
+"""Queries, keys and values: their products, the matrices that make them, and both in one plane."""
+
+import numpy as np
+import pandas as pd
+
+from model import Trace
+from model.analysis import head_slice, placed
+from pages.ui.figures import INK, Axis, Figure, heatmap, queries_and_keys, role_colours, strips
+from pages.ui.figures.equations import plain_math
+from pages.ui.figures.theme import mode
+from pages.ui.picture import Numbers, Picture, of_both, one_plane
+from pages.ui.place import Place
+from pages.ui.sections.quantity_map import quantity_map
+from pages.ui.text import texts_of
+
+PREFIX = "layers.{l}.attention."
+text, word = texts_of("queries_keys_values")
+
+
+def met(run: Trace, place: Place, role: str) -> str:
+    """The quantity from which scores are made: the rotated one, where there is one."""
+    rotated = place.of(f"{PREFIX}{role}_rotated")
+    return rotated if rotated in run else place.of(PREFIX + role)
+
+
+def vectors(run: Trace, place: Place, role: str) -> np.ndarray:
+    """Of the chosen head, as queries and keys meet: (token, d_k)."""
+    return run[met(run, place, role)][place.head]
+
+
+def paired_with(run: Trace, place: Place) -> int:
+    """The key that the selected query is multiplied by: the chosen one, else that of the highest score."""
+    return _best(run, place) if place.key is None else place.key
+
+
+def _best(run: Trace, place: Place) -> int:
+    return int(run[place.of(f"{PREFIX}scores")][place.head, place.token].argmax())
+
+
+def scores(run: Trace, place: Place) -> Picture:
+    """The selected token's row of scores."""
+    names = placed(run.tokens)
+    said = text("read_scores", token=names[place.token], best=names[_best(run, place)])
+    key = place.of(f"{PREFIX}scores")
+    return quantity_map(run, place, key, said, rows=[place.token]).with_(at_once=None)  # its columns know no other head
+
+
+def products(run: Trace, place: Place) -> Picture:
+    """A query, a key and their products, component over component. The key is that of `paired_with`."""
+    key, names = paired_with(run, place), placed(run.tokens)
+    q, k = vectors(run, place, "Q")[place.token], vectors(run, place, "K")[key]
+    symbols = [plain_math(run.graph[met(run, place, role)].symbol) for role in "QK"]
+    drawn = {f"{symbols[0]} · {names[place.token]}": q, f"{symbols[1]} · {names[key]}": k, word("strip_product"): q * k}
+    colours = role_colours()["Q"], role_colours()["K"], INK[mode()]
+    return Picture(
+        strips([(*strip, colour) for strip, colour in zip(drawn.items(), colours, strict=True)]),
+        text("read_products", d_k=run.config.d_k, score=f"{float((q * k).sum()):.2f}"),
+        table=lambda: pd.DataFrame(drawn),
+        reads=[f"{PREFIX}scores"],
+    )
+
+
+def matrix(run: Trace, place: Place, role: str) -> Picture:
+    """The slice of W_Q, W_K or W_V that belongs to the chosen head."""
+    attention = run.network.layers[place.layer].attention
+    weights = head_slice(getattr(attention, f"W_{role}").weight.numpy(), run.config.heads, place.head)
+    axes = Axis(word("axis_input")), Axis(word("axis_component"))
+    look = {"square": False, "gaps": False, "line_colour": role_colours()[role], "height": 440}
+    return Picture(
+        heatmap(weights, *axes, **look),
+        text("read_weights", numbers=f"{weights.size:,}", size=f"{np.abs(weights).mean():.3f}"),
+        shape=weights.shape,
+        equation=rf"W_{role}^{{({place.head + 1})}}",
+        fixed=True,
+    )
+
+
+def plane(run: Trace, place: Place) -> Picture:
+    """Queries and keys as points of one plane; a line joins the selected query to its highest scoring key."""
+    both, tokens = np.stack([vectors(run, place, role) for role in "QK"]), placed(run.tokens)
+    scores = both[0] @ both[1].T
+    best = int(scores[place.token].argmax())
+
+    def flat(drawn: Numbers) -> tuple[list[np.ndarray], np.ndarray]:
+        return one_plane(drawn.array, *([] if drawn.other is None else [drawn.other]))
+
+    def draw(drawn: Numbers) -> Figure:
+        (points, *others), shares = flat(drawn)
+        titles = tuple(word("axis_pc", n=i + 1, share=f"{shares[i]:.0%}") for i in range(2))
+        legend = word("legend_query"), word("legend_key")
+        look = {"link": (place.token, best), "before": tuple(others[0]) if others else None, "height": 520}
+        return queries_and_keys(points[0], points[1], tokens, legend, titles, **look)
+
+    def table(drawn: Numbers) -> pd.DataFrame:
+        (points, *others), _ = flat(drawn)
+        x, y = points.reshape(-1, 2).T
+        n = len(tokens)
+        mine = pd.DataFrame({"token": tokens * 2, "vector": ["q"] * n + ["k"] * n, "1": x, "2": y})
+        return of_both(mine, pd.DataFrame(others[0].reshape(-1, 2), columns=["1", "2"]) if others else None)
+
+    def says(drawn: Numbers) -> str:
+        points, shares = flat(drawn)
+        apart = np.linalg.norm(points[0][0][:, None] - points[0][1][None], axis=-1)  # (query, key)
+        agree = int((scores.argmax(axis=1) == apart.argmin(axis=1)).sum())
+        said = {"share": f"{shares.sum():.0%}", "token": tokens[place.token], "best": tokens[best], "agree": agree}
+        said |= {"N": len(tokens), "score": f"{scores[place.token, best]:.2f}"}
+        return text("read_plane", d_k=run.config.d_k, **said)
+
+    return Picture(
+        draw,
+        says,
+        Numbers(both, ("", "token", "d_k")),
+        table=table,
+        two="over",
+        fixed=True,
+        equation=r"[Q;\, K] \approx \mu + c_1 u_1 + c_2 u_2",
+    )

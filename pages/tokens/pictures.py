@@ -1,0 +1,373 @@
+"""The pictures of a token's vector: what is added up to it, the pixels of a patch, positions, the order of words."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from model import Trace
+from model.analysis import cosine_similarity
+from model.config import EncoderConfig
+from model.digits import BOX, FAINTEST, MIDDLE, SIZE, hold_ink
+from model.hugging_face.images import CheckpointImageReader
+from model.patch_waves import are_waves
+from pages.attention.overlay import pieces_of
+from pages.ui.figures import Axis, Figure, bars, colour_tiles, drawing, heatmap, lines, tiles, waves
+from pages.ui.figures.equations import COSINE
+from pages.ui.figures.theme import scaled
+from pages.ui.picture import Make, Picture, sizes, touched
+from pages.ui.place import Place
+from pages.ui.state import sketch
+from pages.ui.text import plain, t, texts_of
+
+text, word = texts_of("tokens")
+
+
+SLATE = "#5B7083"  # of bars that are neither query, key nor value
+
+
+def summands(run: Trace) -> dict[str, str]:
+    """The keys of all that is added up to X⁰, and of that, with what they are called."""
+    keys = [key for key in run if key.startswith("embedding.")]
+    return {key: word(key.removeprefix("embedding.")) for key in keys[:-1]} | {keys[-1]: word("result")}
+
+
+def read_embedding(run: Trace, place: Place) -> str:
+    """Where the selected token's embedding comes from, how long all vectors are, and of a word that stands twice."""
+    lengths = (f"{name} {np.linalg.norm(run[key], axis=1).mean():.2f}" for key, name in summands(run).items())
+    said = [where_from(run, place), text("read_lengths", lengths=plain("common.comma").join(lengths)), about_twice(run)]
+    return " ".join(filter(None, said))
+
+
+def where_from(run: Trace, place: Place) -> str:
+    """Where the selected token's embedding comes from; nothing where the reader changed it."""
+    if touched(run, place.head, "embedding.tokens"):
+        return ""
+    if run.patches is not None:
+        return text("read_pixels_in", pixels=run.patches.shape[1], d_model=run.config.embedded)
+    return text("read_row", token=run.tokens[place.token], id=run.ids[place.token])
+
+
+def about_twice(run: Trace) -> str:
+    """How alike X⁰ is at two positions of the first repeated word; nothing where no word stands twice."""
+    tokens = run.tokens
+    again = next((name for name in tokens if tokens.count(name) > 1), None)
+    if again is None or not run.config.places_added or run.patches is not None or run.edits:
+        return ""
+    first = tokens.index(again)
+    second = tokens.index(again, first + 1)
+    cosine = cosine_similarity(run[run.graph.embedded][[first, second]])[0, 1]
+    return text("read_twice", token=again, first=first + 1, second=second + 1, cosine=f"{cosine:.4f}")
+
+
+def nearest(run: Trace, place: Place, found: tuple[list[str], np.ndarray, float], fixed: bool = False) -> Picture:
+    """The rows of E nearest to that of the selected token. found: as `worked_out.neighbours` has them.
+
+    fixed: whether two runs have the same.
+    """
+    words, cosines, mean = found
+    said = {"token": run.tokens[place.token], "nearest": words[0], "cosine": f"{cosines[0]:.2f}"}
+    return Picture(
+        bars(cosines, Axis(word("column_piece"), words), word("axis_cosine"), colours=SLATE, height=scaled(230)),
+        text("read_neighbours", mean=f"{mean:.2f}", **said),
+        equation=COSINE,
+        fixed=fixed,
+    )
+
+
+SMALL = 300  # pixels: the height of a step
+CHANNELS = ("red", "green", "blue")
+
+
+def in_colour(seen: np.ndarray | None) -> bool:
+    return seen is not None and seen.ndim == 3
+
+
+def drawing_steps(run: Trace, drawn: bytes | None) -> dict[str, Picture]:
+    """What was drawn, brought to the form of MNIST's digits. drawn: as the pad has it."""
+    steps = sketch.steps(drawn)
+    raw, cropped, image = steps.raw, steps.cropped, run.picture
+    assert image is not None  # a drawing
+    top, left = np.flatnonzero(raw.any(1))[0], np.flatnonzero(raw.any(0))[0]
+    box = (top, left, top + cropped.shape[0], left + cropped.shape[1])
+    row, column = (float((image.sum(1 - axis) * np.arange(SIZE)).sum() / image.sum()) for axis in (0, 1))
+    scaled = {"before": sizes(cropped.shape), "after": sizes(steps.scaled.shape), "box": BOX}
+    return {
+        "raw": _step("raw", drawing(raw, box=box, height=SMALL), raw, share=f"{(raw > 0).mean():.0%}"),
+        "scaled": _step("scaled", drawing(steps.scaled, height=SMALL), steps.scaled, **scaled),
+        "centred": _step("centred", drawing(image, cross=(row, column), height=SMALL), image, size=SIZE, middle=MIDDLE),
+    }
+
+
+def _step(name: str, figure: Figure, values: np.ndarray, **numbers: object) -> Picture:
+    """A step of the preparation. numbers: of its sentence."""
+    table = pd.DataFrame(values.reshape(len(values), -1))
+    return Picture(figure, text(f"read_{name}", **numbers), shape=values.shape, table=table)
+
+
+def colours(run: Trace, reader: CheckpointImageReader) -> Picture:
+    """The three colours as the network reads them."""
+    picture = run.picture
+    assert picture is not None
+    figure = tiles(picture[None], Axis("", [""]), Axis("", channels(run)), scale="signed", height=SMALL)
+    return _step("colours", figure, picture, mean=in_a_row(reader.mean), deviation=in_a_row(reader.deviation))
+
+
+def channels(run: Trace) -> list[str]:
+    return [word(channel) for channel in CHANNELS][: run.config.channels]
+
+
+def in_a_row(values: ArrayLike) -> str:
+    """A number for each channel: "0.485, 0.456, 0.406"."""
+    return ", ".join(f"{value:.3g}" for value in np.atleast_1d(values))
+
+
+def cut(run: Trace, place: Place, seen: np.ndarray | None) -> Picture:
+    """The patches of the picture, the selected one framed; a click selects another. seen: the input as it looks."""
+    pixels, front, config = run.patches, run.config.tokens_in_front, run.config
+    assert pixels is not None  # a picture
+    side, size = math.isqrt(len(pixels)), math.isqrt(pixels.shape[1] // config.channels)
+    chosen = divmod(place.token - front, side) if place.token >= front and side > 1 else None
+    if seen is not None and in_colour(seen):
+        draw, looks = colour_tiles, pieces_of(run, seen)
+    else:
+        draw, looks = partial(tiles, square=True), pixels.reshape(-1, size, size)
+    figure = draw(
+        looks.reshape(side, side, *looks.shape[1:]),
+        Axis.counted("", side),
+        Axis.counted("", side),
+        chosen=chosen,
+        hover=run.tokens[front:],
+        height=SMALL,
+    )
+    said = text("read_patches", patches=len(pixels), size=size)
+    if not in_colour(seen):
+        said += " " + text("read_inked", inked=int(hold_ink(pixels).sum()), least=FAINTEST)
+    return Picture(
+        figure,
+        said,
+        shape=pixels.shape,
+        table=pd.DataFrame(pixels, index=run.tokens[front:], columns=range(1, pixels.shape[1] + 1)),
+        picks=(lambda row, column: {"token": front + row * side + column}) if side > 1 else None,
+    )
+
+
+def pixels_of_one(run: Trace, place: Place, seen: np.ndarray | None) -> Picture:
+    """The numbers of the selected patch as they are read, of a picture in colour a row for each colour."""
+    assert run.patches is not None  # a picture
+    values, name = run.patches[place.token - run.config.tokens_in_front], run.tokens[place.token]
+    axes = Axis("", channels(run) if in_colour(seen) else [name]), Axis(word("axis_pixel"))
+    look = {"scale": "signed" if in_colour(seen) else "share", "square": False, "height": 170}
+    figure = heatmap(values.reshape(run.config.channels, -1), *axes, **look)
+    said = text("read_pixels", token=name, pixels=len(values))
+    return Picture(figure, said, shape=(1, len(values)), equation="p")
+
+
+SINES = (
+    r"\begin{aligned} PE(pos, 2i) &= \sin\left(pos / 10000^{2i/d_{model}}\right) \\"
+    r" PE(pos, 2i+1) &= \cos\left(pos / 10000^{2i/d_{model}}\right) \end{aligned}"
+)
+LEAST_PLACES = 64  # that are drawn, however short the input
+LEAST_APART = 32  # positions to either side for which numbers of distances are drawn
+FEWEST_APART = 5  # tokens whose distances are compared
+FAR = 20  # positions
+
+
+# -- vectors that are added ----------------------------------------------------------------------------------
+
+
+def table_of(run: Trace) -> np.ndarray:
+    """The vectors of all positions: (position, d_model)."""
+    return run.network.embedding.positions.table.numpy()
+
+
+def how_made(run: Trace) -> str:
+    """Who made the vectors: a formula, or training."""
+    fixed = run.patches is not None and are_waves(run.network.embedding.positions.table, run.config.patches_per_side)
+    return text(f"made_{'patch_waves' if fixed else run.config.positions}")
+
+
+def similarity_of_words(run: Trace, place: Place) -> Picture:
+    """How alike the vectors of two positions are."""
+    alike = cosine_similarity(table_of(run)[: max(len(run.tokens), LEAST_PLACES)])
+    near, far = (np.diagonal(alike, min(apart, len(alike) - 1)).mean() for apart in (1, FAR))
+    axis = Axis(word("axis_place"))
+    return Picture(
+        heatmap(alike, axis, axis, limit=1.0, height=480),
+        text("read_similarity", near=f"{near:.2f}", far=f"{far:.2f}", apart=min(FAR, len(alike) - 1)),
+        shape=alike.shape,
+        equation=COSINE,
+        fixed=True,
+    )
+
+
+def similarity_of_patches(run: Trace, place: Place) -> Picture:
+    """How alike the vectors of two positions are: a small map for each patch."""
+    side, front = run.config.patches_per_side, run.config.tokens_in_front
+    names, stands = run.tokens[front:], run.places[front:]
+    alike = cosine_similarity(table_of(run)[-(side**2) :])
+    others = np.where(np.eye(len(names), dtype=bool), -np.inf, alike)
+    apart = np.abs(stands[:, None] - stands[None]).sum(-1)
+    shown = max(place.token - front, 0)
+    nearest = int(others[shown].argmax())
+    best = [(names[j], f"{others[i, j]:.2f}") for i, j in enumerate(others.argmax(axis=1))]
+    figure = tiles(
+        alike.reshape(side, side, side, side),
+        Axis.counted(word("axis_row"), side),
+        Axis.counted(word("axis_column"), side),
+        scale="signed",
+        limit=1.0,
+        chosen=divmod(shown, side),
+        hover=[f"{name}: {other} {cosine}" for name, (other, cosine) in zip(names, best, strict=True)],
+        height=560,
+    )
+    figure.layout["xaxis"] |= {"constrain": "domain"}
+    figure.layout["yaxis"] |= {"constrain": "domain", "scaleanchor": "x"}
+    said = {"patch": names[shown], "nearest": names[nearest], "cosine": f"{others[shown, nearest]:.2f}"}
+    said |= {"near": f"{alike[apart == 1].mean():.2f}", "far": f"{alike[apart > 1].mean():.2f}"}
+    return Picture(
+        figure,
+        text("read_position_maps", **said),
+        shape=(side, side, side, side),
+        equation=COSINE,
+        table=pd.DataFrame(alike, index=names, columns=names),
+        picks=lambda row, column: {"token": front + row * side + column},
+        fixed=True,
+    )
+
+
+def components(run: Trace, place: Place) -> Picture:
+    """A few components of the vectors as curves over the positions; the band marks those of the input."""
+    table, row = table_of(run), run.rows[place.token]
+    width, chosen = table.shape[1], place.component
+    drawn = [0, width // 16, width // 8, width // 4, width // 2]  # even: sines
+    if chosen is not None and chosen < width:
+        drawn.append(chosen)
+    called = {word("component", number=j + 1): j for j in drawn}
+    sines = run.config.positions == "sinusoidal"
+    periods = {"fast": f"{2 * math.pi:.1f}", "slow": f"{2 * math.pi * 10_000 ** (drawn[4] / width):,.0f}"}
+    said = [how_made(run), *([text("read_periods", last=drawn[4] + 1, **periods)] if sines else [])]
+    moved = touched(run, place.head, "embedding.positions")
+    used = sum(one is not None for one in run.rows)
+    return Picture(
+        waves(
+            table,
+            called,
+            Axis(word("axis_place")),
+            word("axis_value"),
+            used=None if moved else used,
+            chosen=None if len(drawn) < 6 or row is None else (row, drawn[-1]),
+        ),
+        " ".join(said + [text("read_band", used=used)] * (not moved)),
+        table=pd.DataFrame(table[:, drawn], columns=[*called], index=range(1, len(table) + 1)),
+        equation=SINES if sines else None,
+        fixed=True,
+    )
+
+
+# -- positions that come in within the layers ----------------------------------------------------------------
+
+
+def turns(run: Trace, place: Place) -> Picture:
+    """How far some pairs of components of queries and keys have turned at each position, as cosines."""
+    layer = place.layer
+    speeds = run.network.layers[layer].attention.speeds.numpy()
+    n, half = max(len(run.tokens), LEAST_PLACES), len(speeds)
+    drawn = list(dict.fromkeys([0, half // 4, half // 2, half - 1]))
+    table = np.cos(np.arange(n)[:, None] * speeds)
+    called = {word("pair", one=pair + 1, other=pair + half + 1): pair for pair in drawn}
+    fast, slow = (f"{2 * math.pi / float(speeds[pair]):,.3g}" for pair in (0, half - 1))
+    return Picture(
+        waves(table, called, Axis(word("axis_place")), word("axis_turned"), used=len(run.tokens)),
+        text("read_turns", layer=layer + 1, fast=fast, slow=slow),
+        table=pd.DataFrame(table[:, drawn], columns=[*called], index=range(1, n + 1)),
+        equation=r"\cos\left(pos / base^{2c/d_k}\right)",
+        fixed=True,
+    )
+
+
+def biases(run: Trace, place: Place) -> Picture:
+    """What the distance of two tokens adds to their score, in some heads."""
+    attention, heads = run.network.layers[0].attention, run.config.heads
+    n = 1 + max(len(run.tokens) - 1, LEAST_APART)
+    added = attention.added(n, n)[0].numpy()
+    table = np.append(added[:, -1, :-1], added[:, 0], axis=1).T  # from n − 1 before to n − 1 behind
+    drawn = list(dict.fromkeys([min(place.head, heads - 1), 0, heads // 2, heads - 1]))
+    called, away = [plain("heads.head", head=head + 1) for head in drawn], distances(n)
+    return Picture(
+        lines(table[:, drawn].T, called, Axis(word("axis_apart"), away), word("axis_added")),
+        text("read_slopes" if run.config.sloped else "read_distances", farthest=attention.farthest),
+        table=pd.DataFrame(table[:, drawn], columns=called, index=away),
+        equation=run.graph["layers.0.attention.relative"].terms[0],
+        fixed=True,
+    )
+
+
+def vectors_of_distances(run: Trace, place: Place) -> Picture:
+    """How alike the vectors of two distances are, of all that this input has."""
+    n = max(len(run.tokens), FEWEST_APART)
+    alike = cosine_similarity(run.network.layers[0].attention.vectors(n)[0].numpy())
+    away = distances(n)
+    axis = Axis(word("axis_apart"), away)
+    said = {"near": f"{np.diagonal(alike, 1).mean():.2f}", "far": f"{alike[0, -1]:.2f}"}
+    return Picture(
+        heatmap(alike, axis, axis),
+        text("read_alike_distances", first=away[0], last=away[-1], **said),
+        shape=alike.shape,
+        equation=COSINE,
+        fixed=True,
+    )
+
+
+def distances(n: int) -> list[str]:
+    """All distances between n tokens, from the furthest before: "−2", "−1", "0", "+1", "+2"."""
+    return [f"{away:+d}".replace("-", "−") if away else "0" for away in range(1 - n, n)]
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """One way to tell positions: whether a network uses it, and the pictures that show it, side by side."""
+
+    used: Callable[[EncoderConfig], bool]
+    pictures: Mapping[str, Make]
+
+
+SCHEMES = (
+    Scheme(
+        lambda config: config.places_added and config.input == "words",
+        {"similarity": similarity_of_words, "waves": components},
+    ),
+    Scheme(
+        lambda config: config.places_added and config.input != "words",
+        {"position_maps": similarity_of_patches, "waves": components},
+    ),
+    Scheme(lambda config: config.positions == "rotary", {"turns": turns}),
+    Scheme(lambda config: config.by_distance, {"distances": biases}),
+    Scheme(lambda config: bool(config.distance_terms), {"alike_distances": vectors_of_distances}),
+)
+
+
+MOST_LINES = 3  # words with a line of their own
+
+
+def order(run: Trace, cosines: np.ndarray, bare: np.ndarray) -> Picture:
+    """How alike each word stays to itself: the words that change most, and, without positions, all of them."""
+    words = [place for place, token in enumerate(run.tokens) if token not in ("[CLS]", "[SEP]")]
+    moved = sorted(words, key=lambda place: cosines[-1, place])[:MOST_LINES]
+    steps = [plain("order.word"), "X⁰", *(str(layer + 1) for layer in range(len(cosines) - 2))]
+    first, lowest = moved[0], bare[:, words].min(axis=1)
+    names = [run.tokens[place] for place in moved]
+    names.insert(1, plain("order.without"))
+    series = np.insert(cosines[:, moved].T, 1, lowest, axis=0)
+    numbers = {"start": f"{cosines[1, first]:.3f}", "end": f"{cosines[-1, first]:.3f}", "bare": f"{lowest.min():.6f}"}
+    return Picture(
+        lines(series, names, Axis(plain("order.axis"), steps), plain("order.cosine")),
+        t("order.read", token=run.tokens[first], layers=len(cosines) - 2, **numbers),
+        title=plain("order.title"),
+        table=pd.DataFrame(series.T, index=steps, columns=names),
+        fixed=True,
+    )

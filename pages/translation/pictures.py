@@ -1,0 +1,142 @@
+"""The pictures of a translation: what a step looks at, which piece comes next, what a mask hides, which heads align."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from model.analysis import placed, rank, softmax
+from model.translator import TranslationTrace
+from pages.ui.figures import ACCENT, AFTER, Axis, Figure, bars, grouped_bars, heatmap, writing
+from pages.ui.figures.theme import scaled
+from pages.ui.picture import Numbers, Picture, picks_from
+from pages.ui.place import Place
+from pages.ui.sections.answers import Choose
+from pages.ui.text import plain, t, texts_of
+from pages.ui.text.numbers import percent
+
+CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.weights"
+SIDE = "decoder."
+LIKELIEST = 5
+LEAST = 0.02  # what gets less has no line
+text, word = texts_of("translation")
+
+
+def lines(run: TranslationTrace, place: Place, lit: int | None = None, paired: bool = False) -> Picture:
+    """Lines from the word being written to the source, and arcs to what is written already; of the chosen head.
+
+    lit: the word of the source that is marked. paired: whether the translator knows one pair of languages only.
+    """
+    head, step, steps = place.head, place.step or 0, len(run.written)
+    keys = [place.of(row) for row in (CROSS, OWN)]
+    taken, source = run[keys[0]][head, step], run.tokens
+    target = [*run.target_tokens, run.written[-1]]
+
+    def draw(across: Numbers, back: Numbers) -> Figure:
+        sides = Axis(word("source"), source), Axis(word("target"), target)
+        arcs = np.append(back.array, 0)
+        return writing(*sides, step, across.array, arcs, least=LEAST, lit=lit, differs=across.differs)
+
+    best = int(taken.argmax())
+    said = {
+        "step": step + 1,
+        "steps": steps,
+        "piece": run.written[step],
+        "read": run.target_tokens[step],
+        "source": placed(source)[best],
+        "share": f"{taken[best]:.0%}",
+        "where": place.where(),
+    }
+
+    def choose(source_place: int, target_place: int) -> dict[str, object]:
+        return {"token": source_place} if source_place >= 0 else {"step": max(target_place - 1, 0)}
+
+    def table(across: Numbers, back: Numbers) -> pd.DataFrame:
+        sides = ["source"] * len(across.array) + ["target"] * (step + 1)
+        words = [*source, *run.target_tokens[: step + 1]]
+        weights = [*across.array, *back.array[: step + 1]]
+        return pd.DataFrame({"side": sides, "weight": weights}, index=words)
+
+    sentence = text("read_step", **said)
+    if step == 0 and not paired:
+        sentence += " " + text("read_begin", **said)
+    if said["piece"] == "[SEP]":
+        sentence += " " + text("read_end")
+    axes = Axis("", source), Axis("", run.target_tokens)
+    numbers = [
+        Numbers.of(run, key, head, part=partial(_of_step, step=step, axis=axis))
+        for key, axis in zip(keys, axes, strict=True)
+    ]
+    return Picture(draw, sentence, numbers, table=table, picks=choose)
+
+
+def _of_step(weights: Numbers, step: int, axis: Axis) -> Numbers:
+    return weights.less_nothing()[step].on(axis)
+
+
+def next_pieces(
+    run: TranslationTrace,
+    place: Place,
+    vocabulary: Sequence[str],
+    choose: Choose | None = None,
+    sentence: str = "",
+    by_beam: bool = False,
+) -> Picture:
+    """The pieces as bars. by_beam: whether a beam decided. The rest as for `next_words`."""
+    step = place.step or 0
+    p, taken = softmax(run["logits"][step]), run.written_ids[step]
+
+    def part(every: Numbers) -> Numbers:
+        order = np.abs(every.array) if every.differs else p  # the likeliest, or those that differ most
+        ids = order.argpartition(-LIKELIEST)[-LIKELIEST:]
+        ids = ids[np.argsort(-order[ids])].tolist()
+        ids += [] if taken in ids else [taken]
+        names = Axis(word("next_axis"), [vocabulary[i] for i in ids])
+        return replace(every[ids].on(names), which=ids)
+
+    def draw(drawn: Numbers) -> Figure:
+        colours = [ACCENT if i == taken else "#7f8fa6" for i in drawn.which]
+        look = {"colours": colours, "value_range": (0, 1.05), "height": scaled(230), **drawn.look}
+        return bars(drawn.array, drawn.axes[0], word("probability"), **look)
+
+    beginning, at, best = run.written_ids[:step], rank(p, taken), vocabulary[int(p.argmax())]
+    said = {"piece": vocabulary[taken], "share": percent(float(p[taken])), "rank": at, "best": best}
+    if not sentence:
+        sentence = text("read_next" if at == 1 else "read_not_first", **said)
+        if at > 1 and by_beam:
+            sentence += " " + text("beam_decides")
+    pick = choose or (lambda one: forced((*beginning, one)))
+    return Picture(draw, sentence, Numbers(p, part=part), picks_of=lambda drawn: picks_from(drawn.which, pick))
+
+
+def forced(ids: Sequence[int]) -> dict[str, object]:
+    """What is chosen where the translation shall begin with these pieces: the step that writes what follows, too."""
+    return {"forced": tuple(ids), "beam": 1, "step": len(ids)}
+
+
+def without_mask(run: TranslationTrace, place: Place) -> Picture:
+    """The chosen head's row with its mask, and as it would be without: what it would take from later words."""
+    prefix, step = place.of(f"{SIDE}layers.{{l}}.attention."), place.step or 0
+    free, masked = softmax(run[f"{prefix}scaled"][place.head, step]), run[f"{prefix}weights"]
+    later = free[step + 1 :]
+    said = {"piece": run.written[step], "where": place.where()}
+    shares = {"share": percent(float(later.sum())), "answer": percent(float(later[0]))}
+    both = {plain("translation.with_mask"): masked[place.head, step], plain("translation.without_mask"): free}
+    read = Axis(plain("translation.read_axis"), run.target_tokens)
+    return Picture(
+        grouped_bars(both, read, plain("attention.weight"), (AFTER, ACCENT), value_range=(0, 1)),
+        t("translation.read_leak", **said, **shares),
+        title=plain("translation.leak_title"),
+        fixed=True,
+    )
+
+
+def aligning_heads(run: TranslationTrace, place: Place, shares: np.ndarray, sentence: str) -> Picture:
+    """How often each head of cross-attention looks where the aligned word stands: shares (layer, head)."""
+    names = zip(("layer", "head"), shares.shape, strict=True)
+    axes = [Axis.counted(word(f"axis_{name}"), count) for name, count in names]
+    look = {"scale": "share", "cell": (place.layer, place.head), "clickable": True, "square": False}
+    choose = {"picks": lambda row, column: {"layer": row, "head": column}}
+    return Picture(heatmap(shares, *axes, **look), sentence, fixed=True, **choose)

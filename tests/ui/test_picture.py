@@ -1,0 +1,134 @@
+"""Pictures are functions of a run and a place: without Streamlit, and subtracted as arrays."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model import Edit, Trace
+from model.comparison import align
+from pages.add_and_norm.pictures import AddNorm, cosines
+from pages.add_and_norm.pictures import lengths as add_and_norm
+from pages.attention.pictures import attention_map
+from pages.feed_forward.pictures import fires
+from pages.heads.pictures import lengths, written
+from pages.layers.pictures import similarity
+from pages.ui.picture import Numbers
+from pages.ui.place import Place
+from pages.ui.runs.runs import Runs
+from pages.ui.sections.quantity_map import chosen_cell, quantity_map
+from tests.networks import pipeline
+
+ROOT = Path(__file__).parents[2]
+PLACE = Place(layer=2, head=1, token=2, neuron=7)
+A, F = "layers.2.attention.", "layers.2.ffn."
+BIG, RIVER = "she sat by the big river .", "she sat by the river ."
+NOTEBOOK = """
+import sys
+sys.modules["streamlit"] = None  # an import of it fails
+from model import load
+from pages.add_and_norm.pictures import lengths
+from pages.attention.pictures import attention_map, lines
+from pages.feed_forward.pictures import curve
+from pages.heads.pictures import written
+from pages.layers.pictures import path
+from pages.queries_keys_values.pictures import plane
+from pages.tokens.pictures import components
+from pages.ui.place import Place
+from pages.ui.text import speaking
+
+run, place = load("text")("the cat [MASK] the dog ."), Place(layer=2, head=3, token=3)
+for make in (attention_map, written, lengths, curve, path, plane, components):
+    picture = make(run, place)
+    picture.drawn().checked()
+    print(picture.says())
+with speaking("zh"):
+    print(attention_map(run, place).says())
+print(lines(run, place, "layers.2.attention.weights").tabled().shape)
+"""
+
+
+def test_a_notebook_without_streamlit_draws_pictures() -> None:
+    command = [sys.executable, "-c", NOTEBOOK]
+    said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert said.returncode == 0, said.stderr
+    *english, chinese, shape = said.stdout.splitlines()
+    assert len(english) == 7 and not any("层" in sentence for sentence in english)
+    assert "层" in chinese and shape == "(8, 8)"
+
+
+class Two(Runs):
+    """A run on the screen and another one that it is compared with."""
+
+    def __init__(self, here: Trace, there: Trace, shows: str, at: Place = PLACE) -> None:
+        self.trace, self.there, self.shows, self.at = here, there, shows, at
+
+    @property
+    def original(self) -> Trace:
+        return self.there
+
+    @property
+    def other(self) -> Trace:
+        return self.there
+
+
+PICTURES = {
+    "weights": (attention_map, lambda run: run[A + "weights"][1]),
+    "written": (written, lambda run: lengths(run, A).T),
+    "lengths": (add_and_norm, lambda run: AddNorm(run, PLACE).lengths()),
+    "cosines": (cosines, lambda run: AddNorm(run, PLACE).cosines()),
+    "fires": (fires, lambda run: run[F + "activation"][:, 7]),
+    "similarity": (similarity, lambda run: similarity(run, PLACE).parts[0].array),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_difference_is_the_arrays_subtracted(name: str) -> None:
+    make, of = PICTURES[name]
+    text, off = pipeline("trained text"), Edit("layers.1.attention.heads", "zero", head=2)
+    here, there = text(RIVER, [off]), text(RIVER)
+    (drawn,) = Two(here, there, "difference").numbers(lambda run, at: make(run, at).parts)
+    np.testing.assert_array_equal(drawn.array, of(here) - of(there))
+    assert drawn.differs and np.abs(drawn.array).max() > 0
+    assert make(here, PLACE).drawn(drawn).checked()
+
+
+@pytest.mark.parametrize("row", ["attention.weights", "attention.Q", "ffn.hidden"])
+def test_another_input_is_subtracted_token_from_counterpart(row: str) -> None:
+    here, there, key = pipeline("trained text")(BIG), pipeline("trained text")(RIVER), f"layers.2.{row}"
+    (drawn,) = Two(here, there, "against").numbers(lambda run, at: [Numbers.of(run, key, at.head)])
+    order = {pair.one: pair.other for pair in align(here.tokens, there.tokens)}
+    square = row == "attention.weights"
+    mine, theirs = (Numbers.of(run, key, 1).array for run in (here, there))
+    for row_here, row_there in order.items():
+        for column in order if square else range(0, mine.shape[1], 7):
+            along = order[column] if square else column
+            wanted = np.nan if None in (row_there, along) else mine[row_here, column] - theirs[row_there, along]
+            np.testing.assert_equal(drawn.array[row_here, column], np.float32(wanted))
+
+
+def test_what_stands_in_no_place_of_the_other_input_is_not_marked_there() -> None:
+    here, there = pipeline("trained text")(BIG), pipeline("trained text")(RIVER)
+    lost, found = (here.tokens.index(word) for word in ("big", "river"))
+    two = Two(here, there, "beside", replace(PLACE, token=lost))
+    assert not two.place_there(there).marked
+    at = two.place_there(there, replace(PLACE, token=found))
+    assert at.marked and there.tokens[at.token] == "river"
+    assert not quantity_map(there, two.place_there(there), F + "hidden", "").drawn().checked().layout.shapes
+    assert quantity_map(there, at, F + "hidden", "").drawn().checked().layout.shapes
+
+
+@pytest.mark.parametrize("row", ["attention.scores", "attention.Q", "ffn.hidden"])
+def test_a_click_on_the_other_inputs_picture_chooses_what_stands_in_that_place_here(row: str) -> None:
+    here, there, key = pipeline("trained text")(BIG), pipeline("trained text")(RIVER), f"layers.0.{row}"
+    order = {pair.one: pair.other for pair in align(here.tokens, there.tokens)}
+    two, square = Two(here, there, "beside"), row == "attention.scores"
+    picture = quantity_map(there, PLACE, key, "")
+    marks, values, picks = picture.drawn().checked().data[1], picture.parts[0].array, two.picks_here(picture.picks)
+    for mark in range(0, len(marks.x), 17):
+        *_, token, column = chosen_cell(here, replace(PLACE, **picks(round(marks.y[mark]), round(marks.x[mark]))), key)
+        drawn = values[order[token], order[column] if square else column]
+        assert drawn == pytest.approx(float(marks.customdata[mark]))
