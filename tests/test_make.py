@@ -115,8 +115,8 @@ def test_no_word_said_to_make_is_run(tmp_path: Path) -> None:
     assert said["run"][-1][1][-2:] == ["--server.port", text]
     assert said["serve"][-1][2] == {"MODELS": text, "WORKERS": text, "PORT": text}
     assert said["train"][0][1] == ["-m", "model.training", text, "--data", text, "--model", text]
-    some = ["--workers", text, "--think", text, "--seconds", text, "--places", *text.split(), "--choices"]
-    assert said["class"][0][1][3:] == ["--visitors", *text.split(), *some, "--charts", text, "--phones", *text.split()]
+    some = ["--workers", text, "--think", text, "--seconds", text, "--places", *text.split()]
+    assert said["class"][0][1][3:] == ["--visitors", *text.split(), *some, "--phones", *text.split()]
 
 
 def test_what_is_not_said_is_left_to_the_program(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ export const fromText = ({ numbers, ...about }) => new Run(about, bytesOf(number
 class Run {
   constructor(about, buffer, base) {
     Object.assign(this, about, { buffer, base, n: about.tokens.length })
+    /* Tokens as sentences name them: one that occurs more than once with its place. */
+    this.named = this.tokens.map((token, i, all) => all.indexOf(token) === all.lastIndexOf(token) ? token : `${token} (${i + 1})`)
   }
 
   /* The numbers of one picture: {numbers, scale, hidden, rows, columns, of, together, top}; nothing if it was not sent. */
@@ -548,7 +550,7 @@ export function overview(root, run, options) {
   /* The sentence about a token: its template and what is filled in. */
   function sentence(i) {
     const [key, value] = run.strongest(place.layer, place.head, i)
-    const values = { layer: place.layer + 1, head: place.head + 1, query: run.tokens[i], key: run.tokens[key], value: number(value) }
+    const values = { layer: place.layer + 1, head: place.head + 1, query: run.named[i], key: run.named[key], value: number(value) }
     if (run.differs) return [words[Math.abs(value) >= .005 ? 'less' : 'less_none'], values]
     const kind = run.n === 1 ? 'read_single' : value * run.sizes.n < 1.02 ? 'read_even' : key === i ? 'read_self' : 'read'
     return [words[kind], values]
@@ -559,7 +561,7 @@ export function overview(root, run, options) {
     const of = { word: 'read_word', tag: 'read_tag', class: 'read_class' }[run.answers.kind]
     if (of && bars?.length) {
       const [name, value] = bars.reduce((best, bar) => bar[1] > best[1] ? bar : best)
-      nodesOf.push(gap(words.read), ...said(words[of], { query: run.tokens[i], name, value: two(value) }))
+      nodesOf.push(gap(words.read), ...said(words[of], { query: run.named[i], name, value: two(value) }))
     }
     if (note) nodesOf.push(gap(words.read), make('span', { className: 'note', textContent: note }))
     nodes.text.replaceChildren(...nodesOf)
@@ -720,7 +722,7 @@ export function overview(root, run, options) {
     const bars = barsAt(i), [name, share] = bars?.reduce((best, bar) => bar[1] > best[1] ? bar : best) ?? ['', 0]
     const first = run.normFirst ? '_first' : ''
     const patch = run.drawing && run.drawing.side > 1 ? run.patch : 0
-    const about = { ...sizes, layer: place.layer + 1, query: run.tokens[i], key: run.tokens[key], value: two(value), patch }
+    const about = { ...sizes, layer: place.layer + 1, query: run.named[i], key: run.named[key], value: two(value), patch }
     const position = run.positions ? '_position' : ''
     const kind = !bars ? 'none' : answers.kind === 'word' || answers.kind === 'tag' ? 'word' : 'class'
     return [
@@ -861,11 +863,11 @@ export function overview(root, run, options) {
 
   function tell({ role, row: i, column, value, first, last, of }) {
     if (SQUARE.includes(role)) {
-      const about = { query: run.tokens[i], key: run.tokens[column], value: number(value) }
+      const about = { query: run.named[i], key: run.named[column], value: number(value) }
       return said(words[run.differs ? 'cell_score' : value === -Infinity ? 'cell_hidden' : role === 'w' ? 'cell_weight' : 'cell_score'], about)
     }
     const kind = `cell${role === 'h' ? '_neuron' : ''}${last > first ? '_pooled' : ''}`
-    return said(words[kind], { token: run.tokens[i], number: first, first, last, of, value: number(value) })
+    return said(words[kind], { token: run.named[i], number: first, first, last, of, value: number(value) })
   }
 
   root.addEventListener('pointermove', event => {

@@ -89,7 +89,7 @@ WORDS: dict[str, str] = {
     "film_mixed_first": "W_O mixes what the heads found. It is added to what came in.",
     "film_neurons": "{d_ff} neurons work on each row by itself. Their output is added, and the sum is normalized.",
     "film_neurons_first": "{d_ff} neurons work on each row by itself. Their output is added to the row.",
-    "film_layers": "The next layers do the same with weights of their own.",
+    "film_layers": "Every further layer does the same.",
     "film_layer": "This network has one layer.",
     "film_changed": "A change of yours is at work here.",
     "film_answer_word": "The row of “{query}” is read: “{name}”, {value}.",

@@ -54,7 +54,7 @@ def _lines(view: View, key: str, cell: tuple[int, ...], worked: Working) -> Iter
     weighted, values = prefix + "heads", view.trace[view.trace.graph[prefix + "heads"].reads[1]]
     yield _strip(_coloured("v"), values[head, column], f"× {value}")
     yield _strip(plain("attention.row_of_head"), view.trace[weighted][head, query])
-    yield f"<small>{plain('attention.sum_of_values', tokens=len(row))}</small></div>"
+    yield f"<small>{plain('attention.sum_of_values')}</small></div>"
 
 
 def _to_softmax(view: View, prefix: str, cell: tuple[int, ...]) -> Iterator[str]:

@@ -22,6 +22,7 @@ LEAST = 150  # pixels for each step, on a phone
 
 def attention_steps(view: View, prefix: str, controls: DeltaGenerator) -> None:
     """All steps in one band; below it what the chosen one says, and the arithmetic of its cell."""
+    view.choice = view.choice.with_(hide_special=False, between="all")  # the band shows all tokens
     steps = steps_of(view, prefix)
     step = view.choice.stage if view.choice.stage in steps else steps[0]
     with controls:

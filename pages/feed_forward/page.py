@@ -224,7 +224,7 @@ class FeedForward(Page):
             drawn[:, self.neuron],
             Axis("", self.named),
             lit,
-            text("read_fires", neuron=self.neuron + 1, **said),
+            text("read_fires" if values.any() else "read_silent", neuron=self.neuron + 1, **said),
             lambda place: select(token=place),
             word("fires", neuron=self.neuron + 1),
         )

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model import Trace
-from model.analysis import HeadPattern
+from model.analysis import HeadPattern, placed
 from pages.attention.overlay import every_weight
 from pages.attention.read import attends_most, shown_places
 from pages.heads.contribution import lengths
@@ -24,7 +24,7 @@ from pages.ui.sections.at_once import frame_at_once
 from pages.ui.sections.cell_map import chosen_cell, draw_map, draw_other
 from pages.ui.server.cache import once_a_run
 from pages.ui.state.link import select
-from pages.ui.text import language, texts_of
+from pages.ui.text import language, plain, texts_of
 from pages.ui.view import View
 
 AXES = ("layer", "head", "query", "key")  # of all weights
@@ -42,7 +42,7 @@ def in_words(view: View, pattern: HeadPattern) -> str:
     return word(
         f"pattern_{pattern.name}",
         figure=f"{pattern.figure:.2f}",
-        token="" if pattern.place is None else view.tokens[pattern.place],
+        token="" if pattern.place is None else placed(view.tokens)[pattern.place],
         unit=unit(view),
     )
 
@@ -113,8 +113,9 @@ def all_heads(view: View, kind: str | None = None) -> None:
     figure.layout["shapes"][:0] = [
         FADED | {"x0": head - 0.5, "x1": head + 0.5, "y0": layer - 0.5, "y1": layer + 0.5} for layer, head in faded
     ]
-    most, many = Counter(pattern.name for pattern in patterns.values()).most_common(1)[0]
-    said = [text("read_all", count=len(patterns), n=n, kind=word(f"kind_{most}"), many=many)]
+    many = Counter(pattern.name for pattern in patterns.values())
+    most = [f"{word(f'kind_{kind}')} ({many[kind]})" for kind in KINDS if many[kind] == max(many.values())]
+    said = [text("read_all", count=len(patterns), n=n, kinds=plain("common.comma").join(most))]
     said += [text("read_own_ranges", least=f"{largest.min():.2g}", most=f"{largest.max():.2g}")] * own
     said += [text("read_blocks", block=block)] * (block > 1)
 

@@ -68,7 +68,7 @@ class QueriesKeysValues(Page):
         """The selected token's scores, and how one of them is made: its query times a key, product by product."""
         scores, token = self.key(f"{PREFIX}scores"), self.token
         products = self.vectors["Q"][token] * self.vectors["K"]  # (token, d_k)
-        best = int(products.sum(axis=1).argmax())
+        best = int(self.value(scores)[self.head, token].argmax())
         key = best if self.choice.key is None else self.choice.key
         cell_map(
             self,

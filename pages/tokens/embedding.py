@@ -42,7 +42,7 @@ def about_twice(view: View) -> str:
     """How alike X⁰ is at two positions of the first repeated word; nothing where no word stands twice."""
     tokens = view.tokens
     again = next((name for name in tokens if tokens.count(name) > 1), None)
-    if again is None or view.trace.patches is not None or view.trace.edits:
+    if again is None or not view.config.places_added or view.trace.patches is not None or view.trace.edits:
         return ""
     first = tokens.index(again)
     second = tokens.index(again, first + 1)

@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from model.analysis import placed
 from model.tables import Role, head_roles
 from pages.translation.writing import CROSS, Writing
 from pages.ui.figures import Axis, heatmap
@@ -27,8 +28,8 @@ def alignment(view: Writing) -> None:
 def sentence(view: Writing) -> str:
     """What the chosen step looks at most, and what is known of such heads."""
     row = view.trace[view.key(CROSS)][view.choice.head, view.step]
-    best = int(row.argmax())
-    said = {"piece": view.trace.written[view.step], "source": view.trace.tokens[best], "share": f"{row[best]:.0%}"}
+    best = placed(view.trace.tokens)[int(row.argmax())]
+    said = {"piece": view.trace.written[view.step], "source": best, "share": f"{row.max():.0%}"}
     return f"{t('translation.read_map', where=view.where(), **said)} {known(view)}"
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from model import Trace
-from model.analysis import rank, softmax
+from model.analysis import placed, rank, softmax
 from model.decoder import TARGET_LANGUAGES
 from model.pipeline import SPECIAL_TOKENS, Reading
 from model.tables import head_roles
@@ -245,7 +245,7 @@ def lines(view: Writing) -> None:
         "steps": steps,
         "piece": view.trace.written[step],
         "read": view.trace.target_tokens[step],
-        "source": source[best],
+        "source": placed(source)[best],
         "share": f"{taken[best]:.0%}",
         "where": plain("common.where", layer=layer + 1, head=head + 1),
     }

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from model import load
+from model.analysis import placed
 from pages.ui.text import catalogue
 
 SENTENCE = "the animal did not cross the street because it was too tired ."
@@ -53,8 +54,9 @@ def sentence(layer: int, head: int, token: int) -> str:
     trace = text(text.reader.hide(text(SENTENCE).ids, [3]))
     weights = trace[f"layers.{layer - 1}.attention.weights"][head - 1, token]
     key = int(weights.argmax())
-    ends = "itself" if key == token else f"“{trace.tokens[key]}”"
-    return f"Layer {layer}, head {head}: “{trace.tokens[token]}” attends most to {ends} ({weights[key]:.2f})."
+    names = placed(trace.tokens)
+    ends = "itself" if key == token else f"“{names[key]}”"
+    return f"Layer {layer}, head {head}: “{names[token]}” attends most to {ends} ({weights[key]:.2f})."
 
 
 def test_it_says_what_the_run_recorded_and_keys_step_without_the_server(page: Page, app_url: str) -> None:

@@ -133,7 +133,7 @@ def test_every_page_counts_the_same_patches_as_inked_and_says_which() -> None:
     row = pipelines.run("digits", INK)["layers.4.attention.weights"][0, 0, 1:]
     prepared = texts(open_page("tokens", input="digit", ink=sketch.to_code(FOUR), panel="pieces"))
     assert (
-        f"Number of tokens: 49, each of 4 × 4 pixels. {count} hold ink (a pixel of 0.05 or more)."
+        f"Number of tokens: 49, each of 4 × 4 pixels. With ink (a pixel of 0.05 or more): {count}."
         in prepared.replace("\\", "")
     )
     said = texts(attention("map", layer="5", token="1")).replace("\\", "")

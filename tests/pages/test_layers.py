@@ -122,7 +122,7 @@ def test_after_the_last_layer_stands_the_output_of_the_encoder(
     app = open_part("origin", layer=str(last))
     (drawn,) = (numbers(one["figure"]["data"][0]["z"]) for one in charts(app) if one["key"] != "layers.rollout")
     np.testing.assert_allclose(drawn, run.Z, atol=1e-5)
-    assert ("one more LayerNorm" in texts(app)) == norm_first
+    assert ("one more norm" in texts(app)) == norm_first
     assert len(charts(open_part("origin", layer=str(last - 1)))) == 1
 
 

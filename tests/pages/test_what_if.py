@@ -245,7 +245,7 @@ def test_two_clicks_on_bars_choose_the_number() -> None:
 def test_what_hardly_moves_is_said_to_hardly_move() -> None:
     app = open_kind("heads", edits="layers.0.ffn.activation~scale~value.1.001~neuron.7")
     assert app.metric[0].delta == "0" and app.metric[0].proto.direction == MetricProto.MetricDirection.NONE
-    assert "Hardly anything moved" in texts(app) and "moved most" not in texts(app)
+    assert "No bar moved" in texts(app) and "moved most" not in texts(app)
 
 
 def test_a_drawing_is_shown_without_the_patch_that_was_taken_away() -> None:

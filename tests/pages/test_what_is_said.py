@@ -18,6 +18,7 @@ NUMBER = r"(−?\d+\.\d{4})"
 NO_PLACES = {"edits": "embedding.positions~zero"}
 NO_TOKENS = {"edits": "embedding.tokens~zero"}
 NO_SHARES = {"edits": "layers.1.attention.weights~scale~value.2"}
+REPEATED = "the cat saw the cat and the cat saw the dog ."
 CAUSAL = {"edits": "layers.{l}.attention.masked~causal", "token": "2"}
 
 
@@ -86,6 +87,25 @@ def say(page: str, link: dict[str, str], *texts_that_stand: str, not_: str) -> N
 )
 def test_what_is_said_is_so(page: str, link: dict[str, str], told: list[str], not_: str) -> None:
     say(page, link, *told, not_=not_)
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "told"),
+    [
+        (
+            "attention",
+            {"s": "我我我我", "panel": "steps", "stage": "scores", "hide_special": "true"},
+            "“[SEP]” and “[SEP]” have the highest score: 9.62",
+        ),
+        ("heads", {"s": "good good"}, "Most common on this input: itself (15), selective (15)."),
+        ("heads", {"s": "我我我我", "layer": "2", "head": "2"}, "on average gives “我 (2)” most: 0.48"),
+        ("feed_forward", {"model": "paper", "s": "i", "neuron": "10"}, "Neuron 10 is 0 at every token."),
+        ("translation", {"s": REPEATED, "step": "2"}, "attends most to “cat (3)” in the source: 75%"),
+        ("translation", {"s": REPEATED, "step": "2", "panel": "alignment"}, "attends most to “cat (3)”: 75%"),
+    ],
+)
+def test_what_is_said_of_tokens_that_stand_twice_or_do_nothing(page: str, link: dict[str, str], told: str) -> None:
+    assert told in texts(open_page(page, **link)).replace("\\", "")
 
 
 def test_a_last_layer_before_one_more_norm_is_not_Z(monkeypatch: pytest.MonkeyPatch) -> None:

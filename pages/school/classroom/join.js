@@ -136,7 +136,7 @@
   }
   function shows() {   // the page that the teacher leads to, which from then on goes along with hers
     if (!says.lead) return null
-    var to = './' + says.lead + (says.lead.indexOf('?') < 0 ? '?' : '&') + 'class=' + kept.code + '&lang=' + language()
+    var to = './' + says.lead + (says.lead.indexOf('?') < 0 ? '?' : '&') + 'class' + '=' + kept.code + '&lang=' + language()
     return el('p', {}, el('a', { 'class': 'link', href: to, target: '_blank', rel: 'noopener' }, word('follow')))
   }
   function over() { return [el('h1', {}, word('gone')), p(word('gone_then')), entrance()] }

@@ -12,6 +12,7 @@ from pages.ui.text import language, plain, t
 from pages.ui.text.numbers import percent
 
 MOST_WORDS = 6  # of all that were written, those that have a row of their own on the projector
+MANY = 8  # rows, from which on they are low
 RIGHT = "✓ "
 
 
@@ -61,10 +62,10 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
             count = line.counts.get(number, 0)
             drawn.append(("vote" if number == max(votes) else "first", count))
             said.append(f"{count:.0f}" + ("" if chips else f" · {percent(count / one.answers)}"))
-        told = " → ".join(said)
+        told = " → ".join(said) if any(line.counts.values()) else ""
         if own is not None:
             drawn.append(("own", own[place]))
-            told = f"{told} | <b>{own[place]:.0f}</b>"
+            told = f"{told or 0} | <b>{own[place]:.0f}</b>"
         mark = revealed and line.right
         strips = "".join(f'<i class="{kind}" style="width:{100 * count / most:.1f}%"></i>' for kind, count in drawn)
         name = html.escape(RIGHT * mark + line.answer)
@@ -77,7 +78,8 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
         kinds.append(("own", plain("class.the_network")))
     legend = " ".join(f'<i class="{kind}"></i> {html.escape(name)}' for kind, name in kinds)
     legend = f"<caption>{legend}</caption>" if kinds else ""
-    return f'<table class="said">{legend}{"".join(rows)}</table>'
+    many = " many" * (len(rows) > MANY)
+    return f'<table class="said{many}">{legend}{"".join(rows)}</table>'
 
 
 def names_of(shown: Shown, bars: Sequence[Bar]) -> list[str]:

@@ -14,7 +14,7 @@ from pages.ui.text import language, plain, texts_of, unmarked
 
 text, word = texts_of("class")
 STYLE = """
-body { font: 16px/1.45 'Source Sans', 'Noto Sans CJK SC', 'Microsoft YaHei', sans-serif; max-width: 46rem;
+body { font: 16px/1.45 'Source Sans', system-ui, sans-serif, 'Noto Sans CJK SC', 'Microsoft YaHei'; max-width: 46rem;
   margin: 2rem auto; padding: 0 1rem; color: #172033 }
 section { border-top: 1px solid #dbe0e8; padding: .6rem 0 1rem; break-inside: avoid }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }

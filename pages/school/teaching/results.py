@@ -18,7 +18,9 @@ from pages.ui.text import joined, language, literal, plain, t, texts_of
 
 #: In the session: how many hints were shown, and whether the words, of which question.
 HINTS, WORDS = "class.hints_of", "class.words_of"
-MARGIN = 40  # pixels that stay free below a picture, in a presentation
+#: In a presentation, in pixels: the least height of a picture, and what stays free below it.
+LEAST, MARGIN = 200, 40
+A_ROW, BESIDE_ROWS = 22, 60  # pixels of a picture in which each name has a row, and for all that stands beside them
 SMALLER = 4  # pixels that letters beside bars are smaller: bars make them larger
 text, word = texts_of("class")
 
@@ -122,7 +124,7 @@ def _told(lecture: Lecture, beside: Callable[[], None]) -> None:
     if chips and lecture.phase is Phase.REVEALED:
         _answers(lecture, revealed=True)
         return
-    left, right = st.columns(2)
+    left, right = st.columns(2 if lecture.phase is Phase.REVEALED else [2, 3])
     with left if lecture.phase is Phase.REVEALED else right:
         beside()
     with right if lecture.phase is Phase.REVEALED else left, st.container(key="class_network"):
@@ -152,7 +154,9 @@ def _network(lecture: Lecture) -> None:
 def _picture(lecture: Lecture, drawn: Drawn) -> None:
     """A picture that, in a presentation, ends with the screen."""
     if lecture.page.choice.big:
-        drawn.figure.layout["meta"] = {"below": MARGIN, "first": True}
+        names = len(drawn.figure.layout["yaxis"].get("ticktext", ()))
+        height = max(LEAST, A_ROW * names + BESIDE_ROWS)
+        drawn.figure.layout |= {"height": height, "meta": {"below": MARGIN, "first": True}}
     chart(drawn.figure, "class.network", alt=drawn.title)
 
 
