@@ -614,6 +614,14 @@ class _Desk:
         where = rf"j - i = {j + 1} - {i + 1} = {distance},\quad {found}"
         return self._found(quantity, cell, "b_{r(j - i)}", "", rounded(value), value, lit=(), where=where)
 
+    def _sloped(self, quantity: Quantity, cell: Cell) -> Working:
+        """The slope of a head, down which scores go with the distance."""
+        head, i, j = cell
+        slope, away = float(self._attention_of(quantity).slopes[head]), abs(j - i)
+        where = rf"m_{{{head + 1}}} = {slope:.9g},\quad \lvert j - i \rvert = {away}"
+        expression, value = rf"-{slope:.9g} \cdot {away}", -slope * away
+        return self._found(quantity, cell, quantity.terms[0], expression, rounded(value), value, lit=(), where=where)
+
     def _at_distance(self, quantity: Quantity, cell: Cell) -> Working:
         """What a query finds in the key of a distance, or a key in its query: that of this pair's distance."""
         head, i, j = cell

@@ -10,9 +10,9 @@ ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU", "gelu-quick"
 NORMS = {"layer": "LayerNorm", "rms": "RMSNorm"}
 
 
-#: What may do without a bias: the Linears of attention or its keys alone, those of the FFN or of the head, the last
-#: matrix E of a guess, all LayerNorms, the projection of patches.
-Biased = Literal["attention", "keys", "ffn", "norm", "head", "logits", "patches"]
+#: What may do without a bias: the Linears of attention or its keys alone, those of the FFN, or of a gated one its first
+#: two, those of the head, the last matrix E of a guess, all LayerNorms, the projection of patches.
+Biased = Literal["attention", "keys", "ffn", "gates", "norm", "head", "logits", "patches"]
 
 
 class ConfigError(ReasonedError):
@@ -23,13 +23,14 @@ class ConfigError(ReasonedError):
 class EncoderConfig:
     """Sizes and choices of one encoder (symbols of "Attention Is All You Need", table 3).
 
-    N = `layers`, h = `heads`, d_k = d_v = d_model / h. Raises ConfigError for an impossible setting.
+    N = `layers`, h = `heads`, d_k = d_v = d_model / h, or `d_head`. Raises ConfigError for an impossible setting.
     """
 
     d_model: int = 512
     heads: int = 8
     layers: int = 6
     d_ff: int = 2048
+    d_head: int = 0  # d_k where all heads together are not as wide as d_model; 0: d_model / h  (T5)
     activation: Literal["relu", "gelu", "gelu-tanh", "gelu-quick", "silu"] = "relu"
     norm_first: bool = False  # False: LayerNorm(x + f(x)), the paper; True: x + f(LayerNorm(x))
     final_norm: bool = False
@@ -41,6 +42,7 @@ class EncoderConfig:
     norm_eps: float = 1e-5
     divided: bool = True  # scores ÷ √d_k, the paper; False: as they are  (T5)
     buckets: int = 0  # rows of a table of distances, whose numbers are added to the scores; 0: none are  (MPNet)
+    sloped: bool = False  # scores − m_h · the distance, with a slope m_h for each head that nobody trained  (ALiBi)
     farthest: int = 128  # the distance from which on all have the last row
     #: What the vectors of distances, a table of 2 · `span` rows, add to the scores  (DeBERTa, disentangled.py)
     distance_terms: tuple[Literal["content_to_position", "position_to_content"], ...] = ()
@@ -96,7 +98,9 @@ class EncoderConfig:
         for name in sizes.split():
             if getattr(self, name) < 1:
                 raise ConfigError("not_positive", name=name, value=getattr(self, name))
-        if self.d_model % self.heads:
+        if self.d_head < 0 or (self.d_head and not self.buckets):
+            raise ConfigError("width_of_heads", d_head=self.d_head, buckets=self.buckets)
+        if not self.d_head and self.d_model % self.heads:
             raise ConfigError("heads_do_not_divide", d_model=self.d_model, heads=self.heads)
         if self.groups < 0 or (self.groups and self.layers % self.groups):
             raise ConfigError("groups_do_not_divide", layers=self.layers, groups=self.groups)
@@ -104,13 +108,13 @@ class EncoderConfig:
             raise ConfigError("groups_share_all", groups=self.groups)
         if self.buckets and (self.buckets < 4 or self.farthest <= self.buckets // 4):
             raise ConfigError("too_few_buckets", buckets=self.buckets, farthest=self.farthest)
-        if self.buckets and self.positions == "rotary":
+        if self.by_distance and (self.positions == "rotary" or (self.buckets and self.sloped)):
             raise ConfigError("one_way_of_distances", buckets=self.buckets)
         if self.norm == "rms" and "norm" not in self.unbiased:
             raise ConfigError("rms_adds_nothing", norm=self.norm)
         if not self.divided and not self.buckets:
             raise ConfigError("undivided_needs_distances", buckets=self.buckets)
-        if self.distance_terms and (self.buckets or self.positions == "rotary"):
+        if self.distance_terms and (self.by_distance or self.positions == "rotary"):
             raise ConfigError("one_way_of_distances", terms=self.distance_terms)
         if "keys" in self.unbiased and not self.distance_terms:
             raise ConfigError("keys_need_distances", unbiased=self.unbiased)
@@ -168,8 +172,8 @@ class EncoderConfig:
 
     @property
     def d_k(self) -> int:
-        """Width of one head: d_model / h."""
-        return self.d_model // self.heads
+        """Width of one head: d_model / h, or `d_head`."""
+        return self.d_head or self.d_model // self.heads
 
     def window_of(self, layer: int) -> int | None:
         """How many places away a token may look in a layer, from 0; None: everywhere."""
@@ -178,6 +182,11 @@ class EncoderConfig:
     def base_of(self, layer: int) -> float:
         """What sets how fast queries and keys turn in a layer, from 0."""
         return self.local_base if layer in self.local else self.rotary_base
+
+    @property
+    def by_distance(self) -> bool:
+        """Whether a number for the distance of two tokens is added to their score."""
+        return bool(self.buckets) or self.sloped
 
     @property
     def places_added(self) -> bool:

@@ -10,7 +10,7 @@ What is computed, and in which order, is the graph's to say; what each step cost
 are sums over the graph. Every count is written as a formula in the paper's letters; the numbers are put into that text,
 and the result is worked out from it, so that what a reader sees and what we compute cannot differ.
 
-    n tokens    N layers    h heads    d_k = d_v = d_model / h    |V| vocabulary    B batch    n_max longest input
+    n tokens    N layers    h heads    d_k = d_v, mostly d_model / h    |V| vocabulary    B batch    n_max longest input
     n_seg sentences told apart    n_dist rows of a table of distances    n_rel distances among n tokens
     G groups of layers, each with one set of weights
     images: `side` pixels a side, C channels, patches of P × P
@@ -168,6 +168,7 @@ _KINDS = {
     "layer_scale": "scale",
     "token_dropout": "scale",
     "relative": "lookup",
+    "sloped": "scale",
     "distances": "lookup",
     "at_distance": "copy",
     "biased": "add",
@@ -176,12 +177,12 @@ _KINDS = {
 _AXES = {
     "token": "n", "query": "n", "key": "n", "head": "h", "word": "|V|", "class": "classes", "bound": "2",
     "pixel": "C·P²", "channel": "C", "height": "side", "width": "side", "projection": "d_P", "probe": "1",
-    "distance": "n_rel",
+    "distance": "n_rel", "heads_abreast": "h·d_k",
 }  # fmt: skip
 #: The order of a product's factors, so that like terms look alike.
 _ORDER = (
     "B", "h", "n", "n − …", "n_max", "n_seg", "n_rel", "n_dist", "|V|", "side", "side²", "C", "C·P²", "d_E",
-    "d_model", "d_k", "d_ff", "d_P", "classes",
+    "d_model", "d_k", "h·d_k", "d_ff", "d_P", "classes",
 )  # fmt: skip
 
 
@@ -239,7 +240,9 @@ def _step(quantity: Quantity, inputs: list[Shape], values: dict[str, int]) -> St
     axes = tuple((_AXES | own).get(axis, axis) for axis in quantity.axes)
     if values["B"] > 1:
         of_inputs = {"token", "query", "key"} & {*quantity.axes}
-        alike = quantity.operation in ("positions", "relative") or ("distance" in quantity.axes and not of_inputs)
+        alike = quantity.operation in ("positions", "relative", "sloped") or (
+            "distance" in quantity.axes and not of_inputs
+        )
         axes = ("1" if alike else "B", *axes)  # all inputs share the positions
     output = Shape(axes, tuple(count(axis, values).number for axis in axes))
 
@@ -384,8 +387,9 @@ def recurrent_cost(config: EncoderConfig, n: int) -> Count:
 
 
 def crossings(config: EncoderConfig) -> dict[str, Count]:
-    """The n at which attention's n²-part, QKᵀ and AV (2·n²·d_model), costs as much as something else; of no gated FFN.
+    """The n at which attention's n²-part, QKᵀ and AV (2·n²·d_model), costs as much as something else.
 
+    Of an FFN without gates, and heads that are together as wide as d_model.
     projections: W_Q, W_K, W_V, W_O (4·n·d_model²).    ffn: the feed-forward network (2·n·d_model·d_ff).
     projections_and_ffn: both, that is all else in the layer. From there on the layer is mostly n².
     recurrent: a recurrent layer (2·n·d_model²). This is the comparison of the paper's section 4 (from its table 1):

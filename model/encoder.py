@@ -89,9 +89,8 @@ def causal_mask(n: int) -> Tensor:
 def attention_for(config: EncoderConfig, layer: int) -> MultiHeadAttention:
     """The attention of a layer, from 0, that fits the configuration."""
     bias = "attention" not in config.unbiased
-    if config.buckets:
-        distances = config.buckets, config.farthest
-        return RelativeAttention(config.d_model, config.heads, *distances, bias, config.divided)
+    if config.by_distance:
+        return RelativeAttention(config, bias)
     if config.distance_terms:
         return DisentangledAttention(config, bias)
     if config.positions == "rotary":
@@ -101,5 +100,5 @@ def attention_for(config: EncoderConfig, layer: int) -> MultiHeadAttention:
 
 def ffn_for(config: EncoderConfig) -> FeedForward:
     """The feed-forward network that fits the configuration."""
-    kind = GatedFeedForward if config.ffn == "gated" else FeedForward
-    return kind(config.d_model, config.d_ff, config.activation, config.dropout, "ffn" not in config.unbiased)
+    sizes = config.d_model, config.d_ff, config.activation, config.dropout, "ffn" not in config.unbiased
+    return GatedFeedForward(*sizes, "gates" not in config.unbiased) if config.ffn == "gated" else FeedForward(*sizes)

@@ -99,9 +99,10 @@ def _weights(network: TranslationNetwork) -> dict[str, Tensor]:
 def as_onnx(pipeline: Pipeline, folder: Path) -> None:
     """Write model.onnx and, if all of it stands in one, tokenizer.json into a folder, which is made.
 
-    It takes `ids`, (1, length) of any length from 2 that the encoder reads, as the tokenizer cuts a sentence, and
-    `segments`, shaped as they are, where the network tells two sentences apart. It gives what the network gives:
-    "logits", say, or without a head "Z". Of a translator it is the encoder. Raises ExportError.
+    Inputs and outputs are called as optimum calls them. It takes `input_ids`, (1, length) of any length from 2 that the
+    encoder reads, as the tokenizer cuts a sentence, and `token_type_ids`, shaped alike, where the network tells two
+    sentences apart. It gives "logits", say, or without a head "last_hidden_state". Of a translator it is the encoder.
+    Raises ExportError.
     """
     pipeline = pipeline.encoder if isinstance(pipeline, Translator) else pipeline
     reader, config = pipeline.reader, pipeline.config
@@ -110,13 +111,16 @@ def as_onnx(pipeline: Pipeline, folder: Path) -> None:
     if missing := [name for name in ONNX if find_spec(name) is None]:
         raise ExportError(f"for ONNX more packages are needed: .venv/bin/pip install {' '.join(missing)}")
     length, ids = {1: torch.export.Dim("length", min=2, max=config.max_len)}, torch.zeros((1, 5), dtype=torch.long)
-    inputs: dict[str, tuple] = {"ids": (ids, length)}
+    inputs: dict[str, tuple] = {"input_ids": (ids, length)}
     if config.segments:
         # Between them no mask. One and the same tensor would be taken for one input.
-        inputs |= {"": (None, None), "segments": (ids.clone(), length)}
+        inputs |= {"": (None, None), "token_type_ids": (ids.clone(), length)}
     given, shapes = zip(*inputs.values(), strict=True)
     *_, last = (quantity.key for quantity in pipeline.graph if quantity.traced)
-    names = {"input_names": [*filter(None, inputs)], "output_names": ["Z" if config.head == "none" else last]}
+    names = {
+        "input_names": [*filter(None, inputs)],
+        "output_names": ["last_hidden_state" if config.head == "none" else last],
+    }
     folder.mkdir(parents=True, exist_ok=True)
     torch.onnx.export(
         pipeline.network, given, folder / "model.onnx", dynamo=True, verbose=False, external_data=False,

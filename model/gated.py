@@ -13,9 +13,12 @@ class GatedFeedForward(FeedForward):
     matrices are those of LLaMA's code.
     """
 
-    def __init__(self, d_model: int, d_ff: int, activation: str, dropout: float, bias: bool = True) -> None:
+    def __init__(
+        self, d_model: int, d_ff: int, activation: str, dropout: float, bias: bool = True, of_gates: bool = True
+    ) -> None:
+        """of_gates: whether W₁ and W₃ have biases, where W₂ has one."""
         super().__init__(d_model, d_ff, activation, dropout, bias)
-        self.W_3 = nn.Linear(d_model, d_ff, bias)
+        self.W_1, self.W_3 = (nn.Linear(d_model, d_ff, bias and of_gates) for _ in range(2))
         self.up, self.product = Tap(), Tap()
 
     def forward(self, x: Tensor) -> Tensor:

@@ -42,6 +42,7 @@ RULES = {
     "distances": "zm->dm",  # a row of a table for each distance, from n − 1 places before to n − 1 behind
     "at_distance": "hid->hij",  # of each pair of tokens, that for their distance
     "relative": "zh->hij",  # a row of a table for each distance
+    "sloped": "",  # a number for each distance that nobody trained
     "biased": "hij,hij->hij",  # the scores, and what distances add
     "mask": "...m->...m",  # −∞ where a query may not look
     "softmax": "...m->...o",  # of a row
@@ -473,9 +474,10 @@ def _attention(
 ) -> str:
     """softmax(Q Kᵀ / √d_k) V in h heads. asks, answers: how what Q comes from is written, and K and V."""
     side = "token" if here.endswith("cross.") else token  # whose tokens are looked at
+    width = "heads_abreast" if config.d_head else "d_model"
     for role, read, source, of in (("Q", x, asks, token), ("K", memory, answers, side), ("V", memory, answers, side)):
         terms = _with_bias(config, _of_role(config, role), source, f"W_{role}", f"b_{role}")
-        whole = rows.product(f"{here}W_{role}", read, terms, (of, "d_model"), left=role)
+        whole = rows.product(f"{here}W_{role}", read, terms, (of, width), left=role)
         rows.add(f"{here}{role}", "split", (whole,), role, _summed_up(terms), ("head", of, "d_k"))
     compared = {"Q": "Q", "K": "K"}  # what is compared -> how it is written
     if config.positions == "rotary":
@@ -497,10 +499,12 @@ def _attention(
     if config.divided:
         seen, seen_as = f"{here}scaled", r"\hat S"
         rows.add(seen, "scale", (S,), seen_as, (summed_up, d_k), pairs, factor=1 / sqrt(parts * config.d_k))
-    if config.buckets:
+    if config.by_distance:
         B, tilde = f"{here}relative", r"\tilde S"
-        more: dict[str, Any] = {"module": f"{here}distances", "tied": here != "layers.0.attention.", "left": "B_{ij}"}
-        rows.add(B, "relative", (), "B", "b_{r(j - i)}", pairs, **more)
+        table: dict[str, Any] = {"module": f"{here}distances", "tied": here != "layers.0.attention."}
+        falls = "sloped", (), "B", r"-m_h\, \lvert j - i \rvert", pairs
+        looked_up = "relative", (), "B", "b_{r(j - i)}", pairs
+        rows.add(B, *(falls if config.sloped else looked_up), left="B_{ij}", **({} if config.sloped else table))
         seen = rows.add(f"{here}biased", "biased", (seen, B), tilde, (seen_as, "B"), pairs)
         may_look = may_look.replace(r"\hat S", tilde)
     rows.add(M, "mask", (seen,), "M", may_look, pairs, left="M_{ij}", window=window)
@@ -521,7 +525,7 @@ def _attention(
         aside=True,
     )
     concat = r"[\text{head}_1; \ldots; \text{head}_h]"
-    rows.add(f"{here}concat", "concat", (heads,), r"\text{Concat}", concat, axes)
+    rows.add(f"{here}concat", "concat", (heads,), r"\text{Concat}", concat, (token, width))
     terms = _with_bias(config, "attention", r"\text{Concat}", "W_O", "b_O")
     return rows.add(f"{here}output", "linear", (f"{here}concat",), "O", terms, axes, module=W_O)
 
@@ -568,11 +572,12 @@ def _disentangled(
 
 def _ffn(rows: _Rows, here: str, config: EncoderConfig, x: str, reads: str, token: str) -> str:
     wide, U, H, found = (token, "d_ff"), f"{here}hidden", f"{here}activation", "H"
-    rows.add(U, "linear", (x,), "U", _with_bias(config, "ffn", reads, "W_1", "b_1"), wide, module=f"{here}W_1")
+    gates: Biased = "gates" if "gates" in config.unbiased else "ffn"
+    rows.add(U, "linear", (x,), "U", _with_bias(config, gates, reads, "W_1", "b_1"), wide, module=f"{here}W_1")
     rows.add(H, "activation", (U,), "H", "U", wide, function=config.activation)
     if config.ffn == "gated":
         L, found = f"{here}up", r"\tilde H"
-        rows.add(L, "linear", (x,), "L", _with_bias(config, "ffn", reads, "W_3", "b_3"), wide, module=f"{here}W_3")
+        rows.add(L, "linear", (x,), "L", _with_bias(config, gates, reads, "W_3", "b_3"), wide, module=f"{here}W_3")
         H = rows.add(f"{here}product", "times", (H, L), found, ("H", "L"), wide)
     terms, axes = _with_bias(config, "ffn", found, "W_2", "b_2"), (token, "d_model")
     return rows.add(f"{here}output", "linear", (H,), "F", terms, axes, module=f"{here}W_2")

@@ -16,7 +16,7 @@ def without_positions(graph: Graph) -> tuple[Edit, ...]:
     layers = "layers.{l}.attention."
     if graph.config.positions != "rotary":
         places = (Edit("embedding.positions", "zero"),) if graph.config.places_added else ()
-        distances = (Edit(f"{layers}relative", "zero"),) if graph.config.buckets else ()
+        distances = (Edit(f"{layers}relative", "zero"),) if graph.config.by_distance else ()
         return *places, *distances, *(Edit(f"{layers}{name}", "zero") for name in graph.config.distance_terms)
     windows = (Edit(f"{layers}masked", "unmasked"),) if graph.config.local else ()
     return Edit(f"{layers}Q_rotated", "bypass"), Edit(f"{layers}K_rotated", "bypass"), *windows

@@ -92,6 +92,15 @@ class Reader(Protocol):
         """Inputs over which the mean of a quantity is taken; there may be none."""
 
 
+def plain(x: object) -> object:
+    """The ids of one sentence as a tuple, however they are given; anything else as it is."""
+    ids = x["input_ids"] if isinstance(x, Mapping) and "input_ids" in x else x
+    ids = ids.tolist() if hasattr(ids, "tolist") else ids
+    if isinstance(ids, tuple | list) and len(ids) == 1 and isinstance(ids[0], tuple | list):
+        ids = ids[0]
+    return tuple(ids) if isinstance(ids, tuple | list) else x
+
+
 class TextReader:
     """Sentences: WordPiece pieces between [CLS] and [SEP], at most `max_len` of them."""
 
@@ -106,20 +115,16 @@ class TextReader:
         self.vocabulary = [word for word, _ in sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])]
 
     def read(self, x: object) -> Reading:
-        """x: a sentence, or a tuple or list of ids as an earlier Reading has them ([CLS] and [SEP] included).
+        """x: a sentence; or ids as an earlier Reading has them ([CLS] and [SEP] included), in a tuple, a list or a
+        tensor, or under "input_ids", as a tokenizer of transformers gives them.
 
         Raises InputError for a sentence in which nothing can be read, TypeError for what is neither, ValueError for ids
         that are not in the vocabulary, none, or too many.
         """
-        if isinstance(x, tuple | list):
+        if isinstance(x := plain(x), tuple):
             return self.reading(self._checked(x))
         if not isinstance(x, str):
-            held = "; its x['input_ids'] holds such ids" if isinstance(x, Mapping) and "input_ids" in x else ""
-            held = held or "; the x.tolist() of one sentence is such a list" * hasattr(x, "tolist")
-            raise TypeError(
-                f"one sentence is read at a time, as a str, or as a tuple or list of the ids of its pieces; this is a "
-                f"{type(x).__name__}{held}"
-            )
+            raise TypeError(f"a sentence is a str, or the ids of its pieces; this is a {type(x).__name__}")
         text = x[: self.most]
         sentences, encoding = self.sentences(text), self.encode(text)
         ids = encoding.ids
@@ -328,10 +333,12 @@ class Pipeline:
         idle: dict[Edit, str],
     ) -> Trace:
         guesses = () if self.config.head in ("none", "vector") else self.reader.guesses(output, reading)
-        words = tuple(x) if isinstance(x, list) else x  # the ids of a sentence
+        words = x if isinstance(x, str) else tuple(reading.ids)
         subject = words if self.config.input == "words" else reading.tensor[0].numpy()
         about = reading.notes, edits, idle, reading.segments, self.outputs
-        return Trace(values, self.graph, subject, reading.tokens, reading.ids, guesses, *about)
+        trace = Trace(values, self.graph, subject, reading.tokens, reading.ids, guesses, *about)
+        trace.pooled = self.pooled
+        return trace
 
     def around(self, reading: Reading) -> Surroundings:
         """What edits may ask about a run of this input."""

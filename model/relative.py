@@ -1,10 +1,12 @@
-"""Attention that knows distances: a learned number is added to each score, by how far the two tokens stand apart.
+"""Attention that knows distances: a number is added to each score, by how far the two tokens stand apart.
 
-Near distances each have a row of their own in the table, far ones share rows, and beyond `farthest` all share the last.
-There is a number for each head, and all layers have the same table.
+It is learned: near distances each have a row of their own in a table, far ones share rows, and beyond `farthest` all
+share the last. Or it falls with the distance, by a slope that nobody trained. There is a number for each head, the same
+in all layers.
 
 Sources: Raffel et al. 2020, "Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer" (T5),
 section 2.1; Song et al. 2020, "MPNet: Masked and Permuted Pre-training for Language Understanding". In both, here.
+Slopes: Press et al. 2022, "Train Short, Test Long: Attention with Linear Biases" (ALiBi), in both directions.
 """
 
 import math
@@ -12,6 +14,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from model.config import EncoderConfig
 from model.sublayers import MultiHeadAttention
 from model.tap import Tap
 
@@ -19,23 +22,37 @@ from model.tap import Tap
 class RelativeAttention(MultiHeadAttention):
     """softmax(Q Kᵀ / √d_k + B) V, where B depends on the distance alone. T5 does not divide: softmax(Q Kᵀ + B) V."""
 
-    def __init__(
-        self, d_model: int, heads: int, buckets: int, farthest: int, bias: bool = True, divides: bool = True
-    ) -> None:
-        super().__init__(d_model, heads, bias)
-        self.farthest, self.divides = farthest, divides
-        self.distances = nn.Embedding(buckets, heads)
+    def __init__(self, config: EncoderConfig, bias: bool = True) -> None:
+        super().__init__(config.d_model, config.heads, bias, config.d_k)
+        self.farthest, self.divides = config.farthest, config.divided
         self.relative, self.biased = Tap(), Tap()
-        nn.init.normal_(self.distances.weight, std=0.02)
+        if config.sloped:
+            self.register_buffer("slopes", slopes_of(config.heads), persistent=False)
+        else:
+            self.distances = nn.Embedding(config.buckets, config.heads)
+            nn.init.normal_(self.distances.weight, std=0.02)
 
     def divided(self, scores: Tensor, root: float) -> Tensor:
         return super().divided(scores, root) if self.divides else scores
 
     def closer(self, scaled: Tensor) -> Tensor:
         """Ŝ + B, or S + B."""
-        row = table_rows(scaled.size(-2), scaled.size(-1), self.distances.num_embeddings, self.farthest)
-        relative = self.relative(self.distances(row).permute(2, 0, 1)[None])  # (1, head, query, key)
-        return self.biased(scaled + relative)
+        return self.biased(scaled + self.relative(self.added(scaled.size(-2), scaled.size(-1))))
+
+    def added(self, queries: int, keys: int) -> Tensor:
+        """B: (1, head, query, key)."""
+        if hasattr(self, "slopes"):
+            away = (torch.arange(keys) - torch.arange(queries)[:, None]).abs()
+            return -self.slopes[None, :, None, None] * away
+        rows = table_rows(queries, keys, self.distances.num_embeddings, self.farthest)
+        return self.distances(rows).permute(2, 0, 1)[None]
+
+
+def slopes_of(heads: int) -> Tensor:
+    """(head,): 2^(−8/h), 2^(−16/h), …, 2^(−8); where h is no power of 2, those of the next smaller one and more."""
+    power = 1 << (heads.bit_length() - 1)
+    more = range(1, 2 * (heads - power), 2)
+    return torch.tensor([2 ** (-8 * i / power) for i in range(1, power + 1)] + [2 ** (-4 * i / power) for i in more])
 
 
 def table_rows(queries: int, keys: int, buckets: int, farthest: int) -> Tensor:
@@ -55,5 +72,5 @@ def table_rows(queries: int, keys: int, buckets: int, farthest: int) -> Tensor:
 def share_table(layers: nn.ModuleList) -> None:
     """Give all layers the table of the first."""
     for layer in layers:
-        if isinstance(layer.attention, RelativeAttention):
+        if hasattr(layer.attention, "distances") and isinstance(layer.attention, RelativeAttention):
             layer.attention.distances.weight = layers[0].attention.distances.weight

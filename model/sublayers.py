@@ -52,13 +52,13 @@ class MultiHeadAttention(ScaledDotProductAttention):
     W_Q, W_K and W_V hold the h small matrices side by side, so one product makes all heads.
     """
 
-    def __init__(self, d_model: int, heads: int, bias: bool = True) -> None:
+    def __init__(self, d_model: int, heads: int, bias: bool = True, d_k: int = 0) -> None:
         super().__init__()
-        self.h = heads
-        self.W_Q = nn.Linear(d_model, d_model, bias)
-        self.W_K = nn.Linear(d_model, d_model, bias)
-        self.W_V = nn.Linear(d_model, d_model, bias)
-        self.W_O = nn.Linear(d_model, d_model, bias)
+        self.h, width = heads, heads * d_k or d_model
+        self.W_Q = nn.Linear(d_model, width, bias)
+        self.W_K = nn.Linear(d_model, width, bias)
+        self.W_V = nn.Linear(d_model, width, bias)
+        self.W_O = nn.Linear(width, d_model, bias)
         self.concat, self.output = Tap(), Tap()
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:

@@ -8,11 +8,9 @@ import threading
 from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 from math import inf
-from typing import Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -28,7 +26,9 @@ from model.embedding import patchify
 from model.errors import nearest
 from model.frames import Shown, to_frame
 from model.graph import SIDES, Graph, Quantity, graph
+from model.guess import Guess, Note
 from model.overview import Overview
+from model.saved import Kept, Saved
 from model.turns import turn_of
 
 _recorded: "WeakKeyDictionary[nn.Module, dict[str, nn.Module]]" = WeakKeyDictionary()
@@ -226,37 +226,7 @@ def _by_key(edits: Iterable[tuple[str, Apply]]) -> dict[str, list[Apply]]:
     return changes
 
 
-@dataclass(frozen=True)
-class Guess:
-    """The head's result at one place: labels with their probabilities."""
-
-    labels: tuple[str, ...]
-    probabilities: tuple[float, ...]
-    token: int | None = None  # the position it speaks of; None: the whole input
-
-    @classmethod
-    def among(cls, labels: tuple[str, ...], logits: Tensor) -> Self:
-        """Of the whole input, by its classes' logits: (class,)."""
-        return cls(labels, tuple(logits.softmax(-1).tolist()))
-
-    @property
-    def best(self) -> str:
-        return self.labels[int(np.argmax(self.probabilities))]
-
-    def __str__(self) -> str:
-        ranked = sorted(zip(self.probabilities, self.labels, strict=True), reverse=True)
-        return ", ".join(f"{label} {probability:.2f}" for probability, label in ranked)
-
-
-@dataclass(frozen=True)
-class Note:
-    """Something the reader of the input should know: "truncated", "unknown" or "mask_cut", with its values."""
-
-    reason: str
-    values: dict[str, object] = field(default_factory=dict)
-
-
-class Trace:
+class Trace(Saved):
     """All that one run computed: `trace["layers.0.attention.weights"]` is a read-only float32 array.
 
     Batch is dropped. An aside of the graph is computed when it is asked for. Beside the numbers: `subject` (the input
@@ -268,7 +238,7 @@ class Trace:
 
     def __init__(
         self,
-        values: Recording,
+        values: Recording | Kept,
         graph: Graph,
         subject: object,
         tokens: list[str],
@@ -284,7 +254,7 @@ class Trace:
         self.subject, self.tokens, self.ids = subject, tokens, ids
         self.segments, self.outputs = list(segments), outputs
         self.answer, self.notes, self.edits, self.idle = answer, notes, edits, dict(idle or {})
-        self._values = values
+        self._values: Recording | Kept = values
 
     def __repr__(self) -> str:
         """What the run was, its answer, and what it holds: each key where it first stands, and its axes' sizes."""

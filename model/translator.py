@@ -16,7 +16,7 @@ from model.decoder import TARGET_LANGUAGES, TranslationNetwork
 from model.edits import PARTS, Edit, EditError, as_edits, grows
 from model.encoder import Encoder
 from model.measure import WithoutNumbers
-from model.pipeline import Pipeline, Reading, TextReader
+from model.pipeline import Pipeline, Reading, TextReader, plain
 from model.search import Hypothesis, Search, beam_search
 from model.trace import Guess, Recording, Trace, record
 
@@ -93,7 +93,7 @@ class Translator(Pipeline):
         ids beyond the vocabulary. Edits hold for every step of the writing, so they change what is written. A patch
         fits in the encoder only: the target grows.
         """
-        task = x if isinstance(x, Task) else Task(tuple(x) if isinstance(x, list) else x, into)  # type: ignore[arg-type]
+        task = x if isinstance(x, Task) else Task(plain(x), into)  # type: ignore[arg-type]
         edits = as_edits(edits)
         reading = self.reader.read(task.sentence)
         start = self._start(task, reading)

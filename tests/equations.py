@@ -150,6 +150,16 @@ def at_distance(of: Run, x: np.ndarray) -> np.ndarray:
     return np.array(pairs).transpose(2, 0, 1)
 
 
+def sloped(of: Run) -> np.ndarray:
+    """B_ij = −m_h |j − i|; m_h = 2^(−8 h / H) for H heads, and where H is no power of 2 as its makers choose it."""
+    heads, places = of.network.config.heads, np.arange(len(of.trace.tokens))
+    power = 2 ** int(np.log2(heads))
+    slopes = [2.0 ** (-8 * i / power) for i in range(1, power + 1)]
+    between = [2.0 ** (-8 * i / (2 * power)) for i in range(1, 2 * power + 1)][::2]
+    slopes += between[: heads - power]
+    return -np.array(slopes)[:, None, None] * np.abs(places - places[:, None])
+
+
 def relative(of: Run) -> np.ndarray:
     """Rows 0, 1, 2, … for keys 0, 1, 2, … before the query, the other half for those behind; far ones share a row."""
     _, n, _ = of.trace[of.quantity.key].shape
@@ -240,8 +250,8 @@ OPERATIONS: dict[str, Callable[..., np.ndarray]] = {"input": input_} | {
     function.__name__: function
     for function in (
         look_up, scale, cut, flatten, learned, linear, put_in_front, positions, add, times, norm, split, rotate, scores,
-        distances, at_distance, relative, biased, mask, softmax, weighted_sum, concat, activation, first, second, turn,
-        mean, patch_mean, layer_scale, contribution, token_dropout,
+        distances, at_distance, relative, sloped, biased, mask, softmax, weighted_sum, concat, activation, first,
+        second, turn, mean, patch_mean, layer_scale, contribution, token_dropout,
     )
 }  # fmt: skip
 

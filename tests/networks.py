@@ -71,6 +71,15 @@ CONFIGS: dict[str, EncoderConfig] = {
         buckets=8, farthest=6, positions="none", scale_embedding=False,
         unbiased=("attention", "ffn", "norm"), vocab_size=300, head="tags", classes=3,
     ),
+    "heads of their own width": EncoderConfig(
+        48, 4, 2, 80, d_head=5, norm="rms", norm_first=True, final_norm=True, divided=False, buckets=8, farthest=6,
+        positions="none", scale_embedding=False, unbiased=("attention", "ffn", "norm"), vocab_size=300,
+        head="masked-word",
+    ),
+    "down slopes": EncoderConfig(
+        48, 3, 3, 80, ffn="gated", activation="gelu", sloped=True, positions="none", scale_embedding=False, segments=2,
+        embedding_norm=True, unbiased=("gates",), vocab_size=300, head="tags", classes=3,
+    ),
     "told apart": EncoderConfig(
         48, 4, 3, 80, activation="gelu", positions="none", scale_embedding=False, embedding_norm=True,
         distance_terms=("content_to_position", "position_to_content"), span=4, near=2, farthest=6, distance_norm=True,

@@ -1,5 +1,34 @@
-"""python -m model.hugging_face NAME: see hub.py. It has a file of its own, as `model` itself imports that one."""
+"""What is there before a server starts.
 
-from model.hugging_face.hub import main
+python -m model.hugging_face sentence-transformers/all-MiniLM-L6-v2    # fetched from the hub
+python -m model.hugging_face convert BAAI/bge-m3    # of pickles alone: written as safetensors
+"""
 
-main()
+import sys
+
+from model.hugging_face.build import unanswered
+from model.hugging_face.convert import convert
+from model.hugging_face.errors import CheckpointError
+from model.hugging_face.hub import HubError, fetch
+
+
+def main() -> None:
+    """Fetch what is no folder here; and say what cannot be read of the others, or answered."""
+    names = sys.argv[1:]
+    converts = names[:1] == ["convert"]
+    for name in names[converts:]:
+        try:
+            folder = convert(name) if converts else fetch(name)
+        except (HubError, CheckpointError) as error:
+            sys.exit(str(error))
+        if converts:
+            print(f"written: {folder}")
+        try:
+            if why := unanswered(folder):
+                print(why, file=sys.stderr)
+        except CheckpointError as error:
+            print(error, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -17,7 +17,7 @@ from model.encoder import Encoder
 from model.heads import network_for
 from model.hugging_face.errors import CheckpointError
 from model.hugging_face.families import ACTIVATIONS, FAMILIES, Family, Head
-from model.hugging_face.folder import Folder, Stored
+from model.hugging_face.folder import SHARDS, WHOLE, Folder, Stored
 from model.hugging_face.images import CheckpointImageReader, interpolated, side_of_pictures
 from model.hugging_face.marian import MarianTranslator, check_positions, reader_of
 from model.hugging_face.text import CheckpointTextReader
@@ -35,15 +35,17 @@ MAY_BE_0 = ("segments", "d_embedding", "registers", "hidden_in_training")
 #: By the reason of a ConfigError: what must be divided, and by what.
 DIVIDE = {
     "heads_do_not_divide": ("d_model", "heads"),
-    "patches_do_not_fit": ("image_size", "patch_size"),
     "groups_do_not_divide": ("layers", "groups"),
 }
+SQUARES = ("image_size", "patch_size")  # settings that may name both sides
 #: For these reasons a checkpoint's answer cannot be computed; its stages can.
-OF_THE_ANSWER = ("architecture", "answer_setting", "tensor_untied")
+OF_THE_ANSWER = ("architecture", "answer_setting", "answer_missing", "tensor_untied")
 NO_ANSWER = Head("none")
 #: What is left over where the encoder of a translator stands alone; and the E of both under its other names.
 OF_A_DECODER = ("*decoder.*", "*.embed_tokens.weight")
 OF_RERANKERS = {"Sigmoid": "labels", "Identity": "numbers"}  # of sentence-transformers' CrossEncoder
+#: What a wrapper puts before all names; and what GTE's makers do.
+OLD_PREFIXES = {"module.": "", "new.": "gte."}
 #: What LayerNorm's two were called in the first BERT; and PyTorch's own attention, whose one matrix holds three.
 OLD_NAMES = {
     ".gamma": ".weight",
@@ -137,12 +139,15 @@ def _pipeline(folder: Folder, theirs: Mapping[str, Any], family: Family, head: H
     weights = _renamed(folder, network, family, head, _positions_in_front(folder, family, theirs))
     network.load_state_dict(weights, strict=False, assign=True)
     network.tie()
+    if family.slower:
+        for layer in network.layers:
+            layer.attention.speeds /= family.slower(theirs, config.d_k)
     if decoder:
         kind = MarianTranslator if writes else Pipeline
         return kind(folder.name, network, reader_of(folder, config, decoder))
     if config.head == "masked-word":
         network.logits.weight = network.embedding.E.weight
-    return Pipeline(folder.name, network, _reader(folder, family, config, _labels(theirs, config)))
+    return Pipeline(folder.name, network, _reader(folder, family, config, theirs))
 
 
 # -- config.json ---------------------------------------------------------------------------------------------------
@@ -158,9 +163,18 @@ def _settings(folder: Folder) -> tuple[Mapping[str, Any], Family]:
             raise CheckpointError("no_setting", folder=folder.name, setting=family.inside)
         classes = ("id2label", "label2id", "num_labels")  # those of the whole count
         theirs = {name: value for name, value in own.items() if name not in classes} | theirs
+    if family.older:
+        theirs = family.older(theirs) | theirs
+    theirs = {name: _square(value) if name in SQUARES else value for name, value in theirs.items()}
+    said = {**family.defaults, **{name: value for name, value in theirs.items() if value is not None}}
+    family = next((other for (name, value), other in family.where.items() if said.get(name) == value), family)
     _check_settings(folder, theirs, family.only, "setting")
-    other = next((other for setting, other in family.without.items() if theirs.get(setting) is False), family)
-    return theirs, other
+    return theirs, family
+
+
+def _square(side: object) -> object:
+    """[224, 224] is 224."""
+    return side[0] if isinstance(side, list) and len(side) == 2 and side[0] == side[1] else side
 
 
 def _family(folder: Folder, theirs: Mapping[str, Any]) -> Family:
@@ -188,6 +202,19 @@ def _head(folder: Folder, theirs: Mapping[str, Any], family: Family) -> Head:
             return head
     heads = ", ".join(family.heads)
     raise CheckpointError("architecture", folder=folder.name, architecture=architecture[:60], heads=heads)
+
+
+def _check_whole(folder: Folder, family: Family, head: Head) -> None:
+    """Raise CheckpointError for a head of which the file lacks a part: some are saved as what they were trained from.
+
+    Before the weights are fetched nothing is known of that.
+    """
+    if not (folder.file(WHOLE) or folder.file(SHARDS)):
+        return
+    modules = {_modern(name).rpartition(".")[0] for name in folder.weights()}
+    for ours, module in head.names.items():
+        if not ours.endswith(".bias") and not {module, module.removeprefix(f"{family.prefix}.")} & modules:
+            raise CheckpointError("answer_missing", folder=folder.name, tensor=module)
 
 
 def _check_settings(
@@ -225,6 +252,11 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         if settings["max_len"] < 1:
             name = family.settings["max_len"]
             raise CheckpointError("size", folder=folder.name, setting=name, value=str(theirs[name]))
+    if "patch_size" in settings:  # what no whole patch covers, no patch reads
+        settings["image_size"] -= settings["image_size"] % settings["patch_size"]
+        if not settings["image_size"]:
+            name = family.settings["patch_size"]
+            raise CheckpointError("size", folder=folder.name, setting=name, value=str(theirs[name]))
     if family.positions_from_pad:
         settings["uncounted"] = _positions_in_front(folder, family, theirs) - 1
     if settings.get("d_embedding") == settings["d_model"] and not family.always_widened:
@@ -259,8 +291,9 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
             bent = str(theirs.get(head.bent_by, "gelu"))
             settings["pooler"] = ACTIVATIONS.get(bent, bent)
         if head.own_activation:
-            settings["head_activation"] = settings["activation"]
+            settings["head_activation"] = {**family.fixed, **settings}["activation"]
         settings["patch_head"] = head.patches
+        _check_whole(folder, family, head)
         return EncoderConfig(**family.fixed, **settings, dropout=0.0)
     except ConfigError as error:
         if error.reason == "rotary_needs_pairs_of_words":
@@ -349,22 +382,23 @@ def _labels(theirs: Mapping[str, Any], config: EncoderConfig) -> list[str]:
 
 def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_front: int) -> dict[str, Tensor]:
     """The tensors by our keys, each of the shape that our network has for it, and all of them finite."""
-    found = {_modern(name.removeprefix("module.")): tensor for name, tensor in folder.weights().items()}
+    found = {_modern(name): tensor for name, tensor in folder.weights().items()}
     found = _taken_apart(found, family.apart, network.config.heads if family.apart_by_head else 1)
-    if family.reordered:
-        check_positions(folder, found, network.config.d_model)
+    if family.reordered or family.side_by_side:
+        check_positions(folder, found)
     prefix = f"{family.prefix}." if any(name.startswith(f"{family.prefix}.") for name in found) else ""
     config = network.config
     weights: dict[str, Tensor] = {}
     read: set[str] = set()
     for key, wanted in network.named_parameters():  # one that is used twice is named once
         name = _their_name(key, family, head, prefix, config)
-        theirs = name if name in found else name.removeprefix(prefix)  # some stand without it
-        if theirs not in found:
+        others = (theirs for one in family.heads.values() for theirs, ours in one.copies.items() if ours == key)
+        names = name, name.removeprefix(prefix), *others  # some stand without it, some only as their copy
+        if (theirs := next((one for one in names if one in found), None)) is None:
             raise CheckpointError("tensor_missing", folder=folder.name, tensor=name)
         stored = found[theirs]
         read.add(theirs)  # some hold two of ours
-        lay_out = _laid_out(family, key)
+        lay_out = _laid_out(family, key, config)
         rows = in_front if key == "embedding.positions.table" else 0
         expected = (wanted.shape[0] + rows, *wanted.shape[1:])
         stretched = config.learned_side if key == "embedding.positions.table" else 0
@@ -393,14 +427,15 @@ def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_fr
         if name in read:
             continue
         if key := head.copies.get(name):
-            ours, fits = weights[key], _fits(stored.shape, _laid_out(family, key), weights[key].shape)
-            if not fits or not torch.equal(_laid_out(family, key)(stored.read()).float(), ours):
+            ours, lay_out = weights[key], _laid_out(family, key, config)
+            if not _fits(stored.shape, lay_out, ours.shape) or not torch.equal(lay_out(stored.read()).float(), ours):
                 other = _their_name(key, family, head, prefix, config)
                 raise CheckpointError("tensor_untied", folder=folder.name, tensor=name, other=other)
         elif head is NO_ANSWER and prefix and not name.startswith(prefix):
             continue  # of an answer that is not computed
         elif not any(fnmatch(name, pattern) for pattern in unread):
-            raise CheckpointError("tensor_left_over", folder=folder.name, tensor=name)
+            reason = "adapter" if ".lora_" in name else "tensor_left_over"
+            raise CheckpointError(reason, folder=folder.name, tensor=name)
     return weights
 
 
@@ -451,9 +486,16 @@ def _part_of(stored: Stored, i: int, many: int, heads: int) -> Tensor:
     return stored.read().unflatten(0, (heads, many, -1))[:, i].flatten(0, 1)
 
 
-def _laid_out(family: Family, key: str) -> Callable[[Tensor], Tensor]:
+def _laid_out(family: Family, key: str, config: EncoderConfig) -> Callable[[Tensor], Tensor]:
     """How their tensor of this parameter becomes ours."""
+    if family.side_by_side and key.rpartition(".")[0].endswith(("attention.W_Q", "attention.W_K")):
+        return partial(_half_a_head_apart, config.heads)
     return partial(family.reordered, key) if family.reordered else family.laid_out.get(key, _as_it_is)
+
+
+def _half_a_head_apart(heads: int, tensor: Tensor) -> Tensor:
+    """In each head, the first numbers of all pairs, then the second ones."""
+    return tensor.unflatten(0, (heads, -1, 2)).transpose(1, 2).flatten(0, 2)
 
 
 def _as_it_is(tensor: Tensor) -> Tensor:
@@ -469,6 +511,8 @@ def _fits(shape: tuple[int, ...], lay_out: Callable[[Tensor], Tensor], wanted: t
 
 
 def _modern(name: str) -> str:
+    for old, new in OLD_PREFIXES.items():
+        name = new + name.removeprefix(old) if name.startswith(old) else name
     for old, new in OLD_NAMES.items():
         name = name.removesuffix(old) + new if name.endswith(old) else name
     return name
@@ -495,9 +539,12 @@ def _their_name(key: str, family: Family, head: Head, prefix: str, config: Encod
 # -- the input -----------------------------------------------------------------------------------------------------
 
 
-def _reader(folder: Folder, family: Family, config: EncoderConfig, labels: list[str]) -> Reader:
+def _reader(folder: Folder, family: Family, config: EncoderConfig, theirs: Mapping[str, Any]) -> Reader:
+    labels = _labels(theirs, config)
     if config.input == "patches":
-        return CheckpointImageReader(config, {**family.pictures, **folder.pictures()}, labels)
+        side = {**family.defaults, **theirs}["image_size"]
+        side = side if config.image_size <= side < config.image_size + config.patch_size else config.image_size
+        return CheckpointImageReader(config, {**family.pictures, **folder.pictures()}, labels, side)
     tokenizer = folder.tokenizer(config.vocab_size, family.letters)
     roles = folder.roles(tokenizer.get_vocab())
     return CheckpointTextReader(tokenizer, config, roles, labels, proteins=family.letters)

@@ -10,8 +10,12 @@ SENTENCES = {
     "outside": "{file} in {folder} is a link that leads out of the folder, and is not followed",
     "damaged": "{file} in {folder} is damaged, or is not what its name says",
     "pickle": (
-        "{folder} has its weights only as pickles ({file}), which can run code and are not opened; convert them with "
-        "save_pretrained(folder, safe_serialization=True) of the transformers library"
+        "{folder} has its weights only as pickles ({file}), which can run code and are not opened; "
+        "python -m model.hugging_face convert {folder} writes them as safetensors"
+    ),
+    "adapter": (
+        "{folder} holds a LoRA adapter ({tensor}); merge it into its model first: PeftModel.from_pretrained(model, "
+        "folder).merge_and_unload().save_pretrained(folder)"
     ),
     "family": "{folder} holds a model of the family {family}; those that are read are {families}",
     "no_family": (
@@ -29,6 +33,9 @@ SENTENCES = {
     "answer_setting": (
         "config.json in {folder} says {setting} = {value}, with which the answer is not computed here: its stages are "
         "shown without it"
+    ),
+    "answer_missing": (
+        "the weights in {folder} lack {tensor}, so the answer is not computed, and the stages are shown without it"
     ),
     "no_setting": "config.json in {folder} does not say {setting}",
     "setting": "config.json in {folder} says {setting} = {value}, which this encoder does not compute",
@@ -49,6 +56,9 @@ SENTENCES = {
         "tokenizer.json beside it would be read instead"
     ),
     "no_tokenizer": "{folder} has neither tokenizer.json nor vocab.txt, so no sentence can be read",
+    "pieces": (
+        "{folder} has its tokenizer only as {file}; python -m model.hugging_face convert {folder} writes tokenizer.json"
+    ),
     "tokenizer_fails": "the tokenizer in {folder} fails where it reads a sentence: {why}",
     "tokenizer_slow": "the tokenizer in {folder} did not read some sentences within {seconds} seconds",
     "vocabulary": "the tokenizer in {folder} does not fit the vocabulary of the weights",

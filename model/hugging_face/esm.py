@@ -11,8 +11,6 @@ from model.hugging_face.errors import CheckpointError
 
 def settings_of(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str, Any]:
     """The fields of EncoderConfig that are no single setting of theirs. Raises CheckpointError."""
-    if (places := theirs.get("position_embedding_type") or "absolute") != "rotary":
-        raise CheckpointError("setting", folder=folder, setting="position_embedding_type", value=str(places)[:40])
     base = theirs.get("rope_theta") or 10_000.0
     if isinstance(base, bool) or not isinstance(base, float | int) or not 1 < base < 1e12:
         raise CheckpointError("size", folder=folder, setting="rope_theta", value=str(base)[:40])

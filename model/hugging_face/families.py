@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from model.hugging_face import deberta, esm, marian, modern, nomic, t5
+from model.hugging_face import deberta, esm, gte, marian, modern, nomic, t5
 
 #: Their names of activations -> ours.
 ACTIVATIONS = {
@@ -80,11 +80,18 @@ class Family:
     decoder: "Family | None" = None  # where one writes what the encoder reads: its settings, fixed and not
     #: Of families that order the numbers of d_model otherwise: what of theirs, by our key, is in our order.
     reordered: Callable[[str, Tensor], Tensor] | None = None
-    without: Mapping[str, "Family"] = field(default_factory=dict)  # a setting -> the family where it is false
+    where: Mapping[tuple[str, object], "Family"] = field(default_factory=dict)  # a setting and its value -> that family
+    older: Callable[[Mapping[str, Any]], dict[str, Any]] | None = (
+        None  # settings by the names that others once gave them
+    )
     called: str = ""  # how its architectures' names begin, where that is not model_type
     interpolated: Literal["", "plain", "antialias"] = ""  # positions, where pictures are of another size than learned
     gated: Mapping[str, str] = field(default_factory=dict)  # names where a gate stands in the feed-forward network
     speeds: tuple[str, ...] = ()  # how fast queries and keys turn, where a file holds that; else it is worked out
+    side_by_side: bool = False  # the two numbers of a query or key that turn together, and not half a head apart
+    slower: Callable[[Mapping[str, Any], int], float] | None = (
+        None  # by what all speeds are divided, by settings and d_k
+    )
     letters: bool = False  # vocab.txt holds signs, and a text is cut into them
     positions_from_pad: bool = False  # row pad_token_id of the table of positions is [PAD]'s; then come the places
 
@@ -158,6 +165,25 @@ BERT = Family(
     heads=bert_heads("bert"),
     unread=("*position_ids", "*pooler.dense.*", "cls.seq_relationship.*"),
 )
+
+#: Scores fall with the distance, and each neuron has a gate: jina-embeddings-v2  (Günther et al. 2023).
+JINA = replace(
+    BERT,
+    called="jinabert",
+    settings={ours: theirs for ours, theirs in BERT.settings.items() if ours != "activation"},
+    fixed={
+        **WORDS, "positions": "none", "sloped": True, "ffn": "gated", "activation": "gelu", "unbiased": ("gates",),
+    },
+    only={"feed_forward_type": ("geglu",), "is_decoder": (False,), "add_cross_attention": (False,)},
+    names={
+        **{ours: theirs for ours, theirs in BERT.names.items() if ours != "embedding.positions.table"},
+        "layers.{l}.ffn.W_1": "encoder.layer.{l}.mlp.gated_layers[0]",
+        "layers.{l}.ffn.W_3": "encoder.layer.{l}.mlp.gated_layers[1]",
+        "layers.{l}.ffn.W_2": "encoder.layer.{l}.mlp.wo",
+        "layers.{l}.norm_2": "encoder.layer.{l}.mlp.layernorm",
+    },
+    apart={"*.mlp.gated_layers.*": 2},
+)  # fmt: skip
 
 ERNIE = replace(BERT, prefix="ernie", only={**BERT.only, "use_task_id": (False,)}, heads=bert_heads("ernie"))
 
@@ -297,7 +323,7 @@ T5 = Family(
         "layers.{l}.ffn.W_3": f"{_T5_LAYER}1.DenseReluDense.wi_1",
     },
     heads={
-        "EncoderModel": Head("none"),
+        "EncoderModel": Head("none", copies={"encoder.embed_tokens.weight": "embedding.E.weight"}),
         "Model": Head("none"),
         "ForTokenClassification": Head("tags", names={"tags": "classifier"}),
     },
@@ -387,7 +413,11 @@ ESM = Family(
         "input": "words", "positions": "rotary", "scale_embedding": False, "norm_first": True, "final_norm": True,
         "activation": "gelu",
     },
-    only={"is_decoder": (False,), "add_cross_attention": (False,), "is_folding_model": (False,)},
+    defaults={"position_embedding_type": "absolute"},
+    only={
+        "is_decoder": (False,), "add_cross_attention": (False,), "is_folding_model": (False,),
+        "position_embedding_type": ("absolute", "rotary"),
+    },
     more=esm.settings_of,
     names={
         **{ours: theirs for ours, theirs in BERT.names.items() if ours.split(".")[1] not in ("segments", "positions")},
@@ -413,6 +443,19 @@ ESM = Family(
     unread=("*position_ids", "*pooler.dense.*", "*contact_head.*", "*position_embeddings.weight"),
     letters=True,
 )  # fmt: skip
+
+#: ESM-1b and ESM-1v: a vector for each place.
+ESM = replace(
+    ESM,
+    where={
+        ("position_embedding_type", "absolute"): replace(
+            ESM,
+            fixed={**ESM.fixed, "positions": "learned"},
+            names={**ESM.names, "embedding.positions.table": "embeddings.position_embeddings.weight"},
+            positions_from_pad=True,
+        )
+    },
+)
 
 ALBERT_GUESSES = Head(
     "masked-word",
@@ -585,7 +628,7 @@ DINOV2 = replace(
     pictures={"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225], "resample": 3},
     interpolated="plain",
     fixed={**IMAGES, "layer_scale": True},
-    only={**VIT.only, "use_swiglu_ffn": (False,)},
+    only=VIT.only,
     names={
         **VIT.names,
         "layers.{l}.norm_1": "encoder.layer.{l}.norm1",
@@ -609,7 +652,7 @@ DINOV2 = replace(
     },
 )  # fmt: skip
 
-DINOV2_REGISTERS = replace(
+_DINOV2_REGISTERS = replace(
     DINOV2,
     prefix="dinov2_with_registers",
     settings={**DINOV2.settings, "registers": "num_register_tokens"},
@@ -619,12 +662,45 @@ DINOV2_REGISTERS = replace(
     unread=(*DINOV2.unread, "*embeddings.register_tokens"),  # of which there may be none
 )
 
+
+def _with_gates(family: Family) -> Family:
+    """With a gate at each neuron where the settings say so, of which there are two thirds then, in eights."""
+    gates = replace(
+        family,
+        settings={ours: theirs for ours, theirs in family.settings.items() if ours != "activation"},
+        fixed={**family.fixed, "ffn": "gated", "activation": "silu"},
+        worked_out={"d_ff": lambda theirs: -(int(int(theirs["hidden_size"] * theirs["mlp_ratio"]) * 2 / 3) // -8) * 8},
+        gated={
+            "layers.{l}.ffn.W_1": "encoder.layer.{l}.mlp.weights_in[0]",
+            "layers.{l}.ffn.W_3": "encoder.layer.{l}.mlp.weights_in[1]",
+            "layers.{l}.ffn.W_2": "encoder.layer.{l}.mlp.weights_out",
+        },
+        apart={"*.mlp.weights_in.*": 2},
+    )
+    return replace(family, where={("use_swiglu_ffn", True): gates})
+
+
+DINOV2, DINOV2_REGISTERS = _with_gates(DINOV2), _with_gates(_DINOV2_REGISTERS)
+
 #: BERT, but queries and keys turn, and each neuron has a gate  (Nussbaum et al. 2024).
 NOMIC_BERT = replace(
     BERT,
     prefix="nomic_bert",
     fixed={**WORDS, "positions": "rotary", "ffn": "gated", "unbiased": ("attention", "ffn")},
-    only={"hidden_act": tuple(ACTIVATIONS)},
+    only={
+        "hidden_act": tuple(ACTIVATIONS),
+        "prenorm": (False,),
+        "use_rms_norm": (False,),
+        "parallel_block": (False,),
+        "rotary_emb_fraction": (1.0,),
+        "rotary_emb_interleaved": (False,),
+        "rotary_scaling_factor": (None,),
+        "qkv_proj_bias": (False,),
+        "mlp_fc1_bias": (False,),
+        "mlp_fc2_bias": (False,),
+        "num_experts": (0,),
+    },
+    older=nomic.older,
     more=nomic.settings_of,
     names={
         "embedding.E.weight": "embeddings.word_embeddings.weight",
@@ -650,6 +726,69 @@ NOMIC_BERT = replace(
     },
     unread=("*position_ids", "*pooler.dense.*", "*inv_freq"),
     apart={"*.attn.Wqkv.*": 3},
+)
+
+#: The same with a row for each of three in one matrix, and biases but at the gates  (Zhang et al. 2024).
+GTE = replace(
+    BERT,
+    prefix="gte",
+    fixed={**WORDS, "positions": "rotary", "ffn": "gated", "unbiased": ("gates",)},
+    only={
+        "hidden_act": tuple(ACTIVATIONS), "position_embedding_type": ("rope",), "layer_norm_type": ("layer_norm",),
+        "logn_attention_scale": (False,), "pack_qkv": (True,),
+    },
+    older=gte.older,
+    more=nomic.settings_of,
+    slower=gte.slower,
+    names={
+        **{ours: theirs for ours, theirs in BERT.names.items() if ours.startswith("embedding") and "pos" not in ours},
+        "layers.{l}.attention.W_Q": "encoder.layer.{l}.attention.qkv_proj[0]",
+        "layers.{l}.attention.W_K": "encoder.layer.{l}.attention.qkv_proj[1]",
+        "layers.{l}.attention.W_V": "encoder.layer.{l}.attention.qkv_proj[2]",
+        "layers.{l}.attention.W_O": "encoder.layer.{l}.attention.o_proj",
+        "layers.{l}.norm_1": "encoder.layer.{l}.attn_ln",
+        "layers.{l}.ffn.W_1": "encoder.layer.{l}.mlp.up_gate_proj[1]",
+        "layers.{l}.ffn.W_3": "encoder.layer.{l}.mlp.up_gate_proj[0]",
+        "layers.{l}.ffn.W_2": "encoder.layer.{l}.mlp.down_proj",
+        "layers.{l}.norm_2": "encoder.layer.{l}.mlp_ln",
+    },
+    heads={
+        "Model": Head("none"),
+        "ForMaskedLM": Head(
+            "masked-word",
+            names={
+                "transform.0": "lm_head.dense", "transform.2": "lm_head.norm", "logits.bias": "lm_head.decoder.bias"
+            },
+            copies={"lm_head.decoder.weight": "embedding.E.weight"},
+        ),
+        "ForSequenceClassification": bert_heads("gte")["ForSequenceClassification"],
+        "ForTokenClassification": OF_TOKENS["ForTokenClassification"],
+    },
+    unread=("*position_ids", "*pooler.dense.*"),
+    apart={"*.attention.qkv_proj.*": 3, "*.mlp.up_gate_proj.*": 2},
+)  # fmt: skip
+
+#: BERT, but queries and keys turn  (Su et al. 2021).
+ROFORMER = replace(
+    BERT,
+    prefix="roformer",
+    settings={**BERT.settings, "d_embedding": "embedding_size"},
+    fixed={**WORDS, "positions": "rotary"},
+    only={"hidden_act": tuple(ACTIVATIONS), "is_decoder": (False,), "rotary_value": (False,)},
+    names={
+        **{ours: theirs for ours, theirs in BERT.names.items() if ours != "embedding.positions.table"},
+        "embedding.W_E": "embeddings_project",
+    },
+    heads={
+        "Model": Head("none"),
+        "ForMaskedLM": BERT_GUESSES,
+        "ForSequenceClassification": Head(
+            "classifier", names={"pooler.0": "classifier.dense", "logits": "classifier.out_proj"}, bent_by="hidden_act"
+        ),
+        **OF_TOKENS,
+    },
+    unread=("*position_ids", "*embed_positions.weight"),
+    side_by_side=True,
 )
 
 BEHIND_A_NORM = {"pooler.0": "head.dense", "pooler.2": "head.norm"}
@@ -877,12 +1016,14 @@ MARIAN_APART = replace(
         fixed={**MARIAN_DECODER.fixed, "own_words": True},
     ),
 )
-MARIAN = replace(MARIAN_ENCODER, decoder=MARIAN_DECODER, without={"share_encoder_decoder_embeddings": MARIAN_APART})
+MARIAN = replace(
+    MARIAN_ENCODER, decoder=MARIAN_DECODER, where={("share_encoder_decoder_embeddings", False): MARIAN_APART}
+)
 
 
 #: By the `model_type` in config.json.
 FAMILIES: dict[str, Family] = {
-    "bert": BERT,
+    "bert": replace(BERT, where={("position_embedding_type", "alibi"): JINA}),
     "roberta": ROBERTA,
     "xlm-roberta": ROBERTA,
     "camembert": ROBERTA,
@@ -905,6 +1046,9 @@ FAMILIES: dict[str, Family] = {
     "vit_mae": VIT_MAE,
     "modernbert": MODERN_BERT,
     "nomic_bert": NOMIC_BERT,
+    "new": GTE,
+    "gte": GTE,
+    "roformer": ROFORMER,
     "clip_vision_model": CLIP,
     "clip": replace(CLIP, inside="vision_config"),
     "siglip_vision_model": SIGLIP,

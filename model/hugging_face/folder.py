@@ -21,6 +21,7 @@ from model.pooled import Dense, Pooled
 
 WHOLE, SHARDS = "model.safetensors", "model.safetensors.index.json"
 READ = (".json", ".txt", ".spm", ".safetensors")  # other files decide nothing
+PIECES = ("spiece.model", "spm.model", "sentencepiece.bpe.model")  # of SentencePiece, without the special tokens
 MOST_BYTES = 5_000_000  # of a file of settings; a tokenizer may have a long vocabulary
 MOST_TOKENIZER_BYTES = 100_000_000
 
@@ -166,7 +167,8 @@ class Folder:
 
     def config(self) -> dict[str, Any]:
         if (found := self.settings("config.json")) is None:
-            raise CheckpointError("missing", file="config.json", folder=self.name)
+            reason = "adapter" if self.file(adapter := "adapter_config.json") else "missing"
+            raise CheckpointError(reason, file="config.json", tensor=adapter, folder=self.name)
         return found
 
     def pictures(self) -> dict[str, Any]:
@@ -230,6 +232,8 @@ class Folder:
             return self.tried("letters" if letters else "words", "vocab.txt", most=vocabulary)
         if self.file("vocab.json") and self.file("merges.txt"):
             return self.tried("bytes", "vocab.json", "merges.txt", most=vocabulary)
+        if pieces := next((name for name in PIECES if self.file(name)), ""):
+            raise CheckpointError("pieces", folder=self.name, file=pieces)
         raise CheckpointError("no_tokenizer", folder=self.name)
 
     def tried(self, kind: str, *names: str, most: int | None = None) -> Tokenizer:

@@ -1,19 +1,16 @@
 """Checkpoints by their names on the Hugging Face hub: fetched before the server starts, then read without a network.
 
-    python -m model.hugging_face sentence-transformers/all-MiniLM-L6-v2
-
 Only settings, tokenizer and safetensors are fetched, into the cache of huggingface_hub, which shows its progress.
 """
 
 import math
 import os
 import re
-import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from model.hugging_face.build import config_of, unanswered
+from model.hugging_face.build import config_of
 from model.hugging_face.errors import CheckpointError
 from model.hugging_face.folder import SHARDS, WHOLE, Folder
 
@@ -38,6 +35,19 @@ def fetch(name: str) -> Path:
     """
     if os.path.isdir(name):
         return Path(name)
+    folder = download(name, SETTINGS)
+    config_of(folder)
+    download(name, [*SETTINGS, *WEIGHTS])
+    if not any((Folder(folder).encoder.path / file).exists() for file in (WHOLE, SHARDS)):
+        raise HubError(
+            f"{name} has no {WHOLE} on the hub; its weights are pickles at best, which can run code and are not "
+            f"fetched; python -m model.hugging_face convert {name} writes them as safetensors"
+        )
+    return folder
+
+
+def download(name: str, patterns: Sequence[str]) -> Path:
+    """What a model on the hub has of these files, in the cache. Raises HubError, and CheckpointError for no name."""
     if not NAME.fullmatch(name):
         raise CheckpointError("no_folder", folder=name)
     try:
@@ -49,11 +59,7 @@ def fetch(name: str) -> Path:
             ".venv/bin/pip install huggingface_hub"
         ) from error
     try:
-        folder = Path(snapshot_download(name, allow_patterns=SETTINGS))
-        config_of(folder)
-        snapshot_download(name, allow_patterns=[*SETTINGS, *WEIGHTS])
-    except CheckpointError:
-        raise
+        return Path(snapshot_download(name, allow_patterns=list(patterns)))
     except (RepositoryNotFoundError, HFValidationError) as error:
         raise HubError(
             f"neither a folder here nor a model on the Hugging Face hub is called {name}, or the model is not open to "
@@ -62,12 +68,6 @@ def fetch(name: str) -> Path:
     except Exception as error:  # what a broken connection raises differs from one version to the next
         why = type(error).__name__
         raise HubError(f"{name} is no folder here, and the Hugging Face hub cannot be reached ({why})") from error
-    if not any((Folder(folder).encoder.path / file).exists() for file in (WHOLE, SHARDS)):
-        raise HubError(
-            f"{name} has no {WHOLE} on the hub; its weights are pickles at best, which can run code and are not "
-            "fetched; save_pretrained(folder) of the transformers library writes them as safetensors"
-        )
-    return folder
 
 
 def found(name: str) -> Path:
@@ -92,17 +92,3 @@ def memory(names: Iterable[str]) -> int:
         with suppress(CheckpointError):
             numbers += sum(math.prod(stored.shape) for stored in Folder(found(name)).encoder.weights().values())
     return 2 * 4 * numbers  # of four bytes each, whatever the file has them in
-
-
-def main() -> None:
-    """Fetch what is no folder here; and say what cannot be read of the others, or answered, before a server starts."""
-    for name in sys.argv[1:]:
-        try:
-            folder = fetch(name)
-        except (HubError, CheckpointError) as error:
-            sys.exit(str(error))
-        try:
-            if why := unanswered(folder):
-                print(why, file=sys.stderr)
-        except CheckpointError as error:
-            print(error, file=sys.stderr)

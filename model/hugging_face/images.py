@@ -33,8 +33,11 @@ class CheckpointImageReader:
 
     vocabulary: Sequence[str] = ()
 
-    def __init__(self, config: EncoderConfig, settings: Mapping[str, Any], labels: Sequence[str] = ()) -> None:
-        self.config, self.labels = config, tuple(labels)
+    def __init__(
+        self, config: EncoderConfig, settings: Mapping[str, Any], labels: Sequence[str] = (), side: int = 0
+    ) -> None:
+        """side: to which pictures are brought, where patches leave some of it at the right and below; it is cut off."""
+        self.config, self.labels, self.side = config, tuple(labels), side or config.image_size
         normalised = settings.get("do_normalize", True)
         white = _white(settings)  # mean and deviation are of numbers up to that; ours go up to 1
         self.mean = _of_channels(settings.get("image_mean"), config.channels) / white if normalised else 0.0
@@ -48,6 +51,8 @@ class CheckpointImageReader:
             raise InputError("not_an_image")
         pixels = self._unpacked(x) if isinstance(x, bytes) else np.asarray(x, dtype=np.float32)
         side, channels = self.config.image_size, self.config.channels
+        if pixels.shape == (self.side, self.side, channels):
+            pixels = pixels[:side, :side]
         as_read = pixels.shape == (channels, side, side)
         if not (as_read or pixels.shape == (side, side, channels)) or not np.isfinite(pixels).all():
             raise InputError("not_an_image", shape=pixels.shape)
@@ -85,7 +90,7 @@ class CheckpointImageReader:
             width, height = self.cut
             left, top = (picture.width - width) // 2, (picture.height - height) // 2
             picture = picture.crop((left, top, left + width, top + height))
-        wanted = (self.config.image_size, self.config.image_size)
+        wanted = (self.side, self.side)
         return picture if picture.size == wanted else picture.resize(wanted, self.resample)
 
     def shown(self, picture: np.ndarray) -> np.ndarray:

@@ -30,7 +30,7 @@ from model.translator import Task, Translator, as_written
 
 READS_D_MODEL = ("W_Q", "W_K", "W_V", "W_1", "E", "logits")  # a column for each number of d_model; others a row
 WRITES_ELSEWHERE = ("W_Q", "W_K", "W_V", "W_1", "logits")  # whose biases are no numbers of d_model
-POSITIONS = ("model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight")
+POSITIONS = ".embed_positions.weight"
 MOST_NEVER = 100  # rows of pieces that are never written; each is looked for at each step
 NEAR = 1e-3  # sines that were worked out elsewhere
 
@@ -63,14 +63,14 @@ def in_their_order(key: str, tensor: Tensor) -> Tensor:
     return tensor if (axis := axis_of(key)) is None else tensor.index_select(axis, halves(tensor.shape[axis]))
 
 
-def check_positions(folder: Folder, stored: Mapping[str, Stored], d_model: int) -> None:
+def check_positions(folder: Folder, stored: Mapping[str, Stored]) -> None:
     """Raise CheckpointError where a file holds positions that are no sines: those are worked out, and not read."""
-    for name in POSITIONS:
-        if name in stored:
-            found = stored[name].read().float()
-            sines = SinusoidalPositions(d_model, len(found)).table[:, halves(d_model)]
-            if found.shape != sines.shape or not torch.allclose(found, sines, atol=NEAR):
-                raise CheckpointError("no_sines", folder=folder.name, tensor=name)
+    for name in (name for name in stored if f".{name}".endswith(POSITIONS)):
+        found = stored[name].read().float()
+        width = found.shape[-1] if found.ndim == 2 else 0
+        sines = SinusoidalPositions(width, len(found)).table[:, halves(width)] if width and not width % 2 else None
+        if sines is None or not torch.allclose(found, sines, atol=NEAR):
+            raise CheckpointError("no_sines", folder=folder.name, tensor=name)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,21 @@ from typing import Any
 
 from model.hugging_face.errors import CheckpointError
 
+#: What the configuration says now, and what their makers' own code calls it.
+NAMES = {
+    "hidden_size": "n_embd", "num_attention_heads": "n_head", "num_hidden_layers": "n_layer",
+    "intermediate_size": "n_inner", "max_position_embeddings": "n_positions", "layer_norm_eps": "layer_norm_epsilon",
+    "hidden_act": "activation_function", "rotary_base": "rotary_emb_base",
+}  # fmt: skip
+
+
+def older(theirs: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a folder as its makers wrote it, under the names of today."""
+    found = {name: theirs[own] for name, own in NAMES.items() if own in theirs}
+    if found.get("hidden_act") in ("swiglu", "geglu"):
+        found["hidden_act"] = {"swiglu": "silu", "geglu": "gelu"}[found["hidden_act"]]
+    return found | {"rope_parameters": {"rope_theta": found.pop("rotary_base", 10_000.0)}} if found else {}
+
 
 def settings_of(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str, Any]:
     """How fast queries and keys turn. Raises CheckpointError for turns, or widths of heads, that are not computed."""

@@ -10,6 +10,7 @@ from typing import Any
 from model.hugging_face.errors import CheckpointError
 
 GATE = "gated-"
+MOST = 1024  # numbers of one head
 
 
 def settings_of(activations: Mapping[str, str], folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str, Any]:
@@ -17,16 +18,12 @@ def settings_of(activations: Mapping[str, str], folder: str, theirs: Mapping[str
 
     activations: their names -> ours. "gated-gelu" means the approximation by tanh.
     """
-    check_heads(folder, theirs)
+    usual = {"d_model": 512, "num_heads": 8, "d_kv": 64}
+    width, heads, each = (theirs.get(name) or value for name, value in usual.items())
+    if type(each) is not int or not 0 < each <= MOST:
+        raise CheckpointError("size", folder=folder, setting="d_kv", value=str(each)[:40])
     said: str = theirs.get("feed_forward_proj") or "relu"
     gated = said.startswith(GATE)
     bend = "gelu_new" if said == "gated-gelu" else said.removeprefix(GATE)
-    return {"ffn": "gated" if gated else "plain", "activation": activations[bend]}
-
-
-def check_heads(folder: str, theirs: Mapping[str, Any]) -> None:
-    """Raise CheckpointError where all heads together are not as wide as the vectors."""
-    usual = {"d_model": 512, "num_heads": 8, "d_kv": 64}
-    width, heads, each = (theirs.get(name) or value for name, value in usual.items())
-    if type(each) is not int or width != heads * each:
-        raise CheckpointError("setting", folder=folder, setting="d_kv", value=str(each)[:40])
+    ffn = {"ffn": "gated" if gated else "plain", "activation": activations[bend]}
+    return ffn | ({"d_head": each} if width != heads * each else {})

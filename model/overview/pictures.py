@@ -48,7 +48,7 @@ def pictures_of(graph: Graph) -> list[Picture]:
         scores += f"/√{{{1 + len(config.distance_terms)}d_k}}"
     elif config.divided:
         scores += "/√d_k"
-    if config.buckets:
+    if config.by_distance:
         scores += "+B"
     added = "residual" if config.norm_first else "add_norm"
     return [

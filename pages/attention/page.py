@@ -30,11 +30,11 @@ class Attention(Page):
         if self.config.divided:
             root = rf"{len(products)}\, d_k" if terms else "d_k"
             scores = rf"\frac{{{scores}}}{{\sqrt{{{root}}}}}"
-        scores += " + B" * bool(self.config.buckets)
+        scores += " + B" * self.config.by_distance
         return rf"\text{{Attention}}(Q, K, V) = \operatorname{{softmax}}\left({scores}\right) V"
 
     def above(self) -> None:
-        if self.config.buckets:
+        if self.config.by_distance:
             st.caption(t("attention.by_distance" if self.config.divided else "attention.by_distance_undivided"))
         if self.config.distance_terms:
             st.caption(t("attention.told_apart", parts=1 + len(self.config.distance_terms)))

@@ -51,7 +51,8 @@ class FeedForward(Page):
     @property
     def title_equation(self) -> str:
         equation = GATED if self.gated else PLAIN
-        return re.sub(r" \+ b_\d", "", equation) if "ffn" in self.config.unbiased else equation
+        bare = {"ffn": r" \+ b_\d", "gates": r" \+ b_[13]"}
+        return re.sub("|".join(bare[part] for part in bare if part in self.config.unbiased) or "$^", "", equation)
 
     @property
     def gated(self) -> bool:

@@ -11,7 +11,6 @@ import streamlit as st
 from model.analysis import cosine_similarity
 from model.config import EncoderConfig
 from model.patch_waves import are_waves
-from model.relative import table_rows
 from pages.ui.figures import Axis, heatmap, lines, tiles, waves
 from pages.ui.figures.equations import COSINE
 from pages.ui.state.link import select
@@ -164,16 +163,16 @@ def biases(view: View) -> None:
     """What the distance of two tokens adds to their score, in some heads."""
     attention, heads = view.pipeline.network.layers[0].attention, view.config.heads
     n = 1 + max(len(view.tokens) - 1, LEAST_APART)
-    rows = table_rows(n, n, attention.distances.num_embeddings, attention.farthest)
-    table = attention.distances.weight.numpy()[np.append(rows[-1, :-1], rows[0])]  # from n − 1 before to n − 1 behind
+    added = attention.added(n, n)[0].numpy()
+    table = np.append(added[:, -1, :-1], added[:, 0], axis=1).T  # from n − 1 before to n − 1 behind
     drawn = list(dict.fromkeys([min(view.choice.head, heads - 1), 0, heads // 2, heads - 1]))
     called, away = [plain("heads.head", head=head + 1) for head in drawn], distances(n)
     view.picture(
         "distances",
         lines(table[:, drawn].T, called, Axis(word("axis_apart"), away), word("axis_added")),
-        text("read_distances", farthest=attention.farthest),
+        text("read_slopes" if view.config.sloped else "read_distances", farthest=attention.farthest),
         table=pd.DataFrame(table[:, drawn], columns=called, index=away),
-        equation="b_{r(j - i)}",
+        equation=view.trace.graph["layers.0.attention.relative"].terms[0],
         still=True,
     )
 
@@ -211,6 +210,6 @@ class Scheme:
 SCHEMES = (
     Scheme(lambda config: config.places_added, (similarity, components)),
     Scheme(lambda config: config.positions == "rotary", (turns,)),
-    Scheme(lambda config: bool(config.buckets), (biases,)),
+    Scheme(lambda config: config.by_distance, (biases,)),
     Scheme(lambda config: bool(config.distance_terms), (vectors_of_distances,)),
 )

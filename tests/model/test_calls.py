@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 import transformers
 
 from model import CheckpointError, Edit, EditError, InputError, from_transformers, load
@@ -34,7 +35,8 @@ def test_one_edit_is_a_list_of_one() -> None:
 def test_a_list_of_ids_is_the_sentence(name: str) -> None:
     pipeline = load(name)
     typed = pipeline("the cat sat")
-    for read in (pipeline(list(typed.ids)), pipeline.batch([typed.ids])[0], pipeline(np.array(typed.ids).tolist())):
+    others = torch.tensor([typed.ids]), transformers.BatchEncoding({"input_ids": [typed.ids]}), np.array(typed.ids)
+    for read in (pipeline(list(typed.ids)), pipeline.batch([typed.ids])[0], *map(pipeline, others)):
         assert (read.tokens, read.subject) == (typed.tokens, tuple(typed.ids))
         np.testing.assert_array_equal(read.Z, typed.Z)
 

@@ -307,6 +307,7 @@ def answer_from_elsewhere(weights: dict[str, torch.Tensor]) -> None:
     weights["cls.predictions.decoder.weight"] = torch.ones(31, 24)
 
 
+E = "bert.embeddings.word_embeddings.weight"
 Q = "bert.encoder.layer.1.attention.self.query.weight"
 MODEL = {"type": "WordLevel", "vocab": {word: i for i, word in enumerate(SQUARE)}, "unk_token": "[UNK]"}
 CHARS = {"type": "Precompiled", "precompiled_charsmap": "BAAAAP////8="}
@@ -317,6 +318,11 @@ HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "no config": ("missing", lambda f: (f / "config.json").unlink()),
     "no weights": ("missing", lambda f: (f / "model.safetensors").unlink()),
     "no tokenizer": ("no_tokenizer", lambda f: (f / "tokenizer.json").unlink()),
+    "pieces alone": ("pieces", lambda f: (f / "tokenizer.json").rename(f / "spiece.model")),
+    "what LoRA trained alone": ("adapter", lambda f: (f / "config.json").rename(f / "adapter_config.json")),
+    "what LoRA trained beside it": (
+        "adapter", lambda f: other_tensors(f, lambda w: w.update({f"{Q[:-7]}.lora_A.weight": torch.ones(2, 24)}))
+    ),
     "config cut short": ("damaged", lambda f: cut_short(f, "config.json")),
     "config too deep": ("damaged", lambda f: (f / "config.json").write_text("[" * 100_000)),
     "config of endless digits": ("damaged", lambda f: (f / "config.json").write_text('{"a": ' + "9" * 5000 + "}")),
@@ -514,6 +520,12 @@ def test_no_number_is_read_of_a_tensor_that_is_too_large(tmp_path: Path) -> None
         load(str(tmp_path))
 
 
+def test_words_that_are_stored_under_the_answer_alone_are_read(tmp_path: Path) -> None:
+    shutil.copytree(theirs("BertForMaskedLM")[1], tmp_path, dirs_exist_ok=True)
+    other_tensors(tmp_path, lambda w: w.update({"cls.predictions.decoder.weight": w.pop(E)}))
+    np.testing.assert_array_equal(load(str(tmp_path))(ONE)["logits"], ours("BertForMaskedLM")(ONE)["logits"])
+
+
 def test_weights_in_shards_are_one_and_a_shard_that_is_elsewhere_is_named(tmp_path: Path) -> None:
     network, folder = theirs("BertForMaskedLM")
     network.save_pretrained(tmp_path, max_shard_size="20KB")
@@ -536,14 +548,3 @@ def test_the_hubs_own_cache_is_read(tmp_path: Path) -> None:
         shutil.copy(file, blobs / file.name)
         (snapshot / file.name).symlink_to(Path("../../blobs") / file.name)
     assert load(str(snapshot))(ONE).tokens == ["[CLS]", *ONE.split(), "[SEP]"]
-
-
-def test_the_first_berts_names_of_layer_norm_are_read(tmp_path: Path) -> None:
-    shutil.copytree(theirs("BertModel")[1], tmp_path / "old")
-    weights = load_file(tmp_path / "old" / "model.safetensors")
-    old = {
-        n.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): weights[n]
-        for n in weights
-    }
-    save_file(old, tmp_path / "old" / "model.safetensors")
-    np.testing.assert_array_equal(load(str(tmp_path / "old"))(ONE).Z, ours("BertModel")(ONE).Z)

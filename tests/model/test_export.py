@@ -52,7 +52,7 @@ def test_our_encoder_leaves_for_onnx_with_its_tokenizer_and_sentences_of_any_len
     for sentence in LENGTHS:
         trace = load("text")(sentence)
         assert tokenizer.encode(sentence).ids == trace.ids
-        (logits,) = session.run(["logits"], {"ids": np.array([trace.ids])})
+        (logits,) = session.run(["logits"], {"input_ids": np.array([trace.ids])})
         largest = np.abs(trace["logits"]).max()
         np.testing.assert_allclose(logits[0] / largest, trace["logits"] / largest, atol=1e-5)
 
@@ -71,11 +71,12 @@ def test_of_two_sentences_the_segments_leave_too_and_of_a_translator_its_encoder
         as_onnx(of, tmp_path / str(number))
         session = onnxruntime.InferenceSession(tmp_path / str(number) / "model.onnx")
         trace = of(sentence)
-        given = {"ids": np.array([trace.ids])} | ({"segments": np.array([trace.segments])} if number == 0 else {})
+        segments = {"token_type_ids": np.array([trace.segments])} if number == 0 else {}
+        given = {"input_ids": np.array([trace.ids])} | segments
         assert [one.name for one in session.get_inputs()] == list(given)
         assert (tmp_path / str(number) / "tokenizer.json").exists() == (number == 0)  # not with ids of a .spm file
         assert set(trace.segments) == ({0, 1} if number == 0 else set())
-        (Z,) = session.run(["Z"], given)
+        (Z,) = session.run(["last_hidden_state"], given)
         np.testing.assert_allclose(Z[0], trace.Z, atol=1e-5)
 
 

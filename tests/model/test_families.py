@@ -14,9 +14,10 @@ import pytest
 import torch
 import transformers
 
+from model import Pipeline
 from model.hugging_face import CheckpointError, load_folder
 from tests.model import test_disentangled, test_esm, test_modern_bert, test_picture_families, test_t5
-from tests.model.test_checkpoint_answers import BENDS, HEADS, SENTENCES, labels, odd_settings, sizes
+from tests.model.test_checkpoint_answers import BENDS, HEADS, SENTENCES, TURNED, labels, odd_settings, sizes
 from tests.model.test_checkpoints import BERT, answer_of, given_to, network_in, rewritten
 
 KIN = (
@@ -32,7 +33,9 @@ CASES += [("Deberta", HEADS[seed % 5], seed) for seed in range(0, 10, 2)]
 CASES += [("DebertaV2", HEADS[seed % 5], seed) for seed in range(8)]
 CASES += [(("T5", "MT5")[seed == 4], ("EncoderModel", "ForTokenClassification")[seed % 3 == 2], seed)
           for seed in range(5)]  # fmt: skip
-CASES += [("Esm", HEADS[seed % 4], seed) for seed in range(5)]
+CASES += [("Esm", HEADS[seed % 4], seed) for seed in (*range(5), 8, 9)]
+CASES += [("RoFormer", HEADS[seed % 5], seed) for seed in range(5)]
+CASES += [("Gte", HEADS[seed % 4], seed) for seed in range(4)]
 CASES += [
     (family, head, place + 2 * (place % 2))
     for family, heads in test_picture_families.HEADS.items()
@@ -46,7 +49,7 @@ def t5(head: str, seed: int) -> dict:
     dice = np.random.default_rng(seed)
     heads, d_k, buckets = (int(dice.integers(low, high)) for low, high in ((1, 6), (1, 9), (4, 40)))
     return labels(dice, seed, head) | {
-        "d_model": heads * d_k, "d_kv": d_k, "num_heads": heads, "num_layers": int(dice.integers(1, 5)),
+        "d_model": heads * d_k + seed % 3, "d_kv": d_k, "num_heads": heads, "num_layers": int(dice.integers(1, 5)),
         "d_ff": int(dice.integers(1, 60)), "feed_forward_proj": "gated-" * (seed // 2 % 2) + BENDS[seed % len(BENDS)],
         "relative_attention_num_buckets": buckets,
         "relative_attention_max_distance": int(dice.integers(buckets // 4 + 1, 20)),
@@ -61,6 +64,7 @@ def esm(head: str, seed: int) -> dict:
     return odd | {
         "max_position_embeddings": 100, "vocab_size": 33 + int(dice.integers(0, 5)), "token_dropout": bool(seed % 3),
         "emb_layer_norm_before": (True, False, None)[seed % 5 % 3], "rope_theta": float(10 ** dice.uniform(0.5, 6)),
+        "position_embedding_type": ("rotary", "absolute")[seed // 8],
     }  # fmt: skip
 
 
@@ -70,7 +74,7 @@ def first_deberta(head: str, seed: int) -> dict:
 
 
 ODD: dict[str, Callable[[str, int], dict]] = {
-    family: partial(odd_settings, family) for family in (*KIN, "XLMRoberta", "Camembert", "NomicBert")
+    family: partial(odd_settings, family) for family in (*KIN, *TURNED, "XLMRoberta", "Camembert")
 } | {
     "ModernBert": test_modern_bert.odd_settings, "Deberta": first_deberta, "DebertaV2": test_disentangled.odd_settings,
     "T5": t5, "MT5": t5,
@@ -85,7 +89,12 @@ def made(
         return test_picture_families.made(folder, family, head, seed, **more)
     if family == "Esm":
         return test_esm.saved(folder, head, **esm(head, seed) | more), test_esm.TEXTS[(seed // 4 + seed) % 4]
-    return network_in(folder, family, head, ODD[family](head, seed) | more), SENTENCES[(seed + seed // 4) % 2]
+    network = network_in(folder, family, head, ODD[family](head, seed) | more)
+    if family == "RoFormer":  # whose sines were drawn, too
+        table = next(module for name, module in network.named_modules() if name.endswith("embed_positions"))
+        table.weight.data = table.create_weight()
+        network.save_pretrained(folder)
+    return network, SENTENCES[(seed + seed // 4) % 2]
 
 
 def of_picture(network: transformers.PreTrainedModel, given: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -101,13 +110,21 @@ def of_picture(network: transformers.PreTrainedModel, given: dict[str, torch.Ten
 @pytest.mark.parametrize(("family", "head", "seed"), CASES)
 def test_stages_and_answers_are_those_of_its_library(family: str, head: str, seed: int, tmp_path: Path) -> None:
     network, x = made(tmp_path, family, head, seed)
-    pipeline = load_folder(tmp_path)
-    trace = pipeline(x)
-    encoder, more = getattr(network, "vision_model", network), {}
+    pipeline, more = load_folder(tmp_path), {}
     if family == "ViTMAE":  # where nothing is hidden, and patches keep their order
-        encoder = getattr(network, "vit", network)
-        encoder.embeddings.config.mask_ratio = 0.0
-        more = {"noise": torch.arange(len(trace.tokens) - 1)[None].float()}
+        network = getattr(network, "vit", network)
+        network.embeddings.config.mask_ratio = 0.0
+        more = {"noise": torch.arange(pipeline.config.patches_per_side**2)[None].float()}
+    assert pipeline.unanswered is None
+    agrees(network, pipeline, x, head, **more)
+
+
+def agrees(
+    network: transformers.PreTrainedModel, pipeline: Pipeline, x: object, head: str, **more: torch.Tensor
+) -> None:
+    """States, weights of attention and answer are those of their network; more: what it is given beside the input."""
+    trace = pipeline(x)
+    encoder = getattr(network, "vision_model", network)
     found = answer_of(encoder, trace, **more)
     # With a final norm, the last is before or behind it, as the library likes.
     layers = trace.graph.layers() + (not trace.config.final_norm and encoder is network)
@@ -130,7 +147,6 @@ def test_stages_and_answers_are_those_of_its_library(family: str, head: str, see
             theirs = found.prediction_logits if head == "ForPreTraining" else found.logits
             key = {"labels": "labels", "numbers": "labels", "tags": "tags"}.get(kind, "logits")
             pairs.append((trace[key], theirs[0]))
-    assert pipeline.unanswered is None
     if trace.ids:  # beside a longer one it is as if it were alone
         pairs.append((pipeline.batch([x, f"{x} the cat sat on"])[0].Z, trace.Z))
     for ours, theirs in pairs:
@@ -143,7 +159,6 @@ def test_stages_and_answers_are_those_of_its_library(family: str, head: str, see
 REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
     ("Bert", "ForMaskedLM"): [
         ({"model_type": "gpt2"}, "family"),
-        ({"model_type": "roformer"}, "family"),  # of rotary positions
         ({"model_type": None}, "no_family"),
         ({"architecture": "vit", "pretrained_cfg": {}, "model_type": None}, "timm_no_family"),
         ({"position_embedding_type": "relative_key"}, "setting"),
@@ -201,14 +216,14 @@ REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
     ],
     ("T5", "EncoderModel"): [
         ({"feed_forward_proj": "gated-mish"}, "setting"),
-        ({"d_kv": 7}, "setting"),
-        ({"d_kv": None, "num_heads": 4}, "setting"),
+        ({"d_kv": "64"}, "size"),
+        ({"d_kv": 7}, "tensor_shape"),
         ({"relative_attention_num_buckets": 3}, "size"),
         ({"relative_attention_max_distance": 8}, "size"),
         ({"feed_forward_proj": "relu"}, "tensor_missing"),
     ],
     ("Esm", "ForMaskedLM"): [
-        ({"position_embedding_type": "absolute"}, "setting"),
+        ({"position_embedding_type": "absolute"}, "tensor_missing"),
         ({"is_folding_model": True}, "setting"),
         ({"is_decoder": True}, "setting"),
         ({"rope_theta": "fast"}, "size"),
@@ -216,7 +231,7 @@ REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
         ({"emb_layer_norm_before": True}, "tensor_missing"),
     ],
     ("Dinov2WithRegisters", "Model"): [
-        ({"use_swiglu_ffn": True}, "setting"),
+        ({"use_swiglu_ffn": True}, "tensor_missing"),
         ({"qkv_bias": False}, "setting"),
         ({"mlp_ratio": "4"}, "size"),
         ({"num_register_tokens": 1000}, "size"),

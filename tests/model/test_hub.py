@@ -10,10 +10,13 @@ from pathlib import Path
 import huggingface_hub
 import numpy as np
 import pytest
+import torch
 from huggingface_hub.errors import LocalEntryNotFoundError, RepositoryNotFoundError
 
 from model import load
 from model.hugging_face import CheckpointError, hub, load_folder
+from model.hugging_face.__main__ import main
+from model.hugging_face.convert import convert
 from pages.ui.state import offered
 from tests.model.test_checkpoint_answers import sentence_encoder
 from tests.model.test_checkpoints import as_pickle, rewritten, theirs
@@ -107,7 +110,7 @@ def test_why_nothing_is_fetched_is_said_in_one_sentence(
     online.fails = failure
     monkeypatch.setattr(sys, "argv", ["hub", "org/bert"])
     with pytest.raises(SystemExit) as ended:
-        hub.main()
+        main()
     assert said in str(ended.value.code) and "\n" not in str(ended.value.code)
 
 
@@ -118,7 +121,7 @@ def test_what_cannot_be_answered_or_read_is_said_before_the_server_starts(
     online.cache.mkdir(parents=True)
     (online.cache / "config.json").write_text('{"model_type": "mamba"}')
     monkeypatch.setattr(sys, "argv", ["hub", str(online.online), str(online.cache)])
-    hub.main()
+    main()
     unanswered, unread = capsys.readouterr().err.splitlines()
     assert "BertForMultipleChoice" in unanswered and "mamba" in unread
 
@@ -143,6 +146,19 @@ def test_pickles_are_not_fetched(online: Hub) -> None:
     with pytest.raises(hub.HubError, match=r"has no model\.safetensors"):
         hub.fetch("org/bert")
     assert "pytorch_model.bin" not in online.fetched
+
+
+def test_a_pickle_is_converted_without_running_what_stands_in_it(online: Hub) -> None:
+    with pytest.raises(hub.HubError, match="nothing to convert"):
+        convert(str(online.online))
+    (online.online / "model.safetensors").unlink()
+    with pytest.raises(hub.HubError, match="holds more than tensors"):
+        convert(str(online.online))
+    assert not (online.online / "exploded").exists()
+    torch.save(theirs("BertForMaskedLM")[0].state_dict(), online.online / "pytorch_model.bin")
+    folder = convert("org/bert")
+    assert folder == Path("org--bert-safetensors")
+    np.testing.assert_array_equal(load(str(folder))("the cat").Z, load(str(theirs("BertForMaskedLM")[1]))("the cat").Z)
 
 
 def test_shards_are_fetched(online: Hub) -> None:

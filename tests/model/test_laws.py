@@ -87,7 +87,7 @@ def sizes_of(of: Run, terms: list[np.ndarray], value: np.ndarray) -> dict[str, i
 def test_products_and_sums_are_what_their_rule_says_and_each_letter_has_one_size(name: str) -> None:
     trace, network = trace_of(name), pipeline(name).network
     for quantity in trace.graph.quantities.values():
-        if quantity.layer not in (None, 0) or quantity.operation in ("input", "positions"):
+        if quantity.layer not in (None, 0) or quantity.operation in ("input", "positions", "sloped"):
             continue
         run = Run(trace, network, quantity)
         value, reads = computed(trace, network, quantity.key)
@@ -133,6 +133,7 @@ def test_what_is_recorded_is_what_the_graph_says_in_its_order_with_its_axes(name
             "bound": 2,
             "projection": config.projection,
             "probe": 1,
+            "heads_abreast": config.heads * config.d_k,
             "class": config.classes,
             "word": config.vocab_size,
         }

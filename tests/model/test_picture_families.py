@@ -55,10 +55,12 @@ def odd_settings(family: str, seed: int) -> dict:
         settings |= {"intermediate_size": int(dice.integers(1, 60)), "hidden_act": bend}
     if family == "ViTMAE":  # as wide as waves in two directions need it
         settings |= {"hidden_size": 4 * heads * (1 + seed % 3), "mask_ratio": (0.75, 0.5, 0.0)[seed % 3]}
+    if family == "Siglip":
+        settings["image_size"] += seed % patch  # which no patch reads
     if family == "CLIP":
         settings["projection_dim"] = int(dice.integers(1, 30))
     if family in DINO:
-        settings["mlp_ratio"] = int(dice.integers(1, 5))
+        settings |= {"mlp_ratio": int(dice.integers(1, 5)), "use_swiglu_ffn": seed % 4 == 3}
     if family == "Dinov2WithRegisters":
         settings["num_register_tokens"] = int(dice.integers(0, 12))
     return settings
@@ -128,16 +130,6 @@ def test_positions_of_larger_pictures_shrink_as_each_family_does_it(family: str,
     close(table, expected[0])
 
 
-def test_of_two_encoders_that_of_pictures_is_read_with_what_its_settings_leave_out(tmp_path: Path) -> None:
-    saved(tmp_path, "CLIP", "Model", odd_settings("CLIP", 0) | {"hidden_act": "quick_gelu", "layer_norm_eps": 1e-5})
-    expected = load_folder(tmp_path).config
-    theirs = json.loads((tmp_path / "config.json").read_text())["vision_config"]
-    for name in ("hidden_act", "layer_norm_eps", "num_channels"):  # as on the hub, where they are the usual ones
-        del theirs[name]
-    rewritten(tmp_path, vision_config=theirs)
-    assert load_folder(tmp_path).config == expected
-
-
 def test_its_positions_are_waves_in_two_directions_and_worked_out_by_hand(tmp_path: Path) -> None:
     saved(tmp_path, "ViTMAE", "Model", odd_settings("ViTMAE", 0))
     pipeline = load_folder(tmp_path)
@@ -154,6 +146,15 @@ def test_its_positions_are_waves_in_two_directions_and_worked_out_by_hand(tmp_pa
         assert worked.steps[-1].value == pytest.approx(float(table[cell]), abs=1e-5)
         assert r"\sin" in worked.equation or r"\cos" in worked.equation
     assert by_hand(pipeline.network, trace, "embedding.positions", (0, 1)).value == 0
+
+
+def test_what_no_whole_patch_covers_is_cut_off_at_the_right_and_below(tmp_path: Path) -> None:
+    sizes = {"patch_size": 7, "image_size": 30, "num_channels": 3}
+    network = saved(tmp_path, "Siglip", "VisionModel", odd_settings("Siglip", 0) | sizes)
+    x = np.random.default_rng(0).random((30, 30, 3), np.float32)
+    with torch.no_grad():
+        whole = network(torch.tensor(x * 2 - 1).permute(2, 0, 1)[None]).last_hidden_state[0]
+    close(load_folder(tmp_path)(x).Z, whole)
 
 
 # Files.

@@ -9,7 +9,7 @@ from model import load
 from tests.model.test_checkpoints import network_in
 
 SMALL = {
-    "d_model": 24, "d_kv": 8, "num_heads": 3, "num_layers": 2, "d_ff": 40, "feed_forward_proj": "gated-gelu",
+    "d_model": 24, "d_kv": 5, "num_heads": 3, "num_layers": 2, "d_ff": 40, "feed_forward_proj": "gated-gelu",
     "vocab_size": 40,
 }  # fmt: skip
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "it", "dog", "slept", "by", "door", "rained", "chased"]

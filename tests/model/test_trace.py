@@ -1,6 +1,7 @@
 """Recording and editing: edits take effect, hooks never stay, threads never mix."""
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import torch
 from cachetools import LRUCache
 
-from model import Edit, load
+from model import Edit, Trace, load
 from model.pipeline import MOST_SOURCES, Pipeline, _sources
 from model.sweep import sweep
 from model.trace import record
@@ -161,6 +162,25 @@ def test_a_trace_says_what_it_is_and_holds_each_row_of_the_graph_once(name: str)
     assert f"up to layers.{trace.graph.layers() - 1}" in repr(trace)
     if trace.answer:
         assert trace.answer[0].best in said[1]
+
+
+@pytest.mark.parametrize("name", ["trained text", "trained digits", "told apart", "heads of their own width"])
+def test_a_trace_is_read_from_its_file_without_its_network(name: str, tmp_path: Path) -> None:
+    edits = (Edit("layers.0.ffn.output", "scale", 0.5),)
+    trace, file = pipeline(name)(example(name), edits), tmp_path / "run.safetensors"
+    trace.save(file)
+    assert file.stat().st_size < trace.nbytes + 2_000_000  # the words that logits stand for, and no weights
+    read = Trace.load(file)
+    assert read.keys() == trace.keys() and read.graph is trace.graph and repr(read) == repr(trace)
+    for key in trace:
+        np.testing.assert_array_equal(read[key], trace[key])
+    assert (read.answer, read.edits, list(read.outputs)) == (trace.answer, trace.edits, list(trace.outputs))
+    np.testing.assert_array_equal(np.asarray(read.subject), np.asarray(trace.subject))
+    with pytest.raises(AttributeError, match="run its subject again"):
+        read.network  # noqa: B018
+    file.write_bytes(b"no run")
+    with pytest.raises(ValueError, match="no file that"):
+        Trace.load(file)
 
 
 def test_a_trace_of_a_sentence_names_it_and_a_wrong_key_names_the_right_one() -> None:

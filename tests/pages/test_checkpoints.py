@@ -340,3 +340,26 @@ def test_a_long_text_is_read_as_far_as_the_network_and_a_page_may_take(
     cut = catalogue("en")["note.truncated"].partition("{")[0] in said_on(app)
     assert cut is (tokens == pipelines.MOST_PIECES)
     assert not any("characters" in warning.value for warning in app.warning)
+
+
+def test_a_folder_below_that_of_the_owner_is_named_in_the_drawer_and_a_refused_one_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer(monkeypatch)
+    app = open_page("attention", s="the cat sat on a mat")
+    assert "MODELS_FROM" in said_on(app) and not [box for box in app.text_input if box.key == "drawer.add"]
+    monkeypatch.setenv("MODELS_FROM", str(tmp_path))
+    shutil.copytree(theirs("BertModel")[1], tmp_path / "mine")
+    shutil.copytree(theirs("BertModel")[1], tmp_path / "other")
+    rewritten(tmp_path / "other", model_type="mamba")
+    app = open_page("attention", s="the cat sat on a mat")
+    before = len(charts(app))
+    for name in ("other", "../mine", "none"):
+        app.text_input(key="drawer.add").set_value(name).run()
+        (error,) = app.error
+        assert name.removeprefix("../") in error.value and app.session_state["model"] == "trained"
+        assert len(charts(app)) == before and not app.exception
+    app.text_input(key="drawer.add").set_value("mine").run()
+    assert app.session_state["model"] == "mine" and not app.error
+    weights = load(str(tmp_path / "mine"))("the cat sat on a mat")["layers.0.attention.weights"]
+    assert any(shown.shape == weights[0].shape and np.allclose(shown, weights[0], atol=1e-6) for shown in maps(app))

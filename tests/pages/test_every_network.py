@@ -1,13 +1,15 @@
 """Every page with every network that somebody may bring: one table of pages and networks."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
 from pages.ui.frame.contents import PAGES
 from pages.ui.text import LANGUAGES
+from tests.model import test_fetched_most
 from tests.model.test_checkpoints import MINILM
 from tests.pages import (
     test_disentangled,
@@ -21,6 +23,15 @@ from tests.pages import (
 from tests.pages.opening import open_page
 from tests.pages.test_checkpoints import PAIR, offer
 
+
+@cache
+def jina() -> Path:
+    """Scores fall with the distance, and each neuron has a gate."""
+    folder = Path(mkdtemp(prefix="jina"))
+    test_fetched_most.put(test_fetched_most.ROWS["jinaai/jina-embeddings-v2-base-en"], folder)
+    return folder
+
+
 #: A network, its folder, and what is put into it.
 NETWORKS: dict[str, tuple[Callable[[], Path], dict[str, str]]] = {
     "MiniLM": (lambda: MINILM, {"s": PAIR}),
@@ -28,6 +39,7 @@ NETWORKS: dict[str, tuple[Callable[[], Path], dict[str, str]]] = {
     "Deberta": (test_disentangled.folder_of, {"s": test_disentangled.SENTENCE}),
     "Esm": (test_esm.folder, {"s": test_esm.PROTEIN}),
     "T5": (test_t5.folder, {"s": test_t5.SENTENCE}),
+    "jina": (jina, {"s": test_families.SENTENCE}),
     **{
         family: (partial(test_families.folder_of, family), {"s": test_families.SENTENCE})
         for family in test_families.FAMILIES

@@ -20,7 +20,6 @@ SENTENCE = "the cat sat on a [MASK]"
 FAMILIES = {
     "Albert": ("ForMaskedLM", {"num_hidden_layers": 4, "num_hidden_groups": 2, "embedding_size": 16}),
     "MPNet": ("ForMaskedLM", {"num_hidden_layers": 2}),
-    "NomicBert": ("ForMaskedLM", {"num_hidden_layers": 2}),
 }
 
 

@@ -68,9 +68,11 @@ LESSONS: dict[str, Lesson] = {
     one.name: one
     for one in (
         lesson("encoder", "word", "places", "weights", "root", "blur", "residual", "norm", "thinks", "layer", "causal"),
+        lesson("positions", "places", "bare", "causal"),
         lesson("heads", "fit", "weights", "back", "blur", "mixed", "heads"),
         lesson("drawing", "digit", "root", "blur", "gathered", "layer", "heads", "twice", input="digit"),
         lesson("encoder_decoder", "word", "causal", "once", "source", input="sentence"),
+        lesson("not_explanation", "weights", "back", "heads"),
     )
 }  # fmt: skip
 ENCODER = LESSONS["encoder"]

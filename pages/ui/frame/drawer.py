@@ -4,18 +4,22 @@ from typing import Any
 
 import streamlit as st
 
+from model import CheckpointError
 from pages.ui.frame.changes_bar import compare_box
 from pages.ui.frame.learned import step_slider
 from pages.ui.frame.line import begin_with
 from pages.ui.frame.pickers import either
+from pages.ui.runs.pipelines import explain_checkpoint
 from pages.ui.state import link
 from pages.ui.state.choice import MODELS, PICTURE, PIPELINES, SYMBOLS, Choice
 from pages.ui.state.first_sight import first_place
-from pages.ui.state.offered import of_pictures, offered
+from pages.ui.state.offered import add, models_from, of_pictures, offered
 from pages.ui.text import LANGUAGES, plain
 
 #: In the session, once one was asked for: what the page, which knows what it shows, opens over itself.
 OVER = "drawer.over"
+#: The name of a folder to add, and why the last one was refused.
+ADD, REFUSED = "drawer.add", "drawer.refused"
 
 
 def drawer() -> Choice:
@@ -26,8 +30,10 @@ def drawer() -> Choice:
     kind = _worded("input", kinds, lambda kind: plain(f"sidebar.input_{kind}"), on_change=_take_reader)
     if kind == "sentence":
         _who_reads([*MODELS, *(name for name in offered() if name not in seers)])
+        _your_own()
     elif kind == PICTURE:
         _who_reads(seers)
+        _your_own()
     now = link.chosen()
     if kind == "digit":
         step_slider(now.learned)
@@ -70,6 +76,29 @@ def _who_reads(readers: list[str]) -> None:
         return
     st.session_state["paper"] = st.session_state["model"] == "paper"
     st.toggle(plain("untrained.toggle"), key="paper", help=plain("untrained.help"), on_change=_take_model)
+
+
+def _your_own() -> None:
+    """How to bring another encoder; where the server's owner allows it, a folder is named here and read at once."""
+    with st.expander(plain("sidebar.add")):
+        st.markdown(plain("sidebar.add_how"))
+        if models_from():
+            st.text_input(plain("sidebar.add_folder"), key=ADD, on_change=_add, placeholder="bert-tiny")
+        if error := st.session_state.get(REFUSED):
+            explain_checkpoint(error)
+
+
+def _add() -> None:
+    name = st.session_state[ADD].strip()
+    st.session_state[REFUSED] = None
+    try:
+        add(name)
+    except CheckpointError as error:
+        st.session_state[REFUSED] = error
+        return
+    st.session_state["model"] = name
+    st.session_state["input"] = PICTURE if name in of_pictures() else "sentence"
+    _take_reader()
 
 
 def _take_language() -> None:

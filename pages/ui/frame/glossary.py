@@ -33,7 +33,7 @@ class Entry:
     module: str = ""
     part: str = ""  # whose bias it names, or is; `alone` are symbol and value where there is none
     alone: tuple[str, str] | None = None
-    dropped: bool = False  # of those that let hidden words drop out
+    field: str = ""  # of EncoderConfig, without which there is no such thing
     norm: str = ""  # the kind of norm without which there is no such thing
 
 
@@ -63,7 +63,7 @@ OWN: tuple[Entry, ...] = (
     Entry("`[UNK]`", "tokens", "UNK", "{UNK}", WORDS),
     Entry("`##`", "tokens", "pieces", "{pieces}", WORDS),
     Entry("E", "tokens", "E", "{vocabulary} × {embedded}", WORDS),
-    Entry("k_i", "tokens", "k", "{k}", dropped=True),
+    Entry("k_i", "tokens", "k", "{k}", field="dropped"),
     Entry("d_E", "tokens", "d_E", "{embedded}", WIDENED),
     Entry("W_E", "tokens", "W_E", "{projected} × {d_model}", PROJECTED),
     Entry("X", "queries_keys_values", "X", "{n} × {d_model}"),
@@ -72,8 +72,9 @@ OWN: tuple[Entry, ...] = (
     Entry("W_V", "queries_keys_values", "W_V", "{d_model} × {d_model}"),
     Entry("b_Q,\\; b_K,\\; b_V", "queries_keys_values", "b", "{d_model}", part="attention"),
     Entry(r"\sqrt{d_k}", "attention", "root", "√{d_k} = {root}", "layers.0.attention.scaled"),
-    Entry("b", "attention", "distances", "{buckets} × {h}", "layers.0.attention.relative"),
-    Entry("r(j - i)", "attention", "row_of_distance", "0 … {last_bucket}", "layers.0.attention.relative"),
+    Entry("b", "attention", "distances", "{buckets} × {h}", "layers.0.attention.distances"),
+    Entry("m_h", "attention", "slopes", "{h}", field="sloped"),
+    Entry("r(j - i)", "attention", "row_of_distance", "0 … {last_bucket}", "layers.0.attention.distances"),
     Entry(
         "r",
         "attention",
@@ -184,6 +185,7 @@ def sizes(trace: Trace) -> dict[str, object]:
         "projection": config.projection,
         "probe": 1,
         "class": config.classes,
+        "heads_abreast": config.heads * config.d_k,
         "bound": 2,
         "d_E": config.d_embedding,
     }
@@ -198,16 +200,18 @@ def entries(trace: Trace) -> Iterator[tuple[str, str, str, str]]:
             continue
         if (entry.module and entry.module not in modules) or entry.norm not in ("", trace.config.norm):
             continue
-        if entry.dropped and trace.config.dropped is None:
+        if entry.field and any(getattr(trace.config, entry.field) is none for none in (None, False)):
             continue
         if entry.module == TARGET and not (graph.decoder and graph.decoder.language_first):
             continue
         symbol, value, name = entry.symbol, entry.value, entry.name
         if entry.name == "root" and (parts := 1 + len(trace.config.distance_terms)) > 1:
             symbol, value = rf"\sqrt{{{parts}\, d_k}}", f"√({parts} · {{d_k}}) = {{root}}"
+        if entry.name == "d_k" and trace.config.d_head:
+            value = "{d_k}"
         if entry.name == "b" and "keys" in trace.config.unbiased:
             symbol = r"b_Q,\; b_V"
-        if entry.part in trace.config.unbiased:
+        if entry.part in trace.config.unbiased or (entry.name in ("W_1", "W_3") and "gates" in trace.config.unbiased):
             if entry.alone is None:
                 continue
             (symbol, value), name = entry.alone, f"{name}_alone"

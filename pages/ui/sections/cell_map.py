@@ -30,6 +30,7 @@ FIELDS = {
     "d_k": "part",
     "d_E": "component",
     "d_model": "component",
+    "heads_abreast": "component",
     "d_ff": "neuron",
     "class": "output",
 }

@@ -40,7 +40,7 @@ from pages.ui.state.link_values import (
     several,
     up_to,
 )
-from pages.ui.state.offered import of_pictures, offered, reads_pictures, sizes, sizes_of_decoder
+from pages.ui.state.offered import could_add, of_pictures, offered, reads_pictures, sizes, sizes_of_decoder
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 SYMBOLS = ("ours", "000", "001", "004")  # in which equations can be written: ours, or those of a lecture note
@@ -89,7 +89,7 @@ class Problem:
 
 def read_model(text: str) -> str:
     """Who reads a sentence."""
-    if text not in (*MODELS, *offered()):
+    if text not in (*MODELS, *offered()) and not could_add(text):
         raise LinkError("link_model" if re.fullmatch(r"[\w.-]+", text, re.ASCII) else "link")
     return text
 

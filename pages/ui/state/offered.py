@@ -1,4 +1,7 @@
-"""Which checkpoints the pages offer beside our own networks: the folders and hub names in the variable MODELS."""
+"""Which checkpoints the pages offer beside our own networks: the folders and hub names in the variable MODELS.
+
+Where its owner sets MODELS_FROM to a folder, those below it are offered, too, as soon as somebody names one.
+"""
 
 import os
 import re
@@ -6,7 +9,7 @@ from collections.abc import Hashable
 from functools import lru_cache
 from pathlib import Path
 
-from model import CheckpointError
+from model import CheckpointError, load
 from model.config import EncoderConfig
 from model.hugging_face import FAMILIES, config_of, decoder_of
 from model.hugging_face.folder import Folder
@@ -16,9 +19,36 @@ from pages.ui.server.cache import of_networks
 TAKEN = {"text", "translation", "digits", "flat", "untrained", "trained", "paper"}  # names that mean something already
 
 
+_added: dict[str, Path] = {}  # by name, of those below MODELS_FROM
+
+
 def offered() -> dict[str, Path]:
     """Name in links and on the page -> folder, in the order of MODELS: `make run MODELS="folder other/folder"`."""
-    return _named(os.environ.get("MODELS", ""))
+    return _added | _named(os.environ.get("MODELS", ""))
+
+
+def models_from() -> Path | None:
+    """The folder whose folders visitors may name; None where there is none."""
+    return Path(given) if (given := os.environ.get("MODELS_FROM")) else None
+
+
+def add(name: str) -> None:
+    """Offer a folder below MODELS_FROM. Raises CheckpointError for one that cannot be read, or that is none of them."""
+    root = models_from()
+    of_folder = name not in TAKEN and re.fullmatch(r"\w[\w.-]{0,39}", name, re.ASCII)
+    if root is None or not of_folder or not (folder := root / name).is_dir():
+        raise CheckpointError("no_folder", folder=name)
+    load(str(folder.resolve()))  # which keeps it
+    _added[name] = folder
+
+
+def could_add(name: str) -> bool:
+    """Whether it is offered from now on."""
+    try:
+        add(name)
+    except CheckpointError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=4)

@@ -1,0 +1,37 @@
+"""What a head says of an input, and what the reader of the input should know."""
+
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Guess:
+    """The head's result at one place: labels with their probabilities."""
+
+    labels: tuple[str, ...]
+    probabilities: tuple[float, ...]
+    token: int | None = None  # the position it speaks of; None: the whole input
+
+    @classmethod
+    def among(cls, labels: tuple[str, ...], logits: Tensor) -> Self:
+        """Of the whole input, by its classes' logits: (class,)."""
+        return cls(labels, tuple(logits.softmax(-1).tolist()))
+
+    @property
+    def best(self) -> str:
+        return self.labels[int(np.argmax(self.probabilities))]
+
+    def __str__(self) -> str:
+        ranked = sorted(zip(self.probabilities, self.labels, strict=True), reverse=True)
+        return ", ".join(f"{label} {probability:.2f}" for probability, label in ranked)
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something the reader of the input should know: "truncated", "unknown" or "mask_cut", with its values."""
+
+    reason: str
+    values: dict[str, object] = field(default_factory=dict)

@@ -1,0 +1,287 @@
+"""Thirty encoders of the hub that people fetch most: each in small, by its own config.json, is that of its library.
+
+The settings are those of the hub, under their old names and with what they leave out; sizes alone are small.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+from model.config import EncoderConfig
+from model.hugging_face import CheckpointError, load_folder
+from model.hugging_face.convert import convert
+from tests.model.test_checkpoints import network_in
+from tests.model.test_families import agrees
+
+BODY = {
+    "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 40, "vocab_size": 31,
+    "max_position_embeddings": 40, "layer_norm_eps": 1e-12, "hidden_act": "gelu", "type_vocab_size": 2,
+    "pad_token_id": 0,
+}  # fmt: skip
+BERT = BODY | {"model_type": "bert", "position_embedding_type": "absolute"}
+ROBERTA = BODY | {"model_type": "roberta", "type_vocab_size": 1, "pad_token_id": 1, "layer_norm_eps": 1e-5}
+XLM = ROBERTA | {"model_type": "xlm-roberta", "position_embedding_type": "absolute"}
+DISTIL = {
+    "model_type": "distilbert", "dim": 24, "n_heads": 3, "n_layers": 2, "hidden_dim": 40, "vocab_size": 31,
+    "max_position_embeddings": 40, "activation": "gelu", "sinusoidal_pos_embds": False, "pad_token_id": 0,
+}  # fmt: skip
+DEBERTA = BODY | {
+    "model_type": "deberta-v2", "attention_head_size": 8, "layer_norm_eps": 1e-7, "max_relative_positions": -1,
+    "position_buckets": 8, "norm_rel_ebd": "layer_norm", "share_att_key": True, "pos_att_type": "p2c|c2p",
+    "relative_attention": True, "position_biased_input": False, "type_vocab_size": 0,
+}  # fmt: skip
+T5 = {
+    "model_type": "t5", "d_model": 24, "d_ff": 40, "num_layers": 2, "num_heads": 3, "d_kv": 8, "vocab_size": 31,
+    "n_positions": 40, "relative_attention_num_buckets": 32, "layer_norm_epsilon": 1e-6, "pad_token_id": 0,
+}  # fmt: skip
+NOMIC = {
+    "model_type": "nomic_bert", "activation_function": "swiglu", "n_embd": 24, "n_head": 3, "n_inner": 40, "n_layer": 2,
+    "n_positions": 40, "layer_norm_epsilon": 1e-12, "vocab_size": 31, "type_vocab_size": 2, "rotary_emb_base": 500,
+    "rotary_emb_fraction": 1.0, "rotary_emb_interleaved": False, "rotary_scaling_factor": None, "prenorm": False,
+    "qkv_proj_bias": False, "mlp_fc1_bias": False, "mlp_fc2_bias": False, "use_rms_norm": False,
+}  # fmt: skip
+OF_NOMIC = BODY | {"hidden_act": "silu", "rope_parameters": {"rope_type": "default", "rope_theta": 500.0}}
+VISION = {
+    "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 40, "image_size": 32,
+    "patch_size": 8, "num_channels": 3,
+}  # fmt: skip
+TEXT = {
+    "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 20, "vocab_size": 50,
+    "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2,
+}  # fmt: skip
+VIT = VISION | {"model_type": "vit", "qkv_bias": True, "layer_norm_eps": 1e-12, "hidden_act": "gelu"}
+GTE = BODY | {
+    "model_type": "new", "position_embedding_type": "rope", "pack_qkv": True, "layer_norm_type": "layer_norm",
+    "logn_attention_scale": False, "rope_theta": 160_000, "rope_scaling": {"type": "ntk", "factor": 2.0},
+}  # fmt: skip
+TWO = {str(i): f"LABEL_{i}" for i in range(2)}
+Tensors = dict[str, torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Row:
+    """The class of theirs that the weights are of, the architecture that config.json names, and its other settings.
+
+    library: the settings as their library takes them, where that is another way; unanswered: why the stages are shown
+    alone; refused: why nothing is. file: what the hub's tensors are called. network: how theirs differs from its class.
+    """
+
+    of: tuple[str, str]
+    said: str | None
+    settings: Mapping[str, Any]
+    library: Mapping[str, Any] = field(default_factory=dict)
+    unanswered: str = ""
+    refused: str = ""
+    file: Callable[[Tensors], Tensors] | None = None
+    network: Callable[[Any], None] | None = None
+    mask: torch.Tensor | None = None
+
+
+def first_names(tensors: Tensors) -> Tensors:
+    """As TensorFlow called them, and with what else was trained."""
+    old = {".LayerNorm.weight": ".LayerNorm.gamma", ".LayerNorm.bias": ".LayerNorm.beta"}
+    for new, name in old.items():
+        tensors = {key.replace(new, name): tensor for key, tensor in tensors.items()}
+    return tensors | {"cls.seq_relationship.weight": torch.ones(2, 24), "cls.seq_relationship.bias": torch.ones(2)}
+
+
+def as_jina(tensors: Tensors) -> Tensors:
+    """The tensors of a GTE under the names of jina-embeddings-v2, which has its gates before what passes them."""
+    names = {
+        "attention.o_proj": "attention.output.dense", "attn_ln": "attention.output.LayerNorm",
+        "mlp.down_proj": "mlp.wo", "mlp_ln": "mlp.layernorm", "mlp.up_gate_proj": "mlp.gated_layers",
+    }  # fmt: skip
+    for theirs, jinas in names.items():
+        tensors = {key.replace(theirs, jinas): tensor for key, tensor in tensors.items()}
+    found: Tensors = {}
+    for key, tensor in tensors.items():
+        if "qkv_proj" in key:
+            parts = zip(("query", "key", "value"), tensor.chunk(3), strict=True)
+            found |= {key.replace("qkv_proj", f"self.{name}"): part.clone() for name, part in parts}
+        else:
+            found[key] = torch.cat(tensor.chunk(2)[::-1]) if "gated_layers" in key else tensor
+    return found
+
+
+def by_ntk(network: Any) -> None:
+    """The speeds of rope_scaling "ntk": the base times the factor, and each of them divided by factor^(2/d_k)."""
+    d_k, factor = 8, 2.0
+    speeds = (160_000 * factor) ** -(torch.arange(0, d_k, 2) / d_k) / factor ** (2 / d_k)
+    network.rotary_emb.inv_freq.copy_(speeds)
+
+
+def standing(network: Any) -> None:
+    """Nothing turns."""
+    network.rotary_emb.inv_freq.zero_()
+
+
+def alibi(n: int) -> torch.Tensor:
+    """What scores lose with the distance, for three heads: slopes 1/16, 1/256, and 1/4 between  (Press et al.)."""
+    away = (torch.arange(n) - torch.arange(n)[:, None]).abs()
+    return -torch.tensor([2**-4, 2**-8, 2**-2])[None, :, None, None] * away
+
+
+ROWS: dict[str, Row] = {
+    "google-bert/bert-base-uncased": Row(("Bert", "ForMaskedLM"), "BertForMaskedLM", BERT, file=first_names),
+    "sentence-transformers/all-MiniLM-L6-v2": Row(("Bert", "Model"), "BertModel", BERT),
+    "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2": Row(("Bert", "Model"), "BertModel", BERT),
+    "cross-encoder/ms-marco-MiniLM-L6-v2": Row(
+        ("Bert", "ForSequenceClassification"),
+        "BertForSequenceClassification",
+        BERT | {"id2label": {"0": "LABEL_0"}, "sentence_transformers": {"activation_fn": "torch.nn.Identity"}},
+    ),
+    "dslim/bert-base-NER": Row(
+        ("Bert", "ForTokenClassification"), "BertForTokenClassification", BERT | {"id2label": {"0": "O", "1": "B-PER"}}
+    ),
+    "sentence-transformers/all-mpnet-base-v2": Row(
+        ("MPNet", "Model"),
+        "MPNetForMaskedLM",
+        {name: value for name, value in ROBERTA.items() if name != "type_vocab_size"}
+        | {"model_type": "mpnet", "relative_attention_num_buckets": 32},
+        unanswered="answer_missing",
+    ),
+    "sentence-transformers/all-distilroberta-v1": Row(
+        ("Roberta", "Model"), "RobertaForMaskedLM", ROBERTA, unanswered="answer_missing"
+    ),
+    "FacebookAI/roberta-large": Row(("Roberta", "ForMaskedLM"), "RobertaForMaskedLM", ROBERTA),
+    "cardiffnlp/twitter-roberta-base-sentiment-latest": Row(
+        ("Roberta", "ForSequenceClassification"),
+        "RobertaForSequenceClassification",
+        ROBERTA | {"id2label": {"0": "negative", "1": "neutral", "2": "positive"}},
+    ),
+    "FacebookAI/xlm-roberta-base": Row(("XLMRoberta", "ForMaskedLM"), "XLMRobertaForMaskedLM", XLM),
+    "intfloat/multilingual-e5-large": Row(("XLMRoberta", "Model"), "XLMRobertaModel", XLM),
+    "BAAI/bge-m3": Row(("XLMRoberta", "Model"), "XLMRobertaModel", XLM, refused="pickle"),
+    "BAAI/bge-reranker-v2-m3": Row(
+        ("XLMRoberta", "ForSequenceClassification"),
+        "XLMRobertaForSequenceClassification",
+        XLM | {"id2label": {"0": "LABEL_0"}},
+    ),
+    "distilbert/distilbert-base-uncased": Row(("DistilBert", "ForMaskedLM"), "DistilBertForMaskedLM", DISTIL),
+    "distilbert/distilbert-base-uncased-finetuned-sst-2-english": Row(
+        ("DistilBert", "ForSequenceClassification"),
+        "DistilBertForSequenceClassification",
+        DISTIL | {"id2label": {"0": "NEGATIVE", "1": "POSITIVE"}},
+    ),
+    "google/electra-base-discriminator": Row(
+        ("Electra", "Model"), "ElectraForPreTraining", BODY | {"model_type": "electra", "embedding_size": 24}
+    ),
+    "albert/albert-base-v2": Row(
+        ("Albert", "ForMaskedLM"),
+        "AlbertForMaskedLM",
+        BODY
+        | {
+            "model_type": "albert", "embedding_size": 16, "hidden_act": "gelu_new", "inner_group_num": 1,
+            "num_hidden_groups": 1, "net_structure_type": 0, "gap_size": 0,
+        },
+    ),
+    "microsoft/deberta-v3-base": Row(("DebertaV2", "Model"), None, DEBERTA, refused="pickle"),
+    "MoritzLaurer/deberta-v3-base-zeroshot-v1.1-all-33": Row(
+        ("DebertaV2", "ForSequenceClassification"),
+        "DebertaV2ForSequenceClassification",
+        DEBERTA | {"pooler_hidden_act": "gelu", "pooler_hidden_size": 24, "id2label": TWO},
+    ),
+    "google-t5/t5-small": Row(("T5", "Model"), "T5ForConditionalGeneration", T5, unanswered="architecture"),
+    "google/flan-t5-small": Row(
+        ("T5", "Model"),
+        "T5ForConditionalGeneration",
+        T5 | {"num_heads": 2, "feed_forward_proj": "gated-gelu", "relative_attention_max_distance": 128},
+        unanswered="architecture",
+    ),
+    "answerdotai/ModernBERT-base": Row(
+        ("ModernBert", "ForMaskedLM"),
+        "ModernBertForMaskedLM",
+        {name: value for name, value in BODY.items() if name not in ("layer_norm_eps", "type_vocab_size", "hidden_act")}
+        | {
+            "model_type": "modernbert", "hidden_activation": "gelu", "norm_eps": 1e-5, "global_attn_every_n_layers": 3,
+            "global_rope_theta": 160_000.0, "local_attention": 4, "local_rope_theta": 10_000.0, "norm_bias": False,
+            "position_embedding_type": "absolute", "classifier_pooling": "mean", "bos_token_id": 2, "cls_token_id": 2,
+            "eos_token_id": 3, "sep_token_id": 3,
+        },
+    ),
+    "nomic-ai/nomic-embed-text-v1.5": Row(("NomicBert", "Model"), "NomicBertModel", NOMIC, OF_NOMIC),
+    "jinaai/jina-embeddings-v2-base-en": Row(
+        ("Gte", "Model"),
+        "JinaBertForMaskedLM",
+        BERT | {"position_embedding_type": "alibi", "feed_forward_type": "geglu", "emb_pooler": "mean"},
+        BODY,
+        unanswered="answer_missing",
+        file=as_jina,
+        network=standing,
+        mask=alibi(10),
+    ),
+    "Alibaba-NLP/gte-large-en-v1.5": Row(("Gte", "Model"), "NewModel", GTE, BODY, network=by_ntk),
+    "google/vit-base-patch16-224": Row(
+        ("ViT", "ForImageClassification"), "ViTForImageClassification", VIT | {"id2label": TWO}
+    ),
+    "facebook/dinov2-base": Row(
+        ("Dinov2", "Model"),
+        "Dinov2Model",
+        {name: value for name, value in VIT.items() if name != "intermediate_size"}
+        | {"model_type": "dinov2", "layer_norm_eps": 1e-6, "mlp_ratio": 4, "use_swiglu_ffn": False},
+    ),
+    "openai/clip-vit-base-patch32": Row(
+        ("CLIP", "Model"),
+        "CLIPModel",
+        {"model_type": "clip", "projection_dim": 12, "vision_config": VISION, "text_config": TEXT},
+    ),
+    "google/siglip-so400m-patch14-384": Row(
+        ("Siglip", "Model"),
+        "SiglipModel",
+        {"model_type": "siglip", "vision_config": VISION | {"image_size": 30, "patch_size": 7}, "text_config": TEXT},
+    ),
+    "facebook/esm2_t33_650M_UR50D": Row(
+        ("Esm", "ForMaskedLM"),
+        "EsmForMaskedLM",
+        BODY | {"model_type": "esm", "vocab_size": 33, "mask_token_id": 32, "position_embedding_type": "rotary",
+                "token_dropout": True, "emb_layer_norm_before": False, "layer_norm_eps": 1e-5,
+                "is_folding_model": False, "pad_token_id": 1, "max_position_embeddings": 100},
+    ),
+}  # fmt: skip
+
+
+def put(row: Row, folder: Path) -> transformers.PreTrainedModel:
+    """A network of theirs with random numbers, and its folder as the hub has it."""
+    settings = {name: value for name, value in (row.library or row.settings).items() if name != "model_type"}
+    network = network_in(folder, *row.of, settings)
+    if row.network:
+        row.network(network)
+    if row.file:
+        save_file(row.file(load_file(folder / "model.safetensors")), folder / "model.safetensors")
+    said = {"architectures": [row.said]} if row.said else {}
+    (folder / "config.json").write_text(json.dumps({**row.settings, **said}))
+    return network
+
+
+def input_of(config: EncoderConfig) -> object:
+    """A picture, or a sentence."""
+    if config.input == "patches":
+        return np.random.default_rng(0).random((config.image_size, config.image_size, 3), np.float32)
+    return "the cat sat on a mat and it"
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_one_that_is_fetched_often_computes_as_its_library_does(name: str, tmp_path: Path) -> None:
+    row = ROWS[name]
+    network = put(row, tmp_path / "model")
+    folder = tmp_path / "model"
+    if row.refused:
+        torch.save(network.state_dict(), folder / "pytorch_model.bin")
+        (folder / "model.safetensors").unlink()
+        with pytest.raises(CheckpointError, match=f"convert {folder.name}") as raised:
+            load_folder(folder)
+        assert raised.value.reason == row.refused
+        folder = convert(str(folder))
+    pipeline = load_folder(folder)
+    assert getattr(pipeline.unanswered, "reason", "") == row.unanswered
+    more = {} if row.mask is None else {"attention_mask": row.mask}
+    network = network.encoder if row.of == ("T5", "Model") else network
+    agrees(network, pipeline, input_of(pipeline.config), row.of[1], **more)
