@@ -16,17 +16,17 @@ import numpy as np
 import torch
 from torch import nn
 
-from model import disentangled
 from model.analysis import Terms, largest_terms, softmax
 from model.decoder import TARGET_LANGUAGES
 from model.graph import Quantity
-from model.patch_waves import BASE, are_waves
-from model.relative import table_rows
 from model.rms import centred
 from model.rule import EVERY, Index, sides, summed
-from model.token_dropout import SHOWN, multiplier
 from model.trace import Trace
 from model.translator import TranslationTrace
+from model.variants import disentangled
+from model.variants.patch_waves import BASE, are_waves
+from model.variants.relative import table_rows
+from model.variants.token_dropout import SHOWN, multiplier
 
 DECIMALS = 5  # of a number on the page
 LEADING = 3  # terms of a sum that a line names; its table names more

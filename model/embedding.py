@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from model.config import EncoderConfig
 from model.sublayers import norm_for
 from model.tap import Tap
-from model.token_dropout import kept
+from model.variants.token_dropout import kept
 
 
 class SinusoidalPositions(nn.Module):

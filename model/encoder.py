@@ -6,17 +6,17 @@ What a layer does is in sublayers.py, what comes before the first in embedding.p
 import torch
 from torch import Tensor, nn
 
-from model import disentangled
 from model.config import EncoderConfig
-from model.disentangled import DisentangledAttention
 from model.embedding import embedding_for
-from model.gated import GatedFeedForward
-from model.layer_scale import layer_scale_for
-from model.relative import RelativeAttention, share_table
-from model.rotary import RotaryAttention
-from model.shared import share
 from model.sublayers import FeedForward, MultiHeadAttention, norm_for
 from model.tap import Tap
+from model.variants import disentangled
+from model.variants.disentangled import DisentangledAttention
+from model.variants.gated import GatedFeedForward
+from model.variants.layer_scale import layer_scale_for
+from model.variants.relative import RelativeAttention, share_table
+from model.variants.rotary import RotaryAttention
+from model.variants.shared import share
 
 
 class EncoderLayer(nn.Module):

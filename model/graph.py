@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from model.config import Biased, EncoderConfig
 from model.rule import Index, cells, sides, summed
-from model.shared import set_of
+from model.variants.shared import set_of
 
 Scale = Literal["signed", "share", "positive"]
 Part = Literal["attention", "cross", "ffn"]

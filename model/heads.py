@@ -7,9 +7,9 @@ from torch import Tensor, nn
 
 from model.config import EncoderConfig
 from model.encoder import Encoder
-from model.probe import PoolByProbe
 from model.sublayers import activation_for, norm_for
 from model.tap import Tap
+from model.variants.probe import PoolByProbe
 
 
 class MaskedWordNetwork(Encoder):

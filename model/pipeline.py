@@ -27,8 +27,8 @@ from model.config import EncoderConfig
 from model.edits import HIDDEN, PARTS, Edit, EditError, Surroundings, as_edits
 from model.encoder import Encoder
 from model.errors import ReasonedError
-from model.pooled import Pooled
 from model.trace import Guess, Note, Recording, Trace, graph_of, record
+from model.variants.pooled import Pooled
 
 MOST_SOURCES = 24_000_000  # bytes of other inputs' runs, kept for patches: nine of ours with 15 tokens
 MOST_INSIDE = 64_000_000  # bytes inside the layers of a run; the inside of a larger one is computed when asked for

@@ -16,7 +16,7 @@ from model.config import EncoderConfig
 from model.edits import Edit
 from model.graph import Graph, graph
 from model.guess import Guess, Note
-from model.pooled import Pooled
+from model.variants.pooled import Pooled
 
 PICTURE = "picture"  # the tensor that is the input itself
 WRITTEN = "trace"  # what else the file says, in its metadata

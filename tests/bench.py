@@ -22,8 +22,8 @@ from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 from model import Edit, load
 from model.config import PRESETS
 from model.heads import network_for
+from model.measures.sweep import sweep
 from model.pipeline import MOST_INSIDE
-from model.sweep import sweep
 from model.trace import record
 from pages.ui.frame.contents import PAGES
 from tests.model.test_checkpoints import MINILM

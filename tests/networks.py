@@ -17,11 +17,11 @@ from model.encoder import Encoder
 from model.graph import Graph
 from model.heads import network_for
 from model.hugging_face import load_folder
-from model.layer_scale import LayerScale
 from model.loading import load_tokenizer
 from model.pipeline import ImageReader, Pipeline, Reading, TextReader
 from model.trace import Guess
 from model.translator import Translator
+from model.variants.layer_scale import LayerScale
 
 TRAINED = ("text", "digits", "flat")
 PATCHES = EncoderConfig(

@@ -4,8 +4,8 @@ import numpy as np
 
 from model import Trace
 from model.graph import Sublayer
-from model.origins import of_reads
-from model.sources import Sum, of_attention, of_sum
+from model.measures.origins import of_reads
+from model.measures.sources import Sum, of_attention, of_sum
 
 
 def close(found: np.ndarray, recorded: np.ndarray) -> None:

@@ -23,7 +23,7 @@ from model.hugging_face.marian import MarianTranslator, check_positions, reader_
 from model.hugging_face.text import CheckpointTextReader
 from model.measure import WithoutNumbers
 from model.pipeline import Pipeline, Reader
-from model.shared import set_of
+from model.variants.shared import set_of
 
 #: The largest value of a setting that is a size, so that no config.json makes us build without end.
 MOST = {

@@ -17,7 +17,7 @@ from torch import Tensor
 from model.files import state
 from model.hugging_face.errors import CheckpointError
 from model.hugging_face.trial import ROLES, SECONDS, tried
-from model.pooled import Dense, Pooled
+from model.variants.pooled import Dense, Pooled
 
 WHOLE, SHARDS = "model.safetensors", "model.safetensors.index.json"
 READ = (".json", ".txt", ".spm", ".safetensors")  # other files decide nothing

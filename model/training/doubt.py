@@ -17,10 +17,10 @@ from safetensors.numpy import save_file
 from torch import Tensor
 from torch.nn import functional
 
-from model.doubt import FILE, MADE_FROM, Doubt, margin, summary
 from model.encoder import Encoder
 from model.files import WEIGHTS, fingerprint, seal
 from model.loading import load
+from model.measures.doubt import FILE, MADE_FROM, Doubt, margin, summary
 from model.training import digits, drawings
 
 STRANGE = 0.010  # of held-out digits may lie beyond the plane

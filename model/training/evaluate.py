@@ -17,8 +17,8 @@ from tokenizers import Tokenizer
 
 from model.files import seal
 from model.loading import WEIGHTS, load
+from model.measures.tables import TAUGHT, HeadRoles, Home, Role, head_roles, home
 from model.pipeline import Pipeline
-from model.tables import TAUGHT, HeadRoles, Home, Role, head_roles, home
 from model.training import digits, text, translation
 from model.training.corpus import LANGUAGES, held_sentences, read_pairs
 from model.training.drawings import drawn_digits

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from model.heads import MaskedWordNetwork
-from model.tables import TAUGHT
+from model.measures.tables import TAUGHT
 from model.training import text
 from model.training.attention_budget import Watch
 from model.training.relations import Sentence, cut_words, treebank

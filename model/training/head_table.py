@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from model.files import seal
+from model.measures.tables import HEADS, TAUGHT, THIRDS, Home
 from model.pipeline import Pipeline, TextReader
-from model.tables import HEADS, TAUGHT, THIRDS, Home
 from model.training.observe import Attended, kinds
 from model.training.relations import BETWEEN, Parsed, kept_apart
 from model.training.roles import (

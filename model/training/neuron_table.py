@@ -1,12 +1,12 @@
 """neurons.npz: which pieces, in which contexts, fire each neuron of an encoder of sentences.
 
-What a neuron writes is not in it: that follows from the weights alone (model.neurons.pushes).
+What a neuron writes is not in it: that follows from the weights alone (measures.neurons.pushes).
 """
 
 import numpy as np
 
 from model.files import seal
-from model.tables import LEVELS, NEURONS, Home
+from model.measures.tables import LEVELS, NEURONS, Home
 from model.training.observe import SPECIAL
 
 LOW = 0.9  # of a neuron's positive activations are stronger than its "low" contexts

@@ -7,9 +7,9 @@ import streamlit as st
 
 from model.analysis import placed
 from model.hugging_face.span import best_span
-from model.judged import KEYS, Cell
-from model.judged import written as written_by
-from model.sources import nbytes
+from model.measures.judged import KEYS, Cell
+from model.measures.judged import written as written_by
+from model.measures.sources import nbytes
 from pages.answer.pictures import labels, span, tags, text_with_span, words_with_tags
 from pages.ui.sections.sources import MOST_BYTES, in_short, parts_picture, places_of
 from pages.ui.sections.working import names_along, working

@@ -9,7 +9,8 @@ import streamlit as st
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
-from model import Edit, WeightsError, learning
+from model import Edit, WeightsError
+from model.measures import learning
 from pages.ui.figures import Axis, heatmap, lines
 from pages.ui.frame.learned import snapshot, steps
 from pages.ui.page import Page

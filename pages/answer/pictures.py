@@ -9,8 +9,8 @@ import pandas as pd
 from model import Trace
 from model.analysis import likeliest, sigmoid, softmax, spelled, whole_words
 from model.hugging_face.span import best_span
-from model.judged import Cell
-from model.sources import Lead
+from model.measures.judged import Cell
+from model.measures.sources import Lead
 from pages.ui.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers, heatmap
 from pages.ui.picture import Numbers, Open, Picks, Picture, outputs_of, token_axis
 from pages.ui.place import Place

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from model.analysis import placed
-from model.sources import Lead, Part, all_of_it, leads_of, made_of, opened
+from model.measures.sources import Lead, Part, all_of_it, leads_of, made_of, opened
 from pages.ui.frame.pickers import bound
 from pages.ui.sections.sources import Place, in_short, kind_of, layer_of, parts_picture, way_to
 from pages.ui.state.link import select

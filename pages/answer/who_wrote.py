@@ -7,7 +7,7 @@ import streamlit as st
 
 from model import Trace
 from model.edits import head_off
-from model.sources import nbytes, of_lead
+from model.measures.sources import nbytes, of_lead
 from pages.answer.pictures import heads_and_ffns, parts_of, strongest_head
 from pages.answer.tree import Tree
 from pages.ui.runs import pipelines

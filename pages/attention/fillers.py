@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from model import deadline
-from model.fillers import FILLER, FILLERS, can_fill_up
+from model.measures.fillers import FILLER, FILLERS, can_fill_up
 from pages.ui.figures import ACCENT, AFTER, Axis, grouped_bars
 from pages.ui.figures.theme import scaled
 from pages.ui.frame.pickers import lasting

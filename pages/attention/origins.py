@@ -7,8 +7,8 @@ import re
 import streamlit as st
 
 from model import WeightsError
-from model.origins import KINDS, by_place, nbytes
-from model.tables import Role, head_roles
+from model.measures.origins import KINDS, by_place, nbytes
+from model.measures.tables import Role, head_roles
 from pages.attention.shares import heads_by_origin, in_words, of_heads, own_kind, text, word
 from pages.ui.runs import pipelines
 from pages.ui.sections.patience import waits

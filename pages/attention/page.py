@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from model.scaling import WIDTHS
+from model.measures.scaling import WIDTHS
 from model.sublayers import MultiHeadAttention, ScaledDotProductAttention
 from pages.attention.maps import through_layers, weights
 from pages.attention.read import steps_of

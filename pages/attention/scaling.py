@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from model import Trace
-from model.scaling import DRAWS, KEYS, WIDTHS, both_ways, random_scores, shares
+from model.measures.scaling import DRAWS, KEYS, WIDTHS, both_ways, random_scores, shares
 from pages.ui.figures import undivided
 from pages.ui.picture import Picture
 from pages.ui.place import Place

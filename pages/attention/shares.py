@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from model import Trace
-from model.origins import KINDS, of_reads, shares
+from model.measures.origins import KINDS, of_reads, shares
 from pages.ui.figures import Axis, Figure, scatter
 from pages.ui.picture import Numbers, Picture, of_both
 from pages.ui.place import Place

@@ -8,10 +8,10 @@ import numpy as np
 import streamlit as st
 
 from model.analysis import placed
-from model.origins import by_kind, by_place, of_reads
-from model.origins import nbytes as nbytes_of_origins
+from model.measures.origins import by_kind, by_place, of_reads
+from model.measures.origins import nbytes as nbytes_of_origins
+from model.measures.sources import DISTANCE, Scores, nbytes, of_attention
 from model.rule import EVERY
-from model.sources import DISTANCE, Scores, nbytes, of_attention
 from pages.attention import origins
 from pages.attention.one_weight import one_weight
 from pages.ui.figures import Axis, heatmap

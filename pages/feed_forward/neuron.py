@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from model.tables import Context, neuron_contexts
+from model.measures.tables import Context, neuron_contexts
 from pages.ui.components.tables import markdown_table
 from pages.ui.sections.roles import say_absent, source
 from pages.ui.text import literal, plain, t

@@ -8,8 +8,8 @@ from itertools import islice
 import numpy as np
 import streamlit as st
 
+from model.measures.without import ffn_off
 from model.pipeline import SPECIAL_TOKENS
-from model.without import ffn_off
 from pages.feed_forward.neuron import show_contexts
 from pages.feed_forward.pictures import Neurons, alone, curve, fires, flow, most_active, pushes, text, without_ffn, word
 from pages.ui.figures.equations import plain_math

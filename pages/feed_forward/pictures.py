@@ -10,8 +10,8 @@ import pandas as pd
 from model import Trace
 from model.analysis import placed
 from model.config import ACTIVATIONS
-from model.neurons import Positionwise, activation_curve
-from model.without import Answers
+from model.measures.neurons import Positionwise, activation_curve
+from model.measures.without import Answers
 from pages.ui import figures
 from pages.ui.figures import ACCENT, AFTER, BEFORE, GREY, Axis, Figure, bars, grouped_bars
 from pages.ui.figures.theme import scaled

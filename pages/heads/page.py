@@ -6,8 +6,8 @@ from functools import partial
 import streamlit as st
 
 from model.analysis import head_pattern
+from model.measures.without import one_against_all
 from model.sublayers import MultiHeadAttention
-from model.without import one_against_all
 from pages.attention.origins import can_be_told, every_head
 from pages.heads.overview import overview
 from pages.heads.pictures import mixed, needed, written

@@ -7,7 +7,7 @@ import pandas as pd
 
 from model import Trace
 from model.analysis import HeadPattern, placed
-from model.without import Answers
+from model.measures.without import Answers
 from pages.attention.overlay import every_weight
 from pages.heads.head_patterns import head_patterns
 from pages.ui.at_once import frame_at_once

@@ -1,6 +1,6 @@
 """The pictures of Shapes and cost: the shape walk as a drawing, and curves over the sequence length.
 
-Pure functions: closed forms of model/cost.py in, Plotly figures out. No Streamlit here.
+Pure functions: closed forms of model/measures/cost.py in, Plotly figures out. No Streamlit here.
 """
 
 import math
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from model.cost import Shape, Step
+from model.measures.cost import Shape, Step
 from pages.ui.figures import ACCENT, AFTER, GREY, INK, LEGEND, Figure, figure_of, label, role_colours
 from pages.ui.figures.base import BREAK, TO_THE_NEAREST, at, scale, stroke, tint, unseen, words_at
 from pages.ui.figures.base import look as figure_look

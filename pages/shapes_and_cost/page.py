@@ -8,7 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from model.config import PRESETS, EncoderConfig
-from model.cost import (
+from model.encoder import Encoder
+from model.measure import layer_properties, real_parameters
+from model.measures.cost import (
     BYTES,
     Step,
     attention_cost,
@@ -21,9 +23,7 @@ from model.cost import (
     shape_walk,
     total,
 )
-from model.encoder import Encoder
-from model.measure import layer_properties, real_parameters
-from model.note_claims import NOTE_CLAIMS
+from model.measures.note_claims import NOTE_CLAIMS
 from model.notes import note_002
 from pages.shapes_and_cost import tables as cost_tables
 from pages.shapes_and_cost.figures import shape_text

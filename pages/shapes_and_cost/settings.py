@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from model.config import PRESETS, ConfigError, EncoderConfig
-from model.cost import shape_walk
+from model.measures.cost import shape_walk
 from pages.ui.frame.pickers import bound
 from pages.ui.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
 from pages.ui.state.link import select

@@ -8,7 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from model.config import EncoderConfig
-from model.cost import (
+from model.measure import real_parameters
+from model.measures.cost import (
     Step,
     attention_cost,
     crossings,
@@ -18,8 +19,7 @@ from model.cost import (
     shape_walk,
     total,
 )
-from model.measure import real_parameters
-from model.note_claims import Claim, Value
+from model.measures.note_claims import Claim, Value
 from model.notes import WholeRun, whole_run
 from pages.shapes_and_cost import figures as cost_figures
 from pages.shapes_and_cost.figures import shape_text, short, with_prefix

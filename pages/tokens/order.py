@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from model import InputError
-from model.order import likeness, same_words, without_positions
+from model.measures.order import likeness, same_words, without_positions
 from pages.tokens.pictures import order
 from pages.ui.frame.line import afresh
 from pages.ui.runs import pipelines

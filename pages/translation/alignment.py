@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from model.analysis import placed
-from model.tables import Role, head_roles
+from model.measures.tables import Role, head_roles
 from pages.translation.pictures import CROSS, aligning_heads
 from pages.translation.writing import Writing
 from pages.ui.sections.cell_map import draw_map

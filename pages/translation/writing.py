@@ -9,8 +9,8 @@ import streamlit as st
 
 from model import Trace
 from model.decoder import TARGET_LANGUAGES
+from model.measures.tables import head_roles
 from model.pipeline import SPECIAL_TOKENS, Reading
-from model.tables import head_roles
 from model.translator import Task, Translation, TranslationTrace, Translator
 from pages.translation.pictures import lines, next_pieces, text, word
 from pages.ui.components.player import player

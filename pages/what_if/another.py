@@ -4,7 +4,7 @@ import streamlit as st
 
 from model import Edit
 from model.analysis import placed
-from model.comparison import align
+from model.measures.comparison import align
 from pages.ui.figures import Axis
 from pages.ui.frame.changes_bar import other_input
 from pages.ui.frame.pickers import either

@@ -10,7 +10,7 @@ import streamlit as st
 from model import Edit
 from model.analysis import placed
 from model.edits import operations_at
-from model.order import without_positions
+from model.measures.order import without_positions
 from pages.ui.figures import Axis, over_drawing, token_at
 from pages.ui.frame.pickers import either
 from pages.ui.text import joined, plain

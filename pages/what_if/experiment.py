@@ -9,8 +9,9 @@ import streamlit as st
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
-from model import Edit, EditError, Pipeline, Trace, judged
-from model.sweep import effects
+from model import Edit, EditError, Pipeline, Trace
+from model.measures import judged
+from model.measures.sweep import effects
 from pages.ui.figures import GREY, INK, Axis, heatmap
 from pages.ui.figures.base import Figure
 from pages.ui.frame.changes_bar import toggled

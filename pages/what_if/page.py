@@ -8,8 +8,8 @@ import streamlit as st
 
 from model import Edit
 from model.changes import bind
-from model.judged import KEYS, said_by
-from model.sweep import effects
+from model.measures.judged import KEYS, said_by
+from model.measures.sweep import effects
 from pages.answer.judged import asked_of, draw, named
 from pages.ui.frame.changes_bar import edit_in_words
 from pages.ui.frame.pickers import either

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from model import Pipeline, load
-from model.gradients import gradients, head_importance, input_x_gradient, integrated_gradients
+from model.measures.gradients import gradients, head_importance, input_x_gradient, integrated_gradients
 from model.trace import record, recorded
 from tests.networks import example, pipeline
 

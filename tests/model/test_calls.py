@@ -11,8 +11,8 @@ import transformers
 
 from model import CheckpointError, Edit, EditError, InputError, from_transformers, load
 from model.errors import ReasonedError
-from model.gradients import gradients, input_x_gradient
-from model.sweep import sweep
+from model.measures.gradients import gradients, input_x_gradient
+from model.measures.sweep import sweep
 from tests.model.test_checkpoints import theirs
 
 SENTENCE, PLACE = "the cat sat on the [MASK] .", 6

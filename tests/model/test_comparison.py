@@ -1,6 +1,6 @@
 """Two lists of tokens are put side by side: what they share together, what differs as far as it goes."""
 
-from model.comparison import Pair, align
+from model.measures.comparison import Pair, align
 
 
 def test_words_are_aligned_and_differences_marked() -> None:

@@ -1,4 +1,4 @@
-"""The closed forms of model/cost.py against the real modules, and the lecture notes' numbers against both."""
+"""The closed forms of model/measures/cost.py against the real modules, and the lecture notes' numbers against both."""
 
 from collections import Counter
 from dataclasses import replace
@@ -10,7 +10,10 @@ from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from model.config import PRESETS, EncoderConfig
-from model.cost import (
+from model.encoder import Encoder
+from model.heads import network_for
+from model.measure import real_parameters
+from model.measures.cost import (
     attention_cost,
     attention_memory,
     count,
@@ -25,10 +28,7 @@ from model.cost import (
     shape_walk,
     total,
 )
-from model.encoder import Encoder
-from model.heads import network_for
-from model.measure import real_parameters
-from model.note_claims import NOTE_CLAIMS, Value
+from model.measures.note_claims import NOTE_CLAIMS, Value
 from tests.networks import CONFIGS
 from tests.refusals import refused
 

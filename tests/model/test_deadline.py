@@ -10,8 +10,8 @@ from torch import Tensor
 
 from model import Edit, deadline, load
 from model.deadline import OverdueError, within
+from model.measures.sweep import sweep
 from model.search import beam_search
-from model.sweep import sweep
 from model.trace import hooked
 
 SENTENCE = "the cat sat on the big red box ."

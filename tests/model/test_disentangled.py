@@ -8,9 +8,9 @@ from transformers.models.mpnet.modeling_mpnet import MPNetEncoder
 from transformers.models.t5.modeling_t5 import T5Attention
 
 from model import Edit
-from model.disentangled import table_rows
-from model.relative import table_rows as bucket_rows
-from model.sources import DISTANCE, of_attention
+from model.measures.sources import DISTANCE, of_attention
+from model.variants.disentangled import table_rows
+from model.variants.relative import table_rows as bucket_rows
 from tests.model.test_checkpoint_answers import labels, sizes
 from tests.networks import example, pipeline
 

@@ -7,11 +7,11 @@ import pytest
 import torch
 from PIL import Image, ImageDraw, ImageFont
 
-from model import doubt as model_doubt
 from model import examples, load
 from model.digits import DigitError, prepare, stand_apart
-from model.doubt import FILE, MADE_FROM, Doubt, doubt, margin
 from model.files import WEIGHTS, WeightsError, intact, seal_of
+from model.measures import doubt as model_doubt
+from model.measures.doubt import FILE, MADE_FROM, Doubt, doubt, margin
 from model.training.digits import scanned
 from model.training.drawings import drawn_digits
 from pages.ui.state.sketch import example_digits

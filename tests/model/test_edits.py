@@ -11,7 +11,7 @@ from torch import Tensor
 
 from model import Edit, EditError, Trace, examples, load
 from model.edits import MOST_EDITS, OPERATIONS, operations_at
-from model.sweep import sweep
+from model.measures.sweep import sweep
 from tests.edited import FILLED, KINDS, before_mask, edited_runs, pair_of, run, some_keys
 from tests.equations import close, computed
 from tests.networks import QUICK, example, pipeline, trace_of

@@ -6,8 +6,8 @@ from torch import nn
 
 from model.config import EncoderConfig
 from model.encoder import Encoder, causal_mask, padding_mask
-from model.relative import RelativeAttention, table_rows
 from model.sublayers import activation_for
+from model.variants.relative import RelativeAttention, table_rows
 from tests.networks import QUICK, example, pipeline
 
 PLAIN = [

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from model import load
-from model.gradients import gradient_lengths, untrained
+from model.measures.gradients import gradient_lengths, untrained
 from tests.networks import pipeline, trace_of
 
 NAMES = ["trained text", "pre-norm patches"]

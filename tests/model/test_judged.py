@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.edits import head_off
-from model.judged import KEYS, effects, said_by, written
+from model.measures.judged import KEYS, effects, said_by, written
 from tests.networks import example, pipeline, trace_of
 
 CELLS = {"several labels": (1,), "numbers": (0,), "tags": (2, 1), "span": (1, 3)}

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from model import Pipeline, examples, learning, load
+from model import Pipeline, examples, load
 from model.config import PRESETS
 from model.heads import network_for
 from model.loading import reader_for
+from model.measures import learning
 from model.training.checkpoint import save_snapshot, ship_snapshots
 from model.training.digits import snapshot_steps
 

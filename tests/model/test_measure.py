@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from model.config import EncoderConfig
-from model.cost import parameters, total
 from model.loading import load, untrained
 from model.measure import layer_properties, real_parameters
+from model.measures.cost import parameters, total
 from tests.networks import QUICK, trace_of
 from tests.refusals import refused
 

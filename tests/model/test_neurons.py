@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.neurons import positionwise, pushes
+from model.measures.neurons import positionwise, pushes
 from tests.networks import pipeline, trace_of, untrained
 
 

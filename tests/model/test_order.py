@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from model import Edit, Trace, load
-from model.comparison import Pair, in_place_of
-from model.order import likeness, same_words, without_positions
+from model.measures.comparison import Pair, in_place_of
+from model.measures.order import likeness, same_words, without_positions
 from tests.networks import example, pipeline
 
 PAIRS = [("我爱你。", "你爱我。"), ("the dog chased the cat .", "the cat chased the dog .")]

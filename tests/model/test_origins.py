@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from model.files import WEIGHTS
-from model.origins import BROUGHT, KINDS, by_kind, by_place, of_reads, shares
-from model.sources import EDIT, Scores
-from model.tables import head_roles
+from model.measures.origins import BROUGHT, KINDS, by_kind, by_place, of_reads, shares
+from model.measures.sources import EDIT, Scores
+from model.measures.tables import head_roles
 from model.trace import Recording, record
 from tests.model.test_sources import POSITION, WORD, with_norms_held
 from tests.networks import QUICK, TRANSLATORS, pipeline, trace_of

@@ -5,7 +5,7 @@ import pytest
 
 from model import load
 from model.analysis import softmax
-from model.scaling import DRAWS, WIDTHS, both_ways, choosing, random_scores
+from model.measures.scaling import DRAWS, WIDTHS, both_ways, choosing, random_scores
 
 
 @pytest.mark.parametrize("d_k", WIDTHS)

@@ -8,7 +8,7 @@ import torch
 
 from model import Edit, Trace
 from model.analysis import softmax
-from model.sources import (
+from model.measures.sources import (
     BIAS,
     EDIT,
     SOURCES,

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from model import load, tables
+from model import load
 from model.decoder import TARGET_LANGUAGES
 from model.loading import WeightsError
+from model.measures import tables
 from model.trace import record
 from model.training import head_table, neuron_table
 from model.training.alignment import Model1, align, anchors

@@ -4,7 +4,7 @@ import pytest
 
 from model import load
 from model.analysis import softmax
-from model.telling import telling_word
+from model.measures.telling import telling_word
 
 SENTENCE = "the dog chased the cat near a river ."
 

@@ -10,8 +10,8 @@ import torch
 from cachetools import LRUCache
 
 from model import Edit, Trace, load
+from model.measures.sweep import sweep
 from model.pipeline import MOST_SOURCES, Pipeline, _sources
-from model.sweep import sweep
 from model.trace import record
 from tests.networks import example, pipeline, trace_of
 from tests.refusals import refused

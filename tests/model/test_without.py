@@ -8,7 +8,7 @@ import pytest
 from model import load
 from model.analysis import cosine_similarity, mean_likeness, softmax
 from model.edits import EditError
-from model.without import PARTS, answers, fates, ffn_off, one_against_all, without
+from model.measures.without import PARTS, answers, fates, ffn_off, one_against_all, without
 
 SENTENCE = "the animal [MASK] not cross the street because it was too tired ."
 
@@ -35,7 +35,7 @@ def test_a_part_without_which_numbers_overflow_is_left_out(monkeypatch: pytest.M
             raise EditError("overflow")
         return {key: np.eye(3)[None] for key in keys}
 
-    monkeypatch.setattr("model.without.sweep", too_large)
+    monkeypatch.setattr("model.measures.without.sweep", too_large)
     assert list(fates(load("text"), SENTENCE)) == ["all", "residual", "ffn"]
 
 

@@ -6,8 +6,8 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edit
 from model.analysis import mean_likeness
-from model.gradients import gradient_lengths
-from model.without import Fate, fates
+from model.measures.gradients import gradient_lengths
+from model.measures.without import Fate, fates
 from pages.add_and_norm import page
 from pages.ui.runs import pipelines
 from pages.ui.sections import without

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.scaling import both_ways, random_scores
+from model.measures.scaling import both_ways, random_scores
 from pages.attention.read import STEPS
 from pages.ui.figures.base import signed_colours
 from pages.ui.runs import pipelines

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from model.gradients import untrained
+from model.measures.gradients import untrained
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.state.choice import TWIN

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model import doubt as model_doubt
-from model import examples, learning, loading, tables
+from model import examples, loading
+from model.measures import doubt as model_doubt
+from model.measures import learning, tables
 from pages.ui.runs import pipelines
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import at_page, charts, stops, turn_to

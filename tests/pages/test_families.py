@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model import judged, load
+from model import load
 from model.analysis import cosine_similarity, sigmoid, softmax
 from model.edits import head_off
 from model.examples import PROTEINS
 from model.hugging_face.span import best_span
-from model.sentence import moved_by_heads
+from model.measures import judged
+from model.measures.sentence import moved_by_heads
 from pages.school.questions.attention import best_fit, without_root
 from pages.school.questions.case import Case
 from pages.ui.figures import over_drawing, token_at

@@ -12,10 +12,10 @@ from model.analysis import softmax
 from model.config import PRESETS
 from model.heads import network_for
 from model.loading import load_tokenizer
-from model.neurons import pushes
+from model.measures.neurons import pushes
+from model.measures.tables import neuron_contexts
+from model.measures.without import answers, ffn_off
 from model.pipeline import SPECIAL_TOKENS, TextReader
-from model.tables import neuron_contexts
-from model.without import answers, ffn_off
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import literal

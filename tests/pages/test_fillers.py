@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.fillers import FILLERS, fill_up
+from model.measures.fillers import FILLERS, fill_up
 from pages.ui.runs import pipelines
 from pages.ui.text.numbers import decimal
 from tests.pages.opening import assert_fine, charts, numbers, open_page, said

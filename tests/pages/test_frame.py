@@ -6,8 +6,8 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.measures.tables import head_roles
 from model.pipeline import MOST_CHARACTERS
-from model.tables import head_roles
 from pages.ui.frame.line import EXAMPLES
 from pages.ui.runs import pipelines
 from pages.ui.state.choice import Choice

@@ -10,9 +10,9 @@ from model import Edit, Pipeline
 from model.analysis import head_table, softmax
 from model.config import PRESETS
 from model.heads import network_for
+from model.measures.tables import head_roles
+from model.measures.without import one_against_all
 from model.pipeline import ImageReader
-from model.tables import head_roles
-from model.without import one_against_all
 from pages.heads.head_patterns import head_patterns
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edit, Trace, load
 from model.analysis import whole_words
-from model.comparison import align
+from model.measures.comparison import align
 from model.overview import Packed, answers_of
 from model.overview.packing import unpack
 from model.overview.pictures import key_before, keys_of

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model import learning
+from model.measures import learning
 from pages.answer.learned import development
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from model import load, tables
+from model import load
+from model.measures import tables
 from model.training import held_out
 from model.training.evaluate import evaluate_others
 from pages.ui.sections.roles import role_in_words

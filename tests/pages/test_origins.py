@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from model import Trace
-from model.origins import KINDS, of_reads, shares
-from model.tables import Role, head_roles
+from model.measures.origins import KINDS, of_reads, shares
+from model.measures.tables import Role, head_roles
 from pages.attention import origins, why_there
 from pages.attention.origins import agreement
 from pages.ui.runs import pipelines

@@ -9,7 +9,7 @@ from streamlit.runtime.scriptrunner import StopException
 
 from model import Edit, deadline
 from model.config import PRESETS
-from model.cost import multiply_adds, total
+from model.measures.cost import multiply_adds, total
 from pages.ui.frame import frame
 from pages.ui.runs import pipelines
 from pages.ui.sections import patience

@@ -11,7 +11,7 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from model import Edit, load
-from model.sweep import effects
+from model.measures.sweep import effects
 from pages.ui.figures import block_of, tiles
 from pages.ui.figures.base import Axis
 from pages.ui.runs import pipelines

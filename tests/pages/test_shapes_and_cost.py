@@ -10,7 +10,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.config import PRESETS
-from model.cost import (
+from model.loading import load_tokenizer
+from model.measure import real_parameters
+from model.measures.cost import (
     count,
     crossings,
     letters,
@@ -18,9 +20,7 @@ from model.cost import (
     shape_walk,
     total,
 )
-from model.loading import load_tokenizer
-from model.measure import real_parameters
-from model.note_claims import NOTE_CLAIMS
+from model.measures.note_claims import NOTE_CLAIMS
 from pages.shapes_and_cost import tables as cost_tables
 from pages.shapes_and_cost.figures import walk_diagram
 from pages.shapes_and_cost.settings import settings_of

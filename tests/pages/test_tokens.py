@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.analysis import cosine_similarity, nearest_rows
-from model.order import likeness, same_words
+from model.measures.order import likeness, same_words
 from pages.tokens.order import PAIRS
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch

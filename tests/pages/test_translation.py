@@ -12,8 +12,8 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edit
 from model.analysis import softmax
+from model.measures.tables import head_roles
 from model.search import score
-from model.tables import head_roles
 from model.translator import Task, Translator
 from pages.translation.decoder import BLOCKS, quantities_of
 from pages.translation.search import greedy_or_beam

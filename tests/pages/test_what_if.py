@@ -6,7 +6,7 @@ from streamlit.proto.Metric_pb2 import Metric as MetricProto
 
 from model import Edit
 from model.analysis import softmax
-from model.sweep import moved
+from model.measures.sweep import moved
 from pages.ui.runs import pipelines
 from pages.ui.state.first_sight import first_place
 from pages.ui.state.link_values import edit_code

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from model import Edit, Trace, load
-from model.sources import Part, all_of_it, leads_of, made_of, of_lead, opened
+from model.measures.sources import Part, all_of_it, leads_of, made_of, of_lead, opened
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.state.link_values import edit_code

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edit
 from model.analysis import placed
-from model.sources import BIAS, DISTANCE, EDIT, of_attention
+from model.measures.sources import BIAS, DISTANCE, EDIT, of_attention
 from pages.attention import why_there
 from pages.ui.frame.contents import PAGES
 from pages.ui.sections.sources import kind_of, layer_of, way_to

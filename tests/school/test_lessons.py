@@ -15,7 +15,7 @@ from torch import nn
 
 from model import Edit, Pipeline, examples
 from model.analysis import softmax
-from model.telling import telling_word
+from model.measures.telling import telling_word
 from model.translator import Translator
 from pages.school.lessons.lesson import LESSONS, TOUR
 from pages.school.questions import QUESTIONS

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from model import Edit, Trace
-from model.comparison import align
+from model.measures.comparison import align
 from pages.add_and_norm.pictures import AddNorm, cosines
 from pages.add_and_norm.pictures import lengths as add_and_norm
 from pages.attention.pictures import attention_map

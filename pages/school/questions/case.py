@@ -12,10 +12,10 @@ import numpy as np
 
 from model import Edit, Pipeline, Trace
 from model.analysis import placed, softmax
-from model.cost import multiply_adds, total
 from model.edits import head_off
+from model.measures.cost import multiply_adds, total
+from model.measures.sweep import sweep
 from model.pipeline import SPECIAL_TOKENS
-from model.sweep import sweep
 from pages.ui.text.numbers import decimal
 
 CLEAR = 0.02  # by which a first answer must lead where it is asked whether it stays

@@ -4,10 +4,10 @@ import numpy as np
 
 from model import load
 from model.analysis import mean_likeness
-from model.cost import attention_cost, ffn_cost
-from model.gradients import gradient_lengths, twin
-from model.sweep import sweep
-from model.without import without
+from model.measures.cost import attention_cost, ffn_cost
+from model.measures.gradients import gradient_lengths, twin
+from model.measures.sweep import sweep
+from model.measures.without import without
 from pages.school.questions.case import CLEAR, Case, Truth, lead_of
 from pages.school.questions.pictures import activations, cosines, deviations, lens, row_of
 from pages.school.questions.question import question

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from model.analysis import cosine_similarity, placed
-from model.sweep import sweep
+from model.measures.sweep import sweep
+from model.measures.without import without
 from model.translator import TranslationTrace
-from model.without import without
 from pages.school.questions.case import Case, Guess, Truth, short, unscaled
 from pages.ui.figures import (
     ACCENT,

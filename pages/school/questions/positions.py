@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 
 from model import Edit
-from model.order import without_positions
+from model.measures.order import without_positions
 from pages.school.questions.case import Case, Truth, first_answer
 from pages.school.questions.pictures import embedded
 from pages.school.questions.question import question

@@ -9,8 +9,8 @@ from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from model import Pipeline
+from model.measures.telling import telling_word
 from model.pipeline import Reading
-from model.telling import telling_word
 from model.translator import Task
 from pages.school.lessons.lesson import LESSONS, TOUR, Lesson
 from pages.school.lessons.written import LessonError, lesson_from_code, opened_at

@@ -7,11 +7,11 @@ import streamlit as st
 
 from model import Edit, Trace
 from model.analysis import placed
-from model.comparison import align
 from model.config import DECODER, PRESETS
 from model.edits import quantities_at
 from model.graph import Graph
 from model.graph import graph as graph_of
+from model.measures.comparison import align
 from pages.ui.frame.pickers import bound, sentence_box
 from pages.ui.state import pictures, sketch
 from pages.ui.state.choice import OTHER, Choice

@@ -11,7 +11,7 @@ import streamlit as st
 from model import Trace
 from model.config import ACTIVATIONS
 from model.graph import SIDES, Graph, Quantity
-from model.token_dropout import multiplier
+from model.variants.token_dropout import multiplier
 from pages.ui.components.tables import markdown_table
 from pages.ui.figures import coloured
 from pages.ui.frame.contents import PAGES

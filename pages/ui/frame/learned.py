@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from model import WeightsError, learning
+from model import WeightsError
+from model.measures import learning
 from pages.ui.frame.pickers import bound
 from pages.ui.state.link import select
 from pages.ui.text import texts_of

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from model import WeightsError
-from model.doubt import doubt
+from model.measures.doubt import doubt
 from pages.ui.runs import pipelines
 from pages.ui.text import class_label, joined, t
 

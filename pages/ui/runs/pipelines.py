@@ -11,11 +11,12 @@ import torch
 from cachetools import cached
 from cachetools.keys import hashkey
 
-from model import CheckpointError, Edit, EditError, InputError, Pipeline, Trace, WeightsError, deadline, learning, load
+from model import CheckpointError, Edit, EditError, InputError, Pipeline, Trace, WeightsError, deadline, load
 from model.config import PRESETS, EncoderConfig
-from model.cost import recorded_bytes
-from model.gradients import twin
 from model.loading import untrained
+from model.measures import learning
+from model.measures.cost import recorded_bytes
+from model.measures.gradients import twin
 from model.pipeline import Reader, Reading, TextReader
 from model.translator import Task, TranslationTrace, Translator
 from pages.ui.server import in_flight

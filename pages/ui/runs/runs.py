@@ -9,8 +9,8 @@ import numpy as np
 import streamlit as st
 
 from model import Trace, WeightsError
-from model.comparison import Pair, align, in_place_of
 from model.edits import OPERATIONS, PARTS, Edit
+from model.measures.comparison import Pair, align, in_place_of
 from model.pipeline import Reading
 from pages.ui.picture import Numbers, Picks, touched
 from pages.ui.place import Place

@@ -11,11 +11,11 @@ from cachetools.keys import hashkey
 
 from model import Edit, Trace
 from model.analysis import mean_cosine, nearest_rows
-from model.fillers import FilledUp, fill_up
-from model.gradients import gradient_lengths, untrained
-from model.neurons import Positionwise, positionwise, pushes
+from model.measures.fillers import FilledUp, fill_up
+from model.measures.gradients import gradient_lengths, untrained
+from model.measures.neurons import Positionwise, positionwise, pushes
+from model.measures.without import Answers, Fate, answers, fates
 from model.pipeline import SPECIAL_TOKENS
-from model.without import Answers, Fate, answers, fates
 from pages.ui.figures.notation import symbols
 from pages.ui.figures.theme import font_size, mode
 from pages.ui.picture import one_plane
@@ -50,13 +50,13 @@ def neighbours(name: str, piece: int) -> tuple[list[str], np.ndarray, float]:
 
 @st.cache_data(max_entries=128, show_spinner=False)
 def proof(pipeline: str, layer: int, X: np.ndarray, X_ffn: np.ndarray, seed: int) -> Positionwise:
-    """What `model.neurons.positionwise` finds in one layer."""
+    """What `measures.neurons.positionwise` finds in one layer."""
     return positionwise(pipelines.pipeline(pipeline).network.layers[layer], X, X_ffn, seed)
 
 
 @st.cache_data(max_entries=256, show_spinner=False)
 def pushed(pipeline: str, layer: int, neuron: int) -> np.ndarray:
-    """What `model.neurons.pushes` finds of one neuron."""
+    """What `measures.neurons.pushes` finds of one neuron."""
     return pushes(pipelines.pipeline(pipeline).network, layer, neuron)
 
 
@@ -87,7 +87,7 @@ def plane(*runs: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
 @of_networks
 @cached(LRUCache(200), key=lambda name, subject, edits: hashkey(name, digest(subject), edits), condition=Condition())
 def without_parts(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> dict[str, Fate]:
-    """What `model.without.fates` finds of an input."""
+    """What `measures.without.fates` finds of an input."""
     return fates(pipelines.pipeline(name), subject, edits)
 
 
@@ -98,14 +98,14 @@ def without_parts(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> dict
     condition=Condition(),
 )
 def answered(name: str, subject: Hashable, rows: tuple[tuple[Edit, ...], ...], token: int) -> Answers:
-    """What `model.without.answers` finds of an input."""
+    """What `measures.without.answers` finds of an input."""
     return answers(pipelines.pipeline(name), subject, rows, token)
 
 
 @of_networks
 @cached(LRUCache(200), key=lambda name, ids, token: hashkey(name, tuple(ids), token), condition=Condition())
 def filled_up(name: str, ids: Sequence[int], token: int) -> FilledUp:
-    """What `model.fillers.fill_up` finds of a sentence."""
+    """What `measures.fillers.fill_up` finds of a sentence."""
     return fill_up(pipelines.pipeline(name), ids, token)
 
 

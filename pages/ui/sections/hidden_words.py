@@ -3,7 +3,7 @@
 import streamlit as st
 
 from model.analysis import spelled, whole_words
-from model.comparison import align
+from model.measures.comparison import align
 from pages.ui.frame.pickers import told_apart
 from pages.ui.runs.masks import hidden_places, with_masks
 from pages.ui.state.link import select

@@ -7,7 +7,7 @@ import streamlit as st
 
 from model import deadline
 from model.config import EncoderConfig
-from model.cost import multiply_adds, total
+from model.measures.cost import multiply_adds, total
 from pages.ui.server import in_flight
 from pages.ui.server.streamlit_private import give_way
 from pages.ui.text import plain

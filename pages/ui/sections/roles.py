@@ -5,7 +5,7 @@ import shlex
 import streamlit as st
 
 from model import WeightsError
-from model.tables import TAUGHT, Example, Role, head_roles
+from model.measures.tables import TAUGHT, Example, Role, head_roles
 from pages.ui.components.tables import markdown_table
 from pages.ui.runs import pipelines
 from pages.ui.state.offered import offered

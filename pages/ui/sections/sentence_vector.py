@@ -11,7 +11,7 @@ from cachetools.keys import hashkey
 
 from model.analysis import largest_terms
 from model.by_hand import terms_table
-from model.sentence import MAKERS, POOLINGS, VECTOR, Cosine, cosine, moved_by_heads, read_for, sentence_vector
+from model.measures.sentence import MAKERS, POOLINGS, VECTOR, Cosine, cosine, moved_by_heads, read_for, sentence_vector
 from pages.ui.components.arithmetic import arithmetic
 from pages.ui.frame.changes_bar import other_input, toggled
 from pages.ui.frame.pickers import either

@@ -7,8 +7,8 @@ import numpy as np
 from model import Edit, Trace
 from model.analysis import outliers
 from model.edits import head_off
-from model.pooled import Pooled
-from model.sentence import MAKERS, read_for, sentence_vector
+from model.measures.sentence import MAKERS, read_for, sentence_vector
+from model.variants.pooled import Pooled
 from pages.ui.figures import Axis, Figure, heatmap, over_drawings
 from pages.ui.picture import Numbers, Picture
 from pages.ui.place import Place

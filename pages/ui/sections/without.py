@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from model import Edit, deadline
-from model.without import PARTS, Answers
+from model.measures.without import PARTS, Answers
 from pages.ui.figures import Axis, lines
 from pages.ui.picture import Picture
 from pages.ui.runs.worked_out import answered, without_parts

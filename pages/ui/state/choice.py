@@ -15,8 +15,8 @@ from typing import Any, Self
 from model import Edit
 from model.config import PRESETS, EncoderConfig
 from model.decoder import TARGET_LANGUAGES
-from model.learning import SNAPSHOTS
-from model.scaling import WIDTHS
+from model.measures.learning import SNAPSHOTS
+from model.measures.scaling import WIDTHS
 from model.translator import Language
 from pages.ui.state import pictures, sketch
 from pages.ui.state.goal import GOAL, Goal

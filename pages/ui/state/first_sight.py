@@ -1,7 +1,7 @@
 """What a visitor sees first: a sentence, a head and a word of it, chosen from what was measured of the heads."""
 
 from model import WeightsError
-from model.tables import HeadRoles, Striking, head_roles
+from model.measures.tables import HeadRoles, Striking, head_roles
 from pages.ui.state.choice import LANGUAGES
 
 

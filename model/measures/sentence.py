@@ -7,10 +7,10 @@ import numpy as np
 
 from model.edits import head_off
 from model.graph import Graph
+from model.measures.sweep import sweep
 from model.pipeline import Pipeline
-from model.pooled import Pooled
-from model.sweep import sweep
 from model.trace import Trace
+from model.variants.pooled import Pooled
 
 #: How the rows of Z become one vector, where the makers do not say: their mean, or the row of [CLS].
 POOLINGS = ("mean", "cls")

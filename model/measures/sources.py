@@ -25,9 +25,9 @@ from torch import nn
 from model.analysis import softmax
 from model.graph import Graph, Quantity, Sublayer
 from model.rms import centred
-from model.rotary import turned
 from model.rule import EVERY
 from model.trace import Trace
+from model.variants.rotary import turned
 
 #: Where a sum is followed no further, by what the keys end with.
 SOURCES = (

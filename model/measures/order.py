@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from model.analysis import cosine_similarity
-from model.comparison import Pair
 from model.edits import Edit
 from model.graph import Graph
+from model.measures.comparison import Pair
 from model.trace import Trace
 
 

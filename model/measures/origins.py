@@ -10,7 +10,7 @@ heard, and not what made attention listen to him.
 import numpy as np
 
 from model.graph import Graph, Sublayer
-from model.sources import (
+from model.measures.sources import (
     BIAS,
     DISTANCE,
     EDIT,

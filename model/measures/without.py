@@ -12,8 +12,8 @@ import numpy as np
 from model.analysis import likeliest, mean_likeness, softmax
 from model.edits import Edit, EditError, head_off
 from model.graph import Graph
+from model.measures.sweep import sweep
 from model.pipeline import Pipeline
-from model.sweep import sweep
 
 #: What can be taken away in all layers at once.
 PARTS = ("residual", "norm", "ffn")

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from model.config import PRESETS
-from model.cost import (
+from model.graph import graph
+from model.measures.cost import (
     Count,
     Step,
     attention_cost,
@@ -21,7 +22,6 @@ from model.cost import (
     shape_walk,
     total,
 )
-from model.graph import graph
 
 #: A number, a letter, or a shape or list of these.
 Value = float | str | tuple["Value", ...]

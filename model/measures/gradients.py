@@ -1,9 +1,9 @@
 """Gradients of an answer: by any quantity, by token, by head; and how much of one reaches each layer.
 
-The answer is one number, as in `model.sweep`: by how much the logit of the word or class `of` leads `against`'s
+The answer is one number, as in `measures.sweep`: by how much the logit of the word or class `of` leads `against`'s
 (without that, the probability of `of`), at `token` where there is an answer for each; `of` and `against` are such words
 or classes, or their numbers. What is said of a token or a head holds for small changes, and is no explanation; what a
-head's removal does is measured by `model.sweep`.
+head's removal does is measured by `measures.sweep`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,8 +18,8 @@ from model.config import EncoderConfig
 from model.encoder import Encoder, EncoderLayer
 from model.errors import nearest
 from model.heads import network_for
+from model.measures.sweep import MOST_NUMBERS
 from model.pipeline import SPECIAL_TOKENS, Pipeline, TextReader
-from model.sweep import MOST_NUMBERS
 from model.trace import Trace, hooked
 
 Of = int | str

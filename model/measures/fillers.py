@@ -9,9 +9,9 @@ from torch import Tensor
 
 from model.analysis import softmax
 from model.batches import together
+from model.measures.without import Answers, kept_of
 from model.pipeline import Pipeline
 from model.trace import record
-from model.without import Answers, kept_of
 
 FILLER = "[PAD]"
 FILLERS = 3

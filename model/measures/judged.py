@@ -10,9 +10,9 @@ import numpy as np
 
 from model.analysis import sigmoid, softmax
 from model.edits import Edit
+from model.measures.sources import Lead, is_sum, of_sum
+from model.measures.sweep import sweep
 from model.pipeline import Pipeline
-from model.sources import Lead, is_sum, of_sum
-from model.sweep import sweep
 from model.trace import Trace
 
 Cell = tuple[int, ...]

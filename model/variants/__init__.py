@@ -1,0 +1,1 @@
+"""What a family of encoders does otherwise than the paper: a file for each difference."""
