@@ -48,7 +48,7 @@ def visit(page: Page, url: str, name: str, **link: str) -> None:
         ("attention", LINES | {"s": LONG}, "ArrowRight Shift+ArrowUp"),
         ("attention", LINK, "ArrowRight ArrowUp Shift+ArrowRight Shift+ArrowDown ArrowLeft"),
         ("attention", LINK | {"s": LONG}, "ArrowRight Shift+ArrowDown"),
-        ("attention", LINES | {"hide_special": "true"}, "ArrowDown ArrowRight Shift+ArrowLeft"),
+        ("attention", LINES | {"hide_special": "true"}, "ArrowDown ArrowRight Shift+ArrowDown"),
         ("attention", LINK | {"edits": "layers.1.attention.masked~zero~~4", "token": "6", "key": "3"}, "ArrowRight"),
         ("attention", DIGIT, "ArrowRight ArrowDown Shift+ArrowRight Shift+ArrowDown"),
         ("attention", LINK | {"big": "true"}, "ArrowRight"),

@@ -13,7 +13,10 @@ from tests.networks import QUICK, example, pipeline
 PLAIN = [
     name
     for name in QUICK
-    if (config := pipeline(name).config).ffn == "plain" and config.positions != "rotary" and not config.distance_terms
+    if (config := pipeline(name).config).ffn == "plain"
+    and config.positions != "rotary"
+    and not config.distance_terms
+    and config.heads * config.d_k == config.d_model
 ]  # as torch has it
 
 

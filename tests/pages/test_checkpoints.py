@@ -11,6 +11,7 @@ import pytest
 from model import load
 from model.hugging_face.errors import SENTENCES
 from pages.ui.runs import pipelines, worked_out
+from pages.ui.state import offered
 from pages.ui.text import LANGUAGES, catalogue, t
 from tests.model.test_checkpoints import MINILM, TEMPLATE, Failing, retold, rewritten, save_again, theirs
 from tests.model.test_pieces import byte_level, folder_of
@@ -244,6 +245,7 @@ def test_a_folder_below_that_of_the_owner_is_named_in_the_drawer_and_a_refused_o
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offer(monkeypatch)
+    monkeypatch.setattr(offered, "_added", {})
     app = open_page("attention", s="the cat sat on a mat")
     assert "MODELS_FROM" in said(app) and not [box for box in app.text_input if box.key == "drawer.add"]
     monkeypatch.setenv("MODELS_FROM", str(tmp_path))

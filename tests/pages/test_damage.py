@@ -44,7 +44,7 @@ def damage(path: Path) -> None:
 
 
 def opened(name: str, **link: str) -> AppTest:
-    app = at_page("home", lang="en", **link)
+    app = at_page("home", **{"lang": "en"} | link)
     app.run()
     turn_to(app, name).run()
     assert not app.exception

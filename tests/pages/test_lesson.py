@@ -492,7 +492,7 @@ def test_a_link_whose_lesson_cannot_be_read_says_so_and_the_tour_begins() -> Non
 
 def test_in_a_presentation_the_key_of_a_remote_shows_the_answer_and_goes_on() -> None:
     app = open_page("lesson", s=SENTENCE, question="root", big="true")
-    assert not [box for box in app.expander] and charts(app)[0]["figure"]["layout"]["meta"]["first"]
+    assert not [box for box in app.main.expander] and charts(app)[0]["figure"]["layout"]["meta"]["first"]
 
 
 def test_the_line_on_top_does_not_say_the_word_that_is_asked_for() -> None:

@@ -92,3 +92,12 @@ def test_the_buttons_show_whose_symbols_they_are_and_change_them() -> None:
     buttons.set_value("000").run()
     assert any(r"\sqrt{D_h}" in latex.value for latex in app.latex)
     assert app.session_state["choice"].symbols == "000"
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_a_cell_of_the_stream_has_one_index_in_every_note(note: str) -> None:
+    write_as(note)
+    for latex in ("X^{(0)}_{1,25} = 0.10", "X^{(l+1)}_{2,3} = 0.10"):
+        assert (
+            formula(noted(latex)).count("1,25" if "25" in latex else "2,3") == 2
+        )  # as it was written, and as it is set

@@ -59,9 +59,10 @@ def noted(latex: str) -> str:
     def instead(hit: re.Match[str]) -> str:
         ours = hit[0]
         if ours not in written and (layer := _LAYER.fullmatch(ours)):
-            theirs, number = written.get(_STREAM), layer[1].replace("l+1", "l")
-            return ours if theirs is None else theirs.replace("#", number)
-        theirs = written.get(ours, ours)
+            stream, number = written.get(_STREAM), layer[1].replace("l+1", "l")
+            theirs = ours if stream is None else stream.replace("#", number)
+        else:
+            theirs = written.get(ours, ours)
         of_a_cell = latex[hit.end() : hit.end() + 1] == "_"
         return rf"({theirs})" if of_a_cell and len(theirs) > 1 and theirs != ours else theirs
 
