@@ -15,7 +15,7 @@ CLASS = $(if $(VISITORS),--visitors $$VISITORS) $(if $(WORKERS),--workers "$$WOR
 	$(if $(SECONDS),--seconds "$$SECONDS") $(if $(PLACES),--places $$PLACES) $(if $(PHONES),--phones $$PHONES)
 
 # MODELS="folder org/name": whose encoders are offered, too. What is no folder is fetched from the Hugging Face hub.
-FETCH = $(if $(MODELS),$(BIN)/python -m model.hugging_face $$MODELS)
+FETCH = $(if $(MODELS),$(BIN)/python -m model.checkpoints $$MODELS)
 
 .PHONY: run serve test newest train bench class soak lint lock
 

@@ -20,10 +20,10 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
+from model.checkpoints.hub import HubError
+from model.checkpoints.marian import MarianReader, in_their_order
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
 from model.graph import SIDES
-from model.hugging_face.hub import HubError
-from model.hugging_face.marian import MarianReader, in_their_order
 from model.loading import WeightsError, load
 from model.pipeline import InputError, Pipeline, TextReader
 from model.trace import Trace

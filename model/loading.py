@@ -15,12 +15,12 @@ from safetensors import SafetensorError, safe_open
 from tokenizers import Regex, Tokenizer, normalizers
 from torch import Tensor
 
+from model.checkpoints import hub, load_folder
+from model.checkpoints.folder import Folder
 from model.config import DECODER, PRESETS, EncoderConfig
 from model.decoder import TranslationNetwork
 from model.files import WEIGHTS, WeightsError, intact
 from model.heads import network_for
-from model.hugging_face import hub, load_folder
-from model.hugging_face.folder import Folder
 from model.pipeline import MOST_CHARACTERS, ImageReader, Pipeline, Reader, TextReader
 from model.translator import Translator
 
@@ -83,7 +83,7 @@ def load(name: str | os.PathLike[str]) -> Pipeline:
     """The trained pipeline "text", "translation", "digits" or "flat", or that of a Hugging Face folder.
 
     A folder may be a Path. "org/name" is a model on the hub, fetched where it has not been yet; one without "org/" is
-    found where it was fetched before: see `model.hugging_face.hub`. A pipeline is
+    found where it was fetched before: see `model.checkpoints.hub`. A pipeline is
     loaded once; a folder again when its files have changed, and then the older one is let go.
 
     Raises WeightsError if its file is missing or damaged, CheckpointError for a folder that cannot be read, HubError

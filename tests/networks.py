@@ -11,12 +11,12 @@ from tempfile import mkdtemp
 import torch
 
 from model import Trace, load
+from model.checkpoints import load_folder
 from model.config import DECODER, PRESETS, EncoderConfig
 from model.decoder import TranslationNetwork
 from model.encoder import Encoder
 from model.graph import Graph
 from model.heads import network_for
-from model.hugging_face import load_folder
 from model.loading import load_tokenizer
 from model.pipeline import ImageReader, Pipeline, Reading, TextReader
 from model.trace import Guess

@@ -110,7 +110,7 @@ def test_no_word_said_to_make_is_run(tmp_path: Path) -> None:
     }.items():
         said[target] = make(tmp_path, target, *(f"{name}={text}" for name in names))
         assert not (tmp_path / "x").exists()
-    assert said["run"][0][1] == ["-m", "model.hugging_face", *text.split()], "a list: one argument for each word"
+    assert said["run"][0][1] == ["-m", "model.checkpoints", *text.split()], "a list: one argument for each word"
     assert said["run"][-1][2]["MODELS"] == text
     assert said["run"][-1][1][-2:] == ["--server.port", text]
     assert said["serve"][-1][2] == {"MODELS": text, "WORKERS": text, "PORT": text}

@@ -18,8 +18,8 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from model import files
+from model.checkpoints.folder import Folder
 from model.files import WEIGHTS, WeightsError, intact
-from model.hugging_face.folder import Folder
 
 HEADS, NEURONS = "heads.json", "neurons.npz"
 #: The files that decide what a pipeline's heads do.

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import torch
 
-from model.hugging_face.hub import found
+from model.checkpoints.hub import found
 
 
 def main() -> None:

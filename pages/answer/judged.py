@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from model.analysis import placed
-from model.hugging_face.span import best_span
+from model.checkpoints.span import best_span
 from model.measures.judged import KEYS, Cell
 from model.measures.judged import written as written_by
 from model.measures.sources import nbytes

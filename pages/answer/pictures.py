@@ -8,7 +8,7 @@ import pandas as pd
 
 from model import Trace
 from model.analysis import likeliest, sigmoid, softmax, spelled, whole_words
-from model.hugging_face.span import best_span
+from model.checkpoints.span import best_span
 from model.measures.judged import Cell
 from model.measures.sources import Lead
 from pages.ui.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers, heatmap

@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from model.hugging_face.images import CheckpointImageReader
+from model.checkpoints.images import CheckpointImageReader
 from pages.tokens.order import word_order
 from pages.tokens.pictures import (
     SCHEMES,

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from model import Trace
 from model.analysis import cosine_similarity
+from model.checkpoints.images import CheckpointImageReader
 from model.config import EncoderConfig
 from model.digits import BOX, FAINTEST, MIDDLE, SIZE, hold_ink
-from model.hugging_face.images import CheckpointImageReader
 from model.variants.patch_waves import are_waves
 from pages.attention.overlay import pieces_of
 from pages.ui.figures import Axis, Figure, bars, colour_tiles, drawing, heatmap, lines, tiles, waves

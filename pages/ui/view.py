@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from model.checkpoints.images import CheckpointImageReader
 from model.config import EncoderConfig
-from model.hugging_face.images import CheckpointImageReader
 from pages.ui import figures
 from pages.ui.components.chart import chart
 from pages.ui.figures import Figure

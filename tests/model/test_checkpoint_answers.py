@@ -10,9 +10,9 @@ import transformers
 from safetensors.torch import load_file, save_file
 from tokenizers.pre_tokenizers import ByteLevel
 
+from model.checkpoints import CheckpointError, load_folder
+from model.checkpoints.span import best_span
 from model.edits import head_off
-from model.hugging_face import CheckpointError, load_folder
-from model.hugging_face.span import best_span
 from model.measures.cost import parameters, total
 from model.pipeline import Pooled
 from tests.model.test_checkpoints import OF_ROBERTA, ROUND, network_in, rewritten

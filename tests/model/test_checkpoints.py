@@ -22,10 +22,10 @@ from tokenizers import Encoding, Tokenizer, models, pre_tokenizers, processors
 
 from model import Edit, InputError, Pipeline, Trace, from_transformers, load
 from model.by_hand import by_hand
+from model.checkpoints import CheckpointError, load_folder
+from model.checkpoints.families import FAMILIES
+from model.checkpoints.folder import Folder
 from model.examples import SENTENCES
-from model.hugging_face import CheckpointError, load_folder
-from model.hugging_face.families import FAMILIES
-from model.hugging_face.folder import Folder
 from model.measures.sweep import sweep
 from tests.refusals import refused
 
@@ -361,7 +361,7 @@ def test_a_folder_that_cannot_be_read_says_why(what: str, tmp_path: Path, monkey
     folder = tmp_path / "bert"
     shutil.copytree(theirs("BertForMaskedLM")[1], folder)
     spoil(folder)
-    monkeypatch.setattr("model.hugging_face.folder.SECONDS", 2)
+    monkeypatch.setattr("model.checkpoints.folder.SECONDS", 2)
     with refused(reason) as raised:
         load(str(folder))
     said = str(raised.value)

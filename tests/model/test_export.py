@@ -11,11 +11,11 @@ import transformers
 from tokenizers import Tokenizer
 
 from model import export, load
+from model.checkpoints import load_folder
+from model.checkpoints.text import CheckpointTextReader
 from model.config import EncoderConfig
 from model.export import ExportError, as_bertviz, as_marian, as_onnx, main, read_bertviz
 from model.heads import network_for
-from model.hugging_face import load_folder
-from model.hugging_face.text import CheckpointTextReader
 from model.pipeline import Pipeline
 from tests.networks import draw_norms
 from tests.translators import written

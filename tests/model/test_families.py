@@ -15,7 +15,7 @@ import torch
 import transformers
 
 from model import Pipeline
-from model.hugging_face import CheckpointError, load_folder
+from model.checkpoints import CheckpointError, load_folder
 from tests.model import test_disentangled, test_esm, test_modern_bert, test_picture_families, test_t5
 from tests.model.test_checkpoint_answers import BENDS, HEADS, SENTENCES, TURNED, labels, odd_settings, sizes
 from tests.model.test_checkpoints import BERT, answer_of, given_to, network_in, rewritten

@@ -15,9 +15,9 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
+from model.checkpoints import CheckpointError, load_folder
+from model.checkpoints.convert import convert
 from model.config import EncoderConfig
-from model.hugging_face import CheckpointError, load_folder
-from model.hugging_face.convert import convert
 from tests.model.test_checkpoints import network_in
 from tests.model.test_families import agrees
 

@@ -14,9 +14,9 @@ import torch
 from huggingface_hub.errors import LocalEntryNotFoundError, RepositoryNotFoundError
 
 from model import load
-from model.hugging_face import CheckpointError, hub, load_folder
-from model.hugging_face.__main__ import main
-from model.hugging_face.convert import convert
+from model.checkpoints import CheckpointError, hub, load_folder
+from model.checkpoints.__main__ import main
+from model.checkpoints.convert import convert
 from pages.ui.state import offered
 from tests.model.test_checkpoint_answers import sentence_encoder
 from tests.model.test_checkpoints import as_pickle, rewritten, theirs
@@ -129,7 +129,7 @@ def test_what_cannot_be_answered_or_read_is_said_before_the_server_starts(
 def test_make_run_prints_that_and_nothing_else(tmp_path: Path) -> None:
     shutil.copytree(theirs("BertForMaskedLM")[1], tmp_path / "bert")
     rewritten(tmp_path / "bert", architectures=["BertForMultipleChoice"])
-    command = [sys.executable, "-m", "model.hugging_face", str(tmp_path / "bert")]
+    command = [sys.executable, "-m", "model.checkpoints", str(tmp_path / "bert")]
     said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
     assert not said.stdout and len(said.stderr.splitlines()) == 1 and "BertForMultipleChoice" in said.stderr
 

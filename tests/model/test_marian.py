@@ -16,11 +16,11 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from model import CheckpointError
+from model.checkpoints import load_folder
+from model.checkpoints.marian import halves
+from model.checkpoints.sentence_piece import NotUnigramError, tokenizer_json
+from model.checkpoints.trial import SENTENCES as TRIALS
 from model.examples import SENTENCES
-from model.hugging_face import load_folder
-from model.hugging_face.marian import halves
-from model.hugging_face.sentence_piece import NotUnigramError, tokenizer_json
-from model.hugging_face.trial import SENTENCES as TRIALS
 from model.translator import Task, Translator
 from tests.refusals import refused
 from tests.translators import changed, pieces_of, theirs_of, written
@@ -249,7 +249,7 @@ def test_what_takes_long_to_read_is_read_where_it_can_be_ended(tmp_path: Path, m
     folder = written(tmp_path / "opus")
     whole = (folder / "source.spm").read_bytes()
     (folder / "source.spm").write_bytes(b"\x0a\x03\x0a\x01a" * 1_000_000 + whole)
-    monkeypatch.setattr("model.hugging_face.folder.SECONDS", 1)
+    monkeypatch.setattr("model.checkpoints.folder.SECONDS", 1)
     began = time.monotonic()
     with refused("tokenizer_slow"):
         load_folder(folder)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model.hugging_face import load_folder
+from model.checkpoints import load_folder
 from tests.model.test_checkpoint_answers import BENDS, SENTENCES, labels, sizes
 from tests.model.test_checkpoints import network_in
 

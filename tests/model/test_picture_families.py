@@ -13,7 +13,7 @@ from PIL import Image
 
 from model import InputError, load
 from model.by_hand import by_hand
-from model.hugging_face import load_folder
+from model.checkpoints import load_folder
 from model.variants.patch_waves import are_waves
 from tests.model.test_checkpoint_answers import BENDS
 from tests.model.test_checkpoints import close, network_in, rewritten, theirs

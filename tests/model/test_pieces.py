@@ -17,7 +17,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, 
 
 from model import load
 from model.analysis import cut_words, piece_kinds, spelled, units, whole_words
-from model.hugging_face.pieces import bytes_of, marked
+from model.checkpoints.pieces import bytes_of, marked
 from model.pipeline import TextReader
 from model.training.observe import activations, attention
 from tests.model.test_checkpoints import ROUND, SQUARE

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from model import load
-from model.hugging_face.errors import SENTENCES
+from model.checkpoints.errors import SENTENCES
 from pages.ui.runs import pipelines, worked_out
 from pages.ui.state import offered
 from pages.ui.text import LANGUAGES, catalogue, t

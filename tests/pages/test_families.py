@@ -8,9 +8,9 @@ import pytest
 
 from model import load
 from model.analysis import cosine_similarity, sigmoid, softmax
+from model.checkpoints.span import best_span
 from model.edits import head_off
 from model.examples import PROTEINS
-from model.hugging_face.span import best_span
 from model.measures import judged
 from model.measures.sentence import moved_by_heads
 from pages.school.questions.attention import best_fit, without_root

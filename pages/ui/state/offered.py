@@ -10,10 +10,10 @@ from functools import lru_cache
 from pathlib import Path
 
 from model import CheckpointError, load
+from model.checkpoints import FAMILIES, config_of, decoder_of
+from model.checkpoints.folder import Folder
+from model.checkpoints.hub import found
 from model.config import EncoderConfig
-from model.hugging_face import FAMILIES, config_of, decoder_of
-from model.hugging_face.folder import Folder
-from model.hugging_face.hub import found
 from pages.ui.server.cache import of_networks
 
 TAKEN = {"text", "translation", "digits", "flat", "untrained", "trained", "paper"}  # names that mean something already

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from model.hugging_face import deberta, esm, gte, marian, modern, nomic, t5
+from model.checkpoints import deberta, esm, gte, marian, modern, nomic, t5
 
 #: Their names of activations -> ours.
 ACTIVATIONS = {

@@ -11,7 +11,7 @@ SENTENCES = {
     "damaged": "{file} in {folder} is damaged, or is not what its name says",
     "pickle": (
         "{folder} has its weights only as pickles ({file}), which can run code and are not opened; "
-        "python -m model.hugging_face convert {folder} writes them as safetensors"
+        "python -m model.checkpoints convert {folder} writes them as safetensors"
     ),
     "adapter": (
         "{folder} holds a LoRA adapter ({tensor}); merge it into its model first: PeftModel.from_pretrained(model, "
@@ -57,7 +57,7 @@ SENTENCES = {
     ),
     "no_tokenizer": "{folder} has neither tokenizer.json nor vocab.txt, so no sentence can be read",
     "pieces": (
-        "{folder} has its tokenizer only as {file}; python -m model.hugging_face convert {folder} writes tokenizer.json"
+        "{folder} has its tokenizer only as {file}; python -m model.checkpoints convert {folder} writes tokenizer.json"
     ),
     "tokenizer_fails": "the tokenizer in {folder} fails where it reads a sentence: {why}",
     "tokenizer_slow": "the tokenizer in {folder} did not read some sentences within {seconds} seconds",

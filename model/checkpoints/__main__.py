@@ -1,15 +1,15 @@
 """What is there before a server starts.
 
-python -m model.hugging_face sentence-transformers/all-MiniLM-L6-v2    # fetched from the hub
-python -m model.hugging_face convert BAAI/bge-m3    # of pickles alone: written as safetensors
+python -m model.checkpoints sentence-transformers/all-MiniLM-L6-v2    # fetched from the hub
+python -m model.checkpoints convert BAAI/bge-m3    # of pickles alone: written as safetensors
 """
 
 import sys
 
-from model.hugging_face.build import unanswered
-from model.hugging_face.convert import convert
-from model.hugging_face.errors import CheckpointError
-from model.hugging_face.hub import HubError, fetch
+from model.checkpoints.build import unanswered
+from model.checkpoints.convert import convert
+from model.checkpoints.errors import CheckpointError
+from model.checkpoints.hub import HubError, fetch
 
 
 def main() -> None:

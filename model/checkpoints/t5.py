@@ -7,7 +7,7 @@ came with version 1.1 of its makers' code.
 from collections.abc import Mapping
 from typing import Any
 
-from model.hugging_face.errors import CheckpointError
+from model.checkpoints.errors import CheckpointError
 
 GATE = "gated-"
 MOST = 1024  # numbers of one head

@@ -6,7 +6,7 @@ Source: Lin et al. 2023, "Evolutionary-scale prediction of atomic-level protein 
 from collections.abc import Mapping
 from typing import Any
 
-from model.hugging_face.errors import CheckpointError
+from model.checkpoints.errors import CheckpointError
 
 
 def settings_of(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from PIL import Image, ImageOps
 from torch import Tensor
 
 from model.config import EncoderConfig
-from model.hugging_face.answers import guesses
+from model.checkpoints.answers import guesses
 from model.pipeline import InputError, Reading
 from model.trace import Guess
 from model.unpacking import MOST_UNPACKED, bytes_to_read

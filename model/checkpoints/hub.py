@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from model.hugging_face.build import config_of
-from model.hugging_face.errors import CheckpointError
-from model.hugging_face.folder import SHARDS, WHOLE, Folder
+from model.checkpoints.build import config_of
+from model.checkpoints.errors import CheckpointError
+from model.checkpoints.folder import SHARDS, WHOLE, Folder
 
 SETTINGS = [
     "config.json", "tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json",
@@ -41,7 +41,7 @@ def fetch(name: str) -> Path:
     if not any((Folder(folder).encoder.path / file).exists() for file in (WHOLE, SHARDS)):
         raise HubError(
             f"{name} has no {WHOLE} on the hub; its weights are pickles at best, which can run code and are not "
-            f"fetched; python -m model.hugging_face convert {name} writes them as safetensors"
+            f"fetched; python -m model.checkpoints convert {name} writes them as safetensors"
         )
     return folder
 

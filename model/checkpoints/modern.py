@@ -9,7 +9,7 @@ Source: Warner et al. 2024, "Smarter, Better, Faster, Longer: A Modern Bidirecti
 from collections.abc import Mapping
 from typing import Any
 
-from model.hugging_face.errors import CheckpointError
+from model.checkpoints.errors import CheckpointError
 
 GLOBAL, LOCAL = "full_attention", "sliding_attention"
 BASES = {GLOBAL: ("global_rope_theta", 160_000.0), LOCAL: ("local_rope_theta", 10_000.0)}

@@ -4,8 +4,8 @@
 with the checkpoint's own tokenizer; `build.py` puts the weights into our Encoder.
 """
 
-from model.hugging_face.build import config_of, decoder_of, from_transformers, load_folder
-from model.hugging_face.errors import CheckpointError
-from model.hugging_face.families import FAMILIES
+from model.checkpoints.build import config_of, decoder_of, from_transformers, load_folder
+from model.checkpoints.errors import CheckpointError
+from model.checkpoints.families import FAMILIES
 
 __all__ = ["FAMILIES", "CheckpointError", "config_of", "decoder_of", "from_transformers", "load_folder"]

@@ -10,9 +10,9 @@ from torch import Tensor
 
 from model.config import EncoderConfig
 from model.examples import PROTEINS
-from model.hugging_face.answers import guesses
-from model.hugging_face.pieces import SPACE, in_a_row, readable, space_mark, unmarked
-from model.hugging_face.trial import SENTENCES as TRIED
+from model.checkpoints.answers import guesses
+from model.checkpoints.pieces import SPACE, in_a_row, readable, space_mark, unmarked
+from model.checkpoints.trial import SENTENCES as TRIED
 from model.pipeline import InputError, Reading, TextReader
 from model.trace import Guess
 

@@ -13,8 +13,8 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from model.hugging_face.folder import PIECES, WHOLE
-from model.hugging_face.hub import SETTINGS, WEIGHTS, HubError, download
+from model.checkpoints.folder import PIECES, WHOLE
+from model.checkpoints.hub import SETTINGS, WEIGHTS, HubError, download
 
 PICKLES = ("pytorch_model*.bin", "*/pytorch_model*.bin")
 KEPT = (*SETTINGS, *WEIGHTS)

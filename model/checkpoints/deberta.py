@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from model.hugging_face.errors import CheckpointError
+from model.checkpoints.errors import CheckpointError
 
 TERMS = {"c2p": "content_to_position", "p2c": "position_to_content"}
 MOST = 65_536  # rows of the table on each side

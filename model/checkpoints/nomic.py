@@ -6,7 +6,7 @@ Source: Nussbaum et al. 2024, "Nomic Embed: Training a Reproducible Long Context
 from collections.abc import Mapping
 from typing import Any
 
-from model.hugging_face.errors import CheckpointError
+from model.checkpoints.errors import CheckpointError
 
 #: What the configuration says now, and what their makers' own code calls it.
 NAMES = {

@@ -15,8 +15,8 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from model.files import state
-from model.hugging_face.errors import CheckpointError
-from model.hugging_face.trial import ROLES, SECONDS, tried
+from model.checkpoints.errors import CheckpointError
+from model.checkpoints.trial import ROLES, SECONDS, tried
 from model.variants.pooled import Dense, Pooled
 
 WHOLE, SHARDS = "model.safetensors", "model.safetensors.index.json"
