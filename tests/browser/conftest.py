@@ -11,10 +11,11 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, BrowserType, Page, expect
 
 APP = Path(__file__).parents[2] / "app.py"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -27,6 +28,7 @@ QUIET = [  # Chromium's own errands would look like the app's
     "--disable-component-update",
     "--disable-sync",
 ]
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "locale": "en-US"}
 PATIENCE = 90_000  # milliseconds; a busy machine is slow, not broken, and its first visitor waits for torch
 
 expect.set_options(timeout=PATIENCE)
@@ -94,16 +96,52 @@ def fresh_url(browser_type_launch_args: dict) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="session")
-def context(browser: Browser, browser_context_args: dict) -> Iterator[BrowserContext]:
-    """The window that the tests share: a new one would read Streamlit's scripts anew, which is half of the work."""
-    with browser.new_context(**browser_context_args) as context:
+@contextmanager
+def window(browser_type: BrowserType, about: dict) -> Iterator[BrowserContext]:
+    """A window whose browser keeps compiled scripts in a folder: the next page opens with half the work."""
+    with TemporaryDirectory() as folder, browser_type.launch_persistent_context(folder, **about) as context:
         yield context
+
+
+@pytest.fixture(scope="session")
+def context(
+    browser_type: BrowserType, browser_type_launch_args: dict, browser_context_args: dict
+) -> Iterator[BrowserContext]:
+    """The window that the tests share."""
+    with window(browser_type, browser_type_launch_args | browser_context_args) as context:
+        yield context
+
+
+@pytest.fixture(scope="session")
+def pocket(browser_type: BrowserType, browser_type_launch_args: dict) -> Iterator[BrowserContext]:
+    """The phone that the tests share."""
+    with window(browser_type, browser_type_launch_args | PHONE) as context:
+        yield context
+
+
+@pytest.fixture(scope="session")
+def browser(context: BrowserContext) -> Browser:
+    """The browser of that window, for others that know nothing of it."""
+    return context.browser
 
 
 @pytest.fixture
 def page(context: BrowserContext) -> Iterator[Page]:
-    """A tab of that window. What the app kept in the browser is forgotten after it; the scripts are not."""
+    """A tab of the window."""
+    with tab(context) as page:
+        yield page
+
+
+@pytest.fixture
+def phone(pocket: BrowserContext, requests: list[str]) -> Iterator[Page]:
+    """A tab of the phone."""
+    with watched(pocket, requests), tab(pocket) as page:
+        yield page
+
+
+@contextmanager
+def tab(context: BrowserContext) -> Iterator[Page]:
+    """What the app kept in the browser is forgotten after it; the scripts are not."""
     page = context.new_page()
     yield page
     left = {"origin": "/".join(page.url.split("/", 3)[:3]), "storageTypes": "cookies,local_storage,indexeddb"}
@@ -120,13 +158,20 @@ def requests() -> list[str]:
 @pytest.fixture(autouse=True)
 def nothing_leaves_this_machine(context: BrowserContext, requests: list[str]) -> Iterator[None]:
     """On every journey: no request and no web socket goes anywhere but to 127.0.0.1."""
+    with watched(context, requests):
+        yield
+    outside = [url for url in requests if urlsplit(url).scheme not in ("data", "blob")]
+    outside = [url for url in outside if urlsplit(url).hostname != "127.0.0.1"]
+    assert not outside, f"asked for outside this machine: {outside}"
+
+
+@contextmanager
+def watched(context: BrowserContext, requests: list[str]) -> Iterator[None]:
+    """Note every request and every web socket of a context, until the end of the block."""
     listeners = watch(context, requests)
     yield
     for event, listener in listeners.items():
         context.remove_listener(event, listener)
-    outside = [url for url in requests if urlsplit(url).scheme not in ("data", "blob")]
-    outside = [url for url in outside if urlsplit(url).hostname != "127.0.0.1"]
-    assert not outside, f"asked for outside this machine: {outside}"
 
 
 def watch(context: BrowserContext, requests: list[str]) -> dict[str, Callable]:

@@ -15,9 +15,6 @@ SENTENCE = "she gave the dog a book ."
 FIRST = "lang=en&layer=1&head=1"  # else a visitor begins at a head that was measured
 
 
-PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "locale": "en-US"}
-
-
 # Pages scroll down, never sideways: no part of the frame is wider than the screen. (A wide table scrolls in its box.)
 WIDEST = """() => Math.max(document.documentElement.scrollWidth - innerWidth,
     ...['stMain', 'stMainBlockContainer'].map(id => document.querySelector(`[data-testid=${id}]`))

@@ -99,17 +99,14 @@ def test_a_stroke_is_drawn_where_the_browser_keeps_no_moves_between_two_pictures
     assert verdict(page) == "7"
 
 
-def test_a_finger_draws_and_does_not_scroll(browser: Browser, app_url: str, requests: list[str]) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    watch(context, requests)
-    page = context.new_page()
-    page.goto(f"{app_url}/answer?lang=en&input=digit")
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
-    settle(page)
-    pad(page).scroll_into_view_if_needed()
-    page.wait_for_function(AT_REST, arg=pad(page).element_handle())  # it comes with a movement
-    box, before = pad(page).bounding_box(), places(page)
-    finger = context.new_cdp_session(page)
+def test_a_finger_draws_and_does_not_scroll(phone: Page, app_url: str) -> None:
+    phone.goto(f"{app_url}/answer?lang=en&input=digit")
+    expect(phone.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    settle(phone)
+    pad(phone).scroll_into_view_if_needed()
+    phone.wait_for_function(AT_REST, arg=pad(phone).element_handle())  # it comes with a movement
+    box, before = pad(phone).bounding_box(), places(phone)
+    finger = phone.context.new_cdp_session(phone)
 
     def swipe(x: float, start: float, end: float) -> None:
         """One finger straight down or up the screen."""
@@ -119,9 +116,8 @@ def test_a_finger_draws_and_does_not_scroll(browser: Browser, app_url: str, requ
 
     scrolled = """() => [...document.querySelectorAll('*')].map(part => part.scrollTop).reduce((a, b) => a + b, 0)
         + scrollY"""
-    still = page.evaluate(scrolled)
+    still = phone.evaluate(scrolled)
     swipe(box["x"] + box["width"] * 0.2, box["y"] + box["height"] * 0.9, box["y"] + box["height"] * 0.1)
-    settle(page)
-    assert page.evaluate(scrolled) == still
-    assert places(page) != before
-    context.close()
+    settle(phone)
+    assert phone.evaluate(scrolled) == still
+    assert places(phone) != before

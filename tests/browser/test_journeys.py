@@ -13,7 +13,6 @@ from tests.browser.conftest import watch
 from tests.browser.steps import (
     FIRST,
     MIDDLE,
-    PHONE,
     SENTENCE,
     WIDEST,
     SlowLine,
@@ -34,11 +33,6 @@ from tests.browser.steps import (
     walk_to,
     write,
 )
-
-# -- small steps ---------------------------------------------------------------------------------------------
-
-
-# -- journeys ------------------------------------------------------------------------------------------------
 
 
 def test_the_very_first_visitor_may_come_by_a_deep_link(page: Page, fresh_url: str) -> None:
@@ -227,24 +221,19 @@ def test_a_stroke_goes_along_with_a_clicked_link(page: Page, app_url: str) -> No
         assert drawing.verdict(page) == str(digit)
 
 
-def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(
-    app_url: str, browser: Browser, requests: list[str]
-) -> None:
-    with browser.new_context(**PHONE) as phone:
-        watch(phone, requests)
-        page = phone.new_page()
-        page.goto(f"{app_url}/heads?layer=1&head=1")
-        title(page, "heads")
-        write(page, SENTENCE)
-        choose(page, layer=2, head=1)
-        for row in (row for row in PAGES if row.group in ("way", "layer")):
-            link_to(page, row.name).tap()
-            title(page, row.name)
-            page.wait_for_url(lambda url: (asked(url).get("s"), asked(url).get("layer")) == (SENTENCE, "2"))
-            assert page.evaluate(WIDEST) <= 0, f"{row.name} is wider than the screen"
-            if row.name == "attention":  # a head is chosen where the picture is
-                place(page, "head", 4).tap()
-                page.wait_for_url(lambda url: asked(url).get("head") == "4")
+def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(phone: Page, app_url: str) -> None:
+    phone.goto(f"{app_url}/heads?layer=1&head=1")
+    title(phone, "heads")
+    write(phone, SENTENCE)
+    choose(phone, layer=2, head=1)
+    for row in (row for row in PAGES if row.group in ("way", "layer")):
+        link_to(phone, row.name).tap()
+        title(phone, row.name)
+        phone.wait_for_url(lambda url: (asked(url).get("s"), asked(url).get("layer")) == (SENTENCE, "2"))
+        assert phone.evaluate(WIDEST) <= 0, f"{row.name} is wider than the screen"
+        if row.name == "attention":  # a head is chosen where the picture is
+            place(phone, "head", 4).tap()
+            phone.wait_for_url(lambda url: asked(url).get("head") == "4")
 
 
 def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str) -> None:

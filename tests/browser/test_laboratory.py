@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from pages.ui.text import catalogue
 from tests.browser.conftest import watch
-from tests.browser.steps import MIDDLE, PHONE, WIDEST, asked, settle, title, walk_to
+from tests.browser.steps import MIDDLE, WIDEST, asked, settle, title, walk_to
 
 ANIMAL = "the animal did not cross the street because it was too tired ."
 
@@ -52,21 +52,16 @@ def test_changes_are_clicked_and_the_link_alone_makes_the_same_run(
     expect(changes(page)).to_have_count(2)
 
 
-def test_on_a_phone_a_vector_is_put_into_another_run_by_touch_and_taken_back(
-    app_url: str, browser: Browser, requests: list[str]
-) -> None:
+def test_on_a_phone_a_vector_is_put_into_another_run_by_touch_and_taken_back(phone: Page, app_url: str) -> None:
     link = {"lang": "en", "panel": "input", "block": "patching", "measure": "lead"}
     link |= {"s": "the money is [MASK] .", "other": "the river is [MASK] ."}
-    with browser.new_context(**PHONE) as phone:
-        watch(phone, requests)
-        page = phone.new_page()
-        page.goto(f"{app_url}/what_if?{urlencode(link)}")
-        title(page, "what_if")
-        assert page.evaluate(WIDEST) <= 0, "wider than the screen"
-        change(page, "patching", 0, 2)
-        expect(page.get_by_test_id("stMetricDelta")).to_have_count(1)
-        changes(page).tap()
-        page.wait_for_url(lambda url: "edits" not in asked(url))
-        settle(page)
-        expect(page.get_by_test_id("stMetricDelta")).to_have_count(0)
-        assert page.evaluate(WIDEST) <= 0, "wider than the screen"
+    phone.goto(f"{app_url}/what_if?{urlencode(link)}")
+    title(phone, "what_if")
+    assert phone.evaluate(WIDEST) <= 0, "wider than the screen"
+    change(phone, "patching", 0, 2)
+    expect(phone.get_by_test_id("stMetricDelta")).to_have_count(1)
+    changes(phone).tap()
+    phone.wait_for_url(lambda url: "edits" not in asked(url))
+    settle(phone)
+    expect(phone.get_by_test_id("stMetricDelta")).to_have_count(0)
+    assert phone.evaluate(WIDEST) <= 0, "wider than the screen"

@@ -1,16 +1,12 @@
 """A phone in the hand: a thumb scrolls and taps, and the sentence stands at the top of the page."""
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from pages.ui.frame.contents import PAGES
-from tests.browser.conftest import watch
 from tests.browser.steps import (
     MIDDLE,
     PAGE,
-    PHONE,
     TOUCHING,
     WIDEST,
     asked,
@@ -35,13 +31,6 @@ SIDEWAYS = r"""chart => [...chart.querySelectorAll('.xtick text')]
 # How much of the page a chart takes below its colour bar.
 BELOW = """chart => chart.closest('.chart').getBoundingClientRect().bottom
     - chart.querySelector('.colorbar').getBoundingClientRect().bottom"""
-
-
-@pytest.fixture
-def phone(browser: Browser, requests: list[str]) -> Iterator[Page]:
-    with browser.new_context(**PHONE) as context:
-        watch(context, requests)
-        yield context.new_page()
 
 
 def swipe(page: Page, chart: Locator, by: int) -> None:

@@ -1,14 +1,12 @@
 """The tour in a browser: every gesture by keyboard, in the picture and on a phone; then the answer in the picture."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from pages.school.questions.pictures import CHIPS
 from pages.ui.text import catalogue
-from tests.browser.conftest import watch
 from tests.browser.steps import FAINT, NAMELESS, asked, serious, settle
 
 SENTENCE = "she [MASK] to the shop to buy some bread ."
@@ -19,14 +17,6 @@ CELL = """(chart, [row, column]) => {
     const { xaxis, yaxis } = chart._fullLayout, box = chart.getBoundingClientRect()
     return [box.left + xaxis._offset + xaxis.l2p(column), box.top + yaxis._offset + yaxis.l2p(row)]
 }"""
-
-
-@pytest.fixture
-def phone(browser: Browser, requests: list[str]) -> Iterator[Page]:
-    size = {"width": 390, "height": 844}
-    with browser.new_context(viewport=size, has_touch=True, is_mobile=True, color_scheme="dark") as context:
-        watch(context, requests)
-        yield context.new_page()
 
 
 def station(page: Page, url: str, key: str, lang: str = "en") -> None:
@@ -84,6 +74,7 @@ def test_a_click_on_a_covered_cell_is_the_guess_and_the_page_opens_at_its_place(
 
 def test_on_a_phone_a_station_is_read_from_above_and_nothing_is_cut(phone: Page, app_url: str) -> None:
     lang = "zh"
+    phone.emulate_media(color_scheme="dark")
     station(phone, app_url, "weights", lang)
     question, picture = phone.locator(".st-key-tour_ask h2").bounding_box(), phone.locator(CHART).first.bounding_box()
     assert question and picture and question["y"] < picture["y"] < 2 * 844
