@@ -6,7 +6,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame.contents import PAGES, PageRow
 from pages.ui.text import catalogue
 from tests.browser.steps import (
     FAINT,
@@ -24,16 +24,18 @@ from tests.browser.steps import (
 GROUND = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
 
 
-@pytest.mark.parametrize(("language", "scheme", "other"), [("en", "light", "dark"), ("zh", "dark", "light")])
-def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language: str, scheme: str, other: str) -> None:
-    """Every other page in the dark, and in the other language the rest; pictures in both, as the theme changes.
+@pytest.mark.parametrize(("language", "rows"), [("en", PAGES[::2]), ("zh", PAGES[1::2])], ids=["en", "zh"])
+def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language: str, rows: list[PageRow]) -> None:
+    """Every other page in the other language, each in the light and in the dark.
 
     On the way, all that was chosen goes along.
     """
+    scheme, other = "light", "dark"
     page.emulate_media(color_scheme=scheme)
     page.goto(f"{app_url}/?lang={language}&s={quote(SENTENCE)}&layer=2&head=3")
+    title(page, "home", language)
     wrong = {}
-    for row in PAGES:
+    for row in rows:
         if row.name != "home":
             link_to(page, row.name).click()
         title(page, row.name, language)
@@ -48,7 +50,7 @@ def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language:
         ground = page.evaluate(GROUND)
         page.emulate_media(color_scheme=scheme)
         page.wait_for_function(f"before => ({GROUND})() !== before", arg=ground)
-        wrong[row.name] += page.evaluate(FAINT)
+        wrong[row.name] += serious(page) + page.evaluate(FAINT)
     assert not any(wrong.values()), wrong
 
 

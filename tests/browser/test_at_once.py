@@ -45,13 +45,11 @@ def visit(page: Page, url: str, name: str, **link: str) -> None:
 @pytest.mark.parametrize(
     ("name", "link", "keys"),
     [
-        ("attention", LINES | {"s": LONG}, "ArrowRight Shift+ArrowUp"),
         ("attention", LINK, "ArrowRight ArrowUp Shift+ArrowRight Shift+ArrowDown ArrowLeft"),
-        ("attention", LINK | {"s": LONG}, "ArrowRight Shift+ArrowDown"),
-        ("attention", LINES | {"hide_special": "true"}, "ArrowDown ArrowRight Shift+ArrowDown"),
+        ("attention", LINK | {"s": LONG, "big": "true"}, "ArrowRight Shift+ArrowDown"),
+        ("attention", LINES | {"s": LONG, "hide_special": "true"}, "ArrowDown ArrowRight Shift+ArrowDown"),
         ("attention", LINK | {"edits": "layers.1.attention.masked~zero~~4", "token": "6", "key": "3"}, "ArrowRight"),
         ("attention", DIGIT, "ArrowRight ArrowDown Shift+ArrowRight Shift+ArrowDown"),
-        ("attention", LINK | {"big": "true"}, "ArrowRight"),
         ("heads", LINK | {"s": LONG}, "ArrowRight ArrowUp"),
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(f"{v}"[:8] for v in list(value.values())[4:]),

@@ -46,16 +46,20 @@ def school(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser_type_launch_
 
 
 @pytest.fixture
-def screen_at(browser: Browser, school: str) -> Iterator[Callable[..., Page]]:
-    """A browser on a device of its own, at an address of the server."""
+def screen_at(page: Page, browser: Browser, school: str) -> Iterator[Callable[..., Page]]:
+    """A browser on a device of its own, at an address of the server: at first the window that the tests share."""
     contexts: list[BrowserContext] = []
+    screens = [page]
 
     def open_one(path: str, size: dict) -> Page:
-        contexts.append(browser.new_context(viewport=size, locale="en-US", reduced_motion="reduce"))
-        contexts[-1].set_default_timeout(PATIENCE)
-        page = contexts[-1].new_page()
-        page.goto(f"{school}/{path}")
-        return page
+        if not screens:
+            contexts.append(browser.new_context(locale="en-US", reduced_motion="reduce"))
+            contexts[-1].set_default_timeout(PATIENCE)
+            screens.append(contexts[-1].new_page())
+        screen = screens.pop()
+        screen.set_viewport_size(size)
+        screen.goto(f"{school}/{path}")
+        return screen
 
     yield open_one
     for context in contexts:

@@ -111,9 +111,13 @@ def test_chips_for_sixteen_tokens_fit_a_phone_in_letters_that_can_be_read(
     assert min(rows.evaluate_all("rows => rows.map(row => parseFloat(getComputedStyle(row).fontSize))")) >= 20
 
 
-@pytest.mark.parametrize(("language", "locale", "scheme"), [("en", "en-US", "light"), ("zh", "zh-CN", "dark")])
+@pytest.mark.parametrize(
+    ("language", "locale", "scheme", "gestures"),
+    [("en", "en-US", "light", [*EXAMPLES][::2]), ("zh", "zh-CN", "dark", [*EXAMPLES][1::2])],
+    ids=["en", "zh"],
+)
 def test_from_the_code_to_the_truth_with_every_gesture_for_everybody(
-    lesson: School, new_phone: Callable[..., Page], language: str, locale: str, scheme: str
+    lesson: School, new_phone: Callable[..., Page], language: str, locale: str, scheme: str, gestures: list[str]
 ) -> None:
     page = new_phone("join", locale=locale, color_scheme=scheme)
     wrong: dict[str, list[str]] = {}
@@ -134,7 +138,7 @@ def test_from_the_code_to_the_truth_with_every_gesture_for_everybody(
     page.keyboard.press("Enter")
     says(page, "lobby", language)
     look("lobby")
-    for gesture, example in EXAMPLES.items():
+    for gesture, example in ((gesture, EXAMPLES[gesture]) for gesture in gestures):
         lesson.ask(gesture)
         says(page, "stem", language)
         expect(page.locator("h1")).to_have_text(example.shown["ask"][language])

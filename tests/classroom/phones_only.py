@@ -1,15 +1,21 @@
-"""A worker that has phones and no Streamlit: quickly begun, and ended as hard as one likes. `phones_only.py PORT`."""
+"""A worker that has phones and no Streamlit: quickly begun, and ended as hard as one likes. `phones_only.py PORT`.
+
+It keeps nobody waiting for as long as a real one.
+"""
 
 import sys
 
 import uvicorn
 from starlette.applications import Starlette
 
-from pages.school.classroom.hall import Hall
+from pages.school.classroom import door, hall
 from pages.school.classroom.routes import routes
 from pages.school.classroom.store import store
 
+LONGEST_WAIT = 2.0  # seconds
+
 if __name__ == "__main__":
-    hall = Hall(store)
-    app = Starlette(routes=routes(hall), lifespan=lambda _: hall.open())
+    door.LONGEST_WAIT, hall.TELL_PRESENT = LONGEST_WAIT, 0.5
+    phones = hall.Hall(store)
+    app = Starlette(routes=routes(phones), lifespan=lambda _: phones.open())
     uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="error")

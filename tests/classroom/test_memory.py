@@ -1,21 +1,14 @@
 """Who asks for memory over the web socket gets little of it: far from the 900 MB that a worker may take."""
 
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 
 from pages.ui.text import catalogue
 from tests.classroom import flood
 from tests.classroom.flood import MEGABYTE
-from tests.classroom.server import Server, serve
+from tests.classroom.server import Server
 from tests.classroom.visitor import Visitor, visit
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with serve() as server:
-        yield server
 
 
 async def before(server: Server) -> float:

@@ -9,7 +9,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from model.loading import load_tokenizer
 from pages.ui.state import sketch
 from pages.ui.text import catalogue
-from tests.classroom.server import Server, serve
+from tests.classroom.server import Server
 from tests.classroom.visitor import Visitor, visit
 
 WRITERS, DRAWERS, EDITORS = 35, 15, 10
@@ -81,6 +81,5 @@ async def sixty(server: Server) -> None:
         await visitor.close()
 
 
-def test_sixty_visitors_at_once_find_no_word_no_drawing_and_no_edit_of_each_other() -> None:
-    with serve() as server:
-        visit(sixty(server))
+def test_sixty_visitors_at_once_find_no_word_no_drawing_and_no_edit_of_each_other(server: Server) -> None:
+    visit(sixty(server))

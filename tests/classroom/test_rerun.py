@@ -2,7 +2,7 @@
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from tests.classroom.server import serve
+from tests.classroom.server import Server
 from tests.classroom.visitor import Visitor, visit
 
 SENTENCE = "s=the+dog+chased+the+cat+."
@@ -42,9 +42,8 @@ async def change(address: str) -> None:
     await visitor.close()
 
 
-def test_a_layer_or_a_head_draws_the_page_and_a_sentence_the_frame_as_well() -> None:
-    with serve() as server:
-        visit(change(server.address))
+def test_a_layer_or_a_head_draws_the_page_and_a_sentence_the_frame_as_well(server: Server) -> None:
+    visit(change(server.address))
 
 
 async def see(address: str) -> None:
@@ -60,6 +59,5 @@ async def see(address: str) -> None:
     await visitor.close()
 
 
-def test_a_stroke_draws_the_page_alone() -> None:
-    with serve() as server:
-        visit(see(server.address))
+def test_a_stroke_draws_the_page_alone(server: Server) -> None:
+    visit(see(server.address))

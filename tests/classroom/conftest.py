@@ -1,0 +1,13 @@
+"""One bare server for those that hurt it in nothing."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.classroom.server import Server, serve
+
+
+@pytest.fixture(scope="package")
+def server() -> Iterator[Server]:
+    with serve() as server:
+        yield server
