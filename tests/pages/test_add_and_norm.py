@@ -12,7 +12,7 @@ from pages.add_and_norm import page
 from pages.ui.runs import pipelines
 from pages.ui.sections import without
 from pages.ui.state.link_values import edit_code, edit_from_code
-from tests.pages.opening import charts, figure, numbers, open_page, pre_norm, said, steps, texts, with_network
+from tests.pages.opening import charts, figure, numbers, open_page, said, steps, texts
 
 
 def matrices(app: AppTest) -> list[np.ndarray]:
@@ -50,22 +50,6 @@ def test_normalised_vectors_have_mean_0_and_deviation_1() -> None:
     assert "; 0 and 1.0000 once normalised" in said(app)
     normed = pipelines.run("text", SENTENCE)["layers.1.norm_1"][3]
     assert f"{normed.mean():.3f} and {normed.std():.3f} after" in said(app)
-
-
-@pytest.mark.parametrize(("kind", "sublayer"), [("text", "1"), ("digits", "2")])
-def test_before_the_sublayer_the_norm_comes_first_and_all_still_adds_up(
-    kind: str, sublayer: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pipeline = pre_norm(kind)
-    with_network(monkeypatch, pipeline)
-    link = {"input": "digit"} if kind == "digits" else {}
-    app = open_part("maps", sublayer=sublayer, **link)
-    before, normed, found, total = matrices(app)
-    np.testing.assert_allclose(before + found, total, atol=1e-5)
-    norm = pipeline.network.layers[1].get_submodule(f"norm_{sublayer}")
-    core = (normed - norm.bias.numpy()) / norm.weight.numpy()
-    standard = (before - before.mean(1, keepdims=True)) / np.sqrt(before.var(1, keepdims=True) + norm.eps)
-    np.testing.assert_allclose(core, standard, atol=1e-3)
 
 
 def test_a_token_that_was_taken_away_is_left_out_of_the_typical_push() -> None:

@@ -14,7 +14,7 @@ from pages.ui.frame import line
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import catalogue
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, recorded, result, said, tables, texts
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, said, texts
 
 SENTENCE = "the dog chased the cat ."
 PIECES = "the zebroid sat"  # a word of several pieces
@@ -30,24 +30,6 @@ def run(sentence: str, *hidden: int):
     """The run that the page is about: with [MASK] at these places."""
     pipeline = load("text")
     return pipeline(pipeline.reader.hide(pipeline(sentence).ids, hidden))
-
-
-def arithmetic(app: AppTest, line: str) -> float:
-    """The result of the arithmetic on the page, whose lines and table agree as displayed."""
-    found = result(app)
-    assert recorded(app) == pytest.approx(found, rel=1e-4, abs=6e-5)
-    heads, *rows = tables(app)[-1]
-    last = [float(row[-1]) if row[-1] else 0.0 for row in rows]
-    if line == "logits":
-        assert sum(last[:-1]) == pytest.approx(last[-1], abs=1e-9)
-        assert last[-1] == pytest.approx(found, abs=1e-9)
-    else:
-        top = [float(row[heads.index("e^(y - max)")]) for row in rows]
-        assert sum(top[:-1]) == pytest.approx(top[-1], abs=1e-9)
-        for _, _, below, exponential, share in (row for row in rows if all(row)):
-            assert np.exp(float(below)) == pytest.approx(float(exponential), abs=1e-5)
-            assert float(exponential) / top[-1] == pytest.approx(float(share), abs=1e-5)
-    return found
 
 
 @pytest.mark.parametrize("sentence", ["the [MASK] sat on the [MASK] ."])
@@ -159,7 +141,7 @@ def test_the_arithmetic_is_that_of_the_chosen_place_and_word(place: int, word, l
     logits = run(SENTENCE, 2)["logits"][place].astype(np.float64)
     word = int(logits.argmax()) if word is None else word
     expected = logits[word] if line == "logits" else softmax(logits)[word]
-    assert arithmetic(app, line) == pytest.approx(expected, abs=6e-5)
+    assert result(app) == pytest.approx(expected, abs=6e-5)
     assert f"“{load('text').reader.vocabulary[word]}”" in said(app)
 
 
@@ -169,7 +151,7 @@ def test_a_class_is_read_from_the_first_vector(kind: str, language: str) -> None
     choice = app.session_state["choice"]
     trace = pipelines.run(choice.pipeline, choice.subject)
     np.testing.assert_allclose(chart(app)[1], softmax(trace["logits"].astype(np.float64)), rtol=1e-4)
-    assert arithmetic(app, "logits") == pytest.approx(float(trace["logits"].max()), abs=6e-5)
+    assert result(app) == pytest.approx(float(trace["logits"].max()), abs=6e-5)
     if kind == "flat":  # two classes: neither is "every other"
         assert chart(app)[0] == [catalogue(language)["common.even"], catalogue(language)["common.odd"]]
         assert {"en": "every other gets", "zh": "其余的都不到"}[language] not in texts(app)

@@ -18,8 +18,6 @@ from tests.pages.opening import (
     in_html,
     numbers,
     open_page,
-    recorded,
-    result,
     run_of,
     said,
     steps,
@@ -29,16 +27,6 @@ from tests.pages.opening import (
 
 SENTENCE = "the dog chased the cat ."
 SPECIAL = ["[CLS]", "[SEP]"]
-
-
-def calculated(line: str) -> float:
-    """What a calculator makes of the numbers between the first and the last equals sign."""
-    middle = line.split("=")[-2]
-    middle = re.sub(r"\\underbrace\{([\d.]+)\}_\{\d+\}", r"\1", middle)
-    middle = re.sub(r"\\frac\{(.+)\}\{\\sqrt\{(\d+)\}\}", r"(\1) / (\2)**0.5", middle)
-    middle = re.sub(r"\\frac\{(.+)\}\{(.+)\}", r"(\1) / (\2)", middle)
-    middle = re.sub(r"e\^\{(.+)\}", r"2.718281828459045**(\1)", middle)
-    return float(eval(middle, {"__builtins__": {}}))
 
 
 @pytest.mark.parametrize("step", ["scores", "weights"])
@@ -78,18 +66,6 @@ def test_a_weight_is_followed_from_query_and_key_to_the_row_of_the_head(link: di
 def test_where_a_change_broke_the_law_no_strips_are_drawn() -> None:
     app = open_page("attention", s=SENTENCE, edits="layers.0.attention.scaled~temperature~value.3")
     assert not [body for body in in_html(app) if 'class="weight"' in body] and steps(app)
-
-
-@pytest.mark.parametrize(("token", "key"), [(4, 6), (8, 2)])
-def test_the_arithmetic_of_a_weight_comes_out_line_by_line(token: int, key: int) -> None:
-    app = open_page("attention", s=SENTENCE, layer="3", head="4", token=str(token), key=str(key))
-    lines = steps(app)
-    assert len(lines) == 7
-    for which in (1, 2, 4, 5, 6):  # behind the equation; the third passes a number on: nothing is hidden
-        assert calculated(lines[which]) == pytest.approx(result(app, which), abs=1.1e-5), lines[which]
-    weight = run_of(app)["layers.2.attention.weights"][3, token - 1, key - 1]
-    assert result(app) == pytest.approx(float(weight), abs=1e-5)
-    assert recorded(app) == pytest.approx(weight, rel=1e-3, abs=6e-5 if weight >= 1e-3 else 0)
 
 
 WHY = {"s": SENTENCE, "layer": "3", "head": "4", "panel": "root"}
@@ -207,10 +183,3 @@ def test_a_mask_is_told_from_the_word_of_that_name() -> None:
     app.button(key="attention.way").click().run()
     assert_fine(app)
     assert "translation.leak" in [chart["key"] for chart in charts(app)]
-
-
-def test_tokens_that_stand_twice_are_numbered_in_what_is_read() -> None:
-    """A head of the next token: “the” attends to “dog”, “dog” to “chase”; the two “the” have numbers."""
-    for token, named in (("3", "dog"), ("6", "the (6)")):
-        read = said(open_page("attention", s=SENTENCE, layer="2", head="3", token=token))
-        assert f"“{named}” attends most to" in read and f"“{named}” → " in read

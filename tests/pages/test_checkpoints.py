@@ -109,13 +109,6 @@ def test_the_laboratory_turns_heads_off(monkeypatch: pytest.MonkeyPatch) -> None
     assert numbers(figure(app)["data"][0]["z"])[1, 2] == pytest.approx(1 - cosine, abs=1e-4)
 
 
-@pytest.mark.parametrize("kind", ["RobertaForMaskedLM", "DistilBertForSequenceClassification"])
-def test_a_head_gives_words_or_classes(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, theirs(kind)[1])
-    app = open_page("answer", model=name, s="the cat sat on a [MASK]")
-    assert run_of(app).answer[0].best in str(charts(app))
-
-
 def test_the_arithmetic_of_many_tokens_is_short_until_all_its_rows_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, MINILM)
     link = {

@@ -37,7 +37,6 @@ from tests.pages.opening import (
     said,
     shows,
     stands,
-    steps,
     warnings,
 )
 
@@ -63,21 +62,6 @@ def test_why_a_token_looks_there_names_the_distance(network: str, stage: str, ax
     assert ENGLISH["source.distance"] in shown and axis in shown
     for term in TERMS if network == "Deberta" else ():
         assert f"{run_of(app)[f'layers.1.attention.{term}'][2, 1, 4] / np.sqrt(24):+.2f}" in said(app)
-
-
-def test_the_row_of_a_distance_is_worked_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    link = bring(monkeypatch, "MPNet") | PLACE
-    assert "r(3) = 16 + 3 = 19" in str(steps(open_page("attention", **link, panel="steps", stage="relative")))
-
-
-def test_the_products_of_a_score_add_up_by_hand_and_in_the_maps(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = open_page("attention", **bring(monkeypatch, "Deberta"), stage="scores", panel="steps", **PLACE)
-    shown = [float(step.rsplit("=", 1)[-1]) for step in steps(app) if not step.endswith("}")]
-    expected = [run_of(app)[f"layers.1.attention.{name}"][2, 1, 4] for name in (*TERMS, "scores")]
-    np.testing.assert_allclose(shown[-4:], expected, atol=1e-4)
-    assert sum(shown[-4:-1]) == pytest.approx(shown[-1], abs=1e-9)
-    *parts, whole = maps(app)[:4]
-    np.testing.assert_allclose(sum(parts), whole, atol=1e-4)
 
 
 def test_distances_alone_are_compared_and_explained(monkeypatch: pytest.MonkeyPatch) -> None:

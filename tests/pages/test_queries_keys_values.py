@@ -4,44 +4,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from model.analysis import largest_terms
 from pages.ui.runs import pipelines
-from tests.pages.opening import figure, numbers, open_page, run_of, said, steps, tables
+from tests.pages.opening import figure, numbers, open_page, run_of, said, steps
 
 KINDS = [{"s": "the animal did not cross the street ."}, {"input": "digit"}, {"input": "flat"}]
 NAME = "queries_keys_values"
 ROLES = ["Q", "K", "V"]
 
 
-def last_table(app: AppTest) -> dict[str, list[str]]:
-    """The table of terms beside the maps: a row's name -> its cells."""
-    return {name: row for name, *row in tables(app)[0][1:]}
-
-
-def expect_arithmetic(app: AppTest, role: str, token: int, part: int) -> None:
-    """The products, their rest and the bias add up, as they are displayed, to what the run recorded."""
-    choice, trace = app.session_state["choice"], run_of(app)
-    recorded = float(trace[f"layers.{choice.layer}.attention.{role}"][choice.head, token, part])
-    cells = {name: [float(cell or "nan") for cell in row] for name, row in last_table(app).items()}
-    total = cells.pop("sum")[-1]
-    assert f"{sum(row[-1] for row in cells.values()):.5f}" == f"{total:.5f}"
-    assert total == pytest.approx(recorded, abs=2e-5)
-    products = [row for name, row in cells.items() if name.isdigit()]
-    assert len(products) == 10
-    assert [f"{x * w:.5f}" for x, w, _ in products] == [f"{product:.5f}" for *_, product in products]
-    assert steps(app)[-1].endswith(f"= {total:.5f}")
-    assert f"recorded {recorded:.4f}." in said(app)
-
-
 @pytest.mark.parametrize(("link", "role"), zip(KINDS, ROLES, strict=True))
-def test_the_sum_by_hand_comes_out_as_displayed(link: dict, role: str) -> None:
+def test_the_same_cell_is_outlined_in_each_of_the_three_maps(link: dict, role: str) -> None:
     token = "1" if link.get("input") == "flat" else "4"
     app = open_page(NAME, **link, stage=role, token=token, part="6")
     outlines = [figure(app, place)["layout"]["shapes"] for place in range(3)]
-    assert outlines[0] == outlines[1] == outlines[2], "the same cell in each of the three maps"
-    expect_arithmetic(app, role, int(token) - 1, 5)
+    assert outlines[0] == outlines[1] == outlines[2]
 
 
 @pytest.mark.parametrize("link", [{**KINDS[0], "layer": "3", "head": "6"}, {**KINDS[1], "head": "2"}])

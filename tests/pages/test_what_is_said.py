@@ -184,6 +184,16 @@ SAID = [
     ("paper", "feed_forward", {"s": "i", "neuron": "10"}, ["Neuron 10 is 0 at every token."], []),
     ("words", "translation", {"s": REPEATED, "step": "2"}, ["attends most to “cat (3)” in the source: 75%"], []),
     ("words", "translation", {"s": REPEATED, "panel": "alignment", "step": "2"}, ["most to “cat (3)”: 75%"], []),
+    *(  # a head of the next token: the two “the” have numbers
+        (
+            "words",
+            "attention",
+            {"layer": "2", "head": "3", "token": token},
+            [f"“{name}” attends most to", f"“{name}” → "],
+            [],
+        )
+        for token, name in (("3", "dog"), ("6", "the (6)"))
+    ),
     # Families of encoders that differ from the paper.
     *(
         (name, "tokens", {"panel": "vectors"}, ["tokens.purpose_unplaced"], ["tokens.purpose"])
