@@ -65,7 +65,7 @@ def every_edit(whole: Pipeline, other: object) -> Iterator[Edit]:
 
 
 def edited_runs(name: str) -> Iterator[tuple[Trace, Edit, Trace | EditError]]:
-    """Half of these edits, drawn by chance: the run before, the edit, and the run with it or why there is none.
+    """A quarter of these edits, drawn by chance: the run before, the edit, and the run with it or why there is none.
 
     The translator stops after three pieces: with a changed decoder it would not find an end.
     """
@@ -74,7 +74,7 @@ def edited_runs(name: str) -> Iterator[tuple[Trace, Edit, Trace | EditError]]:
         whole, beams = Translator("brief", whole.network, whole.reader), {"beams": 1}
         whole.config = replace(whole.config, max_len=4)
     before, every = whole(one, **beams), list(every_edit(whole, other))
-    for edit in Random(0).sample(every, len(every) // 2):
+    for edit in Random(0).sample(every, len(every) // 4):
         try:
             yield before, edit, whole(one, [edit], **beams)
         except EditError as error:

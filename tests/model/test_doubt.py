@@ -1,6 +1,7 @@
 """What is no digit is called unsure, and digits are not: on drawings that the rule was not made from."""
 
 from collections.abc import Callable
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -81,7 +82,7 @@ def side_by_side(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def test_two_digits_in_a_row_are_not_read_as_one(rule: Doubt) -> None:
     network, pictures = load("digits"), examples.digits()
-    said = [rule.about(network(side_by_side(one, other))) for one in pictures for other in pictures if one is not other]
+    said = [rule.about(network(side_by_side(*pair))) for pair in combinations(pictures, 2)]
     assert said.count("several") >= 0.9 * len(said), {reason: said.count(reason) for reason in set(said)}
     assert not any(stand_apart(prepare(picture)) for picture in [*pictures, *example_digits() / 255])
 
@@ -98,13 +99,12 @@ def test_a_small_lead_is_no_answer(rule: Doubt) -> None:
     """Half a 3 and half an 8, and other mixtures: where two digits are nearly level, the rule says so."""
     network, pictures = load("digits"), examples.digits()
     level = 0
-    for one in pictures:
-        for other in pictures:
-            trace = network((one + other) / 2)
-            lead = margin(np.array(trace.answer[0].probabilities))
-            if rule.strangeness(trace.states()[1:]) <= 0:
-                assert rule.about(trace) == ("close" if lead < rule.least_margin else None)
-                level += lead < rule.least_margin
+    for one, other in combinations(pictures, 2):
+        trace = network((one + other) / 2)
+        lead = margin(np.array(trace.answer[0].probabilities))
+        if rule.strangeness(trace.states()[1:]) <= 0:
+            assert rule.about(trace) == ("close" if lead < rule.least_margin else None)
+            level += lead < rule.least_margin
     assert level, "no mixture was level: nothing was tested"
 
 

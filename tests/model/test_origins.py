@@ -84,7 +84,7 @@ KNOWN = {
     (3, 7): ("relation", "place"), (4, 3): ("next", "word brought"), (5, 1): ("next", "word brought"),
     (4, 1): ("relation", "word brought"),
 }  # fmt: skip
-EACH, LONGEST = 40, 16  # sentences of each language; tokens of each
+EACH, LONGEST = 20, 16  # sentences of each language; tokens of each
 
 
 def sentences(language: str) -> Iterator[str]:
