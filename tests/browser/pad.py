@@ -42,7 +42,7 @@ PLACES = """canvas => {
 }"""
 
 
-def smooth(points: Stroke, steps: int = 5) -> np.ndarray:
+def smooth(points: Stroke, steps: int = 3) -> np.ndarray:
     """A Catmull-Rom curve through the points: (place, 2)."""
     p = np.array([points[0], *points, points[-1]], dtype=float)
     t = np.linspace(0, 1, steps, endpoint=False)[:, None]

@@ -36,13 +36,14 @@ SMALLEST = """() => {
 }"""
 
 
-@pytest.fixture
-def school(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, browser_type_launch_args: dict) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def school(tmp_path_factory: pytest.TempPathFactory, browser_type_launch_args: dict) -> Iterator[str]:
     """A server that keeps its classes in a folder of its own."""
-    monkeypatch.setenv("GLASS_DATA", str(tmp_path))
-    monkeypatch.delenv("DATABASE_URL", raising=False)
-    with serve() as url:
-        yield url
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("GLASS_DATA", str(tmp_path_factory.mktemp("school")))
+        environment.delenv("DATABASE_URL", raising=False)
+        with serve() as url:
+            yield url
 
 
 @pytest.fixture

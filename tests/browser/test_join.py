@@ -20,10 +20,18 @@ Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied'
 Object.defineProperty(window, 'crypto', { value: undefined })"""
 
 
-@pytest.fixture
-def lesson(tmp_path, browser_type_launch_args: dict) -> Iterator[School]:
-    with school({"GLASS_DATA": str(tmp_path)}, f"sqlite:///{tmp_path}/classes.sqlite") as found:
+@pytest.fixture(scope="module")
+def worker(tmp_path_factory: pytest.TempPathFactory, browser_type_launch_args: dict) -> Iterator[School]:
+    folder = tmp_path_factory.mktemp("lesson")
+    with school({"GLASS_DATA": str(folder)}, f"sqlite:///{folder}/classes.sqlite") as found:
         yield found
+
+
+@pytest.fixture
+def lesson(worker: School) -> School:
+    """A class of its own."""
+    worker.code, worker.key = worker.store.create()
+    return worker
 
 
 @pytest.fixture
