@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from pages.ui.state import sketch
 from pages.ui.text import catalogue
+from tests.browser import steps
 from tests.browser.conftest import PATIENCE
 
 Stroke = Sequence[tuple[float, float]]
@@ -42,10 +43,10 @@ PLACES = """canvas => {
 }"""
 
 
-def smooth(points: Stroke, steps: int = 3) -> np.ndarray:
+def smooth(points: Stroke, finer: int = 3) -> np.ndarray:
     """A Catmull-Rom curve through the points: (place, 2)."""
     p = np.array([points[0], *points, points[-1]], dtype=float)
-    t = np.linspace(0, 1, steps, endpoint=False)[:, None]
+    t = np.linspace(0, 1, finer, endpoint=False)[:, None]
     pieces = [
         0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3)
         for a, b, c, d in zip(p, p[1:], p[2:], p[3:], strict=False)
@@ -83,9 +84,7 @@ def settle(page: Page) -> None:
     while drawing_in(page.url) != places(page):
         assert time.monotonic() < until, "the address does not follow the pad"
         page.wait_for_timeout(50)
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
-    expect(page.locator("[data-stale=true]")).to_have_count(0)
-    expect(page.get_by_test_id("stException")).to_have_count(0)
+    steps.settle(page)
 
 
 def open_pad(page: Page, app_url: str, name: str = "answer", **link: str) -> None:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from model import load
 from model.analysis import placed
 from pages.ui.text import catalogue
+from tests.browser.steps import asked
 
 SENTENCE = "the animal did not cross the street because it was too tired ."
 TWENTY = "the old man who lived near the river walked slowly home because his small boat was broken ."
@@ -42,10 +42,6 @@ def opened(page: Page, address: str) -> Page:
 
 def says(page: Page) -> Locator:
     return page.locator(".overview .say p")
-
-
-def asked(page: Page) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query).items()}
 
 
 def sentence(layer: int, head: int, token: int) -> str:
@@ -116,7 +112,7 @@ def test_a_click_or_enter_on_a_picture_opens_its_page_at_that_place(page: Page, 
     box = picture.bounding_box()
     picture.click(position={"x": box["width"] * 5.5 / 15, "y": box["height"] * 6.5 / 15})
     expect(page).to_have_url(re.compile("/attention"))
-    found = asked(page)
+    found = asked(page.url)
     assert (found["layer"], found["head"], found["token"], found["key"]) == ("4", "7", "7", "6")
     page.go_back()
     expect(page.locator(".overview .pic")).to_have_count(11)
@@ -156,7 +152,7 @@ def test_a_sentence_is_typed_in_the_line_and_two_quick_enters_lose_nothing(page:
         page.keyboard.insert_text(typed)
         page.keyboard.press("Enter")
     expect(page.locator(".overview .label", has_text="sleep")).to_have_count(1)
-    assert asked(page)["s"] == "then <b>we</b> sleep ."
+    assert asked(page.url)["s"] == "then <b>we</b> sleep ."
 
 
 # -- what is read ----------------------------------------------------------------------------------------------------

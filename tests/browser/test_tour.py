@@ -7,16 +7,11 @@ from playwright.sync_api import Locator, Page, expect
 
 from pages.school.questions.pictures import CHIPS
 from pages.ui.text import catalogue
-from tests.browser.steps import FAINT, NAMELESS, asked, serious, settle
+from tests.browser.steps import FAINT, MIDDLE, NAMELESS, asked, serious, settle
 
 SENTENCE = "she [MASK] to the shop to buy some bread ."
 CHART = ".js-plotly-plot"
 ANSWER = ".st-key-tour_answer h3"
-#: Where on the screen the middle of a cell is.
-CELL = """(chart, [row, column]) => {
-    const { xaxis, yaxis } = chart._fullLayout, box = chart.getBoundingClientRect()
-    return [box.left + xaxis._offset + xaxis.l2p(column), box.top + yaxis._offset + yaxis.l2p(row)]
-}"""
 
 
 def station(page: Page, url: str, key: str, lang: str = "en") -> None:
@@ -63,7 +58,7 @@ def test_a_click_on_a_covered_cell_is_the_guess_and_the_page_opens_at_its_place(
     station(page, app_url, "fit")
     chart = page.locator(CHART).first
     row = chart.evaluate("chart => chart.data.find(trace => trace.customdata).y[0]")
-    page.mouse.click(*chart.evaluate(CELL, [row, 1]))
+    page.mouse.click(*chart.evaluate(MIDDLE, [row, 1]))
     expect(page.locator(ANSWER)).to_contain_text(re.compile("You said she|Yes: she"))
     head = page.get_by_text(re.compile(r"layer \d+, head \d+")).first.text_content() or ""
     layer, number = re.findall(r"\d+", head)
