@@ -151,6 +151,11 @@ def chart(app: AppTest, name: str) -> dict:
     return found
 
 
+def drawn_in(app: AppTest, name: str, axis: str = "x") -> np.ndarray:
+    """The numbers of the first trace of one picture, by its name on the page."""
+    return numbers(chart(app, name)["data"][0][axis])
+
+
 def maps(app: AppTest) -> list[np.ndarray]:
     """The numbers of every map on the page."""
     traces = [trace for one in charts(app) for trace in one["figure"]["data"]]

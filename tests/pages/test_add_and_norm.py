@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from model import Edit
 from model.analysis import mean_likeness
@@ -12,13 +11,7 @@ from pages.add_and_norm import page
 from pages.ui.runs import pipelines
 from pages.ui.sections import without
 from pages.ui.state.link_values import edit_code, edit_from_code
-from tests.pages.opening import charts, figure, numbers, open_page, said, steps, texts
-
-
-def matrices(app: AppTest) -> list[np.ndarray]:
-    """The numbers of the band, from left to right."""
-    return [numbers(trace["z"]) for trace in figure(app)["data"] if trace["type"] == "heatmap"]
-
+from tests.pages.opening import charts, figure, maps, numbers, open_page, said, steps, texts
 
 SENTENCE = "the dog chased the cat ."
 
@@ -32,7 +25,7 @@ def test_the_four_maps_are_recorded_and_the_first_two_add_up_to_the_third(sublay
     app = open_part("maps", layer=str(layer), sublayer=str(sublayer))
     trace = pipelines.run("text", SENTENCE)
     part = trace.graph.sublayers(layer - 1)[sublayer - 1]
-    shown = matrices(app)
+    shown = maps(app)[:4]
     for values, key in zip(shown, (part.before, part.output, part.sum, part.norm), strict=True):
         np.testing.assert_array_equal(values, trace[key])
     np.testing.assert_allclose(shown[0] + shown[1], shown[2], atol=1e-5)

@@ -16,6 +16,7 @@ from tests.pages.opening import (
     charts,
     figure,
     in_html,
+    maps,
     numbers,
     open_page,
     run_of,
@@ -111,7 +112,7 @@ def test_the_own_head_is_measured_by_what_it_may_see() -> None:
 def test_through_the_layers_the_row_of_the_selected_token_is_the_mean_of_the_heads() -> None:
     app = open_page("attention", s=SENTENCE, panel="layers", layer="3", token="4")
     means = run_of(app).over_layers("attention.weights").mean(axis=1)[:, 3]
-    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), means, atol=1e-6)
+    np.testing.assert_allclose(maps(app)[0], means, atol=1e-6)
     assert f"{means[2].max():.2f}" in said(app)
 
 
@@ -123,7 +124,7 @@ def test_hiding_special_tokens_says_how_much_of_a_row_they_get() -> None:
     app.toggle(key="attention.hide").set_value(True).run()
     assert f"not shown get {share} of this row" in said(app)
     words = len(trace.tokens) - 2
-    assert numbers(figure(app)["data"][0]["z"]).shape == (words, words)
+    assert maps(app)[0].shape == (words, words)
     assert f":gray[{words} × {words}]" in texts(app)
 
 

@@ -13,7 +13,7 @@ from pages.ui.state import sketch
 from pages.ui.state.choice import TWIN
 from pages.ui.state.link_values import DRAWING
 from pages.ui.text import catalogue
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, texts
+from tests.pages.opening import assert_fine, charts, figure, maps, numbers, open_page, texts
 
 RIVER, MONEY = "she sat by the river bank .", "he put the money in the bank ."  # 9 and 10 tokens
 DOG, CAT = "the dog chased the cat .", "the cat chased the dog ."
@@ -32,7 +32,7 @@ def test_words_that_have_no_counterpart_stay_blank_and_are_named() -> None:
     app = attention(s="she sat by the big river .", other="she sat by the river .", shown="against")
     tokens = pipelines.run("text", "she sat by the big river .").tokens
     extra = tokens.index("big")
-    z = numbers(figure(app)["data"][0]["z"])
+    z = maps(app)[0]
     blank = np.isnan(z)
     assert blank[extra].all() and blank[:, extra].all() and blank.sum() == 2 * len(tokens) - 1
     there = [place for place in range(len(tokens)) if place != extra]
@@ -74,10 +74,10 @@ def test_what_both_inputs_have_is_not_marked_though_one_hides_it() -> None:
 
 def test_the_other_run_takes_the_place_of_this_one_whatever_its_length() -> None:
     app = attention(s=RIVER, other=MONEY, shown="other")
-    np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), scores_of(MONEY))
+    np.testing.assert_array_equal(maps(app)[0], scores_of(MONEY))
     app.button(key="compare.stop").click().run()
     assert_fine(app)
-    np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), scores_of(RIVER))
+    np.testing.assert_array_equal(maps(app)[0], scores_of(RIVER))
 
 
 def test_both_stand_beside_each_other_in_the_same_colours() -> None:
@@ -127,7 +127,7 @@ def test_the_difference_from_it_is_what_training_made_of_the_same_words() -> Non
     app = attention(s=DOG, twin="true", shown="against", hidden="3")
     subject = pipelines.pipeline("text").reader.hide(pipelines.run("text", DOG).ids, [2])
     here, there = (pipelines.run(name, tuple(subject))[SCORES][0] for name in ("text", "text" + TWIN))
-    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), here - there, atol=1e-5)
+    np.testing.assert_allclose(maps(app)[0], here - there, atol=1e-5)
     assert "This run less the other." in texts(app)
 
 

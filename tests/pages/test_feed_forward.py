@@ -22,6 +22,7 @@ from pages.ui.text import literal
 from tests.pages.opening import (
     assert_fine,
     chart,
+    drawn_in,
     figure,
     numbers,
     open_page,
@@ -88,7 +89,7 @@ def test_the_most_active_neurons_lead_with_the_words_that_each_points_towards() 
         assert words.split(", ") == [word for word in ranked[:9] if word not in SPECIAL_TOKENS][:3]
     assert app.number_input(key="pick.neuron").value == order[0] + 1
     app.number_input(key="pick.neuron").set_value(17).run()
-    np.testing.assert_array_equal(numbers(chart(app, "fires")["data"][0]["x"]), activation[:, 16])
+    np.testing.assert_array_equal(drawn_in(app, "fires"), activation[:, 16])
 
 
 def test_what_fires_a_neuron_over_the_corpus_is_shown_by_strength() -> None:
@@ -111,8 +112,8 @@ def test_the_words_pushed_are_the_extremes_of_all_words_but_no_special_tokens() 
     ranked = sorted((score for word, score in scores.items() if word not in SPECIAL_TOKENS), reverse=True)
 
     app = open_part("writes", neuron=str(neuron + 1))
-    np.testing.assert_allclose(numbers(chart(app, "up")["data"][0]["x"]), ranked[:10], atol=1e-5)
-    np.testing.assert_allclose(numbers(chart(app, "down")["data"][0]["x"]), ranked[:-11:-1], atol=1e-5)
+    np.testing.assert_allclose(drawn_in(app, "up"), ranked[:10], atol=1e-5)
+    np.testing.assert_allclose(drawn_in(app, "down"), ranked[:-11:-1], atol=1e-5)
     words = chart(app, "up")["layout"]["yaxis"]["ticktext"]
     assert [scores[word] for word in words] == pytest.approx(ranked[:10], abs=1e-5)
 

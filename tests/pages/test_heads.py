@@ -17,7 +17,7 @@ from pages.heads.head_patterns import head_patterns
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
-from tests.pages.opening import chart, charts, figure, numbers, open_page, said, with_network
+from tests.pages.opening import chart, charts, figure, maps, numbers, open_page, said, with_network
 
 SENTENCE = "the dog chased the cat ."
 TABS = ("overview", "roles", "contribution", "origins")
@@ -100,7 +100,7 @@ def test_each_kind_of_head_is_counted_and_the_others_fade() -> None:
 def test_what_the_heads_write_has_the_lengths_that_are_drawn() -> None:
     app, trace = open_part("contribution", token="4"), pipelines.run("text", SENTENCE)
     lengths = np.linalg.norm(trace["layers.1.attention.contributions"], axis=-1)
-    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), lengths.T, atol=1e-5)
+    np.testing.assert_allclose(maps(app)[0], lengths.T, atol=1e-5)
 
 
 def test_the_notes_experts_stand_beside_the_heads_that_were_measured_to_do_most_of_it() -> None:

@@ -16,7 +16,9 @@ from pages.ui.runs import pipelines
 from tests.pages.opening import (
     chart,
     charts,
+    drawn_in,
     figure,
+    maps,
     numbers,
     open_page,
     pre_norm,
@@ -79,7 +81,7 @@ def test_where_the_answer_led_before_and_lost_the_lead_both_are_said(
 def test_similarities_are_the_cosines_of_the_stream_and_the_chosen_pair_is_worked_out() -> None:
     app, trace = open_part("alike", token="3", key="6"), pipelines.run("text", SENTENCE)
     alike = cosine_similarity(trace.states())
-    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"]), alike[2], atol=1e-6)
+    np.testing.assert_allclose(maps(app)[0], alike[2], atol=1e-6)
     dot, a, b, cosine = (float(line.rsplit("= ", 1)[1]) for line in steps(app))
     assert cosine == pytest.approx(alike[2][2, 5], abs=6e-5)
     assert dot / (a * b) == pytest.approx(cosine, abs=6e-5)
@@ -90,7 +92,7 @@ def test_the_rollout_is_that_of_the_layer_and_a_share_is_worked_out() -> None:
     layer = 2
     app = open_part("origin", layer=str(layer), token="3", key="5")
     expected = rollout(pipelines.run("text", SENTENCE).over_layers("attention.weights"))[layer - 1]
-    np.testing.assert_allclose(numbers(chart(app, "rollout")["data"][0]["z"]), expected, atol=1e-6)
+    np.testing.assert_allclose(drawn_in(app, "rollout", "z"), expected, atol=1e-6)
     (table,) = tables(app)
     shares = [float(row[-1]) for row in table[1:]]
     assert sum(shares[:-1]) == pytest.approx(shares[-1], abs=1e-9)

@@ -14,8 +14,8 @@ from pages.ui.sections.roles import role_in_words
 from pages.ui.text import catalogue
 from tests.model.test_checkpoints import theirs
 from tests.model.test_pieces import byte_level, folder_of
+from tests.pages.inputs import offer
 from tests.pages.opening import open_page, said
-from tests.pages.test_checkpoints import offer
 
 WORDS = ["the", "dog", "slept", "by", "a", "door"]
 HEADS, RELATIONS = [2, 3, 0, 6, 6, 3], ["det", "nsubj", "root", "case", "det", "obl"]

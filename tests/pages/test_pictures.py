@@ -18,9 +18,8 @@ from pages.ui.runs import pipelines
 from pages.ui.sections import patience
 from pages.ui.state import link, pictures, sketch
 from tests.model.test_checkpoints import theirs
-from tests.pages.inputs import folder
-from tests.pages.opening import assert_fine, at_page, figure, open_page, said, steps, turn_to
-from tests.pages.test_checkpoints import maps, offer
+from tests.pages.inputs import folder, offer
+from tests.pages.opening import assert_fine, at_page, figure, maps, open_page, said, shows, steps, turn_to
 
 VIT, DEIT = "ViTForImageClassification", "DeiTForImageClassification"
 NOISE = np.random.default_rng(3)
@@ -36,17 +35,23 @@ def noise(width: int, height: int) -> Image.Image:
     return Image.fromarray(NOISE.integers(0, 256, (height, width, 3), np.uint8))
 
 
+@pytest.fixture
+def vit(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A network of others that reads pictures, as it is offered."""
+    (name,) = offer(monkeypatch, folder(VIT))
+    return name
+
+
 def arrive(**link: str) -> AppTest:
     """Home as it is when a link has just been opened, with what is said of the link."""
     app = at_page("home", lang="en", **link)
     return app.run()
 
 
-def test_a_link_that_names_the_model_alone_means_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder(VIT))
-    app = open_page("attention", model=name)
+def test_a_link_that_names_the_model_alone_means_a_picture(vit: str) -> None:
+    app = open_page("attention", model=vit)
     assert app.session_state["choice"].input == "picture"
-    assert app.query_params["model"] == name
+    assert app.query_params["model"] == vit
     app.button_group(key="input").set_value("sentence").run()
     assert_fine(app)
     assert app.session_state["choice"].pipeline == "text"
@@ -104,9 +109,8 @@ def test_a_picture_of_ones_own_is_read_as_it_looks(what: str) -> None:
         np.testing.assert_array_equal(np.asarray(kept), np.asarray(whole))
 
 
-def test_a_picture_of_ones_own_is_kept_for_the_visit_and_in_no_link(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder(VIT))
-    app = open_page("attention", model=name, picture="card")
+def test_a_picture_of_ones_own_is_kept_for_the_visit_and_in_no_link(vit: str) -> None:
+    app = open_page("attention", model=vit, picture="card")
     app.file_uploader(key="upload_picture").upload("mine.png", saved(noise(50, 30)), "image/png").run()
     assert_fine(app)
     choice = app.session_state["choice"]
@@ -117,9 +121,8 @@ def test_a_picture_of_ones_own_is_kept_for_the_visit_and_in_no_link(monkeypatch:
     assert app.session_state["choice"].subject == choice.subject
 
 
-def test_a_link_without_its_picture_opens_with_a_ready_one_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder(VIT))
-    app = arrive(model=name, picture="own")
+def test_a_link_without_its_picture_opens_with_a_ready_one_and_says_so(vit: str) -> None:
+    app = arrive(model=vit, picture="own")
     assert len(app.warning) == 1 and "picture" in app.warning[0].value
     assert app.session_state["choice"].subject == pictures.ready("scene")
     assert_fine(app)
@@ -133,9 +136,8 @@ def test_a_link_without_its_picture_opens_with_a_ready_one_and_says_so(monkeypat
         (saved(Image.new("1", (8000, 8000))), "large"),
     ],
 )  # fmt: skip
-def test_what_is_no_picture_gets_one_sentence(content: bytes, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder(VIT))
-    app = arrive(model=name, picture="card")
+def test_what_is_no_picture_gets_one_sentence(content: bytes, reason: str, vit: str) -> None:
+    app = arrive(model=vit, picture="card")
     app.file_uploader(key="upload_picture").upload("hostile.png", content, "image/png").run()
     assert_fine(app)
     said = {"file": "damaged", "large": "too large"}[reason]
@@ -144,26 +146,23 @@ def test_what_is_no_picture_gets_one_sentence(content: bytes, reason: str, monke
     assert link.PHOTO not in app.session_state
 
 
-def test_what_is_on_the_pad_is_a_picture_black_on_white(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder(VIT))
-    app = open_page("tokens", model=name, picture="drawing", ink=sketch.to_code(sketch.example(3)))
+def test_what_is_on_the_pad_is_a_picture_black_on_white(vit: str) -> None:
+    app = open_page("tokens", model=vit, picture="drawing", ink=sketch.to_code(sketch.example(3)))
     with Image.open(io.BytesIO(app.session_state["choice"].subject)) as drawn:
         np.testing.assert_array_equal(np.asarray(drawn), 255 - sketch.grey(sketch.example(3)) * 255)
 
 
-def test_one_picture_is_compared_with_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder(VIT))
+def test_one_picture_is_compared_with_another(vit: str) -> None:
     place = {"layer": "2", "head": "3", "shown": "against", "as": "map"}
-    app = open_page("attention", model=name, picture="scene", other_picture="card", **place)
+    app = open_page("attention", model=vit, picture="scene", other_picture="card", **place)
     run = load(str(folder(VIT)))
     one, other = (run(pictures.ready(which))["layers.1.attention.weights"][2] for which in ("scene", "card"))
-    assert any(shown.shape == one.shape and np.allclose(shown, one - other, atol=1e-5) for shown in maps(app))
+    assert shows(app, one - other)
 
 
-def test_what_takes_long_waits_to_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder(VIT))
+def test_what_takes_long_waits_to_be_asked_for(vit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patience, "MOST_PRODUCTS", 1)
-    app = open_page("what_if", model=name, picture="drawing", panel="heads")
+    app = open_page("what_if", model=vit, picture="drawing", panel="heads")
     button = app.button(key="what_if.work_out")
     assert "6" in button.label  # 2 layers of 3 heads
     assert not any(np.any(shown) for shown in maps(app))

@@ -4,7 +4,7 @@ import numpy as np
 
 from model import load
 from pages.ui.text.numbers import decimal
-from tests.pages.opening import chart, charts, numbers, open_page, said
+from tests.pages.opening import chart, charts, drawn_in, numbers, open_page, said
 
 WORDS = {"s": "the cat sat on the mat .", "hidden": "4"}
 
@@ -31,7 +31,7 @@ def test_bars_are_the_softmax_of_the_logits_over_tau() -> None:
 
 def test_a_drawing_has_classes_and_its_slider_is_in_the_link() -> None:
     app = open_page("answer", input="digit", lang="zh", tau="5", panel="temperature")  # once a part of its own
-    assert len(np.ravel(numbers(chart(app, "temperature")["data"][0]["x"]))) == 10
+    assert len(np.ravel(drawn_in(app, "temperature"))) == 10
     app.slider(key="answer.tau").set_value(2.5).run()
     assert app.session_state["choice"].tau == 25
     app.slider(key="answer.tau").set_value(1.0).run()

@@ -15,6 +15,7 @@ from tests.pages.opening import (
     assert_fine,
     chart,
     charts,
+    drawn_in,
     figure,
     numbers,
     open_page,
@@ -49,7 +50,7 @@ def test_the_neighbours_are_the_nearest_rows_of_E() -> None:
     app, trace = open_part("vectors", token="3"), pipelines.run("text", SENTENCE)
     E = pipelines.pipeline("text").network.embedding.E.weight.numpy()
     _, cosines = nearest_rows(E, trace.ids[2], leave_out=range(5))
-    np.testing.assert_allclose(numbers(chart(app, "neighbours")["data"][0]["x"]), cosines, atol=1e-6)
+    np.testing.assert_allclose(drawn_in(app, "neighbours"), cosines, atol=1e-6)
 
 
 def test_the_waves_are_columns_of_the_table_of_positions() -> None:
@@ -66,7 +67,7 @@ def test_a_drawing_shows_its_square_patches_the_selected_one_framed_and_as_numbe
     code = sketch.to_code(sketch.example(3))
     app = open_part("pieces", input="digit", token="26", ink=code)
     patches = pipelines.run("digits", sketch.ink(sketch.example(3))).patches
-    np.testing.assert_array_equal(numbers(chart(app, "pixels")["data"][0]["z"]), patches[24:25])
+    np.testing.assert_array_equal(drawn_in(app, "pixels", "z"), patches[24:25])
     layout = chart(app, "patches")["layout"]
     (frame,) = layout["shapes"]
     assert (frame["x0"] + 0.5, frame["y0"] + 0.5) == (24 % 7, 24 // 7) and layout["yaxis"]["scaleanchor"] == "x"
@@ -114,7 +115,7 @@ def test_only_pairs_that_a_tokenizer_cuts_into_the_same_pieces_are_offered(monke
 def test_the_similarity_of_positions_is_the_cosine_of_their_vectors() -> None:
     table = pipelines.pipeline("text").network.embedding.positions.table.numpy()
     app = open_part("positions")
-    alike = numbers(chart(app, "similarity")["data"][0]["z"])
+    alike = drawn_in(app, "similarity", "z")
     np.testing.assert_allclose(alike, cosine_similarity(table), atol=1e-5)
     assert f"{np.diagonal(alike, 1).mean():.2f} on average between neighbours" in said(app)
 

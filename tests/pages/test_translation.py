@@ -26,8 +26,8 @@ from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.text.numbers import percent
 from tests.model.test_checkpoints import MINILM
 from tests.networks import untrained_translator
+from tests.pages.inputs import offer
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, said, turn_to, warnings, write
-from tests.pages.test_checkpoints import offer
 
 ENGLISH, CHINESE = "the dog chased the cat .", "我爱你。"
 TIRED = "the animal did not cross the street because it was too tired ."

@@ -17,7 +17,7 @@ from tests.pages.opening import (
     assert_fine,
     at_page,
     charts,
-    figure,
+    maps,
     numbers,
     open_page,
     said,
@@ -43,11 +43,6 @@ def figures(app) -> list[dict]:
     return [chart["figure"] for chart in charts(app)]
 
 
-def map_of(app) -> np.ndarray:
-    """The numbers of the map of effects on the page."""
-    return next(numbers(chart["data"][0]["z"]) for chart in figures(app) if chart["data"][0]["type"] == "heatmap")
-
-
 def lead(trace, place: int, first: int, second: int) -> float:
     return float(trace["logits"][place, first] - trace["logits"][place, second])
 
@@ -59,7 +54,7 @@ def test_a_bare_link_shows_what_the_answer_loses_without_each_head() -> None:
     place = first_place(choice.sentence)
     subject = text.reader.hide(plain.ids, [place])
     off = [(Edit(f"layers.{layer}.attention.heads", "zero", head=head),) for layer in range(6) for head in range(8)]
-    shown = map_of(app)
+    shown = maps(app)[0]
     np.testing.assert_allclose(shown.ravel(), moved(text, subject, off, place), atol=1e-5)
     most = divmod(int(shown.argmax()), shown.shape[1])
     named = catalogue("en")["common.where"].format(layer=most[0] + 1, head=most[1] + 1)
@@ -71,9 +66,9 @@ def test_of_a_typed_sentence_the_effects_are_those_at_the_selected_token() -> No
     for link, place in (({}, 1), ({"token": "3"}, 2), ({"hidden": "4"}, 3)):
         app = open_page("what_if", s=DOG, **link)
         subject = text.reader.hide(text(DOG).ids, [place]) if "hidden" in link else DOG
-        assert map_of(app)[2, 3] == pytest.approx(moved(text, subject, [(OFF,)], place)[0], abs=1e-5)
+        assert maps(app)[0][2, 3] == pytest.approx(moved(text, subject, [(OFF,)], place)[0], abs=1e-5)
         assert ("Nothing is hidden" in texts(app)) == ("hidden" not in link)
-        assert ("Hide it (click it above)" in texts(app)) == (map_of(app).max() < 0.01)
+        assert ("Hide it (click it above)" in texts(app)) == (maps(app)[0].max() < 0.01)
 
 
 TIRED = "the animal did not cross the street because it was too tired ."
@@ -89,13 +84,13 @@ def test_what_makes_an_answer_vanish_is_the_brightest_whatever_a_lead_does_meanw
     assert leads[0] < leads[1] and p[1] < p[0] / 1000  # the lead grows, and the word is gone
     link = {"s": TIRED, "hidden": str(did + 1), "panel": "heads", "block": "inside"}
     app = open_page("what_if", **link)
-    shown, drawn = map_of(app), figures(app)[0]["data"][0]
+    shown, drawn = maps(app)[0], figures(app)[0]["data"][0]
     assert shown[0, -1] == pytest.approx(moved(text, subject, [[edit]], did)[0], abs=1e-5) and shown[0, -1] > 0.9
     assert drawn["zmin"] == 0 and drawn["zmax"] == pytest.approx(shown.max())
     assert not warnings(app)
     app.segmented_control(key="either.measure").set_value("lead").run()
     assert_fine(app)
-    assert map_of(app)[0, -1] == pytest.approx(leads[1] - leads[0], abs=1e-3)
+    assert maps(app)[0][0, -1] == pytest.approx(leads[1] - leads[0], abs=1e-3)
 
 
 def test_the_probability_that_changes_move_is_said_and_a_click_on_a_bar_asks_for_its_lead(
@@ -121,13 +116,13 @@ def test_a_change_stands_in_the_link_goes_to_every_page_and_can_be_taken_back() 
     assert_fine(app)
     assert app.session_state["choice"].edits == (OFF,)
     app = open_page("attention", s=SENTENCE, layer="5", stage="scores", edits=edit_code(OFF))
-    np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), trace["layers.4.attention.scores"][0])
+    np.testing.assert_array_equal(maps(app)[0], trace["layers.4.attention.scores"][0])
     plain = pipelines.run("text", SENTENCE)
     assert np.abs(plain["layers.4.attention.scores"] - trace["layers.4.attention.scores"]).max() > 1e-3
     app.button(key="change.0").click().run()
     assert_fine(app)
     assert not app.session_state["choice"].edits
-    np.testing.assert_array_equal(numbers(figure(app)["data"][0]["z"]), plain["layers.4.attention.scores"][0])
+    np.testing.assert_array_equal(maps(app)[0], plain["layers.4.attention.scores"][0])
 
 
 def test_each_of_two_equal_changes_is_taken_back_by_itself() -> None:
@@ -145,7 +140,7 @@ def test_patching_shows_what_the_other_sentence_s_vectors_do() -> None:
     plain = text(SENTENCE)
     place = plain.tokens.index("[MASK]")
     first, second = np.argsort(-plain["logits"][place])[:2]
-    shown = map_of(app)
+    shown = maps(app)[0]
     key = plain.graph.stream(2)[0]
     patched = text(SENTENCE, edits=[Edit(key, "patch", token=place, from_token=place, source=other)])
     effect = lead(patched, place, first, second) - lead(plain, place, first, second)
@@ -185,7 +180,7 @@ def test_a_cell_is_the_run_with_that_change_alone(kind: str, link: dict[str, str
     place = plain.tokens.index("[MASK]")
     first, second = np.argsort(-plain["logits"][place])[:2]
     app = open_kind(kind, **link)
-    shown = map_of(app)
+    shown = maps(app)[0]
     for cell, edit in cells.items():
         effect = lead(text(SENTENCE, [edit]), place, first, second) - lead(plain, place, first, second)
         assert shown[cell] == pytest.approx(effect, abs=1e-3)
@@ -270,7 +265,7 @@ def test_words_stand_here_where_none_can_be_hidden_above_and_a_token_is_selected
 
 def test_a_hidden_word_is_hidden_though_another_sentence_stands_beside() -> None:
     other = "the animal did not cross the street because it was too wide ."
-    shown = map_of(open_page("what_if", s=TIRED, hidden="4", other=other))
+    shown = maps(open_page("what_if", s=TIRED, hidden="4", other=other))[0]
     text = pipelines.pipeline("text")
     subject = text.reader.hide(text.reader.read(TIRED).ids, [3])
     assert shown[2, 3] == pytest.approx(moved(text, subject, [(OFF,)], 3)[0], abs=1e-5)

@@ -11,7 +11,7 @@ from model.measures.sources import Part, all_of_it, leads_of, made_of, of_lead, 
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.state.link_values import edit_code
-from tests.pages.opening import chart, charts, numbers, open_page, said, texts
+from tests.pages.opening import chart, charts, drawn_in, open_page, said, texts
 
 LINK = {"panel": "wrote", "lang": "en"}
 OFF = Edit("layers.1.ffn.output", "zero")
@@ -48,7 +48,7 @@ def test_of_words_each_bar_is_what_the_lead_loses_without_that_part() -> None:
     trace, best, second = asked(WORDS)
     lead = of_lead(trace, best, second, 3)
     parts = np.array(list(lead.parts.values()))
-    drawn = numbers(chart(app, "wrote")["data"][0]["x"])
+    drawn = drawn_in(app, "wrote")
     np.testing.assert_allclose(drawn, parts[np.argsort(-np.abs(parts), kind="stable")][: len(drawn)], atol=1e-4)
     assert f"the lead would be {lead.value - parts.max():.2f}" in said(app)
     assert "add up to nothing" in texts(app)
@@ -60,7 +60,7 @@ def test_heads_and_ffns_are_cells_and_the_strongest_head_is_really_switched_off(
     trace, best, second = asked(link)
     token = 3 if "s" in link else 0
     lead = of_lead(trace, best, second, token, heads=True)
-    table = numbers(chart(app, "heads")["data"][0]["z"])
+    table = drawn_in(app, "heads", "z")
     assert table[2, 1] == pytest.approx(lead.parts["layers.2.attention.heads[1]"], abs=1e-4)
     assert table[3, -1] == pytest.approx(lead.parts["layers.3.ffn.output"], abs=1e-4)
     layer, head = np.unravel_index(np.abs(table[:, :-1]).argmax(), table[:, :-1].shape)
@@ -133,7 +133,7 @@ def test_of_words_each_part_of_an_open_one_is_what_the_lead_loses_without_it(way
     branch = branch_to(trace, whole, *way)
     app = open_page("answer", **LINK | {"lang": language}, **WORDS, branch=linked(branch))
     leads = leads_of(trace, whole, made_of(trace, opened(trace, whole, branch)[-1]), best, second)
-    drawn = numbers(chart(app, "wrote")["data"][0]["x"])
+    drawn = drawn_in(app, "wrote")
     np.testing.assert_allclose(drawn, leads[np.argsort(-np.abs(leads), kind="stable")][: len(drawn)], atol=1e-4)
     network, Z = pipelines.pipeline("text").network, torch.tensor(trace.Z[3])
     with torch.inference_mode():
