@@ -97,7 +97,7 @@ def cell_maps(
     for number, (place, key, sentence) in enumerate(zip(places, keys, each, strict=False)):
         beside = keys[number - number % len(widths)]  # the map that names its rows
         follows = beside != key and run.axes(beside)[-2] == run.axes(key)[-2] if len(widths) > 1 else None
-        look = {"aloud": together, "fills": fills}
+        look: dict[str, object] = {"aloud": together, "fills": fills}
         look |= {"focus": True, "keys": key == focused, "follows": follows}
         look |= {"outlined": run.axes(key) == run.axes(focused)} | (looks[number] if looks else {})
         with place:
