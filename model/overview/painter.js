@@ -297,11 +297,15 @@ export function overview(root, run, options) {
     const own = root.getBoundingClientRect()
     nodes.thumbs = nodes.heads.map(thumb => rectIn(thumb, own))  // to measure is slow: once, and not at each step
     step()
-    const seen = { head: nodes.head.offsetHeight, answer: nodes.answer.offsetHeight }
-    if (!at.frame && (seen.head !== measured.head || seen.answer !== measured.answer)) {
-      measured = seen
-      build()
-    }
+    remeasure()
+  }
+
+  /* Where all stands below each other: anew, once the head or an answer is higher than any before. */
+  function remeasure() {
+    const seen = { head: nodes.head.offsetHeight, answer: nodes.answer.offsetHeight }, higher = name => seen[name] > (measured[name] ?? 0)
+    if (at.frame || film || !(higher('head') || higher('answer'))) return
+    for (const name in seen) measured[name] = Math.max(seen[name], measured[name] ?? 0)
+    build()
   }
 
   function buildFrame() {
@@ -846,6 +850,7 @@ export function overview(root, run, options) {
     if (JSON.stringify(place) === before) return light()
     if (place.layer !== layer || place.head !== head) step()
     else light()
+    remeasure()
     if (!quietly && on.place) {
       clearTimeout(told)
       told = setTimeout(() => on.place({ ...place }), run.map('w', place.layer, 0) ? 600 : 0)
@@ -934,6 +939,7 @@ export function overview(root, run, options) {
   const size = new ResizeObserver(() => {
     if (!root.clientWidth || (root.clientWidth === width && innerHeight === height)) return
     ;[width, height] = [root.clientWidth, innerHeight]
+    measured = {}
     stop()
     build()
   })
@@ -951,6 +957,7 @@ export function overview(root, run, options) {
       stop()
       run = next
       ;({ words, note } = run)
+      measured = {}
       if (root.clientWidth) build()
     },
     go: wanted => { if (at) go(wanted, true); else Object.assign(place, wanted) },

@@ -249,6 +249,10 @@ def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: P
     assert max(rights) <= 390
     answer, pictures = (page.locator(f".overview {part}").first.bounding_box() for part in (".answer", ".pic"))
     assert answer["y"] < pictures["y"]
+    opened(page, f"{app_url}/?lang=en&layer=6&token=1")  # [CLS], at which nothing is read
+    page.locator(".overview .label").nth(3).click()
+    page.keyboard.press("ArrowUp")
+    assert overlapping(page) == []
 
 
 # -- one file, without a network -------------------------------------------------------------------------------------
