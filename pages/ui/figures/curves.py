@@ -388,7 +388,7 @@ def undivided(
         on = {"xaxis": f"x{place}", "yaxis": f"y{place}"}
         for way, row in enumerate(measure):
             line = {"color": colours[way], "dash": dashes[way], "width": 2.5}
-            hover = f"d_k = %{{customdata}}: %{{y:.3f}}<extra>{label(names[way])}</extra>"
+            hover = f"dₖ = %{{customdata}}: %{{y:.3f}}<extra>{label(names[way])}</extra>"
             points = np.column_stack([ticks, row])
             look_of = {"customdata": list(widths), "hovertemplate": hover, "showlegend": False}
             traces.append(at(points, "lines+markers", line=line, **look_of, **on))
