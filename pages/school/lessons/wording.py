@@ -12,7 +12,7 @@ from pages.ui.text import LANGUAGES, joined, language, texts_of, typed
 
 MOST_CALLED = 40  # characters of a teacher's question that stand for it
 #: Options that are no tokens and no numbers: texts of our own.
-OPTIONS = ("same", "different", "other", "at_cls", "at_patch", "at_patches")
+OPTIONS = ("same", "different", "thousandfold", "at_cls", "at_patch", "at_patches")
 #: Where one sentence ends and another begins; not within quotation marks, in which a token may be a full stop.
 ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[。？！])(?![”’」）])")
 BETWEEN = "||"  # a teacher's words in both languages, English first

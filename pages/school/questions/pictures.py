@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from model import Edit
 from model.analysis import cosine_similarity, placed
 from model.measures.sweep import sweep
-from model.measures.without import without
 from model.translator import TranslationTrace
 from pages.school.questions.case import Case, Guess, Truth, short, unscaled
 from pages.ui.figures import (
@@ -45,7 +45,10 @@ MOST_WORDS = 8  # that the network may answer
 GUESSES = 5  # of the network, after each layer
 CHIPS = 3
 STRONGEST = 99  # per cent of activations that are weaker than the strongest colour
+PLAIN = 0.2  # mean weight of all heads from which on they agree on a word
 COVERED = "?"
+#: From which on no token may look at those behind it, in all layers.
+CAUSAL = Edit("layers.{l}.attention.masked", "causal")
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,10 @@ class Look:
     def where(self) -> tuple[int, int]:
         return self.layer, self.head
 
-    def of_head(self, name: str) -> np.ndarray:
-        """A quantity of attention in this layer and head."""
-        values = self.case.trace[f"layers.{self.layer}.attention.{name}"]
+    def of_head(self, name: str, *edits: Edit) -> np.ndarray:
+        """A quantity of attention in this layer and head, in a run with these changes, if there are."""
+        key, trace = f"layers.{self.layer}.attention.{name}", self.case.trace
+        values = sweep(self.case.pipeline, trace, [[*edits]], [key])[key][0] if edits else trace[key]
         return np.broadcast_to(values, (self.case.trace.config.heads, *values.shape[-2:]))[self.head]
 
 
@@ -173,14 +177,17 @@ def weights_undivided(look: Look, height: int) -> Drawn:
     series = {title_of("divided"): row, title_of("undivided"): bare, title_of("by_d_k"): flat}
     key = look.truth.place["key"]
     guess = (1, key, float(look.guess)) if look.shown and look.guess is not None else None  # type: ignore[arg-type]
-    figure = _of_tokens(look, series, (AFTER, ACCENT, BEFORE), height, [(key, 0.05)], value_range=(0, 1), guess=guess)
+    names, colours = Axis("", look.case.tokens), (AFTER, ACCENT, BEFORE)
+    figure = _bars_with_marks(look, series, names, colours, height, [(key, 0.05)], value_range=(0, 1), guess=guess)
     figure.layout["yaxis"]["range"] = [0, 1.08]
     return Drawn(title_of("row", token=placed(look.case.tokens)[look.token]), figure, look.where)
 
 
-def _of_tokens(look: Look, series: dict, colours: Sequence[str], height: int, covered: list, **more: Any) -> Figure:
-    """Bars over each token; where the answer is not shown, question marks at the places that are covered."""
-    figure = grouped_bars(series, Axis("", look.case.tokens), "", colours, **more)
+def _bars_with_marks(
+    look: Look, series: dict, names: Axis, colours: Sequence[str], height: int, covered: list, **more: Any
+) -> Figure:
+    """Bars side by side; where the answer is not shown, question marks at the places that are covered."""
+    figure = grouped_bars(series, names, "", colours, **more)
     figure.layout["height"] = height
     if not look.shown:
         figure.data.append(_marks(covered, ACCENT))
@@ -188,17 +195,16 @@ def _of_tokens(look: Look, series: dict, colours: Sequence[str], height: int, co
 
 
 def deviations(look: Look, height: int) -> Drawn:
-    """How far the numbers of each token lie apart before LayerNorm, and, once it is shown, after it."""
-    one = look.case.trace.graph.sublayers(look.layer)[look.truth.place["sublayer"] - 1]
-    before, after = (
-        look.case.trace[key or one.sum].astype(np.float64).std(axis=-1) for key in (one.norm_reads, one.norm)
-    )
-    if not look.shown:
-        after = np.full(len(before), np.nan)
-    series = {plain("lesson.norm.bar_before"): before, plain("lesson.norm.bar_after"): after}
-    covered = [(i + 0.19, 0.03 * before.max()) for i in range(len(before))]
-    figure = _of_tokens(look, series, (BEFORE, AFTER), height, covered)
-    return Drawn(title_of("deviations", number=look.truth.place["sublayer"]), figure, (look.layer, -1))
+    """How far the token's numbers lie apart after each layer, in powers of ten; once it is shown, without LayerNorm."""
+    spread = look.case.without("norm")[:, :, look.token].std(axis=-1)
+    now, bare = spread if look.shown else (spread[0], np.full_like(spread[0], np.nan))
+    series = {plain("lesson.norm.bar_with"): now, plain("lesson.norm.bar_without"): bare}
+    layers = Axis(title_of("after_layer"), [str(layer + 1) for layer in range(len(now))])
+    least, most = 10 ** np.floor(np.log10(np.nanmin([now, bare]) / 2)), 2 * np.nanmax([now, bare])
+    covered = [(layer + 0.19, 1.3 * least) for layer in range(len(now))]
+    figure = _bars_with_marks(look, series, layers, (AFTER, ACCENT), height, covered)
+    figure.layout["yaxis"] |= {"type": "log", "range": [*np.log10([least, most])], "dtick": 1, "tickformat": ",~g"}
+    return Drawn(title_of("deviations", token=placed(look.case.tokens)[look.token]), figure)
 
 
 # -- maps ----------------------------------------------------------------------------------------------------------
@@ -260,10 +266,10 @@ def _map(
     return figure_of(traces, layout)
 
 
-def _row(*corners: int) -> dict:
+def _row(*corners: int, width: float = 3) -> dict:
     """A frame round cells of a row. Its middle is on no column, whose name would else be marked as the chosen one."""
     top, left, bottom, right = map(float, corners)
-    return frame(top, left, bottom, right + 0.01)
+    return frame(top, left, bottom, right + 0.01, width=width)
 
 
 def _in_a_cell(value: float, digits: int) -> str:
@@ -307,7 +313,7 @@ def row_of(name: str, *, covers: str = "row", title: str = "") -> Picture:
 def _answer_frames(look: Look, row: int) -> list[dict]:
     """A frame round the row, and round the cells of the answer and of the guess."""
     n, truth = len(look.case.tokens), look.truth
-    frames = [frame(row, 0, row, n - 1, width=1.5)]
+    frames = [_row(row, 0, row, n - 1, width=1.5)]
     if len(truth.options) == n and look.gesture == "tap":
         return frames + _answered(look, row, truth.options)
     column = truth.place.get("token" if row == truth.place.get("key") else "key")
@@ -319,15 +325,19 @@ def _answer_frames(look: Look, row: int) -> list[dict]:
 def _answered(look: Look, row: int, names: Sequence[str]) -> list[dict]:
     """A frame round the cell of the answer and, dashed, round that of another guess. names: of the cells of the row."""
     places = [names.index(one) for one in (look.truth.answer, look.guess) if one in names]
-    return [outline(row, places[0]), *(guessed(row, place, row, place) for place in places[1:] if place != places[0])]
+    return [*(guessed(row, place, row, place) for place in places[1:] if place != places[0]), outline(row, places[0])]
 
 
 def row_behind(look: Look, height: int) -> Drawn:
-    """The weights of the head, with a frame round what stands behind the token."""
+    """The weights of the head, with a frame round what stands behind the token; once it is shown, those that the mask
+    leaves.
+    """
     i, n = look.token, len(look.case.tokens)
-    tokens = Axis("", look.case.tokens)
-    figure = _map(look.of_head("weights"), tokens, tokens, height, frames=[_row(i, i + 1, i, n - 1)])
-    return Drawn(title_of("weights"), figure, look.where)
+    weights, tokens = look.of_head("weights", *[CAUSAL] * look.shown), Axis("", look.case.tokens)
+    if look.shown:
+        weights = np.where(np.tri(n), weights, np.nan)
+    figure = _map(weights, tokens, tokens, height, frames=[_row(i, i + 1, i, n - 1)])
+    return Drawn(title_of("masked" if look.shown else "weights"), figure, look.where)
 
 
 def heads_and_mean(look: Look, height: int) -> Drawn:
@@ -398,18 +408,11 @@ def activations(look: Look, height: int) -> Drawn:
 
 def cosines(look: Look, height: int) -> Drawn:
     """How alike each two tokens are after the last layer: with the residual connections, and without."""
-    case, key = look.case, look.case.trace.graph.stream(look.case.layers[-1])[-1]
-    states = case.trace[key][None]
-    alike = [cosine_similarity(states[0].astype(np.float64))]
-    if look.shown:
-        bare = sweep(case.pipeline, case.trace, [[*without(case.trace.graph, "residual")]], [key], token=case.token)
-        alike.append(cosine_similarity(bare[key][0].astype(np.float64)))
-    else:
-        alike.append(np.full_like(alike[0], np.nan))
+    alike = np.stack([cosine_similarity(states) for states in look.case.without("residual")[:, -1]])
+    if not look.shown:
+        alike[1] = np.nan
     names = [plain(f"lesson.residual.bar_{name}") for name in ("with", "without")]
-    figure = tiles(
-        np.stack(alike)[None], Axis("", [""]), Axis("", names), scale="signed", limit=1.0, height=height, square=True
-    )
+    figure = tiles(alike[None], Axis("", [""]), Axis("", names), scale="signed", limit=1.0, height=height, square=True)
     if not look.shown:
         figure.data.append(_marks([(1, 0)], ACCENT))
         figure.layout["shapes"] = [outline(0, 1)]
@@ -430,7 +433,7 @@ def lens(look: Look, height: int) -> Drawn:
     if look.shown and look.row == "layer":
         frames = [outline(int(look.truth.answer), 0)]
         if look.guess is not None and look.guess != look.truth.answer:
-            frames.append(guessed(int(look.guess), 0, int(look.guess), 0))  # type: ignore[arg-type]
+            frames.insert(0, guessed(int(look.guess), 0, int(look.guess), 0))  # type: ignore[arg-type]
     traces, layout = heatmap_parts(values, rows, columns, scale="share", square=False, height=height)
     traces[0] |= {"text": names, "texttemplate": "%{text}<br>%{z:.2f}", "hovertemplate": "%{text}<extra></extra>"}
     if covers:
@@ -461,7 +464,8 @@ def drawn_digit(look: Look, height: int) -> Drawn:
 def cross_attention(look: Look, height: int) -> Drawn:
     """From which token of the source each step of the decoder takes how much; the step that is asked about is covered.
 
-    Beside each other piece stands the word of the source that it reads most.
+    Beside each other piece stands the word of the source that all heads of all layers together read most, where that is
+    plain: an alignment, by which a reader of one language can follow.
     """
     trace = look.case.trace
     assert isinstance(trace, TranslationTrace)
@@ -469,10 +473,11 @@ def cross_attention(look: Look, height: int) -> Drawn:
     layer, head = look.truth.place.get("layer", 0), look.truth.place.get("head", 0)
     step = look.truth.place.get("step")
     weights = trace[f"decoder.layers.{layer}.cross.weights"][head]
-    rows = []
+    together, rows = trace.over_layers("cross.weights", "decoder.").mean(axis=(0, 1)), []
     for number, piece in enumerate(trace.written):
-        glossed = words and piece[:1].isalnum() and (look.shown or number != step)
-        rows.append(f"{piece} ({trace.tokens[max(words, key=weights[number].__getitem__)]})" if glossed else piece)
+        most = max(words, key=together[number].__getitem__, default=0)
+        glossed = piece[:1].isalnum() and together[number, most] >= PLAIN and (look.shown or number != step)
+        rows.append(f"{piece} ({trace.tokens[most]})" if glossed else piece)
     hidden, options, frames = np.zeros(weights.shape, bool), None, []
     names = placed(trace.tokens)
     if step is not None and look.gesture == "tap":
