@@ -74,7 +74,7 @@ def test_a_click_on_a_covered_cell_is_the_guess_and_the_page_opens_at_its_place(
     chart = page.locator(CHART).first
     row = chart.evaluate("chart => chart.data.find(trace => trace.customdata).y[0]")
     page.mouse.click(*chart.evaluate(CELL, [row, 1]))
-    expect(page.locator(ANSWER)).to_contain_text(re.compile("You said she|Yes: she"))
+    expect(page.locator(ANSWER)).to_contain_text(re.compile("You said “she”|Yes: “she”"))
     head = page.get_by_text(re.compile(r"layer \d+, head \d+")).first.text_content() or ""
     layer, number = re.findall(r"\d+", head)
     press(button(page, "see"), "Enter")

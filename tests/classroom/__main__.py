@@ -47,9 +47,7 @@ class Place:
 class Felt:
     """What one class felt and cost, while it clicked."""
 
-    clicks: list[
-        tuple[str, float]
-    ]  # what was done ("choice", "sentence", "page"), and its seconds
+    clicks: list[tuple[str, float]]  # what was done ("choice", "sentence", "page"), and its seconds
     cpu: float  # seconds of the server for one run
     bytes: float  # for one run
     memory: float  # MB, of the largest worker

@@ -214,7 +214,7 @@ def test_an_option_is_given_at_one_tap_on_its_name_or_its_covered_cell_and_marke
         assert_fine(app)
         right = truth.options[place] == truth.answer
         text = catalogue("en")["lesson.right" if right else "lesson.wrong"]
-        assert said(app) == text.format(guess=truth.options[place], answer=truth.answer)
+        assert said(app) == text.format(guess=f"“{truth.options[place]}”", answer=f"“{truth.answer}”")
         dashed = [shape for shape in drawn(app)[0]["layout"]["shapes"] if shape["line"].get("dash")]
         assert [round(shape["x0"] + 0.5) for shape in dashed] == ([] if right else [place])
         assert not charts(app)[0]["picks"], "once it is answered, no cell is an option"
