@@ -40,6 +40,7 @@ A_BAR = 30  # pixels of a bar
 A_TITLE = 56  # of a title above a second picture, with the gap before it
 A_ROW = 34  # of a map, at most
 MOST_NUMBERED = 22  # rows and columns of a map whose cells have numbers
+WIDE = 204  # columns times the size of their letters, beyond which a score has no decimals
 LEAST_NUMBER = 0.1  # that a cell of weights says
 MOST_WORDS = 8  # that the network may answer
 GUESSES = 5  # of the network, after each layer
@@ -246,7 +247,7 @@ def _map(
     if columns.labels:  # each has its name, also a long one between Chinese signs
         layout["xaxis"]["tickangle"] = SLANT
     if numbered and max(values.shape) <= MOST_NUMBERED:
-        digits = 2 if scale == "share" else 1
+        digits = 2 if scale == "share" else int(values.shape[1] * font_size() <= WIDE)
         least = LEAST_NUMBER if scale == "share" else 0.0
         texts = [[_in_a_cell(v, digits) if np.isfinite(v) and abs(v) >= least else "" for v in row] for row in values]
         traces[0] |= {"text": texts, "texttemplate": "%{text}", "textfont": {"size": font_size()}}
@@ -273,8 +274,9 @@ def _row(*corners: int, width: float = 3) -> dict:
 
 
 def _in_a_cell(value: float, digits: int) -> str:
-    """A number without a zero in front, since cells are narrow on a phone."""
-    return written(f"{value:.{digits}f}".removeprefix("0") if 0 < value < 0.995 else f"{value:.{digits}f}")
+    """A number; a share without a zero in front, since cells are narrow on a phone."""
+    rounded = f"{round(float(value), digits) + 0.0:.{digits}f}"
+    return written(rounded.removeprefix("0") if digits == 2 else rounded)
 
 
 def _marks(points: np.ndarray | Sequence[tuple[float, float]], colour: str, signs: Sequence[str] | None = None) -> dict:
