@@ -104,11 +104,6 @@ class Case:
         return [(layer, head) for layer in layers for head in range(self.trace.config.heads)]
 
     @property
-    def score_of(self) -> str:
-        """What the mask reads: the scaled scores, or those with what the distance adds."""
-        return self.trace.graph["layers.0.attention.masked"].reads[0].rpartition(".")[2]
-
-    @property
     def divides(self) -> bool:
         """Whether scores are divided by √d_k."""
         return self.trace.config.divided and not self.adds_up

@@ -285,8 +285,8 @@ def _marks(points: np.ndarray | Sequence[tuple[float, float]], colour: str, sign
     return words_at(points, texts, textfont={"color": colour, "size": font_size() + 3}, showlegend=False)
 
 
-def row_of(name: str, *, covers: str = "row", title: str = "") -> Picture:
-    """A map of the head that the question is about, "weights", "scores" or "scaled", in which a row is covered: that of
+def row_of(name: str, *, covers: str = "row") -> Picture:
+    """A map of the head that the question is about, "weights" or "scores", in which a row is covered: that of
     the token, or of the "key"; or nothing, where `covers` is "". Cells of the row can be clicked where the question is
     answered by a token.
     """
@@ -307,7 +307,7 @@ def row_of(name: str, *, covers: str = "row", title: str = "") -> Picture:
             values, Axis("", tokens), Axis("", tokens), height, scale="share" if name == "weights" else "signed",
             hidden=hidden, options=options, frames=frames, counts=None if chips is None else np.array(chips),
         )  # fmt: skip
-        return Drawn(title_of(title or name), figure, look.where, taps=options is not None)
+        return Drawn(title_of(name), figure, look.where, taps=options is not None)
 
     return draw
 
