@@ -100,6 +100,12 @@ def test_question_and_picture_are_on_one_screen(page: Page, app_url: str) -> Non
         for part in (page.locator(CHART).last, button(page, "show")):
             box = part.bounding_box()
             assert box and box["y"] + box["height"] <= height + 8, key
+    main = page.locator("[data-testid=stMain]")
+    press(button(page, "show"), "Enter")
+    main.evaluate("main => main.scrollTop = main.scrollHeight")
+    press(button(page, "next"), "Enter")
+    expect(page.locator(".tour_dots")).to_contain_text("9 of")
+    assert main.evaluate("main => main.scrollTop") == 0, "the next question begins at the top"
 
 
 @pytest.mark.parametrize(
