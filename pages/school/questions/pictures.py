@@ -70,10 +70,6 @@ class Look:
         """The layer that it is about; where it names none, that of the case, or of its pair."""
         return self._of("layer")
 
-    @property
-    def head(self) -> int:
-        return self._of("head")
-
     def _of(self, name: str) -> int:
         for value in (self.truth.place.get(name), getattr(self.case, name), getattr(self.case.pair, name, 0)):
             if value is not None:
@@ -86,13 +82,13 @@ class Look:
 
     @property
     def where(self) -> tuple[int, int]:
-        return self.layer, self.head
+        return self.layer, self._of("head")
 
     def of_head(self, name: str, *edits: Edit) -> np.ndarray:
         """A quantity of attention in this layer and head, in a run with these changes, if there are."""
         key, trace = f"layers.{self.layer}.attention.{name}", self.case.trace
         values = sweep(self.case.pipeline, trace, [[*edits]], [key])[key][0] if edits else trace[key]
-        return np.broadcast_to(values, (self.case.trace.config.heads, *values.shape[-2:]))[self.head]
+        return np.broadcast_to(values, (self.case.trace.config.heads, *values.shape[-2:]))[self.where[1]]
 
 
 @dataclass(frozen=True)
@@ -175,11 +171,12 @@ def weights_undivided(look: Look, height: int) -> Drawn:
     row = look.of_head("weights")[look.token].astype(np.float64)
     others = [unscaled(look.case.trace, *look.where, look.token, by) for by in (1.0, look.case.trace.config.d_k)]
     bare, flat = others if look.shown else np.full((2, len(row)), np.nan)
-    series = {title_of("divided"): row, title_of("undivided"): bare, title_of("by_d_k"): flat}
+    titles = [plain(f"lesson.root.bar_{name}") for name, _ in look.truth.bars]
+    series = dict(zip(titles, (row, bare, flat), strict=True))
     key = look.truth.place["key"]
     guess = (1, key, float(look.guess)) if look.shown and look.guess is not None else None  # type: ignore[arg-type]
     names, colours = Axis("", look.case.tokens), (AFTER, ACCENT, BEFORE)
-    figure = _bars_with_marks(look, series, names, colours, height, [(key, 0.05)], value_range=(0, 1), guess=guess)
+    figure = _bars_with_marks(look, series, names, colours, height, [(key, 0.05)], guess=guess)
     figure.layout["yaxis"]["range"] = [0, 1.08]
     return Drawn(title_of("row", token=placed(look.case.tokens)[look.token]), figure, look.where)
 
@@ -191,7 +188,7 @@ def _bars_with_marks(
     figure = grouped_bars(series, names, "", colours, **more)
     figure.layout["height"] = height
     if not look.shown:
-        figure.data.append(_marks(covered, ACCENT))
+        figure.data.append(_marks(covered))
     return figure
 
 
@@ -255,7 +252,7 @@ def _map(
         cells = np.argwhere(hidden)
         if values.shape[1] <= 64:
             signs = [COVERED if counts is None or not counts[j] else "●" * int(counts[j]) for _, j in cells]
-            traces.append(_marks(cells[:, ::-1], ACCENT, signs))
+            traces.append(_marks(cells[:, ::-1], signs))
         layout["shapes"] = [_row(*cells.min(0), *cells.max(0)), *layout.get("shapes", ())]
     if options is not None and (options >= 0).any():
         cells = np.argwhere(options >= 0)
@@ -279,10 +276,10 @@ def _in_a_cell(value: float, digits: int) -> str:
     return written(rounded.removeprefix("0") if digits == 2 else rounded)
 
 
-def _marks(points: np.ndarray | Sequence[tuple[float, float]], colour: str, signs: Sequence[str] | None = None) -> dict:
+def _marks(points: np.ndarray | Sequence[tuple[float, float]], signs: Sequence[str] | None = None) -> dict:
     """Question marks where something is covered."""
     texts = [f"<b>{sign}</b>" for sign in signs or [COVERED] * len(points)]
-    return words_at(points, texts, textfont={"color": colour, "size": font_size() + 3}, showlegend=False)
+    return words_at(points, texts, textfont={"color": ACCENT, "size": font_size() + 3}, showlegend=False)
 
 
 def row_of(name: str, *, covers: str = "row") -> Picture:
@@ -352,7 +349,7 @@ def heads_and_mean(look: Look, height: int) -> Drawn:
     frames = [outline(len(weights), int(values[-1].argmax()))] if look.shown else []
     rows, columns = Axis("", [*names, title_of("mean")]), Axis("", look.case.tokens)
     figure = _map(values, rows, columns, height, hidden=hidden, frames=frames)
-    title = title_of("heads_row", token=placed(look.case.tokens)[look.token])
+    title = title_of("row", token=placed(look.case.tokens)[look.token])
     return Drawn(title, figure, (look.layer, -1))
 
 
@@ -416,7 +413,7 @@ def cosines(look: Look, height: int) -> Drawn:
     names = [plain(f"lesson.residual.bar_{name}") for name in ("with", "without")]
     figure = tiles(alike[None], Axis("", [""]), Axis("", names), scale="signed", limit=1.0, height=height, square=True)
     if not look.shown:
-        figure.data.append(_marks([(1, 0)], ACCENT))
+        figure.data.append(_marks([(1, 0)]))
         figure.layout["shapes"] = [outline(0, 1)]
     return Drawn(title_of("cosines"), figure)
 
