@@ -130,7 +130,7 @@ def silent(goal: Goal, choice: Choice, trace: Trace, _: Sequence[str]) -> Standi
 
 
 TASKS: dict[str, Task] = {
-    "first": Task(first_guess, "what_if", {"panel": "heads"}, hides=True),
+    "first": Task(first_guess, "what_if", {"panel": "heads", "layer": 0, "head": 0}, hides=True),
     "oneway": Task(one_way, "attention", {"stage": "weights", "layer": 0, "head": 0, "token": None, "key": None}),
     "silent": Task(silent, "feed_forward", {"panel": "neuron", "layer": 0, "neuron": None}),
 }

@@ -61,11 +61,11 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
         for number, one in votes.items():
             count = line.counts.get(number, 0)
             drawn.append(("vote" if number == max(votes) else "first", count))
-            said.append(f"{count:.0f}" + ("" if chips else f" · {percent(count / one.answers)}"))
+            said.append(f"{count:.0f}" + ("%" if chips else f" · {percent(count / one.answers)}"))
         told = " → ".join(said) if any(line.counts.values()) else ""
         if own is not None:
             drawn.append(("own", own[place]))
-            told = f"{told or 0} | <b>{own[place]:.0f}</b>"
+            told = f"{told or '0%'} | <b>{own[place]:.0f}%</b>"
         mark = revealed and line.right
         strips = "".join(f'<i class="{kind}" style="width:{100 * count / most:.1f}%"></i>' for kind, count in drawn)
         name = html.escape(RIGHT * mark + line.answer)

@@ -104,7 +104,7 @@ def _label(lecture: Lecture, name: str) -> str:
         return "go_on"
     if name != "next":
         return name
-    if lecture.phase is Phase.LOBBY:
+    if not lecture.asked:
         return "to_first"
     to = lecture.next_phases[0]
     return "to_open_again" if lecture.phase is Phase.DISCUSS else _of(lecture, f"to_{to}")

@@ -41,12 +41,8 @@ def closed(lecture: Lecture) -> None:
     if lecture.last is None:
         st.info(text("nobody"), icon=":material/info:")
         return
-    with st.container(key="class_said"):
-        _hints_given(lecture)
-    if _answers(lecture):
-        return
-    words = {WORDS: lecture.desk.room.number}
-    st.button(word("show_words"), key="class.words", on_click=st.session_state.update, args=(words,))
+    _hints_given(lecture)
+    _answers(lecture)
 
 
 def _words_are_hidden(lecture: Lecture) -> bool:
@@ -55,17 +51,17 @@ def _words_are_hidden(lecture: Lecture) -> bool:
     return by_word and st.session_state.get(WORDS) != lecture.desk.room.number
 
 
-def _answers(lecture: Lecture, *, revealed: bool = False) -> bool:
-    """How the answers are spread over what could be answered; whether that is shown."""
+def _answers(lecture: Lecture, *, revealed: bool = False) -> None:
+    """How the answers are spread over what could be answered; free words once she lets them."""
     if lecture.now is None or lecture.last is None:
         st.markdown(text("nobody"))
     elif _words_are_hidden(lecture):
         with st.container(key="class_hidden"):
             st.markdown(text("words_hidden", count=len(lecture.bars), all=lecture.last.answers))
-        return False
+        words = {WORDS: lecture.desk.room.number}
+        st.button(word("show_words"), key="class.words", on_click=st.session_state.update, args=(words,))
     else:
         st.html(pictures.as_table(lecture.now, revealed=revealed))
-    return True
 
 
 def discuss(lecture: Lecture) -> None:
@@ -74,13 +70,15 @@ def discuss(lecture: Lecture) -> None:
     with st.container(key="class_discuss"):
         st.markdown(text("talk"))
     _hints_given(lecture)
-    if lecture.last is not None and not _words_are_hidden(lecture):
+    if lecture.last is not None:
         _answers(lecture)
 
 
 def _hints_given(lecture: Lecture) -> None:
-    if lecture.question and lecture.truth:
-        given = hints(lecture.question, lecture.truth)[: hints_so_far(lecture)]
+    if not (lecture.question and lecture.truth):
+        return
+    given = hints(lecture.question, lecture.truth)[: hints_so_far(lecture)]
+    with st.container(key="class_said"):
         for said in given if lecture.phase is Phase.DISCUSS else given[-1:]:
             st.markdown(f":material/lightbulb: **{text('a_hint')}** {said}")
 
@@ -124,7 +122,7 @@ def _told(lecture: Lecture, beside: Callable[[], None]) -> None:
     if chips and lecture.phase is Phase.REVEALED:
         _answers(lecture, revealed=True)
         return
-    left, right = st.columns(2 if lecture.phase is Phase.REVEALED else [2, 3])
+    left, right = st.columns(2 if lecture.phase is Phase.REVEALED else [3, 2] if lecture.is_own else [2, 3])
     with left if lecture.phase is Phase.REVEALED else right:
         beside()
     with right if lecture.phase is Phase.REVEALED else left, st.container(key="class_network"):
@@ -154,7 +152,8 @@ def _network(lecture: Lecture) -> None:
 def _picture(lecture: Lecture, drawn: Drawn) -> None:
     """A picture that, in a presentation, ends with the screen."""
     if lecture.page.choice.big:
-        names = len(drawn.figure.layout["yaxis"].get("ticktext", ()))
+        rows = drawn.figure.layout["yaxis"]  # of a map, they are as low as the screen wants
+        names = 0 if rows.get("scaleanchor") else len(rows.get("ticktext", ()))
         height = max(LEAST, A_ROW * names + BESIDE_ROWS)
         drawn.figure.layout |= {"height": height, "meta": {"below": MARGIN, "first": True}}
     chart(drawn.figure, "class.network", alt=drawn.title)
