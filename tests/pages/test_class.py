@@ -25,6 +25,7 @@ from pages.school.questions.case import short
 from pages.school.questions.question import Own, Question
 from pages.school.teaching import desk, follow, report
 from pages.ui.runs import pipelines
+from pages.ui.state.choice import Choice
 from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.view import View
 from tests.pages.opening import assert_fine, charts, open_page, texts, turn_to
@@ -139,8 +140,7 @@ def test_one_question_from_the_lobby_to_the_next_one(classes: Store, monkeypatch
         click(app, "next")
     with monkeypatch.context() as patched:
         patched.setattr("pages.school.teaching.notes.CLEARLY", 1e9)
-        patched.setattr("pages.school.teaching.notes.UNSURE", 1.1)
-        assert words["class.foretold_close"] in texts(notes.run()) and words["class.foretold_unsure"] in texts(notes)
+        assert words["class.foretold_close"] in texts(notes.run())
     answer, reason = (truth_of_class(app, classes)[name] for name in ("answer", "why"))
     click(app, "pause")
     assert room_of(app, classes).paused and words["class.look_up"] in texts(app)
@@ -212,7 +212,7 @@ def test_every_question_is_asked_and_told_no_key_ends_the_class_and_the_report_s
         if place != last - 1:
             click(app, "next")
     assert "PageDown" not in keys_of(app), "the end comes by its button alone"
-    left = words["class.minutes_left"].partition(":" if lang == "en" else " ")[0].strip("*")
+    left = words["class.minutes"].partition("}")[2].partition("{")[0].strip("* ")
     assert left in texts(notes)
     click(app, "next")
     assert room_of(app, classes).phase is Phase.ENDED and app.get("download_button") and left not in texts(notes.run())
@@ -404,7 +404,7 @@ def test_the_class_goes_where_its_teacher_leads_and_she_alone_has_a_way_back(
 def test_links_with_made_up_codes_are_soon_looked_up_slowly_and_a_member_stays_where_he_is(
     classes: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code, _ = classes.create(desk.Plan().written())
+    code, _ = classes.create(desk.plan_of(Choice()))
     looked: list[str] = []
     real = classes.room
     monkeypatch.setattr(Store, "room", lambda _, code: looked.append(code) or real(code))

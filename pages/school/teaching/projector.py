@@ -11,10 +11,8 @@ import streamlit as st
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import store
 from pages.school.teaching import report, results
-from pages.school.teaching.desk import Plan
 from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.results import ask, hints_so_far, more_hints
-from pages.school.teaching.start import not_asked, shorts_of
 from pages.ui.components.live import live
 from pages.ui.frame.share import leads_nowhere
 from pages.ui.state.link import select
@@ -134,11 +132,11 @@ def _is_the_last(lecture: Lecture) -> bool:
 
 def other_input(lecture: Lecture) -> None:
     """Between two questions: a button that goes on about what now stands in the sidebar, if that is another input."""
-    plan, own = lecture.desk.plan, lecture.own_choice
-    if lecture.phase not in (Phase.LOBBY, Phase.EXPLAINED) or not plan.differs(own):
+    own = lecture.own_choice
+    if lecture.phase not in (Phase.LOBBY, Phase.EXPLAINED) or not lecture.desk.differs(own):
         return
     about = own.sentence if own.input == "sentence" else plain(f"sidebar.input_{own.input}")
-    other = Plan.of(plan.minutes, own.with_(lesson=lecture.page.choice.lesson))
+    other = own.with_(lesson=lecture.page.choice.lesson)
     look = {"icon": ":material/swap_horiz:", "type": "tertiary", "key": "class.replan"}
     st.button(word("replan", about=literal(about)), on_click=lecture.desk.replan, args=(other,), **look)
 
@@ -166,14 +164,6 @@ def _lobby(lecture: Lecture) -> None:
             st.warning(t("share.own_name"), icon=":material/router:")
     with right, st.container(key="class_qr"):
         st.image(segno.make(address, error="m", micro=False).svg_inline(light="white"), width="stretch")
-    if not lecture.page.choice.big:
-        _plan(lecture)
-
-
-def _plan(lecture: Lecture) -> None:
-    """What will be asked, and what will not."""
-    st.caption(text("will_ask", names=shorts_of(question for question, *_ in lecture.clear.values())))
-    not_asked(lecture.left_out)
 
 
 def _question(lecture: Lecture) -> None:
