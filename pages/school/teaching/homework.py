@@ -226,7 +226,7 @@ def read_link(link: str) -> Choice | Standing:
 
 def _check(goal: Goal | None) -> None:
     """A box for the links, and the table as far as it is worked out."""
-    st.markdown(text("hand_in" if goal is None else "hand_in_this"))
+    st.markdown(text("hand_in"))
     like = word("links_like", most=f"{MOST_PASTED:,}")  # a browser lets nobody write more, and says nothing
     box: dict[str, Any] = {"key": PASTED, "max_chars": MOST_PASTED, "placeholder": like}
     st.text_area(word("links"), height=160, **box)

@@ -6,7 +6,6 @@ from functools import partial
 import streamlit as st
 
 from pages.school.classroom.phases import Phase
-from pages.school.classroom.tally import bars
 from pages.school.lessons.wording import answer_in_words, asked, called, hints, otherwise
 from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.question import Question
@@ -54,13 +53,12 @@ def _present(lecture: Lecture) -> None:
     for number, one in lecture.tallies.items():
         said = word("report_vote", vote=word(f"vote_{number}"), **of_right(one))
         st.markdown(literal(said))
-    if lecture.last and (said := said_of_sure(shown, lecture.last, lecture.sure_and_wrong)):
+    if said := said_of_sure(lecture.now):
         st.markdown(said)
     if lecture.proposal:
         st.info(text(f"propose_{lecture.proposal}"), icon=":material/tips_and_updates:")
     if shown["gesture"] == "word" and lecture.last:
-        found = bars(shown, truth, lecture.now.votes)
-        counted = [f"{bar.guess} ({sum(bar.counts.values())})" for bar in found]
+        counted = [f"{bar.guess} ({sum(bar.counts.values())})" for bar in lecture.bars]
         st.caption(text("words_were", words=plain("common.comma").join(counted)))
     if lecture.truth and lecture.question:
         question = lecture.question

@@ -7,7 +7,7 @@ from urllib.parse import urljoin
 import streamlit as st
 
 from pages.school.classroom.store import Asked
-from pages.school.classroom.tally import bars, sure_and_wrong, tallies
+from pages.school.classroom.tally import tallies
 from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.pictures import answer_is, answer_of, as_table, of_right, said_of_sure
 from pages.ui.frame import exports
@@ -55,7 +55,7 @@ def _section(asked: Asked) -> str:
     ]
     if not votes:
         says.append(word("nobody"))
-    elif sure := said_of_sure(shown, votes[max(votes)], sure_and_wrong(bars(shown, truth, asked.votes))):
+    elif sure := said_of_sure(asked):
         says.append(unmarked(sure))
     above = "".join(f"<p>{html.escape(one)}</p>" for one in says if one)
     answer = html.escape(word(answer_is(truth), answer=answer_of(shown, truth)))

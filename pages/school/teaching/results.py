@@ -88,8 +88,7 @@ def revealed(lecture: Lecture) -> None:
     ask(lecture, small=True)
     if lecture.now and lecture.last:
         votes = [word("share", **pictures.of_right(one)) for one in lecture.tallies.values()]
-        worst = None if _words_are_hidden(lecture) else lecture.sure_and_wrong
-        sure = pictures.said_of_sure(lecture.now.shown, lecture.last, worst)
+        sure = pictures.said_of_sure(lecture.now, named=not _words_are_hidden(lecture))
         with st.container(key="class_said"):
             st.markdown(joined(f"{text('right', shares=' → '.join(votes))} {sure}"))
     if _are_chips(lecture):
