@@ -401,6 +401,25 @@ def test_the_class_goes_where_its_teacher_leads_and_she_alone_has_a_way_back(
     assert "class.next" in [button.key for button in app.button]
 
 
+def test_a_task_goes_to_the_phones_that_follow_and_nobody_loses_the_one_he_has(
+    classes: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = begun(goal="oneway.90.5")
+    turn_to(app, "attention").run()
+    app.toggle(key="class.leads").set_value(True).run()
+    code, key = code_of(app), app.session_state[desk.KEYS][code_of(app)]
+    led, chosen = room_of(app, classes).lead, {}
+    assert "goal=oneway.90.5" in led and "goal=oneway.90.5" in classes.snapshot(code)["lead"]
+    monkeypatch.setattr(follow.st, "session_state", {"choice": Choice(of_class=code)})
+    monkeypatch.setattr(follow, "select", chosen.update)
+    follow._go_there()
+    assert chosen.pop("goal").name == "oneway" and chosen.pop("layer") == 0
+    chosen.clear()
+    classes.lead(code, key, "heads?layer=2")
+    follow._go_there()
+    assert "goal" not in chosen and chosen["layer"] == 1
+
+
 def test_links_with_made_up_codes_are_soon_looked_up_slowly_and_a_member_stays_where_he_is(
     classes: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -207,7 +207,7 @@ def _name(written: str) -> str:
 def read_link(link: str) -> Choice | Standing:
     """What a link holds; or why nothing can be said of it."""
     if len(link) > MOST_LINK:
-        return Standing(False, "link_long")
+        return Standing(False, "no_task")
     try:
         held = dict(parse_qsl(urlsplit(link).query, keep_blank_values=True, max_num_fields=MOST_VALUES))
     except ValueError:
@@ -216,8 +216,6 @@ def read_link(link: str) -> Choice | Standing:
     wrong = {problem.name: problem for problem in problems}
     if "goal" in wrong:
         return Standing(False, "no_task")
-    if "model" in wrong:
-        return Standing(False, "no_network")
     if decisive := DECIDES & wrong.keys():
         problem = wrong[min(decisive)]
         return Standing(False, "broken", {"name": problem.name, "value": problem.value})
