@@ -143,7 +143,7 @@
   function entrance() {   // the box for a code, also of the next class
     var input = el('input', { type: 'text', id: 'code', 'class': 'code', maxlength: 6, autocomplete: 'off',
       autocapitalize: 'characters', autocorrect: 'off', spellcheck: 'false', 'aria-describedby': 'help' })
-    if (!says && refused !== 'gone') input.value = kept.code
+    if (!says) input.value = kept.code
     return el('form', { onsubmit: function () { enter(input.value); return false }, novalidate: true }, [
       el('label', { 'for': 'code', 'class': 'field' }, word('code')), input,
       el('p', { id: 'help', 'class': 'small' }, word('code_help')),
@@ -352,6 +352,11 @@
     hang_up()
     entering = false
     refused = says ? 'gone' : why
+    if (says) {   // nor is it asked for after a reload
+      kept.code = ''
+      keep()
+      if (history.replaceState) history.replaceState(null, '', location.pathname)
+    }
     says = null
     draw()
   }

@@ -65,7 +65,7 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
         told = " → ".join(said) if any(line.counts.values()) else ""
         if own is not None:
             drawn.append(("own", own[place]))
-            told = f"{told or '0%'} | <b>{own[place]:.0f}%</b>"
+            told = f"{told or '0%'} | " * bool(votes) + f"<b>{own[place]:.0f}%</b>"
         mark = revealed and line.right
         strips = "".join(f'<i class="{kind}" style="width:{100 * count / most:.1f}%"></i>' for kind, count in drawn)
         name = html.escape(RIGHT * mark + line.answer)
@@ -74,7 +74,7 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
     names = [plain(f"class.vote_{number}") for number in votes] if len(votes) > 1 else []
     kinds = [*zip(["first", "vote"], names, strict=False)]
     if own is not None:
-        kinds = kinds or [("vote", plain("class.the_class"))]
+        kinds = kinds or [("vote", plain("class.the_class"))] * bool(votes)
         kinds.append(("own", plain("class.the_network")))
     legend = " ".join(f'<i class="{kind}"></i> {html.escape(name)}' for kind, name in kinds)
     legend = f"<caption>{legend}</caption>" if kinds else ""

@@ -2,7 +2,7 @@
 
 import html
 from collections.abc import Sequence
-from urllib.parse import urljoin
+from urllib.parse import unquote_plus, urljoin
 
 import streamlit as st
 
@@ -24,7 +24,7 @@ td, th { padding: .15rem .5rem; text-align: left; font-weight: inherit; vertical
 td.bar { width: 40% } td.bar i { display: block; height: .7rem }
 caption { text-align: left } caption i { display: inline-block; width: .7rem; height: .7rem }
 i.vote { background: #E69F00 } i.first { background: #8a8f98 } i.own { background: #0072B2 }
-address { overflow-wrap: anywhere; font-size: .8rem } .right { font-weight: 700 } small { color: #5a6474 }
+.again { overflow-wrap: anywhere; font-size: .8rem } .right { font-weight: 700 } small { color: #5a6474 }
 """
 
 
@@ -41,8 +41,10 @@ def as_html(asked: Sequence[Asked], about: str, there: str) -> str:
     title = html.escape(f"{word('report')} · {about}")
     return (
         f'<!doctype html><html lang="{language()}"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
-        f"<h1>{html.escape(word('report'))}</h1><p>{html.escape(about)}</p><address>{html.escape(there)}</address><p><small>{html.escape(word('report_is'))}"
+        f"<h1>{html.escape(word('report'))}</h1><p>{html.escape(about)}</p><p><small>{html.escape(word('report_is'))}"
         f"</small></p>{''.join(map(_section, asked))}"
+        f'<p class="again">{html.escape(plain("common.handout_again"))} <a href="{html.escape(there)}">'
+        f"{html.escape(unquote_plus(there))}</a></p>"
     )
 
 
