@@ -380,7 +380,7 @@ def test_a_lesson_about_a_drawing_offers_to_take_one() -> None:
 
 def test_a_teachers_lesson_is_asked_in_her_words_with_this_runs_numbers() -> None:
     own = Own("<b>Where</b> does {query} attend & *why*?", "See [there](http://elsewhere.example).")
-    hers = Own("Which one? || 哪一个？", "Because.", ("one || 一", "two || 二"), answer="two || 二")
+    hers = Own("哪一个？ || Which one?", "Because.", ("one || 一", "two || 二"), answer="two || 二")  # either first
     place = "attention?layer=3&head=7&stage=scores"
     rows = [replace(QUESTIONS["fit"], place=place, own=own), Question(OWN, None, "tap", 0, 2, own=hers, place=place)]
     link = lesson_to_code(own_lesson(rows, "Mine *too*"))
@@ -459,6 +459,9 @@ def test_a_lesson_of_ours_is_copied_and_no_question_of_it_is_lost() -> None:
     assert made() == ours
     click(app, "up.1")
     assert made() == [ours[1], ours[0], *ours[2:]]
+    for _ in range(2):  # closed again, the next one is added
+        click(app, "edit.2")
+    assert catalogue("en")["lesson.make_put"] in [button.label for button in app.button]
     click(app, "edit.2")
     assert app.selectbox(key="lesson.new.which").value == ours[2]
     app.number_input(key="lesson.new.minutes").set_value(9).run()

@@ -32,12 +32,10 @@ from tests.school.test_lessons import (
 HOSTILE = '</p><script>alert(1)</script><img src="picture:paper.word" onerror=x> $x$ *b*'
 
 
-def printed(name: str = "lesson", *, answers_open: bool = False, **link: str) -> tuple[AppTest, str, dict[str, dict]]:
+def printed(name: str = "lesson", **link: str) -> tuple[AppTest, str, dict[str, dict]]:
     """The page with the box open, the sheet that its button saves, and the pictures that a browser draws for it."""
     app = open_page(name, **{"s": SENTENCE} | link)
     app.session_state["lesson.paper"] = True
-    if answers_open:
-        app.session_state["lesson.paper.open"] = True
     assert_fine(app.run())
     (part,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "handout"]
     (sheet,) = json.loads(part.json)
@@ -77,11 +75,6 @@ def test_the_pictures_hold_the_numbers_of_this_run_in_ink_for_a_light_ground(mon
     assert drawn == pytest.approx(np.sort(shares / shares.sum())[::-1][: len(drawn)], abs=1e-5)
     inks = {trace["textfont"]["color"] for one in pictures.values() for trace in one["data"] if trace.get("textfont")}
     assert inks == {"#172033"}
-
-
-def test_open_answers_are_open_on_paper() -> None:
-    _, sheet, _ = printed(answers_open=True)
-    assert "<details open>" in sheet and "<details>" not in sheet
 
 
 def test_nothing_is_fetched_and_no_markup_of_a_sentence_or_a_teacher_is_markup() -> None:

@@ -15,13 +15,14 @@ MOST_CALLED = 40  # characters of a teacher's question that stand for it
 OPTIONS = ("same", "different", "thousandfold", "at_cls", "at_patch", "at_patches")
 #: Where one sentence ends and another begins; not within quotation marks, in which a token may be a full stop.
 ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[。？！])(?![”’」）])")
-BETWEEN = "||"  # a teacher's words in both languages, English first
+BETWEEN = "||"  # a teacher's words in both languages, in either order
+CHINESE = re.compile("[\u4e00-\u9fff]")
 text, word = texts_of("lesson")
 
 
 def local(words: str) -> str:
     """A teacher's own words in the reader's language, where she wrote them in both: "Which? || 哪个？"."""
-    both = [part.strip() for part in words.split(BETWEEN)]
+    both = sorted((part.strip() for part in words.split(BETWEEN)), key=lambda part: bool(CHINESE.search(part)))
     return dict(zip(LANGUAGES, both, strict=True))[language()] if len(both) == len(LANGUAGES) else words
 
 
