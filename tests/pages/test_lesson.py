@@ -14,7 +14,7 @@ from pages.school.lessons.wording import answer_in_words, heading_and_rest
 from pages.school.lessons.written import OWN, lesson_from_code, lesson_from_text, lesson_to_code, own_lesson
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import Case, Truth, short
-from pages.school.questions.pictures import CHIPS
+from pages.school.questions.pictures import CAUSAL, CHIPS
 from pages.school.questions.question import Own, Question, truth_of
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
@@ -165,6 +165,11 @@ def test_what_is_covered_is_nothing_and_all_else_is_the_runs_own() -> None:
         assert np.isnan(numbers(bare["y"])).all()
     _, bare = drawn(click(app, "show"))[0]["data"][:2]
     assert numbers(bare["y"])[true(app, "root").place["key"]] == pytest.approx(true(app, "root").answer, abs=1e-6)
+    app = station("norm")
+    for covered in (True, False):
+        bare = numbers(drawn(app)[0]["data"][1]["y"])
+        assert np.isnan(bare).all() if covered else bare[-1] == pytest.approx(true(app, "norm").said["bare"])
+        click(app, "show") if covered else None
     app = station("residual")
     for covered in (True, False):
         sheet = values(drawn(app)[0])
@@ -178,6 +183,13 @@ def test_what_is_covered_is_nothing_and_all_else_is_the_runs_own() -> None:
     np.testing.assert_allclose(cells[:-1], rows, atol=1e-6)
     assert np.isnan(cells[-1]).all()
     np.testing.assert_allclose(values(drawn(click(app, "show"))[0])[-1], rows.mean(axis=0), atol=1e-6)
+    app = station("causal")
+    here = run_of(app)
+    assert here.pair is not None
+    masked = here.pipeline(SENTENCE, [CAUSAL])[f"layers.{here.pair.layer}.attention.weights"][here.pair.head]
+    cells = values(drawn(click(app, "show"))[0])
+    np.testing.assert_allclose(np.nan_to_num(cells), masked, atol=1e-5)
+    assert np.array_equal(np.isnan(cells), np.tri(len(cells)) == 0), "what the mask hides is left blank"
     app = station("layer")
     assert set(np.ravel(drawn(app)[0]["data"][0]["text"])) == {"?"}
     shown = drawn(click(app, "show"))[0]["data"][0]["text"]
@@ -214,7 +226,7 @@ def test_an_option_is_given_at_one_tap_on_its_name_or_its_covered_cell_and_marke
         assert_fine(app)
         right = truth.options[place] == truth.answer
         text = catalogue("en")["lesson.right" if right else "lesson.wrong"]
-        assert said(app) == text.format(guess=truth.options[place], answer=truth.answer)
+        assert said(app) == text.format(guess=f"“{truth.options[place]}”", answer=f"“{truth.answer}”")
         dashed = [shape for shape in drawn(app)[0]["layout"]["shapes"] if shape["line"].get("dash")]
         assert [round(shape["x0"] + 0.5) for shape in dashed] == ([] if right else [place])
         assert not charts(app)[0]["picks"], "once it is answered, no cell is an option"
@@ -262,6 +274,21 @@ def test_who_goes_back_finds_the_answer_and_another_input_begins_anew() -> None:
     write(app, "the cat sat on the [MASK] .")
     assert_fine(app)
     assert not said(app)
+
+
+def test_a_piece_of_the_translation_is_glossed_by_the_word_that_all_heads_read_most() -> None:
+    app = station("source", s="the cat sat on the mat .")
+    glossed = {}
+    for when in ("asked", "shown"):
+        names = drawn(app)[0]["layout"]["yaxis"]["ticktext"]
+        glossed[when] = dict(re.findall(r"(\S+) \((\w+)\)", " ".join(names)))
+        click(app, "show") if when == "asked" else None
+    assert glossed["shown"].items() > glossed["asked"].items() and glossed["shown"]["猫"] == "cat"
+    trace = pipelines.pipeline("translation")("the cat sat on the mat .")
+    for piece, word in glossed["shown"].items():
+        step, together = trace.written.index(piece), trace.over_layers("cross.weights", "decoder.").mean((0, 1))
+        words = [i for i, name in enumerate(trace.tokens) if name.isalnum()]
+        assert word == trace.tokens[max(words, key=lambda i: together[step, i])]
 
 
 def test_each_station_opens_its_page_at_the_same_place() -> None:

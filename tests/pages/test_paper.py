@@ -26,7 +26,6 @@ from tests.school.test_lessons import (
     _no_favourite,
     _no_order,
     _nothing_found,
-    _plain_norm,
     doctored,
 )
 
@@ -91,7 +90,7 @@ def test_nothing_is_fetched_and_no_markup_of_a_sentence_or_a_teacher_is_markup()
 
 
 def test_where_nothing_is_clear_nothing_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_network(monkeypatch, doctored(_no_answer, _no_favourite, _no_order, _nothing_found, _plain_norm))
+    with_network(monkeypatch, doctored(_no_answer, _no_favourite, _no_order, _nothing_found))
     app = open_page("lesson", s=SENTENCE, lesson="heads")
     app.session_state["lesson.paper"] = True
     assert_fine(app.run())

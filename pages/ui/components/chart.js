@@ -68,7 +68,7 @@ function shrink(labels, at) {
 /* Hide what would lie on the label before it, or on the chosen one, or, of labels in a row, so close that they would
    read as one. */
 function thin(place) {
-  const cell = place.drawn.layout.shapes?.at(-1)  // where one is chosen, its frame
+  const cell = place.drawn.layout.shapes?.findLast(({ type }) => type === 'rect')  // where one is chosen, its frame
   for (const [at, from, to, apart] of [['x', 'left', 'right', 3], ['y', 'top', 'bottom', isBig() ? CLOSER : CLOSE]]) {
     const middle = cell && (cell[`${at}0`] + cell[`${at}1`]) / 2
     for (const layer of place.querySelectorAll('.xaxislayer-above, .yaxislayer-above')) {
