@@ -105,7 +105,7 @@ def test_question_and_picture_are_on_one_screen(page: Page, app_url: str) -> Non
     main.evaluate("main => main.scrollTop = main.scrollHeight")
     press(button(page, "next"), "Enter")
     expect(page.locator(".tour_dots")).to_contain_text("9 of")
-    assert main.evaluate("main => main.scrollTop") == 0, "the next question begins at the top"
+    expect(main).to_have_js_property("scrollTop", 0)  # the next question begins at the top
 
 
 @pytest.mark.parametrize(
