@@ -11,16 +11,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.config import ConfigError, EncoderConfig
-from model.decoder import TranslationNetwork
-from model.encoder import Encoder
-from model.heads import network_for
 from model.checkpoints.errors import CheckpointError
 from model.checkpoints.families import ACTIVATIONS, FAMILIES, Family, Head
 from model.checkpoints.folder import SHARDS, WHOLE, Folder, Stored
 from model.checkpoints.images import CheckpointImageReader, interpolated, side_of_pictures
 from model.checkpoints.marian import MarianTranslator, check_positions, reader_of
 from model.checkpoints.text import CheckpointTextReader
+from model.config import ConfigError, EncoderConfig
+from model.decoder import TranslationNetwork
+from model.encoder import Encoder
+from model.heads import network_for
 from model.measure import WithoutNumbers
 from model.pipeline import Pipeline, Reader
 from model.variants.shared import set_of

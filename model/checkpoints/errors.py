@@ -37,6 +37,19 @@ SENTENCES = {
     "answer_missing": (
         "the weights in {folder} lack {tensor}, so the answer is not computed, and the stages are shown without it"
     ),
+    "hub_package": (
+        "{folder} is no folder here, and nothing is fetched from the Hugging Face hub without its package: "
+        ".venv/bin/pip install huggingface_hub"
+    ),
+    "hub_unknown": (
+        "neither a folder here nor a model on the Hugging Face hub is called {folder}, or the model is not open to "
+        "everybody: then sign in with hf auth login"
+    ),
+    "hub_unreachable": "{folder} is no folder here, and the Hugging Face hub cannot be reached ({why})",
+    "hub_weights": (
+        "{folder} has no {file} on the hub; its weights are pickles at best, which can run code and are not fetched; "
+        "python -m model.checkpoints convert {folder} writes them as safetensors"
+    ),
     "no_setting": "config.json in {folder} does not say {setting}",
     "setting": "config.json in {folder} says {setting} = {value}, which this encoder does not compute",
     "size": "config.json in {folder} says {setting} = {value}, which no encoder here can have",

@@ -14,9 +14,9 @@ from safetensors import SafetensorError, safe_open
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from model.files import state
 from model.checkpoints.errors import CheckpointError
 from model.checkpoints.trial import ROLES, SECONDS, tried
+from model.files import state
 from model.variants.pooled import Dense, Pooled
 
 WHOLE, SHARDS = "model.safetensors", "model.safetensors.index.json"

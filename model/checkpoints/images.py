@@ -10,8 +10,8 @@ import torch
 from PIL import Image, ImageOps
 from torch import Tensor
 
-from model.config import EncoderConfig
 from model.checkpoints.answers import guesses
+from model.config import EncoderConfig
 from model.pipeline import InputError, Reading
 from model.trace import Guess
 from model.unpacking import MOST_UNPACKED, bytes_to_read

@@ -17,13 +17,13 @@ from tokenizers.models import WordPiece
 from torch import Tensor
 
 from model.changes import Change
-from model.config import EncoderConfig
-from model.embedding import SinusoidalPositions
 from model.checkpoints.errors import CheckpointError
 from model.checkpoints.folder import Folder, Stored
 from model.checkpoints.pieces import readable
 from model.checkpoints.sentence_piece import SPACE
 from model.checkpoints.text import CheckpointTextReader, failures
+from model.config import EncoderConfig
+from model.embedding import SinusoidalPositions
 from model.pipeline import Reading
 from model.trace import Guess
 from model.translator import Task, Translator, as_written

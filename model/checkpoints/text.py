@@ -8,11 +8,11 @@ from itertools import accumulate, groupby, pairwise
 from tokenizers import Encoding, Tokenizer
 from torch import Tensor
 
-from model.config import EncoderConfig
-from model.examples import PROTEINS
 from model.checkpoints.answers import guesses
 from model.checkpoints.pieces import SPACE, in_a_row, readable, space_mark, unmarked
 from model.checkpoints.trial import SENTENCES as TRIED
+from model.config import EncoderConfig
+from model.examples import PROTEINS
 from model.pipeline import InputError, Reading, TextReader
 from model.trace import Guess
 

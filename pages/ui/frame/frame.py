@@ -5,7 +5,7 @@ A page is a fragment. What is chosen on it draws only the page anew; what the fr
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 
@@ -29,6 +29,7 @@ from pages.ui.server.in_flight import CrowdedError
 from pages.ui.server.streamlit_private import forget_old_widgets, intended_page, is_fragment_run, on_every_page
 from pages.ui.state import link
 from pages.ui.state.choice import Choice, Problem
+from pages.ui.state.offered import megabytes
 from pages.ui.text import ELSEWHERE, LANGUAGES, catalogue, plain, speak, t
 
 #: In the session: what the frame shows of the choice.
@@ -129,9 +130,29 @@ def frame(school: School) -> None:
         if OPEN in st.session_state:
             go_to(st.session_state.pop(OPEN))
         st.session_state[FRAMED] = link.framed()
+        with st.container():  # always there, as above
+            _await_network(choice, page.title)
         page.run()
         if any(row.attention for row in PAGES if row.path == page.url_path):
             st.caption(t("common.not_explanation"))
+
+
+def _await_network(choice: Choice, title: str) -> None:
+    """Load a checkpoint that is not in memory yet; meanwhile the page has title, sentence and what it waits for.
+
+    One that cannot be read is loaded by the page, which says why.
+    """
+    if pipelines.is_loaded(choice.pipeline):
+        return
+    room = st.empty()
+    with room.container():
+        if choice.input == "sentence":
+            st.text(choice.sentence)
+        st.subheader(title, anchor=False)
+        st.status(t("frame.loading", name=choice.model, megabytes=megabytes(choice.model)))
+        with suppress(CheckpointError):
+            pipelines.pipeline(choice.pipeline)
+    room.empty()
 
 
 def _bar(here: str) -> None:
@@ -181,6 +202,8 @@ def _excuses(name: str) -> Iterator[None]:
         pipelines.explain_weights(error)
     except CheckpointError as error:
         pipelines.explain_checkpoint(error)
+        ours = {"model": "trained", "input": "sentence"}
+        st.button(plain("frame.ours"), icon=":material/arrow_back:", on_click=link.select, kwargs=ours)
     except OverdueError as error:
         st.warning(
             t("error.crowded" if isinstance(error, CrowdedError) else "error.overdue"), icon=":material/hourglass_top:"
