@@ -53,8 +53,8 @@ def download(name: str, patterns: Sequence[str], tell: Callable[[float], object]
     except ModuleNotFoundError as error:
         raise CheckpointError("hub_package", folder=name) from error
     try:
-        counted = {"tqdm_class": _counter(tell)} if tell else {}
-        return Path(snapshot_download(name, allow_patterns=list(patterns), **counted))
+        counter = _counter(tell) if tell else None
+        return Path(snapshot_download(name, allow_patterns=list(patterns), tqdm_class=counter))
     except (RepositoryNotFoundError, HFValidationError) as error:
         raise CheckpointError("hub_unknown", folder=name) from error
     except Exception as error:  # what a broken connection raises differs from one version to the next

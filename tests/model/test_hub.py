@@ -35,7 +35,7 @@ class Hub:
         self.fails: Exception | None = None
 
     def __call__(
-        self, name: str, allow_patterns: list[str], local_files_only: bool = False, tqdm_class: type[tqdm] = tqdm
+        self, name: str, allow_patterns: list[str], local_files_only: bool = False, tqdm_class: type[tqdm] | None = None
     ) -> str:
         if self.fails and not local_files_only:
             raise self.fails
@@ -44,7 +44,7 @@ class Hub:
         files = {path: str(path.relative_to(self.online)) for path in self.online.rglob("*") if path.is_file()}
         wanted = {path: file for path, file in files.items() if any(fnmatch(file, one) for one in allow_patterns)}
         wanted = {} if local_files_only else wanted
-        bar = tqdm_class(total=sum(path.stat().st_size for path in wanted), unit="B", disable=tqdm_class is tqdm)
+        bar = (tqdm_class or tqdm)(total=sum(path.stat().st_size for path in wanted), unit="B", disable=not tqdm_class)
         for path, file in wanted.items():
             (self.cache / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, self.cache / file)
