@@ -12,6 +12,7 @@ from pages.ui.server import entrance, streamlit_private
 streamlit_private.ask_no_stranger()
 streamlit_private.send_whole_pages()
 streamlit_private.run_in_turn()
+streamlit_private.read_settings_once()
 streamlit_private.bound_messages()
 hall = Hall(store)  # the phones of a class, which get no Streamlit
 app = App(

@@ -410,6 +410,6 @@ class Trace(Saved):
 
 
 def _read_only(value: Tensor) -> np.ndarray:
-    array = (value.float() if value.dtype == torch.bfloat16 else value)[0].numpy()  # NumPy knows no bfloat16
+    array = (value.float() if value.dtype == torch.bfloat16 else value).numpy()[0]  # NumPy knows no bfloat16
     array.flags.writeable = False
     return array

@@ -101,7 +101,7 @@ class AddAndNorm(Page):
     def maps(self) -> None:
         """Every quantity on the way in one band; below it the arithmetic of the chosen cell, and the token's values."""
         steps = self.add_norm.steps
-        drawn = self.numbers(lambda run, place: [Numbers.of(run, key) for key in steps])
+        drawn = self.two.numbers(lambda run, place: [Numbers.of(run, key) for key in steps])
         limit = float(np.quantile(np.abs([one.less_nothing().array for one in drawn]), USUAL)) or None
         focus = next((key for key in steps if name_of(key) == self.choice.stage), steps[-1])
         self.show_both("maps", partial(maps, focus=focus, limit=limit))

@@ -77,7 +77,7 @@ def attention_step(view: View, prefix: str, step: str, **look: Any) -> None:
 def _products(view: View, prefix: str) -> None:
     """The matrices that add up to the scores, side by side in one range of colours."""
     names = [term for term in steps_of(view.trace, prefix) if term in TOLD_APART]
-    drawn = view.numbers(lambda run, place: [Numbers.of(run, prefix + name, place.head) for name in names])
+    drawn = view.two.numbers(lambda run, place: [Numbers.of(run, prefix + name, place.head) for name in names])
     look = {"strongest": max(numbers.largest for numbers in drawn) or None, "outlined": False, "height": scaled(260)}
     for column, name in zip(st.columns(len(names)), names, strict=True):
         with column:

@@ -44,10 +44,10 @@ def run_on_one_screen(view: View) -> None:
     """
     place = {"layer": view.layer, "head": view.head, "token": view.token}
     overview(packed(view), place, lambda chosen: select(**chosen), _open)
-    if view.beside and view.other:
+    if view.two.beside and view.other:
         named = view.compared_with("other")[0]
         st.subheader(literal(named[0].upper() + named[1:]), anchor=False)
-        theirs = [view.counterpart(token) for token in range(len(view.tokens))]
+        theirs = [view.two.counterpart(token) for token in range(len(view.tokens))]
         other = _pack(view, view.other).with_(theirs=theirs)
         overview(other, place, lambda chosen: select(**chosen), _open, key="overview_other")
 
@@ -70,7 +70,7 @@ def packed(view: View, whole: bool = False) -> Packed:
     trace, kept = view.trace, _kept(view.trace)
     whole = whole or columns_of(trace) is not None
     layer = 0 if whole else view.layer  # the same for all layers, where all are sent
-    if view.differs:
+    if view.two.differs:
         return _pack(view, Difference(trace, partial(_less, view)), layer, whole)
     key = language(), whole, layer, view.usual_token, tuple(view.typed.ids), note(view)
     if key not in kept:
@@ -92,7 +92,7 @@ def _pack(view: View, run: Run, layer: int = 0, whole: bool = True) -> Packed:
 
 def _less(view: View, key: str) -> np.ndarray:
     """A quantity of this run less that of the other; NaN for a token that has no counterpart there."""
-    (numbers,) = view.numbers(lambda run, _: [Numbers.of(run, key)])
+    (numbers,) = view.two.numbers(lambda run, _: [Numbers.of(run, key)])
     return numbers.array
 
 
@@ -103,7 +103,7 @@ def _kept(run: Trace) -> dict[Hashable, Any]:
 
 def note(view: View) -> str:
     """Whose numbers these are, of a difference; else what the reader's changes do to the answer; nothing without."""
-    if view.differs:
+    if view.two.differs:
         return plain("home.differences", less=view.compared_with("less")[0])
     if not view.trace.edits:
         return ""

@@ -69,7 +69,7 @@ class Layers(Page):
         if "logits" not in self.trace:
             no_guess = of_input(self, "no_guess") if self.choice.checkpoint else "untrained.no_guess"
             st.info(t(no_guess), icon=":material/shuffle:")
-        elif self.differs and self.counterpart(self.token) is not None:
+        elif self.two.differs and self.two.counterpart(self.token) is not None:
             self.show("guess", partial(difference, lens=self.pipeline.read_layers))
         elif self.says_words:
             found = best_words(self.choice.pipeline, self.trace, self.token)

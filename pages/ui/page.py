@@ -134,7 +134,7 @@ class Page(View):
         big = self.choice.big
         with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="place_row"):
             for name, most in self.places:
-                if name == "head" and self.head_maps and not self.differs and most <= MOST_BUTTONS and not big:
+                if name == "head" and self.head_maps and not self.two.differs and most <= MOST_BUTTONS and not big:
                     with st.container(key="head_maps", width="content"):
                         choose(name, most)
                     thumbnails("either.head", self.trace, self.layer)

@@ -22,7 +22,8 @@ from pages.ui.frame.navigation import open_with
 from pages.ui.frame.pickers import bound
 from pages.ui.picture import Make, Moves, Numbers, Open, Picks, Picture, kind_of, outputs_of, says_words, sizes
 from pages.ui.place import Place
-from pages.ui.runs.runs import DIFFERENCES, Runs
+from pages.ui.runs.runs import Runs
+from pages.ui.runs.two_runs import DIFFERENCES
 from pages.ui.state.choice import Choice
 from pages.ui.state.first_sight import first_place
 from pages.ui.state.link import chosen, select
@@ -216,7 +217,7 @@ class View(Runs):
             picture, numbers = make, []
         else:
             picture = make(self.trace, at or self.at)
-            numbers = self.compared(picture.parts, lambda run, there: make(run, there).parts, picture.two, at)
+            numbers = self.two.compared(picture.parts, lambda run, there: make(run, there).parts, picture.two, at)
         quantity, written, compared = picture.quantity, picture.written, None
         title = picture.title or plain(f"{self.name}.{name}")
         of_two = [one for one in numbers if one.differs or one.other is not None]
@@ -265,8 +266,8 @@ class View(Runs):
 
     def show_both(self, name: str, make: Make) -> None:
         """Draw a picture, and where the reader wants both inputs, below it that of the other one."""
-        drawn = self.show(name, make, noted=not self.beside)
-        if self.beside:
+        drawn = self.show(name, make, noted=not self.two.beside)
+        if self.two.beside:
             self.show_other(name, make, drawn)
 
     def show_other(self, name: str, make: Make, here: Sequence[Numbers], at: Place | None = None) -> None:
@@ -276,11 +277,11 @@ class View(Runs):
         here: the numbers of this one, whose colours it has. at: the place here, where it is not the one on the screen.
         """
         assert self.other is not None  # it stands beside this one
-        picture = make(self.other, self.place_there(self.other, at))
+        picture = make(self.other, self.two.place_there(at))
         numbers = [replace(part.drawn, end=own.end) for part, own in zip(picture.parts, here, strict=True)]
         title = plain("compare.there", title=picture.title or plain(f"{self.name}.{name}"))
         said = numbers[0].of_the_other() if len(numbers) == 1 else ""
-        look = {"title": title, "shape": picture.shape, "picks": self.picks_here(picture.picks), "fixed": True}
+        look = {"title": title, "shape": picture.shape, "picks": self.two.picks_here(picture.picks), "fixed": True}
         self.show(f"other_{name}", Picture(picture.drawn(*numbers), said, **look))
 
     def _heading(self, name: str, title: str, shape: Sequence[int], equation: str | None, figure: Figure) -> None:
@@ -315,7 +316,7 @@ class View(Runs):
 
     def note_run(self) -> None:
         """Where a difference, or two runs, are wanted: that this here is of one."""
-        if self.differs or self.shows == "beside":
+        if self.two.differs or self.shows == "beside":
             st.caption(t(f"change.only_{self.shows}"))
 
     def way_to(self, name: str, label: str, **values: object) -> None:

@@ -27,7 +27,6 @@ from tests.classroom.server import Server, serve
 from tests.classroom.visitor import Visitor
 
 MOST_VISITORS, MOST_SECONDS = 200, 4 * 3600
-MOST = {"layer": 6, "head": 8}
 WALK = ("attention", "heads", "layers", "answer")
 WORDS = (
     "animal bird boat bridge cat child city cold dog door friend garden green happy horse house large little man "
@@ -48,7 +47,7 @@ class Place:
 class Felt:
     """What one class felt and cost, while it clicked."""
 
-    clicks: list[tuple[str, float]]  # what was done ("choice" of a head or layer, "sentence", "page"), and its seconds
+    clicks: list[tuple[str, float]]  # what was done ("choice", "sentence", "page"), and its seconds
     cpu: float  # seconds of the server for one run
     bytes: float  # for one run
     memory: float  # MB, of the largest worker
@@ -68,15 +67,15 @@ def sentence(dice: random.Random) -> str:
 
 
 async def click(visitor: Visitor, place: Place, dice: random.Random) -> tuple[str, float]:
-    """What a visitor does, of what the page offers (most often he chooses another head or layer), and its seconds."""
-    likely = {"head": 10, "layer": 5, "s": 2, "": 3 if len(place.pages) > 1 else 0}
-    offered = [key for key in likely if key in ("", *visitor.widgets)]
-    key = dice.choices(offered, [likely[key] for key in offered])[0]
+    """What a visitor does, and its seconds: most often he chooses another head, layer or, where there are none, tab."""
+    rows = {"head": 10, "layer": 5} if "head" in visitor.widgets else {f"{visitor.path}.panel": 15}
+    likely = {**rows, "s": 2, "": 3 if len(place.pages) > 1 else 0}
+    key = dice.choices([*likely], [*likely.values()])[0]
     if key == "":
         return "page", await visitor.go(dice.choice([page for page in place.pages if page != visitor.path]))
     if key == "s":
         return "sentence", await visitor.set(s=sentence(dice))
-    others = [n for n in range(1, MOST[key] + 1) if n != visitor.value(key)]
+    others = [option for option in visitor.options(key) if option != visitor.value(key)]
     return "choice", await visitor.set(**{key: dice.choice(others)})
 
 
@@ -155,7 +154,7 @@ def report(args: argparse.Namespace) -> None:
     """The tables of `make class`: one for each number of visitors, a row for each place."""
     workers = "one process" if args.workers is None else f"{args.workers} workers behind nginx"
     print(f"{workers} on {psutil.cpu_count()} cores, a click every {args.think:g} s, {args.seconds:g} s for each row")
-    print("p50, p95 in ms: of all clicks; of choices of a head or layer alone; of new sentences; of new pages\n")
+    print("p50, p95 in ms: of all clicks; of choices of a head, layer or tab alone; of new sentences; of new pages\n")
     for number in args.visitors:
         names = [("four pages", WALK) if name == "walk" else (name, (name,)) for name in args.places]
         rows = [as_row(name, measure(Place(name, pages), number, args)[0]) for name, pages in names]

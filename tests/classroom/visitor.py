@@ -119,14 +119,18 @@ class Visitor:
         request = Request(f"http://{self.address}{path}", body, headers | kind, method="PUT")
         return await asyncio.to_thread(lambda: urlopen(request, timeout=PATIENCE).status)
 
-    def value(self, key: str) -> float | str:
+    def options(self, key: str) -> list[str]:
+        """What a row of buttons offers."""
+        return [option.content for option in self._widgets[key].options]
+
+    def value(self, key: str) -> str:
         """What a text box, a row of buttons or the sentence shows."""
         widget = self._widgets[key]
         state = self._states.get(key)
         if isinstance(widget, BidiComponent):
             return json.loads(widget.json)["sentence"]
         if isinstance(widget, ButtonGroup):
-            return float(state.string_array_value.data[0] if state else widget.options[widget.default[0]].content)
+            return state.string_array_value.data[0] if state else widget.options[widget.default[0]].content
         return state.string_value if state else widget.default
 
     @property
@@ -282,5 +286,5 @@ def _state(widget: object, value: float | str) -> WidgetState:
         event = {"event": "typed", "value": {"text": value, "number": time.time_ns() // 1_000_000}}
         return WidgetState(id=f"$$STREAMLIT_INTERNAL_KEY_{widget.id}__events", json_trigger_value=json.dumps([event]))
     if isinstance(widget, ButtonGroup):
-        return WidgetState(id=widget.id, string_array_value={"data": [f"{value:g}"]})
+        return WidgetState(id=widget.id, string_array_value={"data": [str(value)]})
     return WidgetState(id=widget.id, string_value=value)

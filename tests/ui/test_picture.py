@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model import Edit, Trace
+from model import Edit
 from model.measures.comparison import align
 from pages.add_and_norm.pictures import AddNorm, cosines
 from pages.add_and_norm.pictures import lengths as add_and_norm
@@ -18,7 +18,7 @@ from pages.heads.pictures import lengths, written
 from pages.layers.pictures import similarity
 from pages.ui.picture import Numbers
 from pages.ui.place import Place
-from pages.ui.runs.runs import Runs
+from pages.ui.runs.two_runs import TwoRuns
 from pages.ui.sections.quantity_map import chosen_cell, quantity_map
 from tests.networks import pipeline
 
@@ -60,21 +60,6 @@ def test_a_notebook_without_streamlit_draws_pictures() -> None:
     assert "层" in chinese and shape == "(8, 8)"
 
 
-class Two(Runs):
-    """A run on the screen and another one that it is compared with."""
-
-    def __init__(self, here: Trace, there: Trace, shows: str, at: Place = PLACE) -> None:
-        self.trace, self.there, self.shows, self.at = here, there, shows, at
-
-    @property
-    def original(self) -> Trace:
-        return self.there
-
-    @property
-    def other(self) -> Trace:
-        return self.there
-
-
 PICTURES = {
     "weights": (attention_map, lambda run: run[A + "weights"][1]),
     "written": (written, lambda run: lengths(run, A).T),
@@ -90,7 +75,7 @@ def test_a_difference_is_the_arrays_subtracted(name: str) -> None:
     make, of = PICTURES[name]
     text, off = pipeline("trained text"), Edit("layers.1.attention.heads", "zero", head=2)
     here, there = text(RIVER, [off]), text(RIVER)
-    (drawn,) = Two(here, there, "difference").numbers(lambda run, at: make(run, at).parts)
+    (drawn,) = TwoRuns(here, there, "difference", PLACE).numbers(lambda run, at: make(run, at).parts)
     np.testing.assert_array_equal(drawn.array, of(here) - of(there))
     assert drawn.differs and np.abs(drawn.array).max() > 0
     assert make(here, PLACE).drawn(drawn).checked()
@@ -99,7 +84,7 @@ def test_a_difference_is_the_arrays_subtracted(name: str) -> None:
 @pytest.mark.parametrize("row", ["attention.weights", "attention.Q", "ffn.hidden"])
 def test_another_input_is_subtracted_token_from_counterpart(row: str) -> None:
     here, there, key = pipeline("trained text")(BIG), pipeline("trained text")(RIVER), f"layers.2.{row}"
-    (drawn,) = Two(here, there, "against").numbers(lambda run, at: [Numbers.of(run, key, at.head)])
+    (drawn,) = TwoRuns(here, there, "against", PLACE).numbers(lambda run, at: [Numbers.of(run, key, at.head)])
     order = {pair.one: pair.other for pair in align(here.tokens, there.tokens)}
     square = row == "attention.weights"
     mine, theirs = (Numbers.of(run, key, 1).array for run in (here, there))
@@ -113,11 +98,11 @@ def test_another_input_is_subtracted_token_from_counterpart(row: str) -> None:
 def test_what_stands_in_no_place_of_the_other_input_is_not_marked_there() -> None:
     here, there = pipeline("trained text")(BIG), pipeline("trained text")(RIVER)
     lost, found = (here.tokens.index(word) for word in ("big", "river"))
-    two = Two(here, there, "beside", replace(PLACE, token=lost))
-    assert not two.place_there(there).marked
-    at = two.place_there(there, replace(PLACE, token=found))
+    two = TwoRuns(here, there, "beside", replace(PLACE, token=lost))
+    assert not two.place_there().marked
+    at = two.place_there(replace(PLACE, token=found))
     assert at.marked and there.tokens[at.token] == "river"
-    assert not quantity_map(there, two.place_there(there), F + "hidden", "").drawn().checked().layout.shapes
+    assert not quantity_map(there, two.place_there(), F + "hidden", "").drawn().checked().layout.shapes
     assert quantity_map(there, at, F + "hidden", "").drawn().checked().layout.shapes
 
 
@@ -125,7 +110,7 @@ def test_what_stands_in_no_place_of_the_other_input_is_not_marked_there() -> Non
 def test_a_click_on_the_other_inputs_picture_chooses_what_stands_in_that_place_here(row: str) -> None:
     here, there, key = pipeline("trained text")(BIG), pipeline("trained text")(RIVER), f"layers.0.{row}"
     order = {pair.one: pair.other for pair in align(here.tokens, there.tokens)}
-    two, square = Two(here, there, "beside"), row == "attention.scores"
+    two, square = TwoRuns(here, there, "beside", PLACE), row == "attention.scores"
     picture = quantity_map(there, PLACE, key, "")
     marks, values, picks = picture.drawn().checked().data[1], picture.parts[0].array, two.picks_here(picture.picks)
     for mark in range(0, len(marks.x), 17):

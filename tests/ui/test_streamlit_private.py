@@ -10,6 +10,8 @@ from unittest.mock import Mock
 
 import pytest
 from streamlit import file_util, net_util
+from streamlit.proto.NewSession_pb2 import NewSession
+from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, StopException
@@ -46,6 +48,8 @@ def _client() -> str:
         (AppSession._call_soon_on_event_loop, ("self", "callback")),
         (ScriptRunner._run_script, ("self", "rerun_data")),
         (ScriptRunContext.run_with_active_hash, ("self", "page_hash")),
+        (app_session._populate_config_msg, ("msg",)),
+        (app_session._populate_theme_msg, ("msg", "section")),
         (file_util.get_static_dir, ()),
         (net_util.get_external_ip, ()),
         (WebSocketsSansIOProtocol.data_received, ("self", "data")),
@@ -58,6 +62,22 @@ def test_what_we_call_and_replace_takes_what_we_give_it(function: Callable, para
     theirs = inspect.signature(function).parameters
     assert tuple(theirs)[: len(parameters) - 1] == parameters[:-1] and set(parameters) <= set(theirs)
     assert not [name for name, one in theirs.items() if one.default is one.empty and name not in parameters]
+
+
+def test_settings_that_are_read_once_are_told_as_streamlit_tells_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    def told() -> bytes:
+        message = NewSession()
+        app_session._populate_config_msg(message.config)
+        app_session._populate_theme_msg(message.custom_theme)
+        app_session._populate_theme_msg(message.custom_theme.light, "theme.light")
+        app_session._populate_theme_msg(message.custom_theme.dark.sidebar, "theme.dark.sidebar")
+        return message.SerializeToString()
+
+    theirs = told()
+    for name in ("_populate_config_msg", "_populate_theme_msg"):
+        monkeypatch.setattr(app_session, name, getattr(app_session, name))
+    streamlit_private.read_settings_once()
+    assert told() == told() == theirs
 
 
 def test_a_run_gives_way_to_a_click_on_the_page_alone_which_is_then_made(monkeypatch: pytest.MonkeyPatch) -> None:

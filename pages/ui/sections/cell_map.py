@@ -20,8 +20,8 @@ def draw_map(view: View, key: str, make: Make, at: Place | None = None) -> None:
 
     at: the place, where it is not the one on the screen.
     """
-    drawn = view.show(name_of(key), make, at=at, noted=not view.beside)
-    if view.beside:
+    drawn = view.show(name_of(key), make, at=at, noted=not view.two.beside)
+    if view.two.beside:
         draw_other(view, key, make, drawn, at)
 
 
@@ -50,16 +50,16 @@ def cell_map(
     key: of the quantity that it shows. at: the place, where it is not the one on the screen. below: draws what stands
     under the map. large: it is the picture of the page.
     """
-    if view.choice.big and not view.beside:  # one picture, as large as the screen lets it
+    if view.choice.big and not view.two.beside:  # one picture, as large as the screen lets it
         view.show(name_of(key), make, at=at)
         return
     left, right = st.columns([1, 1] if large else [3, 2], gap="medium")
     with left:
-        drawn = view.show(name_of(key), make, at=at, noted=not view.beside)
+        drawn = view.show(name_of(key), make, at=at, noted=not view.two.beside)
         if below:
             below()
     with right:
-        if view.beside:
+        if view.two.beside:
             draw_other(view, key, make, drawn, at)
         else:
             about(view, key, chosen_cell(view.trace, at or view.at, key))

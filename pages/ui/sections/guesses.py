@@ -32,13 +32,13 @@ def guesses(
     """
     title = title or plain("words.guesses" if view.says_words else "words.classes")
     at = replace(view.at, token=place)
-    if view.differs and view.counterpart(place) is not None:
+    if view.two.differs and view.two.counterpart(place) is not None:
         view.show(name, partial(moved_most, title=title, choose=choose, most=most), at=at)
         return
     said = guess_in_words(view, probabilities(view.trace, place), place, truth)
     look = {"title": title, "choose": choose, "truth": truth, "most": most}
     make: Make = partial(likeliest_outputs, said=said, unchanged=view.original if view.trace.edits else None, **look)
-    view.show(name, make(view.trace, at) if view.differs else make, at=at)  # nothing to compare it with
+    view.show(name, make(view.trace, at) if view.two.differs else make, at=at)  # nothing to compare it with
 
 
 def guess_in_words(view: View, p: np.ndarray, place: int, truth: int | None) -> str:

@@ -6,6 +6,7 @@ No other file imports it. After an upgrade tests/ui/test_streamlit_private.py sa
 import asyncio
 import socket
 from collections import deque
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -13,12 +14,14 @@ from threading import Lock
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from google.protobuf.message import DecodeError
-from starlette.types import Message, Receive, Send
+from google.protobuf.message import DecodeError, Message
+from starlette.types import Message as Event
+from starlette.types import Receive, Send
 from streamlit import file_util, net_util
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, StopException, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
@@ -252,6 +255,26 @@ def run_in_turn() -> None:
     ScriptRunner._run_script = run_next  # type: ignore[method-assign,assignment]  # no setting for it
 
 
+def read_settings_once() -> None:
+    """Let the server read once what it tells a browser of its settings: Streamlit reads them anew for each click."""
+    for tell in (app_session._populate_config_msg, app_session._populate_theme_msg):
+        setattr(app_session, tell.__name__, _once(tell))
+
+
+def _once(tell: Callable[..., None]) -> Callable[..., None]:
+    """`tell`, which writes settings, the theme's of one section, into a message: after the first time, from a copy."""
+    told: dict[tuple[str, ...], Message] = {}
+
+    def copy(message: Message, *section: str) -> None:
+        if section not in told:
+            tell(one := type(message)(), *section)
+            told[section] = one
+        if told[section].ByteSize():  # else it would be said that there are some
+            message.MergeFrom(told[section])
+
+    return copy
+
+
 #: Bytes that one says of all widgets, beside what is said only once (the pictures that a teacher keeps); and widgets.
 MOST_STATE, MOST_WIDGETS = 200_000, 1000
 SAID_ONCE = ("trigger_value", "string_trigger_value", "json_trigger_value", "chat_input_value")
@@ -266,7 +289,7 @@ def keep_little(receive: Receive) -> Receive:
     """
     after_a_large_one = False
 
-    async def hear() -> Message:
+    async def hear() -> Event:
         nonlocal after_a_large_one
         if after_a_large_one:
             after_a_large_one = False
