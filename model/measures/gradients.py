@@ -2,11 +2,12 @@
 
 The answer is one number, as in `measures.sweep`: by how much the logit of the word or class `of` leads `against`'s
 (without that, the probability of `of`), at `token` where there is an answer for each; `of` and `against` are such words
-or classes, or their numbers. What is said of a token or a head holds for small changes, and is no explanation; what a
-head's removal does is measured by `measures.sweep`.
+or classes, or their numbers. Or `of` makes one number of what the network puts out, (batch, …) -> (batch,): of an
+encoder of sentences, the cosine of its vector with another. What is said of a token or a head holds for small changes,
+and is no explanation; what a head's removal does is measured by `measures.sweep`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 
 import numpy as np
@@ -22,7 +23,7 @@ from model.measures.sweep import MOST_NUMBERS
 from model.pipeline import SPECIAL_TOKENS, Pipeline, TextReader
 from model.trace import Trace, hooked
 
-Of = int | str
+Of = int | str | Callable[[Tensor], Tensor]
 TOKENS = "embedding.tokens"  # what the network knows of each token before it knows its place
 ANSWERS = ("logits", "tags", "labels")
 
@@ -122,6 +123,8 @@ def _times_gradient(
 
 def _answer(pipeline: Pipeline, output: Tensor, of: Of, against: Of | None, token: int | None) -> Tensor:
     """(batch,): the number, of the network's output."""
+    if callable(of):
+        return of(output)
     key = next((key for key in ANSWERS if key in pipeline.graph), None)
     if key is None:
         raise ValueError(f"{pipeline.name} gives no answer by words or classes, and so it has no gradient")
