@@ -343,12 +343,12 @@ def _positions_in_front(folder: Folder, family: Family, theirs: Mapping[str, Any
 
 
 def _label_names(theirs: Mapping[str, Any]) -> dict[str, Any]:
-    """Number -> name of each class; without names as many as `num_labels` says, or, as in their library, two."""
-    names = theirs.get("id2label")
-    if isinstance(names, dict) and names:
+    """Number -> name of each class; where there are not as many as `num_labels` says, by their numbers, usually two."""
+    names, number = theirs.get("id2label"), theirs.get("num_labels")
+    counted = type(number) is int and 0 < number <= MOST["classes"]
+    if isinstance(names, dict) and names and not (counted and len(names) != number):
         return names
-    number = theirs.get("num_labels")
-    number = number if type(number) is int and 0 < number <= MOST["classes"] else 2
+    number = number if counted else 2
     return {str(i): f"LABEL_{i}" for i in range(number)}
 
 

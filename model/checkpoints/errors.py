@@ -19,8 +19,8 @@ SENTENCES = {
     ),
     "family": "{folder} holds a model of the family {family}; those that are read are {families}",
     "no_family": (
-        "config.json in {folder} does not say model_type; a folder as the transformers library saves it does, and "
-        "those that are read say {families}"
+        "config.json in {folder} does not say model_type, as those do that the transformers library saves today; write "
+        'it there, as in "model_type": "bert"; those that are read say {families}'
     ),
     "timm_no_family": (
         "{folder} was saved by timm, whose names are not read; the same model as the transformers library saves it is, "

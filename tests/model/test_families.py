@@ -158,7 +158,7 @@ def agrees(
 #: Family and head -> settings that make it no encoder of ours, and why.
 REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
     ("Bert", "ForMaskedLM"): [
-        ({"model_type": "gpt2"}, "family"),
+        *(({"model_type": kind}, "family") for kind in ("gpt2", "dinov3_vit", "beit", "data2vec-vision")),
         ({"model_type": None}, "no_family"),
         ({"architecture": "vit", "pretrained_cfg": {}, "model_type": None}, "timm_no_family"),
         ({"position_embedding_type": "relative_key"}, "setting"),
