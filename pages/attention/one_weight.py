@@ -4,7 +4,6 @@ import html
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import streamlit as st
 
 from model.analysis import placed
 from model.by_hand import Working, by_hand
@@ -23,9 +22,8 @@ LEAST = 1.5  # % of the height: a bar that can still be seen
 def one_weight(view: View, key: str, cell: tuple[int, ...]) -> None:
     """Query, key, their products, softmax, value and the head's row as strips; below them the same in numbers."""
     worked = by_hand(view.pipeline.network, view.trace, key, cell, EVERY)
-    with st.container(key=f"weight.{view.name}"):
-        if not view.touched(*(f"{key.rpartition('.')[0]}.{step}" for step in steps_of(view.trace, key))):
-            arithmetic("".join(_lines(view, key, cell, worked)), key="one_weight")
+    if not view.touched(*(f"{key.rpartition('.')[0]}.{step}" for step in steps_of(view.trace, key))):
+        arithmetic("".join(_lines(view, key, cell, worked)), key="weight")
     working(view, key, cell, worked=worked)
 
 

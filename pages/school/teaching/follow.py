@@ -31,6 +31,7 @@ def beside(page: str) -> None:
     st.session_state[BACK] = None
     if code is None:
         return
+    st.empty()  # what a fragment alone would be the first to draw, Streamlit draws nowhere else
     if page != "class":  # which draws it itself
         kept(desk.own(), st.session_state.get(desk.FORGOTTEN, ()), desk.hear)
         st.session_state[BACK] = "class" if code in desk.own() else None

@@ -18,7 +18,7 @@ from pages.ui.components.bar import Stop, bar
 from pages.ui.components.player import stop_elsewhere
 from pages.ui.components.surroundings import surroundings
 from pages.ui.frame.additions import School
-from pages.ui.frame.contents import PAGES, ROWS
+from pages.ui.frame.contents import PAGES
 from pages.ui.frame.drawer import drawer
 from pages.ui.frame.line import begin, line, to_see
 from pages.ui.frame.navigation import OPEN, go_to, page_link
@@ -126,7 +126,7 @@ def frame(school: School) -> None:
             st.session_state[BESIDE] = st.container()
             choice = st.session_state["choice"] = drawer()
             _tend(choice)
-        line()
+        line(asks=any(row.asks for row in PAGES if row.path == page.url_path))
         if OPEN in st.session_state:
             go_to(st.session_state.pop(OPEN))
         st.session_state[FRAMED] = link.framed()
@@ -175,7 +175,7 @@ def _draw(name: str, school: School) -> None:
     stop_elsewhere(name)
     with _excuses(name):
         with on_every_page():  # the same pad
-            drawing = to_see(asks=ROWS[name].asks)
+            drawing = to_see()
         fit_places(name)
         if link.framed() != st.session_state[FRAMED]:
             st.rerun()
@@ -185,7 +185,6 @@ def _draw(name: str, school: School) -> None:
         if OPEN in st.session_state:
             go_to(st.session_state.pop(OPEN))
         with st.session_state[BESIDE]:
-            st.empty()  # what a fragment alone would be the first to draw, Streamlit draws nowhere else
             school.beside(name)
         page = _page(name)(choice)
         page.school = school

@@ -60,10 +60,16 @@ def afresh() -> dict[str, object]:
     return {"hidden": () if link.chosen().hidden == () else None, "branch": (), **WRITTEN_AFRESH}
 
 
-def line() -> None:
-    """Leave room for what a page draws there: what is done in it draws the page alone anew."""
+def line(asks: bool) -> None:
+    """The reader's sentence; or room for the drawing or picture, which a page draws there.
+
+    asks: whether the page asks for hidden words.
+    """
     with st.container(key="line"):
         st.session_state[TO_SEE] = st.container(horizontal=True, vertical_alignment="center")
+    if st.session_state["choice"].input == "sentence":
+        with st.session_state[TO_SEE]:
+            _sentence(link.chosen(), asks)
 
 
 def begin() -> None:
@@ -81,17 +87,13 @@ def begin() -> None:
         st.session_state["s"] = PROTEINS[0]
 
 
-def to_see(asks: bool) -> bytes | None:
-    """The sentence, the pad or the picture that is read. Returns the drawing, if one is read.
-
-    asks: whether the page asks for hidden words.
-    """
+def to_see() -> bytes | None:
+    """The pad or the picture that is read, drawn by a page, which alone is drawn anew for it. Returns the drawing."""
     choice = st.session_state["choice"]
     st.session_state.pop(READ, None)
+    if choice.input == "sentence":
+        return None
     with st.session_state[TO_SEE]:
-        if choice.input == "sentence":
-            _sentence(link.chosen(), asks)  # a click on a word draws the page alone anew
-            return None
         return _picture() if choice.input == PICTURE else _drawing()
 
 

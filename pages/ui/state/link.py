@@ -65,7 +65,9 @@ def framed() -> tuple[Any, ...]:
 @cache
 def _framed_fields() -> list[Field]:
     names = SIDEBAR.keys() - {"layer", "head", "ink", "picture"}
-    return [field for field in FIELDS if field.name in names or field.path in ("twin", *OTHER.values())]
+    return [
+        field for field in FIELDS if field.name in names or field.path in ("twin", "hidden", "several", *OTHER.values())
+    ]
 
 
 def clicked() -> str | None:
