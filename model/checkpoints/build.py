@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.checkpoints.errors import CheckpointError
+from model.checkpoints.errors import CheckpointError, setting_error
 from model.checkpoints.families import ACTIVATIONS, FAMILIES, Family, Head
 from model.checkpoints.folder import SHARDS, WHOLE, Folder, Stored
 from model.checkpoints.images import CheckpointImageReader, interpolated, side_of_pictures
@@ -223,7 +223,7 @@ def _check_settings(
     """Raise CheckpointError for a setting that has another value than those that we compute."""
     for setting, allowed in only.items():
         if theirs.get(setting, allowed[0]) not in allowed:
-            raise CheckpointError(reason, folder=folder.name, setting=setting, value=str(theirs[setting])[:40])
+            raise setting_error(reason, folder.name, setting, theirs[setting])
 
 
 def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Head) -> EncoderConfig:
@@ -233,30 +233,32 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
     theirs = {**family.defaults, **{name: value for name, value in theirs.items() if value is not None}}
     kinds = {field.name: type(field.default) for field in fields(EncoderConfig)}
     for ours, name in family.settings.items():
+        if ours in family.fixed:
+            continue
         if (value := theirs.get(name)) is None:
             raise CheckpointError("no_setting", folder=folder.name, setting=name)
         if ours in family.worked_out:
             value = _worked_out(family.worked_out[ours], theirs)
         if kinds[ours] is int and (type(value) is not int or not (ours not in MAY_BE_0) <= value <= MOST[ours]):
-            raise CheckpointError("size", folder=folder.name, setting=name, value=str(theirs[name])[:40])
+            raise setting_error("size", folder.name, name, theirs[name])
         if kinds[ours] is bool and type(value) is not bool:
-            raise CheckpointError("setting", folder=folder.name, setting=name, value=str(value)[:40])
+            raise setting_error("setting", folder.name, name, value)
         if ours == "activation":
             value = ACTIVATIONS.get(str(value), value)
         of_float = isinstance(value, float | int) and (0 < value < 1 or (value == 0 and ours in MAY_BE_0))
         if kinds[ours] is float and not of_float:
-            raise CheckpointError("size", folder=folder.name, setting=name, value=str(value)[:40])
+            raise setting_error("size", folder.name, name, value)
         settings[ours] = value
     if "max_len" in settings:
         settings["max_len"] -= _positions_in_front(folder, family, theirs)
         if settings["max_len"] < 1:
             name = family.settings["max_len"]
-            raise CheckpointError("size", folder=folder.name, setting=name, value=str(theirs[name]))
+            raise setting_error("size", folder.name, name, theirs[name])
     if "patch_size" in settings:  # what no whole patch covers, no patch reads
         settings["image_size"] -= settings["image_size"] % settings["patch_size"]
         if not settings["image_size"]:
             name = family.settings["patch_size"]
-            raise CheckpointError("size", folder=folder.name, setting=name, value=str(theirs[name]))
+            raise setting_error("size", folder.name, name, theirs[name])
     if family.positions_from_pad:
         settings["uncounted"] = _positions_in_front(folder, family, theirs) - 1
     if settings.get("d_embedding") == settings["d_model"] and not family.always_widened:
@@ -268,7 +270,7 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
     if head.projected:
         settings["projection"] = value = theirs.get(head.projected)
         if type(value) is not int or not 0 < value <= MOST["d_model"]:
-            raise CheckpointError("size", folder=folder.name, setting=head.projected, value=str(value)[:40])
+            raise setting_error("size", folder.name, head.projected, value)
     kind: str = head.kind
     if head.kind in ("classifier", "tags"):
         settings["classes"] = len(_label_names(theirs))
@@ -277,9 +279,9 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         if (head.distillation or head.patches) and kind != "classifier":
             said = {"num_labels": settings["classes"]} if settings["classes"] == 1 else theirs
             setting = next(name for name in ("num_labels", "problem_type") if name in said)
-            raise CheckpointError("answer_setting", folder=folder.name, setting=setting, value=str(said[setting]))
+            raise setting_error("answer_setting", folder.name, setting, said[setting])
     elif head.kind == "span" and (labels := len(_label_names(theirs))) != 2:
-        raise CheckpointError("answer_setting", folder=folder.name, setting="num_labels", value=str(labels))
+        raise setting_error("answer_setting", folder.name, "num_labels", labels)
     try:
         settings |= {"head": kind, "pooler": head.pooler, "distillation_head": head.distillation}
         if head.pooling and theirs.get(head.pooling) == "mean":
@@ -302,12 +304,10 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
             raise CheckpointError("not_divided", folder=folder.name, **sizes) from error
         if error.reason == "too_few_buckets":
             name = family.settings["buckets" if settings["buckets"] < 4 else "farthest"]
-            raise CheckpointError("size", folder=folder.name, setting=name, value=str(theirs[name])) from error
+            raise setting_error("size", folder.name, name, theirs[name]) from error
         if error.reason == "odd_d_model":
             width = theirs[family.settings["d_model"]]
-            raise CheckpointError(
-                "setting", folder=folder.name, setting=family.settings["d_model"], value=width
-            ) from error
+            raise setting_error("setting", folder.name, family.settings["d_model"], width) from error
         if error.reason not in DIVIDE:
             raise
         whole, part = (family.settings[ours] for ours in DIVIDE[error.reason])
@@ -338,18 +338,17 @@ def _positions_in_front(folder: Folder, family: Family, theirs: Mapping[str, Any
         return 0
     pad = theirs.get("pad_token_id", 1)
     if type(pad) is not int or not 0 <= pad < 100:
-        raise CheckpointError("size", folder=folder.name, setting="pad_token_id", value=str(pad)[:40])
+        raise setting_error("size", folder.name, "pad_token_id", pad)
     return pad + 1
 
 
 def _label_names(theirs: Mapping[str, Any]) -> dict[str, Any]:
     """Number -> name of each class; where there are not as many as `num_labels` says, by their numbers, usually two."""
-    names, number = theirs.get("id2label"), theirs.get("num_labels")
-    counted = type(number) is int and 0 < number <= MOST["classes"]
-    if isinstance(names, dict) and names and not (counted and len(names) != number):
+    names, said = theirs.get("id2label"), theirs.get("num_labels")
+    number = said if type(said) is int and 0 < said <= MOST["classes"] else 0
+    if isinstance(names, dict) and names and number in (0, len(names)):
         return names
-    number = number if counted else 2
-    return {str(i): f"LABEL_{i}" for i in range(number)}
+    return {str(i): f"LABEL_{i}" for i in range(number or 2)}
 
 
 def _kind_of_classes(folder: Folder, theirs: Mapping[str, Any], classes: int) -> str:
@@ -369,7 +368,7 @@ def _kind_of_classes(folder: Folder, theirs: Mapping[str, Any], classes: int) ->
         return "labels"
     if kind in (None, "single_label_classification"):
         return "classifier"
-    raise CheckpointError("answer_setting", folder=folder.name, setting="problem_type", value=str(kind)[:40])
+    raise setting_error("answer_setting", folder.name, "problem_type", kind)
 
 
 def _labels(theirs: Mapping[str, Any], config: EncoderConfig) -> list[str]:

@@ -91,3 +91,8 @@ class CheckpointError(ReasonedError):
             for name, value in values.items()
         }
         super().__init__(reason, **short)
+
+
+def setting_error(reason: str, folder: str, setting: str, value: object) -> CheckpointError:
+    """Why a value in config.json cannot be had: "setting", "size" or "answer_setting"."""
+    return CheckpointError(reason, folder=folder, setting=setting, value=str(value)[:40])

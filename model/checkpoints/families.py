@@ -51,8 +51,9 @@ class Head:
 class Family:
     """All that tells one family from another.
 
-    prefix: before `names` where a head stands beside the encoder. settings: a field of EncoderConfig -> its name in
-    their config.json; `fixed` are those that are the same in each checkpoint. only: settings of theirs, with the values
+    prefix: before `names` where a head stands beside the encoder; of a name that an encoder has no parameter for nobody
+    asks. settings: a field of EncoderConfig -> its name in their config.json, unless it is among the `fixed`, which are
+    the same in each checkpoint. only: settings of theirs, with the values
     that this Encoder computes. heads: the end of the architecture's name -> its head. unread: what may stand in a file
     and is no part of the encoder or its head. laid_out: how a tensor of theirs becomes ours. apart:
     patterns of tensors that hold so many of ours, one below the other: part 2 of a.weight is a[2].weight. more: what
@@ -170,13 +171,12 @@ BERT = Family(
 JINA = replace(
     BERT,
     called="jinabert",
-    settings={ours: theirs for ours, theirs in BERT.settings.items() if ours != "activation"},
     fixed={
         **WORDS, "positions": "none", "sloped": True, "ffn": "gated", "activation": "gelu", "unbiased": ("gates",),
     },
     only={"feed_forward_type": ("geglu",), "is_decoder": (False,), "add_cross_attention": (False,)},
     names={
-        **{ours: theirs for ours, theirs in BERT.names.items() if ours != "embedding.positions.table"},
+        **BERT.names,
         "layers.{l}.ffn.W_1": "encoder.layer.{l}.mlp.gated_layers[0]",
         "layers.{l}.ffn.W_3": "encoder.layer.{l}.mlp.gated_layers[1]",
         "layers.{l}.ffn.W_2": "encoder.layer.{l}.mlp.wo",
@@ -192,7 +192,7 @@ MEGATRON_BERT = replace(
     BERT,
     fixed={**WORDS, "embedding_norm": False, "norm_first": True, "final_norm": True},
     names={
-        **{ours: theirs for ours, theirs in BERT.names.items() if ours != "embedding.norm"},
+        **BERT.names,
         "layers.{l}.norm_1": "encoder.layer.{l}.attention.ln",
         "layers.{l}.norm_2": "encoder.layer.{l}.ln",
         "norm": "encoder.ln",
@@ -262,13 +262,11 @@ ELECTRA = replace(
 MPNET = replace(
     ROBERTA,
     prefix="mpnet",
-    settings={
-        **{ours: theirs for ours, theirs in ROBERTA.settings.items() if ours != "segments"},
-        "buckets": "relative_attention_num_buckets",
-    },
+    settings={**ROBERTA.settings, "buckets": "relative_attention_num_buckets"},
+    fixed={**WORDS, "segments": 0},
     only={**ROBERTA.only, "relative_attention_num_buckets": (32,), "pad_token_id": (1,)},
     names={
-        **{ours: theirs for ours, theirs in ROBERTA.names.items() if ours != "embedding.segments.weight"},
+        **ROBERTA.names,
         "layers.{l}.attention.W_Q": "encoder.layer.{l}.attention.attn.q",
         "layers.{l}.attention.W_K": "encoder.layer.{l}.attention.attn.k",
         "layers.{l}.attention.W_V": "encoder.layer.{l}.attention.attn.v",
@@ -391,7 +389,7 @@ DEBERTA = replace(
     only={"hidden_act": tuple(ACTIVATIONS), "talking_head": (False,)},
     more=deberta.settings_of_first,
     names={
-        **{ours: theirs for ours, theirs in DEBERTA_V2.names.items() if not ours.endswith(("W_Q", "W_K", "W_V"))},
+        **DEBERTA_V2.names,
         "layers.{l}.attention.W_Q.weight": f"{_SELF}.in_proj[0].weight",
         "layers.{l}.attention.W_Q.bias": f"{_SELF}.q_bias",
         "layers.{l}.attention.W_K": f"{_SELF}.in_proj[1]",
@@ -408,10 +406,10 @@ DEBERTA = replace(
 #: token_dropout.py). Which places touch each other is not read off here.
 ESM = Family(
     prefix="esm",
-    settings={ours: theirs for ours, theirs in BERT.settings.items() if ours not in ("segments", "activation")},
+    settings=BERT.settings,
     fixed={
         "input": "words", "positions": "rotary", "scale_embedding": False, "norm_first": True, "final_norm": True,
-        "activation": "gelu",
+        "activation": "gelu", "segments": 0,
     },
     defaults={"position_embedding_type": "absolute"},
     only={
@@ -420,7 +418,7 @@ ESM = Family(
     },
     more=esm.settings_of,
     names={
-        **{ours: theirs for ours, theirs in BERT.names.items() if ours.split(".")[1] not in ("segments", "positions")},
+        **BERT.names,
         "embedding.norm": "embeddings.layer_norm",
         "layers.{l}.norm_1": "encoder.layer.{l}.attention.LayerNorm",
         "layers.{l}.norm_2": "encoder.layer.{l}.LayerNorm",
@@ -451,7 +449,6 @@ ESM = replace(
         ("position_embedding_type", "absolute"): replace(
             ESM,
             fixed={**ESM.fixed, "positions": "learned"},
-            names={**ESM.names, "embedding.positions.table": "embeddings.position_embeddings.weight"},
             positions_from_pad=True,
         )
     },
@@ -475,7 +472,7 @@ ALBERT = replace(
     settings={**BERT.settings, "d_embedding": "embedding_size", "groups": "num_hidden_groups"},
     only={**BERT.only, "inner_group_num": (1,)},
     names={
-        **{ours: theirs for ours, theirs in BERT.names.items() if not ours.startswith("layers.")},
+        **BERT.names,
         "embedding.W_E": "encoder.embedding_hidden_mapping_in",
         **{
             f"layers.{{l}}.{ours}": f"encoder.albert_layer_groups.{{g}}.albert_layers.0.{theirs}"
@@ -667,7 +664,6 @@ def _with_gates(family: Family) -> Family:
     """With a gate at each neuron where the settings say so, of which there are two thirds then, in eights."""
     gates = replace(
         family,
-        settings={ours: theirs for ours, theirs in family.settings.items() if ours != "activation"},
         fixed={**family.fixed, "ffn": "gated", "activation": "silu"},
         worked_out={"d_ff": lambda theirs: -(int(int(theirs["hidden_size"] * theirs["mlp_ratio"]) * 2 / 3) // -8) * 8},
         gated={
@@ -741,7 +737,7 @@ GTE = replace(
     more=nomic.settings_of,
     slower=gte.slower,
     names={
-        **{ours: theirs for ours, theirs in BERT.names.items() if ours.startswith("embedding") and "pos" not in ours},
+        **BERT.names,
         "layers.{l}.attention.W_Q": "encoder.layer.{l}.attention.qkv_proj[0]",
         "layers.{l}.attention.W_K": "encoder.layer.{l}.attention.qkv_proj[1]",
         "layers.{l}.attention.W_V": "encoder.layer.{l}.attention.qkv_proj[2]",
@@ -775,10 +771,7 @@ ROFORMER = replace(
     settings={**BERT.settings, "d_embedding": "embedding_size"},
     fixed={**WORDS, "positions": "rotary"},
     only={"hidden_act": tuple(ACTIVATIONS), "is_decoder": (False,), "rotary_value": (False,)},
-    names={
-        **{ours: theirs for ours, theirs in BERT.names.items() if ours != "embedding.positions.table"},
-        "embedding.W_E": "embeddings_project",
-    },
+    names={**BERT.names, "embedding.W_E": "embeddings_project"},
     heads={
         "Model": Head("none"),
         "ForMaskedLM": BERT_GUESSES,
@@ -904,7 +897,7 @@ SIGLIP = replace(
     fixed={**IMAGES, "cls_token": False},
     only={"hidden_act": ("gelu_pytorch_tanh", *ACTIVATIONS), "num_channels": (3, 1)},
     names={
-        **{ours: theirs for ours, theirs in CLIP.names.items() if ours not in ("embedding.cls", "embedding.norm")},
+        **CLIP.names,
         "norm": "post_layernorm",
         "pool.probe.vector": "head.probe",
         "pool.cross.W_Q": "head.attention.in_proj[0]",

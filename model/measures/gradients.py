@@ -23,13 +23,14 @@ from model.measures.sweep import MOST_NUMBERS
 from model.pipeline import SPECIAL_TOKENS, Pipeline, TextReader
 from model.trace import Trace, hooked
 
-Of = int | str | Callable[[Tensor], Tensor]
+Named = int | str
+Of = Named | Callable[[Tensor], Tensor]
 TOKENS = "embedding.tokens"  # what the network knows of each token before it knows its place
 ANSWERS = ("logits", "tags", "labels")
 
 
 def gradients(
-    pipeline: Pipeline, x: object, keys: Iterable[str], of: Of, against: Of | None = None, token: int | None = None
+    pipeline: Pipeline, x: object, keys: Iterable[str], of: Of, against: Named | None = None, token: int | None = None
 ) -> dict[str, np.ndarray]:
     """{key: how fast the answer grows with each of its numbers}, each of the shape that a trace has of it.
 
@@ -49,7 +50,7 @@ def gradients(
 
 
 def input_x_gradient(
-    pipeline: Pipeline, x: object, of: Of, against: Of | None = None, token: int | None = None
+    pipeline: Pipeline, x: object, of: Of, against: Named | None = None, token: int | None = None
 ) -> np.ndarray:
     """(token,): the vector of each token, times the gradient there: what the answer owes to it if all were linear.
 
@@ -62,7 +63,7 @@ def integrated_gradients(
     pipeline: Pipeline,
     x: object,
     of: Of,
-    against: Of | None = None,
+    against: Named | None = None,
     token: int | None = None,
     baseline: object = None,
     steps: int = 32,
@@ -103,7 +104,7 @@ def _saying_nothing(pipeline: Pipeline, trace: Trace) -> object:
 
 
 def head_importance(
-    pipeline: Pipeline, x: object, of: Of, against: Of | None = None, token: int | None = None
+    pipeline: Pipeline, x: object, of: Of, against: Named | None = None, token: int | None = None
 ) -> np.ndarray:
     """(layer, head): what the answer would lose without each head of the encoder, if it went on as it begins to.
 
@@ -115,13 +116,13 @@ def head_importance(
 
 
 def _times_gradient(
-    pipeline: Pipeline, x: object, keys: Iterable[str], of: Of, against: Of | None, token: int | None
+    pipeline: Pipeline, x: object, keys: Iterable[str], of: Of, against: Named | None, token: int | None
 ) -> list[np.ndarray]:
     trace = x if isinstance(x, Trace) else pipeline(x)
     return [trace[key] * gradient for key, gradient in gradients(pipeline, trace, keys, of, against, token).items()]
 
 
-def _answer(pipeline: Pipeline, output: Tensor, of: Of, against: Of | None, token: int | None) -> Tensor:
+def _answer(pipeline: Pipeline, output: Tensor, of: Of, against: Named | None, token: int | None) -> Tensor:
     """(batch,): the number, of the network's output."""
     if callable(of):
         return of(output)
@@ -140,7 +141,7 @@ def _answer(pipeline: Pipeline, output: Tensor, of: Of, against: Of | None, toke
     return output.softmax(-1)[:, of]
 
 
-def _number_of(pipeline: Pipeline, name: Of, most: int) -> int:
+def _number_of(pipeline: Pipeline, name: Named, most: int) -> int:
     """The number of a word or class in the answer, which has `most`. Raises ValueError where it has none."""
     if isinstance(name, str):
         names: Sequence[str] = getattr(pipeline, "target_vocabulary", pipeline.outputs)
