@@ -403,16 +403,7 @@ def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_fr
         stretched = config.learned_side if key == "embedding.positions.table" else 0
         if stretched:
             expected = (expected[0] - config.patches_per_side**2 + stretched**2, *expected[1:])
-        if not _fits(stored.shape, lay_out, expected):
-            shapes = {"found": stored.shape, "expected": expected}
-            raise CheckpointError("tensor_shape", folder=folder.name, tensor=theirs, **shapes)
-        tensor = stored.read()
-        if not tensor.is_floating_point():
-            kind = str(tensor.dtype).removeprefix("torch.")
-            raise CheckpointError("tensor_kind", folder=folder.name, tensor=theirs, kind=kind)
-        ours = lay_out(tensor).float()
-        if not ours.sum(dtype=torch.float64).isfinite():
-            raise CheckpointError("tensor_not_finite", folder=folder.name, tensor=theirs)
+        ours = _numbers(folder, theirs, stored, lay_out, expected)
         if stretched:
             ours = interpolated(ours, stretched, config.patches_per_side, family.interpolated == "antialias")
         if rows:
@@ -446,15 +437,26 @@ def _speeds(
     for layer in range(config.layers):
         for name in (prefix + theirs.replace("{l}", str(layer)) for theirs in family.speeds):
             if name in found:
-                tensor, wanted = found[name].read(), (config.d_k // 2,)
                 read.add(name)
-                if tensor.shape != wanted:
-                    shapes = {"found": tuple(tensor.shape), "expected": wanted}
-                    raise CheckpointError("tensor_shape", folder=folder.name, tensor=name, **shapes)
-                if not tensor.is_floating_point() or not tensor.isfinite().all():
-                    raise CheckpointError("tensor_not_finite", folder=folder.name, tensor=name)
-                speeds[f"layers.{layer}.attention.speeds"] = tensor.float()
+                numbers = _numbers(folder, name, found[name], _as_it_is, (config.d_k // 2,))
+                speeds[f"layers.{layer}.attention.speeds"] = numbers
     return speeds
+
+
+def _numbers(
+    folder: Folder, name: str, stored: Stored, lay_out: Callable[[Tensor], Tensor], expected: tuple[int, ...]
+) -> Tensor:
+    """A tensor of theirs as ours, float32. Raises CheckpointError for another shape or kind, or one not finite."""
+    if not _fits(stored.shape, lay_out, expected):
+        raise CheckpointError("tensor_shape", folder=folder.name, tensor=name, found=stored.shape, expected=expected)
+    tensor = stored.read()
+    if not tensor.is_floating_point():
+        kind = str(tensor.dtype).removeprefix("torch.")
+        raise CheckpointError("tensor_kind", folder=folder.name, tensor=name, kind=kind)
+    ours = lay_out(tensor).float()
+    if not ours.sum(dtype=torch.float64).isfinite():
+        raise CheckpointError("tensor_not_finite", folder=folder.name, tensor=name)
+    return ours
 
 
 def _other_heads(family: Family) -> set[str]:

@@ -1,12 +1,13 @@
 """What config.json says of a DeBERTa: which products a score has, and how distances are counted."""
 
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 from model.checkpoints.errors import setting_error
+from model.checkpoints.settings import whole
 
 TERMS = {"c2p": "content_to_position", "p2c": "position_to_content"}
-MOST = 65_536  # rows of the table on each side
 
 
 def settings_of(folder: str, theirs: Mapping[str, Any], _layers: int) -> dict[str, Any]:
@@ -23,10 +24,10 @@ def settings_of(folder: str, theirs: Mapping[str, Any], _layers: int) -> dict[st
         raise setting_error("setting", folder, "position_biased_input", "False")
     if not terms:
         return {"positions": positions}
-    farthest = _whole(folder, theirs, "max_relative_positions")
+    farthest = whole(folder, theirs, "max_relative_positions", -1, least=-inf)
     if farthest < 1:
-        farthest = _whole(folder, theirs, "max_position_embeddings", 512)
-    buckets = max(0, _whole(folder, theirs, "position_buckets"))
+        farthest = whole(folder, theirs, "max_position_embeddings", 512, least=-inf)
+    buckets = max(0, whole(folder, theirs, "position_buckets", -1, least=-inf))
     if buckets and (buckets < 2 or farthest - 1 <= buckets // 2):
         raise setting_error("size", folder, "position_buckets", buckets)
     return {
@@ -63,10 +64,3 @@ def _listed(said: object) -> set[str]:
     """ "p2c|c2p", or a list of the same."""
     parts = said.lower().split("|") if isinstance(said, str) else said if isinstance(said, list) else []
     return {str(part).strip() for part in parts} - {""}
-
-
-def _whole(folder: str, theirs: Mapping[str, Any], name: str, usual: int = -1) -> int:
-    value = usual if theirs.get(name) is None else theirs[name]
-    if type(value) is not int or value > MOST:
-        raise setting_error("size", folder, name, value)
-    return value

@@ -129,19 +129,20 @@ def bert_heads(prefix: str) -> dict[str, Head]:
     }
 
 
+#: What most of them call the sizes of a layer, and those of sentences.
+LAYERS = {
+    "d_model": "hidden_size",
+    "heads": "num_attention_heads",
+    "layers": "num_hidden_layers",
+    "d_ff": "intermediate_size",
+    "activation": "hidden_act",
+    "norm_eps": "layer_norm_eps",
+}
+SENTENCES = {"vocab_size": "vocab_size", "max_len": "max_position_embeddings"}
+
 BERT = Family(
     prefix="bert",
-    settings={
-        "d_model": "hidden_size",
-        "heads": "num_attention_heads",
-        "layers": "num_hidden_layers",
-        "d_ff": "intermediate_size",
-        "activation": "hidden_act",
-        "norm_eps": "layer_norm_eps",
-        "vocab_size": "vocab_size",
-        "max_len": "max_position_embeddings",
-        "segments": "type_vocab_size",
-    },
+    settings={**LAYERS, **SENTENCES, "segments": "type_vocab_size"},
     fixed=WORDS,
     only={
         "hidden_act": tuple(ACTIVATIONS),
@@ -424,16 +425,7 @@ ESM = Family(
         "layers.{l}.norm_2": "encoder.layer.{l}.LayerNorm",
         "norm": "encoder.emb_layer_norm_after",
     },
-    heads={
-        "Model": Head("none"),
-        "ForMaskedLM": Head(
-            "masked-word",
-            names={"transform.0": "lm_head.dense", "transform.2": "lm_head.layer_norm", "logits.bias": "lm_head.bias"},
-            copies={"lm_head.decoder.weight": "embedding.E.weight"},
-        ),
-        "ForSequenceClassification": ROBERTA.heads["ForSequenceClassification"],
-        "ForTokenClassification": OF_TOKENS["ForTokenClassification"],
-    },
+    heads={name: head for name, head in ROBERTA.heads.items() if name != "ForQuestionAnswering"},
     speeds=(
         "rotary_embeddings.inv_freq",
         *(f"encoder.layer.{one}.attention.self.rotary_embeddings.inv_freq" for one in ("{l}", "*")),  # as saved since 5
@@ -504,13 +496,12 @@ ALBERT = replace(
 DISTILBERT = Family(
     prefix="distilbert",
     settings={
+        **SENTENCES,
         "d_model": "dim",
         "heads": "n_heads",
         "layers": "n_layers",
         "d_ff": "hidden_dim",
         "activation": "activation",
-        "vocab_size": "vocab_size",
-        "max_len": "max_position_embeddings",
     },
     fixed={**WORDS, "norm_eps": 1e-12},
     only={"activation": tuple(ACTIVATIONS)},
@@ -548,17 +539,7 @@ DISTILBERT = Family(
 
 VIT = Family(
     prefix="vit",
-    settings={
-        "d_model": "hidden_size",
-        "heads": "num_attention_heads",
-        "layers": "num_hidden_layers",
-        "d_ff": "intermediate_size",
-        "activation": "hidden_act",
-        "norm_eps": "layer_norm_eps",
-        "image_size": "image_size",
-        "patch_size": "patch_size",
-        "channels": "num_channels",
-    },
+    settings={**LAYERS, "image_size": "image_size", "patch_size": "patch_size", "channels": "num_channels"},
     fixed=IMAGES,
     only={"hidden_act": tuple(ACTIVATIONS), "qkv_bias": (True,), "num_channels": (3, 1)},
     names={
@@ -625,7 +606,6 @@ DINOV2 = replace(
     pictures={"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225], "resample": 3},
     interpolated="plain",
     fixed={**IMAGES, "layer_scale": True},
-    only=VIT.only,
     names={
         **VIT.names,
         "layers.{l}.norm_1": "encoder.layer.{l}.norm1",
@@ -789,16 +769,7 @@ OF_MODERN: dict[str, Any] = {"dense": "classifier_activation", "only": {"classif
 
 MODERN_BERT = Family(
     prefix="model",
-    settings={
-        "d_model": "hidden_size",
-        "heads": "num_attention_heads",
-        "layers": "num_hidden_layers",
-        "d_ff": "intermediate_size",
-        "activation": "hidden_activation",
-        "norm_eps": "norm_eps",
-        "vocab_size": "vocab_size",
-        "max_len": "max_position_embeddings",
-    },
+    settings={**LAYERS, **SENTENCES, "activation": "hidden_activation", "norm_eps": "norm_eps"},
     fixed={
         **WORDS,
         "positions": "rotary",
@@ -848,7 +819,7 @@ MODERN_BERT = Family(
 CLIP = Family(
     prefix="vision_model",
     called="clip",
-    settings={**VIT.settings, "layers": "num_hidden_layers"},
+    settings=VIT.settings,
     defaults={
         "hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12,
         "num_channels": 3, "image_size": 224, "patch_size": 32, "hidden_act": "quick_gelu", "layer_norm_eps": 1e-5,

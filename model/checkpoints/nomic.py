@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from model.checkpoints.errors import setting_error
+from model.checkpoints.settings import base_of
 
 #: What the configuration says now, and what their makers' own code calls it.
 NAMES = {
@@ -29,10 +30,7 @@ def settings_of(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str
     said = theirs.get("rope_parameters") or {}
     if not isinstance(said, dict) or said.get("rope_type", "default") != "default":
         raise setting_error("setting", folder, "rope_parameters", said)
-    base = said.get("rope_theta") or 1000.0
-    if isinstance(base, bool) or not isinstance(base, float | int) or not 1 < base < 1e12:
-        raise setting_error("size", folder, "rope_parameters", base)
     width, heads = theirs["hidden_size"], theirs["num_attention_heads"]
     if (each := theirs.get("head_dim")) is not None and each != width / heads:
         raise setting_error("setting", folder, "head_dim", each)
-    return {"rotary_base": float(base)}
+    return {"rotary_base": base_of(folder, "rope_parameters", said.get("rope_theta") or 1000.0)}
