@@ -32,10 +32,11 @@ MOST = {
     "patch_size": 2048, "channels": 16, "classes": 100_000, "registers": 64,
 }  # fmt: skip
 MAY_BE_0 = ("segments", "d_embedding", "registers", "hidden_in_training")
-#: By the reason of a ConfigError: what must be divided, and by what.
+#: By the reason of a ConfigError: what must be divided, and by how many times what.
 DIVIDE = {
-    "heads_do_not_divide": ("d_model", "heads"),
-    "groups_do_not_divide": ("layers", "groups"),
+    "heads_do_not_divide": ("d_model", "heads", 1),
+    "groups_do_not_divide": ("layers", "groups", 1),
+    "rotary_needs_pairs_of_words": ("d_model", "heads", 2),
 }
 SQUARES = ("image_size", "patch_size")  # settings that may name both sides
 #: For these reasons a checkpoint's answer cannot be computed; its stages can.
@@ -298,10 +299,6 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         _check_whole(folder, family, head)
         return EncoderConfig(**family.fixed, **settings, dropout=0.0)
     except ConfigError as error:
-        if error.reason == "rotary_needs_pairs_of_words":
-            sizes = {"setting": family.settings["d_model"], "part": f"2·{family.settings['heads']}"}
-            sizes |= {"value": theirs[sizes["setting"]], "by": 2 * theirs[family.settings["heads"]]}
-            raise CheckpointError("not_divided", folder=folder.name, **sizes) from error
         if error.reason == "too_few_buckets":
             name = family.settings["buckets" if settings["buckets"] < 4 else "farthest"]
             raise setting_error("size", folder.name, name, theirs[name]) from error
@@ -310,9 +307,10 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
             raise setting_error("setting", folder.name, family.settings["d_model"], width) from error
         if error.reason not in DIVIDE:
             raise
-        whole, part = (family.settings[ours] for ours in DIVIDE[error.reason])
-        sizes = {"value": theirs[whole], "by": theirs[part]}
-        raise CheckpointError("not_divided", folder=folder.name, setting=whole, part=part, **sizes) from error
+        *parts, times = DIVIDE[error.reason]
+        whole, part = (family.settings[str(name)] for name in parts)
+        sizes = {"value": theirs[whole], "part": f"{times}·" * (times > 1) + part, "by": times * theirs[part]}
+        raise CheckpointError("not_divided", folder=folder.name, setting=whole, **sizes) from error
 
 
 def _worked_out(of: Callable[[Mapping[str, Any]], int], theirs: Mapping[str, Any]) -> int:

@@ -88,12 +88,10 @@ def _who_reads(readers: list[str]) -> None:
 def _your_own() -> None:
     """How to bring another encoder; where the server's owner allows it, one is named here and read at once."""
     with st.expander(plain("sidebar.add")):
-        source = models_from()
-        if not source:
-            st.markdown(plain("sidebar.add_how"))
+        if source := models_from():
+            st.text_input(plain("sidebar.add_name" if source == HUB else "sidebar.add_folder"), key=ADD, on_change=_ask)
         else:
-            label, example = ("sidebar.add_name", "org/name") if source == HUB else ("sidebar.add_folder", "bert-tiny")
-            st.text_input(plain(label), key=ADD, on_change=_ask, placeholder=example)
+            st.markdown(plain("sidebar.add_how"))
         if name := st.session_state.pop(ASKED, ""):
             _add(name)
         if error := st.session_state.get(REFUSED):

@@ -12,6 +12,7 @@ from importlib import import_module
 import streamlit as st
 
 from model import CheckpointError, WeightsError
+from model.checkpoints.hub import memory
 from model.deadline import OverdueError, not_counted
 from model.pipeline import MOST_CHARACTERS
 from pages.ui.components.bar import Stop, bar
@@ -29,7 +30,7 @@ from pages.ui.server.in_flight import CrowdedError
 from pages.ui.server.streamlit_private import forget_old_widgets, intended_page, is_fragment_run, on_every_page
 from pages.ui.state import link
 from pages.ui.state.choice import Choice, Problem
-from pages.ui.state.offered import megabytes
+from pages.ui.state.offered import offered
 from pages.ui.text import ELSEWHERE, LANGUAGES, catalogue, plain, speak, t
 
 #: In the session: what the frame shows of the choice.
@@ -126,12 +127,12 @@ def frame(school: School) -> None:
             st.session_state[BESIDE] = st.container()
             choice = st.session_state["choice"] = drawer()
             _tend(choice)
+        with st.container():  # always there, as above
+            _await_network(choice, page.title)
         line(asks=any(row.asks for row in PAGES if row.path == page.url_path))
         if OPEN in st.session_state:
             go_to(st.session_state.pop(OPEN))
         st.session_state[FRAMED] = link.framed()
-        with st.container():  # always there, as above
-            _await_network(choice, page.title)
         page.run()
         if any(row.attention for row in PAGES if row.path == page.url_path):
             st.caption(t("common.not_explanation"))
@@ -149,7 +150,8 @@ def _await_network(choice: Choice, title: str) -> None:
         if choice.input == "sentence":
             st.text(choice.sentence)
         st.subheader(title, anchor=False)
-        st.status(t("frame.loading", name=choice.model, megabytes=megabytes(choice.model)))
+        with_twin = memory([str(offered()[choice.model])])
+        st.status(t("frame.loading", name=choice.model, megabytes=with_twin // 2_000_000))
         with suppress(CheckpointError):
             pipelines.pipeline(choice.pipeline)
     room.empty()

@@ -65,15 +65,6 @@ def _offer(folder: Path) -> str:
     return next(name for name, known in offered().items() if known == folder)
 
 
-def megabytes(name: str) -> int:
-    """How large the files are that hold the weights of what is offered by that name; 0 where there are none."""
-    try:
-        encoder = Folder(offered()[name]).encoder
-        return sum((encoder.path / file).stat().st_size for file in encoder.weight_files()) // 1_000_000
-    except (CheckpointError, OSError):
-        return 0
-
-
 @lru_cache(maxsize=4)
 def _named(folders: tuple[str, ...]) -> dict[str, Path]:
     named: dict[str, Path] = {}
