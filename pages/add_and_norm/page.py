@@ -1,6 +1,6 @@
 """Add & Norm: the residual connection adds a sub-layer's output to its input; LayerNorm rescales every vector."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -18,7 +18,7 @@ from pages.add_and_norm.why_add_and_norm import (
     gradients_by_layer,
 )
 from pages.ui.frame.pickers import either
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.picture import Numbers
 from pages.ui.runs.worked_out import gradients
 from pages.ui.sections.quantity_map import chosen_cell, name_of
@@ -56,8 +56,8 @@ class AddAndNorm(Page):
         if self.add_norm.rms:
             st.caption(text("simpler"))
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
-        parts: dict[str, Callable[[], None]] = {"maps": self.maps, "ways": self.ways_pictures}
+    def parts(self) -> Parts:
+        parts: dict[str, Callable[[], object]] = {"maps": self.maps, "ways": self.ways_pictures}
         if self.kind != "single" or self.knows_gradients or not self.add_norm.rms:
             parts["ablation"] = self.ablation
         return parts

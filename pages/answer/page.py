@@ -1,6 +1,6 @@
 """Answer: what the encoder would put in place of a hidden word, or which class it reads in a drawing."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -12,7 +12,7 @@ from pages.answer.pictures import tau_word
 from pages.answer.prediction import prediction
 from pages.answer.who_wrote import who_wrote
 from pages.ui.frame.pickers import bound
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.runs import pipelines
 from pages.ui.sections.answers import probabilities
 from pages.ui.sections.hidden_words import asked_place, clickable_words, to_keep_hidden
@@ -55,7 +55,7 @@ class Answer(Page):
         else:
             self.asked, self.hidden = asked_place(self)
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
+    def parts(self) -> Parts:
         parts = {"all": self.prediction, "wrote": self.written_by}
         return parts | ({"learned": partial(how_it_learned, self)} if self.choice.input == "digit" else {})
 

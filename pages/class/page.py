@@ -1,6 +1,6 @@
 """A class that answers: the teacher's page, which stands on the projector; her notes; and what members see of it."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -19,7 +19,7 @@ from pages.school.teaching.lecture import Lecture
 from pages.ui.components.kept import kept
 from pages.ui.components.keys import listen
 from pages.ui.frame.contents import PAGES
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.text import t, texts_of
 
@@ -42,7 +42,7 @@ class Class(Page):
         self.lesson, self.unread = lesson_of(about, ENCODER)
         super().__init__(about.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values())))
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
+    def parts(self) -> Parts:
         return {"class": self.fill}
 
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:

@@ -1,7 +1,7 @@
 """Feed-forward: every token for itself, through a wide layer of neurons and back."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import islice
 
@@ -14,7 +14,7 @@ from pages.feed_forward.neuron import show_contexts
 from pages.feed_forward.pictures import Neurons, alone, curve, fires, flow, most_active, pushes, text, without_ffn, word
 from pages.ui.figures.equations import plain_math
 from pages.ui.frame.pickers import either, pick_number
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.runs.worked_out import proof, pushed
 from pages.ui.sections.quantity_map import chosen_cell
 from pages.ui.sections.without import answers_with
@@ -58,7 +58,7 @@ class FeedForward(Page):
         """Whether there is anything that a neuron can point to."""
         return self.trace.graph.get("logits") is not None or self.trace.picture is None
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
+    def parts(self) -> Parts:
         return {"maps": self.activations, "neuron": self.one_neuron, "without": self.ablation}
 
     def choose_more(self) -> None:

@@ -1,6 +1,6 @@
 """The guided tour: question after question about the reader's own input, each beside the page's own picture."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from pages.school.tour.station import Station
 from pages.ui.components.keys import listen
 from pages.ui.frame.navigation import BACK, open_with
 from pages.ui.frame.pickers import bound, lasting
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.server.cache import digest
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.state.link import select
@@ -42,7 +42,7 @@ class Lesson(Page):
         self.lesson, self.unread = lesson_of(choice, TOUR)
         super().__init__(choice.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values())))
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
+    def parts(self) -> Parts:
         return {"tour": self.fill}
 
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:

@@ -1,6 +1,7 @@
 """Bars, lines and distributions."""
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 
 import numpy as np
 
@@ -324,7 +325,7 @@ def lines(
     there: np.ndarray | None = None,
     height: int = 320,
 ) -> Figure:
-    """One line for each name: values (name, step). Dashes and colours tell them apart.
+    """One line for each name: values (name, step). Dashes and colours tell four of them apart.
 
     there: the same in another run, as thin lines with hollow marks.
     """
@@ -339,7 +340,7 @@ def lines(
             line={"color": colour, "dash": dash, "width": 2.5},
             hovertemplate="%{y:.3f}<extra>%{fullData.name}</extra>",
         )
-        for name, row, (colour, dash) in zip(names, values, styles, strict=False)
+        for name, row, (colour, dash) in zip(names, values, cycle(styles), strict=False)
     ]
     thin = {"showlegend": False, "opacity": 0.7}
     for trace, row in zip(list(traces), () if there is None else there, strict=False):
