@@ -286,6 +286,12 @@ def test_a_folder_below_that_of_the_owner_is_named_in_the_drawer_and_a_refused_o
     assert app.session_state["model"] == "mine" and not app.error
     weights = load(str(tmp_path / "mine"))("the cat sat on a mat")["layers.0.attention.weights"]
     assert any(shown.shape == weights[0].shape and np.allclose(shown, weights[0], atol=1e-6) for shown in maps(app))
+    shutil.copytree(tmp_path / "mine", tmp_path / "deeper")
+    rewritten(tmp_path / "deeper", num_hidden_layers=3)
+    for name, told in (("deeper", "layer.2"), ("other", "link")):  # a link asks for what config.json allows
+        app = at_page("attention", lang="en", model=name).run()
+        assert any(told in message.value for message in (*app.error, *app.warning)) and not app.exception
+        assert bool(app.error) == (name == "deeper")
 
 
 def test_on_a_machine_of_ones_own_a_name_on_the_hub_is_fetched_in_the_drawer_and_by_no_link(
