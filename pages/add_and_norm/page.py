@@ -99,12 +99,16 @@ class AddAndNorm(Page):
                 self.show(name, make)
 
     def maps(self) -> None:
-        """Every quantity on the way in one band; below it the arithmetic of the chosen cell, and the token's values."""
+        """Every quantity on the way in one band; below it, but not in a presentation, the arithmetic of the chosen cell
+        and the token's values.
+        """
         steps = self.add_norm.steps
         drawn = self.two.numbers(lambda run, place: [Numbers.of(run, key) for key in steps])
         limit = float(np.quantile(np.abs([one.less_nothing().array for one in drawn]), USUAL)) or None
         focus = next((key for key in steps if name_of(key) == self.choice.stage), steps[-1])
         self.show_both("maps", partial(maps, focus=focus, limit=limit))
+        if self.choice.big:
+            return
         left, right = st.columns([1, 1], gap="medium")
         with left:
             working(self, focus, chosen_cell(self.trace, self.at, focus))

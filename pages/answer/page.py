@@ -8,7 +8,6 @@ import streamlit as st
 from model.analysis import spelled, units, whole_words
 from pages.answer.judged import judged
 from pages.answer.learned import how_it_learned
-from pages.answer.pictures import tau_word
 from pages.answer.prediction import prediction
 from pages.answer.who_wrote import who_wrote
 from pages.ui.frame.pickers import bound
@@ -65,10 +64,6 @@ class Answer(Page):
             several = bound("answer.several", self.choice.several, lambda on: select(several=on))
             st.toggle(word("several"), **several)
             self.part_of_word()
-        if part == "all":
-            tau = bound("answer.tau", self.choice.tau / 10, lambda value: select(tau=round(10 * value)))
-            tau |= {"format": "%.1f", "help": tau_word("help"), "width": 260}
-            st.slider(tau_word("slider"), 0.1, 5.0, step=0.1, **tau)
         return part
 
     def part_of_word(self) -> None:

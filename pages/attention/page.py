@@ -85,7 +85,7 @@ class Attention(Page):
         """What the division does to random vectors of any length, and to those of the chosen head."""
         look = bound("scaling.d_k", self.choice.d_k, lambda d_k: select(d_k=d_k)) | {"label_visibility": "collapsed"}
         with self.row:
-            st.select_slider(word("slider"), WIDTHS, width=260, format_func="d_k = {}".format, **look)
+            st.select_slider(word("slider"), WIDTHS, width=260, format_func="dₖ = {}".format, **look)
         self.show("why", partial(why_scaled, d_k=self.choice.d_k))
         st.caption(about_scaling())
 

@@ -38,7 +38,7 @@ class Class(Page):
             self.desk = desk.desk(choice.of_class)
         except UnavailableError:
             self.unavailable = True
-        about = self.desk.plan.choice(choice) if self.desk else choice
+        about = self.desk.about(choice) if self.desk else choice
         self.lesson, self.unread = lesson_of(about, ENCODER)
         super().__init__(about.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values())))
 

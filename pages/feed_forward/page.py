@@ -71,9 +71,13 @@ class FeedForward(Page):
     # -- activations -------------------------------------------------------------------------------
 
     def activations(self) -> None:
-        """From what comes in through the neurons to what is added; then the loudest neurons, and one by hand."""
+        """From what comes in through the neurons to what is added; below it, but not in a presentation, the loudest
+        neurons, and one by hand.
+        """
         focused = self.choice.stage == "output"
         self.show_both("flow", partial(flow, words=self.points_to, focused=focused))
+        if self.choice.big:
+            return
         below = {"best": partial(most_active, words=self.points_to), "curve": curve, "fires": fires}
         for column, (name, make) in zip(st.columns(3, gap="medium"), below.items(), strict=True):
             with column:

@@ -53,7 +53,7 @@ class Lesson(Page):
 
     def _close(self) -> None:
         """Code and files stand on the page to which each station leads."""
-        listen(self._keys)
+        listen(self._keys, self.choice.question or self.lesson.keys[0])
 
     def fill(self) -> None:
         if self.changed_elsewhere:

@@ -25,6 +25,13 @@ BOXES = """() => [...document.querySelectorAll(
   .filter(node => node.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && node.textContent.trim())
   .map(node => { const box = node.getBoundingClientRect()
     return [node.textContent, box.left, box.top, box.right, box.bottom] })"""
+# How large what is read there is, in pixels.
+SIZES = """() => Object.fromEntries(['.label span', '.symbol', '.caption', '.under-cell', '.thumb em', '.legend'].map(
+  part => [part, [...document.querySelectorAll('.overview ' + part)].filter(
+    node => node.checkVisibility() && node.textContent).map(node => parseFloat(getComputedStyle(node).fontSize))]))"""
+# Whether the page can be scrolled.
+SCROLLS = """() => { const { scrollHeight, clientHeight } = document.querySelector('[data-testid=stMain]')
+  return scrollHeight > clientHeight }"""
 # The colours along the middle of one row of a picture.
 ROW = """([role, row]) => { const canvas = document.querySelector(`.overview .pic[data-role=${role}] canvas`)
     return [...canvas.getContext('2d').getImageData(0, row, canvas.width, 1).data] }"""
@@ -214,6 +221,24 @@ def test_no_two_words_stand_on_each_other_and_nothing_scrolls(
     )
     assert say["y"] + say["height"] <= size[1] + 1
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "word"),
+    [("lang=en", 18, 14), (f"lang=en&s={TWENTY}", 17, 14), ("lang=zh", 18, 14), ("lang=zh&input=digit", 14, 14)],
+    ids=["words", "twenty", "chinese", "digit"],
+)
+def test_in_a_presentation_it_fills_the_screen_and_is_read_from_the_last_row(
+    query: str, name: int, word: int, page: Page, app_url: str
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    opened(page, f"{app_url}/?{query}&big=true")
+    assert page.locator(".overview").bounding_box()["height"] >= 0.8 * 720
+    assert overlapping(page) == [] and not page.evaluate(SCROLLS)
+    sizes = page.evaluate(SIZES)
+    assert min(sizes[".label span"]) >= name
+    assert min(size for part in sizes.values() for size in part) >= word
+    assert len(sizes[".caption"]) >= 12, "every picture says what it is"
 
 
 def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: Page, app_url: str) -> None:
