@@ -233,6 +233,10 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
     written = theirs
     theirs = {**family.defaults, **{name: value for name, value in theirs.items() if value is not None}}
     kinds = {field.name: type(field.default) for field in fields(EncoderConfig)}
+
+    def refused(name: str, reason: str = "size") -> CheckpointError:
+        return setting_error(reason, folder.name, name, theirs.get(name))
+
     for ours, name in family.settings.items():
         if ours in family.fixed:
             continue
@@ -241,25 +245,23 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         if ours in family.worked_out:
             value = _worked_out(family.worked_out[ours], theirs)
         if kinds[ours] is int and (type(value) is not int or not (ours not in MAY_BE_0) <= value <= MOST[ours]):
-            raise setting_error("size", folder.name, name, theirs[name])
+            raise refused(name)
         if kinds[ours] is bool and type(value) is not bool:
-            raise setting_error("setting", folder.name, name, value)
+            raise refused(name, "setting")
         if ours == "activation":
             value = ACTIVATIONS.get(str(value), value)
         of_float = isinstance(value, float | int) and (0 < value < 1 or (value == 0 and ours in MAY_BE_0))
         if kinds[ours] is float and not of_float:
-            raise setting_error("size", folder.name, name, value)
+            raise refused(name)
         settings[ours] = value
     if "max_len" in settings:
         settings["max_len"] -= _positions_in_front(folder, family, theirs)
         if settings["max_len"] < 1:
-            name = family.settings["max_len"]
-            raise setting_error("size", folder.name, name, theirs[name])
+            raise refused(family.settings["max_len"])
     if "patch_size" in settings:  # what no whole patch covers, no patch reads
         settings["image_size"] -= settings["image_size"] % settings["patch_size"]
         if not settings["image_size"]:
-            name = family.settings["patch_size"]
-            raise setting_error("size", folder.name, name, theirs[name])
+            raise refused(family.settings["patch_size"])
     if family.positions_from_pad:
         settings["uncounted"] = _positions_in_front(folder, family, theirs) - 1
     if settings.get("d_embedding") == settings["d_model"] and not family.always_widened:
@@ -271,7 +273,7 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
     if head.projected:
         settings["projection"] = value = theirs.get(head.projected)
         if type(value) is not int or not 0 < value <= MOST["d_model"]:
-            raise setting_error("size", folder.name, head.projected, value)
+            raise refused(head.projected)
     kind: str = head.kind
     if head.kind in ("classifier", "tags"):
         settings["classes"] = len(_label_names(theirs))
@@ -300,11 +302,9 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         return EncoderConfig(**family.fixed, **settings, dropout=0.0)
     except ConfigError as error:
         if error.reason == "too_few_buckets":
-            name = family.settings["buckets" if settings["buckets"] < 4 else "farthest"]
-            raise setting_error("size", folder.name, name, theirs[name]) from error
+            raise refused(family.settings["buckets" if settings["buckets"] < 4 else "farthest"]) from error
         if error.reason == "odd_d_model":
-            width = theirs[family.settings["d_model"]]
-            raise setting_error("setting", folder.name, family.settings["d_model"], width) from error
+            raise refused(family.settings["d_model"], "setting") from error
         if error.reason not in DIVIDE:
             raise
         *parts, times = DIVIDE[error.reason]

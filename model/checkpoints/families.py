@@ -425,7 +425,7 @@ ESM = Family(
         "layers.{l}.norm_2": "encoder.layer.{l}.LayerNorm",
         "norm": "encoder.emb_layer_norm_after",
     },
-    heads={name: head for name, head in ROBERTA.heads.items() if name != "ForQuestionAnswering"},
+    heads=ROBERTA.heads,
     speeds=(
         "rotary_embeddings.inv_freq",
         *(f"encoder.layer.{one}.attention.self.rotary_embeddings.inv_freq" for one in ("{l}", "*")),  # as saved since 5
@@ -693,12 +693,10 @@ NOMIC_BERT = replace(
         "layers.{l}.norm_2": "encoder.layers.{l}.norm2",
     },
     heads={
-        "Model": Head("none"),
+        **bert_heads("nomic_bert"),
         "ForMaskedLM": replace(
             BERT_GUESSES, names={**BERT_GUESSES.names, "transform.2": "cls.predictions.transform.layer_norm"}
         ),
-        "ForSequenceClassification": bert_heads("nomic_bert")["ForSequenceClassification"],
-        "ForTokenClassification": OF_TOKENS["ForTokenClassification"],
     },
     unread=("*position_ids", "*pooler.dense.*", "*inv_freq"),
     apart={"*.attn.Wqkv.*": 3},
@@ -729,7 +727,7 @@ GTE = replace(
         "layers.{l}.norm_2": "encoder.layer.{l}.mlp_ln",
     },
     heads={
-        "Model": Head("none"),
+        **bert_heads("gte"),
         "ForMaskedLM": Head(
             "masked-word",
             names={
@@ -737,8 +735,6 @@ GTE = replace(
             },
             copies={"lm_head.decoder.weight": "embedding.E.weight"},
         ),
-        "ForSequenceClassification": bert_heads("gte")["ForSequenceClassification"],
-        "ForTokenClassification": OF_TOKENS["ForTokenClassification"],
     },
     unread=("*position_ids", "*pooler.dense.*"),
     apart={"*.attention.qkv_proj.*": 3, "*.mlp.up_gate_proj.*": 2},
@@ -753,12 +749,10 @@ ROFORMER = replace(
     only={"hidden_act": tuple(ACTIVATIONS), "is_decoder": (False,), "rotary_value": (False,)},
     names={**BERT.names, "embedding.W_E": "embeddings_project"},
     heads={
-        "Model": Head("none"),
-        "ForMaskedLM": BERT_GUESSES,
+        **bert_heads("roformer"),
         "ForSequenceClassification": Head(
             "classifier", names={"pooler.0": "classifier.dense", "logits": "classifier.out_proj"}, bent_by="hidden_act"
         ),
-        **OF_TOKENS,
     },
     unread=("*position_ids", "*embed_positions.weight"),
     side_by_side=True,
