@@ -32,9 +32,9 @@ from tests.school.test_lessons import (
 HOSTILE = '</p><script>alert(1)</script><img src="picture:paper.word" onerror=x> $x$ *b*'
 
 
-def printed(name: str = "lesson", **link: str) -> tuple[AppTest, str, dict[str, dict]]:
+def printed(**link: str) -> tuple[AppTest, str, dict[str, dict]]:
     """The page with the box open, the sheet that its button saves, and the pictures that a browser draws for it."""
-    app = open_page(name, **{"s": SENTENCE} | link)
+    app = open_page("lesson", **{"s": SENTENCE} | link)
     app.session_state["lesson.paper"] = True
     assert_fine(app.run())
     (part,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "handout"]
@@ -87,11 +87,6 @@ def test_nothing_is_fetched_and_no_markup_of_a_sentence_or_a_teacher_is_markup()
     assert set(re.findall('src="(.*?)"', sheet)) == {f"picture:{key}" for key in pictures}
     assert not re.search(r"<(script|link|iframe)|url\(|@import", sheet)
     assert html.escape("<b>a</b>") in sheet and len(sheet) < 30_000
-
-
-def test_a_class_can_have_it_before_it_begins() -> None:
-    _, sheet, pictures = printed("class")
-    assert len(titles(sheet)) == len(pictures) >= 5 and 'href="lesson?' in sheet
 
 
 def test_where_nothing_is_clear_nothing_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,14 +18,13 @@ from model.deadline import OverdueError
 from model.pipeline import Reader, TextReader
 from pages.school.lessons.goals import TASKS, Standing, mark_of
 from pages.school.lessons.task import in_words, judged
-from pages.school.teaching.cases import usual_case
+from pages.school.teaching.cases import hidden_in, usual_case
 from pages.ui.components.tables import column_widths, draw_table
 from pages.ui.frame import exports
 from pages.ui.frame.contents import PAGES
 from pages.ui.frame.pickers import bound
 from pages.ui.frame.share import address, with_code
 from pages.ui.page import Page
-from pages.ui.runs.masks import hidden_places
 from pages.ui.server.in_flight import CrowdedError
 from pages.ui.state.choice import Choice
 from pages.ui.state.goal import MOST_OFF, MOST_WORD, Goal
@@ -141,8 +140,7 @@ def _opened_at(page: Page, goal: Goal) -> Choice:
     there: dict[str, object] = {"lesson": None, "question": None, "of_class": None, "edits": ()}
     there |= TASKS[goal.name].values
     if TASKS[goal.name].hides:
-        hidden, typed = hidden_places(page.choice, page.typed)
-        there |= {"hidden": tuple(sorted(hidden - typed)) or page.choice.hidden}
+        there |= {"hidden": hidden_in(page)}
     return page.choice.with_(**there)
 
 

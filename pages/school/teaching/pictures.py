@@ -1,8 +1,8 @@
 """What a class answered as a table with bars, for the projector and the report. No Streamlit here."""
 
 import html
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 
 from pages.school.classroom.questions import Guess, Shown, Told
 from pages.school.classroom.store import Asked
@@ -16,29 +16,20 @@ MANY = 8  # rows, from which on they are low
 RIGHT = "✓ "
 
 
-@dataclass(frozen=True)
-class Line:
-    """One answer: what it is called, whether it is right, and how many gave it in each vote; of chips, how much of
-    the attention each token got on average, in hundredths.
+def lines(asked: Asked) -> list[Bar]:
+    """What was answered to a question, by what it is called; of chips, how much of the attention each token got on
+    average, in hundredths.
     """
-
-    answer: str
-    right: bool
-    counts: Mapping[int, float]
-
-
-def lines(asked: Asked) -> list[Line]:
-    """What was answered to a question."""
     shown, truth = asked.shown, asked.truth
     if shown["gesture"] == "chips":
-        means = {number: one.mean for number, one in tallies(asked).items()}
         names, most = shown["names"][language()], max(truth["answer"])
+        means = {number: one.mean.tolist() for number, one in tallies(asked).items()}
         return [
-            Line(name, truth["answer"][i] == most, {number: float(mean[i]) for number, mean in means.items()})
+            Bar(name, truth["answer"][i] == most, {number: mean[i] for number, mean in means.items()})
             for i, name in enumerate(names)
         ]
     found = bars(shown, truth, asked.votes)
-    return [Line(name, bar.right, bar.counts) for name, bar in zip(names_of(shown, found), found, strict=True)]
+    return [replace(bar, guess=name) for name, bar in zip(names_of(shown, found), found, strict=True)]
 
 
 def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
@@ -52,7 +43,7 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
         rest = [line for line in found if line not in first]
         counts = {number: sum(line.counts.get(number, 0) for line in rest) for number in votes}
         found = [line for line in found if line in first]
-        found.append(Line(plain("class.other_words", count=len(rest)), False, counts))
+        found.append(Bar(plain("class.other_words", count=len(rest)), False, counts))
     own = asked.truth["answer"] if chips and revealed else None
     every = [count for line in found for count in line.counts.values()] + (own or [])
     most, rows = max(every, default=0) or 1, []
@@ -68,7 +59,7 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
             told = f"{told or '0%'} | " * bool(votes) + f"<b>{own[place]:.0f}%</b>"
         mark = revealed and line.right
         strips = "".join(f'<i class="{kind}" style="width:{100 * count / most:.1f}%"></i>' for kind, count in drawn)
-        name = html.escape(RIGHT * mark + line.answer)
+        name = html.escape(f"{RIGHT * mark}{line.guess}")
         right = ' class="right"' * mark
         rows.append(f'<tr{right}><th scope="row">{name}</th><td class="bar">{strips}</td><td>{told}</td></tr>')
     names = [plain(f"class.vote_{number}") for number in votes] if len(votes) > 1 else []

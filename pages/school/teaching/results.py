@@ -7,6 +7,7 @@ from pages.school.classroom.phases import Phase
 from pages.school.lessons.wording import hints, otherwise, seen_at
 from pages.school.questions.pictures import Drawn, Look, answer_bars, of_place
 from pages.school.teaching import pictures
+from pages.school.teaching.cases import hidden_in
 from pages.school.teaching.desk import INPUT
 from pages.school.teaching.lecture import Lecture
 from pages.ui.components.chart import chart
@@ -150,15 +151,11 @@ def _picture(lecture: Lecture, drawn: Drawn, *, bars: bool) -> None:
 
 
 def _to(lecture: Lecture, page: str, values: dict[str, object]) -> None:
-    """A button that opens the page on which it can be seen."""
-    values = {"panel": None, "stage": None, **values} | input_of(lecture)
+    """A button that opens the page on which it can be seen, with the input of the class."""
+    about = {name: getattr(lecture.page.choice, name) for name in INPUT} | {"hidden": hidden_in(lecture.page)}
+    values = {"panel": None, "stage": None, **values, **about, "edits": ()}
     look = {"icon": ":material/arrow_forward:", "key": "class.see"}
     st.button(plain("lesson.see"), on_click=open_with, args=(page,), kwargs=values, **look)
-
-
-def input_of(lecture: Lecture) -> dict[str, object]:
-    """The input of the class, as values of a Choice."""
-    return {name: getattr(lecture.page.choice, name) for name in INPUT} | {"hidden": lecture.page.hidden, "edits": ()}  # type: ignore[attr-defined]
 
 
 def hints_so_far(lecture: Lecture) -> int:

@@ -1,4 +1,4 @@
-"""Before there is a class: which lesson, about which input, how long; and the way back into one."""
+"""Before there is a class: which lesson, about which input; and the way back into one."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,7 +8,6 @@ from pages.school.lessons.lesson import LESSONS, Lesson
 from pages.school.lessons.wording import called, title_of
 from pages.school.questions.question import Question
 from pages.school.teaching import desk
-from pages.school.teaching.paper import on_paper
 from pages.ui.frame.pickers import bound
 from pages.ui.page import Page
 from pages.ui.state.link import select
@@ -44,7 +43,6 @@ def draw(page: Page, lesson: Lesson, clear: Sequence[Question], left_out: Sequen
     if clear:
         look = {"type": "primary", "icon": ":material/groups:", "key": "class.start"}
         st.button(word("start"), on_click=desk.begin, args=(page.choice,), **look)
-    on_paper(page, lesson)
     _way_back()
 
 
