@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from model.activations import ACTIVATIONS
 from model.analysis import Terms, largest_terms, softmax
 from model.decoder import TARGET_LANGUAGES
 from model.graph import Quantity
@@ -27,15 +28,13 @@ from model.variants import disentangled
 from model.variants.patch_waves import BASE, are_waves
 from model.variants.relative import table_rows
 from model.variants.token_dropout import SHOWN, multiplier
+from model.written import DECIMALS, number, operand, rounded
 
-DECIMALS = 5  # of a number on the page
 LEADING = 3  # terms of a sum that a line names; its table names more
 ALL_KEYS = 64  # tokens looked at, up to which a softmax names each in the order of the sentence
 NO_WORDS = ("[CLS]", "[SEP]", "[PAD]", *TARGET_LANGUAGES.values())
 
 PASSING = ("input", "cut", "flatten", "first", "second")  # operations that only pass numbers on
-#: GELU's approximation: 2Φ(u) − 1 is near tanh(√(2/π) (u + 0.044715 u³))  (Hendrycks and Gimpel 2016, section 2).
-NEAR = 0.797885, 0.044715
 Cell = tuple[int, ...]
 Lit = tuple[tuple[str, Index], ...]
 
@@ -148,36 +147,6 @@ def strongest_cell(trace: Trace, key: str, head: int | None = None, token: int |
 
 
 # -- numbers as they are shown ---------------------------------------------------------------------------------------
-
-
-def rounded(value: float) -> float:
-    """A number with the digits that `number` shows: five decimals, and for small ones five digits."""
-    if value == 0 or not math.isfinite(value):
-        return value + 0.0
-    return round(value, max(DECIMALS, DECIMALS - 1 - math.floor(math.log10(abs(value)))))
-
-
-def number(value: float, decimals: int | None = None) -> str:
-    """A number in LaTeX, where a hyphen is set as a minus sign: -0.29352, 0.012346, 1.2346 \\times 10^{-7}, -\\infty.
-
-    With `decimals`, exactly so many.
-    """
-    if math.isinf(value):
-        return r"\infty" if value > 0 else r"-\infty"
-    if decimals is not None:
-        return f"{round(value, decimals) + 0.0:.{decimals}f}"
-    value = rounded(value)
-    if value == 0 or abs(value) >= 1e-4:
-        whole, _, part = f"{value:.9f}".partition(".")
-        return f"{whole}.{part.rstrip('0'):0<{DECIMALS}}"
-    mantissa, exponent = f"{value:.{DECIMALS - 1}e}".split("e")
-    power = f"10^{{{int(exponent)}}}"
-    return power if float(mantissa) == 1 else rf"{mantissa} \times {power}"
-
-
-def operand(value: float) -> str:
-    """A number behind a sign: in parentheses where it is negative."""
-    return f"({number(value)})" if value < 0 else number(value)
 
 
 def _sum(values: Sequence[float], rest: float = 0.0, others: int = 0, bias: float | None = None) -> str:
@@ -754,36 +723,9 @@ class _Desk:
         shown, _ = self._read(read.key, cell, through=False)
         u = float(self._values(read.key, (*cell[:-1], EVERY))[cell[-1]])
         source = _written(read, cell)
-        if quantity.function == "tanh":
-            right, expression = rf"\tanh({source})", rf"\tanh({number(shown)})"
-            return self._found(quantity, cell, right, expression, rounded(math.tanh(shown)), math.tanh(u))
-        if quantity.function == "relu":
-            right, expression = rf"\max(0, {source})", rf"\max(0, {number(shown)})"
-            return self._found(quantity, cell, right, expression, max(0.0, shown), max(0.0, u))
-        if quantity.function in ("sigmoid", "silu", "gelu-quick"):
-            k, by = (1.702, r"1.702 \cdot ") if quantity.function == "gelu-quick" else (1, "")
-            mine, true = rounded(1 / (1 + math.exp(-k * shown))), 1 / (1 + math.exp(-k * u))
-            right, expression = (rf"\frac{{1}}{{1 + e^{{-{by}{of}}}}}" for of in (source, operand(shown)))
-            if quantity.function == "sigmoid":
-                return self._found(quantity, cell, right, expression, mine, true)
-            mine = self._line(rf"\sigma({by}{source})", expression, mine)
-            right, expression = rf"{source} \cdot \sigma({by}{source})", rf"{number(shown)} \cdot {operand(mine)}"
-            return self._found(quantity, cell, right, expression, rounded(shown * mine), u * true)
-        if quantity.function == "gelu-tanh":
-            inside = rounded(NEAR[0] * (shown + NEAR[1] * shown**3))
-            x = operand(shown)
-            cube = rf"{number(shown)} + {NEAR[1]} \cdot {x} \cdot {x} \cdot {x}"
-            inside = self._line("t", rf"{NEAR[0]} \cdot ({cube})", inside)
-            bent = self._line(r"\tanh(t)", rf"\tanh({number(inside)})", rounded(math.tanh(inside)))
-            right = rf"0.5 \cdot {source} \cdot (1 + \tanh(t))"
-            expression = rf"0.5 \cdot {operand(shown)} \cdot (1 + {operand(bent)})"
-            value = 0.5 * u * (1 + math.tanh(math.sqrt(2 / math.pi) * (u + NEAR[1] * u**3)))
-            return self._found(quantity, cell, right, expression, rounded(0.5 * shown * (1 + bent)), value)
-        phi = self._line(rf"\Phi({source})", rf"\Phi({number(shown)})", rounded(_phi(shown)))
-        right, expression = rf"{source} \cdot \Phi({source})", rf"{number(shown)} \cdot {operand(phi)}"
-        return self._found(quantity, cell, right, expression, rounded(shown * phi), u * _phi(u))
-
-
-def _phi(u: float) -> float:
-    """The share of a standard normal distribution below u."""
-    return 0.5 * math.erfc(-u / math.sqrt(2))
+        worked = ACTIVATIONS[quantity.function].by_hand
+        *_, true = worked(source, u, lambda symbol, expression, value: value)
+        right, expression, value = worked(
+            source, shown, lambda symbol, line, value: self._line(symbol, line, rounded(value))
+        )
+        return self._found(quantity, cell, right, expression, rounded(value), true)

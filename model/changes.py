@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 import torch
 from torch import Tensor
 
+from model.activations import ACTIVATIONS
 from model.config import EncoderConfig
 from model.edits import (
     HIDDEN,
@@ -157,13 +158,13 @@ def watched(changes: Iterable[Change], graph: Graph, unmoved: dict[Change, str])
     """The changes as `record` takes them. One that makes no difference to its reader is put into `unmoved` with why."""
 
     def watch(change: Change) -> Apply:
-        relu = change.key.endswith("ffn.hidden") and _config(graph, change.key).activation == "relu"
+        cuts = change.key.endswith("ffn.hidden") and ACTIVATIONS[_config(graph, change.key).activation].cuts
 
         def apply(value: Tensor, kept: Mapping[str, Tensor]) -> Tensor:
             changed = change.apply(value, kept)
             if torch.equal(changed, value):
                 unmoved[change] = "already"
-            elif relu and torch.equal(changed.relu(), value.relu()):
+            elif cuts and torch.equal(changed.relu(), value.relu()):
                 unmoved[change] = "inactive"
             return changed
 
@@ -175,9 +176,9 @@ def watched(changes: Iterable[Change], graph: Graph, unmoved: dict[Change, str])
 def idle(changes: Iterable[Change], unmoved: Mapping[Change, str], graph: Graph, values: Mapping[str, Tensor]) -> dict:
     """{edit: why} for the edits of a run that nothing which reads their place can notice, anywhere.
 
-    "already": it was so before. "inactive": ReLU lets nothing below 0 through. "hidden": only pairs that are hidden
-    anyway. "alone": there is one key to look at, and its share is 1 whatever the score. "unread": a classifier reads
-    only its first token, or two.
+    "already": it was so before. "inactive": the activation lets nothing below 0 through. "hidden": only pairs that are
+    hidden anyway. "alone": there is one key to look at, and its share is 1 whatever the score. "unread": a classifier
+    reads only its first token, or two.
     """
     why: dict[Edit, list[str | None]] = {}
     for change in changes:

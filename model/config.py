@@ -5,8 +5,6 @@ from typing import Literal
 
 from model.errors import ReasonedError
 
-#: What people call an activation.
-ACTIVATIONS = {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU", "gelu-quick": "GELU", "silu": "SiLU"}
 NORMS = {"layer": "LayerNorm", "rms": "RMSNorm"}
 
 
@@ -31,7 +29,7 @@ class EncoderConfig:
     layers: int = 6
     d_ff: int = 2048
     d_head: int = 0  # d_k where all heads together are not as wide as d_model; 0: d_model / h  (T5)
-    activation: Literal["relu", "gelu", "gelu-tanh", "gelu-quick", "silu"] = "relu"
+    activation: str = "relu"  # a row of activations.py
     norm_first: bool = False  # False: LayerNorm(x + f(x)), the paper; True: x + f(LayerNorm(x))
     final_norm: bool = False
     first_norm: bool = True  # norm_first: False where the first attention has none, since the embedding ends with one
@@ -85,9 +83,9 @@ class EncoderConfig:
     classes: int = 0
     pooling: Literal["first", "mean"] = "first"  # classifier, labels, numbers: what is read, Z_1 or the mean of words
     #: classifier, labels, numbers: act(Linear(Z_1)) before the last Linear; tags, span: the same of each row
-    pooler: Literal["none", "tanh", "relu", "gelu", "gelu-tanh", "silu"] = "none"
+    pooler: str = "none"  # "none", or the activation behind it
     pooler_norm: bool = False  # and LayerNorm of that
-    head_activation: Literal["relu", "gelu", "gelu-tanh", "silu"] = "gelu"  # masked-word: the act before E
+    head_activation: str = "gelu"  # masked-word: the act before E
     distillation_head: bool = False  # classifier: a second one reads the distillation token; y is the mean of the two
     #: classifier: it reads the mean of the patches alone, or a second matrix does and y is the sum of the two
     patch_head: Literal["", "alone", "beside"] = ""

@@ -20,7 +20,6 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from model.checkpoints.hub import HubError
 from model.checkpoints.marian import MarianReader, in_their_order
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
 from model.graph import SIDES
@@ -186,5 +185,5 @@ if __name__ == "__main__":
         main(sys.argv[1:])
     except InputError as error:
         sys.exit(f"this sentence cannot be read: {error.reason}")
-    except (ValueError, WeightsError, HubError) as error:  # a name, a folder or a sentence that cannot be read
+    except (ValueError, WeightsError) as error:  # a name, a folder or a sentence that cannot be read
         sys.exit(str(error))

@@ -12,6 +12,7 @@ from functools import lru_cache
 from math import sqrt
 from typing import Any, Literal
 
+from model.activations import ACTIVATIONS
 from model.config import Biased, EncoderConfig
 from model.rule import Index, cells, sides, summed
 from model.variants.shared import set_of
@@ -118,7 +119,7 @@ class Quantity:
             case "times":
                 return rf"{one} \odot {others[0]}"
             case "activation":
-                return f"{_FUNCTIONS[self.function]}({one})"
+                return f"{ACTIVATIONS[self.function].symbol}({one})"
         if not (letter := summed(self.rule)):
             return one
         space = r"\," * one.startswith(r"\text")
@@ -251,13 +252,6 @@ def graph(config: EncoderConfig, decoder: EncoderConfig | None = None) -> Graph:
         rows.add("logits", "linear", (y,), "y", terms, ("target", "word"), module="logits", tied=True)
         rows.answer(("target", "word"))
     return Graph(config, decoder, rows.quantities, rows.sublayers, Z, vector)
-
-
-_FUNCTIONS = {
-    "relu": r"\operatorname{ReLU}", "gelu": r"\operatorname{GELU}", "gelu-tanh": r"\operatorname{GELU}_{\text{tanh}}",
-    "gelu-quick": r"\operatorname{GELU}_{1.702}",
-    "silu": r"\operatorname{SiLU}", "tanh": r"\tanh", "sigmoid": r"\sigma",
-}  # fmt: skip
 
 
 class _Rows:

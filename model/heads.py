@@ -5,9 +5,10 @@ Each one is an Encoder, so its paths (`layers.0.attention.scores`, …, `logits`
 
 from torch import Tensor, nn
 
+from model.activations import ACTIVATIONS
 from model.config import EncoderConfig
 from model.encoder import Encoder
-from model.sublayers import activation_for, norm_for
+from model.sublayers import norm_for
 from model.tap import Tap
 from model.variants.probe import PoolByProbe
 
@@ -22,7 +23,7 @@ class MaskedWordNetwork(Encoder):
         super().__init__(config)
         self.transform = nn.Sequential(
             nn.Linear(config.d_model, config.embedded, "head" not in config.unbiased),
-            activation_for(config.head_activation),
+            ACTIVATIONS[config.head_activation].module(),
             norm_for(config, config.embedded),
         )
         self.logits = nn.Linear(config.embedded, config.vocab_size, "logits" not in config.unbiased)
@@ -207,7 +208,7 @@ def pooler_for(config: EncoderConfig) -> nn.Module:
     if config.pooler == "none":
         return nn.Identity()
     dense = nn.Linear(config.d_model, config.d_model, "head" not in config.unbiased)
-    return nn.Sequential(dense, activation_for(config.pooler), *[norm_for(config)] * config.pooler_norm)
+    return nn.Sequential(dense, ACTIVATIONS[config.pooler].module(), *[norm_for(config)] * config.pooler_norm)
 
 
 def network_for(config: EncoderConfig) -> Encoder:

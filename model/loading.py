@@ -86,9 +86,8 @@ def load(name: str | os.PathLike[str]) -> Pipeline:
     found where it was fetched before: see `model.checkpoints.hub`. A pipeline is
     loaded once; a folder again when its files have changed, and then the older one is let go.
 
-    Raises WeightsError if its file is missing or damaged, CheckpointError for a folder that cannot be read, HubError
-    for what cannot be fetched, and ValueError for a name that means none of them. Weights are safetensors: nothing is
-    unpickled.
+    Raises WeightsError if its file is missing or damaged, CheckpointError for a folder that cannot be read or
+    fetched, and ValueError for a name that means none of them. Weights are safetensors: nothing is unpickled.
     """
     name = os.fspath(name)
     if name in OURS:

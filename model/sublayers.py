@@ -10,6 +10,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from model.activations import ACTIVATIONS
 from model.config import EncoderConfig
 from model.rms import RMSNorm
 from model.tap import Tap
@@ -91,7 +92,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.W_1 = nn.Linear(d_model, d_ff, bias)
         self.hidden = Tap()
-        self.activation = activation_for(activation)
+        self.activation = ACTIVATIONS[activation].module()
         self.dropout = nn.Dropout(dropout)
         self.W_2 = nn.Linear(d_ff, d_model, bias)
         self.output = Tap()
@@ -99,21 +100,6 @@ class FeedForward(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         hidden = self.hidden(self.W_1(x))  # (batch, token, d_ff)
         return self.output(self.W_2(self.dropout(self.activation(hidden))))
-
-
-def activation_for(name: str) -> nn.Module:
-    """The module of an activation by the name that a configuration has for it."""
-    if name == "gelu-tanh":
-        return nn.GELU(approximate="tanh")
-    kinds = {"relu": nn.ReLU, "gelu": nn.GELU, "gelu-quick": QuickGELU, "silu": nn.SiLU, "tanh": nn.Tanh}
-    return kinds[name]()
-
-
-class QuickGELU(nn.Module):
-    """x σ(1.702 x), which is near GELU  (Hendrycks and Gimpel 2016, section 2). CLIP has it."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x * torch.sigmoid(1.702 * x)
 
 
 def norm_for(config: EncoderConfig, width: int = 0) -> nn.Module:

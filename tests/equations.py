@@ -217,7 +217,9 @@ def activation(of: Run, x: np.ndarray) -> np.ndarray:
             return x / (1 + np.exp(-1.702 * x))
         case "gelu-tanh":
             return x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))) / 2
-    return x * (1 + torch.erf(torch.from_numpy(x / np.sqrt(2))).numpy()) / 2
+        case "gelu":
+            return x * (1 + torch.erf(torch.from_numpy(x / np.sqrt(2))).numpy()) / 2
+    raise KeyError(of.quantity.function)
 
 
 def first(of: Run, x: np.ndarray) -> np.ndarray:

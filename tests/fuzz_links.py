@@ -40,7 +40,7 @@ ODD = """i|我|😀😀|the [MASK] [MASK] .|[PAD] [CLS] [SEP] [UNK]|the cat 😀
 SENTENCES = [*EXAMPLES["en"], *EXAMPLES["zh"], *re.split(r"\||\n", ODD), ODD, "", " ", "word " * 80, "我" * 400]
 NUMBERS = [str(number) for number in (*range(5), 7, 8, 12, 64, 100, 256, 1000, 1024, 16_384, 999_999, 1_000_000)]
 AMOUNTS = [*map(str, (0, 1, -1, 0.5, 2, 3.25, -100, 100, 1e-3, 1e-300, -0.0, 10_000, 999_999))]
-GOALS = ["first.3.0a1b2c.在", "first.1.0a1b2c.a.b", "oneway.90.5", "silent.2"]
+GOALS = ["first.3.0a1b2c.在", "first.1.0a1b2c.a.b", "oneway.90.5"]
 NO_AMOUNTS = ["nan", "inf", "-inf", "1e999", "1_0", "٣"]
 #: What an address, a part of a value or an escape could stumble on.
 PIECES = """~|~~|.|..|_|%|%7E|%25|%257E|%00|%ff|%ed%a0%80|+|-|0|-1|٣|１|none|true|True|own|{l}|{|é|我|\u202e|\u0000

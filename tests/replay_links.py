@@ -7,26 +7,14 @@ example. `do` is what is done there: "downloads", "upload", or the text key of a
 from collections.abc import Iterator
 from itertools import product
 
-PAGES = (
-    "home", "tokens", "queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward", "layers", "answer",
-    "translation", "what_if", "flat", "shapes_and_cost", "lesson", "class",
-)  # fmt: skip
+from pages.ui.frame import contents
+from pages.ui.text import catalogue
+
+PAGES = [row.name for row in contents.PAGES]
+#: The tabs of each page, by the words that they have.
 PANELS = {
-    "home": ("shapes", "start"),
-    "tokens": ("vectors", "pieces", "order", "positions"),
-    "queries_keys_values": ("maps", "pair", "weights", "plane"),
-    "attention": ("steps",),
-    "heads": ("all", "role", "average", "figures", "scatter", "origins", "written", "mixed"),
-    "add_and_norm": ("maps", "ways", "values", "why"),
-    "feed_forward": ("maps", "neuron", "alone", "without"),
-    "layers": ("lens", "path", "alike", "origin"),
-    "answer": ("all",),
-    "translation": ("writing", "search", "alignment", "inside", "changes"),
-    "what_if": ("heads", "neurons", "residuals", "inside", "tokens", "places", "patching"),
-    "flat": ("stages", "attention", "hand", "answer", "why", "beside"),
-    "lesson": ("",),
-    "class": ("",),
-    "shapes_and_cost": ("walk", "parameters", "cost", "note", "properties", "claims"),
+    name: [key.rpartition("panel_")[2] for key in catalogue("en") if key.startswith(f"{name}.panel_")] or [""]
+    for name in PAGES
 }
 TIRED, WEATHER = "the animal did not cross the street because it was too tired .", "今天天气很好，我们去公园玩吧。"
 CAT, DOG = "the cat [MASK] the dog .", "the dog [MASK] the small cat ."

@@ -7,9 +7,9 @@ python -m model.checkpoints convert BAAI/bge-m3    # of pickles alone: written a
 import sys
 
 from model.checkpoints.build import unanswered
-from model.checkpoints.convert import convert
+from model.checkpoints.convert import ConversionError, convert
 from model.checkpoints.errors import CheckpointError
-from model.checkpoints.hub import HubError, fetch
+from model.checkpoints.hub import fetch
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
     for name in names[converts:]:
         try:
             folder = convert(name) if converts else fetch(name)
-        except (HubError, CheckpointError) as error:
+        except (ConversionError, CheckpointError) as error:
             sys.exit(str(error))
         if converts:
             print(f"written: {folder}")

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.checkpoints.errors import CheckpointError
+from model.checkpoints.errors import CheckpointError, setting_error
 from model.checkpoints.families import ACTIVATIONS, FAMILIES, Family, Head
 from model.checkpoints.folder import SHARDS, WHOLE, Folder, Stored
 from model.checkpoints.images import CheckpointImageReader, interpolated, side_of_pictures
@@ -32,10 +32,11 @@ MOST = {
     "patch_size": 2048, "channels": 16, "classes": 100_000, "registers": 64,
 }  # fmt: skip
 MAY_BE_0 = ("segments", "d_embedding", "registers", "hidden_in_training")
-#: By the reason of a ConfigError: what must be divided, and by what.
+#: By the reason of a ConfigError: what must be divided, and by how many times what.
 DIVIDE = {
-    "heads_do_not_divide": ("d_model", "heads"),
-    "groups_do_not_divide": ("layers", "groups"),
+    "heads_do_not_divide": ("d_model", "heads", 1),
+    "groups_do_not_divide": ("layers", "groups", 1),
+    "rotary_needs_pairs_of_words": ("d_model", "heads", 2),
 }
 SQUARES = ("image_size", "patch_size")  # settings that may name both sides
 #: For these reasons a checkpoint's answer cannot be computed; its stages can.
@@ -223,7 +224,7 @@ def _check_settings(
     """Raise CheckpointError for a setting that has another value than those that we compute."""
     for setting, allowed in only.items():
         if theirs.get(setting, allowed[0]) not in allowed:
-            raise CheckpointError(reason, folder=folder.name, setting=setting, value=str(theirs[setting])[:40])
+            raise setting_error(reason, folder.name, setting, theirs[setting])
 
 
 def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Head) -> EncoderConfig:
@@ -232,31 +233,35 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
     written = theirs
     theirs = {**family.defaults, **{name: value for name, value in theirs.items() if value is not None}}
     kinds = {field.name: type(field.default) for field in fields(EncoderConfig)}
+
+    def refused(name: str, reason: str = "size") -> CheckpointError:
+        return setting_error(reason, folder.name, name, theirs.get(name))
+
     for ours, name in family.settings.items():
+        if ours in family.fixed:
+            continue
         if (value := theirs.get(name)) is None:
             raise CheckpointError("no_setting", folder=folder.name, setting=name)
         if ours in family.worked_out:
             value = _worked_out(family.worked_out[ours], theirs)
         if kinds[ours] is int and (type(value) is not int or not (ours not in MAY_BE_0) <= value <= MOST[ours]):
-            raise CheckpointError("size", folder=folder.name, setting=name, value=str(theirs[name])[:40])
+            raise refused(name)
         if kinds[ours] is bool and type(value) is not bool:
-            raise CheckpointError("setting", folder=folder.name, setting=name, value=str(value)[:40])
+            raise refused(name, "setting")
         if ours == "activation":
             value = ACTIVATIONS.get(str(value), value)
         of_float = isinstance(value, float | int) and (0 < value < 1 or (value == 0 and ours in MAY_BE_0))
         if kinds[ours] is float and not of_float:
-            raise CheckpointError("size", folder=folder.name, setting=name, value=str(value)[:40])
+            raise refused(name)
         settings[ours] = value
     if "max_len" in settings:
         settings["max_len"] -= _positions_in_front(folder, family, theirs)
         if settings["max_len"] < 1:
-            name = family.settings["max_len"]
-            raise CheckpointError("size", folder=folder.name, setting=name, value=str(theirs[name]))
+            raise refused(family.settings["max_len"])
     if "patch_size" in settings:  # what no whole patch covers, no patch reads
         settings["image_size"] -= settings["image_size"] % settings["patch_size"]
         if not settings["image_size"]:
-            name = family.settings["patch_size"]
-            raise CheckpointError("size", folder=folder.name, setting=name, value=str(theirs[name]))
+            raise refused(family.settings["patch_size"])
     if family.positions_from_pad:
         settings["uncounted"] = _positions_in_front(folder, family, theirs) - 1
     if settings.get("d_embedding") == settings["d_model"] and not family.always_widened:
@@ -268,7 +273,7 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
     if head.projected:
         settings["projection"] = value = theirs.get(head.projected)
         if type(value) is not int or not 0 < value <= MOST["d_model"]:
-            raise CheckpointError("size", folder=folder.name, setting=head.projected, value=str(value)[:40])
+            raise refused(head.projected)
     kind: str = head.kind
     if head.kind in ("classifier", "tags"):
         settings["classes"] = len(_label_names(theirs))
@@ -277,9 +282,9 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         if (head.distillation or head.patches) and kind != "classifier":
             said = {"num_labels": settings["classes"]} if settings["classes"] == 1 else theirs
             setting = next(name for name in ("num_labels", "problem_type") if name in said)
-            raise CheckpointError("answer_setting", folder=folder.name, setting=setting, value=str(said[setting]))
+            raise setting_error("answer_setting", folder.name, setting, said[setting])
     elif head.kind == "span" and (labels := len(_label_names(theirs))) != 2:
-        raise CheckpointError("answer_setting", folder=folder.name, setting="num_labels", value=str(labels))
+        raise setting_error("answer_setting", folder.name, "num_labels", labels)
     try:
         settings |= {"head": kind, "pooler": head.pooler, "distillation_head": head.distillation}
         if head.pooling and theirs.get(head.pooling) == "mean":
@@ -296,23 +301,16 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         _check_whole(folder, family, head)
         return EncoderConfig(**family.fixed, **settings, dropout=0.0)
     except ConfigError as error:
-        if error.reason == "rotary_needs_pairs_of_words":
-            sizes = {"setting": family.settings["d_model"], "part": f"2·{family.settings['heads']}"}
-            sizes |= {"value": theirs[sizes["setting"]], "by": 2 * theirs[family.settings["heads"]]}
-            raise CheckpointError("not_divided", folder=folder.name, **sizes) from error
         if error.reason == "too_few_buckets":
-            name = family.settings["buckets" if settings["buckets"] < 4 else "farthest"]
-            raise CheckpointError("size", folder=folder.name, setting=name, value=str(theirs[name])) from error
+            raise refused(family.settings["buckets" if settings["buckets"] < 4 else "farthest"]) from error
         if error.reason == "odd_d_model":
-            width = theirs[family.settings["d_model"]]
-            raise CheckpointError(
-                "setting", folder=folder.name, setting=family.settings["d_model"], value=width
-            ) from error
+            raise refused(family.settings["d_model"], "setting") from error
         if error.reason not in DIVIDE:
             raise
-        whole, part = (family.settings[ours] for ours in DIVIDE[error.reason])
-        sizes = {"value": theirs[whole], "by": theirs[part]}
-        raise CheckpointError("not_divided", folder=folder.name, setting=whole, part=part, **sizes) from error
+        *parts, times = DIVIDE[error.reason]
+        whole, part = (family.settings[str(name)] for name in parts)
+        sizes = {"value": theirs[whole], "part": f"{times}·" * (times > 1) + part, "by": times * theirs[part]}
+        raise CheckpointError("not_divided", folder=folder.name, setting=whole, **sizes) from error
 
 
 def _worked_out(of: Callable[[Mapping[str, Any]], int], theirs: Mapping[str, Any]) -> int:
@@ -338,18 +336,17 @@ def _positions_in_front(folder: Folder, family: Family, theirs: Mapping[str, Any
         return 0
     pad = theirs.get("pad_token_id", 1)
     if type(pad) is not int or not 0 <= pad < 100:
-        raise CheckpointError("size", folder=folder.name, setting="pad_token_id", value=str(pad)[:40])
+        raise setting_error("size", folder.name, "pad_token_id", pad)
     return pad + 1
 
 
 def _label_names(theirs: Mapping[str, Any]) -> dict[str, Any]:
-    """Number -> name of each class; without names as many as `num_labels` says, or, as in their library, two."""
-    names = theirs.get("id2label")
-    if isinstance(names, dict) and names:
+    """Number -> name of each class; where there are not as many as `num_labels` says, by their numbers, usually two."""
+    names, said = theirs.get("id2label"), theirs.get("num_labels")
+    number = said if type(said) is int and 0 < said <= MOST["classes"] else 0
+    if isinstance(names, dict) and names and number in (0, len(names)):
         return names
-    number = theirs.get("num_labels")
-    number = number if type(number) is int and 0 < number <= MOST["classes"] else 2
-    return {str(i): f"LABEL_{i}" for i in range(number)}
+    return {str(i): f"LABEL_{i}" for i in range(number or 2)}
 
 
 def _kind_of_classes(folder: Folder, theirs: Mapping[str, Any], classes: int) -> str:
@@ -369,7 +366,7 @@ def _kind_of_classes(folder: Folder, theirs: Mapping[str, Any], classes: int) ->
         return "labels"
     if kind in (None, "single_label_classification"):
         return "classifier"
-    raise CheckpointError("answer_setting", folder=folder.name, setting="problem_type", value=str(kind)[:40])
+    raise setting_error("answer_setting", folder.name, "problem_type", kind)
 
 
 def _labels(theirs: Mapping[str, Any], config: EncoderConfig) -> list[str]:
@@ -404,16 +401,7 @@ def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_fr
         stretched = config.learned_side if key == "embedding.positions.table" else 0
         if stretched:
             expected = (expected[0] - config.patches_per_side**2 + stretched**2, *expected[1:])
-        if not _fits(stored.shape, lay_out, expected):
-            shapes = {"found": stored.shape, "expected": expected}
-            raise CheckpointError("tensor_shape", folder=folder.name, tensor=theirs, **shapes)
-        tensor = stored.read()
-        if not tensor.is_floating_point():
-            kind = str(tensor.dtype).removeprefix("torch.")
-            raise CheckpointError("tensor_kind", folder=folder.name, tensor=theirs, kind=kind)
-        ours = lay_out(tensor).float()
-        if not ours.sum(dtype=torch.float64).isfinite():
-            raise CheckpointError("tensor_not_finite", folder=folder.name, tensor=theirs)
+        ours = _numbers(folder, theirs, stored, lay_out, expected)
         if stretched:
             ours = interpolated(ours, stretched, config.patches_per_side, family.interpolated == "antialias")
         if rows:
@@ -447,15 +435,26 @@ def _speeds(
     for layer in range(config.layers):
         for name in (prefix + theirs.replace("{l}", str(layer)) for theirs in family.speeds):
             if name in found:
-                tensor, wanted = found[name].read(), (config.d_k // 2,)
                 read.add(name)
-                if tensor.shape != wanted:
-                    shapes = {"found": tuple(tensor.shape), "expected": wanted}
-                    raise CheckpointError("tensor_shape", folder=folder.name, tensor=name, **shapes)
-                if not tensor.is_floating_point() or not tensor.isfinite().all():
-                    raise CheckpointError("tensor_not_finite", folder=folder.name, tensor=name)
-                speeds[f"layers.{layer}.attention.speeds"] = tensor.float()
+                numbers = _numbers(folder, name, found[name], _as_it_is, (config.d_k // 2,))
+                speeds[f"layers.{layer}.attention.speeds"] = numbers
     return speeds
+
+
+def _numbers(
+    folder: Folder, name: str, stored: Stored, lay_out: Callable[[Tensor], Tensor], expected: tuple[int, ...]
+) -> Tensor:
+    """A tensor of theirs as ours, float32. Raises CheckpointError for another shape or kind, or one not finite."""
+    if not _fits(stored.shape, lay_out, expected):
+        raise CheckpointError("tensor_shape", folder=folder.name, tensor=name, found=stored.shape, expected=expected)
+    tensor = stored.read()
+    if not tensor.is_floating_point():
+        kind = str(tensor.dtype).removeprefix("torch.")
+        raise CheckpointError("tensor_kind", folder=folder.name, tensor=name, kind=kind)
+    ours = lay_out(tensor).float()
+    if not ours.sum(dtype=torch.float64).isfinite():
+        raise CheckpointError("tensor_not_finite", folder=folder.name, tensor=name)
+    return ours
 
 
 def _other_heads(family: Family) -> set[str]:

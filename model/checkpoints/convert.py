@@ -14,17 +14,22 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from model.checkpoints.folder import PIECES, WHOLE
-from model.checkpoints.hub import SETTINGS, WEIGHTS, HubError, download
+from model.checkpoints.hub import SETTINGS, WEIGHTS, download
 
 PICKLES = ("pytorch_model*.bin", "*/pytorch_model*.bin")
 KEPT = (*SETTINGS, *WEIGHTS)
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json")  # that are read here
 
 
+class ConversionError(ValueError):
+    """Why nothing is converted, in one sentence."""
+
+
 def convert(name: str) -> Path:
     """The folder that was written: beside the one of that name, or here, of a model on the hub.
 
-    Raises HubError where there is nothing to convert, or a pickle holds more than tensors.
+    Raises ConversionError where there is nothing to convert, or a pickle holds more than tensors; CheckpointError where
+    nothing can be fetched.
     """
     ours = os.path.isdir(name)
     source = Path(name) if ours else download(name, [*KEPT, *PICKLES, *PIECES])
@@ -37,7 +42,9 @@ def convert(name: str) -> Path:
     ]
     bare = not any(os.path.basename(file) in TOKENIZERS for file in files)
     if not pickles and not (bare and any(file in PIECES for file in files)):
-        raise HubError(f"{name} has no pytorch_model.bin beside which there are no safetensors: nothing to convert")
+        raise ConversionError(
+            f"{name} has no pytorch_model.bin beside which there are no safetensors: nothing to convert"
+        )
     for file in files:
         if any(fnmatch(file, pattern) for pattern in KEPT):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +64,9 @@ def _tensors(name: str, source: Path, files: list[str]) -> dict[str, Tensor]:
         try:
             found |= torch.load(source / file, map_location="cpu", weights_only=True)
         except (pickle.UnpicklingError, OSError, EOFError, RuntimeError, TypeError) as error:
-            raise HubError(f"{file} of {name} is damaged, or holds more than tensors, and is not opened") from error
+            raise ConversionError(
+                f"{file} of {name} is damaged, or holds more than tensors, and is not opened"
+            ) from error
     return {key: tensor.contiguous().clone() for key, tensor in found.items() if isinstance(tensor, Tensor)}
 
 
@@ -65,5 +74,7 @@ def _write_tokenizer(source: Path, folder: Path) -> None:
     try:
         from transformers import AutoTokenizer
     except ModuleNotFoundError as error:
-        raise HubError("its tokenizer is converted by transformers: .venv/bin/pip install transformers") from error
+        raise ConversionError(
+            "its tokenizer is converted by transformers: .venv/bin/pip install transformers"
+        ) from error
     AutoTokenizer.from_pretrained(source).save_pretrained(folder)

@@ -19,8 +19,8 @@ SENTENCES = {
     ),
     "family": "{folder} holds a model of the family {family}; those that are read are {families}",
     "no_family": (
-        "config.json in {folder} does not say model_type; a folder as the transformers library saves it does, and "
-        "those that are read say {families}"
+        "config.json in {folder} does not say model_type, as those do that the transformers library saves today; write "
+        'it there, as in "model_type": "bert"; those that are read say {families}'
     ),
     "timm_no_family": (
         "{folder} was saved by timm, whose names are not read; the same model as the transformers library saves it is, "
@@ -36,6 +36,19 @@ SENTENCES = {
     ),
     "answer_missing": (
         "the weights in {folder} lack {tensor}, so the answer is not computed, and the stages are shown without it"
+    ),
+    "hub_package": (
+        "{folder} is no folder here, and nothing is fetched from the Hugging Face hub without its package: "
+        ".venv/bin/pip install huggingface_hub"
+    ),
+    "hub_unknown": (
+        "neither a folder here nor a model on the Hugging Face hub is called {folder}, or the model is not open to "
+        "everybody: then sign in with hf auth login"
+    ),
+    "hub_unreachable": "{folder} is no folder here, and the Hugging Face hub cannot be reached ({why})",
+    "hub_weights": (
+        "{folder} has no {file} on the hub; its weights are pickles at best, which can run code and are not fetched; "
+        "python -m model.checkpoints convert {folder} writes them as safetensors"
     ),
     "no_setting": "config.json in {folder} does not say {setting}",
     "setting": "config.json in {folder} says {setting} = {value}, which this encoder does not compute",
@@ -78,3 +91,8 @@ class CheckpointError(ReasonedError):
             for name, value in values.items()
         }
         super().__init__(reason, **short)
+
+
+def setting_error(reason: str, folder: str, setting: str, value: object) -> CheckpointError:
+    """Why a value in config.json cannot be had: "setting", "size" or "answer_setting"."""
+    return CheckpointError(reason, folder=folder, setting=setting, value=str(value)[:40])

@@ -6,18 +6,17 @@ Source: Lin et al. 2023, "Evolutionary-scale prediction of atomic-level protein 
 from collections.abc import Mapping
 from typing import Any
 
-from model.checkpoints.errors import CheckpointError
+from model.checkpoints.errors import setting_error
+from model.checkpoints.settings import base_of
 
 
 def settings_of(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str, Any]:
     """The fields of EncoderConfig that are no single setting of theirs. Raises CheckpointError."""
-    base = theirs.get("rope_theta") or 10_000.0
-    if isinstance(base, bool) or not isinstance(base, float | int) or not 1 < base < 1e12:
-        raise CheckpointError("size", folder=folder, setting="rope_theta", value=str(base)[:40])
-    found = {"rotary_base": float(base), "embedding_norm": bool(theirs.get("emb_layer_norm_before"))}
+    base = base_of(folder, "rope_theta", theirs.get("rope_theta") or 10_000.0)
+    found = {"rotary_base": base, "embedding_norm": bool(theirs.get("emb_layer_norm_before"))}
     if theirs.get("token_dropout"):
         hidden, size = theirs.get("mask_token_id"), theirs.get("vocab_size")
         if type(hidden) is not int or type(size) is not int or not 0 <= hidden < size:
-            raise CheckpointError("size", folder=folder, setting="mask_token_id", value=str(hidden)[:40])
+            raise setting_error("size", folder, "mask_token_id", hidden)
         found["dropped"] = hidden
     return found

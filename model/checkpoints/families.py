@@ -51,8 +51,9 @@ class Head:
 class Family:
     """All that tells one family from another.
 
-    prefix: before `names` where a head stands beside the encoder. settings: a field of EncoderConfig -> its name in
-    their config.json; `fixed` are those that are the same in each checkpoint. only: settings of theirs, with the values
+    prefix: before `names` where a head stands beside the encoder; of a name that an encoder has no parameter for nobody
+    asks. settings: a field of EncoderConfig -> its name in their config.json, unless it is among the `fixed`, which are
+    the same in each checkpoint. only: settings of theirs, with the values
     that this Encoder computes. heads: the end of the architecture's name -> its head. unread: what may stand in a file
     and is no part of the encoder or its head. laid_out: how a tensor of theirs becomes ours. apart:
     patterns of tensors that hold so many of ours, one below the other: part 2 of a.weight is a[2].weight. more: what
@@ -128,19 +129,20 @@ def bert_heads(prefix: str) -> dict[str, Head]:
     }
 
 
+#: What most of them call the sizes of a layer, and those of sentences.
+LAYERS = {
+    "d_model": "hidden_size",
+    "heads": "num_attention_heads",
+    "layers": "num_hidden_layers",
+    "d_ff": "intermediate_size",
+    "activation": "hidden_act",
+    "norm_eps": "layer_norm_eps",
+}
+SENTENCES = {"vocab_size": "vocab_size", "max_len": "max_position_embeddings"}
+
 BERT = Family(
     prefix="bert",
-    settings={
-        "d_model": "hidden_size",
-        "heads": "num_attention_heads",
-        "layers": "num_hidden_layers",
-        "d_ff": "intermediate_size",
-        "activation": "hidden_act",
-        "norm_eps": "layer_norm_eps",
-        "vocab_size": "vocab_size",
-        "max_len": "max_position_embeddings",
-        "segments": "type_vocab_size",
-    },
+    settings={**LAYERS, **SENTENCES, "segments": "type_vocab_size"},
     fixed=WORDS,
     only={
         "hidden_act": tuple(ACTIVATIONS),
@@ -170,13 +172,12 @@ BERT = Family(
 JINA = replace(
     BERT,
     called="jinabert",
-    settings={ours: theirs for ours, theirs in BERT.settings.items() if ours != "activation"},
     fixed={
         **WORDS, "positions": "none", "sloped": True, "ffn": "gated", "activation": "gelu", "unbiased": ("gates",),
     },
     only={"feed_forward_type": ("geglu",), "is_decoder": (False,), "add_cross_attention": (False,)},
     names={
-        **{ours: theirs for ours, theirs in BERT.names.items() if ours != "embedding.positions.table"},
+        **BERT.names,
         "layers.{l}.ffn.W_1": "encoder.layer.{l}.mlp.gated_layers[0]",
         "layers.{l}.ffn.W_3": "encoder.layer.{l}.mlp.gated_layers[1]",
         "layers.{l}.ffn.W_2": "encoder.layer.{l}.mlp.wo",
@@ -192,7 +193,7 @@ MEGATRON_BERT = replace(
     BERT,
     fixed={**WORDS, "embedding_norm": False, "norm_first": True, "final_norm": True},
     names={
-        **{ours: theirs for ours, theirs in BERT.names.items() if ours != "embedding.norm"},
+        **BERT.names,
         "layers.{l}.norm_1": "encoder.layer.{l}.attention.ln",
         "layers.{l}.norm_2": "encoder.layer.{l}.ln",
         "norm": "encoder.ln",
@@ -262,13 +263,11 @@ ELECTRA = replace(
 MPNET = replace(
     ROBERTA,
     prefix="mpnet",
-    settings={
-        **{ours: theirs for ours, theirs in ROBERTA.settings.items() if ours != "segments"},
-        "buckets": "relative_attention_num_buckets",
-    },
+    settings={**ROBERTA.settings, "buckets": "relative_attention_num_buckets"},
+    fixed={**WORDS, "segments": 0},
     only={**ROBERTA.only, "relative_attention_num_buckets": (32,), "pad_token_id": (1,)},
     names={
-        **{ours: theirs for ours, theirs in ROBERTA.names.items() if ours != "embedding.segments.weight"},
+        **ROBERTA.names,
         "layers.{l}.attention.W_Q": "encoder.layer.{l}.attention.attn.q",
         "layers.{l}.attention.W_K": "encoder.layer.{l}.attention.attn.k",
         "layers.{l}.attention.W_V": "encoder.layer.{l}.attention.attn.v",
@@ -391,7 +390,7 @@ DEBERTA = replace(
     only={"hidden_act": tuple(ACTIVATIONS), "talking_head": (False,)},
     more=deberta.settings_of_first,
     names={
-        **{ours: theirs for ours, theirs in DEBERTA_V2.names.items() if not ours.endswith(("W_Q", "W_K", "W_V"))},
+        **DEBERTA_V2.names,
         "layers.{l}.attention.W_Q.weight": f"{_SELF}.in_proj[0].weight",
         "layers.{l}.attention.W_Q.bias": f"{_SELF}.q_bias",
         "layers.{l}.attention.W_K": f"{_SELF}.in_proj[1]",
@@ -408,10 +407,10 @@ DEBERTA = replace(
 #: token_dropout.py). Which places touch each other is not read off here.
 ESM = Family(
     prefix="esm",
-    settings={ours: theirs for ours, theirs in BERT.settings.items() if ours not in ("segments", "activation")},
+    settings=BERT.settings,
     fixed={
         "input": "words", "positions": "rotary", "scale_embedding": False, "norm_first": True, "final_norm": True,
-        "activation": "gelu",
+        "activation": "gelu", "segments": 0,
     },
     defaults={"position_embedding_type": "absolute"},
     only={
@@ -420,22 +419,13 @@ ESM = Family(
     },
     more=esm.settings_of,
     names={
-        **{ours: theirs for ours, theirs in BERT.names.items() if ours.split(".")[1] not in ("segments", "positions")},
+        **BERT.names,
         "embedding.norm": "embeddings.layer_norm",
         "layers.{l}.norm_1": "encoder.layer.{l}.attention.LayerNorm",
         "layers.{l}.norm_2": "encoder.layer.{l}.LayerNorm",
         "norm": "encoder.emb_layer_norm_after",
     },
-    heads={
-        "Model": Head("none"),
-        "ForMaskedLM": Head(
-            "masked-word",
-            names={"transform.0": "lm_head.dense", "transform.2": "lm_head.layer_norm", "logits.bias": "lm_head.bias"},
-            copies={"lm_head.decoder.weight": "embedding.E.weight"},
-        ),
-        "ForSequenceClassification": ROBERTA.heads["ForSequenceClassification"],
-        "ForTokenClassification": OF_TOKENS["ForTokenClassification"],
-    },
+    heads=ROBERTA.heads,
     speeds=(
         "rotary_embeddings.inv_freq",
         *(f"encoder.layer.{one}.attention.self.rotary_embeddings.inv_freq" for one in ("{l}", "*")),  # as saved since 5
@@ -451,7 +441,6 @@ ESM = replace(
         ("position_embedding_type", "absolute"): replace(
             ESM,
             fixed={**ESM.fixed, "positions": "learned"},
-            names={**ESM.names, "embedding.positions.table": "embeddings.position_embeddings.weight"},
             positions_from_pad=True,
         )
     },
@@ -475,7 +464,7 @@ ALBERT = replace(
     settings={**BERT.settings, "d_embedding": "embedding_size", "groups": "num_hidden_groups"},
     only={**BERT.only, "inner_group_num": (1,)},
     names={
-        **{ours: theirs for ours, theirs in BERT.names.items() if not ours.startswith("layers.")},
+        **BERT.names,
         "embedding.W_E": "encoder.embedding_hidden_mapping_in",
         **{
             f"layers.{{l}}.{ours}": f"encoder.albert_layer_groups.{{g}}.albert_layers.0.{theirs}"
@@ -507,13 +496,12 @@ ALBERT = replace(
 DISTILBERT = Family(
     prefix="distilbert",
     settings={
+        **SENTENCES,
         "d_model": "dim",
         "heads": "n_heads",
         "layers": "n_layers",
         "d_ff": "hidden_dim",
         "activation": "activation",
-        "vocab_size": "vocab_size",
-        "max_len": "max_position_embeddings",
     },
     fixed={**WORDS, "norm_eps": 1e-12},
     only={"activation": tuple(ACTIVATIONS)},
@@ -551,17 +539,7 @@ DISTILBERT = Family(
 
 VIT = Family(
     prefix="vit",
-    settings={
-        "d_model": "hidden_size",
-        "heads": "num_attention_heads",
-        "layers": "num_hidden_layers",
-        "d_ff": "intermediate_size",
-        "activation": "hidden_act",
-        "norm_eps": "layer_norm_eps",
-        "image_size": "image_size",
-        "patch_size": "patch_size",
-        "channels": "num_channels",
-    },
+    settings={**LAYERS, "image_size": "image_size", "patch_size": "patch_size", "channels": "num_channels"},
     fixed=IMAGES,
     only={"hidden_act": tuple(ACTIVATIONS), "qkv_bias": (True,), "num_channels": (3, 1)},
     names={
@@ -628,7 +606,6 @@ DINOV2 = replace(
     pictures={"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225], "resample": 3},
     interpolated="plain",
     fixed={**IMAGES, "layer_scale": True},
-    only=VIT.only,
     names={
         **VIT.names,
         "layers.{l}.norm_1": "encoder.layer.{l}.norm1",
@@ -667,7 +644,6 @@ def _with_gates(family: Family) -> Family:
     """With a gate at each neuron where the settings say so, of which there are two thirds then, in eights."""
     gates = replace(
         family,
-        settings={ours: theirs for ours, theirs in family.settings.items() if ours != "activation"},
         fixed={**family.fixed, "ffn": "gated", "activation": "silu"},
         worked_out={"d_ff": lambda theirs: -(int(int(theirs["hidden_size"] * theirs["mlp_ratio"]) * 2 / 3) // -8) * 8},
         gated={
@@ -717,12 +693,10 @@ NOMIC_BERT = replace(
         "layers.{l}.norm_2": "encoder.layers.{l}.norm2",
     },
     heads={
-        "Model": Head("none"),
+        **bert_heads("nomic_bert"),
         "ForMaskedLM": replace(
             BERT_GUESSES, names={**BERT_GUESSES.names, "transform.2": "cls.predictions.transform.layer_norm"}
         ),
-        "ForSequenceClassification": bert_heads("nomic_bert")["ForSequenceClassification"],
-        "ForTokenClassification": OF_TOKENS["ForTokenClassification"],
     },
     unread=("*position_ids", "*pooler.dense.*", "*inv_freq"),
     apart={"*.attn.Wqkv.*": 3},
@@ -741,7 +715,7 @@ GTE = replace(
     more=nomic.settings_of,
     slower=gte.slower,
     names={
-        **{ours: theirs for ours, theirs in BERT.names.items() if ours.startswith("embedding") and "pos" not in ours},
+        **BERT.names,
         "layers.{l}.attention.W_Q": "encoder.layer.{l}.attention.qkv_proj[0]",
         "layers.{l}.attention.W_K": "encoder.layer.{l}.attention.qkv_proj[1]",
         "layers.{l}.attention.W_V": "encoder.layer.{l}.attention.qkv_proj[2]",
@@ -753,7 +727,7 @@ GTE = replace(
         "layers.{l}.norm_2": "encoder.layer.{l}.mlp_ln",
     },
     heads={
-        "Model": Head("none"),
+        **bert_heads("gte"),
         "ForMaskedLM": Head(
             "masked-word",
             names={
@@ -761,8 +735,6 @@ GTE = replace(
             },
             copies={"lm_head.decoder.weight": "embedding.E.weight"},
         ),
-        "ForSequenceClassification": bert_heads("gte")["ForSequenceClassification"],
-        "ForTokenClassification": OF_TOKENS["ForTokenClassification"],
     },
     unread=("*position_ids", "*pooler.dense.*"),
     apart={"*.attention.qkv_proj.*": 3, "*.mlp.up_gate_proj.*": 2},
@@ -775,17 +747,12 @@ ROFORMER = replace(
     settings={**BERT.settings, "d_embedding": "embedding_size"},
     fixed={**WORDS, "positions": "rotary"},
     only={"hidden_act": tuple(ACTIVATIONS), "is_decoder": (False,), "rotary_value": (False,)},
-    names={
-        **{ours: theirs for ours, theirs in BERT.names.items() if ours != "embedding.positions.table"},
-        "embedding.W_E": "embeddings_project",
-    },
+    names={**BERT.names, "embedding.W_E": "embeddings_project"},
     heads={
-        "Model": Head("none"),
-        "ForMaskedLM": BERT_GUESSES,
+        **bert_heads("roformer"),
         "ForSequenceClassification": Head(
             "classifier", names={"pooler.0": "classifier.dense", "logits": "classifier.out_proj"}, bent_by="hidden_act"
         ),
-        **OF_TOKENS,
     },
     unread=("*position_ids", "*embed_positions.weight"),
     side_by_side=True,
@@ -796,16 +763,7 @@ OF_MODERN: dict[str, Any] = {"dense": "classifier_activation", "only": {"classif
 
 MODERN_BERT = Family(
     prefix="model",
-    settings={
-        "d_model": "hidden_size",
-        "heads": "num_attention_heads",
-        "layers": "num_hidden_layers",
-        "d_ff": "intermediate_size",
-        "activation": "hidden_activation",
-        "norm_eps": "norm_eps",
-        "vocab_size": "vocab_size",
-        "max_len": "max_position_embeddings",
-    },
+    settings={**LAYERS, **SENTENCES, "activation": "hidden_activation", "norm_eps": "norm_eps"},
     fixed={
         **WORDS,
         "positions": "rotary",
@@ -855,7 +813,7 @@ MODERN_BERT = Family(
 CLIP = Family(
     prefix="vision_model",
     called="clip",
-    settings={**VIT.settings, "layers": "num_hidden_layers"},
+    settings=VIT.settings,
     defaults={
         "hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12,
         "num_channels": 3, "image_size": 224, "patch_size": 32, "hidden_act": "quick_gelu", "layer_norm_eps": 1e-5,
@@ -904,7 +862,7 @@ SIGLIP = replace(
     fixed={**IMAGES, "cls_token": False},
     only={"hidden_act": ("gelu_pytorch_tanh", *ACTIVATIONS), "num_channels": (3, 1)},
     names={
-        **{ours: theirs for ours, theirs in CLIP.names.items() if ours not in ("embedding.cls", "embedding.norm")},
+        **CLIP.names,
         "norm": "post_layernorm",
         "pool.probe.vector": "head.probe",
         "pool.cross.W_Q": "head.attention.in_proj[0]",

@@ -3,12 +3,14 @@
 Only settings, tokenizer and safetensors are fetched, into the cache of huggingface_hub, which shows its progress.
 """
 
+import io
 import math
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from model.checkpoints.build import config_of
 from model.checkpoints.errors import CheckpointError
@@ -24,50 +26,56 @@ WEIGHTS = [WHOLE, SHARDS, "model-*-of-*.safetensors", "0_Transformer/model*.safe
 NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 
 
-class HubError(RuntimeError):
-    """Why a model cannot be fetched, in one sentence."""
-
-
-def fetch(name: str) -> Path:
+def fetch(name: str, tell: Callable[[float], object] | None = None) -> Path:
     """The folder of that name, or that of the model which the hub has under it.
 
-    Raises HubError, and CheckpointError for a model that could not be read; then its weights are not fetched.
+    tell: is told, in whatever thread, which share of the weights is there.
+
+    Raises CheckpointError; for a model that could not be read before its weights are fetched.
     """
     if os.path.isdir(name):
         return Path(name)
     folder = download(name, SETTINGS)
     config_of(folder)
-    download(name, [*SETTINGS, *WEIGHTS])
+    download(name, [*SETTINGS, *WEIGHTS], tell)
     if not any((Folder(folder).encoder.path / file).exists() for file in (WHOLE, SHARDS)):
-        raise HubError(
-            f"{name} has no {WHOLE} on the hub; its weights are pickles at best, which can run code and are not "
-            f"fetched; python -m model.checkpoints convert {name} writes them as safetensors"
-        )
+        raise CheckpointError("hub_weights", folder=name, file=WHOLE)
     return folder
 
 
-def download(name: str, patterns: Sequence[str]) -> Path:
-    """What a model on the hub has of these files, in the cache. Raises HubError, and CheckpointError for no name."""
+def download(name: str, patterns: Sequence[str], tell: Callable[[float], object] | None = None) -> Path:
+    """What a model on the hub has of these files, in the cache. Raises CheckpointError."""
     if not NAME.fullmatch(name):
         raise CheckpointError("no_folder", folder=name)
     try:
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import HFValidationError, RepositoryNotFoundError
     except ModuleNotFoundError as error:
-        raise HubError(
-            f"{name} is no folder here, and nothing is fetched from the Hugging Face hub without its package: "
-            ".venv/bin/pip install huggingface_hub"
-        ) from error
+        raise CheckpointError("hub_package", folder=name) from error
     try:
-        return Path(snapshot_download(name, allow_patterns=list(patterns)))
+        counter = _counter(tell) if tell else None
+        return Path(snapshot_download(name, allow_patterns=list(patterns), tqdm_class=counter))
     except (RepositoryNotFoundError, HFValidationError) as error:
-        raise HubError(
-            f"neither a folder here nor a model on the Hugging Face hub is called {name}, or the model is not open to "
-            "everybody: then sign in with hf auth login"
-        ) from error
+        raise CheckpointError("hub_unknown", folder=name) from error
     except Exception as error:  # what a broken connection raises differs from one version to the next
-        why = type(error).__name__
-        raise HubError(f"{name} is no folder here, and the Hugging Face hub cannot be reached ({why})") from error
+        raise CheckpointError("hub_unreachable", folder=name, why=type(error).__name__) from error
+
+
+def _counter(tell: Callable[[float], object]) -> type:
+    """What snapshot_download shows its progress with; this prints nothing, and tells the share of the bytes."""
+    from tqdm import tqdm  # which the hub's package brings along
+
+    class Counter(tqdm):
+        def __init__(self, *args: Any, **settings: Any) -> None:
+            super().__init__(*args, **settings | {"file": io.StringIO()})
+
+        def update(self, n: float | None = 1) -> bool | None:
+            shown = super().update(n)
+            if self.unit == "B" and self.total:
+                tell(min(1.0, self.n / self.total))
+            return shown
+
+    return Counter
 
 
 def found(name: str) -> Path:

@@ -17,7 +17,7 @@ from tokenizers.models import WordPiece
 from torch import Tensor
 
 from model.changes import Change
-from model.checkpoints.errors import CheckpointError
+from model.checkpoints.errors import CheckpointError, setting_error
 from model.checkpoints.folder import Folder, Stored
 from model.checkpoints.pieces import readable
 from model.checkpoints.sentence_piece import SPACE
@@ -266,11 +266,11 @@ def _target(folder: Folder, most: int, ids: Mapping[str, int], roles: Mapping[st
     ends = {"eos_token_id": end, "decoder_start_token_id": said.get("decoder_start_token_id", said.get("pad_token_id"))}
     for name, value in ends.items():
         if type(value) is not int or not 0 <= value < most:
-            raise CheckpointError("size", folder=folder.name, setting=name, value=str(value)[:40])
+            raise setting_error("size", folder.name, name, value)
     never = said.get("bad_words_ids") or []
     whole = isinstance(never, list) and all(isinstance(row, list) and row for row in never) and len(never) <= MOST_NEVER
     if not whole or not all(type(i) is int and 0 <= i < most for row in never for i in row):
-        raise CheckpointError("setting", folder=folder.name, setting="bad_words_ids", value=str(never)[:40])
+        raise setting_error("setting", folder.name, "bad_words_ids", never)
     by_id = {i: piece for piece, i in ids.items()}
     written = tuple(by_id.get(i, f"[unused {i}]") for i in range(most))
     shown = [roles.get(piece) or (readable(piece, SPACE) if i in by_id else piece) for i, piece in enumerate(written)]

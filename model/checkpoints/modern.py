@@ -9,7 +9,8 @@ Source: Warner et al. 2024, "Smarter, Better, Faster, Longer: A Modern Bidirecti
 from collections.abc import Mapping
 from typing import Any
 
-from model.checkpoints.errors import CheckpointError
+from model.checkpoints.errors import setting_error
+from model.checkpoints.settings import base_of, whole
 
 GLOBAL, LOCAL = "full_attention", "sliding_attention"
 BASES = {GLOBAL: ("global_rope_theta", 160_000.0), LOCAL: ("local_rope_theta", 10_000.0)}
@@ -28,7 +29,7 @@ def settings_of(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str
         "rotary_base": _base(folder, theirs, GLOBAL),
         "local": tuple(layer for layer, kind in enumerate(kinds) if kind == LOCAL),
         "local_base": _base(folder, theirs, LOCAL),
-        "window": _whole(folder, theirs, "local_attention", 128) // 2,
+        "window": whole(folder, theirs, "local_attention", 128) // 2,
         "unbiased": tuple(unbiased),
     }
 
@@ -36,10 +37,10 @@ def settings_of(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str
 def _kinds(folder: str, theirs: Mapping[str, Any], layers: int) -> list[str]:
     """Of each layer, whether it looks everywhere."""
     if (kinds := theirs.get("layer_types")) is None:
-        every = _whole(folder, theirs, "global_attn_every_n_layers", 3)
+        every = whole(folder, theirs, "global_attn_every_n_layers", 3)
         return [LOCAL if layer % every else GLOBAL for layer in range(layers)]
     if not isinstance(kinds, list) or len(kinds) != layers or not all(kind in BASES for kind in kinds):
-        raise CheckpointError("setting", folder=folder, setting="layer_types", value=str(kinds)[:40])
+        raise setting_error("setting", folder, "layer_types", kinds)
     return kinds
 
 
@@ -47,23 +48,14 @@ def _base(folder: str, theirs: Mapping[str, Any], kind: str) -> float:
     """What sets how fast queries and keys turn."""
     said, setting = theirs.get("rope_parameters"), "rope_parameters"
     if scaling := theirs.get("rope_scaling"):
-        raise CheckpointError("setting", folder=folder, setting="rope_scaling", value=str(scaling)[:40])
+        raise setting_error("setting", folder, "rope_scaling", scaling)
     said = {} if said is None else said
     of_kind = said.get(kind, {}) if isinstance(said, dict) else said
     if not isinstance(of_kind, dict) or of_kind.get("rope_type", "default") != "default":
-        raise CheckpointError("setting", folder=folder, setting=setting, value=str(of_kind)[:40])
+        raise setting_error("setting", folder, setting, of_kind)
     if (value := of_kind.get("rope_theta")) is None:
         setting, usual = BASES[kind]
         value = theirs.get(setting, usual)
         if value is None:  # the first of them turn then as fast as those that look everywhere
             return _base(folder, theirs, GLOBAL) if kind == LOCAL else usual
-    if isinstance(value, bool) or not isinstance(value, float | int) or not 1 < value < 1e12:
-        raise CheckpointError("size", folder=folder, setting=setting, value=str(value)[:40])
-    return float(value)
-
-
-def _whole(folder: str, theirs: Mapping[str, Any], name: str, usual: int) -> int:
-    value = usual if theirs.get(name) is None else theirs[name]
-    if type(value) is not int or not 0 < value < 1_000_000:
-        raise CheckpointError("size", folder=folder, setting=name, value=str(value)[:40])
-    return value
+    return base_of(folder, setting, value)

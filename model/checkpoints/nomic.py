@@ -6,7 +6,8 @@ Source: Nussbaum et al. 2024, "Nomic Embed: Training a Reproducible Long Context
 from collections.abc import Mapping
 from typing import Any
 
-from model.checkpoints.errors import CheckpointError
+from model.checkpoints.errors import setting_error
+from model.checkpoints.settings import base_of
 
 #: What the configuration says now, and what their makers' own code calls it.
 NAMES = {
@@ -28,11 +29,8 @@ def settings_of(folder: str, theirs: Mapping[str, Any], layers: int) -> dict[str
     """How fast queries and keys turn. Raises CheckpointError for turns, or widths of heads, that are not computed."""
     said = theirs.get("rope_parameters") or {}
     if not isinstance(said, dict) or said.get("rope_type", "default") != "default":
-        raise CheckpointError("setting", folder=folder, setting="rope_parameters", value=str(said)[:40])
-    base = said.get("rope_theta") or 1000.0
-    if isinstance(base, bool) or not isinstance(base, float | int) or not 1 < base < 1e12:
-        raise CheckpointError("size", folder=folder, setting="rope_parameters", value=str(base)[:40])
+        raise setting_error("setting", folder, "rope_parameters", said)
     width, heads = theirs["hidden_size"], theirs["num_attention_heads"]
     if (each := theirs.get("head_dim")) is not None and each != width / heads:
-        raise CheckpointError("setting", folder=folder, setting="head_dim", value=str(each)[:40])
-    return {"rotary_base": float(base)}
+        raise setting_error("setting", folder, "head_dim", each)
+    return {"rotary_base": base_of(folder, "rope_parameters", said.get("rope_theta") or 1000.0)}

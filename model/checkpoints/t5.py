@@ -7,7 +7,7 @@ came with version 1.1 of its makers' code.
 from collections.abc import Mapping
 from typing import Any
 
-from model.checkpoints.errors import CheckpointError
+from model.checkpoints.errors import setting_error
 
 GATE = "gated-"
 MOST = 1024  # numbers of one head
@@ -21,7 +21,7 @@ def settings_of(activations: Mapping[str, str], folder: str, theirs: Mapping[str
     usual = {"d_model": 512, "num_heads": 8, "d_kv": 64}
     width, heads, each = (theirs.get(name) or value for name, value in usual.items())
     if type(each) is not int or not 0 < each <= MOST:
-        raise CheckpointError("size", folder=folder, setting="d_kv", value=str(each)[:40])
+        raise setting_error("size", folder, "d_kv", each)
     said: str = theirs.get("feed_forward_proj") or "relu"
     gated = said.startswith(GATE)
     bend = "gelu_new" if said == "gated-gelu" else said.removeprefix(GATE)

@@ -2,11 +2,12 @@
 
 The answer is one number, as in `measures.sweep`: by how much the logit of the word or class `of` leads `against`'s
 (without that, the probability of `of`), at `token` where there is an answer for each; `of` and `against` are such words
-or classes, or their numbers. What is said of a token or a head holds for small changes, and is no explanation; what a
-head's removal does is measured by `measures.sweep`.
+or classes, or their numbers. Or `of` makes one number of what the network puts out, (batch, …) -> (batch,): of an
+encoder of sentences, the cosine of its vector with another. What is said of a token or a head holds for small changes,
+and is no explanation; what a head's removal does is measured by `measures.sweep`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 
 import numpy as np
@@ -22,13 +23,14 @@ from model.measures.sweep import MOST_NUMBERS
 from model.pipeline import SPECIAL_TOKENS, Pipeline, TextReader
 from model.trace import Trace, hooked
 
-Of = int | str
+Named = int | str
+Of = Named | Callable[[Tensor], Tensor]
 TOKENS = "embedding.tokens"  # what the network knows of each token before it knows its place
 ANSWERS = ("logits", "tags", "labels")
 
 
 def gradients(
-    pipeline: Pipeline, x: object, keys: Iterable[str], of: Of, against: Of | None = None, token: int | None = None
+    pipeline: Pipeline, x: object, keys: Iterable[str], of: Of, against: Named | None = None, token: int | None = None
 ) -> dict[str, np.ndarray]:
     """{key: how fast the answer grows with each of its numbers}, each of the shape that a trace has of it.
 
@@ -48,7 +50,7 @@ def gradients(
 
 
 def input_x_gradient(
-    pipeline: Pipeline, x: object, of: Of, against: Of | None = None, token: int | None = None
+    pipeline: Pipeline, x: object, of: Of, against: Named | None = None, token: int | None = None
 ) -> np.ndarray:
     """(token,): the vector of each token, times the gradient there: what the answer owes to it if all were linear.
 
@@ -61,7 +63,7 @@ def integrated_gradients(
     pipeline: Pipeline,
     x: object,
     of: Of,
-    against: Of | None = None,
+    against: Named | None = None,
     token: int | None = None,
     baseline: object = None,
     steps: int = 32,
@@ -102,7 +104,7 @@ def _saying_nothing(pipeline: Pipeline, trace: Trace) -> object:
 
 
 def head_importance(
-    pipeline: Pipeline, x: object, of: Of, against: Of | None = None, token: int | None = None
+    pipeline: Pipeline, x: object, of: Of, against: Named | None = None, token: int | None = None
 ) -> np.ndarray:
     """(layer, head): what the answer would lose without each head of the encoder, if it went on as it begins to.
 
@@ -114,14 +116,16 @@ def head_importance(
 
 
 def _times_gradient(
-    pipeline: Pipeline, x: object, keys: Iterable[str], of: Of, against: Of | None, token: int | None
+    pipeline: Pipeline, x: object, keys: Iterable[str], of: Of, against: Named | None, token: int | None
 ) -> list[np.ndarray]:
     trace = x if isinstance(x, Trace) else pipeline(x)
     return [trace[key] * gradient for key, gradient in gradients(pipeline, trace, keys, of, against, token).items()]
 
 
-def _answer(pipeline: Pipeline, output: Tensor, of: Of, against: Of | None, token: int | None) -> Tensor:
+def _answer(pipeline: Pipeline, output: Tensor, of: Of, against: Named | None, token: int | None) -> Tensor:
     """(batch,): the number, of the network's output."""
+    if callable(of):
+        return of(output)
     key = next((key for key in ANSWERS if key in pipeline.graph), None)
     if key is None:
         raise ValueError(f"{pipeline.name} gives no answer by words or classes, and so it has no gradient")
@@ -137,7 +141,7 @@ def _answer(pipeline: Pipeline, output: Tensor, of: Of, against: Of | None, toke
     return output.softmax(-1)[:, of]
 
 
-def _number_of(pipeline: Pipeline, name: Of, most: int) -> int:
+def _number_of(pipeline: Pipeline, name: Named, most: int) -> int:
     """The number of a word or class in the answer, which has `most`. Raises ValueError where it has none."""
     if isinstance(name, str):
         names: Sequence[str] = getattr(pipeline, "target_vocabulary", pipeline.outputs)

@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from model.activations import ACTIVATIONS
 from model.embedding import TokenEmbedding
 from model.encoder import Encoder, EncoderLayer
-from model.sublayers import activation_for
 
 
 @dataclass(frozen=True)
@@ -94,4 +94,4 @@ def activation_curve(activation: str, low: float, high: float) -> tuple[np.ndarr
     low, high = min(-3.0, low), max(3.0, high)
     points = np.linspace(low, high, int(12 * (high - low)))
     u = torch.from_numpy(points)
-    return points, activation_for(activation)(u).numpy()
+    return points, ACTIVATIONS[activation].module()(u).numpy()

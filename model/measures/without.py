@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis import likeliest, mean_likeness, softmax
+from model.analysis import cosine_similarity, likeliest, mean_likeness, softmax
 from model.edits import Edit, EditError, head_off
 from model.graph import Graph
 from model.measures.sweep import sweep
 from model.pipeline import Pipeline
+from model.trace import Trace
 
 #: What can be taken away in all layers at once.
 PARTS = ("residual", "norm", "ffn")
@@ -59,6 +60,18 @@ def fates(pipeline: Pipeline, x: Hashable, edits: Sequence[Edit] = ()) -> dict[s
         states = np.concatenate([run[key] for key in keys])
         found[name] = Fate(mean_likeness(states), np.linalg.norm(states, axis=-1).mean(axis=-1))
     return found
+
+
+def value_zeroing(pipeline: Pipeline, trace: Trace, layer: int) -> np.ndarray:
+    """(query, key): how far each token's state behind a layer turns without each token's value in it; rows sum to 1.
+
+    Source: Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers", section 3: cosine distances, normalised.
+    """
+    key = trace.graph.stream(layer)[-1]
+    rows = [Edit(f"layers.{layer}.attention.V", "zero", token=token) for token in range(len(trace.tokens))]
+    changed = sweep(pipeline, trace, rows, [key])[key].swapaxes(0, 1)  # (query, key, d_model)
+    turned = (1 - cosine_similarity(trace[key][:, None], changed)[:, 0]).clip(0)
+    return turned / turned.sum(-1, keepdims=True)
 
 
 def ffn_off(graph: Graph, layer: int) -> list[tuple[Edit, ...]]:

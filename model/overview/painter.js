@@ -154,23 +154,25 @@ const SHARE = { x0: 30, x: 30, q: 22, k: 22, s: 92, w: 260, v: 22, a: 30, n1: 30
 const LEAST = { x0: 40, x: 40, q: 26, k: 26, s: 60, w: 130, v: 26, a: 40, n1: 40, h: 56, n2: 40 }
 const STACKED = [['x0'], ['x', 'q', 'k'], ['s'], ['w', 'v'], ['a', 'n1'], ['h', 'n2']]
 const ANSWER = 150, SHEETS = 5  // px; sheets that are seen on each side
+const LEGIBLE = 20  // px, of a row whose name is read from the last row of a hall
 
 /* The places of all pictures and their rows. titles: role -> its node, of which the width is measured; measured: how high
    the head and the answer are where all stands below each other, once that is known. */
 function layOut({ root, run, titles, below, widest, measured }) {
   const width = root.clientWidth, n = run.n, drawing = run.drawing && n > 1
   const scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, low = innerHeight < 780
+  const big = Boolean(root.closest('.big')), unit = big ? 1 : scale  // large letters leave no room for large gaps
   if (width >= NARROW)
     for (let detail = 0; detail < 5; detail++) {
       root.dataset.detail = detail
-      const gap = [20, 15, 12, 10, 8][detail] * scale, pad = [14, 14, 8, 8, 6][detail] * scale, shrunk = [1, 1, .92, .85, .7][detail]
-      const name = drawing ? 44 : (clamp(widest * .94, 30, 96) + 38 - 2 * detail) * scale
-      const left = run.drawing ? (low ? 150 : 200) * scale * shrunk + 14 : 0
-      const fan = drawing ? 56 : (clamp(widest * .76, 24, 76) + 46 - 6 * detail) * scale
-      const sheet = detail > 1 ? 4 : 6, out = sheet * Math.min(SHEETS, run.sizes.layers - 1) + (detail > 1 ? 14 : 20), answer = ANSWER * scale * shrunk
+      const gap = [20, 15, 12, 10, 8][detail] * unit, pad = [14, 14, 8, 8, 6][detail] * unit, shrunk = [1, 1, .92, .85, .7][detail]
+      const name = (drawing ? 44 : big ? clamp(widest, 30, 96) + 38 : clamp(widest * .94, 30, 96) + 38 - 2 * detail) * scale
+      const left = run.drawing ? (big ? 115 : low ? 150 : 200) * scale * shrunk + 14 : 0
+      const fan = big ? 46 : drawing ? 56 : (clamp(widest * .76, 24, 76) + 46 - 6 * detail) * scale
+      const sheet = detail > 1 ? 4 : 6, out = sheet * Math.min(SHEETS, run.sizes.layers - 1) + (detail > 1 ? 14 : 20), answer = (big && drawing ? 100 : ANSWER) * scale * shrunk
       const before = { x0: left + name + 6, x: out + pad, q: gap, k: 7, s: gap, w: gap, v: fan, a: gap, n1: gap, h: gap, n2: gap }
       const beside = { ...before, x: 2 * pad, end: 2 * pad }, after = role => beside[ORDER[ORDER.indexOf(role) + 1] ?? 'end']
-      const least = role => Math.max(LEAST[role] * scale * shrunk, titles[role].offsetWidth + 6 - Math.min(beside[role], after(role)))
+      const least = role => Math.max((n > 1 ? LEAST[role] : 30) * unit * shrunk, titles[role].offsetWidth + 6 - Math.min(beside[role], after(role)))
       const fixed = ORDER.reduce((sum, role) => sum + before[role] + least(role), pad + out + answer)
       if (fixed > width) continue
       const every = ORDER.reduce((sum, role) => sum + SHARE[role], 0), pics = {}
@@ -182,21 +184,26 @@ function layOut({ root, run, titles, below, widest, measured }) {
         pics[role] = { x: Math.round(x), w: Math.round(w) }
         x += w
       }
-      const heads = run.sizes.heads * (drawing ? 2 : 1), inside = pics.n2.x + pics.n2.w + pad - pics.x.x - 260 * scale - 10 * run.sizes.heads
+      const heads = run.sizes.heads * (drawing ? 2 : 1), inside = pics.n2.x + pics.n2.w + pad - pics.x.x - 260 * scale - (big ? 20 : 10) * run.sizes.heads
       const thumb = Math.round(clamp(inside / heads, 14, (drawing ? low ? 40 : 58 : low ? 34 : 44) * scale))
-      const head = 12 + thumb + 19 * scale + 12, title = titles.x0.offsetHeight + 10
-      const names = drawing || n === 1 ? 4 : Math.min(widest * .72, low ? 48 : 60) * scale + 12
-      const foot = names + 40 * scale, say = 50 * scale
-      const from = topOf(root)
-      const free = innerHeight - from - below - head - title - foot - say
-      const row = clamp(Math.floor(free / n), drawing ? 5 : n > 1 ? Math.round(12 * scale) : 40, Math.round((n > 1 ? 44 : 90) * scale)), top = Math.round(head + title)
+      const head = big ? thumb + 16 : 12 + thumb + 19 * scale + 12
+      const names = drawing || n === 1 ? 4 : big ? 22 : Math.min(widest * .72, low ? 48 : 60) * scale + 12
+      const foot = names + (big ? 36 : 40 * scale), say = (big ? 40 : 50) * scale, from = topOf(root)
+      let title, free
+      for (const lean of [false, true]) {  // rows that are too low for large letters take the room of the shapes
+        root.classList.toggle('lean', lean)
+        title = titles.x0.offsetHeight + 10
+        free = Math.floor((innerHeight - from - (big ? 24 : below) - head - title - foot - say) / n)
+        if (!big || drawing || free >= LEGIBLE) break
+      }
+      const row = clamp(free, drawing ? 5 : n > 1 ? Math.round(12 * scale) : 40, Math.round((n > 1 ? 44 : big ? 200 : 90) * scale)), top = Math.round(head + title)
       for (const pic of Object.values(pics)) Object.assign(pic, { y: top, h: row * n })
       const frame = { x: pics.x.x - pad, y: 0, w: pics.n2.x + pics.n2.w + pad * 2 - pics.x.x, h: top + row * n + foot }
       frame.x = Math.round(frame.x)
       if (left) frame.h = Math.max(frame.h, left + 96 * scale)
       const bands = [{ x: left, w: name, y: top, right: pics.n2.x + pics.n2.w + 6, roles: ORDER }]
       return {
-        width, row, pics, bands, frame, thumb, foot, left, scale, drawing, sheet,
+        width, row, pics, bands, frame, thumb, foot, left, scale, drawing, sheet, big,
         answer: { x: frame.x + frame.w + out, y: top, w: answer }, say: frame.h + 8, height: frame.h + 8 + say, head, from,
       }
     }
@@ -290,11 +297,15 @@ export function overview(root, run, options) {
     const own = root.getBoundingClientRect()
     nodes.thumbs = nodes.heads.map(thumb => rectIn(thumb, own))  // to measure is slow: once, and not at each step
     step()
-    const seen = { head: nodes.head.offsetHeight, answer: nodes.answer.offsetHeight }
-    if (!at.frame && (seen.head !== measured.head || seen.answer !== measured.answer)) {
-      measured = seen
-      build()
-    }
+    remeasure()
+  }
+
+  /* Where all stands below each other: anew, once the head or an answer is higher than any before. */
+  function remeasure() {
+    const seen = { head: nodes.head.offsetHeight, answer: nodes.answer.offsetHeight }, higher = name => seen[name] > (measured[name] ?? 0)
+    if (at.frame || film || !(higher('head') || higher('answer'))) return
+    for (const name in seen) measured[name] = Math.max(seen[name], measured[name] ?? 0)
+    build()
   }
 
   function buildFrame() {
@@ -320,10 +331,11 @@ export function overview(root, run, options) {
     const legends = make('div', { className: 'legends' }, ...run.differs ? [] : [ramp('share', '0 ', ' ' + end, words.legend_weights)],
       ramp('signed', '− ', ' +', words[run.differs ? 'legend_less' : 'legend_numbers']))
     const wide = ORDER.some(role => run.arrays[role] && run.arrays[role].of > at.pics[role].w)
-    if (wide) legends.append(make('span', { className: 'legend', textContent: words.legend_pooled }))
+    if (wide && !at.big) legends.append(make('span', { className: 'legend', textContent: words.legend_pooled }))
     if (run.unseen) legends.append(make('span', { className: 'legend', textContent: plain(words.legend_unseen, { seen: run.n, n: run.sizes.n }) }))
     const { x0 } = at.pics
     if (at.frame && at.left) put(legends, { x: 0, y: at.left + 20, w: at.left - 14 })
+    else if (at.big) put(legends, { x: 0, y: 10, w: at.pics.x0.x - 20 })
     else if (at.frame) put(legends, { x: at.left, y: x0.y + x0.h + 10, w: at.frame.x - at.left - at.sheet * SHEETS })
     ;(at.frame ? root : head).append(legends)
     head.classList.toggle('crowded', at.thumb < 18)
@@ -354,7 +366,7 @@ export function overview(root, run, options) {
       put(strip, { x: band.x, y: band.y, w: band.right - band.x, h: at.row })
       return strip
     })
-    const letters = Math.min(15 * at.scale, at.row * .74)
+    const letters = at.big ? Math.min(LEGIBLE, at.row * .96) : Math.min(15 * at.scale, at.row * .74)
     const size = at.drawing ? 11.5 * at.scale : letters
     root.style.setProperty('--letters', `${size}px`)
     nodes.labels = at.bands.map(band => run.tokens.map((token, i) => {
@@ -369,21 +381,22 @@ export function overview(root, run, options) {
     }))
     const v = at.pics.v
     if (run.n > 1 && !at.drawing && at.frame) {
-      nodes.ends = run.tokens.map((token, i) => {
+      if (!at.big) nodes.ends = run.tokens.map((token, i) => {
         const end = root.appendChild(make('span', { className: 'end', translate: false, textContent: token }))
         end.setAttribute('aria-hidden', 'true')
         put(end, { x: v.x - 8, y: v.y + i * at.row })
         return end
       })
       nodes.names = run.tokens.map((token, j) => {
-        const upright = /^[\u3000-\u9fff\uff00-\uffef]$/.test(token), w = at.pics.w
+        const upright = at.big || /^[\u3000-\u9fff\uff00-\uffef]$/.test(token), w = at.pics.w
         const name = root.appendChild(make('span', { className: upright ? 'under-cell upright' : 'under-cell', translate: false, textContent: token }))
         name.setAttribute('aria-hidden', 'true')
-        put(name, { x: w.x + (j + .5) * w.w / run.n, y: w.y + w.h + 9 })
+        put(name, { x: w.x + (j + .5) * w.w / run.n, y: w.y + w.h + (at.big ? 5 : 9) })
         return name
       })
-      nodes.widths = nodes.ends.map(end => end.offsetWidth * 1.08)
-    } else nodes.widths = run.tokens.map(() => 0)
+    }
+    nodes.widths = run.tokens.map((_, i) => (nodes.ends[i]?.offsetWidth ?? 0) * 1.08)
+    nodes.wide = nodes.names.map(name => name.offsetWidth)
     nodes.over = draw(root, 'svg', { class: 'over', 'aria-hidden': 'true', width: at.width, height: at.height })
     const defs = draw(nodes.over, 'defs', {}), tip = draw(defs, 'marker', {
       id: 'overview-arrow', viewBox: '0 0 8 8', refX: 6.4, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' })
@@ -470,7 +483,7 @@ export function overview(root, run, options) {
     const hop = (from, to) => { if (to - from > 11) line(`M${from + 4} ${level}H${to - 3}`, { class: 'way' }) }
     hop(right('x0'), frame.x - at.sheet * Math.min(SHEETS, place.layer))
     for (const [from, to] of [['x', 'q'], ['k', 's'], ['s', 'w'], ['v', 'a'], ['a', 'n1'], ['n1', 'h'], ['h', 'n2']]) hop(right(from), pics[to].x)
-    const y = pics.x.y + pics.x.h + 4, deep = at.foot - 10
+    const y = pics.x.y + pics.x.h + 4, deep = at.foot - (at.big ? 12 : 10)
     const arc = (from, to, depth, kind) => {
       const bend = Math.min(20, depth / 2, (to - from) / 2)
       line(`M${from} ${y}v${depth - bend}q0 ${bend} ${bend} ${bend}H${to - bend}q${bend} 0 ${bend} ${-bend}v${-(depth - bend) + 1}`, { class: kind })
@@ -479,7 +492,7 @@ export function overview(root, run, options) {
     arc(middle('x') - 8, middle('n1') - 6, deep, 'way')
     arc(middle('n1') + 8, middle('n2'), deep, 'way')
     const note = (x, depth, text, kind) => { draw(lines, 'text', { x, y: y + depth + 4, class: kind }).textContent = text }
-    note((middle('q') + pics.s.x) / 2, deep - 16, words.values_path, 'values')
+    note(at.big ? right('w') : (middle('q') + pics.s.x) / 2, deep - 16, words.values_path, 'values')
     note((pics.s.x + pics.w.x) / 2, deep, words.residual_path, 'way')
     const thumb = nodes.thumbs[place.head], a = thumb.x, b = thumb.x + thumb.w, from = thumb.y + thumb.h + 2, to = pics.w.y - 3
     const l = pics.w.x - 1, r = right('w') + 1, half = (to - from) * .55
@@ -537,11 +550,12 @@ export function overview(root, run, options) {
   /* Names under the columns of the weights: all where they have room; else those that are attended to most. */
   function nameColumns(weights, seen) {
     if (!nodes.names.length) return
-    const cell = at.pics.w.w / run.n, room = 11.5 * at.scale, all = cell >= room * .92
+    const cell = at.pics.w.w / run.n, room = 11.5 * at.scale, all = !at.big && cell >= room * .92
     const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]), taken = []
+    const apart = (i, j) => Math.abs(i - j) * cell >= (at.big ? (nodes.wide[i] + nodes.wide[j]) / 2 + 6 : room)
     for (const j of order) {
-      const x = (j + .5) * cell, free = all || (seen(j) && taken.every(other => Math.abs(other - x) >= room))
-      if (free) taken.push(x)
+      const free = all || (seen(j) && taken.every(other => apart(other, j)))
+      if (free) taken.push(j)
       nodes.names[j].hidden = !free
       nodes.names[j].classList.toggle('seen', seen(j))
     }
@@ -836,6 +850,7 @@ export function overview(root, run, options) {
     if (JSON.stringify(place) === before) return light()
     if (place.layer !== layer || place.head !== head) step()
     else light()
+    remeasure()
     if (!quietly && on.place) {
       clearTimeout(told)
       told = setTimeout(() => on.place({ ...place }), run.map('w', place.layer, 0) ? 600 : 0)
@@ -924,6 +939,7 @@ export function overview(root, run, options) {
   const size = new ResizeObserver(() => {
     if (!root.clientWidth || (root.clientWidth === width && innerHeight === height)) return
     ;[width, height] = [root.clientWidth, innerHeight]
+    measured = {}
     stop()
     build()
   })
@@ -941,6 +957,7 @@ export function overview(root, run, options) {
       stop()
       run = next
       ;({ words, note } = run)
+      measured = {}
       if (root.clientWidth) build()
     },
     go: wanted => { if (at) go(wanted, true); else Object.assign(place, wanted) },

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
-from model.sublayers import activation_for
+from model.activations import ACTIVATIONS
 
 #: Z (token, d_model) -> one vector, by the name of the pooling. All tokens count, [CLS] and [SEP] among them.
 POOLINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -33,7 +33,7 @@ class Dense:
     def __call__(self, vector: np.ndarray) -> np.ndarray:
         """(in,) -> (out,)."""
         found = vector @ self.W if self.b is None else vector @ self.W + self.b
-        return activation_for(self.activation)(torch.from_numpy(found)).numpy() if self.activation else found
+        return ACTIVATIONS[self.activation].module()(torch.from_numpy(found)).numpy() if self.activation else found
 
 
 @dataclass(frozen=True)

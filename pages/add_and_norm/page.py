@@ -1,6 +1,6 @@
 """Add & Norm: the residual connection adds a sub-layer's output to its input; LayerNorm rescales every vector."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -18,7 +18,7 @@ from pages.add_and_norm.why_add_and_norm import (
     gradients_by_layer,
 )
 from pages.ui.frame.pickers import either
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.picture import Numbers
 from pages.ui.runs.worked_out import gradients
 from pages.ui.sections.quantity_map import chosen_cell, name_of
@@ -56,8 +56,8 @@ class AddAndNorm(Page):
         if self.add_norm.rms:
             st.caption(text("simpler"))
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
-        parts: dict[str, Callable[[], None]] = {"maps": self.maps, "ways": self.ways_pictures}
+    def parts(self) -> Parts:
+        parts: dict[str, Callable[[], object]] = {"maps": self.maps, "ways": self.ways_pictures}
         if self.kind != "single" or self.knows_gradients or not self.add_norm.rms:
             parts["ablation"] = self.ablation
         return parts
@@ -99,12 +99,16 @@ class AddAndNorm(Page):
                 self.show(name, make)
 
     def maps(self) -> None:
-        """Every quantity on the way in one band; below it the arithmetic of the chosen cell, and the token's values."""
+        """Every quantity on the way in one band; below it, but not in a presentation, the arithmetic of the chosen cell
+        and the token's values.
+        """
         steps = self.add_norm.steps
         drawn = self.two.numbers(lambda run, place: [Numbers.of(run, key) for key in steps])
         limit = float(np.quantile(np.abs([one.less_nothing().array for one in drawn]), USUAL)) or None
         focus = next((key for key in steps if name_of(key) == self.choice.stage), steps[-1])
         self.show_both("maps", partial(maps, focus=focus, limit=limit))
+        if self.choice.big:
+            return
         left, right = st.columns([1, 1], gap="medium")
         with left:
             working(self, focus, chosen_cell(self.trace, self.at, focus))

@@ -1,6 +1,6 @@
 """Answer: what the encoder would put in place of a hidden word, or which class it reads in a drawing."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -8,11 +8,10 @@ import streamlit as st
 from model.analysis import spelled, units, whole_words
 from pages.answer.judged import judged
 from pages.answer.learned import how_it_learned
-from pages.answer.pictures import tau_word
 from pages.answer.prediction import prediction
 from pages.answer.who_wrote import who_wrote
 from pages.ui.frame.pickers import bound
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.runs import pipelines
 from pages.ui.sections.answers import probabilities
 from pages.ui.sections.hidden_words import asked_place, clickable_words, to_keep_hidden
@@ -55,7 +54,7 @@ class Answer(Page):
         else:
             self.asked, self.hidden = asked_place(self)
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
+    def parts(self) -> Parts:
         parts = {"all": self.prediction, "wrote": self.written_by}
         return parts | ({"learned": partial(how_it_learned, self)} if self.choice.input == "digit" else {})
 
@@ -65,10 +64,6 @@ class Answer(Page):
             several = bound("answer.several", self.choice.several, lambda on: select(several=on))
             st.toggle(word("several"), **several)
             self.part_of_word()
-        if part == "all":
-            tau = bound("answer.tau", self.choice.tau / 10, lambda value: select(tau=round(10 * value)))
-            tau |= {"format": "%.1f", "help": tau_word("help"), "width": 260}
-            st.slider(tau_word("slider"), 0.1, 5.0, step=0.1, **tau)
         return part
 
     def part_of_word(self) -> None:

@@ -5,10 +5,11 @@ from functools import partial
 
 import streamlit as st
 
-from pages.answer.pictures import OWN, Hidden, at_temperature, chosen, every_place
-from pages.ui.frame.pickers import either
+from pages.answer.pictures import OWN, Hidden, at_temperature, chosen, every_place, tau_word
+from pages.ui.frame.pickers import bound, either
 from pages.ui.sections.guesses import guesses
 from pages.ui.sections.working import working
+from pages.ui.state.link import select
 from pages.ui.text import texts_of
 from pages.ui.view import View
 
@@ -39,6 +40,9 @@ def prediction(view: View, logit: tuple[int, int], asked: int, hidden: Hidden) -
 
 def _answers(view: View, asked: int, hidden: Hidden) -> None:
     """The likeliest at each hidden place; at another temperature than the network's own, at the one asked about."""
+    tau = bound("answer.tau", view.choice.tau / 10, lambda value: select(tau=round(10 * value)))
+    tau |= {"format": "%.1f", "help": tau_word("help"), "width": 380}
+    st.slider(tau_word("slider"), 0.1, 5.0, step=0.1, **tau)
     if view.choice.tau != OWN:
         at = replace(view.at, token=asked if view.says_words else 0)
         make = partial(at_temperature, tau=view.choice.tau / 10, truth=hidden.get(asked))

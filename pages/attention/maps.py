@@ -35,12 +35,13 @@ def weights(view: View, prefix: str, controls: DeltaGenerator) -> None:
     if look == "map":
         attention_step(view, prefix, "weights", spare=SENTENCE, follows=False)
         return
+    make = partial(over_one, key=key, seen=view.seen) if look == "picture" else partial(lines, key=key)
+    if view.choice.big:
+        view.show("weights", make)
+        return
     left, right = st.columns([1, 1], gap="medium")
     with left:
-        if look == "picture":
-            view.show("weights", partial(over_one, key=key, seen=view.seen))
-        else:
-            view.show("weights", partial(lines, key=key))
+        view.show("weights", make)
     with right:
         by_hand_or_why(view, key, chosen_cell(view.trace, view.at, key))
 

@@ -12,6 +12,7 @@ from pages.ui.figures.equations import MEAN_WEIGHTS, ROLLOUT
 from pages.ui.figures.theme import big
 from pages.ui.picture import Moves, Numbers, Picture
 from pages.ui.place import Place
+from pages.ui.sections.band import room_of
 from pages.ui.text import plain, t
 from pages.ui.text.numbers import written
 
@@ -51,7 +52,9 @@ def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None)
 
     def draw(weights: Numbers) -> Figure:
         look = {"front": front, "differs": weights.differs, "height": 285 if big() else 420}  # both end on a screen
-        return over_drawing(seen, weights.array, tokens, token, plain("attention.weight"), **look)
+        figure = over_drawing(seen, weights.array, tokens, token, plain("attention.weight"), **look)
+        figure.layout["meta"] = {"below": room_of(said)}
+        return figure
 
     whole = Numbers.of(run, key, place.head, part=lambda weights: weights.less_nothing()[token].on(Axis("", tokens)))
     return Picture(

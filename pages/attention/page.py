@@ -1,6 +1,6 @@
 """Attention: the weights of one head as a map, computed step by step, and through all layers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
@@ -13,7 +13,7 @@ from pages.attention.scaling import about_scaling, why_scaled, word
 from pages.attention.steps import attention_steps
 from pages.ui.components.player import stop
 from pages.ui.frame.pickers import bound
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.state.link import select
 from pages.ui.text import t
 
@@ -43,8 +43,8 @@ class Attention(Page):
         if self.kind == "single":
             st.info(t("attention.single"), icon=":material/info:")
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
-        parts: dict[str, Callable[[], None]] = {"map": self.map, "steps": self.steps}
+    def parts(self) -> Parts:
+        parts: dict[str, Callable[[], object]] = {"map": self.map, "steps": self.steps}
         if self.kind != "single":
             parts["layers"] = lambda: through_layers(self)
             if self.config.divided and not self.config.distance_terms:
@@ -85,7 +85,7 @@ class Attention(Page):
         """What the division does to random vectors of any length, and to those of the chosen head."""
         look = bound("scaling.d_k", self.choice.d_k, lambda d_k: select(d_k=d_k)) | {"label_visibility": "collapsed"}
         with self.row:
-            st.select_slider(word("slider"), WIDTHS, width=260, format_func="d_k = {}".format, **look)
+            st.select_slider(word("slider"), WIDTHS, width=260, format_func="dₖ = {}".format, **look)
         self.show("why", partial(why_scaled, d_k=self.choice.d_k))
         st.caption(about_scaling())
 

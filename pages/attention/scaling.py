@@ -44,7 +44,7 @@ def why_scaled(run: Trace, place: Place, d_k: int) -> Picture:
             d_k,
             (ways[0], ways[1]),
             titles,
-            (word("axis_key"), "d_k"),
+            (word("axis_key"), "dₖ"),
             own=(own_d_k, own, word("own")),
         ),
         " ".join(said),

@@ -25,7 +25,7 @@ LEAST = 150  # pixels for each step, on a phone
 
 
 def attention_steps(view: View, prefix: str, controls: DeltaGenerator) -> None:
-    """All steps in one band; below it what the chosen one says, and the arithmetic of its cell."""
+    """All steps in one band; below it, but not in a presentation, what the chosen one says, and its cell by hand."""
     view.choice = view.choice.with_(hide_special=False, between="all")  # the band shows all tokens
     steps = steps_of(view.trace, prefix)
     step = view.choice.stage if view.choice.stage in steps else steps[0]
@@ -36,6 +36,8 @@ def attention_steps(view: View, prefix: str, controls: DeltaGenerator) -> None:
     shown = shown_places(view.trace, view.at, prefix + "weights")
     said = read_step(view.trace, view.at, prefix, step, *shown)
     view.show_both("steps", partial(band, columns=columns, sentence=said, **look))
+    if view.choice.big:
+        return
     cell = chosen_cell(view.trace, view.at, prefix + step)
     left, right = st.columns([1, 1], gap="medium")
     with left:

@@ -1,6 +1,6 @@
 """A class that answers: the teacher's page, which stands on the projector; her notes; and what members see of it."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -13,13 +13,13 @@ from pages.school.questions.case import Case, Truth
 from pages.school.questions.question import Question
 from pages.school.teaching import desk, notes, projector, start
 from pages.school.teaching.asked import for_phones
-from pages.school.teaching.cases import lesson_of, truth_here, with_a_gap
+from pages.school.teaching.cases import hidden_in, lesson_of, truth_here, with_a_gap
 from pages.school.teaching.desk import Desk
 from pages.school.teaching.lecture import Lecture
 from pages.ui.components.kept import kept
 from pages.ui.components.keys import listen
 from pages.ui.frame.contents import PAGES
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.text import t, texts_of
 
@@ -38,11 +38,11 @@ class Class(Page):
             self.desk = desk.desk(choice.of_class)
         except UnavailableError:
             self.unavailable = True
-        about = self.desk.plan.choice(choice) if self.desk else choice
+        about = self.desk.about(choice) if self.desk else choice
         self.lesson, self.unread = lesson_of(about, ENCODER)
         super().__init__(about.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values())))
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
+    def parts(self) -> Parts:
         return {"class": self.fill}
 
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
@@ -108,14 +108,7 @@ class Class(Page):
     def _see(self, question: Question, truth: Truth) -> str:
         """Where a member tries it himself: the page, with the input, at the place."""
         page, values = seen_at(question, truth)
-        link = self.choice.with_(panel=None, stage=None, big=False, role=None, lesson=None, hidden=self.hidden)
+        link = self.choice.with_(panel=None, stage=None, big=False, role=None, lesson=None, hidden=hidden_in(self))
         held = link.with_(**values).to_link()
         (path,) = (row.path for row in PAGES if row.name == page)
         return f"{path}?{urlencode({name: value for name, value in held.items() if name != 'lang'})}"
-
-    @property
-    def hidden(self) -> tuple[int, ...] | None:
-        """The words that are hidden without the sentence saying so, as a Choice has them."""
-        typed = self.typed.tokens
-        hidden = tuple(i for i, token in enumerate(self.tokens) if token == "[MASK]" and typed[i] != token)
-        return hidden or self.choice.hidden

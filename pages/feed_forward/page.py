@@ -1,7 +1,7 @@
 """Feed-forward: every token for itself, through a wide layer of neurons and back."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import islice
 
@@ -14,7 +14,7 @@ from pages.feed_forward.neuron import show_contexts
 from pages.feed_forward.pictures import Neurons, alone, curve, fires, flow, most_active, pushes, text, without_ffn, word
 from pages.ui.figures.equations import plain_math
 from pages.ui.frame.pickers import either, pick_number
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.runs.worked_out import proof, pushed
 from pages.ui.sections.quantity_map import chosen_cell
 from pages.ui.sections.without import answers_with
@@ -58,7 +58,7 @@ class FeedForward(Page):
         """Whether there is anything that a neuron can point to."""
         return self.trace.graph.get("logits") is not None or self.trace.picture is None
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
+    def parts(self) -> Parts:
         return {"maps": self.activations, "neuron": self.one_neuron, "without": self.ablation}
 
     def choose_more(self) -> None:
@@ -71,9 +71,13 @@ class FeedForward(Page):
     # -- activations -------------------------------------------------------------------------------
 
     def activations(self) -> None:
-        """From what comes in through the neurons to what is added; then the loudest neurons, and one by hand."""
+        """From what comes in through the neurons to what is added; below it, but not in a presentation, the loudest
+        neurons, and one by hand.
+        """
         focused = self.choice.stage == "output"
         self.show_both("flow", partial(flow, words=self.points_to, focused=focused))
+        if self.choice.big:
+            return
         below = {"best": partial(most_active, words=self.points_to), "curve": curve, "fires": fires}
         for column, (name, make) in zip(st.columns(3, gap="medium"), below.items(), strict=True):
             with column:

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from model import Trace
+from model.activations import ACTIVATIONS
 from model.analysis import placed
-from model.config import ACTIVATIONS
 from model.measures.neurons import Positionwise, activation_curve
 from model.measures.without import Answers
 from pages.ui import figures
@@ -61,7 +61,7 @@ class Neurons:
     @property
     def bend(self) -> str:
         """The name of the activation function."""
-        return ACTIVATIONS[self.run.config.activation]
+        return ACTIVATIONS[self.run.config.activation].name
 
     def loudness(self, fed: np.ndarray) -> np.ndarray:
         """How strongly neurons speak: behind gates with either sign, else as much as they are above 0."""

@@ -1,6 +1,6 @@
 """Flat: a drawing as a sequence of length one (lecture note 003): what attention cannot do there."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from model.heads import ClassifierNetwork
 from model.sublayers import ScaledDotProductAttention
 from pages.flat.pictures import ATTENTION, PASSES, of_one, text, word
 from pages.ui.components.tables import draw_table
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.runs import pipelines
 from pages.ui.runs.worked_out import disturbed
 from pages.ui.state import sketch
@@ -48,7 +48,7 @@ class Flat(Page):
             self.ink = sketch.ink(self.choice.other_drawing)
         self.choice = self.choice.fitted(self.config, len(self.tokens))
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
+    def parts(self) -> Parts:
         return {"attention": self.of_one_token}
 
     def code(self) -> Sequence[object]:

@@ -40,11 +40,13 @@ def _filter(view: View) -> str | None:
 
 
 def _chosen_head(view: View, prefix: str) -> None:
-    """The map of the chosen head, three facts as bars, and the way to its arithmetic."""
+    """The map of the chosen head, and, but not in a presentation, three facts as bars and the way to its arithmetic."""
     pattern = head_patterns(view.trace)[1][view.layer, view.head]
     title = word("chosen", layer=view.layer + 1, head=view.head + 1, does=in_words(view.trace, pattern))
     look = {"title": title, "spare": FACTS, "follows": False}
     draw_map(view, prefix + "weights", partial(attention_map, **look))
+    if view.choice.big:
+        return
     arithmetic("".join(_facts(view, prefix)), key="facts")
     view.way_to("attention", word("open"), panel="map", stage=None)
 

@@ -11,7 +11,7 @@ from model.sublayers import MultiHeadAttention
 from pages.attention.origins import can_be_told, every_head
 from pages.heads.overview import overview
 from pages.heads.pictures import mixed, needed, written
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.sections.quantity_map import chosen_cell
 from pages.ui.sections.roles import may_have_roles, show_role
 from pages.ui.sections.without import answers_with
@@ -45,8 +45,8 @@ class Heads(Page):
         if len(self.tokens) == 1:
             st.info(t("heads.one_token"), icon=":material/info:")
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
-        parts: dict[str, Callable[[], None]] = {"overview": lambda: overview(self, self.prefix, self.row)}
+    def parts(self) -> Parts:
+        parts: dict[str, Callable[[], object]] = {"overview": lambda: overview(self, self.prefix, self.row)}
         if may_have_roles(self.choice.pipeline):
             parts["roles"] = lambda: show_role(self)
         parts["contribution"] = self.contribution

@@ -1,13 +1,13 @@
 """Home: the whole run on one screen, alive."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
 from model.encoder import Encoder, EncoderLayer
 from pages.home.overview import as_file, run_on_one_screen
 from pages.ui.frame import exports
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.runs import pipelines
 from pages.ui.state.choice import PICTURE
 from pages.ui.text import plain, t
@@ -27,7 +27,7 @@ class Home(Page):
             with st.container(key="home_title"):
                 st.subheader(f"{t(self.purpose)} :gray[{t('home.computed')}]", anchor=False)
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
+    def parts(self) -> Parts:
         return {"run": self.run}
 
     def run(self) -> None:

@@ -1,6 +1,6 @@
 """Layers: how each token's vector changes from layer to layer, and where it comes from."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
@@ -24,7 +24,7 @@ from pages.layers.pictures import (
     words,
 )
 from pages.ui.components.arithmetic import arithmetic
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.picture import Picture
 from pages.ui.runs.worked_out import best_words, plane
 from pages.ui.sections.cell_map import cell_maps
@@ -61,7 +61,7 @@ class Layers(Page):
         if len(self.tokens) == 1:
             st.info(t("layers.one_token"), icon=":material/info:")
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
+    def parts(self) -> Parts:
         return {"lens": self.lens, "path": self.trajectories, "alike": self.similarity, "origin": self.origin}
 
     def lens(self) -> None:

@@ -15,6 +15,7 @@ from pages.ui.figures.latex import formula
 from pages.ui.figures.theme import big
 from pages.ui.picture import Moves, Numbers, Picture, of_both, one_plane, outputs_of, token_axis, touched
 from pages.ui.place import Place
+from pages.ui.sections.band import room_of
 from pages.ui.sections.quantity_map import LEAST
 from pages.ui.text import plain, texts_of
 from pages.ui.text.numbers import decimal
@@ -235,6 +236,7 @@ def words(run: Trace, place: Place, found: tuple[np.ndarray, np.ndarray]) -> Pic
     ranks = Axis(word("axis_rank"), [str(rank + 1) for rank in range(count)])
     figure = worded(shares, named, Axis(word("axis_step"), steps(run)), ranks, height=HIGH)
     said = _read(run, place, "read_guess", best[:, 0], float(shares[-1, 0]))
+    figure.layout["meta"] = {"fills": room_of(said)}
     return Picture(figure, said, table=lambda: pd.DataFrame(named, index=steps(run), columns=range(1, count + 1)))
 
 
@@ -245,6 +247,7 @@ def classes(run: Trace, place: Place, lens: Lens) -> Picture:
     axes = Axis(word("axis_step"), steps(run)), Axis(word("axis_class"), [every[i] for i in columns])
     figure = heatmap(found[:, columns], *axes, scale="share", square=False, height=HIGH)
     said = _read(run, place, "read_guess_class", found.argmax(axis=1), float(found[-1].max()))
+    figure.layout["meta"] = {"fills": room_of(said)}
     return Picture(figure, said, table=lambda: pd.DataFrame(found, index=steps(run), columns=every))
 
 

@@ -1,6 +1,6 @@
 """The guided tour: question after question about the reader's own input, each beside the page's own picture."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from pages.school.tour.station import Station
 from pages.ui.components.keys import listen
 from pages.ui.frame.navigation import BACK, open_with
 from pages.ui.frame.pickers import bound, lasting
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.server.cache import digest
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.state.link import select
@@ -42,7 +42,7 @@ class Lesson(Page):
         self.lesson, self.unread = lesson_of(choice, TOUR)
         super().__init__(choice.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values())))
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
+    def parts(self) -> Parts:
         return {"tour": self.fill}
 
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
@@ -53,7 +53,7 @@ class Lesson(Page):
 
     def _close(self) -> None:
         """Code and files stand on the page to which each station leads."""
-        listen(self._keys)
+        listen(self._keys, self.choice.question or self.lesson.keys[0])
 
     def fill(self) -> None:
         if self.changed_elsewhere:
@@ -154,13 +154,14 @@ class Lesson(Page):
     def _passed_over(self, before: str | None, key: str) -> None:
         """Which questions between two stations are not asked here, and why."""
         keys = self.lesson.keys
-        between = keys[keys.index(before) + 1 if before else 0 : keys.index(key)]
-        if names := [self._left(one) for one in between if one in self.state["left_out"]]:
-            st.caption(text("left_out", names=listed(names)))
+        self._left_out(keys[keys.index(before) + 1 if before else 0 : keys.index(key)])
 
-    def _left(self, key: str) -> str:
-        """A question that is not asked, with the reason in brackets."""
-        return word("left", name=called(self.lesson[key]), reason=word(self.state["left_out"][key]))
+    def _left_out(self, keys: Sequence[str]) -> None:
+        """Those of these questions that are not asked, with the reasons; of two of which one is asked, the first."""
+        reasons, spare = self.state["left_out"], dict(self.lesson.instead).values()
+        left = [(called(self.lesson[key]), word(reasons[key])) for key in keys if key in reasons and key not in spare]
+        if left:
+            st.caption(text("left_out", names=listed(word("left", name=name, reason=why) for name, why in left)))
 
     def _end(self) -> None:
         """What stands behind the last station: all of them, to go back to, and what was not asked, with the reason."""
@@ -173,8 +174,7 @@ class Lesson(Page):
                 for key in answered:
                     look: dict[str, Any] = {"key": f"lesson.{key}", "on_click": go_to, "args": (key,)}
                     st.button(literal(called(self.lesson[key])), **look)
-        if left_out := self.state["left_out"]:
-            st.caption(text("left_out", names=listed(self._left(key) for key in left_out)))
+        self._left_out(self.lesson.keys)
         with st.container(horizontal=True):
             st.button(word("begin"), key="lesson.begin", type="primary", on_click=begin)
             st.button(word("leave"), key="lesson.leave", on_click=open_with, args=("home",))

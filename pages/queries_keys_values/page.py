@@ -1,6 +1,6 @@
 """Queries, keys, values: three projections of the same vectors, for the chosen layer and head."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,7 +12,7 @@ from model.sublayers import MultiHeadAttention
 from pages.queries_keys_values.pictures import PREFIX, matrix, paired_with, plane, products, scores, text, word
 from pages.ui.figures import role_colours
 from pages.ui.figures.equations import plain_math
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.sections.cell_map import cell_map, cell_maps
 from pages.ui.sections.shared_weights import shared_weights
 
@@ -24,7 +24,7 @@ MADE = (*ROLES, "Q_rotated", "K_rotated", "Q_distance", "K_distance")
 class QueriesKeysValues(Page):
     rows = tuple(PREFIX + role for role in ROLES)
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
+    def parts(self) -> Parts:
         return {"maps": self.maps, "pair": self.pair, "weights": self.matrices, "plane": self.plane}
 
     def code(self) -> Sequence[object]:

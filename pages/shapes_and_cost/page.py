@@ -1,7 +1,7 @@
 """Shapes and cost: every shape, parameter and multiply–add of any encoder, and what the lecture notes say of them."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -35,7 +35,7 @@ from pages.ui.figures.equations import plain_math
 from pages.ui.figures.theme import font_size, letters, scaled
 from pages.ui.frame.note_code import source, told_gap
 from pages.ui.frame.pickers import pick
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.picture import Picture
 from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.text import literal
@@ -49,7 +49,7 @@ class ShapesAndCost(Page):
     chips = False
     any_input = True
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
+    def parts(self) -> Parts:
         return {
             "walk": self.show_walk,
             "parameters": self.show_parameters,

@@ -1,6 +1,6 @@
 """Tokens: the vector of each token, its position, and their sum X⁰, which the first layer reads."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
@@ -20,7 +20,7 @@ from pages.tokens.pictures import (
     text,
 )
 from pages.tokens.tokenization import tokenization
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.picture import Picture
 from pages.ui.runs.worked_out import neighbours
 from pages.ui.sections.cell_map import cell_maps
@@ -46,10 +46,10 @@ class Tokens(Page):
     def purpose(self) -> str:
         return super().purpose if self.config.places_added else "tokens.purpose_unplaced"
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
+    def parts(self) -> Parts:
         words = self.trace.picture is None
         pieces = partial(tokenization, self) if words else self.patches
-        every: dict[str, Callable[[], None]] = {
+        every: dict[str, Callable[[], object]] = {
             "vectors": self.vectors,
             "pieces": pieces,
             "order": partial(word_order, self),

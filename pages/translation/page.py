@@ -1,6 +1,6 @@
 """Translation: the decoder writes word by word, reading what the encoder made of the source."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -12,6 +12,7 @@ from pages.translation.alignment import alignment
 from pages.translation.decoder import inside
 from pages.translation.search import search
 from pages.translation.writing import Writing, one_step, sentences, step_slider, which
+from pages.ui.page import Parts
 from pages.ui.runs.masks import with_words_hidden
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
@@ -47,7 +48,7 @@ class Translation(Writing):
             if with_words_hidden(self.choice, self.typed) is not None:
                 st.caption(t("translation.all_read"), width="content")
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
+    def parts(self) -> Parts:
         return {name: partial(draw, self) for name, draw in PARTS.items()}
 
     def choose_part(self, names: Sequence[str]) -> str:

@@ -36,6 +36,9 @@ from pages.ui.state.link import select
 from pages.ui.text import plain, t, unmarked
 from pages.ui.view import ARROWS, View, go_on
 
+#: The parts of a page, by name, with what draws each.
+Parts = Mapping[str, Callable[[], object]]
+
 
 class Page(View):
     """What a page's class says is what the page shows: its `parts` with their pictures.
@@ -85,8 +88,8 @@ class Page(View):
         """Draw what stands above all parts alike."""
 
     @abstractmethod
-    def parts(self) -> Mapping[str, Callable[[], None]]:
-        """The parts of the page, one of which is on the screen, with what draws each.
+    def parts(self) -> Parts:
+        """The parts of the page, one of which is on the screen.
 
         What their buttons say are the texts "{page}.panel_{name}"; a single part has no button.
         """

@@ -12,8 +12,9 @@ from cachetools.keys import hashkey
 from model import Edit, EditError, Pipeline, Trace
 from model.measures import judged
 from model.measures.sweep import effects
-from pages.ui.figures import GREY, INK, Axis, heatmap
+from pages.ui.figures import GREY, INK, Axis, heatmap, on_screen
 from pages.ui.figures.base import Figure
+from pages.ui.figures.theme import scaled
 from pages.ui.frame.changes_bar import toggled
 from pages.ui.frame.pickers import pick
 from pages.ui.picture import Picture
@@ -34,6 +35,7 @@ Number = tuple[int, int, int]
 #: the change of a lead that, of two answers, moves as much (at most a quarter of it).
 LEAST = {"moved": 0.1, "lead": 0.4, "judged": 0.1}
 NOBODY = -1  # leads or is led: the number is of one output by itself
+ROW = 44  # pixels, of a map of changes
 HARDLY = 0.01  # of the probability
 text, word = texts_of("what_if")
 
@@ -221,6 +223,7 @@ def as_map(
     """The effects as a heatmap, with a cross on each change that is made."""
     scale = "positive" if lab.measure == "moved" else "signed"
     look = {"scale": scale, "square": False, "limit": limit(lab, values), "clickable": True}
+    look["height"] = on_screen(max(230, 90 + scaled(ROW * len(values))))
     figure = heatmap(values, rows, columns, cell=lit, **look)
     # On a light ground, so that it is seen on every colour.
     cross = {"text": "×", "font": {"size": 22, "color": INK["light"]}, "showarrow": False}

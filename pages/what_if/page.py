@@ -1,6 +1,6 @@
 """The laboratory: change anything inside, and see what it does to the answer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -13,7 +13,7 @@ from model.measures.sweep import effects
 from pages.answer.judged import asked_of, draw, named
 from pages.ui.frame.changes_bar import edit_in_words
 from pages.ui.frame.pickers import either
-from pages.ui.page import Page
+from pages.ui.page import Page, Parts
 from pages.ui.runs import pipelines
 from pages.ui.sections.answers import probabilities
 from pages.ui.sections.guesses import guesses
@@ -69,7 +69,7 @@ class WhatIf(Page):
                 self.answer(truth)
             self.idle()
 
-    def parts(self) -> Mapping[str, Callable[[], None]]:
+    def parts(self) -> Parts:
         return {kind: partial(draw, self.lab) for kinds in PARTS.values() for kind, draw in kinds.items()}
 
     def choose_part(self, names: Sequence[str]) -> str:

@@ -108,6 +108,19 @@ def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app
     page.wait_for_function(f"small => ({LETTERS})() === small", arg=small)
 
 
+@pytest.mark.parametrize("link", ["lang=en", "lang=zh&input=digit"])
+@pytest.mark.parametrize("name", ["tokens", "queries_keys_values", "heads", "add_and_norm", "feed_forward", "layers"])
+def test_in_a_presentation_a_page_ends_with_the_screen(page: Page, app_url: str, name: str, link: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{app_url}/{name}?{link}&big=true")
+    page.locator(".js-plotly-plot .ytick text").first.wait_for()
+    page.wait_for_function(
+        "() => { const { scrollHeight, clientHeight } = document.querySelector('[data-testid=stMain]')"
+        "; return scrollHeight <= clientHeight }"
+    )
+    assert page.locator(".chart").first.bounding_box()["height"] >= 0.5 * 720
+
+
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)], ids=["HD", "Full HD"])
 def test_a_presentation_fills_the_screen_names_every_row_and_has_a_way_back(
     page: Page, app_url: str, width: int, height: int

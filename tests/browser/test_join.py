@@ -338,6 +338,9 @@ def test_the_second_vote_asks_anew_and_a_class_that_is_deleted_is_over(
     lesson.store.end(lesson.code, lesson.key)
     says(page, "gone")
     expect(page.locator("[role=alert]")).to_have_count(0)
+    expect(page.locator("#code")).to_have_value("")
+    page.reload()
+    expect(page.locator("[role=alert]")).to_have_count(0)
     page.locator("#code").fill(lesson.store.create()[0])  # the next class, on the same page
     page.keyboard.press("Enter")
     says(page, "lobby")

@@ -25,6 +25,13 @@ BOXES = """() => [...document.querySelectorAll(
   .filter(node => node.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && node.textContent.trim())
   .map(node => { const box = node.getBoundingClientRect()
     return [node.textContent, box.left, box.top, box.right, box.bottom] })"""
+# How large what is read there is, in pixels.
+SIZES = """() => Object.fromEntries(['.label span', '.symbol', '.caption', '.under-cell', '.thumb em', '.legend'].map(
+  part => [part, [...document.querySelectorAll('.overview ' + part)].filter(
+    node => node.checkVisibility() && node.textContent).map(node => parseFloat(getComputedStyle(node).fontSize))]))"""
+# Whether the page can be scrolled.
+SCROLLS = """() => { const { scrollHeight, clientHeight } = document.querySelector('[data-testid=stMain]')
+  return scrollHeight > clientHeight }"""
 # The colours along the middle of one row of a picture.
 ROW = """([role, row]) => { const canvas = document.querySelector(`.overview .pic[data-role=${role}] canvas`)
     return [...canvas.getContext('2d').getImageData(0, row, canvas.width, 1).data] }"""
@@ -197,6 +204,24 @@ def test_no_two_words_stand_on_each_other_and_nothing_scrolls(
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
 
 
+@pytest.mark.parametrize(
+    ("query", "name", "word"),
+    [("lang=en", 18, 14), (f"lang=en&s={TWENTY}", 17, 14), ("lang=zh", 18, 14), ("lang=zh&input=digit", 14, 14)],
+    ids=["words", "twenty", "chinese", "digit"],
+)
+def test_in_a_presentation_it_fills_the_screen_and_is_read_from_the_last_row(
+    query: str, name: int, word: int, page: Page, app_url: str
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    opened(page, f"{app_url}/?{query}&big=true")
+    assert page.locator(".overview").bounding_box()["height"] >= 0.8 * 720
+    assert overlapping(page) == [] and not page.evaluate(SCROLLS)
+    sizes = page.evaluate(SIZES)
+    assert min(sizes[".label span"]) >= name
+    assert min(size for part in sizes.values() for size in part) >= word
+    assert len(sizes[".caption"]) >= 12, "every picture says what it is"
+
+
 def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     opened(page, f"{app_url}/?lang=en")
@@ -205,6 +230,10 @@ def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: P
     assert max(rights) <= 390
     answer, pictures = (page.locator(f".overview {part}").first.bounding_box() for part in (".answer", ".pic"))
     assert answer["y"] < pictures["y"]
+    opened(page, f"{app_url}/?lang=en&layer=6&token=1")  # [CLS], at which nothing is read
+    page.locator(".overview .label").nth(3).click()
+    page.keyboard.press("ArrowUp")
+    assert overlapping(page) == []
 
 
 # -- one file, without a network -------------------------------------------------------------------------------------

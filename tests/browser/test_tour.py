@@ -59,7 +59,7 @@ def test_a_click_on_a_covered_cell_is_the_guess_and_the_page_opens_at_its_place(
     chart = page.locator(CHART).first
     row = chart.evaluate("chart => chart.data.find(trace => trace.customdata).y[0]")
     page.mouse.click(*chart.evaluate(MIDDLE, [row, 1]))
-    expect(page.locator(ANSWER)).to_contain_text(re.compile("You said she|Yes: she"))
+    expect(page.locator(ANSWER)).to_contain_text(re.compile("You said “she”|Yes: “she”"))
     head = page.get_by_text(re.compile(r"layer \d+, head \d+")).first.text_content() or ""
     layer, number = re.findall(r"\d+", head)
     press(button(page, "see"), "Enter")
@@ -86,6 +86,12 @@ def test_question_and_picture_are_on_one_screen(page: Page, app_url: str) -> Non
         for part in (page.locator(CHART).last, button(page, "show")):
             box = part.bounding_box()
             assert box and box["y"] + box["height"] <= height + 8, key
+    main = page.locator("[data-testid=stMain]")
+    press(button(page, "show"), "Enter")
+    main.evaluate("main => main.scrollTop = main.scrollHeight")
+    press(button(page, "next"), "Enter")
+    expect(page.locator(".tour_dots")).to_contain_text("9 of")
+    expect(main).to_have_js_property("scrollTop", 0)  # the next question begins at the top
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from torch import Tensor
 from model import Pipeline, load
 from model.measures.gradients import gradients, head_importance, input_x_gradient, integrated_gradients
 from model.trace import record, recorded
+from tests.model.test_checkpoints import MINILM
 from tests.networks import example, pipeline
 
 #: One of each kind of answer, of input and of network; with the token that it is asked at.
@@ -116,3 +117,21 @@ def test_who_takes_a_gradient_leaves_the_network_as_it_was() -> None:
     after = text(SENTENCE)
     assert all(np.array_equal(before[key], after[key]) for key in before)
     assert not any(parameter.requires_grad or parameter.grad is not None for parameter in text.network.parameters())
+
+
+def test_a_similarity_of_two_sentences_has_gradients_too_and_its_parts_add_up() -> None:
+    run = load(str(MINILM)).to(torch.float64)
+    one, other, nothing = (run(text) for text in ("the cat sleeps", "a kitten is asleep", "[MASK] [MASK] [MASK]"))
+    vector = torch.tensor(other.vector)
+
+    def of(Z: Tensor) -> Tensor:
+        return torch.cosine_similarity(Z.mean(1), vector, dim=-1)
+
+    cosine, before = (float(of(torch.tensor(trace.Z)[None])) for trace in (one, nothing))
+    assert integrated_gradients(run, one, of).sum() == pytest.approx(cosine - before, abs=1e-3)
+    slope = torch.tensor(gradients(run, one, ["embedding.tokens"], of)["embedding.tokens"])
+    ends = [
+        of(record(run.network, *run.inputs(one)[1], edits=[("embedding.tokens", lambda v, _, d=d: v + d * slope)])[0])
+        for d in (1e-4, -1e-4)
+    ]
+    assert float(ends[0] - ends[1]) / 2e-4 == pytest.approx(float(slope.square().sum()), rel=1e-3)

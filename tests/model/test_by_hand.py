@@ -13,10 +13,11 @@ import torch
 
 from model import Edit, Trace, load
 from model.analysis import softmax
-from model.by_hand import NO_WORDS, Step, Table, Working, by_hand, number, operand, strongest_cell
+from model.by_hand import NO_WORDS, Step, Table, Working, by_hand, strongest_cell
 from model.decoder import TranslationNetwork
 from model.pipeline import Pipeline
 from model.trace import record
+from model.written import number, operand
 from tests import networks
 from tests.networks import QUICK, sources
 

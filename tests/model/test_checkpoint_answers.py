@@ -104,10 +104,13 @@ def test_weights_that_a_wrapper_saved_and_those_of_another_answer_are_read(bert:
     np.testing.assert_array_equal(load_folder(bert)(SENTENCES[0]).states(), expected)
 
 
-def test_classes_without_names_are_counted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", [None, {"0": "LABEL_0", "1": "LABEL_1"}])
+def test_classes_are_as_many_as_the_settings_say_and_without_as_many_names_counted(
+    names: dict | None, tmp_path: Path
+) -> None:
     settings = odd_settings("Bert", "ForSequenceClassification", 0) | {"num_labels": 4}
     network_in(tmp_path, "Bert", "ForSequenceClassification", settings)
-    rewritten(tmp_path, id2label=None, label2id=None, num_labels=4)
+    rewritten(tmp_path, id2label=names, label2id=None, num_labels=4)
     assert load_folder(tmp_path).reader.labels == ("LABEL_0", "LABEL_1", "LABEL_2", "LABEL_3")
 
 

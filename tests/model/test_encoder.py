@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch import nn
 
+from model.activations import ACTIVATIONS
 from model.config import EncoderConfig
 from model.encoder import Encoder, causal_mask, padding_mask
-from model.sublayers import activation_for
 from model.variants.relative import RelativeAttention, table_rows
 from tests.networks import QUICK, example, pipeline
 
@@ -28,7 +28,7 @@ def torchs_own(encoder: Encoder) -> nn.TransformerEncoder:
         config.heads,
         config.d_ff,
         config.dropout,
-        activation_for(config.activation).forward,  # of a GELU torch would take its own
+        ACTIVATIONS[config.activation].module().forward,  # of a GELU torch would take its own
         config.norm_eps,
         batch_first=True,
         norm_first=config.norm_first,

@@ -34,8 +34,8 @@ CASES += [("DebertaV2", HEADS[seed % 5], seed) for seed in range(8)]
 CASES += [(("T5", "MT5")[seed == 4], ("EncoderModel", "ForTokenClassification")[seed % 3 == 2], seed)
           for seed in range(5)]  # fmt: skip
 CASES += [("Esm", HEADS[seed % 4], seed) for seed in (*range(5), 8, 9)]
-CASES += [("RoFormer", HEADS[seed % 5], seed) for seed in range(5)]
-CASES += [("Gte", HEADS[seed % 4], seed) for seed in range(4)]
+CASES += [("RoFormer", HEADS[seed % 5], seed) for seed in range(20)]
+CASES += [("Gte", HEADS[seed % 4], seed) for seed in range(20)]
 CASES += [
     (family, head, place + 2 * (place % 2))
     for family, heads in test_picture_families.HEADS.items()
@@ -158,7 +158,7 @@ def agrees(
 #: Family and head -> settings that make it no encoder of ours, and why.
 REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
     ("Bert", "ForMaskedLM"): [
-        ({"model_type": "gpt2"}, "family"),
+        *(({"model_type": kind}, "family") for kind in ("gpt2", "dinov3_vit", "beit", "data2vec-vision")),
         ({"model_type": None}, "no_family"),
         ({"architecture": "vit", "pretrained_cfg": {}, "model_type": None}, "timm_no_family"),
         ({"position_embedding_type": "relative_key"}, "setting"),
@@ -184,6 +184,23 @@ REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
         ({"rope_parameters": {"rope_type": "dynamic", "rope_theta": 10.0, "factor": 2.0}}, "setting"),
         ({"rope_parameters": {"rope_theta": "fast"}}, "size"),
         ({"head_dim": 3}, "setting"),
+    ],
+    ("Gte", "Model"): [
+        ({"rope_parameters": None, "rope_theta": 10.0, "rope_scaling": {"type": "linear"}}, "setting"),
+        ({"rope_parameters": None, "rope_theta": 10.0, "rope_scaling": {"type": "ntk", "mixed_b": 0.5}}, "setting"),
+        ({"layer_norm_type": "rms_norm"}, "setting"),
+        ({"logn_attention_scale": True}, "setting"),
+        ({"position_embedding_type": "absolute"}, "setting"),
+        ({"hidden_size": 9, "num_attention_heads": 3}, "not_divided"),
+    ],
+    ("RoFormer", "Model"): [
+        ({"rotary_value": True}, "setting"),
+        ({"hidden_act": "mish"}, "setting"),
+        ({"embedding_size": 3}, "tensor_shape"),
+    ],
+    ("Bert", "Model"): [
+        ({"feed_forward_type": "original", "position_embedding_type": "alibi"}, "setting"),
+        ({"position_embedding_type": "alibi"}, "tensor_missing"),
     ],
     ("ModernBert", "ForMaskedLM"): [
         ({"layer_types": ["full_attention"]}, "setting"),

@@ -5,7 +5,8 @@ The settings are those of the hub, under their old names and with what they leav
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from safetensors.torch import load_file, save_file
 from model.checkpoints import CheckpointError, load_folder
 from model.checkpoints.convert import convert
 from model.config import EncoderConfig
+from tests.model.test_checkpoint_answers import odd_settings
 from tests.model.test_checkpoints import network_in
 from tests.model.test_families import agrees
 
@@ -111,10 +113,10 @@ def as_jina(tensors: Tensors) -> Tensors:
     return found
 
 
-def by_ntk(network: Any) -> None:
+def by_ntk(network: Any, base: float = 160_000, factor: float = 2.0) -> None:
     """The speeds of rope_scaling "ntk": the base times the factor, and each of them divided by factor^(2/d_k)."""
-    d_k, factor = 8, 2.0
-    speeds = (160_000 * factor) ** -(torch.arange(0, d_k, 2) / d_k) / factor ** (2 / d_k)
+    d_k = 2 * len(network.rotary_emb.inv_freq)
+    speeds = (base * factor) ** -(torch.arange(0, d_k, 2) / d_k) / factor ** (2 / d_k)
     network.rotary_emb.inv_freq.copy_(speeds)
 
 
@@ -123,10 +125,18 @@ def standing(network: Any) -> None:
     network.rotary_emb.inv_freq.zero_()
 
 
-def alibi(n: int) -> torch.Tensor:
-    """What scores lose with the distance, for three heads: slopes 1/16, 1/256, and 1/4 between  (Press et al.)."""
+def slopes(heads: int) -> list[float]:
+    """As Press et al. write it: powers of 2^(−8/h); where h is no power of 2, also every other of twice as many."""
+    if heads & (heads - 1) == 0:
+        return [2 ** (-8 * (i + 1) / heads) for i in range(heads)]
+    power = 2 ** (len(f"{heads:b}") - 1)
+    return slopes(power) + slopes(2 * power)[::2][: heads - power]
+
+
+def alibi(n: int, heads: int) -> torch.Tensor:
+    """What scores lose with the distance."""
     away = (torch.arange(n) - torch.arange(n)[:, None]).abs()
-    return -torch.tensor([2**-4, 2**-8, 2**-2])[None, :, None, None] * away
+    return -torch.tensor(slopes(heads))[None, :, None, None] * away
 
 
 ROWS: dict[str, Row] = {
@@ -216,7 +226,7 @@ ROWS: dict[str, Row] = {
         unanswered="answer_missing",
         file=as_jina,
         network=standing,
-        mask=alibi(10),
+        mask=alibi(10, 3),
     ),
     "Alibaba-NLP/gte-large-en-v1.5": Row(("Gte", "Model"), "NewModel", GTE, BODY, network=by_ntk),
     "google/vit-base-patch16-224": Row(
@@ -270,9 +280,8 @@ def input_of(config: EncoderConfig) -> object:
 
 @pytest.mark.parametrize("name", ROWS)
 def test_one_that_is_fetched_often_computes_as_its_library_does(name: str, tmp_path: Path) -> None:
-    row = ROWS[name]
-    network = put(row, tmp_path / "model")
-    folder = tmp_path / "model"
+    row, folder = ROWS[name], tmp_path / "model"
+    network = put(row, folder)
     if row.refused:
         torch.save(network.state_dict(), folder / "pytorch_model.bin")
         (folder / "model.safetensors").unlink()
@@ -280,8 +289,42 @@ def test_one_that_is_fetched_often_computes_as_its_library_does(name: str, tmp_p
             load_folder(folder)
         assert raised.value.reason == row.refused
         folder = convert(str(folder))
+    agrees_with(row, network, folder)
+
+
+def agrees_with(row: Row, network: Any, folder: Path) -> None:
+    """The folder's pipeline computes what the network does, and says of its answer what the row has."""
     pipeline = load_folder(folder)
     assert getattr(pipeline.unanswered, "reason", "") == row.unanswered
     more = {} if row.mask is None else {"attention_mask": row.mask}
     network = network.encoder if row.of == ("T5", "Model") else network
     agrees(network, pipeline, input_of(pipeline.config), row.of[1], **more)
+
+
+def odd(seed: int) -> dict[str, Any]:
+    """Settings of a GTE that nobody would choose, but for how its tokens turn; one head, two, three, …"""
+    settings = odd_settings("Gte", "Model", seed)
+    settings.pop("rope_parameters", None)
+    return settings | {"num_attention_heads": 1 + seed, "hidden_size": 2 * (1 + seed) * (1 + seed % 3)}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_scores_that_fall_with_the_distance_do_so_in_odd_settings(seed: int, tmp_path: Path) -> None:
+    library = odd(seed) | {"hidden_act": "gelu"}
+    said = library | {"model_type": "bert", "position_embedding_type": "alibi", "feed_forward_type": "geglu"}
+    row = replace(ROWS["jinaai/jina-embeddings-v2-base-en"], said="JinaBertModel", settings=said, library=library)
+    row = replace(row, unanswered="", mask=alibi(10, 1 + seed))
+    agrees_with(row, put(row, tmp_path), tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_tokens_turn_in_odd_settings_as_the_hub_writes_them(seed: int, tmp_path: Path) -> None:
+    library, base, factor = odd(seed), 10.0 ** (1 + seed % 5), (1.0, 1.5, 8.0)[seed % 3]
+    scaling = {"type": "ntk", "factor": factor} if seed % 3 else None
+    row = replace(
+        ROWS["Alibaba-NLP/gte-large-en-v1.5"],
+        settings=library | {"model_type": "new", "rope_theta": base, "rope_scaling": scaling},
+        library=library,
+        network=partial(by_ntk, base=base, factor=factor),
+    )
+    agrees_with(row, put(row, tmp_path), tmp_path)

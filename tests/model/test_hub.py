@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 import torch
 from huggingface_hub.errors import LocalEntryNotFoundError, RepositoryNotFoundError
+from tqdm import tqdm
 
 from model import load
 from model.checkpoints import CheckpointError, hub, load_folder
 from model.checkpoints.__main__ import main
-from model.checkpoints.convert import convert
+from model.checkpoints.convert import ConversionError, convert
 from pages.ui.state import offered
 from tests.model.test_checkpoint_answers import sentence_encoder
 from tests.model.test_checkpoints import as_pickle, rewritten, theirs
@@ -33,16 +34,21 @@ class Hub:
         (self.online / "onnx" / "model.onnx").touch()
         self.fails: Exception | None = None
 
-    def __call__(self, name: str, allow_patterns: list[str], local_files_only: bool = False) -> str:
+    def __call__(
+        self, name: str, allow_patterns: list[str], local_files_only: bool = False, tqdm_class: type[tqdm] | None = None
+    ) -> str:
         if self.fails and not local_files_only:
             raise self.fails
         if name != "org/bert" or (local_files_only and not self.cache.exists()):
             raise LocalEntryNotFoundError("not in the cache")
-        for path in () if local_files_only else self.online.rglob("*"):
-            file = str(path.relative_to(self.online))
-            if path.is_file() and any(fnmatch(file, pattern) for pattern in allow_patterns):
-                (self.cache / file).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, self.cache / file)
+        files = {path: str(path.relative_to(self.online)) for path in self.online.rglob("*") if path.is_file()}
+        wanted = {path: file for path, file in files.items() if any(fnmatch(file, one) for one in allow_patterns)}
+        wanted = {} if local_files_only else wanted
+        bar = (tqdm_class or tqdm)(total=sum(path.stat().st_size for path in wanted), unit="B", disable=not tqdm_class)
+        for path, file in wanted.items():
+            (self.cache / file).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, self.cache / file)
+            bar.update(path.stat().st_size)
         return str(self.cache)
 
     @property
@@ -82,7 +88,7 @@ def test_who_asks_for_a_model_by_its_name_has_it_fetched_once(online: Hub) -> No
     for name in ("nothing", "/nowhere/bert", "../bert", "x" * 300):
         with pytest.raises(ValueError, match="no folder and no pipeline"):
             load(name)
-    with pytest.raises(hub.HubError):
+    with pytest.raises(CheckpointError):
         load("org/other")
 
 
@@ -136,23 +142,23 @@ def test_make_run_prints_that_and_nothing_else(tmp_path: Path) -> None:
 
 def test_without_the_package_it_says_how_to_get_it(online: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(hub.HubError, match="pip install huggingface_hub"):
+    with pytest.raises(CheckpointError, match="pip install huggingface_hub"):
         hub.fetch("org/bert")
     assert hub.found("org/bert") == Path("org/bert")
 
 
 def test_pickles_are_not_fetched(online: Hub) -> None:
     (online.online / "model.safetensors").unlink()
-    with pytest.raises(hub.HubError, match=r"has no model\.safetensors"):
+    with pytest.raises(CheckpointError, match=r"has no model\.safetensors"):
         hub.fetch("org/bert")
     assert "pytorch_model.bin" not in online.fetched
 
 
 def test_a_pickle_is_converted_without_running_what_stands_in_it(online: Hub) -> None:
-    with pytest.raises(hub.HubError, match="nothing to convert"):
+    with pytest.raises(ConversionError, match="nothing to convert"):
         convert(str(online.online))
     (online.online / "model.safetensors").unlink()
-    with pytest.raises(hub.HubError, match="holds more than tensors"):
+    with pytest.raises(ConversionError, match="holds more than tensors"):
         convert(str(online.online))
     assert not (online.online / "exploded").exists()
     torch.save(theirs("BertForMaskedLM")[0].state_dict(), online.online / "pytorch_model.bin")

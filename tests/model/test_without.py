@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from model import load
+from model import Edit, load
 from model.analysis import cosine_similarity, mean_likeness, softmax
 from model.edits import EditError
-from model.measures.without import PARTS, answers, fates, ffn_off, one_against_all, without
+from model.measures.without import PARTS, answers, fates, ffn_off, one_against_all, value_zeroing, without
 
 SENTENCE = "the animal [MASK] not cross the street because it was too tired ."
 
@@ -64,3 +64,16 @@ def test_of_one_head_against_all_each_is_once_off_and_once_the_only_one() -> Non
     assert whole == () and off == [{head} for head in range(8)]
     assert only == [set(range(8)) - {head} for head in range(8)]
     assert {edit.key for row in rows for edit in row} == {"layers.4.attention.heads"}
+
+
+@pytest.mark.parametrize("layer", [0, 5])
+def test_without_a_value_each_state_turns_as_far_as_in_the_run_with_that_change(layer: int) -> None:
+    pipeline = load("text")
+    trace = pipeline(SENTENCE)
+    found, states = value_zeroing(pipeline, trace, layer), trace.states()[layer + 1]
+    turned = np.empty_like(found)
+    for key in range(len(trace.tokens)):
+        changed = pipeline(SENTENCE, Edit(f"layers.{layer}.attention.V", "zero", token=key)).states()[layer + 1]
+        lengths = np.linalg.norm(states, axis=1) * np.linalg.norm(changed, axis=1)
+        turned[:, key] = 1 - (states * changed).sum(1) / lengths
+    np.testing.assert_allclose(found, turned / turned.sum(1)[:, None], atol=1e-3)

@@ -3,10 +3,14 @@
 import re
 import shutil
 from pathlib import Path
+from time import sleep
 
+import huggingface_hub
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model import load
 from model.checkpoints.errors import SENTENCES
@@ -14,6 +18,7 @@ from pages.ui.runs import pipelines, worked_out
 from pages.ui.state import offered
 from pages.ui.text import LANGUAGES, catalogue, t
 from tests.model.test_checkpoints import MINILM, TEMPLATE, Failing, retold, rewritten, save_again, theirs
+from tests.model.test_hub import Hub
 from tests.model.test_pieces import byte_level, folder_of
 from tests.pages.inputs import bring, offer
 from tests.pages.opening import at_page, charts, figure, maps, numbers, open_page, run_of, said, shows, tables, warnings
@@ -160,6 +165,24 @@ def test_a_folder_that_cannot_be_read_says_why_in_one_sentence(monkeypatch: pyte
     app.run()
     assert [error.value for error in app.error if "mamba" in error.value and "roberta" in error.value]
     assert not app.exception
+    (back,) = [button for button in app.button if button.label == catalogue("en")["frame.ours"]]
+    back.click().run()
+    assert app.session_state["choice"].model == "trained" and not app.error
+
+
+def test_while_a_checkpoint_is_loaded_the_page_has_title_sentence_and_what_it_waits_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (name,) = offer(monkeypatch, theirs("BertForMaskedLM")[1])
+    link = {"model": name, "s": "the cat sat"}
+    with monkeypatch.context() as patch:
+        patch.setattr(pipelines, "load", lambda _: st.stop())  # for ever
+        app = at_page("attention", lang="en", **link).run()
+    assert [text.value for text in app.text] == ["the cat sat"]
+    assert catalogue("en")["attention.title"] in [title.value for title in app.subheader]
+    assert [status.label for status in app.status] == [t("frame.loading", name=name, megabytes=0)]
+    app = open_page("attention", **link)
+    assert charts(app) and not app.status and not app.text
 
 
 def test_a_folder_that_vanishes_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -256,3 +279,38 @@ def test_a_folder_below_that_of_the_owner_is_named_in_the_drawer_and_a_refused_o
     assert app.session_state["model"] == "mine" and not app.error
     weights = load(str(tmp_path / "mine"))("the cat sat on a mat")["layers.0.attention.weights"]
     assert any(shown.shape == weights[0].shape and np.allclose(shown, weights[0], atol=1e-6) for shown in maps(app))
+    shutil.copytree(tmp_path / "mine", tmp_path / "deeper")
+    rewritten(tmp_path / "deeper", num_hidden_layers=3)
+    for name, told in (("deeper", "layer.2"), ("other", "link")):  # a link asks for what config.json allows
+        app = at_page("attention", lang="en", model=name).run()
+        assert any(told in message.value for message in (*app.error, *app.warning)) and not app.exception
+        assert bool(app.error) == (name == "deeper")
+
+
+def test_on_a_machine_of_ones_own_a_name_on_the_hub_is_fetched_in_the_drawer_and_by_no_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    online = Hub(tmp_path)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", online)
+    offer(monkeypatch)
+    monkeypatch.setattr(offered, "_added", {})
+    monkeypatch.setenv("MODELS_FROM", "hub")
+    shown: list[float] = []
+    monkeypatch.setattr(DeltaGenerator, "progress", lambda _, share: shown.append(share))
+    monkeypatch.setattr(offered, "load", lambda folder: (sleep(0.5), load(folder)))
+    app = at_page("attention", lang="en", model="org--bert", s="the cat sat").run()
+    assert app.session_state["choice"].model == "trained" and not online.cache.exists()
+    online.fails = ConnectionError("no route")
+    app.text_input(key="drawer.add").set_value("org/bert").run()
+    assert [error.value for error in app.error] == [
+        t("error.checkpoint_hub_unreachable", folder="org/bert", why="ConnectionError")
+    ]
+    online.fails = None
+    for name in ("../bert", str(online.online)):
+        app.text_input(key="drawer.add").set_value(name).run()
+        assert app.error and app.session_state["model"] == "trained"
+    app.text_input(key="drawer.add").set_value("org/bert").run()
+    assert app.session_state["model"] == "org--bert" and not app.error
+    assert shown[-1] == 1 and sorted(shown) == shown
+    weights = load(str(online.online))("the cat sat")["layers.0.attention.weights"]
+    assert any(found.shape == weights[0].shape and np.allclose(found, weights[0], atol=1e-6) for found in maps(app))

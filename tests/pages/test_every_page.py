@@ -29,12 +29,9 @@ from tests.pages.opening import (
     warnings,
     write,
 )
+from tests.replay_links import PAGES as NAMES
+from tests.replay_links import PANELS
 
-NAMES = [row.name for row in PAGES]
-PANELS = {
-    name: [key.rpartition("panel_")[2] for key in catalogue("en") if key.startswith(f"{name}.panel_")] or [""]
-    for name in NAMES
-}
 #: What there is to look at on each page.
 PLACES = {name: [{"panel": panel} if panel else {} for panel in panels] for name, panels in PANELS.items()}
 PLACES["what_if"] = [{"panel": tab, "block": kind} for tab, kinds in PARTS.items() for kind in kinds]

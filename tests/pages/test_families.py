@@ -52,7 +52,7 @@ ENGLISH = catalogue("en")
     [
         ("MPNet", "biased", ENGLISH["why.axis_distance"]),
         ("T5", "biased", ENGLISH["why.axis_distance_undivided"]),
-        ("Deberta", "scaled", "√(3 d_k)"),
+        ("Deberta", "scaled", "√(3 dₖ)"),
     ],
 )
 def test_why_a_token_looks_there_names_the_distance(network: str, stage: str, axis: str, monkeypatch) -> None:

@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from model.by_hand import by_hand, number, strongest_cell
+from model.by_hand import by_hand, strongest_cell
+from model.written import number
 from pages.ui.figures.latex import formula
 from tests.networks import ALL, TRANSLATORS, pipeline, trace_of
 

@@ -87,24 +87,24 @@ def handed_over(*lines: str, **look: str) -> AppTest:
 
 def rows(app: AppTest) -> list[dict[str, str]]:
     """The table, its columns by their names in our texts."""
-    names = ("name", "reached", "far", "tokens", "sentence", "task")
+    names = ("name", "reached", "far", "sentence", "task")
     words = catalogue(app.session_state["lang"])
     (table,) = [frame.value for frame in app.dataframe]
     return [{name: row[words[f"homework.column_{name}"]] for name in names} for _, row in table.iterrows()]
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_who_has_reached_it_is_told_from_who_only_says_so_and_whoever_is_named_gets_a_row(lang: str) -> None:
+def test_who_has_reached_it_is_told_from_who_only_says_so(lang: str) -> None:
     changed = {"sentence": "我们[MASK]学校玩吧。", "edits": OFF}
     pasted = f"Li Hua: {link(edits=OFF)}", f"2. Bo\t{link()}", link(**changed), "nothing here, or https", "Li Hua 10:32"
-    app = handed_over(*pasted, "", "3. Eve:", "张伟：asdfgh 我没有做完", lang=lang)
+    app = handed_over(*pasted, "", "3. Eve:", lang=lang)
     found, words = rows(app), catalogue(lang)
-    assert [row["name"] for row in found] == ["Li Hua", "2. Bo", "", "3. Eve", "张伟"]
-    assert [row["reached"] for row in found] == ["✓", *"✗✗✗✗"]
-    assert found[0]["tokens"] == found[1]["tokens"] == "8" and found[0]["sentence"] == SENTENCE
+    assert [row["name"] for row in found] == ["Li Hua", "2. Bo", ""]
+    assert [row["reached"] for row in found] == ["✓", *"✗✗"]
+    assert found[0]["sentence"] == SENTENCE
     assert "“去”" in found[1]["far"] and "“在”" in found[0]["task"]
-    assert [row["far"] for row in found[2:]] == [words["goal.far_elsewhere"], *[words["goal.far_no_link"]] * 2]
-    assert words["homework.reached"].format(reached=1, all=5) in texts(app)
+    assert found[2]["far"] == words["goal.far_elsewhere"]
+    assert words["homework.reached"].format(reached=1, all=3) in texts(app)
 
 
 def test_an_easier_task_in_the_link_does_not_count_where_the_teacher_has_chosen_one() -> None:
@@ -121,8 +121,8 @@ def test_whatever_is_pasted_gets_a_row_and_a_sentence() -> None:
         "http://x/?" + "a=1&" * 500: "no_task",
         "http://x/?goal=first.3.%00": "no_task",
         link(goal=None): "no_task",
-        link() + "&x=" + "A" * 30_000: "link_long",
-        link().replace("model=", "m=") + "&model=gpt-9": "no_network",
+        link() + "&x=" + "A" * 30_000: "no_task",
+        link().replace("model=", "m=") + "&model=gpt-9": "broken",
         link(input="digit", drawing=sketch.example(3)): "drawing",
         link(sentence=""): "unread",
         link(sentence="<script>alert(1)</script>$x$"): "no_guess",
@@ -199,17 +199,18 @@ def test_no_name_and_no_sentence_is_a_formula_in_the_file() -> None:
 
 
 @pytest.mark.parametrize("kind", TASKS)
-def test_a_teacher_makes_a_task_and_its_link_is_not_reached_by_itself(kind: str) -> None:
-    app = open_page("lesson", s=SENTENCE)
+@pytest.mark.parametrize("sentence", [SENTENCE, "the dog chased the cat ."])  # of which the page hides a word
+def test_a_teacher_makes_a_task_and_its_link_is_not_reached_by_itself(kind: str, sentence: str) -> None:
+    app = open_page("lesson", s=sentence)
     app.session_state["lesson.homework"] = True
     app.run()
     app.selectbox(key="homework.kind").set_value(kind).run()
     assert_fine(app)
     (there,) = [code.value for code in app.code]
     choice, problems = Choice.from_link(dict(parse_qsl(urlsplit(there).query, keep_blank_values=True)))
-    assert not problems and choice.goal and choice.goal.name == kind and choice.sentence == SENTENCE
+    assert not problems and choice.goal and choice.goal.name == kind and choice.sentence == sentence
     found = judged(choice, choice.goal)
-    assert not found.reached and found.far not in ("elsewhere", "broken")
+    assert not found.reached and found.far not in ("elsewhere", "broken", "no_guess")
     assert app.query_params["goal"] == goal_code(choice.goal)
     assert_fine(open_page(TASKS[kind].page, **choice.to_link()))
 

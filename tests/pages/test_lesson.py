@@ -14,7 +14,7 @@ from pages.school.lessons.wording import answer_in_words, heading_and_rest
 from pages.school.lessons.written import OWN, lesson_from_code, lesson_from_text, lesson_to_code, own_lesson
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import Case, Truth, short
-from pages.school.questions.pictures import CHIPS
+from pages.school.questions.pictures import CAUSAL, CHIPS
 from pages.school.questions.question import Own, Question, truth_of
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
@@ -26,7 +26,7 @@ from tests.school.test_lessons import SENTENCE
 THREE = {"input": "digit", "ink": sketch.to_code(sketch.example(3))}
 #: What an exam on the encoder asks, and the station that teaches it.
 EXAM = {
-    "why scores are divided by √d_k": "root",
+    "why scores are divided by √dₖ": "root",
     "why there are several heads": "blur",
     "what W_O is for": "mixed",
     "what residual connections are for": "residual",
@@ -165,6 +165,11 @@ def test_what_is_covered_is_nothing_and_all_else_is_the_runs_own() -> None:
         assert np.isnan(numbers(bare["y"])).all()
     _, bare = drawn(click(app, "show"))[0]["data"][:2]
     assert numbers(bare["y"])[true(app, "root").place["key"]] == pytest.approx(true(app, "root").answer, abs=1e-6)
+    app = station("norm")
+    for covered in (True, False):
+        bare = numbers(drawn(app)[0]["data"][1]["y"])
+        assert np.isnan(bare).all() if covered else bare[-1] == pytest.approx(true(app, "norm").said["bare"])
+        click(app, "show") if covered else None
     app = station("residual")
     for covered in (True, False):
         sheet = values(drawn(app)[0])
@@ -178,6 +183,13 @@ def test_what_is_covered_is_nothing_and_all_else_is_the_runs_own() -> None:
     np.testing.assert_allclose(cells[:-1], rows, atol=1e-6)
     assert np.isnan(cells[-1]).all()
     np.testing.assert_allclose(values(drawn(click(app, "show"))[0])[-1], rows.mean(axis=0), atol=1e-6)
+    app = station("causal")
+    here = run_of(app)
+    assert here.pair is not None
+    masked = here.pipeline(SENTENCE, [CAUSAL])[f"layers.{here.pair.layer}.attention.weights"][here.pair.head]
+    cells = values(drawn(click(app, "show"))[0])
+    np.testing.assert_allclose(np.nan_to_num(cells), masked, atol=1e-5)
+    assert np.array_equal(np.isnan(cells), np.tri(len(cells)) == 0), "what the mask hides is left blank"
     app = station("layer")
     assert set(np.ravel(drawn(app)[0]["data"][0]["text"])) == {"?"}
     shown = drawn(click(app, "show"))[0]["data"][0]["text"]
@@ -214,7 +226,7 @@ def test_an_option_is_given_at_one_tap_on_its_name_or_its_covered_cell_and_marke
         assert_fine(app)
         right = truth.options[place] == truth.answer
         text = catalogue("en")["lesson.right" if right else "lesson.wrong"]
-        assert said(app) == text.format(guess=truth.options[place], answer=truth.answer)
+        assert said(app) == text.format(guess=f"“{truth.options[place]}”", answer=f"“{truth.answer}”")
         dashed = [shape for shape in drawn(app)[0]["layout"]["shapes"] if shape["line"].get("dash")]
         assert [round(shape["x0"] + 0.5) for shape in dashed] == ([] if right else [place])
         assert not charts(app)[0]["picks"], "once it is answered, no cell is an option"
@@ -256,12 +268,27 @@ def test_who_goes_back_finds_the_answer_and_another_input_begins_anew() -> None:
     verdict = said(app)
     click(app, "next")
     assert asked(app, "blur")
-    found = catalogue("en")["lesson.found"].format(name="Division by √d_k", answer=short(true(app, "root").answer))
+    found = catalogue("en")["lesson.found"].format(name="Division by √dₖ", answer=short(true(app, "root").answer))
     assert any(found in caption.value.replace("\\", "") for caption in app.caption), "what was found stays in sight"
     assert said(click(app, "previous")) == verdict
     write(app, "the cat sat on the [MASK] .")
     assert_fine(app)
     assert not said(app)
+
+
+def test_a_piece_of_the_translation_is_glossed_by_the_word_that_all_heads_read_most() -> None:
+    app = station("source", s="the cat sat on the mat .")
+    glossed = {}
+    for when in ("asked", "shown"):
+        names = drawn(app)[0]["layout"]["yaxis"]["ticktext"]
+        glossed[when] = dict(re.findall(r"(\S+) \((\w+)\)", " ".join(names)))
+        click(app, "show") if when == "asked" else None
+    assert glossed["shown"].items() > glossed["asked"].items() and glossed["shown"]["猫"] == "cat"
+    trace = pipelines.pipeline("translation")("the cat sat on the mat .")
+    for piece, word in glossed["shown"].items():
+        step, together = trace.written.index(piece), trace.over_layers("cross.weights", "decoder.").mean((0, 1))
+        words = [i for i, name in enumerate(trace.tokens) if name.isalnum()]
+        assert word == trace.tokens[max(words, key=lambda i: together[step, i])]
 
 
 def test_each_station_opens_its_page_at_the_same_place() -> None:
@@ -353,7 +380,7 @@ def test_a_lesson_about_a_drawing_offers_to_take_one() -> None:
 
 def test_a_teachers_lesson_is_asked_in_her_words_with_this_runs_numbers() -> None:
     own = Own("<b>Where</b> does {query} attend & *why*?", "See [there](http://elsewhere.example).")
-    hers = Own("Which one? || 哪一个？", "Because.", ("one || 一", "two || 二"), answer="two || 二")
+    hers = Own("哪一个？ || Which one?", "Because.", ("one || 一", "two || 二"), answer="two || 二")  # either first
     place = "attention?layer=3&head=7&stage=scores"
     rows = [replace(QUESTIONS["fit"], place=place, own=own), Question(OWN, None, "tap", 0, 2, own=hers, place=place)]
     link = lesson_to_code(own_lesson(rows, "Mine *too*"))
@@ -432,6 +459,9 @@ def test_a_lesson_of_ours_is_copied_and_no_question_of_it_is_lost() -> None:
     assert made() == ours
     click(app, "up.1")
     assert made() == [ours[1], ours[0], *ours[2:]]
+    for _ in range(2):  # closed again, the next one is added
+        click(app, "edit.2")
+    assert catalogue("en")["lesson.make_put"] in [button.label for button in app.button]
     click(app, "edit.2")
     assert app.selectbox(key="lesson.new.which").value == ours[2]
     app.number_input(key="lesson.new.minutes").set_value(9).run()

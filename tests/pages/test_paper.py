@@ -26,19 +26,16 @@ from tests.school.test_lessons import (
     _no_favourite,
     _no_order,
     _nothing_found,
-    _plain_norm,
     doctored,
 )
 
 HOSTILE = '</p><script>alert(1)</script><img src="picture:paper.word" onerror=x> $x$ *b*'
 
 
-def printed(name: str = "lesson", *, answers_open: bool = False, **link: str) -> tuple[AppTest, str, dict[str, dict]]:
+def printed(**link: str) -> tuple[AppTest, str, dict[str, dict]]:
     """The page with the box open, the sheet that its button saves, and the pictures that a browser draws for it."""
-    app = open_page(name, **{"s": SENTENCE} | link)
+    app = open_page("lesson", **{"s": SENTENCE} | link)
     app.session_state["lesson.paper"] = True
-    if answers_open:
-        app.session_state["lesson.paper.open"] = True
     assert_fine(app.run())
     (part,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "handout"]
     (sheet,) = json.loads(part.json)
@@ -80,11 +77,6 @@ def test_the_pictures_hold_the_numbers_of_this_run_in_ink_for_a_light_ground(mon
     assert inks == {"#172033"}
 
 
-def test_open_answers_are_open_on_paper() -> None:
-    _, sheet, _ = printed(answers_open=True)
-    assert "<details open>" in sheet and "<details>" not in sheet
-
-
 def test_nothing_is_fetched_and_no_markup_of_a_sentence_or_a_teacher_is_markup() -> None:
     own = Question(OWN, None, "tap", 0.0, 3, own=Own(HOSTILE, HOSTILE, ("<b>a</b>", "b"), answer="<b>a</b>"))
     lesson = lesson_to_code(
@@ -97,13 +89,8 @@ def test_nothing_is_fetched_and_no_markup_of_a_sentence_or_a_teacher_is_markup()
     assert html.escape("<b>a</b>") in sheet and len(sheet) < 30_000
 
 
-def test_a_class_can_have_it_before_it_begins() -> None:
-    _, sheet, pictures = printed("class")
-    assert len(titles(sheet)) == len(pictures) >= 5 and 'href="lesson?' in sheet
-
-
 def test_where_nothing_is_clear_nothing_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    with_network(monkeypatch, doctored(_no_answer, _no_favourite, _no_order, _nothing_found, _plain_norm))
+    with_network(monkeypatch, doctored(_no_answer, _no_favourite, _no_order, _nothing_found))
     app = open_page("lesson", s=SENTENCE, lesson="heads")
     app.session_state["lesson.paper"] = True
     assert_fine(app.run())

@@ -229,7 +229,7 @@ SAID = [
         "attention",
         {"panel": "steps", "stage": "biased"},
         ["attention.by_distance_undivided"],
-        ["÷ √d_k", r"\sqrt{d_k}"],
+        ["÷ √dₖ", r"\sqrt{d_k}"],
     ),
     (
         "T5",

@@ -1,10 +1,9 @@
 """Tasks for homework: what reaches each, what only seems to, and by which numbers."""
 
-import numpy as np
 import pytest
 
 from model import Edit, Trace
-from pages.school.lessons.goals import SILENT, Standing, heads_off, inside, mark_of
+from pages.school.lessons.goals import Standing, heads_off, inside, mark_of
 from pages.school.lessons.task import judged
 from pages.ui.runs import pipelines
 from pages.ui.state.choice import Choice
@@ -35,7 +34,7 @@ def test_a_word_becomes_the_first_guess_with_few_heads_off() -> None:
     now, then = guess(SENTENCE), guess(SENTENCE, *OFF)
     assert now != then  # or there would be no task
     reached = of(first(then), edits=OFF)
-    assert reached.reached and reached.said["best"] == then and reached.tokens == len(inside(run(SENTENCE)))
+    assert reached.reached and reached.said["best"] == then
     assert not of(first(then)).reached and of(first(then)).said["best"] == now  # it only claims so
     assert of(first(then, most=2), edits=OFF).far == "first_many"
     assert not of(first(now), edits=OFF).reached
@@ -71,15 +70,3 @@ def test_one_token_gives_what_it_does_not_get_back() -> None:
                 kinds.add((enough, little))
         assert of(goal, **here).far == "no_cell"
     assert len(kinds) == 4
-
-
-def test_a_neuron_is_silent_where_it_is_so_at_every_token() -> None:
-    sentence, goal = "i love you .", Goal("silent", (2,))
-    active = np.abs(run(sentence)["layers.1.ffn.activation"])
-    mute, loud = int(active.max(axis=0).argmin()), int(active.max(axis=0).argmax())
-    assert active[:, mute].max() < SILENT
-    found = of(goal, sentence=sentence, layer=1, neuron=mute)
-    assert found.reached and found.said["quiet"] == found.said["all"] == len(active)
-    assert not of(goal, sentence=sentence, layer=1, neuron=loud).reached
-    assert of(goal, sentence=sentence, layer=1).far == "no_neuron"
-    assert of(Goal("silent", (5,)), sentence=sentence, layer=1, neuron=mute).far == "too_short"

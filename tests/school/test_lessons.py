@@ -129,18 +129,15 @@ def test_without_residual_connections_all_tokens_are_one_in_a_run_of_its_own() -
 
 
 @pytest.mark.parametrize("kind", ["text", "digits"])
-def test_the_deviation_after_layernorm_is_that_of_gamma_and_beta(kind: str) -> None:
+def test_without_layernorm_the_numbers_grow_as_in_a_run_of_its_own(kind: str) -> None:
     here, truth = told("norm", kind)
-    layer = here.pipeline.network.layers[truth.place["layer"]]
-    states = here.trace[f"layers.{truth.place['layer']}.add_1"][here.token], layer.norm_1
-    if truth.said["before"] != pytest.approx(float(states[0].std())):
-        states = here.trace[f"layers.{truth.place['layer']}.add_2"][here.token], layer.norm_2
-    x, norm = states
-    after = (x - x.mean()) / x.std() * norm.weight.numpy() + norm.bias.numpy()
-    assert truth.said["after"] == pytest.approx(float(after.std()), abs=1e-4)
-    key = f"layers.{truth.place['layer']}.norm_{truth.said['number']}"
-    deviations = here.trace[key].std(axis=-1)
-    assert (truth.said["left_least"], truth.said["left_most"]) == (deviations.min(), deviations.max())
+    Z = here.trace.graph.Z
+    bare = here.pipeline(here.trace.subject, [Edit(f"layers.{{l}}.norm_{number}", "bypass") for number in (1, 2)])
+    for run, said in ((here.trace, "now"), (bare, "bare")):
+        assert float(str(truth.said[said])) == pytest.approx(float(run[Z][here.token].std()), rel=1e-3)
+    times = float(str(truth.said["bare"])) / float(str(truth.said["now"]))
+    nearest = min((1, 10, 100, 1000), key=lambda power: abs(np.log10(times / power)))
+    assert truth.answer == (f"× {nearest}" if nearest < 1000 else "thousandfold") != "× 1"
 
 
 @pytest.mark.parametrize("kind", ["text", "digits"])
@@ -277,13 +274,6 @@ def _no_order(network: nn.Module) -> None:
     network.embedding.positions.table.zero_()
 
 
-def _plain_norm(network: nn.Module) -> None:
-    for layer in network.layers:
-        for norm in (layer.norm_1, layer.norm_2):
-            norm.weight.fill_(1)
-            norm.bias.zero_()
-
-
 def _nothing_found(network: nn.Module) -> None:
     _off(*(layer.attention.W_O for layer in network.layers))
 
@@ -302,6 +292,11 @@ def _mixed_already(network: nn.Module) -> None:
 
 def _no_thought(network: nn.Module) -> None:
     _off(*(layer.ffn.W_2 for layer in network.layers))
+
+
+def _nothing_added(network: nn.Module) -> None:
+    _nothing_found(network)
+    _no_thought(network)
 
 
 def _no_answer(network: nn.Module) -> None:
@@ -324,7 +319,7 @@ def doctored(*changes: Callable[[nn.Module], None]) -> Pipeline:
     ("key", "change"),
     [
         ("word", _no_answer), ("places", _no_order), ("weights", _no_favourite), ("root", _no_favourite),
-        ("back", _no_favourite), ("heads", _no_answer), ("blur", _no_favourite), ("norm", _plain_norm),
+        ("back", _no_favourite), ("heads", _no_answer), ("blur", _no_favourite), ("norm", _nothing_added),
         ("layer", _no_answer), ("fit", _no_favourite), ("thinks", _no_thought), ("mixed", _mixed_already),
         ("causal", _nothing_found), ("bare", _no_order),
     ],
@@ -362,7 +357,7 @@ def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(questio
     assert is_right(question.gesture, truth.answer, truth)
     assert question.gesture != "slide" or truth.answer in dict(truth.bars).values(), "over which a guess is laid"
     mistakes = {
-        "word": truth.said.get("second"), "weights": [1, 1, 1], "norm": "1", "root": truth.said.get("share"),
+        "word": truth.said.get("second"), "weights": [1, 1, 1], "norm": "× 1", "root": truth.said.get("share"),
         "back": truth.said.get("share"), "heads": 24, "layer": "0", "blur": truth.said.get("each"),
         "residual": truth.said.get("share"), "fit": truth.said.get("query"), "twice": "× 2",
         "once": truth.said.get("steps"), "thinks": truth.said.get("before"),

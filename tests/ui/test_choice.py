@@ -101,7 +101,7 @@ def test_links_count_as_people_do_and_leave_out_what_nobody_chose() -> None:
         *(("goal", value) for value in ("", "first", "first.3.在", "first.3.0a1b2c.", "first.3.0a1b2c.a b", "fast.3")),
         *(
             ("goal", value)
-            for value in ("oneway.90", "oneway.100.5", "oneway.90.5.1", "silent.0", "silent.٣", "away.2.3.1")
+            for value in ("oneway.90", "oneway.100.5", "oneway.90.5.1", "oneway.0.5", "oneway.٣.5", "away.2.3.1")
         ),
         ("edits", ""),
         ("edits", "layers.0.ffn.hidden"),

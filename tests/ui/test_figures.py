@@ -2,15 +2,20 @@
 
 import base64
 import json
+import re
 
 import numpy as np
 import plotly.io
 import pytest
+from plotly.colors import hex_to_rgb
 
-from pages.ui.figures import Axis, attention_lines, bars, heatmap, tiles
+from model.overview import PAINTER
+from pages.ui.figures import Axis, attention_lines, bars, heatmap, on_white, tiles
+from pages.ui.figures.base import SIGNED, signed_colours
 from pages.ui.figures.curves import waterfall, waves
+from pages.ui.figures.matrices import Thumbnail, thumbnails
 from pages.ui.figures.reads import reads
-from pages.ui.figures.theme import LARGE, letters
+from pages.ui.figures.theme import LARGE, draw_on, letters
 
 VALUES = np.array([[1.0, -4.0], [2.0, 3.0]], np.float32)
 
@@ -22,6 +27,22 @@ def spec(figure) -> dict:
 def test_signed_values_have_a_scale_symmetric_about_0() -> None:
     drawn = spec(heatmap(VALUES, Axis("r"), Axis("c")))["data"][0]
     assert (drawn["zmin"], drawn["zmax"]) == (-4, 4)
+
+
+@pytest.mark.parametrize("ground", ["light", "dark"])
+def test_zero_is_the_ground_in_every_map_and_on_home_and_white_on_paper(ground: str) -> None:
+    draw_on(ground, big=False)
+    rows = Axis("r"), Axis("c")
+    small = thumbnails([[Thumbnail("a", VALUES, ["x", "y"])]])
+    own = [heatmap(VALUES, *rows), tiles(VALUES[None, None], *rows, scale="signed"), small]
+    scales = [[colour for _, colour in spec(one)["data"][0]["colorscale"]][-5:] for one in own]
+    painted = re.search(rf"{ground}: \[(.*?)\]", PAINTER.read_text("utf-8"))[1]
+    assert scales == [re.findall("#[0-9a-f]{6}", painted)] * 3
+    assert signed_colours([-2.0, 0.0, 2.0]) == scales[0][::2]
+    away = {"light": 255, "dark": 0}[ground]
+    assert max(abs(part - away) for part in hex_to_rgb(scales[0][2])) < 50
+    assert [on_white().get(colour, colour) for colour in scales[0]] == list(SIGNED["light"])
+    draw_on("light", big=False)
 
 
 def test_shares_run_from_0_to_1_unless_a_range_is_given() -> None:

@@ -352,6 +352,11 @@
     hang_up()
     entering = false
     refused = says ? 'gone' : why
+    if (says) {   // nor is it asked for after a reload
+      kept.code = ''
+      keep()
+      if (history.replaceState) history.replaceState(null, '', location.pathname)
+    }
     says = null
     draw()
   }

@@ -24,8 +24,8 @@ class Bar:
 
     guess: Guess
     right: bool
-    counts: Mapping[int, int]
-    sure_and_wrong: int
+    counts: Mapping[int, float]
+    sure_and_wrong: int = 0
 
 
 @dataclass(frozen=True)

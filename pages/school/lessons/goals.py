@@ -4,7 +4,7 @@ The words of a task are the texts "goal.{name}", what is to be done, and "goal.f
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 import numpy as np
@@ -16,18 +16,16 @@ from pages.ui.state.goal import Goal
 from pages.ui.text.numbers import percent
 
 OUTSIDE = ("[CLS]", "[SEP]", "[PAD]")  # tokens that stand for no part of a sentence
-SILENT = 0.005  # an activation that is smaller, on either side of 0, is shown as 0.00
 EVERY = "layers.{l}.attention.heads"  # what a change of all layers at once is a change of
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a run is from a goal. far: which text says so; said: what is filled into it. tokens: of the sentence."""
+    """How far a run is from a goal. far: which text says so; said: what is filled into it."""
 
     reached: bool
     far: str
     said: Mapping[str, object] = field(default_factory=dict)
-    tokens: int | None = None
 
 
 @dataclass(frozen=True)
@@ -65,8 +63,7 @@ def heads_off(edits: Sequence[Edit], trace: Trace) -> set[tuple[int, int]] | Non
 def standing(goal: Goal, choice: Choice, trace: Trace, vocabulary: Sequence[str]) -> Standing:
     """How far a run is from a goal. choice: whose place counts, and whose changes were made in the run."""
     choice = choice.fitted(trace.config, len(trace.tokens))
-    found = TASKS[goal.name].measure(goal, choice, trace, vocabulary)
-    return replace(found, tokens=len(inside(trace)))
+    return TASKS[goal.name].measure(goal, choice, trace, vocabulary)
 
 
 def inside(trace: Trace) -> list[int]:
@@ -115,22 +112,7 @@ def one_way(goal: Goal, choice: Choice, trace: Trace, _: Sequence[str]) -> Stand
     return Standing(there > least and back < most, "oneway", said)
 
 
-def silent(goal: Goal, choice: Choice, trace: Trace, _: Sequence[str]) -> Standing:
-    """The chosen neuron's activation is 0.00 at every token, [CLS] and [SEP] too, of a sentence that is long enough."""
-    (least,), length = goal.values, len(inside(trace))
-    if choice.neuron is None:
-        return Standing(False, "no_neuron")
-    active = trace[f"layers.{choice.layer}.ffn.activation"][:, choice.neuron]
-    quiet, loudest = int((np.abs(active) < SILENT).sum()), int(np.abs(active).argmax())
-    said: dict[str, object] = {"layer": choice.layer + 1, "neuron": choice.neuron + 1, "quiet": quiet}
-    said |= {"all": len(active), "most": f"{active[loudest]:.3f}", "token": trace.tokens[loudest]}
-    if quiet == len(active) and length < int(least):
-        return Standing(False, "too_short", {"least": least, "tokens": length})
-    return Standing(quiet == len(active), "silent", said)
-
-
 TASKS: dict[str, Task] = {
-    "first": Task(first_guess, "what_if", {"panel": "heads"}, hides=True),
+    "first": Task(first_guess, "what_if", {"panel": None, "layer": 0, "head": 0}, hides=True),
     "oneway": Task(one_way, "attention", {"stage": "weights", "layer": 0, "head": 0, "token": None, "key": None}),
-    "silent": Task(silent, "feed_forward", {"panel": "neuron", "layer": 0, "neuron": None}),
 }

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from pages.school.lessons.lesson import LESSONS, Lesson
-from pages.school.lessons.wording import called, title_of
+from pages.school.lessons.wording import called, local, title_of
 from pages.school.lessons.written import (
     MOST_MINUTES,
     MOST_TITLE,
@@ -17,6 +17,7 @@ from pages.school.lessons.written import (
     LessonError,
     lesson_from_code,
     lesson_to_code,
+    opened_at,
     own_lesson,
     place_of,
 )
@@ -57,7 +58,7 @@ def _held(lesson: Lesson) -> None:
     st.text_input(word("make_title"), lesson.title, MOST_TITLE, key="lesson.title", on_change=_entitle)
     for number, question in enumerate(lesson.questions):
         with st.container(horizontal=True, vertical_alignment="center"):
-            place = f" · {literal(question.place)}" if question.place else ""
+            place = f" · {_view(question.place)}" if question.place else ""
             minutes = text("minutes_short", minutes=question.minutes)
             st.markdown(f"{number + 1}. {literal(called(question))} · {minutes}{place}", width="stretch")
             acts = {"up": ("arrow_upward", _raise), "edit": ("edit", _edit), "remove": ("close", _remove)}
@@ -65,6 +66,13 @@ def _held(lesson: Lesson) -> None:
                 look: dict[str, Any] = {"icon": f":material/{icon}:", "type": "tertiary", "help": word(f"make_{name}")}
                 look["disabled"] = name == "up" and not number
                 st.button("", key=f"lesson.{name}.{number}", on_click=act, args=(number,), **look)
+
+
+def _view(place: str) -> str:
+    """What a place is called: its page, with layer and head where it names them."""
+    page, values = opened_at(place)
+    at = [str(values[name] + 1) for name in ("layer", "head") if name in values]
+    return " ".join([plain(f"{page}.title"), "·".join(at)]).strip()
 
 
 def _add(lesson: Lesson) -> None:
@@ -95,7 +103,8 @@ def _own() -> None:
     if gesture == "tap":
         st.text_area(word("make_options"), height=110, **lasting(NEW + "options", ""))
         if options := _options():
-            answer = st.selectbox(word("make_answer"), options, **lasting(NEW + "answer", None, among=options))
+            look: dict[str, Any] = {"format_func": local, **lasting(NEW + "answer", None, among=options)}
+            answer = st.selectbox(word("make_answer"), options, **look)
             st.caption(text("make_unmarked") if answer is None else "")
     else:
         whole = gesture == "number"
@@ -163,7 +172,10 @@ def _raise(number: int) -> None:
 
 
 def _edit(number: int) -> None:
-    """Open a question in the boxes."""
+    """Open a question in the boxes; close it again, as it was, if it is there already."""
+    if st.session_state.get(EDITED) == number:
+        st.session_state[EDITED] = None
+        return
     question = _mine().questions[number]
     st.session_state[EDITED] = number
     own, gesture = question.own or Own(""), question.gesture

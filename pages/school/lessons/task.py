@@ -34,12 +34,11 @@ def in_words(goal: Goal) -> str:
 
 def asked(goal: Goal) -> dict[str, object]:
     """What is filled into the words of a task."""
-    match goal.name, goal.values:
-        case "first", (most, _, word):
-            return {"most": most, "word": word}
-        case "oneway", (int(least), int(most)):
-            return {"least": f"{least / 100:.2f}", "most": f"{most / 100:.2f}"}
-    return {"least": goal.values[0]}
+    if goal.name == "first":
+        most, _, word = goal.values
+        return {"most": most, "word": word}
+    least, most = (f"{int(value) / 100:.2f}" for value in goal.values)
+    return {"least": least, "most": most}
 
 
 def judged(choice: Choice, goal: Goal) -> Standing:

@@ -8,20 +8,21 @@ from pages.school.lessons.lesson import Lesson
 from pages.school.lessons.written import opened_at
 from pages.school.questions.case import Truth, short
 from pages.school.questions.question import Question
-from pages.ui.text import LANGUAGES, joined, language, texts_of, typed
+from pages.ui.text import LANGUAGES, joined, language, plain, texts_of, typed
 
 MOST_CALLED = 40  # characters of a teacher's question that stand for it
 #: Options that are no tokens and no numbers: texts of our own.
-OPTIONS = ("same", "different", "other", "at_cls", "at_patch", "at_patches")
+OPTIONS = ("same", "different", "thousandfold", "at_cls", "at_patch", "at_patches")
 #: Where one sentence ends and another begins; not within quotation marks, in which a token may be a full stop.
 ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[。？！])(?![”’」）])")
-BETWEEN = "||"  # a teacher's words in both languages, English first
+BETWEEN = "||"  # a teacher's words in both languages, in either order
+CHINESE = re.compile("[\u4e00-\u9fff]")
 text, word = texts_of("lesson")
 
 
 def local(words: str) -> str:
     """A teacher's own words in the reader's language, where she wrote them in both: "Which? || 哪个？"."""
-    both = [part.strip() for part in words.split(BETWEEN)]
+    both = sorted((part.strip() for part in words.split(BETWEEN)), key=lambda part: bool(CHINESE.search(part)))
     return dict(zip(LANGUAGES, both, strict=True))[language()] if len(both) == len(LANGUAGES) else words
 
 
@@ -91,7 +92,12 @@ def answer_in_words(truth: Truth) -> str:
     """What is true, as people say it; of chips, who gets most."""
     if isinstance(truth.answer, list):
         most = max(range(len(truth.answer)), key=truth.answer.__getitem__)
-        return f"{options(truth)[most]} ({short(truth.answer[most] / 100)})"
-    if isinstance(truth.answer, str):
-        return dict(zip(truth.options, options(truth), strict=True)).get(truth.answer, truth.answer)
-    return short(truth.answer)
+        return f"{in_quotes(truth.options[most], truth)} ({short(truth.answer[most] / 100)})"
+    return in_quotes(truth.answer, truth) if isinstance(truth.answer, str) else short(truth.answer)
+
+
+def in_quotes(option: str, truth: Truth) -> str:
+    """What was tapped or written, in the reader's language; a token, or a word of the network's, in quotation marks."""
+    name = dict(zip(truth.options, options(truth), strict=True)).get(option, option)
+    ours = truth.literal and truth.said and not name.isdigit()
+    return plain("common.quoted", token=name) if ours else name

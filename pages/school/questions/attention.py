@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from model import Edit
 from model.analysis import placed
 from model.pipeline import SPECIAL_TOKENS
 from pages.school.questions.case import Case, Pair, Truth, first_answer, lead_of, unscaled
-from pages.school.questions.pictures import row_behind, row_of, weights_undivided
+from pages.school.questions.pictures import CAUSAL, row_behind, row_of, weights_undivided
 from pages.school.questions.question import question
 
 MOST_OPTIONS = 24  # tokens of which one can be tapped
@@ -138,6 +137,6 @@ def behind_a_mask(case: Case) -> Truth | None:
     behind = [name for name in case.tokens[case.token + 1 :] if name not in SPECIAL_TOKENS]
     if case.trace.picture is not None or not behind:
         return None
-    truth = first_answer(case, [Edit("layers.{l}.attention.masked", "causal")])
+    truth = first_answer(case, [CAUSAL])
     said = {"behind": len(case.tokens) - case.token - 1}
     return truth and replace(truth, said=truth.said | said, told=(*truth.told, "why"))

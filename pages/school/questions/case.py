@@ -15,6 +15,7 @@ from model.analysis import placed, softmax
 from model.edits import head_off
 from model.measures.cost import multiply_adds, total
 from model.measures.sweep import sweep
+from model.measures.without import without
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui.text.numbers import decimal
 
@@ -103,11 +104,6 @@ class Case:
         return [(layer, head) for layer in layers for head in range(self.trace.config.heads)]
 
     @property
-    def score_of(self) -> str:
-        """What the mask reads: the scaled scores, or those with what the distance adds."""
-        return self.trace.graph["layers.0.attention.masked"].reads[0].rpartition(".")[2]
-
-    @property
     def divides(self) -> bool:
         """Whether scores are divided by √d_k."""
         return self.trace.config.divided and not self.adds_up
@@ -141,6 +137,13 @@ class Case:
         """The probabilities with each of these sets of changes: (row, word) or (row, class)."""
         logits = sweep(self.pipeline, self.trace, edits, token=self.token)["logits"]
         return softmax(logits.astype(np.float64))
+
+    def without(self, part: str) -> np.ndarray:
+        """All tokens after each layer, as they are and without a part of `without`: (2, layer, token, d_model)."""
+        graph = self.trace.graph
+        keys = [graph.stream(layer)[-1] for layer in range(graph.layers())]
+        run = sweep(self.pipeline, self.trace, [[], [*without(graph, part)]], keys, token=self.token)
+        return np.stack([run[key] for key in keys], axis=1).astype(np.float64)
 
     @cached_property
     def without_each(self) -> np.ndarray:

@@ -6,16 +6,15 @@ from model import load
 from model.analysis import mean_likeness
 from model.measures.cost import attention_cost, ffn_cost
 from model.measures.gradients import gradient_lengths, twin
-from model.measures.sweep import sweep
 from model.measures.without import without
 from pages.school.questions.case import CLEAR, Case, Truth, lead_of
 from pages.school.questions.pictures import activations, cosines, deviations, lens, row_of
 from pages.school.questions.question import question
 
-CHANGED = 0.08  # from which on a deviation after LayerNorm is plainly not 1
 UNEVEN = 1.5  # times an even step: what is much for one layer
 ALIKE = 0.9  # a mean cosine from which on tokens are nearly the same
 CLEARLY = 1.5  # times as long: a gradient that plainly reaches further
+TIMES = "× 1", "× 10", "× 100", "thousandfold"  # as large; the last or more
 
 
 @question(
@@ -33,13 +32,12 @@ def without_residual(case: Case) -> Truth | None:
     """How alike all tokens are after the last layer, as a mean cosine, where no sub-layer adds what it read. margin:
     how much more than with the residual connections; nothing where they are not nearly the same.
     """
-    graph, last = case.trace.graph, case.layers[-1]
     if len(case.tokens) < 3 or not case.affords(2):
         return None
-    key = graph.stream(last)[-1]
-    run = sweep(case.pipeline, case.trace, [[], [*without(graph, "residual")]], [key], token=case.token)[key]
-    share, answer = (float(alike) for alike in mean_likeness(run))
-    said: dict[str, object] = {"share": share, "answer": answer, "layers": len(case.layers)}
+    states = case.without("residual")
+    layers = states.shape[1]
+    share, answer = (float(alike) for alike in mean_likeness(states[:, -1]))
+    said: dict[str, object] = {"share": share, "answer": answer, "layers": layers}
     told, ours = ["why"], (load("text"), load("digits"))
     gradients: tuple[tuple[str, float], ...] = ()
     if case.pipeline in ours:  # of a checkpoint, a random twin would take long to draw
@@ -53,42 +51,35 @@ def without_residual(case: Case) -> Truth | None:
             gradients = ("gradient_with", with_it), ("gradient_without", without_it)
     margin = answer - share if answer >= ALIKE else 0.0
     bars = (("with", share), ("without", answer), *gradients)
-    place = {"layer": last, "token": case.token}
+    place = {"layer": layers - 1, "token": case.token}
     return Truth(answer, margin, said, bars, place, near=0.1, told=tuple(told))
 
 
 @question(
     "norm",
     "tap",
-    least=0.05,
+    least=0.15,
     minutes=3,
     page="add_and_norm",
-    at={"panel": "maps"},
+    at={"panel": "ablation"},
     equation="layers.{l}.norm_1",
     picture=deviations,
 )
-def spread_after_norm(case: Case) -> Truth | None:
-    """The deviation of the token's numbers after LayerNorm: where it was furthest from 1 before, of the layers in which
-    it is not 1 afterwards. margin: how far it is from 1 then, and from 0. Of RMSNorm nothing is asked.
+def without_norm(case: Case) -> Truth | None:
+    """How many times as large the token's numbers are after the last layer where LayerNorm is left out of all. margin:
+    how many powers of ten lie between that and the next option; nothing where they hardly grow. Of RMSNorm nothing is
+    asked.
     """
-    graph = case.trace.graph
-    if case.trace.config.norm == "rms":
+    config = case.trace.config
+    if config.norm == "rms" or not case.trace.graph.norms or not case.affords(2):
         return None
-    found = [(layer, i + 1, one) for layer in case.layers for i, one in enumerate(graph.sublayers(layer)) if one.norm]
-    spread = [float(case.trace[one.norm][case.token].std()) for *_, one in found if one.norm]
-    before_each = [float(case.trace[one.norm_reads][case.token].std()) for *_, one in found]
-    margins = [min(abs(after - 1), after) for after in spread]
-    clear = [i for i, margin in enumerate(margins) if margin >= CHANGED] or [int(np.argmax(margins))]
-    shown = max(clear, key=lambda i: abs(before_each[i] - 1))
-    (layer, sublayer, _), before, after = found[shown], before_each[shown], spread[shown]
-    said = {"layer": layer + 1, "token": case.tokens[case.token], "before": before, "after": after, "number": sublayer}
-    said["d_model"] = case.trace.config.d_model
-    for name, key in (("read", found[shown][2].norm_reads), ("left", found[shown][2].norm)):
-        each = case.trace[str(key)].std(axis=-1)
-        said |= {f"{name}_least": float(each.min()), f"{name}_most": float(each.max())}
-    bars = (("before", before), ("normed", 1.0), ("after", after))
-    place = {"layer": layer, "token": case.token, "sublayer": sublayer}
-    return Truth("other", margins[shown], said, bars, place, options=("0", "1", "other"))
+    now, bare = (float(value) for value in case.without("norm")[:, -1, case.token].std(axis=-1))
+    power = float(np.log10(bare / now)) if bare > 0 < now else 0.0
+    place = min(max(round(power), 0), len(TIMES) - 1)
+    margin = min(power - place + 0.5, 1.0 if place == len(TIMES) - 1 else place + 0.5 - power) if place else 0.0
+    said = {"token": case.tokens[case.token], "now": now, "bare": bare, "d_model": config.d_model}
+    bars = (("with", now), ("without", bare))
+    return Truth(TIMES[place], margin, said, bars, {"token": case.token}, options=TIMES)
 
 
 @question(
@@ -109,9 +100,12 @@ def without_ffn(case: Case) -> Truth | None:
     now, bare = case.changed([[], [*without(case.trace.graph, "ffn")]])
     best = int(now.argmax())
     before, after = float(now[best]), float(bare[best])
+    config = case.trace.config
     said: dict[str, object] = {"answer": case.names[best], "before": before, "after": after}
+    said |= {"d_model": config.d_model, "d_ff": config.d_ff}
     margin = before - after if lead_of(now) >= CLEAR else 0.0
-    return Truth(after, margin, said, (("with", before), ("without", after)), {"token": case.token}, near=0.1)
+    bars, told = (("with", before), ("without", after)), ("why", *["why_plain"] * (config.ffn == "plain"))
+    return Truth(after, margin, said, bars, {"token": case.token}, near=0.1, told=told)
 
 
 @question("layer", "tap", least=0.02, minutes=4, hints=2, page="layers", at={"panel": "lens"}, picture=lens)

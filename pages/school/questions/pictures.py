@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from model import Edit
 from model.analysis import cosine_similarity, placed
 from model.measures.sweep import sweep
-from model.measures.without import without
 from model.translator import TranslationTrace
 from pages.school.questions.case import Case, Guess, Truth, short, unscaled
 from pages.ui.figures import (
@@ -40,12 +40,16 @@ A_BAR = 30  # pixels of a bar
 A_TITLE = 56  # of a title above a second picture, with the gap before it
 A_ROW = 34  # of a map, at most
 MOST_NUMBERED = 22  # rows and columns of a map whose cells have numbers
+WIDE = 204  # columns times the size of their letters, beyond which a score has no decimals
 LEAST_NUMBER = 0.1  # that a cell of weights says
 MOST_WORDS = 8  # that the network may answer
 GUESSES = 5  # of the network, after each layer
 CHIPS = 3
 STRONGEST = 99  # per cent of activations that are weaker than the strongest colour
+PLAIN = 0.2  # mean weight of all heads from which on they agree on a word
 COVERED = "?"
+#: From which on no token may look at those behind it, in all layers.
+CAUSAL = Edit("layers.{l}.attention.masked", "causal")
 
 
 @dataclass(frozen=True)
@@ -66,10 +70,6 @@ class Look:
         """The layer that it is about; where it names none, that of the case, or of its pair."""
         return self._of("layer")
 
-    @property
-    def head(self) -> int:
-        return self._of("head")
-
     def _of(self, name: str) -> int:
         for value in (self.truth.place.get(name), getattr(self.case, name), getattr(self.case.pair, name, 0)):
             if value is not None:
@@ -82,12 +82,13 @@ class Look:
 
     @property
     def where(self) -> tuple[int, int]:
-        return self.layer, self.head
+        return self.layer, self._of("head")
 
-    def of_head(self, name: str) -> np.ndarray:
-        """A quantity of attention in this layer and head."""
-        values = self.case.trace[f"layers.{self.layer}.attention.{name}"]
-        return np.broadcast_to(values, (self.case.trace.config.heads, *values.shape[-2:]))[self.head]
+    def of_head(self, name: str, *edits: Edit) -> np.ndarray:
+        """A quantity of attention in this layer and head, in a run with these changes, if there are."""
+        key, trace = f"layers.{self.layer}.attention.{name}", self.case.trace
+        values = sweep(self.case.pipeline, trace, [[*edits]], [key])[key][0] if edits else trace[key]
+        return np.broadcast_to(values, (self.case.trace.config.heads, *values.shape[-2:]))[self.where[1]]
 
 
 @dataclass(frozen=True)
@@ -170,35 +171,38 @@ def weights_undivided(look: Look, height: int) -> Drawn:
     row = look.of_head("weights")[look.token].astype(np.float64)
     others = [unscaled(look.case.trace, *look.where, look.token, by) for by in (1.0, look.case.trace.config.d_k)]
     bare, flat = others if look.shown else np.full((2, len(row)), np.nan)
-    series = {title_of("divided"): row, title_of("undivided"): bare, title_of("by_d_k"): flat}
+    titles = [plain(f"lesson.root.bar_{name}") for name, _ in look.truth.bars]
+    series = dict(zip(titles, (row, bare, flat), strict=True))
     key = look.truth.place["key"]
     guess = (1, key, float(look.guess)) if look.shown and look.guess is not None else None  # type: ignore[arg-type]
-    figure = _of_tokens(look, series, (AFTER, ACCENT, BEFORE), height, [(key, 0.05)], value_range=(0, 1), guess=guess)
+    names, colours = Axis("", look.case.tokens), (AFTER, ACCENT, BEFORE)
+    figure = _bars_with_marks(look, series, names, colours, height, [(key, 0.05)], guess=guess)
     figure.layout["yaxis"]["range"] = [0, 1.08]
     return Drawn(title_of("row", token=placed(look.case.tokens)[look.token]), figure, look.where)
 
 
-def _of_tokens(look: Look, series: dict, colours: Sequence[str], height: int, covered: list, **more: Any) -> Figure:
-    """Bars over each token; where the answer is not shown, question marks at the places that are covered."""
-    figure = grouped_bars(series, Axis("", look.case.tokens), "", colours, **more)
+def _bars_with_marks(
+    look: Look, series: dict, names: Axis, colours: Sequence[str], height: int, covered: list, **more: Any
+) -> Figure:
+    """Bars side by side; where the answer is not shown, question marks at the places that are covered."""
+    figure = grouped_bars(series, names, "", colours, **more)
     figure.layout["height"] = height
     if not look.shown:
-        figure.data.append(_marks(covered, ACCENT))
+        figure.data.append(_marks(covered))
     return figure
 
 
 def deviations(look: Look, height: int) -> Drawn:
-    """How far the numbers of each token lie apart before LayerNorm, and, once it is shown, after it."""
-    one = look.case.trace.graph.sublayers(look.layer)[look.truth.place["sublayer"] - 1]
-    before, after = (
-        look.case.trace[key or one.sum].astype(np.float64).std(axis=-1) for key in (one.norm_reads, one.norm)
-    )
-    if not look.shown:
-        after = np.full(len(before), np.nan)
-    series = {plain("lesson.norm.bar_before"): before, plain("lesson.norm.bar_after"): after}
-    covered = [(i + 0.19, 0.03 * before.max()) for i in range(len(before))]
-    figure = _of_tokens(look, series, (BEFORE, AFTER), height, covered)
-    return Drawn(title_of("deviations", number=look.truth.place["sublayer"]), figure, (look.layer, -1))
+    """How far the token's numbers lie apart after each layer, in powers of ten; once it is shown, without LayerNorm."""
+    spread = look.case.without("norm")[:, :, look.token].std(axis=-1)
+    now, bare = spread if look.shown else (spread[0], np.full_like(spread[0], np.nan))
+    series = {plain("lesson.norm.bar_with"): now, plain("lesson.norm.bar_without"): bare}
+    layers = Axis(title_of("after_layer"), [str(layer + 1) for layer in range(len(now))])
+    least, most = 10 ** np.floor(np.log10(np.nanmin([now, bare]) / 2)), 2 * np.nanmax([now, bare])
+    covered = [(layer + 0.19, 1.3 * least) for layer in range(len(now))]
+    figure = _bars_with_marks(look, series, layers, (AFTER, ACCENT), height, covered)
+    figure.layout["yaxis"] |= {"type": "log", "range": [*np.log10([least, most])], "dtick": 1, "tickformat": ",~g"}
+    return Drawn(title_of("deviations", token=placed(look.case.tokens)[look.token]), figure)
 
 
 # -- maps ----------------------------------------------------------------------------------------------------------
@@ -240,7 +244,7 @@ def _map(
     if columns.labels:  # each has its name, also a long one between Chinese signs
         layout["xaxis"]["tickangle"] = SLANT
     if numbered and max(values.shape) <= MOST_NUMBERED:
-        digits = 2 if scale == "share" else 1
+        digits = 2 if scale == "share" else int(values.shape[1] * font_size() <= WIDE)
         least = LEAST_NUMBER if scale == "share" else 0.0
         texts = [[_in_a_cell(v, digits) if np.isfinite(v) and abs(v) >= least else "" for v in row] for row in values]
         traces[0] |= {"text": texts, "texttemplate": "%{text}", "textfont": {"size": font_size()}}
@@ -248,7 +252,7 @@ def _map(
         cells = np.argwhere(hidden)
         if values.shape[1] <= 64:
             signs = [COVERED if counts is None or not counts[j] else "●" * int(counts[j]) for _, j in cells]
-            traces.append(_marks(cells[:, ::-1], ACCENT, signs))
+            traces.append(_marks(cells[:, ::-1], signs))
         layout["shapes"] = [_row(*cells.min(0), *cells.max(0)), *layout.get("shapes", ())]
     if options is not None and (options >= 0).any():
         cells = np.argwhere(options >= 0)
@@ -260,25 +264,26 @@ def _map(
     return figure_of(traces, layout)
 
 
-def _row(*corners: int) -> dict:
+def _row(*corners: int, width: float = 3) -> dict:
     """A frame round cells of a row. Its middle is on no column, whose name would else be marked as the chosen one."""
     top, left, bottom, right = map(float, corners)
-    return frame(top, left, bottom, right + 0.01)
+    return frame(top, left, bottom, right + 0.01, width=width)
 
 
 def _in_a_cell(value: float, digits: int) -> str:
-    """A number without a zero in front, since cells are narrow on a phone."""
-    return written(f"{value:.{digits}f}".removeprefix("0") if 0 < value < 0.995 else f"{value:.{digits}f}")
+    """A number; a share without a zero in front, since cells are narrow on a phone."""
+    rounded = f"{round(float(value), digits) + 0.0:.{digits}f}"
+    return written(rounded.removeprefix("0") if digits == 2 else rounded)
 
 
-def _marks(points: np.ndarray | Sequence[tuple[float, float]], colour: str, signs: Sequence[str] | None = None) -> dict:
+def _marks(points: np.ndarray | Sequence[tuple[float, float]], signs: Sequence[str] | None = None) -> dict:
     """Question marks where something is covered."""
     texts = [f"<b>{sign}</b>" for sign in signs or [COVERED] * len(points)]
-    return words_at(points, texts, textfont={"color": colour, "size": font_size() + 3}, showlegend=False)
+    return words_at(points, texts, textfont={"color": ACCENT, "size": font_size() + 3}, showlegend=False)
 
 
-def row_of(name: str, *, covers: str = "row", title: str = "") -> Picture:
-    """A map of the head that the question is about, "weights", "scores" or "scaled", in which a row is covered: that of
+def row_of(name: str, *, covers: str = "row") -> Picture:
+    """A map of the head that the question is about, "weights" or "scores", in which a row is covered: that of
     the token, or of the "key"; or nothing, where `covers` is "". Cells of the row can be clicked where the question is
     answered by a token.
     """
@@ -299,7 +304,7 @@ def row_of(name: str, *, covers: str = "row", title: str = "") -> Picture:
             values, Axis("", tokens), Axis("", tokens), height, scale="share" if name == "weights" else "signed",
             hidden=hidden, options=options, frames=frames, counts=None if chips is None else np.array(chips),
         )  # fmt: skip
-        return Drawn(title_of(title or name), figure, look.where, taps=options is not None)
+        return Drawn(title_of(name), figure, look.where, taps=options is not None)
 
     return draw
 
@@ -307,7 +312,7 @@ def row_of(name: str, *, covers: str = "row", title: str = "") -> Picture:
 def _answer_frames(look: Look, row: int) -> list[dict]:
     """A frame round the row, and round the cells of the answer and of the guess."""
     n, truth = len(look.case.tokens), look.truth
-    frames = [frame(row, 0, row, n - 1, width=1.5)]
+    frames = [_row(row, 0, row, n - 1, width=1.5)]
     if len(truth.options) == n and look.gesture == "tap":
         return frames + _answered(look, row, truth.options)
     column = truth.place.get("token" if row == truth.place.get("key") else "key")
@@ -319,15 +324,19 @@ def _answer_frames(look: Look, row: int) -> list[dict]:
 def _answered(look: Look, row: int, names: Sequence[str]) -> list[dict]:
     """A frame round the cell of the answer and, dashed, round that of another guess. names: of the cells of the row."""
     places = [names.index(one) for one in (look.truth.answer, look.guess) if one in names]
-    return [outline(row, places[0]), *(guessed(row, place, row, place) for place in places[1:] if place != places[0])]
+    return [*(guessed(row, place, row, place) for place in places[1:] if place != places[0]), outline(row, places[0])]
 
 
 def row_behind(look: Look, height: int) -> Drawn:
-    """The weights of the head, with a frame round what stands behind the token."""
+    """The weights of the head, with a frame round what stands behind the token; once it is shown, those that the mask
+    leaves.
+    """
     i, n = look.token, len(look.case.tokens)
-    tokens = Axis("", look.case.tokens)
-    figure = _map(look.of_head("weights"), tokens, tokens, height, frames=[_row(i, i + 1, i, n - 1)])
-    return Drawn(title_of("weights"), figure, look.where)
+    weights, tokens = look.of_head("weights", *[CAUSAL] * look.shown), Axis("", look.case.tokens)
+    if look.shown:
+        weights = np.where(np.tri(n), weights, np.nan)
+    figure = _map(weights, tokens, tokens, height, frames=[_row(i, i + 1, i, n - 1)])
+    return Drawn(title_of("masked" if look.shown else "weights"), figure, look.where)
 
 
 def heads_and_mean(look: Look, height: int) -> Drawn:
@@ -340,7 +349,7 @@ def heads_and_mean(look: Look, height: int) -> Drawn:
     frames = [outline(len(weights), int(values[-1].argmax()))] if look.shown else []
     rows, columns = Axis("", [*names, title_of("mean")]), Axis("", look.case.tokens)
     figure = _map(values, rows, columns, height, hidden=hidden, frames=frames)
-    title = title_of("heads_row", token=placed(look.case.tokens)[look.token])
+    title = title_of("row", token=placed(look.case.tokens)[look.token])
     return Drawn(title, figure, (look.layer, -1))
 
 
@@ -398,20 +407,13 @@ def activations(look: Look, height: int) -> Drawn:
 
 def cosines(look: Look, height: int) -> Drawn:
     """How alike each two tokens are after the last layer: with the residual connections, and without."""
-    case, key = look.case, look.case.trace.graph.stream(look.case.layers[-1])[-1]
-    states = case.trace[key][None]
-    alike = [cosine_similarity(states[0].astype(np.float64))]
-    if look.shown:
-        bare = sweep(case.pipeline, case.trace, [[*without(case.trace.graph, "residual")]], [key], token=case.token)
-        alike.append(cosine_similarity(bare[key][0].astype(np.float64)))
-    else:
-        alike.append(np.full_like(alike[0], np.nan))
-    names = [plain(f"lesson.residual.bar_{name}") for name in ("with", "without")]
-    figure = tiles(
-        np.stack(alike)[None], Axis("", [""]), Axis("", names), scale="signed", limit=1.0, height=height, square=True
-    )
+    alike = np.stack([cosine_similarity(states) for states in look.case.without("residual")[:, -1]])
     if not look.shown:
-        figure.data.append(_marks([(1, 0)], ACCENT))
+        alike[1] = np.nan
+    names = [plain(f"lesson.residual.bar_{name}") for name in ("with", "without")]
+    figure = tiles(alike[None], Axis("", [""]), Axis("", names), scale="signed", limit=1.0, height=height, square=True)
+    if not look.shown:
+        figure.data.append(_marks([(1, 0)]))
         figure.layout["shapes"] = [outline(0, 1)]
     return Drawn(title_of("cosines"), figure)
 
@@ -430,7 +432,7 @@ def lens(look: Look, height: int) -> Drawn:
     if look.shown and look.row == "layer":
         frames = [outline(int(look.truth.answer), 0)]
         if look.guess is not None and look.guess != look.truth.answer:
-            frames.append(guessed(int(look.guess), 0, int(look.guess), 0))  # type: ignore[arg-type]
+            frames.insert(0, guessed(int(look.guess), 0, int(look.guess), 0))  # type: ignore[arg-type]
     traces, layout = heatmap_parts(values, rows, columns, scale="share", square=False, height=height)
     traces[0] |= {"text": names, "texttemplate": "%{text}<br>%{z:.2f}", "hovertemplate": "%{text}<extra></extra>"}
     if covers:
@@ -461,7 +463,8 @@ def drawn_digit(look: Look, height: int) -> Drawn:
 def cross_attention(look: Look, height: int) -> Drawn:
     """From which token of the source each step of the decoder takes how much; the step that is asked about is covered.
 
-    Beside each other piece stands the word of the source that it reads most.
+    Beside each other piece stands the word of the source that all heads of all layers together read most, where that is
+    plain: an alignment, by which a reader of one language can follow.
     """
     trace = look.case.trace
     assert isinstance(trace, TranslationTrace)
@@ -469,10 +472,11 @@ def cross_attention(look: Look, height: int) -> Drawn:
     layer, head = look.truth.place.get("layer", 0), look.truth.place.get("head", 0)
     step = look.truth.place.get("step")
     weights = trace[f"decoder.layers.{layer}.cross.weights"][head]
-    rows = []
+    together, rows = trace.over_layers("cross.weights", "decoder.").mean(axis=(0, 1)), []
     for number, piece in enumerate(trace.written):
-        glossed = words and piece[:1].isalnum() and (look.shown or number != step)
-        rows.append(f"{piece} ({trace.tokens[max(words, key=weights[number].__getitem__)]})" if glossed else piece)
+        most = max(words, key=together[number].__getitem__, default=0)
+        glossed = piece[:1].isalnum() and together[number, most] >= PLAIN and (look.shown or number != step)
+        rows.append(f"{piece} ({trace.tokens[most]})" if glossed else piece)
     hidden, options, frames = np.zeros(weights.shape, bool), None, []
     names = placed(trace.tokens)
     if step is not None and look.gesture == "tap":

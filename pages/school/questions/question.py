@@ -7,6 +7,7 @@ its name; and "axis", what its bars count, where that must be said. Nothing here
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from model import EditError
 from pages.school.questions.case import Case, Truth
@@ -70,25 +71,13 @@ class Question:
 QUESTIONS: dict[str, Question] = {}
 
 
-def question(
-    key: str,
-    gesture: str,
-    *,
-    least: float,
-    minutes: int,
-    page: str,
-    hints: int = 1,
-    at: Mapping[str, str] | None = None,
-    equation: str = "",
-    run: str = "",
-    picture: Picture | None = None,
-    bars: bool = False,
-) -> Callable[[Measure], Measure]:
-    """Make a question of the function that computes its true answer."""
+def question(key: str, gesture: str, **about: Any) -> Callable[[Measure], Measure]:
+    """Make a question of the function that computes its true answer. about: the other fields of a Question; one hint,
+    where nothing else is said.
+    """
 
     def kept(measure: Measure) -> Measure:
-        about = (hints, page, at or {}, equation, run, picture, bars)
-        QUESTIONS[key] = Question(key, measure, gesture, least, minutes, *about)
+        QUESTIONS[key] = Question(key, measure, gesture, **{"hints": 1} | about)
         return measure
 
     return kept

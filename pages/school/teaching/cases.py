@@ -50,6 +50,13 @@ def with_a_gap(choice: Choice, typed: Reading) -> tuple[int, ...] | None:
     return with_words_hidden(choice, typed)
 
 
+def hidden_in(page: Page) -> tuple[int, ...] | None:
+    """The words that are hidden without the sentence saying so, as a Choice has them."""
+    typed = page.typed.tokens
+    hidden = tuple(i for i, token in enumerate(page.tokens) if token == "[MASK]" and typed[i] != token)
+    return hidden or page.choice.hidden
+
+
 @of_networks
 @lru_cache(maxsize=1000)
 def _telling_word(pipeline: Pipeline, ids: tuple[int, ...]) -> int | None:

@@ -4,12 +4,11 @@ The key stays in her browser, in the session, and nowhere in a link. Whatever sh
 when she saw it: of a double click, and of two windows, the second act does nothing.
 """
 
-import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
-from typing import Self
+from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
@@ -23,45 +22,14 @@ from pages.ui.state.link import select
 #: In the session: code -> key of the classes that are this browser's; those that it shall forget; why an act failed;
 #: and when the last one was done.
 KEYS, FORGOTTEN, PROBLEM, ACTED = "class.keys", "class.forgotten", "class.problem", "class.acted"
-MINUTES = 45
 INPUT = ("input", "model", "sentence", "drawing", "picture")  # of a Choice
 HURRY = 0.6  # seconds within which a second act is the same click
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What a class is about: the minutes that there are; lesson and input, as a link has them."""
-
-    minutes: int = MINUTES
-    link: tuple[tuple[str, str], ...] = ()
-
-    @classmethod
-    def of(cls, minutes: int, choice: Choice) -> Self:
-        """A plan about what is on the screen now, but for what is the teacher's own look at it."""
-        about = choice.with_(edits=(), goal=None, of_class=None, role=None, question=None, big=False)
-        about = about.with_(panel=None, stage=None)
-        return cls(minutes, tuple(about.to_link().items()))
-
-    @classmethod
-    def read(cls, written: str) -> Self:
-        """The way back from `written`."""
-        plan = json.loads(written)
-        return cls(plan["minutes"], tuple((name, value) for name, value in plan["link"]))
-
-    def written(self) -> str:
-        """As the store keeps it."""
-        return json.dumps(asdict(self), ensure_ascii=False)
-
-    def differs(self, now: Choice) -> bool:
-        """Whether the reader has by now chosen another input."""
-        about = self.choice(now)
-        return any(getattr(about, name) != getattr(now, name) for name in INPUT)
-
-    def choice(self, now: Choice) -> Choice:
-        """The reader's choice, with the lesson and the input that the class is about."""
-        about, _ = Choice.from_link(dict(self.link))
-        own = {name: getattr(now, name) for name in ("lang", "big", "of_class", "role")}
-        return about.with_(**own)
+def plan_of(choice: Choice) -> str:
+    """What a class is about, as the store keeps it: the link to what is on the screen, but for her own look at it."""
+    about = choice.with_(edits=(), goal=None, of_class=None, role=None, question=None, big=False)
+    return urlencode(about.with_(panel=None, stage=None).to_link())
 
 
 @dataclass(frozen=True)
@@ -70,7 +38,6 @@ class Desk:
 
     room: Room
     key: str
-    plan: Plan
 
     @property
     def code(self) -> str:
@@ -80,6 +47,16 @@ class Desk:
     def pass_(self) -> str:
         """What opens the class on another device."""
         return f"{self.code}-{self.key}"
+
+    def about(self, now: Choice) -> Choice:
+        """The reader's choice, with the lesson and the input that the class is about."""
+        about, _ = Choice.from_link(dict(parse_qsl(self.room.plan, keep_blank_values=True)))
+        return about.with_(**{name: getattr(now, name) for name in ("lang", "big", "of_class", "role")})
+
+    def differs(self, now: Choice) -> bool:
+        """Whether the reader has by now chosen another input."""
+        about = self.about(now)
+        return any(getattr(about, name) != getattr(now, name) for name in INPUT)
 
     # -- what she does, from callbacks -----------------------------------------------------------------------------
 
@@ -100,10 +77,10 @@ class Desk:
         with _or_say_why():
             store().pause(self.code, self.key, self.room.version, paused)
 
-    def replan(self, plan: Plan) -> None:
+    def replan(self, about: Choice) -> None:
         """Go on about something else."""
         with _or_say_why():
-            store().plan(self.code, self.key, plan.written())
+            store().plan(self.code, self.key, plan_of(about))
 
     def end(self) -> None:
         """Delete the class and all that was answered."""
@@ -112,12 +89,12 @@ class Desk:
             forget(self.code)
 
 
-def begin(plan: Plan) -> None:
+def begin(about: Choice) -> None:
     """Start a class, from a callback; it goes to the projector at once."""
     with _or_say_why():
         if starts.wait(address()):
             raise CrowdedError
-        code, key = store().create(plan.written())
+        code, key = store().create(plan_of(about))
         keep(code, key)
         select(of_class=code, big=True)
 
@@ -166,7 +143,7 @@ def desk(code: str | None) -> Desk | None:
         room = store().of_teacher(code, key)
     except UnknownClassError:
         return None
-    return Desk(room, key, Plan.read(room.plan))
+    return Desk(room, key)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from pages.ui.text import texts_of
 LED_TO, SEEN, MEMBER_OF = "class.led_to", "class.seen", "class.member_of"
 LONGEST_WAIT = 1.0  # seconds for which a page waits until its code may be looked up
 #: What stays each reader's own.
-OWN = {"lang", "big", "goal", "of_class", "role"}
+OWN = {"lang", "big", "of_class", "role"}
 text, word = texts_of("class")
 
 
@@ -104,5 +104,7 @@ def _go_there() -> None:
         return
     there, _ = Choice.from_link(dict(parse_qsl(query, keep_blank_values=True)))
     names = {field.path.partition(".")[0] for field in FIELDS} - OWN
+    if there.goal is None:  # a task that a member has begun stays his
+        names.remove("goal")
     select(**{name: getattr(there, name) for name in names})
     st.session_state[OPEN] = pages[0]

@@ -18,17 +18,16 @@ from model.deadline import OverdueError
 from model.pipeline import Reader, TextReader
 from pages.school.lessons.goals import TASKS, Standing, mark_of
 from pages.school.lessons.task import in_words, judged
-from pages.school.teaching.cases import usual_case
+from pages.school.teaching.cases import hidden_in, usual_case
 from pages.ui.components.tables import column_widths, draw_table
 from pages.ui.frame import exports
 from pages.ui.frame.contents import PAGES
 from pages.ui.frame.pickers import bound
 from pages.ui.frame.share import address, with_code
 from pages.ui.page import Page
-from pages.ui.runs.masks import hidden_places
 from pages.ui.server.in_flight import CrowdedError
 from pages.ui.state.choice import Choice
-from pages.ui.state.goal import MOST_LEAST, MOST_OFF, MOST_WORD, Goal
+from pages.ui.state.goal import MOST_OFF, MOST_WORD, Goal
 from pages.ui.state.link import select
 from pages.ui.text import plain, t, texts_of
 
@@ -39,7 +38,6 @@ MOST_PASTED, MOST_LINK, MOST_NAME, MOST_SENTENCE = 100_000, 20_000, 60, 80  # ch
 MOST_VALUES = 200  # of one link
 AT_ONCE = 1.0  # seconds of computing before the page is drawn anew, and others have had their turn
 LINK = re.compile(r"https?://[^\s<>\"]+")
-NAMED = re.compile(r"([^:：\t]*[^\W\d_])[ ]*[:：\t]")  # a letter before the colon: no time of day
 ROUND_NAME, BEHIND_LINK = " \t:：,，;；|-–—*•<>()（）[]【】\"“”'", ")]}>,;，。；、）】」”’'"
 #: What decides a task: of a link in which one of these cannot be had, nothing is computed.
 DECIDES = {"input", "model", "s", "ink", "edits", "hidden", "layer", "head", "token", "key", "neuron"}
@@ -94,8 +92,7 @@ def _make(page: Page) -> None:
 
 def _usual(page: Page) -> dict[str, Goal]:
     """Each kind of task as it is offered first. That about a word is where one is guessed, and wants the second."""
-    usual = {"oneway": (90, 5), "silent": (3,)}
-    goals = {name: Goal(name, values) for name, values in usual.items()}
+    goals = {"oneway": Goal("oneway", (90, 5))}
     case = usual_case(page)
     if not case.answers or not page.says_words:
         return goals
@@ -127,8 +124,6 @@ def _values(page: Page, goal: Goal) -> None:
         case "oneway":
             box(0, "more_than", 99)
             box(1, "less_than", 99)
-        case "silent":
-            box(0, "least", MOST_LEAST)
 
 
 def _want(reader: Reader, goal: Goal, typed: str) -> None:
@@ -145,8 +140,7 @@ def _opened_at(page: Page, goal: Goal) -> Choice:
     there: dict[str, object] = {"lesson": None, "question": None, "of_class": None, "edits": ()}
     there |= TASKS[goal.name].values
     if TASKS[goal.name].hides:
-        hidden, typed = hidden_places(page.choice, page.typed)
-        there |= {"hidden": tuple(sorted(hidden - typed)) or page.choice.hidden}
+        there |= {"hidden": hidden_in(page)}
     return page.choice.with_(**there)
 
 
@@ -178,8 +172,6 @@ class Checked:
     def _judged(self, link: str) -> tuple[Standing, Choice | None]:
         if len(self.found) >= MOST_LINKS:
             return Standing(False, "over", {"most": MOST_LINKS}), None
-        if not link:
-            return Standing(False, "no_link"), None
         choice = read_link(link)
         if isinstance(choice, Standing):
             return choice, None
@@ -194,17 +186,13 @@ class Checked:
 
 
 def handed_in(pasted: str) -> list[tuple[str, str]]:
-    """The links in what was pasted, each with the name before it in its line, if there is one; where a line has a name
-    and a colon, but no link, the name and "".
-    """
+    """The links in what was pasted, each with the name before it in its line, if there is one."""
     found = []
     for line in pasted[:MOST_PASTED].splitlines():
         end = 0
         for hit in LINK.finditer(line):
             found.append((_name(line[end : hit.start()]), hit[0].rstrip(BEHIND_LINK)))
             end = hit.end()
-        if not end and (named := NAMED.match(line)):
-            found.append((_name(named[1]), ""))
     return found[:MOST_ROWS]
 
 
@@ -217,7 +205,7 @@ def _name(written: str) -> str:
 def read_link(link: str) -> Choice | Standing:
     """What a link holds; or why nothing can be said of it."""
     if len(link) > MOST_LINK:
-        return Standing(False, "link_long")
+        return Standing(False, "no_task")
     try:
         held = dict(parse_qsl(urlsplit(link).query, keep_blank_values=True, max_num_fields=MOST_VALUES))
     except ValueError:
@@ -226,8 +214,6 @@ def read_link(link: str) -> Choice | Standing:
     wrong = {problem.name: problem for problem in problems}
     if "goal" in wrong:
         return Standing(False, "no_task")
-    if "model" in wrong:
-        return Standing(False, "no_network")
     if decisive := DECIDES & wrong.keys():
         problem = wrong[min(decisive)]
         return Standing(False, "broken", {"name": problem.name, "value": problem.value})
@@ -236,9 +222,9 @@ def read_link(link: str) -> Choice | Standing:
 
 def _check(goal: Goal | None) -> None:
     """A box for the links, and the table as far as it is worked out."""
-    st.markdown(text("hand_in" if goal is None else "hand_in_this"))
+    st.markdown(text("hand_in"))
     like = word("links_like", most=f"{MOST_PASTED:,}")  # a browser lets nobody write more, and says nothing
-    box: dict[str, Any] = {"key": PASTED, "max_chars": MOST_PASTED, "on_change": _cut, "placeholder": like}
+    box: dict[str, Any] = {"key": PASTED, "max_chars": MOST_PASTED, "placeholder": like}
     st.text_area(word("links"), height=160, **box)
     st.button(word("check"), type="primary", key="homework.check", on_click=_begin, args=(goal,))
     checked: Checked | None = st.session_state.get(CHECKED)
@@ -250,11 +236,6 @@ def _check(goal: Goal | None) -> None:
         _table(checked)
     else:
         _go_on(checked)
-
-
-def _cut() -> None:
-    """Keep no more than a browser lets anybody write: who speaks for one may send more."""
-    st.session_state[PASTED] = st.session_state[PASTED][:MOST_PASTED]
 
 
 def _begin(goal: Goal | None) -> None:
@@ -279,14 +260,13 @@ def _go_on(checked: Checked) -> None:
 
 def as_table(checked: Checked) -> pd.DataFrame:
     """A row for each link."""
-    columns = [word(f"column_{name}") for name in ("number", "name", "reached", "far", "tokens", "sentence", "task")]
+    columns = [word(f"column_{name}") for name in ("number", "name", "reached", "far", "sentence", "task")]
     rows = []
     for number, ((name, _), (found, choice)) in enumerate(zip(checked.handed, checked.found, strict=True), 1):
         sentence = choice.sentence[:MOST_SENTENCE] if choice and choice.input == "sentence" else ""
-        tokens = "" if found.tokens is None else str(found.tokens)
         task = in_words(choice.goal) if choice and choice.goal else ""
         far = plain(f"goal.far_{found.far}", **found.said)
-        rows.append((number, name, "✓" if found.reached else "✗", far, tokens, sentence, task))
+        rows.append((number, name, "✓" if found.reached else "✗", far, sentence, task))
     return pd.DataFrame(rows, columns=columns).set_index(columns[0])
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from pages.school.classroom.phases import Phase, Proposal, following, proposal
 from pages.school.classroom.store import Asked
-from pages.school.classroom.tally import Bar, Tally, bars, sure_and_wrong, tallies
+from pages.school.classroom.tally import Bar, Tally, bars, tallies
 from pages.school.lessons.lesson import Lesson
 from pages.school.lessons.wording import title_of
 from pages.school.questions.case import Case, Truth
@@ -98,10 +98,6 @@ class Lecture:
     def last(self) -> Tally | None:
         """The latest vote that is closed."""
         return self.tallies[max(self.tallies)] if self.tallies else None
-
-    @property
-    def sure_and_wrong(self) -> Bar | None:
-        return sure_and_wrong(self.bars)
 
     @property
     def proposal(self) -> Proposal | None:

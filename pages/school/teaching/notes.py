@@ -1,4 +1,4 @@
-"""The teacher's second window: what to say, the confusion behind the question, what comes next, minutes left."""
+"""The teacher's second window: what to say, the confusion behind the question, what comes next, how long it takes."""
 
 import time
 from functools import partial
@@ -6,7 +6,6 @@ from functools import partial
 import streamlit as st
 
 from pages.school.classroom.phases import Phase
-from pages.school.classroom.tally import bars
 from pages.school.lessons.wording import answer_in_words, asked, called, hints, otherwise
 from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.question import Question
@@ -19,7 +18,6 @@ from pages.school.teaching.start import not_asked
 from pages.ui.text import joined, language, literal, plain, texts_of
 
 ANSWERS = ("word", "digit")  # questions about what the network answers at the end, with its probabilities
-UNSURE = 1 / 3  # below it, the first of them is not sure
 CLEARLY = 2  # times as clear as a question must be to be asked
 text, word = texts_of("class")
 
@@ -55,13 +53,12 @@ def _present(lecture: Lecture) -> None:
     for number, one in lecture.tallies.items():
         said = word("report_vote", vote=word(f"vote_{number}"), **of_right(one))
         st.markdown(literal(said))
-    if lecture.last and (said := said_of_sure(shown, lecture.last, lecture.sure_and_wrong)):
+    if said := said_of_sure(lecture.now):
         st.markdown(said)
     if lecture.proposal:
         st.info(text(f"propose_{lecture.proposal}"), icon=":material/tips_and_updates:")
     if shown["gesture"] == "word" and lecture.last:
-        found = bars(shown, truth, lecture.now.votes)
-        counted = [f"{bar.guess} ({sum(bar.counts.values())})" for bar in found]
+        counted = [f"{bar.guess} ({sum(bar.counts.values())})" for bar in lecture.bars]
         st.caption(text("words_were", words=plain("common.comma").join(counted)))
     if lecture.truth and lecture.question:
         question = lecture.question
@@ -92,11 +89,7 @@ def how_clear(question: Question, truth: Truth) -> str:
         best = sorted(truth.bars, key=lambda bar: -bar[1])[:3]
         named = plain("common.comma").join(f"{name} {short(share)}" for name, share in best)
         said.append(text("foretold_shares", words=named))
-        if best[0][1] < UNSURE:
-            said.append(text("foretold_unsure"))
     said.append(text("foretold_clear" if truth.margin >= CLEARLY * question.least else "foretold_close"))
-    if question.gesture == "word":
-        said.append(text("foretold_odd"))
     return joined(" ".join(said))
 
 
@@ -104,10 +97,9 @@ def _time(lecture: Lecture) -> None:
     """How long it has been, and what the rest takes; nothing once the class has ended."""
     if lecture.phase is Phase.ENDED:
         return
-    gone = (time.time() - lecture.desk.room.created) / 60
-    left = round(lecture.desk.plan.minutes - gone)
+    gone = round((time.time() - lecture.desk.room.created) / 60)
     needed = sum(lecture.clear[place][0].minutes for place in lecture.coming)
-    st.markdown(text("minutes_left" if left >= 0 else "minutes_over", left=abs(left), needed=needed))
+    st.markdown(text("minutes", gone=gone, needed=needed))
 
 
 def _coming(lecture: Lecture) -> None:

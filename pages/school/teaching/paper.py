@@ -33,16 +33,15 @@ def on_paper(page: Page, lesson: Lesson) -> None:
         if not box.open:
             return
         st.markdown(text("how"))
-        is_open = st.toggle(word("open"), key="lesson.paper.open")
         with theme.on_paper():
-            html, pictures = sheet(page, lesson, answers_open=is_open)
+            html, pictures = sheet(page, lesson)
         if not html:
             st.info(text("nothing"))
             return
         handout(word("save"), html, f"{page.file_name(title_of(lesson))}.html", pictures, key="lesson.sheet")
 
 
-def sheet(page: Page, lesson: Lesson, *, answers_open: bool = False) -> tuple[str, dict[str, Figure]]:
+def sheet(page: Page, lesson: Lesson) -> tuple[str, dict[str, Figure]]:
     """The HTML of a lesson about the input on the page, without what is not clear there, and its pictures by key.
     Nothing where nothing is clear.
     """
@@ -60,9 +59,7 @@ def sheet(page: Page, lesson: Lesson, *, answers_open: bool = False) -> tuple[st
     words["language"] = page.choice.lang
     there = address(urljoin(st.context.url or "", "lesson"), page.choice.with_(question=None, of_class=None))
     seen = _drawing(page.seen) if page.seen is not None else ""
-    html = exports.lesson_handout(
-        title_of(lesson), page.about(), there, questions, words, seen=seen, answers_open=answers_open
-    )
+    html = exports.lesson_handout(title_of(lesson), page.about(), there, questions, words, seen=seen)
     return html, pictures
 
 

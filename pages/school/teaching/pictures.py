@@ -1,12 +1,12 @@
 """What a class answered as a table with bars, for the projector and the report. No Streamlit here."""
 
 import html
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 
 from pages.school.classroom.questions import Guess, Shown, Told
 from pages.school.classroom.store import Asked
-from pages.school.classroom.tally import BARS, Bar, Tally, bars, tallies
+from pages.school.classroom.tally import BARS, Bar, Tally, bars, sure_and_wrong, tallies
 from pages.school.questions.case import short
 from pages.ui.text import language, plain, t
 from pages.ui.text.numbers import percent
@@ -16,29 +16,20 @@ MANY = 8  # rows, from which on they are low
 RIGHT = "✓ "
 
 
-@dataclass(frozen=True)
-class Line:
-    """One answer: what it is called, whether it is right, and how many gave it in each vote; of chips, how much of
-    the attention each token got on average, in hundredths.
+def lines(asked: Asked) -> list[Bar]:
+    """What was answered to a question, by what it is called; of chips, how much of the attention each token got on
+    average, in hundredths.
     """
-
-    answer: str
-    right: bool
-    counts: Mapping[int, float]
-
-
-def lines(asked: Asked) -> list[Line]:
-    """What was answered to a question."""
     shown, truth = asked.shown, asked.truth
     if shown["gesture"] == "chips":
-        means = {number: one.mean for number, one in tallies(asked).items()}
         names, most = shown["names"][language()], max(truth["answer"])
+        means = {number: one.mean.tolist() for number, one in tallies(asked).items()}
         return [
-            Line(name, truth["answer"][i] == most, {number: float(mean[i]) for number, mean in means.items()})
+            Bar(name, truth["answer"][i] == most, {number: mean[i] for number, mean in means.items()})
             for i, name in enumerate(names)
         ]
     found = bars(shown, truth, asked.votes)
-    return [Line(name, bar.right, bar.counts) for name, bar in zip(names_of(shown, found), found, strict=True)]
+    return [replace(bar, guess=name) for name, bar in zip(names_of(shown, found), found, strict=True)]
 
 
 def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
@@ -52,7 +43,7 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
         rest = [line for line in found if line not in first]
         counts = {number: sum(line.counts.get(number, 0) for line in rest) for number in votes}
         found = [line for line in found if line in first]
-        found.append(Line(plain("class.other_words", count=len(rest)), False, counts))
+        found.append(Bar(plain("class.other_words", count=len(rest)), False, counts))
     own = asked.truth["answer"] if chips and revealed else None
     every = [count for line in found for count in line.counts.values()] + (own or [])
     most, rows = max(every, default=0) or 1, []
@@ -61,20 +52,20 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
         for number, one in votes.items():
             count = line.counts.get(number, 0)
             drawn.append(("vote" if number == max(votes) else "first", count))
-            said.append(f"{count:.0f}" + ("" if chips else f" · {percent(count / one.answers)}"))
+            said.append(f"{count:.0f}" + ("%" if chips else f" · {percent(count / one.answers)}"))
         told = " → ".join(said) if any(line.counts.values()) else ""
         if own is not None:
             drawn.append(("own", own[place]))
-            told = f"{told or 0} | <b>{own[place]:.0f}</b>"
+            told = f"{told or '0%'} | " * bool(votes) + f"<b>{own[place]:.0f}%</b>"
         mark = revealed and line.right
         strips = "".join(f'<i class="{kind}" style="width:{100 * count / most:.1f}%"></i>' for kind, count in drawn)
-        name = html.escape(RIGHT * mark + line.answer)
+        name = html.escape(f"{RIGHT * mark}{line.guess}")
         right = ' class="right"' * mark
         rows.append(f'<tr{right}><th scope="row">{name}</th><td class="bar">{strips}</td><td>{told}</td></tr>')
     names = [plain(f"class.vote_{number}") for number in votes] if len(votes) > 1 else []
     kinds = [*zip(["first", "vote"], names, strict=False)]
     if own is not None:
-        kinds = kinds or [("vote", plain("class.the_class"))]
+        kinds = kinds or [("vote", plain("class.the_class"))] * bool(votes)
         kinds.append(("own", plain("class.the_network")))
     legend = " ".join(f'<i class="{kind}"></i> {html.escape(name)}' for kind, name in kinds)
     legend = f"<caption>{legend}</caption>" if kinds else ""
@@ -116,14 +107,17 @@ def answer_is(truth: Told) -> str:
     return "the_teachers_answer" if truth.get("own") else "the_answer"
 
 
-def said_of_sure(shown: Shown, last: Tally, worst: Bar | None) -> str:
-    """How many were sure, and wrong, in the last vote; with what most of them answered, if that is known. Nothing where
-    nobody was.
+def said_of_sure(asked: Asked, *, named: bool = True) -> str:
+    """How many were sure, and wrong, in the last vote; where it may be named, with what most of them answered. Nothing
+    where nobody was.
     """
-    if not (wrong := last.sure_and_wrong):
+    votes = tallies(asked)
+    if not votes or not (wrong := votes[max(votes)].sure_and_wrong):
         return ""
-    of_all = {"wrong": wrong, "all": last.answers, "share": percent(wrong / last.answers)}
-    if worst is None:  # chips are no single answer
+    answers = votes[max(votes)].answers
+    of_all = {"wrong": wrong, "all": answers, "share": percent(wrong / answers)}
+    worst = sure_and_wrong(bars(asked.shown, asked.truth, asked.votes))
+    if worst is None or not named:  # chips are no single answer
         return t("class.sure_and_wrong", **of_all)
-    (name,) = names_of(shown, [worst])
+    (name,) = names_of(asked.shown, [worst])
     return t("class.most_sure_of", answer=name, **of_all)

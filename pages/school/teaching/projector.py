@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import segno
@@ -11,10 +12,8 @@ import streamlit as st
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import store
 from pages.school.teaching import report, results
-from pages.school.teaching.desk import Plan
 from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.results import ask, hints_so_far, more_hints
-from pages.school.teaching.start import not_asked, shorts_of
 from pages.ui.components.live import live
 from pages.ui.frame.share import leads_nowhere
 from pages.ui.state.link import select
@@ -23,7 +22,6 @@ from pages.ui.text import language, literal, plain, t, texts_of
 #: In the session: the place of the question to ask next; which vote has a countdown, and since when.
 WANTED, COUNTDOWN = "class.wanted", "class.counting"
 SECONDS = 60  # of a countdown, as the style sheet has it
-KEYED = ("next", "pause")  # buttons that have a key as well
 text, word = texts_of("class")
 
 
@@ -46,24 +44,15 @@ def draw(lecture: Lecture) -> None:
 
 def controls(lecture: Lecture) -> None:
     """Where the class is, where late-comers come in, and what can be done now."""
-    desk = lecture.desk
     with st.container(horizontal=True, vertical_alignment="center", key="class_bar"):
         st.markdown(_where(lecture), width="stretch")
-        for name, icon, act, kind in _acts(lecture):
-            helps = f"{name}_key" if name in KEYED else ""
-            look = {"type": kind, "key": f"class.{name}", "help": word(helps) if helps else None}
-            label = word(_label(lecture, name))
-            if name == "next" and _is_the_last(lecture):
-                confirm(label, "end_sure", act, "class.next")
-            else:
-                st.button(label, icon=f":material/{icon}:", on_click=act, **look)
+        if lecture.phase is not Phase.ENDED:
+            _buttons(lecture)
         if lecture.page.choice.role is None:
             notes = lecture.page.choice.with_(role="notes", big=False).to_link()
             st.link_button("", f"class?{urlencode(notes)}", icon=":material/speaker_notes:", help=word("open_notes"))
-    if not _is_the_last(lecture):  # a remote is pressed once too often easily, and the end is the end
-        lecture.page.on_key("PageDown", _next(lecture))
     for key in ("b", "B", "Shift+B"):
-        lecture.page.on_key(key, lambda: desk.pause(not desk.room.paused))
+        lecture.page.on_key(key, lambda: lecture.desk.pause(not lecture.desk.room.paused))
 
 
 def _where(lecture: Lecture) -> str:
@@ -75,39 +64,29 @@ def _where(lecture: Lecture) -> str:
     return f"{now}  \n:gray[{literal(join_address(False))} · {code}]"
 
 
-def _acts(lecture: Lecture) -> list[tuple[str, str, Callable[[], None], str]]:
-    """The buttons: (name, icon, what it does, how it looks)."""
-    desk, phase = lecture.desk, lecture.phase
-    acts: list[tuple[str, str, Callable[[], None], str]] = []
-    if phase is Phase.ENDED:
-        return acts
-    if phase is Phase.OPEN:
-        acts.append(("countdown", "timer", lambda: st.session_state.update({COUNTDOWN: _now(lecture)}), "secondary"))
-    acts.append(("next", "arrow_forward", _next(lecture), "primary"))
+def _buttons(lecture: Lecture) -> None:
+    """What can be done now, the way on first."""
+    desk, paused = lecture.desk, lecture.desk.room.paused
+    if lecture.phase is Phase.OPEN:
+        _button("countdown", "timer", lambda: st.session_state.update({COUNTDOWN: _now(lecture)}))
+    if lecture.next_phases[0] is Phase.ENDED:
+        confirm(word("to_ended"), "end_sure", _next(lecture), "class.next")
+    else:  # the end has no key: a remote is pressed once too often easily
+        lecture.page.on_key("PageDown", _next(lecture))
+        to = "to_open_again" if lecture.phase is Phase.DISCUSS else _of(lecture, f"to_{lecture.next_phases[0]}")
+        label = word(to if lecture.asked else "to_first")
+        _button("next", "arrow_forward", _next(lecture), label, type="primary", help=word("next_key"))
     if Phase.DISCUSS in lecture.next_phases:
-        acts.append(("to_discuss", "forum", lambda: desk.go(Phase.DISCUSS), "secondary"))
-    if (
-        phase in (Phase.CLOSED, Phase.DISCUSS)
-        and lecture.truth
-        and lecture.question
-        and hints_so_far(lecture) < lecture.question.hints
-    ):
-        acts.append(("give_hint", "lightbulb", lambda: more_hints(lecture), "secondary"))
-    icon = "play_arrow" if desk.room.paused else "pause"
-    acts.append(("pause", icon, lambda: desk.pause(not desk.room.paused), "tertiary"))
-    return acts
+        _button("to_discuss", "forum", lambda: desk.go(Phase.DISCUSS))
+    asked, waits = lecture.question, lecture.phase in (Phase.CLOSED, Phase.DISCUSS)
+    if waits and lecture.truth and asked and hints_so_far(lecture) < asked.hints:
+        _button("give_hint", "lightbulb", lambda: more_hints(lecture))
+    icon, label = ("play_arrow", word("go_on")) if paused else ("pause", word("pause"))
+    _button("pause", icon, lambda: desk.pause(not paused), label, type="tertiary", help=word("pause_key"))
 
 
-def _label(lecture: Lecture, name: str) -> str:
-    """The text on a button."""
-    if name == "pause" and lecture.desk.room.paused:
-        return "go_on"
-    if name != "next":
-        return name
-    if lecture.phase is Phase.LOBBY:
-        return "to_first"
-    to = lecture.next_phases[0]
-    return "to_open_again" if lecture.phase is Phase.DISCUSS else _of(lecture, f"to_{to}")
+def _button(name: str, icon: str, act: Callable[[], None], label: str = "", **look: Any) -> None:
+    st.button(label or word(name), icon=f":material/{icon}:", on_click=act, key=f"class.{name}", **look)
 
 
 def _of(lecture: Lecture, name: str) -> str:
@@ -118,8 +97,6 @@ def _of(lecture: Lecture, name: str) -> str:
 def _next(lecture: Lecture) -> Callable[[], None]:
     """What the first button does, and PageDown but for the end."""
     desk = lecture.desk
-    if lecture.phase is Phase.ENDED:
-        return lambda: None
     to = lecture.next_phases[0]
     if to is Phase.QUESTION:
         place, version = next(iter(lecture.coming), None), desk.room.version
@@ -127,18 +104,13 @@ def _next(lecture: Lecture) -> Callable[[], None]:
     return lambda: desk.go(to)
 
 
-def _is_the_last(lecture: Lecture) -> bool:
-    """Whether only the end can follow."""
-    return lecture.next_phases[:1] in ((), (Phase.ENDED,))
-
-
 def other_input(lecture: Lecture) -> None:
     """Between two questions: a button that goes on about what now stands in the sidebar, if that is another input."""
-    plan, own = lecture.desk.plan, lecture.own_choice
-    if lecture.phase not in (Phase.LOBBY, Phase.EXPLAINED) or not plan.differs(own):
+    own = lecture.own_choice
+    if lecture.phase not in (Phase.LOBBY, Phase.EXPLAINED) or not lecture.desk.differs(own):
         return
     about = own.sentence if own.input == "sentence" else plain(f"sidebar.input_{own.input}")
-    other = Plan.of(plan.minutes, own.with_(lesson=lecture.page.choice.lesson))
+    other = own.with_(lesson=lecture.page.choice.lesson)
     look = {"icon": ":material/swap_horiz:", "type": "tertiary", "key": "class.replan"}
     st.button(word("replan", about=literal(about)), on_click=lecture.desk.replan, args=(other,), **look)
 
@@ -166,14 +138,6 @@ def _lobby(lecture: Lecture) -> None:
             st.warning(t("share.own_name"), icon=":material/router:")
     with right, st.container(key="class_qr"):
         st.image(segno.make(address, error="m", micro=False).svg_inline(light="white"), width="stretch")
-    if not lecture.page.choice.big:
-        _plan(lecture)
-
-
-def _plan(lecture: Lecture) -> None:
-    """What will be asked, and what will not."""
-    st.caption(text("will_ask", names=shorts_of(question for question, *_ in lecture.clear.values())))
-    not_asked(lecture.left_out)
 
 
 def _question(lecture: Lecture) -> None:

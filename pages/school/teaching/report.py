@@ -2,14 +2,16 @@
 
 import html
 from collections.abc import Sequence
+from urllib.parse import unquote_plus, urljoin
 
 import streamlit as st
 
 from pages.school.classroom.store import Asked
-from pages.school.classroom.tally import bars, sure_and_wrong, tallies
+from pages.school.classroom.tally import tallies
 from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.pictures import answer_is, answer_of, as_table, of_right, said_of_sure
 from pages.ui.frame import exports
+from pages.ui.frame.share import address
 from pages.ui.text import language, plain, texts_of, unmarked
 
 text, word = texts_of("class")
@@ -22,7 +24,7 @@ td, th { padding: .15rem .5rem; text-align: left; font-weight: inherit; vertical
 td.bar { width: 40% } td.bar i { display: block; height: .7rem }
 caption { text-align: left } caption i { display: inline-block; width: .7rem; height: .7rem }
 i.vote { background: #E69F00 } i.first { background: #8a8f98 } i.own { background: #0072B2 }
-.right { font-weight: 700 } small { color: #5a6474 }
+.again { overflow-wrap: anywhere; font-size: .8rem } .right { font-weight: 700 } small { color: #5a6474 }
 """
 
 
@@ -30,16 +32,19 @@ def offer(lecture: Lecture) -> None:
     """Draw the button that hands the report over."""
     name = f"{exports.file_name('class', lecture.desk.code)}.html"
     look = {"on_click": "ignore", "icon": ":material/download:", "key": "class.report.html"}
-    st.download_button(word("report_html"), as_html(lecture.asked, lecture.about), name, "text/html", **look)
+    there = address(urljoin(st.context.url or "", "lesson"), lecture.page.choice.with_(of_class=None))
+    st.download_button(word("report_html"), as_html(lecture.asked, lecture.about, there), name, "text/html", **look)
 
 
-def as_html(asked: Sequence[Asked], about: str) -> str:
-    """The report as a page that opens without a network and prints on paper."""
+def as_html(asked: Sequence[Asked], about: str, there: str) -> str:
+    """The report as a page that opens without a network and prints on paper. there: the address of the lesson."""
     title = html.escape(f"{word('report')} · {about}")
     return (
         f'<!doctype html><html lang="{language()}"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
         f"<h1>{html.escape(word('report'))}</h1><p>{html.escape(about)}</p><p><small>{html.escape(word('report_is'))}"
         f"</small></p>{''.join(map(_section, asked))}"
+        f'<p class="again">{html.escape(plain("common.handout_again"))} <a href="{html.escape(there)}">'
+        f"{html.escape(unquote_plus(there))}</a></p>"
     )
 
 
@@ -52,7 +57,7 @@ def _section(asked: Asked) -> str:
     ]
     if not votes:
         says.append(word("nobody"))
-    elif sure := said_of_sure(shown, votes[max(votes)], sure_and_wrong(bars(shown, truth, asked.votes))):
+    elif sure := said_of_sure(asked):
         says.append(unmarked(sure))
     above = "".join(f"<p>{html.escape(one)}</p>" for one in says if one)
     answer = html.escape(word(answer_is(truth), answer=answer_of(shown, truth)))

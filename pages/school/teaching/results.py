@@ -1,7 +1,5 @@
 """What the class answered, and what the network does: the phases in which there is a picture, and the talk."""
 
-from collections.abc import Callable
-
 import numpy as np
 import streamlit as st
 
@@ -9,6 +7,7 @@ from pages.school.classroom.phases import Phase
 from pages.school.lessons.wording import hints, otherwise, seen_at
 from pages.school.questions.pictures import Drawn, Look, answer_bars, of_place
 from pages.school.teaching import pictures
+from pages.school.teaching.cases import hidden_in
 from pages.school.teaching.desk import INPUT
 from pages.school.teaching.lecture import Lecture
 from pages.ui.components.chart import chart
@@ -41,12 +40,8 @@ def closed(lecture: Lecture) -> None:
     if lecture.last is None:
         st.info(text("nobody"), icon=":material/info:")
         return
-    with st.container(key="class_said"):
-        _hints_given(lecture)
-    if _answers(lecture):
-        return
-    words = {WORDS: lecture.desk.room.number}
-    st.button(word("show_words"), key="class.words", on_click=st.session_state.update, args=(words,))
+    _hints_given(lecture)
+    _answers(lecture)
 
 
 def _words_are_hidden(lecture: Lecture) -> bool:
@@ -55,17 +50,17 @@ def _words_are_hidden(lecture: Lecture) -> bool:
     return by_word and st.session_state.get(WORDS) != lecture.desk.room.number
 
 
-def _answers(lecture: Lecture, *, revealed: bool = False) -> bool:
-    """How the answers are spread over what could be answered; whether that is shown."""
+def _answers(lecture: Lecture, *, revealed: bool = False) -> None:
+    """How the answers are spread over what could be answered; free words once she lets them."""
     if lecture.now is None or lecture.last is None:
         st.markdown(text("nobody"))
     elif _words_are_hidden(lecture):
         with st.container(key="class_hidden"):
             st.markdown(text("words_hidden", count=len(lecture.bars), all=lecture.last.answers))
-        return False
+        words = {WORDS: lecture.desk.room.number}
+        st.button(word("show_words"), key="class.words", on_click=st.session_state.update, args=(words,))
     else:
         st.html(pictures.as_table(lecture.now, revealed=revealed))
-    return True
 
 
 def discuss(lecture: Lecture) -> None:
@@ -74,61 +69,56 @@ def discuss(lecture: Lecture) -> None:
     with st.container(key="class_discuss"):
         st.markdown(text("talk"))
     _hints_given(lecture)
-    if lecture.last is not None and not _words_are_hidden(lecture):
+    if lecture.last is not None:
         _answers(lecture)
 
 
 def _hints_given(lecture: Lecture) -> None:
-    if lecture.question and lecture.truth:
-        given = hints(lecture.question, lecture.truth)[: hints_so_far(lecture)]
+    if not (lecture.question and lecture.truth):
+        return
+    given = hints(lecture.question, lecture.truth)[: hints_so_far(lecture)]
+    with st.container(key="class_said"):
         for said in given if lecture.phase is Phase.DISCUSS else given[-1:]:
             st.markdown(f":material/lightbulb: **{text('a_hint')}** {said}")
 
 
 def revealed(lecture: Lecture) -> None:
-    """What the class said, with the right answers marked, beside what the network does."""
-
-    def you() -> None:
-        with st.container(key="class_you"):
-            st.markdown(text("you_said"))
-            _answers(lecture, revealed=True)
-
-    _told(lecture, you)
+    """How many were right, what the class said with the right answers marked, and beside it what the network does; of
+    chips, its weights lie among those of the class.
+    """
+    ask(lecture, small=True)
+    if lecture.now and lecture.last:
+        votes = [word("share", **pictures.of_right(one)) for one in lecture.tallies.values()]
+        sure = pictures.said_of_sure(lecture.now, named=not _words_are_hidden(lecture))
+        with st.container(key="class_said"):
+            st.markdown(joined(f"{text('right', shares=' → '.join(votes))} {sure}"))
+    if _are_chips(lecture):
+        _answers(lecture, revealed=True)
+        return
+    left, right = st.columns(2)
+    with left, st.container(key="class_you"):
+        st.markdown(text("you_said"))
+        _answers(lecture, revealed=True)
+    with right, st.container(key="class_network"):
+        _network(lecture)
 
 
 def explained(lecture: Lecture) -> None:
     """Why, beside what the network does."""
-
-    def why() -> None:
-        with st.container(key="class_why"):
-            st.markdown(literal(lecture.now.truth.get("why", {}).get(language(), "")) if lecture.now else "")
-            if lecture.truth is not None and lecture.question is not None:
-                if lecture.question.measure:
-                    st.markdown(otherwise(lecture.question, lecture.truth))
-                _to(lecture, *seen_at(lecture.question, lecture.truth))
-
-    _told(lecture, why)
-
-
-def _told(lecture: Lecture, beside: Callable[[], None]) -> None:
-    """What the network does, and what stands beside it; of chips, its weights lie among those of the class."""
     ask(lecture, small=True)
-    votes = [word("share", **pictures.of_right(one)) for one in lecture.tallies.values()]
-    parts = [text("right", shares=" → ".join(votes))] if votes else []
-    if lecture.now and lecture.last:
-        worst = None if _words_are_hidden(lecture) else lecture.sure_and_wrong
-        parts.append(pictures.said_of_sure(lecture.now.shown, lecture.last, worst))
-    with st.container(key="class_said"):
-        st.markdown(joined(" ".join(filter(None, parts))))
-    chips = lecture.now is not None and lecture.now.shown["gesture"] == "chips" and lecture.last is not None
-    if chips and lecture.phase is Phase.REVEALED:
-        _answers(lecture, revealed=True)
-        return
-    left, right = st.columns(2 if lecture.phase is Phase.REVEALED else [2, 3])
-    with left if lecture.phase is Phase.REVEALED else right:
-        beside()
-    with right if lecture.phase is Phase.REVEALED else left, st.container(key="class_network"):
-        _answers(lecture, revealed=True) if chips else _network(lecture)
+    left, right = st.columns([3, 2] if lecture.is_own else [2, 3])
+    with left, st.container(key="class_network"):
+        _answers(lecture, revealed=True) if _are_chips(lecture) else _network(lecture)
+    with right, st.container(key="class_why"):
+        st.markdown(literal(lecture.now.truth.get("why", {}).get(language(), "")) if lecture.now else "")
+        if lecture.truth is not None and lecture.question is not None:
+            st.markdown(otherwise(lecture.question, lecture.truth))
+            _to(lecture, *seen_at(lecture.question, lecture.truth))
+
+
+def _are_chips(lecture: Lecture) -> bool:
+    """Whether the class has placed chips, among which the network's weights can lie."""
+    return lecture.now is not None and lecture.now.shown["gesture"] == "chips" and lecture.last is not None
 
 
 def _network(lecture: Lecture) -> None:
@@ -139,7 +129,7 @@ def _network(lecture: Lecture) -> None:
         st.markdown(text(pictures.answer_is(now.truth), answer=pictures.answer_of(now.shown, now.truth)))
         if here and here[0].place:
             for own in of_place(here[0].place, Look(here[0].row, here[0].gesture, *here[1:], shown=True))[:1]:
-                _picture(lecture, own)
+                _picture(lecture, own, bars=False)
         return
     question, case, truth = here
     last = lecture.last
@@ -148,28 +138,24 @@ def _network(lecture: Lecture) -> None:
     with letters(font_size() + SMALLER):
         drawn = answer_bars(Look(question.row, question.gesture, case, truth, middle, shown=True))
     st.caption(drawn.title)
-    _picture(lecture, drawn)
+    _picture(lecture, drawn, bars=True)
 
 
-def _picture(lecture: Lecture, drawn: Drawn) -> None:
-    """A picture that, in a presentation, ends with the screen."""
+def _picture(lecture: Lecture, drawn: Drawn, *, bars: bool) -> None:
+    """A picture that, in a presentation, ends with the screen; rows of bars stay high enough to be read."""
     if lecture.page.choice.big:
-        names = len(drawn.figure.layout["yaxis"].get("ticktext", ()))
+        names = len(drawn.figure.layout["yaxis"].get("ticktext", ())) if bars else 0
         height = max(LEAST, A_ROW * names + BESIDE_ROWS)
         drawn.figure.layout |= {"height": height, "meta": {"below": MARGIN, "first": True}}
     chart(drawn.figure, "class.network", alt=drawn.title)
 
 
 def _to(lecture: Lecture, page: str, values: dict[str, object]) -> None:
-    """A button that opens the page on which it can be seen."""
-    values = {"panel": None, "stage": None, **values} | input_of(lecture)
+    """A button that opens the page on which it can be seen, with the input of the class."""
+    about = {name: getattr(lecture.page.choice, name) for name in INPUT} | {"hidden": hidden_in(lecture.page)}
+    values = {"panel": None, "stage": None, **values, **about, "edits": ()}
     look = {"icon": ":material/arrow_forward:", "key": "class.see"}
     st.button(plain("lesson.see"), on_click=open_with, args=(page,), kwargs=values, **look)
-
-
-def input_of(lecture: Lecture) -> dict[str, object]:
-    """The input of the class, as values of a Choice."""
-    return {name: getattr(lecture.page.choice, name) for name in INPUT} | {"hidden": lecture.page.hidden, "edits": ()}  # type: ignore[attr-defined]
 
 
 def hints_so_far(lecture: Lecture) -> int:

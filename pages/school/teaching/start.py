@@ -1,4 +1,4 @@
-"""Before there is a class: which lesson, about which input, how long; and the way back into one."""
+"""Before there is a class: which lesson, about which input; and the way back into one."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,8 +8,6 @@ from pages.school.lessons.lesson import LESSONS, Lesson
 from pages.school.lessons.wording import called, title_of
 from pages.school.questions.question import Question
 from pages.school.teaching import desk
-from pages.school.teaching.desk import MINUTES, Plan
-from pages.school.teaching.paper import on_paper
 from pages.ui.frame.pickers import bound
 from pages.ui.page import Page
 from pages.ui.state.link import select
@@ -37,17 +35,14 @@ def draw(page: Page, lesson: Lesson, clear: Sequence[Question], left_out: Sequen
     _which_lesson(page, lesson)
     if page.kind == "words":
         st.markdown(f":gray[{t('lesson.reads')}] **{' '.join(page.tokens[1:-1])}**")
-    minutes = st.number_input(word("minutes"), 5, 180, MINUTES, 5, key="class.minutes", width=220)
     if clear:
         st.markdown(text("will_ask", names=shorts_of(clear)))
     elif any(question.measure for question in left_out):  # another input may do
         st.markdown(t("lesson.end_none"))
     not_asked(left_out)
     if clear:
-        plan = Plan.of(int(minutes), page.choice)
         look = {"type": "primary", "icon": ":material/groups:", "key": "class.start"}
-        st.button(word("start"), on_click=desk.begin, args=(plan,), **look)
-    on_paper(page, lesson)
+        st.button(word("start"), on_click=desk.begin, args=(page.choice,), **look)
     _way_back()
 
 

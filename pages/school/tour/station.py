@@ -15,6 +15,7 @@ from pages.school.lessons.wording import (
     answer_in_words,
     asked,
     heading_and_rest,
+    in_quotes,
     options,
     otherwise,
     seen_at,
@@ -112,8 +113,6 @@ class Station:
         if truth.answer is None:
             return text("own_open")
         answer = answer_in_words(truth)
-        if self.question.gesture == "word":
-            answer = plain("common.quoted", token=answer)
         if guess is None:
             return text("answer_is", answer=answer)
         if self._right:
@@ -125,15 +124,12 @@ class Station:
 
     def _guessed(self) -> str:
         """The guess in words; of chips, the token that got most."""
-        names = options(self.truth)
-        if isinstance(self.guess, list):
-            most = max(self.guess)
-            firsts = [place for place, chips in enumerate(self.guess) if chips == most]
-            return plain("common.comma").join(f"{names[i]} ({short(self.truth.answer[i] / 100)})" for i in firsts)
-        if isinstance(self.guess, str):
-            named = dict(zip(self.truth.options, names, strict=True))
-            return named.get(self.guess) or plain("common.quoted", token=self.guess)
-        return short(self.guess)  # type: ignore[arg-type]
+        truth, guess = self.truth, self.guess
+        if isinstance(guess, list):
+            firsts = [place for place, chips in enumerate(guess) if chips == max(guess)]
+            shares = (f"{in_quotes(truth.options[i], truth)} ({short(truth.answer[i] / 100)})" for i in firsts)
+            return plain("common.comma").join(shares)
+        return in_quotes(guess, truth) if isinstance(guess, str) else short(guess)  # type: ignore[arg-type]
 
     def open_page(self) -> None:
         """A button that opens the page of the question at the same place, with the same word hidden."""

@@ -9,6 +9,11 @@ document.addEventListener('click', event => {
   if (on('a, .overview') && !on('.navbar')) document.bound = undefined
 }, true)
 
+document.toTop = () => {
+  delete document.held
+  for (const part of document.querySelectorAll(SCROLLED)) part.scrollTop = 0
+}
+
 const make = (parent, kind, own, ...children) => {
   const node = parent.appendChild(Object.assign(document.createElement(kind), own))
   node.append(...children)
@@ -45,10 +50,7 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
 
   /* A page begins at its top, wherever the one before was left. */
   function begin() {
-    if (document.here !== undefined && document.here !== data.here) {
-      delete document.held
-      for (const part of document.querySelectorAll(SCROLLED)) part.scrollTop = 0
-    }
+    if (document.here !== undefined && document.here !== data.here) document.toTop()
     document.here = data.here
   }
 

@@ -7,6 +7,7 @@ const LEGIBLE = 12, FROM_AFAR = 18  // px: on a desk, and in a presentation
 const SHARP = 3, CAPTION = 14, EDGE = 12, FAR = 32
 const CLOSE = -2, CLOSER = -8  // px; of names below each other, or turned, the boxes may touch: their letters do not
 const STRETCH = 1.5, PROJECTED = 2.5  // in a presentation, where the map stands alone
+const LEAST = .6  // of its usual height, of a picture that fills a presentation
 const BELOW = 10  // px, under a picture that ends with the screen
 const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
 const KEPT = 30_000  // ms; so long is a click sent again with every later one
@@ -67,7 +68,7 @@ function shrink(labels, at) {
 /* Hide what would lie on the label before it, or on the chosen one, or, of labels in a row, so close that they would
    read as one. */
 function thin(place) {
-  const cell = place.drawn.layout.shapes?.at(-1)  // where one is chosen, its frame
+  const cell = place.drawn.layout.shapes?.findLast(({ type }) => type === 'rect')  // where one is chosen, its frame
   for (const [at, from, to, apart] of [['x', 'left', 'right', 3], ['y', 'top', 'bottom', isBig() ? CLOSER : CLOSE]]) {
     const middle = cell && (cell[`${at}0`] + cell[`${at}1`]) / 2
     for (const layer of place.querySelectorAll('.xaxislayer-above, .yaxislayer-above')) {
@@ -123,9 +124,10 @@ function numbered(trace, layout) {
 const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[data-testid=stMain]')?.scrollTop ?? 0)
 
 /* In a presentation, a picture of square cells is as large as the screen and its column let it be, elsewhere one that
-   `grows` from so many pixels on; one that says how much it leaves below itself, in pixels, is as high as that. */
+   `grows` from so many pixels on; one that says how much it leaves below itself, in pixels, is as high as that. One of
+   rows `fills` a presentation but for so many pixels. */
 const grows = ({ yaxis, meta }) =>
-  document.documentElement.matches('.big') ? yaxis?.scaleanchor || meta?.below : meta?.grows && innerWidth > NARROW
+  document.documentElement.matches('.big') ? yaxis?.scaleanchor || meta?.below || meta?.fills : meta?.grows && innerWidth > NARROW
 
 /* The height at which square cells fill the width. */
 function whole({ xaxis, yaxis, width, margin: { l, r, t, b } }) {
@@ -143,12 +145,16 @@ function fill(place, layout) {
   const above = place.above = aboveOf(place)
   const first = above < innerHeight / 2 || layout.meta?.first  // else a page is scrolled to it
   const big = document.documentElement.matches('.big')
-  const room = innerHeight - (first ? above : 0) - (big && layout.meta?.grows ? BELOW : layout.meta?.below ?? BELOW)
+  const room = innerHeight - (first ? above : 0) - (big && layout.meta?.grows ? BELOW : layout.meta?.below ?? layout.meta?.fills ?? BELOW)
   const [across, down] = ['xaxis', 'yaxis'].map(axis => layout[axis].range).map(range => range && Math.abs(range[1] - range[0]))
   const square = layout.yaxis.scaleanchor && across  // of points, Plotly finds the range, and any height will do
   if (layout.meta?.grows && (layout.meta.large || !big)) {
     layout.height = Math.max(layout.meta.grows, Math.min(room, whole(layout)))
     if (layout.meta.wide) stretch(layout, down / across)
+    return
+  }
+  if (layout.meta?.fills) {
+    layout.height = Math.max(LEAST * layout.height, room)
     return
   }
   const most = square ? Math.max(layout.height, layout.width * down / across) : room
@@ -311,7 +317,7 @@ export default function({ data, parentElement, setTriggerValue }) {
     document.getElementById('plotly').addEventListener('load', () => draw(place), { once: true })
   }
   const size = new ResizeObserver(() => {  // what ends with the screen is drawn anew when it is moved, too
-    const moved = place.wanted.figure.layout.meta?.below && place.above !== undefined && Math.abs(aboveOf(place) - place.above) > 2
+    const { below, fills } = place.wanted.figure.layout.meta ?? {}, moved = (below || fills) && place.above !== undefined && Math.abs(aboveOf(place) - place.above) > 2
     if (Math.floor(parentElement.clientWidth) !== place.width || moved) draw(place)
   })
   size.observe(parentElement)

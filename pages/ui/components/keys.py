@@ -19,8 +19,11 @@ DONE, WAYS = "keys.done", "keys.ways"  # in the session: the number of the last 
 PLACES = ("layer", "head", "token", "key", "component", "part", "neuron", "step")  # that a press moves
 
 
-def listen(actions: Mapping[str, Callable[[], None]]) -> None:
-    """Call an action when its key is pressed outside of text fields: "ArrowLeft", "Shift+ArrowUp", "1", …"""
+def listen(actions: Mapping[str, Callable[[], None]], station: str = "") -> None:
+    """Call an action when its key is pressed outside of text fields: "ArrowLeft", "Shift+ArrowUp", "1", …
+
+    station: where on the page a reader is; another one begins at the top of the screen.
+    """
 
     def pressed() -> None:
         if not (sent := told("keys", "pressed")):
@@ -42,4 +45,4 @@ def listen(actions: Mapping[str, Callable[[], None]]) -> None:
     def done() -> int:
         return st.session_state.get(DONE, 0)
 
-    _keys(key="keys", data=[list(actions), done()], on_pressed_change=pressed)
+    _keys(key="keys", data=[list(actions), done(), station], on_pressed_change=pressed)

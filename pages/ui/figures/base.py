@@ -17,8 +17,12 @@ from pages.ui.figures.notation import noted
 from pages.ui.figures.theme import LARGE, SMALL, font_size, mode
 from pages.ui.text.numbers import written
 
-#: Blue for small and negative, white for zero, orange-brown for large: told apart by colour-blind eyes too.
-SIGNED = [[0.0, "#08519c"], [0.25, "#6baed6"], [0.5, "#f7f7f7"], [0.75, "#fdae61"], [1.0, "#b35806"]]
+#: From blue, negative, to orange, positive, told apart by colour-blind eyes too; zero is the ground, light or dark. The
+#: run on one screen (painter.js) has the same.
+SIGNED = {
+    "light": ("#08519c", "#6baed6", "#f7f7f7", "#fdae61", "#b35806"),
+    "dark": ("#8fd0ff", "#2f78b7", "#141b29", "#b5701f", "#ffc46b"),
+}
 #: What a difference of two runs is drawn in where there is no scale: legible on a light and on a dark ground.
 LESS, MORE = "#3a86c8", "#c4660a"
 SHARES = [list(stop) for stop in get_colorscale("Cividis")]
@@ -89,12 +93,17 @@ def sign_colours(values: np.ndarray) -> list[str]:
     return [LESS if value < 0 else MORE for value in np.ravel(values)]
 
 
+def colours_of(scale: str) -> list[list]:
+    """The colour scale of "signed" numbers on this ground, or of others."""
+    return [[at / 4, colour] for at, colour in enumerate(SIGNED[mode()])] if scale == "signed" else SHARES
+
+
 def signed_colours(values: Sequence[float] | np.ndarray) -> list[str]:
     """For each number its colour (#rrggbb) on the scale of signed numbers, which ends with the largest of them."""
     sizes = np.asarray(values, float)
     shares = 0.5 + sizes / (2 * (np.abs(sizes).max(initial=0.0) or 1.0))
-    stops = np.array([hex_to_rgb(colour) for _, colour in SIGNED])
-    channels = [np.interp(shares, [place for place, _ in SIGNED], channel).astype(int) for channel in stops.T]
+    stops = np.array([hex_to_rgb(colour) for colour in SIGNED[mode()]])
+    channels = [np.interp(shares, np.linspace(0, 1, len(stops)), channel).astype(int) for channel in stops.T]
     return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in zip(*channels, strict=True)]
 
 
@@ -105,10 +114,9 @@ def role_colours() -> dict[str, str]:
 
 def on_white() -> dict[str, str]:
     """What the colours of this ground that differ on a light one are there."""
-    return {
-        INK[mode()]: INK["light"],
-        **dict(zip(role_colours().values(), ROLE_COLOURS["light"].values(), strict=True)),
-    }
+    own = (INK[mode()], *role_colours().values(), *SIGNED[mode()])
+    white = (INK["light"], *ROLE_COLOURS["light"].values(), *SIGNED["light"])
+    return {dark: light for dark, light in zip(own, white, strict=True) if dark != light}
 
 
 def coloured(equation: str) -> str:

@@ -1,6 +1,7 @@
 """Bars, lines and distributions."""
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 
 import numpy as np
 
@@ -109,7 +110,8 @@ def bars_with_numbers(
     """
     ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
     for place, value in guesses:
-        ends[place] = max(ends[place], value if np.isnan(values[place]) else 0.0)
+        near = np.isnan(values[place]) or value - values[place] < 0.15 * np.nanmax([most, *values])
+        ends[place] = max(ends[place], value if near else 0.0)  # or its end would lie on the number
     height = height or (TALL if len(names) <= 6 else scaled(26 * len(names)))
     with letters(font_size() + 3):
         shown = {"texts": [""] * len(names), "differs": differs, "there": there, "height": height}
@@ -324,7 +326,7 @@ def lines(
     there: np.ndarray | None = None,
     height: int = 320,
 ) -> Figure:
-    """One line for each name: values (name, step). Dashes and colours tell them apart.
+    """One line for each name: values (name, step). Dashes and colours tell four of them apart.
 
     there: the same in another run, as thin lines with hollow marks.
     """
@@ -339,7 +341,7 @@ def lines(
             line={"color": colour, "dash": dash, "width": 2.5},
             hovertemplate="%{y:.3f}<extra>%{fullData.name}</extra>",
         )
-        for name, row, (colour, dash) in zip(names, values, styles, strict=False)
+        for name, row, (colour, dash) in zip(names, values, cycle(styles), strict=False)
     ]
     thin = {"showlegend": False, "opacity": 0.7}
     for trace, row in zip(list(traces), () if there is None else there, strict=False):
@@ -387,7 +389,7 @@ def undivided(
         on = {"xaxis": f"x{place}", "yaxis": f"y{place}"}
         for way, row in enumerate(measure):
             line = {"color": colours[way], "dash": dashes[way], "width": 2.5}
-            hover = f"d_k = %{{customdata}}: %{{y:.3f}}<extra>{label(names[way])}</extra>"
+            hover = f"dₖ = %{{customdata}}: %{{y:.3f}}<extra>{label(names[way])}</extra>"
             points = np.column_stack([ticks, row])
             look_of = {"customdata": list(widths), "hovertemplate": hover, "showlegend": False}
             traces.append(at(points, "lines+markers", line=line, **look_of, **on))

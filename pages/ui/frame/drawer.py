@@ -1,10 +1,12 @@
 """The drawer of settings, closed at first. Its widgets' keys are the names that a link has for their values."""
 
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import streamlit as st
 
 from model import CheckpointError
+from model.deadline import not_counted
 from pages.ui.frame.changes_bar import compare_box
 from pages.ui.frame.learned import step_slider
 from pages.ui.frame.line import begin_with
@@ -13,17 +15,22 @@ from pages.ui.runs.pipelines import explain_checkpoint
 from pages.ui.state import link
 from pages.ui.state.choice import MODELS, PICTURE, PIPELINES, SYMBOLS, Choice
 from pages.ui.state.first_sight import first_place
-from pages.ui.state.offered import add, models_from, of_pictures, offered
-from pages.ui.text import LANGUAGES, plain
+from pages.ui.state.offered import HUB, add, models_from, of_pictures, offered
+from pages.ui.text import LANGUAGES, plain, t
 
 #: In the session, once one was asked for: what the page, which knows what it shows, opens over itself.
 OVER = "drawer.over"
-#: The name of a folder to add, and why the last one was refused.
-ADD, REFUSED = "drawer.add", "drawer.refused"
+#: The box for an encoder to add; what was typed there and is to be read; what was read and is to be shown; why not.
+ADD, ASKED, READ, REFUSED = "drawer.add", "drawer.asked", "drawer.read", "drawer.refused"
+_reading = ThreadPoolExecutor(1, "reading")  # so that a visitor sees how far that is, and large ones come one by one
 
 
 def drawer() -> Choice:
     """Draw the settings that all pages share; returns the choice."""
+    if name := st.session_state.pop(READ, ""):
+        st.session_state["model"] = name
+        st.session_state["input"] = PICTURE if name in of_pictures() else "sentence"
+        _take_reader()
     _worded("lang", tuple(LANGUAGES), LANGUAGES.get, on_change=_take_language)
     seers = of_pictures()
     kinds = (*PIPELINES, *[PICTURE] * bool(seers))
@@ -79,26 +86,36 @@ def _who_reads(readers: list[str]) -> None:
 
 
 def _your_own() -> None:
-    """How to bring another encoder; where the server's owner allows it, a folder is named here and read at once."""
+    """How to bring another encoder; where the server's owner allows it, one is named here and read at once."""
     with st.expander(plain("sidebar.add")):
-        st.markdown(plain("sidebar.add_how"))
-        if models_from():
-            st.text_input(plain("sidebar.add_folder"), key=ADD, on_change=_add, placeholder="bert-tiny")
+        if source := models_from():
+            st.text_input(plain("sidebar.add_name" if source == HUB else "sidebar.add_folder"), key=ADD, on_change=_ask)
+        else:
+            st.markdown(plain("sidebar.add_how"))
+        if name := st.session_state.pop(ASKED, ""):
+            _add(name)
         if error := st.session_state.get(REFUSED):
             explain_checkpoint(error)
 
 
-def _add() -> None:
-    name = st.session_state[ADD].strip()
-    st.session_state[REFUSED] = None
+def _ask() -> None:
+    st.session_state.update({ASKED: st.session_state[ADD].strip(), REFUSED: None})
+
+
+def _add(name: str) -> None:
+    """Read an encoder and show it; the page stays as it is meanwhile, and where it cannot be read."""
+    shares: list[float] = []
+    with st.spinner(t("sidebar.adding", name=name)), not_counted():
+        bar, reading = st.empty(), _reading.submit(add, name, shares.append)
+        while wait([reading], 0.2).not_done:
+            if shares:
+                bar.progress(shares[-1])
     try:
-        add(name)
+        st.session_state[READ] = reading.result()
     except CheckpointError as error:
         st.session_state[REFUSED] = error
         return
-    st.session_state["model"] = name
-    st.session_state["input"] = PICTURE if name in of_pictures() else "sentence"
-    _take_reader()
+    st.rerun()
 
 
 def _take_language() -> None:

@@ -191,7 +191,6 @@ def lesson_handout(
     words: Mapping[str, str],
     *,
     seen: str = "",
-    answers_open: bool = False,
 ) -> str:
     """A sheet of questions, and behind folds, on a page of their own, the answers. Of those, what is open is printed.
 
@@ -208,8 +207,7 @@ def lesson_handout(
         asked += f"{_typeset(question.equation)}<p>{html.escape(question.ask)}</p>{room}</section>"
         picture = f'<img src="picture:{html.escape(question.picture)}" alt="">' if question.picture else ""
         said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in question.says)
-        fold = "<details open>" if answers_open else "<details>"
-        answers += f"{fold}<summary>{name}</summary>{picture}{said}</details>"
+        answers += f"<details><summary>{name}</summary>{picture}{said}</details>"
     look = f'<img src="{html.escape(seen)}" alt="" style="height: 30mm">' if seen else ""
     top = f'<h1>{html.escape(title)}</h1><p class="about">{html.escape(about)}</p>{look}'
     below = f'<section class="answers"><h1>{html.escape(words["answers"])}</h1>'

@@ -5,13 +5,14 @@ A page is a fragment. What is chosen on it draws only the page anew; what the fr
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
 
 import streamlit as st
 
 from model import CheckpointError, WeightsError
+from model.checkpoints.hub import memory
 from model.deadline import OverdueError, not_counted
 from model.pipeline import MOST_CHARACTERS
 from pages.ui.components.bar import Stop, bar
@@ -29,6 +30,7 @@ from pages.ui.server.in_flight import CrowdedError
 from pages.ui.server.streamlit_private import forget_old_widgets, intended_page, is_fragment_run, on_every_page
 from pages.ui.state import link
 from pages.ui.state.choice import Choice, Problem
+from pages.ui.state.offered import offered
 from pages.ui.text import ELSEWHERE, LANGUAGES, catalogue, plain, speak, t
 
 #: In the session: what the frame shows of the choice.
@@ -125,6 +127,8 @@ def frame(school: School) -> None:
             st.session_state[BESIDE] = st.container()
             choice = st.session_state["choice"] = drawer()
             _tend(choice)
+        with st.container():  # always there, as above
+            _await_network(choice, page.title)
         line(asks=any(row.asks for row in PAGES if row.path == page.url_path))
         if OPEN in st.session_state:
             go_to(st.session_state.pop(OPEN))
@@ -132,6 +136,25 @@ def frame(school: School) -> None:
         page.run()
         if any(row.attention for row in PAGES if row.path == page.url_path):
             st.caption(t("common.not_explanation"))
+
+
+def _await_network(choice: Choice, title: str) -> None:
+    """Load a checkpoint that is not in memory yet; meanwhile the page has title, sentence and what it waits for.
+
+    One that cannot be read is loaded by the page, which says why.
+    """
+    if pipelines.is_loaded(choice.pipeline):
+        return
+    room = st.empty()
+    with room.container():
+        if choice.input == "sentence":
+            st.text(choice.sentence)
+        st.subheader(title, anchor=False)
+        with_twin = memory([str(offered()[choice.model])])
+        st.status(t("frame.loading", name=choice.model, megabytes=with_twin // 2_000_000))
+        with suppress(CheckpointError):
+            pipelines.pipeline(choice.pipeline)
+    room.empty()
 
 
 def _bar(here: str) -> None:
@@ -180,6 +203,8 @@ def _excuses(name: str) -> Iterator[None]:
         pipelines.explain_weights(error)
     except CheckpointError as error:
         pipelines.explain_checkpoint(error)
+        ours = {"model": "trained", "input": "sentence"}
+        st.button(plain("frame.ours"), icon=":material/arrow_back:", on_click=link.select, kwargs=ours)
     except OverdueError as error:
         st.warning(
             t("error.crowded" if isinstance(error, CrowdedError) else "error.overdue"), icon=":material/hourglass_top:"

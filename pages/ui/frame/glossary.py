@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from model import Trace
-from model.config import ACTIVATIONS
+from model.activations import ACTIVATIONS
 from model.graph import SIDES, Graph, Quantity
 from model.variants.token_dropout import multiplier
 from pages.ui.components.tables import markdown_table
@@ -168,7 +168,7 @@ def sizes(trace: Trace) -> dict[str, object]:
         "root": f"{((1 + len(config.distance_terms)) * config.d_k) ** 0.5:.3f}",
         "vocabulary": config.vocab_size,
         "projected": patches[1] or config.d_embedding,
-        "activation": ACTIVATIONS[config.activation],
+        "activation": ACTIVATIONS[config.activation].name,
         "epsilon": f"{config.norm_eps:g}",
         "pieces": sum(token.startswith("##") for token in tokens),
         **{name: tokens.count(f"[{name}]") for name in ("CLS", "SEP", "MASK", "UNK")},

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from model import Trace
-from model.config import ACTIVATIONS
+from model.activations import ACTIVATIONS
 from model.heads import ClassifierNetwork
 from model.notes import Block, blocks
 from pages.ui.components.tables import markdown_table
@@ -56,7 +56,7 @@ def _run(block: Block, trace: Trace, layer: int, token: int) -> None:
     st.markdown(markdown_table([" ", word("theirs", note=block.note), word("ours")], rows, ":--|--:|--:"))
     st.markdown(told_gap(float(np.abs(pair[0] - pair[1]).max()), pair[0].size))
     if block.activation not in (None, trace.config.activation):
-        bends = {"theirs": ACTIVATIONS[block.activation], "own": ACTIVATIONS[trace.config.activation]}
+        bends = {"theirs": ACTIVATIONS[block.activation].name, "own": ACTIVATIONS[trace.config.activation].name}
         st.markdown(text("bent", **bends))
 
 

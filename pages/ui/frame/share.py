@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.ui.state import pictures
 from pages.ui.state.choice import PICTURE, Choice
+from pages.ui.state.link import PERSONAL
 from pages.ui.text import plain, t
 
 #: Names of a computer that mean itself: nobody else comes there by them.
@@ -20,10 +21,12 @@ def open_share(choice: Choice) -> None:
 
 
 def address(page: str, choice: Choice) -> str:
-    """Where all of this choice is shown. page: its address without a query. What is large for a projector is not, and
-    a teacher's notes are hers.
+    """Where all of this choice is shown, without what a link means if it does not say it. page: its address without a
+    query. What is large for a projector is not, and a teacher's notes are hers.
     """
-    return f"{page}?{urlencode(choice.with_(big=False, role=None).to_link())}"
+    usual = Choice().to_link()
+    link = choice.with_(big=False, role=None).to_link()
+    return f"{page}?{urlencode({name: v for name, v in link.items() if name in PERSONAL or v != usual.get(name)})}"
 
 
 def leads_nowhere(address: str) -> bool:

@@ -65,6 +65,11 @@ def pipeline(name: str) -> Pipeline:
     return loaded
 
 
+def is_loaded(name: str) -> bool:
+    """Whether a pipeline is in memory, or one of ours, which take no time."""
+    return name.removesuffix(TRANSLATOR) not in offered() or pipeline.cache_key(name) in pipeline.cache
+
+
 def follow_files() -> bool:
     """Forget what was read from a checkpoint whose files have changed since; whether there was one. A run's first act.
 

@@ -1,5 +1,6 @@
 """Quantities over the same tokens side by side in one picture: a click chooses token, column and quantity."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,7 +11,7 @@ import pandas as pd
 from model import Trace
 from pages.ui.figures import Axis, Figure, Matrix, abreast, on_screen
 from pages.ui.figures.equations import html_math, plain_math
-from pages.ui.figures.theme import big, scaled
+from pages.ui.figures.theme import scaled
 from pages.ui.picture import Moves, Numbers, Picture, sizes, token_axis
 from pages.ui.place import Place
 from pages.ui.sections import far_out
@@ -18,7 +19,8 @@ from pages.ui.sections.quantity_map import chosen_cell, field
 from pages.ui.text import plain
 
 USUAL = 0.985  # share of a matrix's numbers below its strongest colour
-BIG = 515  # pixels: the height in a presentation, which it fills
+#: In a presentation: pixels below a picture that fills it, of a line of a sentence there, and its width in its letters.
+EDGE, LINE, WIDE = 16, 36, 50
 ROW, LOW = 17, 220  # pixels: a row of the band, and the least height of all
 
 
@@ -45,6 +47,11 @@ class Column:
         """Its numbers, a row for each token."""
         columns = [f"{self.name} {place + 1}" for place in range(numbers.array.shape[1])]
         return pd.DataFrame(numbers.array, numbers.axes[0].labels, columns)
+
+
+def room_of(sentence: str) -> int:
+    """How many pixels a sentence below a picture takes in a presentation."""
+    return 2 * EDGE + LINE * math.ceil(sum(0.48 if sign.isascii() else 1 for sign in sentence) / WIDE)
 
 
 def _symbol(run: Trace, key: str) -> str:
@@ -116,8 +123,8 @@ def band(
         named = Axis(rows.title, drawn[0].axes[0].labels)
         row = place.token if place.marked else None
         matrices = [matrix(column, own) for column, own in zip(columns, drawn, strict=True)]
-        figure = abreast(matrices, named, row, height=min(height, BIG) if big() else height)
-        figure.layout["meta"] = {**figure.layout.get("meta", {}), "large": True, "least": least}
+        figure = abreast(matrices, named, row, height=height)
+        figure.layout["meta"] = {**figure.layout.get("meta", {}), "large": True, "fills": EDGE, "least": least}
         return figure
 
     moves = None

@@ -7,12 +7,12 @@ import streamlit as st
 
 from pages.ui.picture import Make, Numbers
 from pages.ui.place import Place
+from pages.ui.sections.band import room_of
 from pages.ui.sections.quantity_map import chosen_cell, name_of, quantity_map, settled
 from pages.ui.sections.working import working
 from pages.ui.view import View
 
 ABREAST = 3  # maps side by side
-LOW = 470  # the height of several maps in a presentation, so that their sentence stands on the first screen
 
 
 def draw_map(view: View, key: str, make: Make, at: Place | None = None) -> None:
@@ -92,11 +92,12 @@ def cell_maps(
     with left:
         places = [place for _ in keys[:: len(widths)] for place in st.columns(widths, gap="small")]
     together = isinstance(sentences, str)
+    fills = room_of(str(sentences)) if together and alone and len(keys) <= ABREAST else 0
     each = [sentences] * len(keys) if together else sentences
     for number, (place, key, sentence) in enumerate(zip(places, keys, each, strict=False)):
         beside = keys[number - number % len(widths)]  # the map that names its rows
         follows = beside != key and run.axes(beside)[-2] == run.axes(key)[-2] if len(widths) > 1 else None
-        look = {"aloud": together, "height": LOW if together and view.choice.big else None}
+        look: dict[str, object] = {"aloud": together, "fills": fills}
         look |= {"focus": True, "keys": key == focused, "follows": follows}
         look |= {"outlined": run.axes(key) == run.axes(focused)} | (looks[number] if looks else {})
         with place:

@@ -87,6 +87,7 @@ def quantity_map(
     keys: bool = True,
     follows: bool | None = None,
     spare: int = 0,
+    fills: int = 0,
     aloud: bool = False,
     large: bool = False,
 ) -> Picture:
@@ -94,12 +95,12 @@ def quantity_map(
 
     outlined: whether the chosen cell is. rows, columns: the places shown, in that order; all if left out. strongest:
     the value of the strongest colour, for a range shared among maps. focus: a click also puts this quantity into focus,
-    where there are several. keys: whether Shift and an arrow move the cell.
-    follows: of maps side by side, whether another one names the rows for it, too; on a phone, each for itself. Their
-    headings are of one height, so that rows stand beside rows: no equation stands there. spare: the map grows with the
-    screen, but for so many pixels that stay free below it. aloud: the sentence is this map's text alternative alone; it
-    is written elsewhere, for several maps. large: it is the picture of the page, with its columns named above, numbers
-    in its cells where they fit, and cells that fill its column.
+    where there are several. keys: whether Shift and an arrow move the cell. follows: of maps side by side, whether
+    another one names the rows for it, too; on a phone, each for itself. Their headings are of one height, so that rows
+    stand beside rows: no equation stands there. spare: the map grows with the screen, but for so many pixels that stay
+    free below it; fills: so it does in a presentation. aloud: the sentence is this map's text alternative alone; it is
+    written elsewhere, for several maps. large: it is the picture of the page, with its columns named above, numbers in
+    its cells where they fit, and cells that fill its column.
     """
     quantity, whole = run.quantity(key), Numbers.of(run, key, place.head)
     across, down = axes(run, key) if quantity.axes[1:] else (Axis(""), axes(run, key)[-1])
@@ -133,6 +134,7 @@ def quantity_map(
         more: dict[str, object] = {"numbers": True, "large": True, "wide": True} if large else {}
         more |= {"follows": True} if follows else {}
         more |= {"grows": LEAST, "below": spare} if spare else {}
+        more |= {"fills": fills} if fills else {}
         if more:
             figure.layout["meta"] = {**figure.layout.get("meta", {}), **more}
         return figure

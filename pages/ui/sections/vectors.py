@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from model import Edit, Trace
+from model.activations import ACTIVATIONS
 from model.analysis import outliers
 from model.edits import head_off
 from model.measures.sentence import MAKERS, read_for, sentence_vector
@@ -14,9 +15,6 @@ from pages.ui.picture import Numbers, Picture
 from pages.ui.place import Place
 from pages.ui.sections.far_out import in_words, marked
 from pages.ui.text import plain, t
-
-#: What stands behind a Linear, as a sentence names it.
-FUNCTIONS = {"tanh": "tanh", "relu": "ReLU", "gelu": "GELU", "silu": "SiLU"}
 
 
 def vectors(run: Trace, place: Place, plainly: Sequence[str], more: Sequence[str]) -> Picture:
@@ -72,7 +70,7 @@ def as_makers(run: Trace, place: Place, pooled: Pooled) -> Picture:
         if name == "Dense" and before is not None:
             said = {"wide": len(before), "out": len(vector)}
             bend = next(dense).activation
-            name, said = (f"{name}_bent", said | {"activation": FUNCTIONS[bend]}) if bend else (name, said)
+            name, said = (f"{name}_bent", said | {"activation": ACTIVATIONS[bend].name}) if bend else (name, said)
         words.append(plain(f"sentence_vector.step_{name}", **said))
     length = f"{float(np.linalg.norm(steps[-1][1])):.4f}"
     axes = Axis("", [""]), Axis(plain("sentence_vector.axis_makers"))

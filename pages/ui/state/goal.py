@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pages.ui.state.link_values import Kind, LinkError, matching, up_to
 
-MOST_OFF, MOST_LEAST, MOST_WORD = 48, 30, 40  # heads; tokens that can be asked for; characters of a word
+MOST_OFF, MOST_WORD = 48, 40  # heads; characters of a word
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,6 @@ VALUES: dict[str, tuple[Kind, ...]] = {
     "first": (up_to(MOST_OFF), _SENTENCE, _WORD),
     # hundredths: more than so much from one token to another, less than so much back
     "oneway": (_HUNDREDTHS, _HUNDREDTHS),
-    # tokens at least
-    "silent": (up_to(MOST_LEAST),),
 }
 
 

@@ -1,60 +1,74 @@
 """Which checkpoints the pages offer beside our own networks: the folders and hub names in the variable MODELS.
 
-Where its owner sets MODELS_FROM to a folder, those below it are offered, too, as soon as somebody names one.
+Where its owner sets MODELS_FROM to a folder, those below it are offered, too, as soon as somebody names one; set to
+"hub", as on a machine of one's own, any model of the Hugging Face hub.
 """
 
 import os
 import re
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from functools import lru_cache
 from pathlib import Path
 
 from model import CheckpointError, load
 from model.checkpoints import FAMILIES, config_of, decoder_of
 from model.checkpoints.folder import Folder
-from model.checkpoints.hub import found
+from model.checkpoints.hub import NAME, fetch, found
 from model.config import EncoderConfig
 from pages.ui.server.cache import of_networks
 
 TAKEN = {"text", "translation", "digits", "flat", "untrained", "trained", "paper"}  # names that mean something already
-
-
-_added: dict[str, Path] = {}  # by name, of those below MODELS_FROM
+HUB = "hub"
+_added: dict[str, None] = {}  # those that visitors named, in their order
 
 
 def offered() -> dict[str, Path]:
     """Name in links and on the page -> folder, in the order of MODELS: `make run MODELS="folder other/folder"`."""
-    return _added | _named(os.environ.get("MODELS", ""))
+    return _named((*os.environ.get("MODELS", "").split(), *_added))
 
 
-def models_from() -> Path | None:
-    """The folder whose folders visitors may name; None where there is none."""
-    return Path(given) if (given := os.environ.get("MODELS_FROM")) else None
+def models_from() -> str:
+    """The folder whose folders visitors may name, or "hub"; "" where they may name none."""
+    return os.environ.get("MODELS_FROM", "")
 
 
-def add(name: str) -> None:
-    """Offer a folder below MODELS_FROM. Raises CheckpointError for one that cannot be read, or that is none of them."""
-    root = models_from()
-    of_folder = name not in TAKEN and re.fullmatch(r"\w[\w.-]{0,39}", name, re.ASCII)
-    if root is None or not of_folder or not (folder := root / name).is_dir():
-        raise CheckpointError("no_folder", folder=name)
-    load(str(folder.resolve()))  # which keeps it
-    _added[name] = folder
+def add(name: str, tell: Callable[[float], object] | None = None) -> str:
+    """Offer what MODELS_FROM allows; returns its name in links. tell: see `hub.fetch`.
+
+    Raises CheckpointError for what cannot be read, or is not allowed.
+    """
+    folder = fetch(name, tell) if models_from() == HUB and NAME.fullmatch(name) else _below(name)
+    load(folder.resolve())  # which keeps it
+    return _offer(folder)
 
 
 def could_add(name: str) -> bool:
-    """Whether it is offered from now on."""
+    """Whether a folder below MODELS_FROM has this name, and can be read by its config.json: then it is offered."""
     try:
-        add(name)
+        config_of(folder := _below(name))
     except CheckpointError:
         return False
-    return True
+    return _offer(folder) == name
+
+
+def _below(name: str) -> Path:
+    folder = Path(models_from()) / name
+    of_folder = name not in TAKEN and re.fullmatch(r"\w[\w.-]{0,39}", name, re.ASCII)
+    if not of_folder or models_from() in ("", HUB) or not folder.is_dir():
+        raise CheckpointError("no_folder", folder=name)
+    return folder
+
+
+def _offer(folder: Path) -> str:
+    if folder not in offered().values():
+        _added[str(folder)] = None
+    return next(name for name, known in offered().items() if known == folder)
 
 
 @lru_cache(maxsize=4)
-def _named(folders: str) -> dict[str, Path]:
+def _named(folders: tuple[str, ...]) -> dict[str, Path]:
     named: dict[str, Path] = {}
-    for folder in map(found, folders.split()):
+    for folder in map(found, folders):
         path = folder.resolve()
         if path.parent.name == "snapshots":  # in the hub's own cache a folder is called by its revision
             path = Path(path.parents[1].name.removeprefix("models--"))
