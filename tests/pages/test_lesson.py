@@ -268,7 +268,7 @@ def test_who_goes_back_finds_the_answer_and_another_input_begins_anew() -> None:
     verdict = said(app)
     click(app, "next")
     assert asked(app, "blur")
-    found = catalogue("en")["lesson.found"].format(name="Division by √dₖ", answer=short(true(app, "root").answer))
+    found = catalogue("en")["lesson.found"].format(name="Not divided by √dₖ", answer=short(true(app, "root").answer))
     assert any(found in caption.value.replace("\\", "") for caption in app.caption), "what was found stays in sight"
     assert said(click(app, "previous")) == verdict
     write(app, "the cat sat on the [MASK] .")
