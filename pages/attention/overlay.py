@@ -53,7 +53,8 @@ def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None)
     def draw(weights: Numbers) -> Figure:
         look = {"front": front, "differs": weights.differs, "height": 285 if big() else 420}  # both end on a screen
         figure = over_drawing(seen, weights.array, tokens, token, plain("attention.weight"), **look)
-        figure.layout["meta"] = {"below": room_of(said)}
+        if big():
+            figure.layout["meta"] = {"below": room_of(said)}
         return figure
 
     whole = Numbers.of(run, key, place.head, part=lambda weights: weights.less_nothing()[token].on(Axis("", tokens)))

@@ -1,6 +1,7 @@
 const SCROLLED = '[data-testid=stMain], [data-testid=stAppViewContainer]'  // on a phone the second, else the first
 const PHONE = matchMedia('(max-width: 768px)')  // as in style.css
 const BOUND = 10_000  // ms; so long does a click wait for its page
+const ELSEWHERE = 300, STILL_HERE = 1000  // ms, after which it is made again on another page, or on the same one
 
 /* Who goes elsewhere meanwhile is no longer bound for there. */
 addEventListener('popstate', () => { document.bound = undefined })
@@ -38,13 +39,15 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     nameOf(bar)?.focus({ preventScroll: true })
   }
 
-  /* A click may reach the server when the page that it was made on is gone: the next page makes it again. */
+  /* A click may reach the server when the page that it was made on is gone: what is the page then makes it again. Once
+     nothing moves any more: two that are on their way would each take the other's page away. */
   function again(bound) {
-    if (!bound || bound.from === data.here) return
+    clearTimeout(document.again)
+    if (!bound) return
     if (bound.path === data.here || Date.now() > bound.until) document.bound = undefined
     else {
-      bound.from = data.here
-      go(bound.path)
+      const still = () => { if (document.bound === bound) go(bound.path) }
+      document.again = setTimeout(still, bound.from === data.here ? STILL_HERE : ELSEWHERE)
     }
   }
 

@@ -84,8 +84,8 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     "KaTeX_Math",
     "KaTeX_Size2",
 )
-#: What they look for and Plotly draws.
-IN_PLOTLY = (
+#: What they look for and Plotly draws. A tuple: as above.
+IN_PLOTLY: tuple[str | tuple[str, ...], ...] = (
     "_fullLayout",
     "_hoverdata",
     "_offset",
@@ -97,6 +97,7 @@ IN_PLOTLY = (
     "scatterlayer",
     "xaxislayer-above",
     "yaxislayer-above",
+    ("y", "title"),
 )
 
 
