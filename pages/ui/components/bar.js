@@ -25,8 +25,10 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
   const bar = parentElement.querySelector('.navbar'), drawn = JSON.stringify(data)
   const go = path => setTriggerValue('open', path)
   bar.open = path => {
+    const impatient = document.bound
     document.bound = path === data.here ? undefined : { path, from: data.here, until: Date.now() + BOUND }
     go(path)
+    if (impatient) again(document.bound)  // of two clicks at once the server may hear neither
   }
   again(document.bound)
   begin()
@@ -39,16 +41,19 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     nameOf(bar)?.focus({ preventScroll: true })
   }
 
-  /* A click may reach the server when the page that it was made on is gone: what is the page then makes it again. Once
-     nothing moves any more: two that are on their way would each take the other's page away. */
+  /* A click may reach the server when the page that it was made on is gone: what is the page then makes it again, more
+     and more seldom. Once nothing moves any more: two that are on their way would each take the other's page away. */
   function again(bound) {
     clearTimeout(document.again)
     if (!bound) return
-    if (bound.path === data.here || Date.now() > bound.until) document.bound = undefined
-    else {
-      const still = () => { if (document.bound === bound) go(bound.path) }
-      document.again = setTimeout(still, bound.from === data.here ? STILL_HERE : ELSEWHERE)
+    if (bound.path === data.here) return document.bound = undefined
+    let pause = bound.from === data.here ? STILL_HERE : ELSEWHERE
+    const anew = () => {
+      if (document.bound !== bound || Date.now() > bound.until) return
+      go(bound.path)
+      document.again = setTimeout(anew, pause *= 2)
     }
+    document.again = setTimeout(anew, pause)
   }
 
   /* A page begins at its top, wherever the one before was left. */
