@@ -47,7 +47,8 @@ def _tanh(x: str, u: float, line: Line) -> tuple[str, str, float]:
 
 def _sigmoid(x: str, u: float, line: Line, k: float = 1) -> tuple[str, str, float]:
     right, expression = (rf"\frac{{1}}{{1 + e^{{-{_times(k)}{of}}}}}" for of in (x, operand(u)))
-    return right, expression, 1 / (1 + math.exp(-k * u))
+    small = math.exp(-abs(k * u))  # e to a large number would be too large
+    return right, expression, (1 if u >= 0 else small) / (1 + small)
 
 
 def _sigmoid_linear(x: str, u: float, line: Line, k: float = 1) -> tuple[str, str, float]:

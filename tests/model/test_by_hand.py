@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from model import Edit, Trace, load
+from model.activations import ACTIVATIONS
 from model.analysis import softmax
 from model.by_hand import NO_WORDS, Step, Table, Working, by_hand, strongest_cell
 from model.decoder import TranslationNetwork
@@ -412,3 +413,10 @@ def test_a_click_is_answered_at_once() -> None:
             by_hand(pipeline.network, trace, key, cell)
             spent.append(time.thread_time() - start)
         assert min(spent) < (0.005 if key == "logits" else 0.002), key
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_an_activation_by_hand_is_its_module_however_large_the_number(name: str) -> None:
+    function, u = ACTIVATIONS[name], torch.tensor([-1000.0, -30, -2, -1e-3, 0, 0.5, 30, 1000], dtype=torch.float64)
+    found = [function.by_hand("u", float(one), lambda symbol, expression, value: value)[2] for one in u]
+    np.testing.assert_allclose(found, function.module()(u), rtol=1e-9, atol=1e-12)
