@@ -167,6 +167,21 @@ def test_a_click_on_a_chart_that_takes_none_is_no_error(page: Page, app_url: str
     assert not errors
 
 
+def test_letters_that_come_before_the_chart_library_are_no_error(page: Page, app_url: str) -> None:
+    errors = []
+    page.on("pageerror", lambda error: errors.append(error))
+    waiting = []
+    page.route("**/plotly*.js", lambda route: waiting.append(route))
+    page.goto(f"{app_url}/{PAGE}", wait_until="commit")
+    page.locator(".chart").first.wait_for(state="attached")
+    page.evaluate("document.fonts.dispatchEvent(new Event('loadingdone'))")
+    for route in waiting:
+        route.continue_()
+    page.unroute("**/plotly*.js")
+    page.locator(".js-plotly-plot .xtick").first.wait_for()
+    assert not errors
+
+
 def test_a_cell_says_its_weight_in_two_decimals_where_that_fits(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")

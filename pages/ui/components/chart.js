@@ -323,7 +323,7 @@ export default function({ data, parentElement, setTriggerValue }) {
   size.observe(parentElement)
   const page = parentElement.closest('[data-testid=stMainBlockContainer]')
   if (page) size.observe(page)
-  const fonts = () => thin(place)  // words are wider in their own font
+  const fonts = () => { if (place.drawn) thin(place) }  // words are wider in their own font, which may be here first
   document.fonts.addEventListener('loadingdone', fonts)
   const screen = () => { if (grows(place.wanted.figure.layout) && innerHeight !== place.tall) draw(place) }
   addEventListener('resize', screen)
