@@ -16,6 +16,7 @@ from model import Trace
 from model.pipeline import forget_sources
 
 LATELY = 10.0  # seconds: so long a visitor looks before the next click
+LONG = 6_000_000  # bytes: a run of some thirty tokens. It counts four times, so that long ones together hold a quarter
 MOST_A_RUN = 8  # of the same kind
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -51,7 +52,7 @@ class _Runs(Cache):
     """Runs, of which one that nobody asked for lately goes first; where there is none, any."""
 
     def __init__(self, most: int) -> None:
-        super().__init__(most, getsizeof=lambda trace: min(trace.nbytes, most // 2))
+        super().__init__(most, getsizeof=lambda trace: min(trace.nbytes * (4 if trace.nbytes > LONG else 1), most // 2))
         self._asked: dict[Hashable, float] = {}
 
     def __getitem__(self, key: Hashable) -> Trace:
