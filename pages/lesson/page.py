@@ -17,7 +17,7 @@ from pages.school.teaching.homework import homework
 from pages.school.teaching.paper import on_paper
 from pages.school.tour.station import Station
 from pages.ui.components.keys import listen
-from pages.ui.frame.navigation import BACK, open_with
+from pages.ui.frame.navigation import open_with
 from pages.ui.frame.pickers import bound, lasting
 from pages.ui.page import Page, Parts
 from pages.ui.server.cache import digest
@@ -129,7 +129,7 @@ class Lesson(Page):
             self._passed_over(stations[place - 1] if place else None, key)
         with right:
             station.draw()
-        if self.choice.big and not st.session_state.get(BACK):  # where a class waits, that key goes back to it
+        if self.choice.big:
             self.on_key("PageDown", onwards if station.shown else partial(give, None))
             self.on_key("PageUp", partial(go_to, stations[max(place - 1, 0)]))
 

@@ -240,7 +240,7 @@ class Page(View):
     def _turn_by_key(self) -> None:
         """In a presentation: let PageDown and PageUp, which a presenter's remote sends, go on and back.
 
-        Where a class waits, going on is going back to it.
+        Where a class waits, B goes back to it.
         """
         way = self._way()
         if self.name in way:
@@ -249,7 +249,8 @@ class Page(View):
                 for there in nearest:
                     self.on_key(key, partial(open_with, there))
         if waiting := st.session_state.get(BACK):
-            self.on_key("PageDown", partial(open_with, waiting))
+            for key in ("b", "B", "Shift+B"):
+                self.on_key(key, partial(open_with, waiting))
 
     def _way_on(self, named: Callable[[str], str], *, brief: bool = False) -> None:
         """The link to the page that comes next, if there is one, by what that is `named`; after the last one to Home.

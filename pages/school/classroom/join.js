@@ -75,7 +75,7 @@
   // Draw anew what has changed; what is being written stays as it is while nothing has.
   function draw(focus) {
     var vote = says && says.question ? mine() : null
-    var which = [view(), now(), language(), vote && vote.state, vote && JSON.stringify(last(vote)), refused, notice, missing, entering, says && says.lead].join('|')
+    var which = [view(), now(), language(), vote && vote.state, vote && JSON.stringify(last(vote)), refused, kept.code, notice, missing, entering, says && says.lead].join('|')
     tell()
     if (which === shown) return
     var before = shown.split('|').slice(0, 2).join()
@@ -100,7 +100,8 @@
   }
 
   function head() {
-    var title = word(says.round > 1 ? 'second' : 'question', { n: says.number })
+    var second = says.round > 1 && (says.phase === 'open' || mine())
+    var title = word(second ? 'second' : 'question', { n: says.number })
     return [notice ? p(notice, 'wrong') : null, p(title, 'small'), el('h1', {}, local(says.question.ask)),
             p(says.question.reads, 'reads')]
   }
@@ -141,13 +142,14 @@
   }
   function over() { return [el('h1', {}, word('gone')), p(word('gone_then')), entrance()] }
   function entrance() {   // the box for a code, also of the next class
-    var input = el('input', { type: 'text', id: 'code', 'class': 'code', maxlength: 6, autocomplete: 'off',
+    var input = el('input', { type: 'text', id: 'code', 'class': 'code', maxlength: 40, autocomplete: 'off',
       autocapitalize: 'characters', autocorrect: 'off', spellcheck: 'false', 'aria-describedby': 'help' })
     if (!says) input.value = kept.code
+    var short = refused === 'code_help'
     return el('form', { onsubmit: function () { enter(input.value); return false }, novalidate: true }, [
       el('label', { 'for': 'code', 'class': 'field' }, word('code')), input,
-      el('p', { id: 'help', 'class': 'small' }, word('code_help')),
-      refused && refused !== 'gone' ? el('p', { 'class': 'wrong', role: 'alert' }, word(refused, { code: kept.code })) : null,
+      el('p', short ? { id: 'help', 'class': 'wrong', role: 'alert' } : { id: 'help', 'class': 'small' }, word('code_help')),
+      refused && !short && refused !== 'gone' ? el('p', { 'class': 'wrong', role: 'alert' }, word(refused, { code: kept.code })) : null,
       el('button', { type: 'submit', 'class': 'main' }, word(entering ? 'entering' : 'enter'))])
   }
   function yours(vote) { return p(vote ? word('yours', { guess: named(vote.guess) }) : word('no_guess')) }
@@ -344,7 +346,7 @@
   function enter(code) {
     code = code.toUpperCase().replace(/[^A-Z]/g, '')
     if (code !== kept.code) { hang_up(); says = null; kept.code = code; kept.device = ''; kept.votes = {}; keep() }
-    refused = code.length === 6 ? '' : 'unknown'
+    refused = code.length === 6 ? '' : 'code_help'
     if (!refused) { entering = true; look() }
     draw()
   }

@@ -65,7 +65,7 @@ def shared_out(case: Case) -> Truth | None:
     row = case.trace[f"layers.{pair.layer}.attention.weights"][pair.head, pair.query]
     said = {**case.of_pair(pair), "share": float(row[pair.key]), "rest": 1 - float(row[pair.key])}
     said |= {"others": len(row) - 1, "even": 1 / len(row)}
-    names = tuple(case.tokens)
+    names = tuple(placed(case.tokens))
     bars = tuple((name, 100 * float(value)) for name, value in zip(names, row, strict=True))
     margin = float(row[pair.key] - np.partition(row, -2)[-2])
     answer = [100 * float(value) for value in row]

@@ -2,6 +2,8 @@ const NARROW = 640, UPRIGHT = 1.08  // of a phone; a square picture is no higher
 const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false }
 const SLIM = 320  // px
 const LEGIBLE = 12, FROM_AFAR = 18  // px: on a desk, and in a presentation
+const ALL_NAMED = 22  // so many names stand in a presentation, however small they must be for that
+const PITCH = .86, SQUARE = 1.05, ASLANT = 1.3  // times the size of letters: how close names stand; so do Chinese ones
 // Of a picture that is saved: dots for each pixel; px of its caption's letters, round it, and from names to the title
 // of their axis, which Plotly then measures before it turns them.
 const SHARP = 3, CAPTION = 14, EDGE = 12, FAR = 32
@@ -44,18 +46,25 @@ function theme(style, size) {
 
 const isBig = () => document.documentElement.matches('.big')
 
-/* Large names shrink to the room that each has, as far as they stay legible, before some are left out. */
-function shrink(labels, at) {
+/* Large names shrink to the room that each has, as far as they stay legible, before some are left out; up to ALL_NAMED
+   of a presentation as far as a desk's. */
+function shrink(labels, at, slanted) {
   const legible = isBig() ? FROM_AFAR : LEGIBLE
   for (const label of labels) {
     label.usual ??= parseFloat(getComputedStyle(label).fontSize)
     label.style.fontSize = `${label.usual}px`
   }
   const boxes = labels.map(label => label.getBoundingClientRect()), upright = at === 'x' && boxes.some(box => box.width > box.height)
-  if (labels.length < 2 || upright) return  // side by side they need more than a smaller size
+  if (labels.length < 2 || upright && !slanted) return  // side by side they need more than a smaller size
   const [from, to] = { x: ['left', 'right'], y: ['top', 'bottom'] }[at]
-  const middles = boxes.map(box => (box[from] + box[to]) / 2).sort((a, b) => a - b)
+  const middles = boxes.map(box => slanted ? box.left : (box[from] + box[to]) / 2).sort((a, b) => a - b)
   const step = Math.min(...middles.slice(1).map((middle, i) => middle - middles[i]))
+  const chinese = labels.some(label => /[\u2e80-\uffef]/.test(label.textContent))
+  const fits = slanted ? (step - 1.5) / ASLANT : step / (chinese ? SQUARE : PITCH)
+  if (isBig() && labels.length <= ALL_NAMED && (slanted || fits < FROM_AFAR)) {
+    for (const label of labels) label.style.fontSize = `${Math.max(LEGIBLE, Math.min(label.usual, fits))}px`
+    return
+  }
   let size = 1, largest = Math.max(...boxes.map(box => box[to] - box[from]))
   for (let times = 0; times < 2 && largest > step + 1.5; times++) {  // a box shrinks by whole pixels: perhaps too little
     size *= (step + 1.5) / largest
@@ -73,10 +82,10 @@ function thin(place) {
     const middle = cell && (cell[`${at}0`] + cell[`${at}1`]) / 2
     for (const layer of place.querySelectorAll('.xaxislayer-above, .yaxislayer-above')) {
       const labels = [...layer.querySelectorAll(`.${at}tick text`)]
-      shrink(labels, at)
-      const boxes = labels.map(label => label.getBoundingClientRect())
       const slanted = at === 'x' && place.drawn.layout.xaxis.tickangle === SLANT
-      if (slanted) for (const [i, box] of boxes.entries()) boxes[i] = { left: box.left, right: box.left + 1.3 * parseFloat(labels[i].style.fontSize) }
+      shrink(labels, at, slanted)
+      const boxes = labels.map(label => label.getBoundingClientRect())
+      if (slanted) for (const [i, box] of boxes.entries()) boxes[i] = { left: box.left, right: box.left + ASLANT * parseFloat(labels[i].style.fontSize) }
       const turned = at === 'x' && boxes.every(box => box.width <= box.height), gap = slanted ? 1 : turned ? CLOSE : apart
       const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])
       const chosen = labels.findIndex(label => label.__data__?.x === middle), kept = boxes[chosen]
@@ -155,6 +164,7 @@ function fill(place, layout) {
   }
   if (layout.meta?.fills) {
     layout.height = Math.max(LEAST * layout.height, room)
+    if (!layout.annotations) layout.margin = { ...layout.margin, t: 0, b: 0 }  // as below
     return
   }
   const most = square ? Math.max(layout.height, layout.width * down / across) : room

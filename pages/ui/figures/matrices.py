@@ -15,6 +15,7 @@ from pages.ui.figures.base import (
     MOST_NAMED,
     STEPS,
     TO_THE_NEAREST,
+    WHOLE_WIDTH,
     Axis,
     Figure,
     at,
@@ -28,6 +29,7 @@ from pages.ui.figures.base import (
     label,
     look,
     on_screen,
+    text_width,
     thinned,
     tile_layout,
     tile_markers,
@@ -35,7 +37,7 @@ from pages.ui.figures.base import (
     with_gap,
     words_at,
 )
-from pages.ui.figures.theme import font_size, scaled
+from pages.ui.figures.theme import big, font_size, scaled
 from pages.ui.text.numbers import written
 
 MOST_APART = 32  # rows or columns with gaps between their cells
@@ -368,6 +370,9 @@ def worded(values: np.ndarray, words: Sequence[Sequence[str]], rows: Axis, colum
         "texttemplate": "%{text}<br>%{z:.2f}",
         "hovertemplate": "<b>%{text}</b><br>%{z:.4f}<extra></extra>",
     }
+    widest = max(text_width(word) for row in words for word in row) + 3
+    if big() and widest * font_size() * len(words[0]) <= 0.8 * WHOLE_WIDTH:  # in low rows one line is larger than two
+        traces[0] |= {"texttemplate": "%{text}&nbsp; %{z:.2f}", "textfont": {"size": font_size()}}
     return figure_of(traces, layout)
 
 
