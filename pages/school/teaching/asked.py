@@ -1,5 +1,6 @@
 """A question of a lesson as a class gets it: what phones show, in both languages, and apart from it what is true."""
 
+import re
 from collections.abc import Callable
 from typing import cast
 
@@ -11,6 +12,8 @@ from pages.school.questions.question import Question
 from pages.ui.text import LANGUAGES, plain, speaking, unmarked
 
 MOST_WITH_CHIPS = 12  # names that a phone shows without being scrolled; of more tokens, the last name is for the others
+SURELY = 3  # of them, the strongest
+UNLIKELY = re.compile(r" \(\d+\)$|^\[(CLS|SEP)\]$|^\W$")  # names that stand more than once, and what is no word
 OTHERS = "…"
 
 
@@ -50,9 +53,19 @@ def for_phones(
 
 
 def _kept(truth: Truth) -> list[int]:
-    """Of many tokens, the places of those that get chips of their own, in their order; [] where all do."""
-    strongest = sorted(range(len(truth.answer)), key=truth.answer.__getitem__)[1 - MOST_WITH_CHIPS :]
-    return sorted(strongest) if len(truth.answer) > MOST_WITH_CHIPS else []
+    """Of many tokens, the places of those that get chips of their own, in their order; [] where all do: the strongest,
+    and then the words that a class may name, which stand once. None of the others together may be the answer.
+    """
+    shares, names = truth.answer, truth.options
+    if len(shares) <= MOST_WITH_CHIPS:
+        return []
+    strongest = sorted(range(len(shares)), key=shares.__getitem__, reverse=True)
+    words = sorted(strongest[SURELY:], key=lambda place: bool(UNLIKELY.search(names[place])))
+    for order in (strongest[:SURELY] + words, strongest):
+        kept = order[: MOST_WITH_CHIPS - 1]
+        if sum(shares) - sum(shares[place] for place in kept) < shares[strongest[0]]:
+            break
+    return sorted(kept)
 
 
 def why(question: Question, truth: Truth) -> str:

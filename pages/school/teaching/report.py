@@ -2,7 +2,7 @@
 
 import html
 from collections.abc import Sequence
-from urllib.parse import unquote_plus, urljoin
+from urllib.parse import urljoin
 
 import streamlit as st
 
@@ -44,7 +44,7 @@ def as_html(asked: Sequence[Asked], about: str, there: str) -> str:
         f"<h1>{html.escape(word('report'))}</h1><p>{html.escape(about)}</p><p><small>{html.escape(word('report_is'))}"
         f"</small></p>{''.join(map(_section, asked))}"
         f'<p class="again">{html.escape(plain("common.handout_again"))} <a href="{html.escape(there)}">'
-        f"{html.escape(unquote_plus(there))}</a></p>"
+        f"{html.escape(there)}</a></p>"
     )
 
 

@@ -129,6 +129,12 @@ function numbered(trace, layout) {
   return { ...trace, text, texttemplate: '%{text}', textfont: { size } }
 }
 
+/* Numbers in cells, no larger than their rows. margin: as far as it is known before it is drawn. */
+function lowered(trace, { height }, { t, b }) {
+  const size = Math.min(trace.textfont?.size, (height - t - b) / trace.z?.length)
+  return size ? { ...trace, textfont: { ...trace.textfont, size } } : trace
+}
+
 /* How far below the top of the page a picture begins, in pixels. */
 const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[data-testid=stMain]')?.scrollTop ?? 0)
 
@@ -189,7 +195,7 @@ function draw(place) {
   }
   const room = layout.width - layout.margin.l - layout.margin.r
   const data = figure.data.map(trace => pooled(layout.width < SLIM ? widen(trace) : { ...trace }, room))
-  if (layout.meta?.numbers) data[0] = numbered(data[0], layout)
+  data[0] = layout.meta?.numbers ? numbered(data[0], layout) : lowered(data[0], layout, figure.layout.margin)
   place.width = width
   place.tall = innerHeight
   place.style.height = `${layout.height}px`

@@ -28,7 +28,7 @@ export default function({ data, parentElement, setTriggerValue }) {
 
   /* "**{answered}** of **{there}** have answered · {share}". Who has answered may have gone since. */
   function write() {
-    const all = Math.max(there, answered), share = all ? `${Math.floor(100 * answered / all)}%` : '–'
+    const all = Math.max(there, answered), share = all ? `${answered < all ? Math.min(99, Math.round(100 * answered / all)) : 100}%` : '–'
     const [told, ...parts] = data.words.replace('{share}', share).split(/\*\*\{(\w+)\}\*\*/)
     place.replaceChildren(told, ...parts.map((part, i) => i % 2 ? part : strong({ answered, there: all }[part])))
     if (data.more && answered > 1.1 * there + 2) {

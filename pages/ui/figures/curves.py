@@ -1,5 +1,6 @@
 """Bars, lines and distributions."""
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import cycle
 
@@ -25,6 +26,7 @@ from pages.ui.figures.base import (
     scale,
     sign_colours,
     stroke,
+    text_width,
     tint,
     words_at,
 )
@@ -118,11 +120,14 @@ def bars_with_numbers(
         figure = bars(values, Axis("", names), "", colours=colours, **shown)
     every = [0.0, most, *values, *ends, *(() if there is None else there), *(value for _, value in guesses)]
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
-    figure.layout["xaxis"] |= {"range": [1.05 * low, high + 0.35 * (high - low)], "visible": False}
+    figure.layout["xaxis"] |= {"range": [1.05 * low, high], "visible": False}
     if guesses:
         figure.layout["shapes"] = [guessed(place + 0.08, 0.5, place - 0.08, value - 0.5) for place, value in guesses]
     figure.layout["showlegend"] = False
-    figure.layout["margin"]["b"] = 6  # no numbers stand below
+    size = figure.layout["font"][
+        "size"
+    ]  # numbers behind the longest bars stand in the margin, however slim the picture
+    figure.layout["margin"] |= {"b": 6, "r": math.ceil(size * max(map(text_width, numbers), default=0) + size)}
     look = {"textposition": "middle right", "textfont": {"color": INK[mode()]}}
     ends_and_rows = np.stack([ends, np.arange(len(names))], axis=1)
     figure.data.append(words_at(ends_and_rows, [f" {number}" for number in numbers], **look))

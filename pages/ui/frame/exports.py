@@ -6,7 +6,6 @@ import io
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import unquote_plus
 
 import numpy as np
 import pandas as pd
@@ -218,7 +217,7 @@ def lesson_handout(
 def _sheet(title: str, body: str, address: str, words: Mapping[str, str]) -> str:
     """A page for the screen and for A4 that fetches nothing; at its end the way to the same on the screen."""
     head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{SHEET}</style>'
-    link = f'<a href="{html.escape(address)}">{html.escape(unquote_plus(address))}</a>'
+    link = f'<a href="{html.escape(address)}">{html.escape(address)}</a>'
     end = f'<p class="again">{html.escape(words["again"])} {link}</p>'
     return f'<!doctype html><html lang="{words["language"]}"><head>{head}</head><body>{body}{end}</body></html>'
 
