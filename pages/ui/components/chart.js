@@ -47,7 +47,8 @@ function theme(style, size) {
 const isBig = () => document.documentElement.matches('.big')
 
 /* Large names shrink to the room that each has, as far as they stay legible, before some are left out; up to ALL_NAMED
-   of a presentation as far as a desk's. */
+   of a presentation as far as a desk's. Of names side by side only those do that are wider than their room, as [MASK]
+   among Chinese characters is. */
 function shrink(labels, at, slanted) {
   const legible = isBig() ? FROM_AFAR : LEGIBLE
   for (const label of labels) {
@@ -55,13 +56,20 @@ function shrink(labels, at, slanted) {
     label.style.fontSize = `${label.usual}px`
   }
   const boxes = labels.map(label => label.getBoundingClientRect()), upright = at === 'x' && boxes.some(box => box.width > box.height)
-  if (labels.length < 2 || upright && !slanted) return  // side by side they need more than a smaller size
+  if (labels.length < 2) return
   const [from, to] = { x: ['left', 'right'], y: ['top', 'bottom'] }[at]
   const middles = boxes.map(box => slanted ? box.left : (box[from] + box[to]) / 2).sort((a, b) => a - b)
   const step = Math.min(...middles.slice(1).map((middle, i) => middle - middles[i]))
+  const few = isBig() && labels.length <= ALL_NAMED
   const chinese = labels.some(label => /[\u2e80-\uffef]/.test(label.textContent))
   const fits = slanted ? (step - 1.5) / ASLANT : step / (chinese ? SQUARE : PITCH)
-  if (isBig() && labels.length <= ALL_NAMED && (slanted || fits < FROM_AFAR)) {
+  if (slanted && upright && !few) return
+  if (upright && !slanted) {
+    for (const [i, label] of labels.entries())
+      if (boxes[i].width > step) label.style.fontSize = `${Math.min(label.usual, Math.max(legible, label.usual * step / boxes[i].width))}px`
+    return
+  }
+  if (few && (slanted || fits < FROM_AFAR)) {
     for (const label of labels) label.style.fontSize = `${Math.max(LEGIBLE, Math.min(label.usual, fits))}px`
     return
   }
@@ -75,14 +83,15 @@ function shrink(labels, at, slanted) {
 }
 
 /* Hide what would lie on the label before it, or on the chosen one, or, of labels in a row, so close that they would
-   read as one. */
+   read as one. Chosen are names only: what a frame or a band has its middle at on an axis of numbers is no choice. */
 function thin(place) {
-  const cell = place.drawn.layout.shapes?.findLast(({ type }) => type === 'rect')  // where one is chosen, its frame
+  const { layout } = place.drawn, cell = layout.shapes?.findLast(({ type }) => type === 'rect')  // where one is chosen, its frame
   for (const [at, from, to, apart] of [['x', 'left', 'right', 3], ['y', 'top', 'bottom', isBig() ? CLOSER : CLOSE]]) {
-    const middle = cell && (cell[`${at}0`] + cell[`${at}1`]) / 2
+    const names = cell && cell[`${at}ref`] !== 'paper' && layout[`${at}axis`]?.ticktext
+    const middle = names ? (cell[`${at}0`] + cell[`${at}1`]) / 2 : NaN
     for (const layer of place.querySelectorAll('.xaxislayer-above, .yaxislayer-above')) {
       const labels = [...layer.querySelectorAll(`.${at}tick text`)]
-      const slanted = at === 'x' && place.drawn.layout.xaxis.tickangle === SLANT
+      const slanted = at === 'x' && layout.xaxis.tickangle === SLANT
       shrink(labels, at, slanted)
       const boxes = labels.map(label => label.getBoundingClientRect())
       if (slanted) for (const [i, box] of boxes.entries()) boxes[i] = { left: box.left, right: box.left + ASLANT * parseFloat(labels[i].style.fontSize) }
