@@ -12,7 +12,7 @@ from pages.school.questions.question import Question
 from pages.school.teaching import report
 from pages.school.teaching.asked import why
 from pages.school.teaching.lecture import Lecture
-from pages.school.teaching.pictures import answer_is, answer_of, of_right, said_of_sure
+from pages.school.teaching.pictures import answer_is, answer_of, said_of_right, said_of_sure
 from pages.school.teaching.projector import WANTED, confirm, controls, count, other_input
 from pages.school.teaching.start import not_asked
 from pages.ui.text import joined, language, literal, plain, texts_of
@@ -50,9 +50,8 @@ def _present(lecture: Lecture) -> None:
     st.markdown(text(answer_is(truth), answer=answer_of(shown, truth)))
     if lecture.truth and lecture.question:
         st.markdown(how_clear(lecture.question, lecture.truth))
-    for number, one in lecture.tallies.items():
-        said = word("report_vote", vote=word(f"vote_{number}"), **of_right(one))
-        st.markdown(literal(said))
+    if lecture.tallies:
+        st.markdown(said_of_right(lecture.tallies))
     if said := said_of_sure(lecture.now):
         st.markdown(said)
     if lecture.proposal:

@@ -1,7 +1,7 @@
 """What a class answered as a table with bars, for the projector and the report. No Streamlit here."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pages.school.classroom.questions import Guess, Shown, Told
@@ -100,6 +100,12 @@ def answer_of(shown: Shown, truth: Told) -> str:
 def of_right(one: Tally) -> dict[str, object]:
     """What texts say of the right answers: how many, of how many, and their share."""
     return {"right": one.rights, "all": one.answers, "share": percent(one.right)}
+
+
+def said_of_right(votes: Mapping[int, Tally]) -> str:
+    """How many were right, in each vote that there was."""
+    shares = [plain("class.share", **of_right(one)) for one in votes.values()]
+    return t("class.right", shares=" → ".join(shares))
 
 
 def answer_is(truth: Told) -> str:

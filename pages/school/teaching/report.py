@@ -9,7 +9,7 @@ import streamlit as st
 from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import tallies
 from pages.school.teaching.lecture import Lecture
-from pages.school.teaching.pictures import answer_is, answer_of, as_table, of_right, said_of_sure
+from pages.school.teaching.pictures import answer_is, answer_of, as_table, said_of_right, said_of_sure
 from pages.ui.frame import exports
 from pages.ui.frame.share import address
 from pages.ui.text import language, plain, texts_of, unmarked
@@ -52,12 +52,8 @@ def _section(asked: Asked) -> str:
     """One question: what was asked and read, how many were right, what was answered, and what is true."""
     shown, truth, votes = asked.shown, asked.truth, tallies(asked)
     reads = f"{plain('lesson.reads')} {shown['reads']}" if shown.get("reads") else ""
-    says = [reads] + [
-        word("report_vote", vote=word(f"vote_{number}"), **of_right(one)) for number, one in votes.items()
-    ]
-    if not votes:
-        says.append(word("nobody"))
-    elif sure := said_of_sure(asked):
+    says = [reads, unmarked(said_of_right(votes)) if votes else word("nobody")]
+    if sure := said_of_sure(asked):
         says.append(unmarked(sure))
     above = "".join(f"<p>{html.escape(one)}</p>" for one in says if one)
     answer = html.escape(word(answer_is(truth), answer=answer_of(shown, truth)))

@@ -88,10 +88,9 @@ def revealed(lecture: Lecture) -> None:
     """
     ask(lecture, small=True)
     if lecture.now and lecture.last:
-        votes = [word("share", **pictures.of_right(one)) for one in lecture.tallies.values()]
         sure = pictures.said_of_sure(lecture.now, named=not _words_are_hidden(lecture))
         with st.container(key="class_said"):
-            st.markdown(joined(f"{text('right', shares=' → '.join(votes))} {sure}"))
+            st.markdown(joined(f"{pictures.said_of_right(lecture.tallies)} {sure}"))
     if _are_chips(lecture):
         _answers(lecture, revealed=True)
         return
