@@ -187,15 +187,10 @@ function layOut({ root, run, titles, below, widest, measured }) {
       const heads = run.sizes.heads * (drawing ? 2 : 1), inside = pics.n2.x + pics.n2.w + pad - pics.x.x - 260 * scale - (big ? 20 : 10) * run.sizes.heads
       const thumb = Math.round(clamp(inside / heads, 14, (drawing ? low ? 40 : 58 : low ? 34 : 44) * scale))
       const head = big ? thumb + 16 : 12 + thumb + 19 * scale + 12
-      const names = drawing || n === 1 ? 4 : big ? 22 : Math.min(widest * .72, low ? 48 : 60) * scale + 12
+      const names = drawing || n === 1 ? 4 : big ? 28 : Math.min(widest * .72, low ? 48 : 60) * scale + 12
       const foot = names + (big ? 36 : 40 * scale), say = (big ? 40 : 50) * scale, from = topOf(root)
-      let title, free
-      for (const lean of [false, true]) {  // rows that are too low for large letters take the room of the shapes
-        root.classList.toggle('lean', lean)
-        title = titles.x0.offsetHeight + 10
-        free = Math.floor((innerHeight - from - (big ? 24 : below) - head - title - foot - say) / n)
-        if (!big || drawing || free >= LEGIBLE) break
-      }
+      const title = titles.x0.offsetHeight + 10
+      const free = Math.floor((innerHeight - from - (big ? 24 : below) - head - title - foot - say) / n)
       const row = clamp(free, drawing ? 5 : n > 1 ? Math.round(12 * scale) : 40, Math.round((n > 1 ? 44 : big ? 200 : 90) * scale)), top = Math.round(head + title)
       for (const pic of Object.values(pics)) Object.assign(pic, { y: top, h: row * n })
       const frame = { x: pics.x.x - pad, y: 0, w: pics.n2.x + pics.n2.w + pad * 2 - pics.x.x, h: top + row * n + foot }

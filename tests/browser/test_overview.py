@@ -206,7 +206,7 @@ def test_no_two_words_stand_on_each_other_and_nothing_scrolls(
 
 @pytest.mark.parametrize(
     ("query", "name", "word"),
-    [("lang=en", 18, 14), (f"lang=en&s={TWENTY}", 17, 14), ("lang=zh", 18, 14), ("lang=zh&input=digit", 14, 14)],
+    [("lang=en", 18, 18), (f"lang=en&s={TWENTY}", 17, 17), ("lang=zh", 18, 18), ("lang=zh&input=digit", 14, 14)],
     ids=["words", "twenty", "chinese", "digit"],
 )
 def test_in_a_presentation_it_fills_the_screen_and_is_read_from_the_last_row(

@@ -105,7 +105,7 @@ def revealed(lecture: Lecture) -> None:
 def explained(lecture: Lecture) -> None:
     """Why, beside what the network does."""
     ask(lecture, small=True)
-    left, right = st.columns([3, 2] if lecture.is_own else [2, 3])
+    left, right = st.columns([3, 2] if lecture.is_own else 2)
     with left, st.container(key="class_network"):
         _answers(lecture, revealed=True) if _are_chips(lecture) else _network(lecture)
     with right, st.container(key="class_why"):

@@ -127,7 +127,7 @@ def bars_with_numbers(
     size = figure.layout["font"][
         "size"
     ]  # numbers behind the longest bars stand in the margin, however slim the picture
-    figure.layout["margin"] |= {"b": 6, "r": math.ceil(size * max(map(text_width, numbers), default=0) + size)}
+    figure.layout["margin"] |= {"b": 6, "r": math.ceil(size * max(map(text_width, numbers), default=0) + 0.4 * size)}
     look = {"textposition": "middle right", "textfont": {"color": INK[mode()]}}
     ends_and_rows = np.stack([ends, np.arange(len(names))], axis=1)
     figure.data.append(words_at(ends_and_rows, [f" {number}" for number in numbers], **look))
