@@ -5,12 +5,15 @@ import urllib.request
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
 from pages.ui.server import assets
 from tests.browser.steps import MIDDLE, PAGE, SlowLine, one_head_on, opened, settle, wait_for
 
+SEVENTEEN = "the farmer gave the beans to the children because they [MASK] very hungry ."
+TWENTY_TWO = "the old farmer gave the red beans to all of the small children because they [MASK] very hungry ."
 DRAWN = "chart => JSON.stringify([...chart._fullData[0].z].map(row => [...row]))"
 
 
@@ -212,3 +215,24 @@ def test_a_special_token_among_chinese_characters_keeps_its_name(page: Page, app
     settle(page)
     names = page.locator(".js-plotly-plot").nth(1).locator(".xtick text")
     expect(names.filter(has_text="[MASK]")).to_be_visible()
+
+
+#: Of the maps of a presentation, the names of tokens at their axes that are seen, and their smallest letters.
+NAMES = """() => [...document.querySelectorAll('.js-plotly-plot :is(.yaxislayer-above, .xaxislayer-above)')]
+  .map(side => [...side.querySelectorAll('text')].filter(name => getComputedStyle(name).visibility !== 'hidden'))
+  .filter(names => names.some(name => name.textContent === '[SEP]'))
+  .map(names => [names.length, Math.min(...names.map(name => parseFloat(getComputedStyle(name).fontSize)))])"""
+
+
+@pytest.mark.parametrize(("sentence", "letters"), [(SEVENTEEN, 18), (TWENTY_TWO, 13)], ids=["17", "22"])
+@pytest.mark.parametrize(("name", "sides"), [("tokens", 1), ("queries_keys_values", 1), ("heads", 2)])
+def test_on_a_projector_all_tokens_have_their_names(
+    sentence: str, letters: int, name: str, sides: int, page: Page, app_url: str
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{app_url}/{name}?lang=en&big=true&s={sentence}")
+    opened(page, name)
+    settle(page)
+    found = page.evaluate(NAMES)
+    assert [count for count, _ in found] == [len(sentence.split()) + 2 + sentence.count("beans")] * sides
+    assert min(size for _, size in found) >= letters

@@ -216,8 +216,8 @@ def test_every_question_is_asked_and_told_no_key_ends_the_class_and_the_report_s
     assert left in texts(notes)
     click(app, "next")
     assert room_of(app, classes).phase is Phase.ENDED and app.get("download_button") and left not in texts(notes.run())
-    page = report.as_html(asked_in(app, classes), "about", "http://school/lesson?s=a&lang=en")
-    assert 'href="http://school/lesson?s=a&amp;lang=en"' in page
+    page = report.as_html(asked_in(app, classes), "about", "http://school/lesson?s=a+b&lang=en")
+    assert page.count("http://school/lesson?s=a+b&amp;lang=en") == 2, "where it leads, and to be read and copied"
     assert not re.search(r"\{\w+\}", re.sub("<style>.*?</style>", "", page, flags=re.S))
     assert "<b>x</b>" not in page and "&lt;b&gt;x&lt;/b&gt;" in page and "0" * 31 not in page, "totals only, no markup"
     click(app, "reopen")  # it was a mistake
@@ -257,6 +257,7 @@ def test_chips_are_counted_beside_the_row_of_the_head_that_was_asked_about(class
         else:
             assert len(names) == len(weights) == 12 and shown["names"]["zh"][-1] == "其余词元"
             assert sum(weights) == pytest.approx(100, abs=1) and weights[-1] < max(weights)
+            assert len({*names}) == len(names) and {"animal", "street", "tired"} <= {*names}, "as a class would guess"
         best, few = int(np.argmax(weights)), len(weights)
         vote(app, classes, [[CHIPS * (i == best) for i in range(few)]] * 3 + [[CHIPS, *[0] * (few - 1)]] * 3)
         assert "✓" not in said_to_browser(click(app, "next"))
