@@ -19,6 +19,8 @@ from pages.ui.server.cache import of_networks
 
 TAKEN = {"text", "translation", "digits", "flat", "untrained", "trained", "paper"}  # names that mean something already
 HUB = "hub"
+MOST_NAME = 97  # characters: of the hub, whose longest is "owner/name" of 96
+PLAIN = re.compile(rf"\w[\w.-]{{0,{MOST_NAME - 1}}}", re.ASCII)
 _added: dict[str, None] = {}  # those that visitors named, in their order
 
 
@@ -37,24 +39,28 @@ def add(name: str, tell: Callable[[float], object] | None = None) -> str:
 
     Raises CheckpointError for what cannot be read, or is not allowed.
     """
-    folder = fetch(name, tell) if models_from() == HUB and NAME.fullmatch(name) else _below(name)
+    folder = fetch(name, tell) if models_from() == HUB and NAME.fullmatch(name) else _allowed(name)
     load(folder.resolve())  # which keeps it
     return _offer(folder)
 
 
 def could_add(name: str) -> bool:
-    """Whether a folder below MODELS_FROM has this name, and can be read by its config.json: then it is offered."""
+    """Whether a link may name this, and it can be read by its config.json: then it is offered, by each worker that a
+    visitor comes to.
+    """
     try:
-        config_of(folder := _below(name))
+        config_of(folder := _allowed(name))
     except CheckpointError:
         return False
     return _offer(folder) == name
 
 
-def _below(name: str) -> Path:
-    folder = Path(models_from()) / name
-    of_folder = name not in TAKEN and re.fullmatch(r"\w[\w.-]{0,39}", name, re.ASCII)
-    if not of_folder or models_from() in ("", HUB) or not folder.is_dir():
+def _allowed(name: str) -> Path:
+    """The folder of this name below MODELS_FROM, or in the cache of the hub; nothing is fetched."""
+    source, of_hub = models_from(), name.replace("--", "/", 1)
+    folder = found(of_hub) if source == HUB else Path(source) / name
+    not_fetched = source == HUB and folder == Path(of_hub)
+    if not source or not_fetched or name in TAKEN or not PLAIN.fullmatch(name) or not folder.is_dir():
         raise CheckpointError("no_folder", folder=name)
     return folder
 
@@ -72,7 +78,7 @@ def _named(folders: tuple[str, ...]) -> dict[str, Path]:
         path = folder.resolve()
         if path.parent.name == "snapshots":  # in the hub's own cache a folder is called by its revision
             path = Path(path.parents[1].name.removeprefix("models--"))
-        name = only = re.sub(r"[^\w.-]+", "-", path.name, flags=re.ASCII)[-40:] or "model"
+        name = only = re.sub(r"[^\w.-]+", "-", path.name, flags=re.ASCII)[-MOST_NAME:] or "model"
         number = 2
         while name in named or name in TAKEN:
             name, number = f"{only}-{number}", number + 1
