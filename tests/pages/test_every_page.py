@@ -13,10 +13,6 @@ from streamlit.testing.v1 import AppTest
 
 from model import Trace
 from model import pipeline as model_pipeline
-from model.config import PRESETS, EncoderConfig
-from model.encoder import Encoder
-from model.heads import network_for
-from model.measures import gradients
 from pages.ui.frame.contents import PAGES, ROWS
 from pages.ui.runs import pipelines
 from pages.ui.text import LANGUAGES, catalogue
@@ -75,12 +71,6 @@ TABLE = [
 ]  # fmt: skip
 
 
-def our_network(config: EncoderConfig) -> Encoder:
-    """An untrained twin, which only our own networks have: that of another's may be large."""
-    assert config in PRESETS.values()
-    return network_for(config)
-
-
 @pytest.mark.parametrize(("input_", "name"), TABLE)
 def test_every_page_opens_with_everything(input_: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     number = [*INPUTS, *BROUGHT].index(input_)
@@ -88,7 +78,7 @@ def test_every_page_opens_with_everything(input_: str, name: str, monkeypatch: p
     language = tuple(LANGUAGES)[(turn + NAMES.index(name)) % 2]
     link = bring(monkeypatch, input_)
     if input_ in BROUGHT:
-        monkeypatch.setattr(gradients, "network_for", our_network)
+        monkeypatch.delattr("model.measures.gradients.network_for")  # an untrained twin of theirs may be large
         link |= {"twin": "true", "shown": "beside"}
     app = open_page(name, **{"lang": language, "layer": "2", "head": "3", **link, **PLACES[name][place]})
     bar = stops(app)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Hashable
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 from model import CheckpointError, load
 from model.checkpoints import FAMILIES, config_of, decoder_of
@@ -19,6 +20,7 @@ from pages.ui.server.cache import of_networks
 
 TAKEN = {"text", "translation", "digits", "flat", "untrained", "trained", "paper"}  # names that mean something already
 HUB = "hub"
+T = TypeVar("T")
 MOST_NAME = 97  # characters: of the hub, whose longest is "owner/name" of 96
 PLAIN = re.compile(rf"\w[\w.-]{{0,{MOST_NAME - 1}}}", re.ASCII)
 _added: dict[str, None] = {}  # those that visitors named, in their order
@@ -96,15 +98,11 @@ def reads_pictures(name: str) -> bool:
 def reads_proteins(name: str) -> bool:
     """Whether the folder offered by that name reads amino acids, each of which is one letter."""
     folder = offered().get(name)
-    return folder is not None and _reads_proteins(folder)
+    return bool(folder and _read(folder, _letters))
 
 
-@lru_cache(maxsize=16)
-def _reads_proteins(folder: Path) -> bool:
-    try:
-        family = FAMILIES.get(str(Folder(folder).encoder.config().get("model_type")))
-    except CheckpointError:
-        return False
+def _letters(folder: Path) -> bool:
+    family = FAMILIES.get(str(Folder(folder).encoder.config().get("model_type")))
     return family is not None and family.letters
 
 
@@ -116,7 +114,7 @@ def of_pictures() -> list[str]:
 def sizes_of_decoder(name: str) -> EncoderConfig | None:
     """The configuration of the decoder of a translator offered by that name; None where there is none."""
     folder = offered().get(name)
-    return _decoder(folder) if folder else None
+    return _read(folder, decoder_of) if folder else None
 
 
 def folder_state(folder: Path) -> Hashable:
@@ -127,21 +125,16 @@ def folder_state(folder: Path) -> Hashable:
         return None
 
 
-@of_networks
-@lru_cache(maxsize=16)
 def sizes(folder: Path) -> EncoderConfig | None:
     """The configuration of a folder, without its weights; None where it cannot be read."""
-    try:
-        return config_of(folder)
-    except CheckpointError:
-        return None
+    return _read(folder, config_of)
 
 
 @of_networks
-@lru_cache(maxsize=16)
-def _decoder(folder: Path) -> EncoderConfig | None:
-    """The configuration of its decoder; None where it has none, or none that can be read."""
+@lru_cache(maxsize=48)
+def _read(folder: Path, of: Callable[[Path], T | None]) -> T | None:
+    """What the settings of a folder say; None where they cannot be read."""
     try:
-        return decoder_of(folder)
+        return of(folder)
     except CheckpointError:
         return None
