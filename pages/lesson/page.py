@@ -168,6 +168,7 @@ class Lesson(Page):
         answered = [key for key in self._stations() if key in self.state["guesses"]]
         st.subheader(word("end_title"), anchor=False)
         st.markdown(text("end" if self._stations() else "end_none"))
+        self._found(answered)
         if answered:
             st.caption(text("again"))
             with st.container(horizontal=True, gap="small"):

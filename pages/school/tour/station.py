@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from model.config import PRESETS
 from model.pipeline import SPECIAL_TOKENS
 from model.translator import TranslationTrace
 from pages.school.lessons.wording import (
@@ -29,6 +30,7 @@ from pages.ui.components.chart import chart
 from pages.ui.frame.navigation import open_with
 from pages.ui.page import Page
 from pages.ui.state import sketch
+from pages.ui.state.choice import CostSettings
 from pages.ui.text import joined, literal, plain, texts_of, unmarked
 
 LONG = 12  # tokens of a sentence of which our small translator may well leave something out
@@ -142,6 +144,9 @@ class Station:
         values = {"panel": None, "stage": None, **at} | ({"hidden": hidden} if hidden else {})
         if self.question.run == "drawing" and self.page.kind == "words":
             values |= {"input": "digit", "drawing": sketch.example(EXAMPLE)}
+        if page == "shapes_and_cost" and not self.question.place:
+            base = [name for name, config in PRESETS.items() if config == self.case.trace.config]
+            values |= {"cost": CostSettings(base[0])} if base else {}
         look: dict[str, Any] = {"icon": ":material/open_in_new:", "key": "lesson.see"}
         st.button(word("see"), on_click=open_with, args=(page,), kwargs=values, **look)
 
