@@ -240,7 +240,7 @@ def _map(
         height=height,
         limit=limit,
         gaps=values.shape[1] <= 64,
-        corner="" if columns.labels else None,
+        corner=(plain("axis.corner") if rows.title else "") if columns.labels else None,
     )
     if columns.labels:  # each has its name, also a long one between Chinese signs
         layout["xaxis"]["tickangle"] = SLANT
@@ -334,10 +334,11 @@ def row_behind(look: Look, height: int) -> Drawn:
     leaves.
     """
     i, n = look.token, len(look.case.tokens)
-    weights, tokens = look.of_head("weights", *[CAUSAL] * look.shown), Axis("", look.case.tokens)
+    weights, tokens = look.of_head("weights", *[CAUSAL] * look.shown), look.case.tokens
     if look.shown:
         weights = np.where(np.tri(n), weights, np.nan)
-    figure = _map(weights, tokens, tokens, height, frames=[_row(i, i + 1, i, n - 1)])
+    rows, columns = (Axis(plain(f"axis.{name}"), tokens) for name in ("query", "key"))
+    figure = _map(weights, rows, columns, height, frames=[_row(i, i + 1, i, n - 1)])
     return Drawn(title_of("masked" if look.shown else "weights"), figure, look.where)
 
 
@@ -484,14 +485,16 @@ def word_read(trace: TranslationTrace, step: int) -> str:
 def cross_attention(look: Look, height: int) -> Drawn:
     """From which token of the source each step of the decoder takes how much; the step that is asked about is covered.
 
-    Beside each piece stands the word of the source that it stands for, by which a reader of one language can follow.
+    Beside each other piece stands the word of the source that is read most for it: an alignment, by which a reader of
+    one language can follow.
     """
     trace = look.case.trace
     assert isinstance(trace, TranslationTrace)
     layer, head = look.truth.place.get("layer", 0), look.truth.place.get("head", 0)
     step = look.truth.place.get("step")
     weights = trace[f"decoder.layers.{layer}.cross.weights"][head]
-    glosses = [word_read(trace, number) for number in range(len(trace.written))]
+    covers = step if not look.shown and not look.truth.said.get("gloss") else None
+    glosses = ["" if number == covers else word_read(trace, number) for number in range(len(trace.written))]
     rows = [f"{piece} ({gloss})" if gloss else piece for piece, gloss in zip(trace.written, glosses, strict=True)]
     hidden, options, frames = np.zeros(weights.shape, bool), None, []
     names = placed(trace.tokens)
