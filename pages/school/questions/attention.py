@@ -139,5 +139,4 @@ def behind_a_mask(case: Case) -> Truth | None:
     if case.trace.picture is not None or not behind:
         return None
     truth = first_answer(case, [CAUSAL])
-    said = {"behind": len(case.tokens) - case.token - 1}
-    return truth and replace(truth, said=truth.said | said, told=(*truth.told, "why"))
+    return truth and replace(truth, told=(*truth.told, "why"))

@@ -132,7 +132,7 @@ def first_known(case: Case) -> Truth | None:
     said = {"answer": case.names[final], "layer": known, "before": case.names[before], "layers": len(best) - 1}
     steps = np.diff(shares[:, final])
     said |= {"then": float(shares[known - 1, before]), "value": float(shares[-1, final])}
-    said |= {"most": 1 + int(steps.argmax()), "gain": float(steps.max()), "even": float(steps.mean())}
+    said["even"] = float(steps.mean())
     uneven = steps.max() >= UNEVEN * steps.mean() > 0
     bars = tuple((str(layer), float(row[final])) for layer, row in enumerate(shares))
     options = tuple(str(layer) for layer in range(len(best)))
