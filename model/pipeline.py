@@ -297,8 +297,10 @@ class Pipeline:
 
     def to(self, dtype: torch.dtype) -> Self:
         """A copy that computes with other numbers: torch.float64, torch.bfloat16, …; what bfloat16 finds is shown as
-        float32.
+        float32. Raises TypeError for a device: runs are recorded on the processor, where arithmetic and edits are.
         """
+        if not isinstance(dtype, torch.dtype):
+            raise TypeError(f"a kind of numbers is wanted, such as torch.float64, not {dtype!r}: runs stay on the CPU")
         copy = type(self)(self.name, deepcopy(self.network).to(dtype), self.reader, self.measured)
         copy.unanswered, copy.pooled = self.unanswered, self.pooled
         return copy

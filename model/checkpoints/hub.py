@@ -91,9 +91,9 @@ def found(name: str) -> Path:
 
 
 def memory(names: Iterable[str]) -> int:
-    """Bytes that a process may come to hold for the networks of these names: each, and its untrained twin.
+    """Bytes that a process may come to hold for the networks of these names; what cannot be read takes none.
 
-    What cannot be read takes none.
+    Each is counted twice: E may be most of it, and whoever compares all its rows has another for a moment.
     """
     numbers = 0
     for name in names:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis import cosine_similarity, likeliest, mean_likeness, softmax
+from model.analysis import likeliest, mean_likeness, softmax
 from model.edits import Edit, EditError, head_off
 from model.graph import Graph
 from model.measures.sweep import sweep
@@ -18,6 +18,7 @@ from model.trace import Trace
 
 #: What can be taken away in all layers at once.
 PARTS = ("residual", "norm", "ffn")
+LEAST_TURN = 1e-12  # as a cosine distance: that of an angle of 10⁻⁶, some ten roundings of float32
 
 
 def without(graph: Graph, part: str) -> tuple[Edit, ...]:
@@ -65,13 +66,16 @@ def fates(pipeline: Pipeline, x: Hashable, edits: Sequence[Edit] = ()) -> dict[s
 def value_zeroing(pipeline: Pipeline, trace: Trace, layer: int) -> np.ndarray:
     """(query, key): how far each token's state behind a layer turns without each token's value in it; rows sum to 1.
 
+    A row is 0 where the state turns by less than float32 rounds: nothing was mixed in, so nothing has a share in it.
     Source: Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers", section 3: cosine distances, normalised.
     """
     key = trace.graph.stream(layer)[-1]
-    rows = [Edit(f"layers.{layer}.attention.V", "zero", token=token) for token in range(len(trace.tokens))]
-    changed = sweep(pipeline, trace, rows, [key])[key].swapaxes(0, 1)  # (query, key, d_model)
-    turned = (1 - cosine_similarity(trace[key][:, None], changed)[:, 0]).clip(0)
-    return turned / turned.sum(-1, keepdims=True)
+    rows = [(Edit(f"layers.{layer}.attention.V", "zero", token=token),) for token in range(len(trace.tokens))]
+    states = sweep(pipeline, trace, [(*trace.edits, *row) for row in [(), *rows]], [key])[key].astype(np.float64)
+    before, *changed = states / np.linalg.norm(states, axis=-1, keepdims=True).clip(np.finfo(float).tiny)
+    turned = ((before - np.array(changed)) ** 2).sum(-1).T / 2  # of two unit vectors 1 − cos
+    turned[turned.max(-1) < LEAST_TURN] = 0
+    return turned / turned.sum(-1, keepdims=True).clip(LEAST_TURN)
 
 
 def ffn_off(graph: Graph, layer: int) -> list[tuple[Edit, ...]]:

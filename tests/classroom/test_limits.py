@@ -50,7 +50,7 @@ def test_workers_without_room_are_not_started(workers: int, megabytes: int, enou
 
 @pytest.mark.parametrize(("megabytes", "enough"), [(930, False), (990, True)])
 def test_the_networks_of_models_are_counted_in(megabytes: int, enough: bool, tmp_path: Path) -> None:
-    """Ten million numbers of two bytes in the file: of four in memory, and as many in the untrained twin."""
+    """Ten million numbers of two bytes in the file: of four in memory, and as many while a page compares them."""
     (tmp_path / "memory.max").write_text(f"{megabytes}000000\n")
     numbers = {f"{layer}": torch.zeros(1000, 1000, dtype=torch.float16) for layer in range(10)}
     save_file(numbers, tmp_path / "model.safetensors")

@@ -84,6 +84,7 @@ SAID: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         lambda: input_x_gradient(load("text"), SENTENCE, 12_000, token=PLACE), ValueError, "from 0 to 11999"
     ),
     "no owner": (lambda: load("bert-base-uncased"), ValueError, "as in google-bert/bert-base-uncased"),
+    "a device": (lambda: load("text").to("cuda"), TypeError, "torch.float64, not 'cuda': .*CPU"),  # type: ignore[arg-type]
     "nothing": (lambda: load(None), TypeError, "str.* not NoneType"),  # type: ignore[arg-type]
     "no tokenizer": (
         lambda: from_transformers(network(), None), TypeError, r"tokenizer is a NoneType.*AutoTokenizer.from_pretrained"

@@ -66,14 +66,28 @@ def test_of_one_head_against_all_each_is_once_off_and_once_the_only_one() -> Non
     assert {edit.key for row in rows for edit in row} == {"layers.4.attention.heads"}
 
 
-@pytest.mark.parametrize("layer", [0, 5])
-def test_without_a_value_each_state_turns_as_far_as_in_the_run_with_that_change(layer: int) -> None:
+@pytest.mark.parametrize(("layer", "edits"), [(0, ()), (5, ()), (2, (Edit("layers.1.attention.heads", "zero"),))])
+def test_without_a_value_each_state_turns_as_far_as_in_the_run_with_that_change(
+    layer: int, edits: tuple[Edit, ...]
+) -> None:
     pipeline = load("text")
-    trace = pipeline(SENTENCE)
+    trace = pipeline(SENTENCE, edits)
     found, states = value_zeroing(pipeline, trace, layer), trace.states()[layer + 1]
     turned = np.empty_like(found)
     for key in range(len(trace.tokens)):
-        changed = pipeline(SENTENCE, Edit(f"layers.{layer}.attention.V", "zero", token=key)).states()[layer + 1]
+        off = Edit(f"layers.{layer}.attention.V", "zero", token=key)
+        changed = pipeline(SENTENCE, [*edits, off]).states()[layer + 1]
         lengths = np.linalg.norm(states, axis=1) * np.linalg.norm(changed, axis=1)
         turned[:, key] = 1 - (states * changed).sum(1) / lengths
     np.testing.assert_allclose(found, turned / turned.sum(1)[:, None], atol=1e-3)
+
+
+@pytest.mark.parametrize("token", [None, 3])
+def test_a_state_into_which_nothing_is_mixed_has_a_row_of_zeros_and_each_other_row_sums_to_one(
+    token: int | None,
+) -> None:
+    pipeline = load("text")
+    trace = pipeline(SENTENCE, Edit("layers.2.attention.concat", "zero", token=token))
+    rows = value_zeroing(pipeline, trace, 2).sum(axis=1)
+    nothing = [token in (None, place) for place in range(len(trace.tokens))]
+    np.testing.assert_allclose(rows, np.where(nothing, 0, 1))

@@ -10,7 +10,15 @@ import pytest
 
 from pages.ui.state import sketch
 from pages.ui.state.offered import offered
-from tests.model import test_disentangled, test_esm, test_fetched_most, test_modern_bert, test_picture_families, test_t5
+from tests.model import (
+    test_disentangled,
+    test_esm,
+    test_families,
+    test_fetched_most,
+    test_modern_bert,
+    test_picture_families,
+    test_t5,
+)
 from tests.model.test_checkpoint_answers import network_in, odd_settings
 from tests.model.test_checkpoints import MINILM, theirs
 from tests.pages.opening import pre_norm, with_network
@@ -75,6 +83,12 @@ NETWORKS = {
     "MPNet": _words("MPNet", "ForMaskedLM", 0, {"s": CAT}),
     "jina": Brought(  # scores fall with the distance, and each neuron has a gate
         partial(test_fetched_most.put, test_fetched_most.ROWS["jinaai/jina-embeddings-v2-base-en"]), {"s": CAT}
+    ),
+    "gte": Brought(  # places turn queries and keys, further apart in long inputs
+        partial(test_fetched_most.put, test_fetched_most.ROWS["Alibaba-NLP/gte-large-en-v1.5"]), {"s": CAT}
+    ),
+    "RoFormer": Brought(
+        partial(test_families.made, family="RoFormer", head="ForMaskedLM", seed=0, num_hidden_layers=2), {"s": CAT}
     ),
     "label": _judged("ForSequenceClassification", num_labels=1, problem_type=None),
     "labels": _judged("ForSequenceClassification", num_labels=3, problem_type="multi_label_classification"),

@@ -281,6 +281,11 @@ def test_a_folder_below_that_of_the_owner_is_named_in_the_drawer_and_a_refused_o
     assert any(shown.shape == weights[0].shape and np.allclose(shown, weights[0], atol=1e-6) for shown in maps(app))
     shutil.copytree(tmp_path / "mine", tmp_path / "deeper")
     rewritten(tmp_path / "deeper", num_hidden_layers=3)
+    shutil.copytree(theirs("ViTModel")[1], tmp_path / "seer")
+    offered._added.clear()  # as another worker, which heard of none of them
+    for link in ({"model": "mine", "s": "the cat"}, {"input": "picture", "model": "seer"}):
+        app = open_page("attention", **link)
+        assert app.session_state["choice"].model == link["model"] and charts(app) and not warnings(app)
     for name, told in (("deeper", "layer.2"), ("other", "link")):  # a link asks for what config.json allows
         app = at_page("attention", lang="en", model=name).run()
         assert any(told in message.value for message in (*app.error, *app.warning)) and not app.exception
@@ -312,5 +317,9 @@ def test_on_a_machine_of_ones_own_a_name_on_the_hub_is_fetched_in_the_drawer_and
     app.text_input(key="drawer.add").set_value("org/bert").run()
     assert app.session_state["model"] == "org--bert" and not app.error
     assert shown[-1] == 1 and sorted(shown) == shown
+    offered._added.clear()  # as another worker, which reads what this one fetched
+    online.fails = ConnectionError("no route")
+    app = open_page("attention", model="org--bert", s="the cat sat")
+    assert app.session_state["choice"].model == "org--bert" and not warnings(app)
     weights = load(str(online.online))("the cat sat")["layers.0.attention.weights"]
     assert any(found.shape == weights[0].shape and np.allclose(found, weights[0], atol=1e-6) for found in maps(app))

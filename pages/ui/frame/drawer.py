@@ -35,11 +35,8 @@ def drawer() -> Choice:
     seers = of_pictures()
     kinds = (*PIPELINES, *[PICTURE] * bool(seers))
     kind = _worded("input", kinds, lambda kind: plain(f"sidebar.input_{kind}"), on_change=_take_reader)
-    if kind == "sentence":
-        _who_reads([*MODELS, *(name for name in offered() if name not in seers)])
-        _your_own()
-    elif kind == PICTURE:
-        _who_reads(seers)
+    if kind in ("sentence", PICTURE):
+        _who_reads(seers if kind == PICTURE else [*MODELS, *(name for name in offered() if name not in seers)])
         _your_own()
     now = link.chosen()
     if kind == "digit":

@@ -150,8 +150,8 @@ def _await_network(choice: Choice, title: str) -> None:
         if choice.input == "sentence":
             st.text(choice.sentence)
         st.subheader(title, anchor=False)
-        with_twin = memory([str(offered()[choice.model])])
-        st.status(t("frame.loading", name=choice.model, megabytes=with_twin // 2_000_000))
+        twice = memory([str(offered()[choice.model])])
+        st.status(t("frame.loading", name=choice.model, megabytes=twice // 2_000_000))
         with suppress(CheckpointError):
             pipelines.pipeline(choice.pipeline)
     room.empty()

@@ -131,10 +131,10 @@ class Choice:
 
     lang: str = linked(one_of(*LANGUAGES), "en", always=True)
     # the run
-    input: str = linked(Kind(str, read_input), "sentence", always=True)
     # Who reads a sentence: our encoder, the paper's base size untrained, or a folder's by name; who reads a picture:
-    # always a folder's.
+    # always a folder's, which the link must have named before pictures are asked for.
     model: str = linked(Kind(str, read_model), "trained")
+    input: str = linked(Kind(str, read_input), "sentence", always=True)
     sentence: str = linked(TEXT, "", "s", always=True)
     drawing: bytes | None = linked(DRAWING, name="ink")  # digit and flat: what was drawn, as sketch.grey reads it
     picture: str = linked(one_of(*pictures.PICTURES), pictures.READY[0])

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Hashable
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 from model import CheckpointError, load
 from model.checkpoints import FAMILIES, config_of, decoder_of
@@ -19,6 +20,9 @@ from pages.ui.server.cache import of_networks
 
 TAKEN = {"text", "translation", "digits", "flat", "untrained", "trained", "paper"}  # names that mean something already
 HUB = "hub"
+T = TypeVar("T")
+MOST_NAME = 97  # characters: of the hub, whose longest is "owner/name" of 96
+PLAIN = re.compile(rf"\w[\w.-]{{0,{MOST_NAME - 1}}}", re.ASCII)
 _added: dict[str, None] = {}  # those that visitors named, in their order
 
 
@@ -37,24 +41,28 @@ def add(name: str, tell: Callable[[float], object] | None = None) -> str:
 
     Raises CheckpointError for what cannot be read, or is not allowed.
     """
-    folder = fetch(name, tell) if models_from() == HUB and NAME.fullmatch(name) else _below(name)
+    folder = fetch(name, tell) if models_from() == HUB and NAME.fullmatch(name) else _allowed(name)
     load(folder.resolve())  # which keeps it
     return _offer(folder)
 
 
 def could_add(name: str) -> bool:
-    """Whether a folder below MODELS_FROM has this name, and can be read by its config.json: then it is offered."""
+    """Whether a link may name this, and it can be read by its config.json: then it is offered, by each worker that a
+    visitor comes to.
+    """
     try:
-        config_of(folder := _below(name))
+        config_of(folder := _allowed(name))
     except CheckpointError:
         return False
     return _offer(folder) == name
 
 
-def _below(name: str) -> Path:
-    folder = Path(models_from()) / name
-    of_folder = name not in TAKEN and re.fullmatch(r"\w[\w.-]{0,39}", name, re.ASCII)
-    if not of_folder or models_from() in ("", HUB) or not folder.is_dir():
+def _allowed(name: str) -> Path:
+    """The folder of this name below MODELS_FROM, or in the cache of the hub; nothing is fetched."""
+    source, of_hub = models_from(), name.replace("--", "/", 1)
+    folder = found(of_hub) if source == HUB else Path(source) / name
+    not_fetched = source == HUB and folder == Path(of_hub)
+    if not source or not_fetched or name in TAKEN or not PLAIN.fullmatch(name) or not folder.is_dir():
         raise CheckpointError("no_folder", folder=name)
     return folder
 
@@ -72,7 +80,7 @@ def _named(folders: tuple[str, ...]) -> dict[str, Path]:
         path = folder.resolve()
         if path.parent.name == "snapshots":  # in the hub's own cache a folder is called by its revision
             path = Path(path.parents[1].name.removeprefix("models--"))
-        name = only = re.sub(r"[^\w.-]+", "-", path.name, flags=re.ASCII)[-40:] or "model"
+        name = only = re.sub(r"[^\w.-]+", "-", path.name, flags=re.ASCII)[-MOST_NAME:] or "model"
         number = 2
         while name in named or name in TAKEN:
             name, number = f"{only}-{number}", number + 1
@@ -90,15 +98,11 @@ def reads_pictures(name: str) -> bool:
 def reads_proteins(name: str) -> bool:
     """Whether the folder offered by that name reads amino acids, each of which is one letter."""
     folder = offered().get(name)
-    return folder is not None and _reads_proteins(folder)
+    return bool(folder and _read(folder, _letters))
 
 
-@lru_cache(maxsize=16)
-def _reads_proteins(folder: Path) -> bool:
-    try:
-        family = FAMILIES.get(str(Folder(folder).encoder.config().get("model_type")))
-    except CheckpointError:
-        return False
+def _letters(folder: Path) -> bool:
+    family = FAMILIES.get(str(Folder(folder).encoder.config().get("model_type")))
     return family is not None and family.letters
 
 
@@ -110,7 +114,7 @@ def of_pictures() -> list[str]:
 def sizes_of_decoder(name: str) -> EncoderConfig | None:
     """The configuration of the decoder of a translator offered by that name; None where there is none."""
     folder = offered().get(name)
-    return _decoder(folder) if folder else None
+    return _read(folder, decoder_of) if folder else None
 
 
 def folder_state(folder: Path) -> Hashable:
@@ -121,21 +125,16 @@ def folder_state(folder: Path) -> Hashable:
         return None
 
 
-@of_networks
-@lru_cache(maxsize=16)
 def sizes(folder: Path) -> EncoderConfig | None:
     """The configuration of a folder, without its weights; None where it cannot be read."""
-    try:
-        return config_of(folder)
-    except CheckpointError:
-        return None
+    return _read(folder, config_of)
 
 
 @of_networks
-@lru_cache(maxsize=16)
-def _decoder(folder: Path) -> EncoderConfig | None:
-    """The configuration of its decoder; None where it has none, or none that can be read."""
+@lru_cache(maxsize=48)
+def _read(folder: Path, of: Callable[[Path], T | None]) -> T | None:
+    """What the settings of a folder say; None where they cannot be read."""
     try:
-        return decoder_of(folder)
+        return of(folder)
     except CheckpointError:
         return None
