@@ -3,7 +3,7 @@ const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false 
 const SLIM = 320  // px
 const LEGIBLE = 12, FROM_AFAR = 18  // px: on a desk, and in a presentation
 const ALL_NAMED = 24  // so many names stand in a presentation, however small they must be for that
-const PITCH = .86, SQUARE = 1.05, ASLANT = 1.3  // times the size of letters: how close names stand; so do Chinese ones
+const PITCH = .89, SQUARE = 1.05, ASLANT = 1.3  // times the size of letters: how close names stand; so do Chinese ones
 // Of a picture that is saved: dots for each pixel; px of its caption's letters, round it, and from names to the title
 // of their axis, which Plotly then measures before it turns them.
 const SHARP = 3, CAPTION = 14, EDGE = 12, FAR = 32
