@@ -10,7 +10,7 @@ import pytest
 from plotly.colors import hex_to_rgb
 
 from model.overview import PAINTER
-from pages.ui.figures import Axis, attention_lines, bars, heatmap, on_white, tiles
+from pages.ui.figures import Axis, attention_lines, bars, bars_with_numbers, heatmap, on_white, tiles
 from pages.ui.figures.base import SIGNED, signed_colours
 from pages.ui.figures.curves import waterfall, waves
 from pages.ui.figures.matrices import Thumbnail, thumbnails
@@ -223,3 +223,11 @@ def test_a_marked_column_can_be_pointed_at_though_the_map_is_wide() -> None:
     places = list(zip(pointed["x"].astype(int), pointed["y"].astype(int), pointed["customdata"], strict=True))
     assert {(row, value) for column, row, value in places if column == 124} == {(row, 50.0) for row in range(30)}
     assert all(value == values[row, column - 1] for column, row, value in places)
+
+
+@pytest.mark.parametrize("size", [12, LARGE, 22])
+def test_the_number_of_the_longest_bar_has_its_room_in_however_slim_a_picture(size: int) -> None:
+    with letters(size):
+        layout = spec(bars_with_numbers(np.array([0.9, 0.004]), ["a", "b"], ["0.90", "0.004"], most=1.0))["layout"]
+    assert layout["xaxis"]["range"][1] == 1.0, "it ends at the axis' end"
+    assert layout["margin"]["r"] >= 0.5 * layout["font"]["size"] * len(" 0.004")
