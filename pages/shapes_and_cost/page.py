@@ -135,6 +135,8 @@ class ShapesAndCost(Page):
             share=f"{cost['squared'] / cost['attention']:.1%}",
             layers=config.layers,
             all=f"{total(multiply_adds(config, n)).number:,}",
+            half=f"{(half := crossings(config)['projections_and_ffn'].number):,}",
+            times=f"{half / config.d_model:.3g}",
         )
         whole, memory = total(parameters(config)).number, in_bytes(attention_memory(config, n).number)
         same = f"{math.isqrt(whole // (config.layers * config.heads)) + 1:,}"
