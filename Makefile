@@ -5,8 +5,9 @@ SAID := PYTHON MODELS MODELS_FROM WORKERS PORT RECIPE DATA MODEL VISITORS THINK 
 $(foreach name,$(SAID),$(if $(value $(name)),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 VENV := .venv
 BIN := $(VENV)/bin
-# Visitors share cores and memory: NumPy's products on one thread, as torch's are, and few heaps for malloc.
-SHARED := OPENBLAS_NUM_THREADS=1 MALLOC_ARENA_MAX=2
+# Visitors share cores and memory: NumPy's products on one thread, as torch's are; few heaps for malloc, and what is
+# large beside them, so that it goes back at once.
+SHARED := OPENBLAS_NUM_THREADS=1 MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=262144
 
 # What `make class` and `make soak` may be told: VISITORS="10 30" (soak: one number), WORKERS=2, THINK=2, SECONDS=20; and
 # a class PLACES="walk attention", PHONES="40 200 1000" (that vote beside the visitors); a soak HOSTILE=1 (visitors who

@@ -119,7 +119,7 @@ def _two_runs() -> Iterator[str]:
 
 def _what_is_done(page: str) -> Iterator[str]:
     inputs = f"lang=en&s={TIRED}", f"lang=en&{FOUR}", f"lang=zh&s={CAT}&edits={EDITS[0]}&shown=difference"
-    if page != "class":  # which hands over its report only
+    if page not in ("class", "lesson"):  # which hand over a report, or nothing
         yield from (f"{given}&{PLACE}&do=downloads" for given in inputs)
     yield from (f"lang=zh&s={CAT}&{PLACE}&do={button}" for button in ("glossary.title", "share.title"))
 

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
+from torch.nn import functional
 
 from model.analysis import softmax
 from model.graph import Graph, Quantity, Sublayer
@@ -160,8 +161,14 @@ def _losses(trace: Trace, vectors: np.ndarray, Z: np.ndarray, output: int, again
     each of some vectors (part, token, d_model).
     """
     with torch.inference_mode():
-        found = trace.network.read_out(torch.from_numpy(Z - np.stack([0 * Z, *vectors])).float())
-    leads = (found[..., output] - found[..., against]).reshape(-1).double().numpy()
+        read, network = torch.from_numpy(Z - np.stack([0 * Z, *vectors])).float(), trace.network
+        if trace.config.head == "masked-word":  # of thousands of words these two
+            last, two = network.logits, [output, against]
+            bias = None if last.bias is None else last.bias[two]
+            found = functional.linear(network.transform(read), last.weight[two], bias)
+        else:
+            found = network.read_out(read)[..., [output, against]]
+    leads = (found[..., 0] - found[..., 1]).reshape(-1).double().numpy()
     return float(leads[0]), leads[0] - leads[1:]
 
 

@@ -5,19 +5,21 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from model import Trace
+from model import Pipeline, Trace
 from model.edits import head_off
 from model.measures.sources import nbytes, of_lead
+from model.measures.sweep import number, sweep
 from pages.answer.pictures import heads_and_ffns, parts_of, strongest_head
 from pages.answer.tree import Tree
-from pages.ui.runs import pipelines
 from pages.ui.sections.sources import MOST_BYTES
+from pages.ui.server.cache import once_a_run
 from pages.ui.state.link_values import MOST_EDITS
 from pages.ui.text import plain, texts_of
 from pages.ui.view import View
 
 SAME = 1e-3  # closer together, two leads are one
 text, word = texts_of("wrote")
+_lead = once_a_run(of_lead)
 
 
 def who_wrote(view: View, token: int, output: int, **chosen: Any) -> None:
@@ -31,7 +33,7 @@ def who_wrote(view: View, token: int, output: int, **chosen: Any) -> None:
         return
     logits = _logits(view.trace, token)
     against = int(np.where(np.arange(len(logits)) == output, -np.inf, logits).argmax())
-    lead = of_lead(view.trace, output, against, token)
+    lead = _lead(view.trace, output, against, token)
     if abs(lead.value - float(logits[output] - logits[against])) > SAME * max(1.0, abs(lead.value)):
         st.info(text("changed"), icon=":material/info:")
         return
@@ -44,9 +46,11 @@ def who_wrote(view: View, token: int, output: int, **chosen: Any) -> None:
             tree.as_bars(lead, **chosen)
     if right is not None:
         with right:
-            of_heads = of_lead(view.trace, output, against, token, heads=True)
+            of_heads = _lead(view.trace, output, against, token, heads=True)
             layer, head = strongest_head(view.trace, of_heads)
-            after = _without(view, layer, head, (output, against), token)
+            after = None  # where there is no room for one edit more
+            if len(view.trace.edits) < MOST_EDITS:
+                after = _without(view.trace, view.pipeline, layer, head, (output, against), token)
             view.show("heads", heads_and_ffns(view.trace, of_heads, after, token, chosen))
         st.caption(text("exact" if lead.exact else "bent"))
 
@@ -56,10 +60,8 @@ def _logits(trace: Trace, token: int) -> np.ndarray:
     return logits[token] if logits.ndim == 2 else logits
 
 
-def _without(view: View, layer: int, head: int, outputs: tuple[int, int], token: int) -> float | None:
-    """The lead in the same run with one head switched off; None where there is no room for one edit more."""
-    if len(view.trace.edits) >= MOST_EDITS:
-        return None
-    edits = (*view.trace.edits, head_off(layer, head))
-    logits = _logits(pipelines.run(view.choice.pipeline, view.subject, edits), token)
-    return float(logits[outputs[0]] - logits[outputs[1]])
+@once_a_run
+def _without(trace: Trace, pipeline: Pipeline, layer: int, head: int, outputs: tuple[int, int], token: int) -> float:
+    """The lead in the same run with one head switched off."""
+    edits = (*trace.edits, head_off(layer, head))
+    return float(number(sweep(pipeline, trace, [edits], token=token)["logits"][0], *outputs))

@@ -17,7 +17,12 @@ import psutil
 ROOT = Path(__file__).parents[2]
 APP = ROOT / "app.py"
 #: As the Makefile has it, visitors share the cores and the memory; and servers speak of errors only.
-SETTINGS = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2", "STREAMLIT_LOGGER_LEVEL": "error"}
+SETTINGS = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+    "MALLOC_MMAP_THRESHOLD_": "262144",
+    "STREAMLIT_LOGGER_LEVEL": "error",
+}
 
 
 @dataclass

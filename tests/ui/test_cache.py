@@ -9,6 +9,7 @@ from threading import Barrier
 import pytest
 
 from model import InputError, Trace, load
+from pages.ui.server import cache
 from pages.ui.server.cache import digest, once_a_run, traces_up_to
 
 SENTENCES = ("the cat sat .", "the dog sat .", "the bird sat .")
@@ -60,6 +61,27 @@ def test_the_bytes_kept_stay_under_the_bound_and_a_class_that_takes_turns_finds_
     assert 30 < len(runs) < 75
 
 
+def test_a_run_that_somebody_looks_at_outlives_one_that_nobody_does(
+    traces: dict[str, Trace], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(cache, "monotonic", lambda: now[0])
+
+    @traces_up_to(2 * max(trace.nbytes for trace in traces.values()))
+    def run(sentence: str) -> Trace:
+        return traces[sentence]
+
+    left, looked_at, new = SENTENCES
+    for _ in range(20):  # by chance it would be the wrong one in half of them
+        run.cache_clear()
+        run(left)
+        run(looked_at)
+        now[0] += cache.LATELY + 1
+        run(looked_at)
+        run(new)
+        assert {key[0] for key in run.cache} == {looked_at, new}
+
+
 def test_of_runs_larger_than_the_bound_two_are_kept(traces: dict[str, Trace]) -> None:
     runs = []
 
@@ -101,6 +123,17 @@ def test_what_is_made_of_a_run_is_made_once_and_goes_with_it() -> None:
     first, second = pipeline(SENTENCES[0]), pipeline(SENTENCES[1])
     assert tokens(first) is tokens(first) and tokens(second) == second.tokens
     assert made == [first.subject, second.subject]
+
+    @once_a_run
+    def nth(run: Trace, place: int) -> str:
+        made.append(place)
+        return run.tokens[place]
+
+    made.clear()
+    assert [nth(run, place) for place in (1, 2, 1) for run in (first, second)] == [
+        run.tokens[place] for place in (1, 2, 1) for run in (first, second)
+    ]
+    assert made == [1, 1, 2, 2]
     gone = weakref.ref(first)
     del first
     gc.collect()

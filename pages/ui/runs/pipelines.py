@@ -30,7 +30,7 @@ from pages.ui.text import listed, plain, t
 FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visitor cannot be read
 _files: dict[str, Hashable] = {}  # of each offered checkpoint, what its files were when a run last looked
 MOST_PIECES = 400  # of a sentence, whatever a network reads: time and memory of a page grow with their square
-MOST_BYTES = 80_000_000  # of traces, 15 tokens about 2.7 MB: one for each of the thirty visitors of a worker
+MOST_BYTES = 160_000_000  # of traces, 15 tokens about 2.7 MB: one for each of the sixty visitors of a worker
 
 cleared_by(st.cache_data.clear)
 

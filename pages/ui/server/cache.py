@@ -3,16 +3,22 @@
 from collections.abc import Callable, Hashable
 from functools import wraps
 from hashlib import sha256
+from random import choice
 from threading import Condition
-from typing import TypeVar
+from time import monotonic
+from typing import Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
-from cachetools import RRCache, cached
+from cachetools import Cache, cached
 from cachetools.keys import hashkey
 
 from model import Trace
 from model.pipeline import forget_sources
 
+LATELY = 10.0  # seconds: so long a visitor looks before the next click
+LONG = 6_000_000  # bytes: a run of some thirty tokens. It counts four times, so that long ones together hold a quarter
+MOST_A_RUN = 8  # of the same kind
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -42,6 +48,36 @@ def digest(subject: Hashable) -> Hashable:
     return sha256(subject).digest() if isinstance(subject, bytes) else subject
 
 
+class _Runs(Cache):
+    """Runs, of which one that nobody asked for lately goes first; where there is none, any."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most, getsizeof=lambda trace: min(trace.nbytes * (4 if trace.nbytes > LONG else 1), most // 2))
+        self._asked: dict[Hashable, float] = {}
+
+    def __getitem__(self, key: Hashable) -> Trace:
+        trace: Trace = super().__getitem__(key)
+        self._asked[key] = monotonic()
+        return trace
+
+    def __setitem__(self, key: Hashable, trace: Trace) -> None:
+        super().__setitem__(key, trace)
+        self._asked[key] = monotonic()
+
+    def __delitem__(self, key: Hashable) -> None:
+        super().__delitem__(key)
+        del self._asked[key]
+
+    def clear(self) -> None:
+        super().clear()
+        self._asked.clear()
+
+    def popitem(self) -> tuple[Hashable, Trace]:
+        forgotten = [key for key, asked in self._asked.items() if asked < monotonic() - LATELY]
+        key = choice(forgotten or list(self))
+        return key, self.pop(key)
+
+
 def traces_up_to(
     most: int, key: Callable[..., tuple] = hashkey
 ) -> Callable[[Callable[..., Trace]], Callable[..., Trace]]:
@@ -52,17 +88,21 @@ def traces_up_to(
     Where many visitors ask for the same run at once, one thread computes it and the others wait for it. A run that
     raises is not kept. Forget all with the function's `cache_clear()`.
     """
-    return cached(RRCache(most, getsizeof=lambda trace: min(trace.nbytes, most // 2)), key, condition=Condition())
+    return cached(_Runs(most), key, condition=Condition())
 
 
-def once_a_run(make: Callable[[Trace], T]) -> Callable[[Trace], T]:
-    """A decorator for what is made of a run alone, and is small: it is kept as long as the run is."""
-    made: WeakKeyDictionary[Trace, T] = WeakKeyDictionary()
+def once_a_run(make: Callable[Concatenate[Trace, P], T]) -> Callable[Concatenate[Trace, P], T]:
+    """A decorator for what is made of a run and little else, and is small: a few are kept as long as it is."""
+    made: WeakKeyDictionary[Trace, dict[Hashable, T]] = WeakKeyDictionary()
 
     @wraps(make)
-    def of(run: Trace) -> T:
-        if run not in made:
-            made[run] = make(run)
-        return made[run]
+    def of(run: Trace, *arguments: P.args, **named: P.kwargs) -> T:
+        kept, key = made.setdefault(run, {}), hashkey(*arguments, **named)
+        if (found := kept.get(key)) is None:
+            found = make(run, *arguments, **named)
+            if len(kept) >= MOST_A_RUN:
+                kept.clear()
+            kept[key] = found
+        return found
 
     return of

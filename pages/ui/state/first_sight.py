@@ -1,5 +1,7 @@
 """What a visitor sees first: a sentence, a head and a word of it, chosen from what was measured of the heads."""
 
+from functools import cache
+
 from model import WeightsError
 from model.measures.tables import HeadRoles, Striking, head_roles
 from pages.ui.state.choice import LANGUAGES
@@ -18,6 +20,7 @@ def first_place(sentence: str) -> int | None:
     return next((first.query for first in firsts if first.text == sentence), None)
 
 
+@cache  # asked for in each run of a page
 def _roles() -> HeadRoles | None:
     try:
         return head_roles()
