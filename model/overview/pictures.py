@@ -67,7 +67,7 @@ def pictures_of(graph: Graph) -> list[Picture]:
 
 
 def touched(graph: Graph, edited: Collection[str]) -> list[str]:
-    """Which pictures edits at these keys touch: "2.w" for the weights of the third layer, "x0" before all layers.
+    """Which pictures edits at these keys touch, in order: "2.w" for the weights of the third layer, "x0" before all.
 
     A key without a picture touches the next picture that is computed after it.
     """
@@ -76,8 +76,8 @@ def touched(graph: Graph, edited: Collection[str]) -> list[str]:
         shown |= {key: f"{layer}.{role}" for role, key in keys_of(graph, layer).items()}
     order = [quantity.key for quantity in graph]
     found: dict[str, None] = {}
-    for key in edited:
-        if key in order:
-            after = (shown[later] for later in order[order.index(key) :] if later in shown)
+    for place, key in enumerate(order):
+        if key in edited:
+            after = (shown[later] for later in order[place:] if later in shown)
             found[next(after, "answer")] = None
     return list(found)

@@ -143,13 +143,15 @@ class Lesson(Page):
 
     def _found(self, keys: list[str]) -> None:
         """What the stations before this one found, as far as they were answered."""
-        found = []
-        for key in keys:
-            here = truth_here(self, self.lesson[key]) if key in self.state["guesses"] else None
-            if here and here[1].answer is not None:
-                found.append(text("found", name=called(self.lesson[key]), answer=answer_in_words(here[1])))
-        if found:
+        if found := [self._finding(key) for key in keys if key in self.state["guesses"]]:
             st.caption(" · ".join(found))
+
+    def _finding(self, key: str) -> str:
+        """What a station is called, with its answer, as far as it has one."""
+        name, here = called(self.lesson[key]), truth_here(self, self.lesson[key])
+        if not here or here[1].answer is None:
+            return literal(name)
+        return text("found", name=name, answer=answer_in_words(here[1]))
 
     def _passed_over(self, before: str | None, key: str) -> None:
         """Which questions between two stations are not asked here, and why."""
@@ -173,7 +175,7 @@ class Lesson(Page):
             with st.container(horizontal=True, gap="small"):
                 for key in answered:
                     look: dict[str, Any] = {"key": f"lesson.{key}", "on_click": go_to, "args": (key,)}
-                    st.button(literal(called(self.lesson[key])), **look)
+                    st.button(self._finding(key), **look)
         self._left_out(self.lesson.keys)
         with st.container(horizontal=True):
             st.button(word("begin"), key="lesson.begin", type="primary", on_click=begin)

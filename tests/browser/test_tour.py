@@ -60,6 +60,10 @@ def test_a_click_on_a_covered_cell_is_the_guess_and_the_page_opens_at_its_place(
     row = chart.evaluate("chart => chart.data.find(trace => trace.customdata).y[0]")
     page.mouse.click(*chart.evaluate(MIDDLE, [row, 1]))
     expect(page.locator(ANSWER)).to_contain_text(re.compile("You said “she”|Yes: “she”"))
+    page.locator(".sentence .chip").nth(3).click()  # nothing is hidden by it: one types
+    expect(page.locator(".sentence input")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator(ANSWER)).to_be_visible()
     head = page.get_by_text(re.compile(r"layer \d+, head \d+")).first.text_content() or ""
     layer, number = re.findall(r"\d+", head)
     press(button(page, "see"), "Enter")

@@ -152,9 +152,12 @@ def test_from_its_layer_on_the_answer_stays_the_first_and_was_not_before(kind: s
 
 
 def test_where_a_picture_is_read_all_hangs_and_on_patches_nothing() -> None:
-    _, truth = told("gathered")
+    here, truth = told("gathered")
     moved = dict(truth.bars)
     assert truth.answer == "at_cls" and moved["at_patch"] == moved["at_patches"] == 0 < moved["at_cls"]
+    gone = [Edit(here.trace.graph.embedded, "zero", token=token) for token in range(1, len(here.tokens))]
+    assert moved["early"] == pytest.approx(np.abs(changed(here, *gone) - changed(here)).sum() / 2, abs=1e-4)
+    assert moved["early"] > 0.2, "what is read there was in the patches"
 
 
 def test_without_W_O_a_head_writes_in_its_own_places_only_and_with_it_in_all() -> None:
@@ -356,6 +359,7 @@ def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(questio
     assert json.loads(json.dumps(truth.answer)) == truth.answer and json.dumps(truth.said)
     assert is_right(question.gesture, truth.answer, truth)
     assert question.gesture != "slide" or truth.answer in dict(truth.bars).values(), "over which a guess is laid"
+    assert question.gesture != "slide" or truth.near <= max(truth.answer / 2, 0.02), "0.10 is not near 0.001"
     mistakes = {
         "word": truth.said.get("second"), "weights": [1, 1, 1], "norm": "× 1", "root": truth.said.get("share"),
         "back": truth.said.get("share"), "heads": 24, "layer": "0", "blur": truth.said.get("each"),

@@ -6,7 +6,7 @@ import numpy as np
 
 from model.analysis import placed
 from model.pipeline import SPECIAL_TOKENS
-from pages.school.questions.case import Case, Pair, Truth, first_answer, lead_of, unscaled
+from pages.school.questions.case import Case, Pair, Truth, first_answer, lead_of, near_share, unscaled
 from pages.school.questions.pictures import CAUSAL, row_behind, row_of, weights_undivided
 from pages.school.questions.question import question
 
@@ -78,7 +78,7 @@ def shared_out(case: Case) -> Truth | None:
     least=0.2,
     minutes=4,
     page="attention",
-    at={"stage": "scaled"},
+    at={"panel": "root"},
     equation="layers.{l}.attention.scaled",
     picture=weights_undivided,
 )
@@ -93,8 +93,9 @@ def without_root(case: Case) -> Truth | None:
     d_k = case.trace.config.d_k
     said = {**case.of_pair(pair), "score": score, "d_k": d_k, "root": d_k**0.5, "share": share, "answer": answer}
     said["flat"] = flat = float(unscaled(case.trace, pair.layer, pair.head, pair.query, d_k)[pair.key])
+    said |= {"scaled": score / d_k**0.5, "inverse": d_k**-0.5, "even": 1 / len(case.tokens)}
     bars = (("with", share), ("without", answer), ("by_d_k", flat))
-    return Truth(answer, answer - share, said, bars, pair.place, near=0.1)
+    return Truth(answer, answer - share, said, bars, pair.place, near=near_share(answer))
 
 
 @question(
@@ -116,7 +117,7 @@ def way_back(case: Case) -> Truth | None:
     share, answer = float(weights[pair.query, pair.key]), float(weights[pair.key, pair.query])
     said = {**case.of_pair(pair), "share": share, "answer": answer}
     bars = (("there", share), ("back", answer))
-    return Truth(answer, abs(share - answer), said, bars, pair.place, near=0.1)
+    return Truth(answer, abs(share - answer), said, bars, pair.place, near=near_share(answer))
 
 
 @question(
@@ -124,8 +125,8 @@ def way_back(case: Case) -> Truth | None:
     "same",
     least=0.1,
     minutes=4,
-    page="attention",
-    at={"stage": "masked"},
+    page="translation",
+    at={"panel": "inside", "block": "attention", "stage": "masked"},
     equation="layers.{l}.attention.masked",
     picture=row_behind,
     bars=True,
@@ -138,5 +139,4 @@ def behind_a_mask(case: Case) -> Truth | None:
     if case.trace.picture is not None or not behind:
         return None
     truth = first_answer(case, [CAUSAL])
-    said = {"behind": len(case.tokens) - case.token - 1}
-    return truth and replace(truth, said=truth.said | said, told=(*truth.told, "why"))
+    return truth and replace(truth, told=(*truth.told, "why"))

@@ -23,6 +23,7 @@ CLEAR = 0.02  # by which a first answer must lead where it is asked whether it s
 MOST_PRODUCTS = 24_000_000_000  # multiply-adds for all runs that one question needs
 #: Of a row of weights that is asked about, how much the largest takes: neither faint nor all.
 SHARE = 0.4, 0.95
+LEAST_NEAR = 0.02  # of a share: two steps of the slider
 Guess = str | float | list[int]
 
 
@@ -200,6 +201,11 @@ def first_answer(case: Case, edits: list[Edit]) -> Truth | None:
     bars, place = (("with", float(now[best])), ("without", float(there[best]))), {"token": case.token}
     options, margin = ("same", "different"), moved if clear else 0.0
     return Truth(answer, margin, said | {"moved": moved}, bars, place, options=options, told=(f"why_{answer}",))
+
+
+def near_share(share: float) -> float:
+    """How far a guess of a share may be off: a tenth; of a small one half of it, but not less than a slider can hit."""
+    return min(0.1, max(share / 2, LEAST_NEAR))
 
 
 def short(value: float) -> str:

@@ -3,13 +3,15 @@
 import numpy as np
 
 from model import load
+from model.activations import ACTIVATIONS
 from model.analysis import mean_likeness
 from model.measures.cost import attention_cost, ffn_cost
 from model.measures.gradients import gradient_lengths, twin
 from model.measures.without import without
-from pages.school.questions.case import CLEAR, Case, Truth, lead_of
+from pages.school.questions.case import CLEAR, Case, Truth, lead_of, near_share
 from pages.school.questions.pictures import activations, cosines, deviations, lens, row_of
 from pages.school.questions.question import question
+from pages.ui.text.numbers import percent
 
 UNEVEN = 1.5  # times an even step: what is much for one layer
 ALIKE = 0.9  # a mean cosine from which on tokens are nearly the same
@@ -78,8 +80,9 @@ def without_norm(case: Case) -> Truth | None:
     place = min(max(round(power), 0), len(TIMES) - 1)
     margin = min(power - place + 0.5, 1.0 if place == len(TIMES) - 1 else place + 0.5 - power) if place else 0.0
     said = {"token": case.tokens[case.token], "now": now, "bare": bare, "d_model": config.d_model}
-    bars = (("with", now), ("without", bare))
-    return Truth(TIMES[place], margin, said, bars, {"token": case.token}, options=TIMES)
+    said["learned"] = "γ" if "norm" in config.unbiased else "γ, β"
+    bars, told = (("with", now), ("without", bare)), ("why", "why_before" if config.norm_first else "why_after")
+    return Truth(TIMES[place], margin, said, bars, {"token": case.token}, options=TIMES, told=told)
 
 
 @question(
@@ -102,10 +105,11 @@ def without_ffn(case: Case) -> Truth | None:
     before, after = float(now[best]), float(bare[best])
     config = case.trace.config
     said: dict[str, object] = {"answer": case.names[best], "before": before, "after": after}
-    said |= {"d_model": config.d_model, "d_ff": config.d_ff}
+    said |= {"d_model": config.d_model, "d_ff": config.d_ff, "times": f"{config.d_ff / config.d_model:.3g}"}
+    said["activation"] = ACTIVATIONS[config.activation].name
     margin = before - after if lead_of(now) >= CLEAR else 0.0
     bars, told = (("with", before), ("without", after)), ("why", *["why_plain"] * (config.ffn == "plain"))
-    return Truth(after, margin, said, bars, {"token": case.token}, near=0.1, told=told)
+    return Truth(after, margin, said, bars, {"token": case.token}, near=near_share(after), told=told)
 
 
 @question("layer", "tap", least=0.02, minutes=4, hints=2, page="layers", at={"panel": "lens"}, picture=lens)
@@ -128,7 +132,7 @@ def first_known(case: Case) -> Truth | None:
     said = {"answer": case.names[final], "layer": known, "before": case.names[before], "layers": len(best) - 1}
     steps = np.diff(shares[:, final])
     said |= {"then": float(shares[known - 1, before]), "value": float(shares[-1, final])}
-    said |= {"most": 1 + int(steps.argmax()), "gain": float(steps.max()), "even": float(steps.mean())}
+    said["even"] = float(steps.mean())
     uneven = steps.max() >= UNEVEN * steps.mean() > 0
     bars = tuple((str(layer), float(row[final])) for layer, row in enumerate(shares))
     options = tuple(str(layer) for layer in range(len(best)))
@@ -157,7 +161,8 @@ def twice_as_long(case: Case) -> Truth | None:
     cost, ffn = attention_cost(config, n), ffn_cost(config, n).number
     pairs = cost["scores"].number + cost["weighted_sum"].number
     said: dict[str, object] = {"n": n, "double": 2 * n, "looks": n * n, "more": 4 * n * n}
-    said |= {"share": pairs / (pairs + cost["projections"].number + ffn)}
-    said |= {"half": round(n * (cost["projections"].number + ffn) / pairs)}
+    said |= {"part": percent(pairs / (pairs + cost["projections"].number + ffn))}
+    said |= {"half": (half := round(n * (cost["projections"].number + ffn) / pairs))}
+    told = ("why", "why_rule" if half == 2 * config.d_model + config.d_ff else "why_half")
     bars = (("now", n * n), ("twice", 4 * n * n))
-    return Truth("× 4", 1.0, said, bars, {"token": case.token}, options=("× 2", "× 3", "× 4"))
+    return Truth("× 4", 1.0, said, bars, {"token": case.token}, options=("× 2", "× 3", "× 4"), told=told)

@@ -12,6 +12,7 @@ import numpy as np
 
 from model import Edit
 from model.analysis import cosine_similarity, placed
+from model.measures.order import without_positions
 from model.measures.sweep import sweep
 from model.translator import TranslationTrace
 from pages.school.questions.case import Case, Guess, Truth, short, unscaled
@@ -144,7 +145,7 @@ def answer_bars(look: Look) -> Drawn:
         values, names, numbers, guesses=guesses, most=most, height=scaled(A_BAR * len(names)) + 16
     )
     named = f"lesson.{look.row}.axis"
-    title = plain(named if named in catalogue(language()) else f"lesson.{look.row}.short")
+    title = plain(named if named in catalogue(language()) else f"lesson.{look.row}.short", **truth.in_words)
     return Drawn(title[:1].upper() + title[1:], figure)
 
 
@@ -239,7 +240,7 @@ def _map(
         height=height,
         limit=limit,
         gaps=values.shape[1] <= 64,
-        corner="" if columns.labels else None,
+        corner=(plain("axis.corner") if rows.title else "") if columns.labels else None,
     )
     if columns.labels:  # each has its name, also a long one between Chinese signs
         layout["xaxis"]["tickangle"] = SLANT
@@ -301,7 +302,8 @@ def row_of(name: str, *, covers: str = "row") -> Picture:
         frames = [] if hidden.any() else _answer_frames(look, row)
         chips = look.guess if look.gesture == "chips" and isinstance(look.guess, list) and not look.shown else None
         figure = _map(
-            values, Axis("", tokens), Axis("", tokens), height, scale="share" if name == "weights" else "signed",
+            values, Axis(plain("axis.query"), tokens), Axis(plain("axis.key"), tokens), height,
+            scale="share" if name == "weights" else "signed",
             hidden=hidden, options=options, frames=frames, counts=None if chips is None else np.array(chips),
         )  # fmt: skip
         return Drawn(title_of(name), figure, look.where, taps=options is not None)
@@ -332,10 +334,11 @@ def row_behind(look: Look, height: int) -> Drawn:
     leaves.
     """
     i, n = look.token, len(look.case.tokens)
-    weights, tokens = look.of_head("weights", *[CAUSAL] * look.shown), Axis("", look.case.tokens)
+    weights, tokens = look.of_head("weights", *[CAUSAL] * look.shown), look.case.tokens
     if look.shown:
         weights = np.where(np.tri(n), weights, np.nan)
-    figure = _map(weights, tokens, tokens, height, frames=[_row(i, i + 1, i, n - 1)])
+    rows, columns = (Axis(plain(f"axis.{name}"), tokens) for name in ("query", "key"))
+    figure = _map(weights, rows, columns, height, frames=[_row(i, i + 1, i, n - 1)])
     return Drawn(title_of("masked" if look.shown else "weights"), figure, look.where)
 
 
@@ -386,13 +389,22 @@ def concatenated(look: Look, height: int) -> Drawn:
 
 
 def embedded(look: Look, height: int) -> Drawn:
-    """X⁰, with a frame round the rows that the question names."""
-    values = look.case.trace[look.case.trace.graph.embedded]
+    """X⁰, with a frame round the rows that the question names; where it is about positions, X⁰ without them, and once
+    it is shown, the positions themselves.
+    """
+    trace, name = look.case.trace, "embedded"
+    key = trace.graph.embedded
+    if look.row in ("places", "bare") and trace.config.places_added:
+        name = "waves" if look.shown else "bare"
+        bare = sweep(look.case.pipeline, trace, [[*without_positions(trace.graph)]], [key])[key][0]
+        values = trace["embedding.positions"] if look.shown else bare
+    else:
+        values = trace[key]
     named = {look.token, look.truth.place.get("key", look.token)}
     frames = [frame(i, 0.5, i, values.shape[1] + 0.5, width=2) for i in sorted(named)]
     rows, columns = Axis("", look.case.tokens), Axis(plain("axis.d_model"))
     figure = _map(values, rows, columns, height, scale="signed", frames=frames, numbered=False)
-    return Drawn(title_of("embedded"), figure)
+    return Drawn(title_of(name), figure)
 
 
 def activations(look: Look, height: int) -> Drawn:
@@ -460,23 +472,30 @@ def drawn_digit(look: Look, height: int) -> Drawn:
 # -- translations --------------------------------------------------------------------------------------------------
 
 
+def word_read(trace: TranslationTrace, step: int) -> str:
+    """The word of the source that all heads of all layers together read most in a step; "" where that is not plain."""
+    words = [place for place, name in enumerate(trace.tokens) if name[:1].isalnum()]
+    if not words or not trace.written[step][:1].isalnum():
+        return ""
+    together = trace.over_layers("cross.weights", "decoder.")[:, :, step].mean(axis=(0, 1))
+    most = max(words, key=together.__getitem__)
+    return trace.tokens[most] if together[most] >= PLAIN else ""
+
+
 def cross_attention(look: Look, height: int) -> Drawn:
     """From which token of the source each step of the decoder takes how much; the step that is asked about is covered.
 
-    Beside each other piece stands the word of the source that all heads of all layers together read most, where that is
-    plain: an alignment, by which a reader of one language can follow.
+    Beside each other piece stands the word of the source that is read most for it: an alignment, by which a reader of
+    one language can follow.
     """
     trace = look.case.trace
     assert isinstance(trace, TranslationTrace)
-    words = [place for place, name in enumerate(trace.tokens) if name[:1].isalnum()]
     layer, head = look.truth.place.get("layer", 0), look.truth.place.get("head", 0)
     step = look.truth.place.get("step")
     weights = trace[f"decoder.layers.{layer}.cross.weights"][head]
-    together, rows = trace.over_layers("cross.weights", "decoder.").mean(axis=(0, 1)), []
-    for number, piece in enumerate(trace.written):
-        most = max(words, key=together[number].__getitem__, default=0)
-        glossed = piece[:1].isalnum() and together[number, most] >= PLAIN and (look.shown or number != step)
-        rows.append(f"{piece} ({trace.tokens[most]})" if glossed else piece)
+    covers = step if not look.shown and not look.truth.said.get("gloss") else None
+    glosses = ["" if number == covers else word_read(trace, number) for number in range(len(trace.written))]
+    rows = [f"{piece} ({gloss})" if gloss else piece for piece, gloss in zip(trace.written, glosses, strict=True)]
     hidden, options, frames = np.zeros(weights.shape, bool), None, []
     names = placed(trace.tokens)
     if step is not None and look.gesture == "tap":

@@ -21,7 +21,7 @@ ROUNDING = 1e-3  # what single precision may leave where nothing should change
     least=0.2,
     minutes=3,
     page="tokens",
-    at={"panel": "vectors"},
+    at={"panel": "order"},
     equation="embedding.sum",
     picture=embedded,
     bars=True,
@@ -52,12 +52,18 @@ def swapped(case: Case) -> Truth | None:
     figures = {"before": now[output], "after": there[output]}
     figures |= {"bare_before": bare[first], "bare_after": bare_there[first]}
     found = {name: float(share) for name, share in figures.items()}
-    said = {"one": tokens[one], "other": tokens[other], **found}
+    said: dict[str, object] = {"one": tokens[one], "other": tokens[other], **found}
     said |= {"answer": case.names[output], "bare": case.names[first]}
     seen = still <= ROUNDING and found["bare_before"] >= DRAWN
     margin = float(abs(there[output] - now[output])) if seen else 0.0
-    place = {"token": one, "key": other}
-    return Truth("same", margin, said, tuple(found.items()), place, options=("same", "different"))
+    place, told, config = {"token": one, "key": other}, ["why"], trace.config
+    if config.places_added:
+        told.append("why_added")
+        if config.positions == "sinusoidal":
+            said["pairs"] = config.embedded // 2
+            told += ["why_waves", *["why_scaled"] * (config.input == "words" and config.scale_embedding)]
+    options = ("same", "different")
+    return Truth("same", margin, said, tuple(found.items()), place, options=options, told=tuple(told))
 
 
 @question(

@@ -4,11 +4,12 @@ far as it would answer; once it is answered, both with the network's own numbers
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import streamlit as st
 
+from model.config import PRESETS
 from model.pipeline import SPECIAL_TOKENS
 from model.translator import TranslationTrace
 from pages.school.lessons.wording import (
@@ -22,13 +23,14 @@ from pages.school.lessons.wording import (
     why,
 )
 from pages.school.questions.case import Case, Guess, Truth, is_right, short
-from pages.school.questions.pictures import Look, of_place, pictures
+from pages.school.questions.pictures import Drawn, Look, of_place, pictures
 from pages.school.questions.question import Question
 from pages.school.tour.gestures import GESTURES, Give, chips_so_far, give_chip, give_option
 from pages.ui.components.chart import chart
 from pages.ui.frame.navigation import open_with
 from pages.ui.page import Page
 from pages.ui.state import sketch
+from pages.ui.state.choice import CostSettings
 from pages.ui.text import joined, literal, plain, texts_of, unmarked
 
 LONG = 12  # tokens of a sentence of which our small translator may well leave something out
@@ -84,7 +86,7 @@ class Station:
 
     def answer(self) -> None:
         """How it is answered, and the widgets for it."""
-        taps = any(drawn.taps for drawn in self._pictures())
+        taps = any(drawn.taps for drawn in self._pictures)
         with st.container(key="tour_gesture"):
             how = f"do_{self.question.gesture}" + "_picture" * taps
             st.markdown(f":material/touch_app: {text(how)}")
@@ -139,15 +141,21 @@ class Station:
         read = self.page.typed.tokens
         same = self.case.trace is self.page.trace and len(read) == len(self.case.tokens)
         hidden = tuple(i for i, name in enumerate(self.case.tokens) if same and name == "[MASK]" and read[i] != name)
-        values = {"panel": None, "stage": None, **at} | ({"hidden": hidden} if hidden else {})
+        of = self._pictures[0].of if self._pictures and page != "translation" else ()  # a decoder has layers of its own
+        seen = {name: place for name, place in zip(("layer", "head"), of, strict=False) if place >= 0}
+        values = {"panel": None, "stage": None, **seen, **at} | ({"hidden": hidden} if hidden else {})
         if self.question.run == "drawing" and self.page.kind == "words":
             values |= {"input": "digit", "drawing": sketch.example(EXAMPLE)}
+        if page == "shapes_and_cost" and not self.question.place:
+            base = [name for name, config in PRESETS.items() if config == self.case.trace.config]
+            values |= {"cost": CostSettings(base[0])} if base else {}
         look: dict[str, Any] = {"icon": ":material/open_in_new:", "key": "lesson.see"}
         st.button(word("see"), on_click=open_with, args=(page,), kwargs=values, **look)
 
     # -- at the right ------------------------------------------------------------------------------
 
-    def _pictures(self) -> list:
+    @cached_property
+    def _pictures(self) -> list[Drawn]:
         question, guess = self.question, self.guess
         if question.measure is None:
             return of_place(question.place, Look(question.row, question.gesture, self.case, self.truth, shown=True))
@@ -159,7 +167,7 @@ class Station:
     def draw(self) -> None:
         """The pictures, one below the other."""
         page, big = self.page, self.page.choice.big
-        drawn = self._pictures()
+        drawn = self._pictures
         for number, one in enumerate(drawn):
             where = page.is_about(one.of) if max(one.of) >= 0 else ""
             st.markdown(f"**{literal(one.title)}**" + (f" :gray[· {literal(where)}]" if where else ""))

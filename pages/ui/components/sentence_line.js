@@ -57,11 +57,16 @@ function draw(root) {
   document.dispatchEvent(new CustomEvent('overview:moved'))
 }
 
-/* A word: a click hides it or shows it again; where nothing can be hidden, it chooses its token. */
+/* A word: a click hides it or shows it again; where nothing can be hidden, it chooses its token; where nothing can be
+   chosen either, one types, as beside it. */
 function chip(root, { text, places, hidden }, i) {
-  const { names, words } = root.wanted, hides = names.hide !== ''
+  const { names, words } = root.wanted, hides = names.hide !== '', only = !hides && names.choose === ''
   const tight = CHINESE.test(text) && CHINESE.test(words[i + 1]?.text ?? text)
-  const node = make('button', { type: 'button', className: `chip ${hidden ? 'hidden' : ''} ${tight ? 'tight' : ''}`, textContent: text, translate: false, places })
+  const node = make(only ? 'span' : 'button', { ...(!only && { type: 'button' }), className: `chip ${hidden ? 'hidden' : ''} ${tight ? 'tight' : ''}`, textContent: text, translate: false, places })
+  if (only) {
+    node.onclick = () => type(root)
+    return node
+  }
   node.dataset.word = i
   node.title = hidden ? names.show : names.hide || names.choose
   if (hides) node.setAttribute('aria-pressed', hidden)

@@ -35,7 +35,8 @@ def sentence_line(
 ) -> None:
     """Draw the field.
 
-    sentence: as it was typed. names: what stands on its parts. on_words: gets a sentence that was typed or taken from
+    sentence: as it was typed. names: what stands on its parts; where neither "hide" nor "choose" says anything, no
+    word can be clicked. on_words: gets a sentence that was typed or taken from
     the examples. on_pick: gets the places of a word that was clicked.
     """
 

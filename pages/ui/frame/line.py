@@ -109,20 +109,23 @@ def begin_with(lang: str) -> None:
 
 
 def _sentence(choice: Choice, asks: bool) -> None:
-    """The reader's sentence; a click on a word hides it, where the network guesses words, or else chooses its token."""
+    """The reader's sentence; a click on a word hides it, where the network guesses words, or else chooses its token. On
+    a page that asks it does neither, or a slip would take another sentence, and with it what was answered.
+    """
     try:
         read = pipelines.read(choice)[1]
         tokens: list[str] = list(read.tokens)
-        hides = pipelines.config(choice.pipeline).head == "masked-word" and not pipelines.compares(choice)
-        hidden, typed = hidden_places(choice, read) if hides else (set(), set())
+        guesses = pipelines.config(choice.pipeline).head == "masked-word" and not pipelines.compares(choice)
+        hidden, typed = hidden_places(choice, read) if guesses else (set(), set())
     except WeightsError:  # the page says so
-        tokens, hides, hidden, typed = [], False, set(), set()
+        tokens, guesses, hidden, typed = [], False, set(), set()
     words = [
         Word(spelled([tokens[place] for place in places]), tuple(places), bool(hidden & set(places)))
         for places in whole_words(tokens)
     ]
     if asks:
-        words = [replace(word, text="[MASK]") if word.hidden else word for word in words]
+        words = [replace(word, text="[MASK]", hidden=False) if word.hidden else word for word in words]
+    hides = guesses and not asks
 
     def picked(places: tuple[int, ...]) -> None:
         if not hides or typed & set(places):
@@ -136,6 +139,8 @@ def _sentence(choice: Choice, asks: bool) -> None:
 
     names = {name: plain(f"sentence_line.{name}") for name in ("label", "type", "run", "examples", "choose", "show")}
     names["hide"] = plain("sentence_line.hide") if hides else ""
+    if asks:
+        names["choose"] = ""
     ready = [sentence for lang in sorted(EXAMPLES, key=choice.lang.__ne__) for sentence in EXAMPLES[lang]]
     examples = PROTEINS if reads_proteins(choice.model) else ready
     sentence_line(words, choice.sentence, examples, names, on_words=_say, on_pick=picked)
