@@ -194,3 +194,21 @@ def test_a_cell_says_its_weight_in_two_decimals_where_that_fits(page: Page, app_
     opened(page, "attention")
     page.locator(".js-plotly-plot .heatmaplayer").first.wait_for(state="attached")
     expect(numbers).to_have_count(0)
+
+
+def test_only_a_name_is_marked_as_chosen_no_number_of_an_axis(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/attention")
+    opened(page, "attention")
+    expect(page.locator(".js-plotly-plot text.chosen").first).to_be_visible()
+    page.goto(f"{app_url}/tokens?panel=positions")  # a band in the middle of an axis from -1 to 1
+    page.locator(".js-plotly-plot .shapelayer path").first.wait_for(state="attached")
+    settle(page)
+    assert page.locator(".js-plotly-plot .ytick text").first.is_visible()
+    expect(page.locator(".js-plotly-plot text.chosen")).to_have_count(0)
+
+
+def test_a_special_token_among_chinese_characters_keeps_its_name(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/heads?lang=zh")
+    settle(page)
+    names = page.locator(".js-plotly-plot").nth(1).locator(".xtick text")
+    expect(names.filter(has_text="[MASK]")).to_be_visible()

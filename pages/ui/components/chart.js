@@ -44,18 +44,24 @@ function theme(style, size) {
 
 const isBig = () => document.documentElement.matches('.big')
 
-/* Large names shrink to the room that each has, as far as they stay legible, before some are left out. */
-function shrink(labels, at) {
+/* Large names shrink to the room that each has, as far as they stay legible, before some are left out. Of names side by
+   side only those do that are wider than their room, as [MASK] among Chinese characters is. */
+function shrink(labels, at, slanted) {
   const legible = isBig() ? FROM_AFAR : LEGIBLE
   for (const label of labels) {
     label.usual ??= parseFloat(getComputedStyle(label).fontSize)
     label.style.fontSize = `${label.usual}px`
   }
   const boxes = labels.map(label => label.getBoundingClientRect()), upright = at === 'x' && boxes.some(box => box.width > box.height)
-  if (labels.length < 2 || upright) return  // side by side they need more than a smaller size
+  if (labels.length < 2 || upright && slanted) return
   const [from, to] = { x: ['left', 'right'], y: ['top', 'bottom'] }[at]
   const middles = boxes.map(box => (box[from] + box[to]) / 2).sort((a, b) => a - b)
   const step = Math.min(...middles.slice(1).map((middle, i) => middle - middles[i]))
+  if (upright) {
+    for (const [i, label] of labels.entries())
+      if (boxes[i].width > step) label.style.fontSize = `${Math.min(label.usual, Math.max(legible, label.usual * step / boxes[i].width))}px`
+    return
+  }
   let size = 1, largest = Math.max(...boxes.map(box => box[to] - box[from]))
   for (let times = 0; times < 2 && largest > step + 1.5; times++) {  // a box shrinks by whole pixels: perhaps too little
     size *= (step + 1.5) / largest
@@ -66,16 +72,17 @@ function shrink(labels, at) {
 }
 
 /* Hide what would lie on the label before it, or on the chosen one, or, of labels in a row, so close that they would
-   read as one. */
+   read as one. Chosen are names only: what a frame or a band has its middle at on an axis of numbers is no choice. */
 function thin(place) {
-  const cell = place.drawn.layout.shapes?.findLast(({ type }) => type === 'rect')  // where one is chosen, its frame
+  const { layout } = place.drawn, cell = layout.shapes?.findLast(({ type }) => type === 'rect')  // where one is chosen, its frame
   for (const [at, from, to, apart] of [['x', 'left', 'right', 3], ['y', 'top', 'bottom', isBig() ? CLOSER : CLOSE]]) {
-    const middle = cell && (cell[`${at}0`] + cell[`${at}1`]) / 2
+    const names = cell && cell[`${at}ref`] !== 'paper' && layout[`${at}axis`]?.ticktext
+    const middle = names ? (cell[`${at}0`] + cell[`${at}1`]) / 2 : NaN
     for (const layer of place.querySelectorAll('.xaxislayer-above, .yaxislayer-above')) {
       const labels = [...layer.querySelectorAll(`.${at}tick text`)]
-      shrink(labels, at)
+      const slanted = at === 'x' && layout.xaxis.tickangle === SLANT
+      shrink(labels, at, slanted)
       const boxes = labels.map(label => label.getBoundingClientRect())
-      const slanted = at === 'x' && place.drawn.layout.xaxis.tickangle === SLANT
       if (slanted) for (const [i, box] of boxes.entries()) boxes[i] = { left: box.left, right: box.left + 1.3 * parseFloat(labels[i].style.fontSize) }
       const turned = at === 'x' && boxes.every(box => box.width <= box.height), gap = slanted ? 1 : turned ? CLOSE : apart
       const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])
