@@ -404,11 +404,10 @@ class _Desk:
             return self._found(quantity, cell, "", "", rounded(value), value)
         even, d_model = column - column % 2, table.shape[1]
         function = math.cos if column % 2 else math.sin
-        name, formula = rf"\{function.__name__}", rf"10000^{{{even}/{d_model}}}"
-        divisor = f"{10_000 ** (even / d_model):.9g}"
-        angle = rounded(pos / float(divisor))
-        fractions = (rf"{name}\frac{{{pos}}}{{{below}}}" for below in (formula, divisor))
-        expression = " = ".join((*fractions, f"{name}({number(angle)})"))
+        # What the subscripts count from 1, the paper's formula counts from 0.
+        name, formula = rf"\{function.__name__}", rf"10000^{{({column + 1} - {1 + column % 2})/{d_model}}}"
+        angle = rounded(pos / 10_000 ** (even / d_model))
+        expression = rf"{name}\frac{{{pos + 1} - 1}}{{{formula}}} = {name}({number(angle)})"
         pair = f"2i + 1 = {column}" if column % 2 else f"2i = {even}"
         general, where = rf"{name}\frac{{pos}}{{10000^{{2i/d_{{model}}}}}}", rf"pos = {pos},\; {pair}"
         return self._found(quantity, cell, general, expression, rounded(function(angle)), value, where=where)

@@ -52,6 +52,10 @@ class AddAndNorm(Page):
             return JUST_THE_SUM
         return (BEFORE_SUBLAYER if self.sub.norm_first else AFTER_SUM) % NORMS[self.config.norm]
 
+    @property
+    def purpose(self) -> str:
+        return super().purpose if self.sub.norm and not self.sub.norm_first else "add_and_norm.purpose_before"
+
     def above(self) -> None:
         if self.add_norm.rms:
             st.caption(text("simpler"))

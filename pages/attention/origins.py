@@ -63,7 +63,7 @@ def of_cell(view: View, key: str, found: dict[str, float]) -> str:
     """What one score above (or below) the mean of its row is made of."""
     own = own_kind(view.trace)
     parts = plain("common.comma").join(
-        word(f"part_{own if kind == 'word' else kind}", part=signed(value)) for kind, value in found.items()
+        word(f"share_{own if kind == 'word' else kind}", share=signed(value)) for kind, value in found.items()
     )
     return text("read_cell", key=key, above=signed(sum(found.values())), parts=parts)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from model import Trace
 from model.analysis import placed
-from pages.ui.picture import touched
+from pages.ui.picture import names_of, touched
 from pages.ui.place import Place
 from pages.ui.text import t
 
@@ -27,10 +27,10 @@ def steps_of(run: Trace, prefix: str) -> tuple[str, ...]:
 
 
 def queries_and_keys(run: Trace, key: str) -> tuple[list[str], list[str]]:
-    """The tokens that attend and those that are attended to, of scores or weights."""
-    queries, keys = run.names(key)[-2:]
+    """The tokens that attend and those that are attended to, of scores or weights; a decoder's steps as its maps do."""
+    queries, keys = names_of(run, key)[-2:]
     assert queries is not None and keys is not None  # both axes are of tokens
-    return queries, keys
+    return list(queries), list(keys)
 
 
 def shown(names: Sequence[str], hide_special: bool) -> list[int]:

@@ -16,7 +16,7 @@ from pages.attention import origins
 from pages.attention.one_weight import one_weight
 from pages.ui.figures import Axis, heatmap
 from pages.ui.frame.pickers import either
-from pages.ui.picture import Picture
+from pages.ui.picture import Picture, names_of
 from pages.ui.sections.sources import MOST_BYTES, in_short, kind_of, layer_of, parts_picture, places_of
 from pages.ui.sections.working import working
 from pages.ui.text import plain, texts_of
@@ -83,7 +83,7 @@ class Asked:
     @cached_property
     def names(self) -> dict[str, str]:
         """The two tokens, as texts name them."""
-        queries = placed(self.view.trace.names(f"{self.prefix}weights")[1] or ())
+        queries = placed(names_of(self.view.trace, f"{self.prefix}weights")[1] or ())
         return {"query": queries[self.query], "key": self.keys[self.key]}
 
     @property

@@ -1,4 +1,4 @@
-"""What a neuron answers to over a whole corpus, by strength: its best places, middling ones, and weak ones."""
+"""What a neuron answers to over a whole corpus, the strongest places first."""
 
 import streamlit as st
 
@@ -8,8 +8,6 @@ from pages.ui.sections.roles import say_absent, source
 from pages.ui.text import literal, plain, t
 from pages.ui.text.numbers import percent
 from pages.ui.view import View
-
-LEVELS = ("top", "middle", "low")
 
 
 def show_contexts(view: View, neuron: int) -> None:
@@ -21,14 +19,12 @@ def show_contexts(view: View, neuron: int) -> None:
     said = "measured" if contexts.top else "never"
     st.markdown(t(f"neuron.{said}", neuron=neuron + 1, share=percent(contexts.active), layer=view.choice.layer + 1))
     rows = [
-        (plain(f"neuron.{level}"), _marked(context), f"{context.activation:.2f}")
-        for level in LEVELS
-        for context in getattr(contexts, level)
+        (_marked(context), f"{context.activation:.2f}") for context in (*contexts.top, *contexts.middle, *contexts.low)
     ]
     if rows:
-        heads = [plain(f"neuron.column_{name}") for name in ("strength", "context", "activation")]
+        heads = [plain(f"neuron.column_{name}") for name in ("context", "activation")]
         with st.container(key="working.contexts"):  # as narrow as the tables of an arithmetic
-            st.markdown(markdown_table(heads, rows, ":--|:--|--:"))
+            st.markdown(markdown_table(heads, rows, ":--|--:"))
         st.caption(t("neuron.legend"))
 
 

@@ -187,9 +187,10 @@ def curve(run: Trace, place: Place) -> Picture:
     said = {"below": f"{int((u < 0).sum()):,}", "d_ff": f"{run.config.d_ff:,}", "neuron": of.neuron + 1}
     said |= {"bend": of.bend, "least": written(f"{line[1].min():.2f}")}
     said |= {name: written(f"{one[of.neuron]:.2f}") for name, one in (("u", u), ("h", h))}
+    wide = {} if of.gated or run.config.d_ff <= run.config.d_model else {"d_model": run.config.d_model, "bend": of.bend}
     return Picture(
         draw,
-        text("read_curve", **said),
+        " ".join([text("read_curve", **said), *([text("read_wide", **wide)] if wide else [])]),
         Numbers(both, ("", "token", "d_ff"), lambda every: every[:, place.token], token=place.token),
         title=word("curve", bend=of.bend),
         table=table,

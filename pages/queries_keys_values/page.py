@@ -36,7 +36,12 @@ class QueriesKeysValues(Page):
         own = (self.trace[self.key(PREFIX + role)][self.head, self.token] for role in ROLES)
         lengths = {role: f"{np.linalg.norm(vector):.2f}" for role, vector in zip("qkv", own, strict=True)}
         said = text(
-            "read_maps", token=placed(self.tokens)[self.token], where=self.where(), d_k=self.config.d_k, **lengths
+            "read_maps",
+            token=placed(self.tokens)[self.token],
+            where=self.where(),
+            first=self.head * self.config.d_k + 1,
+            last=(self.head + 1) * self.config.d_k,
+            **lengths,
         )
         if "Q_rotated" in made:
             said += " " + text("read_rotated")

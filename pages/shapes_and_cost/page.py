@@ -136,6 +136,7 @@ class ShapesAndCost(Page):
             layers=config.layers,
             all=f"{total(multiply_adds(config, n)).number:,}",
         )
+        half = crossings(config)["projections_and_ffn"].number
         whole, memory = total(parameters(config)).number, in_bytes(attention_memory(config, n).number)
         same = f"{math.isqrt(whole // (config.layers * config.heads)) + 1:,}"
         left, right = st.columns([3, 2], gap="medium")
@@ -144,7 +145,16 @@ class ShapesAndCost(Page):
             self.show("cost", Picture(cost_tables.cost_picture(config, n), said, table=lines, fixed=True))
         with right:
             self.show_growth(config, n)
-            st.markdown(text("read_memory", n=f"{n:,}", memory=memory, same=same))
+            st.markdown(
+                text(
+                    "read_memory",
+                    half=f"{half:,}",
+                    times=f"{half / config.d_model:.3g}",
+                    n=f"{n:,}",
+                    memory=memory,
+                    same=same,
+                )
+            )
 
     def show_growth(self, config: EncoderConfig, n: int) -> None:
         """How much more there is of each part of a layer for an input twice as long."""

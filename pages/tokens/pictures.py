@@ -38,9 +38,15 @@ def summands(run: Trace) -> dict[str, str]:
 
 def read_embedding(run: Trace, place: Place) -> str:
     """Where the selected token's embedding comes from, how long all vectors are, and of a word that stands twice."""
-    lengths = (f"{name} {np.linalg.norm(run[key], axis=1).mean():.2f}" for key, name in summands(run).items())
-    said = [where_from(run, place), text("read_lengths", lengths=plain("common.comma").join(lengths)), about_twice(run)]
-    return " ".join(filter(None, said))
+    means = {key: float(np.linalg.norm(run[key], axis=1).mean()) for key in summands(run)}
+    lengths = plain("common.comma").join(f"{name} {means[key]:.2f}" for key, name in summands(run).items())
+    root = getattr(run.network.embedding, "scale", 1.0)
+    bare = means["embedding.tokens"] / root
+    if bare < means.get("embedding.positions", 0.0) and root > 1 and not run.edits:
+        told = text("read_root", lengths=lengths, d=run.config.embedded, root=f"{root:.4g}", bare=f"{bare:.2f}")
+    else:
+        told = text("read_lengths", lengths=lengths)
+    return " ".join(filter(None, [where_from(run, place), told, about_twice(run)]))
 
 
 def where_from(run: Trace, place: Place) -> str:
@@ -175,6 +181,7 @@ LEAST_PLACES = 64  # that are drawn, however short the input
 LEAST_APART = 32  # positions to either side for which numbers of distances are drawn
 FEWEST_APART = 5  # tokens whose distances are compared
 FAR = 20  # positions
+ROOM = 0.99  # of the variance of the position vectors
 
 
 # -- vectors that are added ----------------------------------------------------------------------------------
@@ -191,14 +198,22 @@ def how_made(run: Trace) -> str:
     return text(f"made_{'patch_waves' if fixed else run.config.positions}")
 
 
+def read_room(table: np.ndarray) -> str:
+    """In how few directions the vectors differ, so that they can be added; nothing where those are most of all."""
+    d_model, most = table.shape[1], np.cumsum(np.linalg.svd(table - table.mean(axis=0), compute_uv=False) ** 2)
+    few = 1 + int(np.searchsorted(most, ROOM * most[-1]))
+    return text("read_room", few=few, d_model=d_model, share=f"{ROOM:.0%}") if 2 * few <= d_model else ""
+
+
 def similarity_of_words(run: Trace, place: Place) -> Picture:
     """How alike the vectors of two positions are."""
     alike = cosine_similarity(table_of(run)[: max(len(run.tokens), LEAST_PLACES)])
     near, far = (np.diagonal(alike, min(apart, len(alike) - 1)).mean() for apart in (1, FAR))
     axis = Axis(word("axis_place"))
+    said = text("read_similarity", near=f"{near:.2f}", far=f"{far:.2f}", apart=min(FAR, len(alike) - 1))
     return Picture(
         heatmap(alike, axis, axis, limit=1.0, height=480),
-        text("read_similarity", near=f"{near:.2f}", far=f"{far:.2f}", apart=min(FAR, len(alike) - 1)),
+        f"{said} {read_room(table_of(run)[: len(alike)])}".rstrip(),
         shape=alike.shape,
         equation=COSINE,
         fixed=True,
@@ -231,7 +246,7 @@ def similarity_of_patches(run: Trace, place: Place) -> Picture:
     said |= {"near": f"{alike[apart == 1].mean():.2f}", "far": f"{alike[apart > 1].mean():.2f}"}
     return Picture(
         figure,
-        text("read_position_maps", **said),
+        f"{text('read_position_maps', **said)} {read_room(table_of(run)[-(side**2) :])}".rstrip(),
         shape=(side, side, side, side),
         equation=COSINE,
         table=pd.DataFrame(alike, index=names, columns=names),
@@ -250,7 +265,7 @@ def components(run: Trace, place: Place) -> Picture:
     called = {word("component", number=j + 1): j for j in drawn}
     sines = run.config.positions == "sinusoidal"
     periods = {"fast": f"{2 * math.pi:.1f}", "slow": f"{2 * math.pi * 10_000 ** (drawn[4] / width):,.0f}"}
-    said = [how_made(run), *([text("read_periods", last=drawn[4] + 1, **periods)] if sines else [])]
+    said = [how_made(run), *([text("read_periods", last=drawn[4] + 1, **periods), text("read_pairs")] if sines else [])]
     moved = touched(run, place.head, "embedding.positions")
     used = sum(one is not None for one in run.rows)
     return Picture(

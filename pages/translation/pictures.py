@@ -11,7 +11,7 @@ from model.analysis import placed, rank, softmax
 from model.translator import TranslationTrace
 from pages.ui.figures import ACCENT, AFTER, Axis, Figure, bars, grouped_bars, heatmap, writing
 from pages.ui.figures.theme import scaled
-from pages.ui.picture import Numbers, Picture, picks_from
+from pages.ui.picture import Numbers, Picture, names_of, picks_from
 from pages.ui.place import Place
 from pages.ui.sections.answers import Choose
 from pages.ui.text import plain, t, texts_of
@@ -33,6 +33,7 @@ def lines(run: TranslationTrace, place: Place, lit: int | None = None, paired: b
     keys = [place.of(row) for row in (CROSS, OWN)]
     taken, source = run[keys[0]][head, step], run.tokens
     target = [*run.target_tokens, run.written[-1]]
+    target[step + 1] = names_of(run, keys[0])[1][step]  # type: ignore[index]  # as maps name the row
 
     def draw(across: Numbers, back: Numbers) -> Figure:
         sides = Axis(word("source"), source), Axis(word("target"), target)

@@ -16,9 +16,12 @@ from model.measures.neurons import pushes
 from model.measures.tables import neuron_contexts
 from model.measures.without import answers, ffn_off
 from model.pipeline import SPECIAL_TOKENS, TextReader
+from pages.feed_forward.pictures import curve
+from pages.ui.place import Place
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import literal
+from tests.networks import trace_of
 from tests.pages.opening import (
     assert_fine,
     chart,
@@ -90,6 +93,13 @@ def test_the_most_active_neurons_lead_with_the_words_that_each_points_towards() 
     assert app.number_input(key="pick.neuron").value == order[0] + 1
     app.number_input(key="pick.neuron").set_value(17).run()
     np.testing.assert_array_equal(drawn_in(app, "fires"), activation[:, 16])
+
+
+@pytest.mark.parametrize(("name", "told"), [("trained text", True), ("gated words", False)])
+def test_two_matrices_are_said_to_be_one_only_where_no_gate_multiplies_them(name: str, told: bool) -> None:
+    run = trace_of(name)
+    one = f"would be one {run.config.d_model} × {run.config.d_model} matrix"
+    assert (one in curve(run, Place(layer=0, head=0, token=1)).says()) == told
 
 
 def test_what_fires_a_neuron_over_the_corpus_is_shown_by_strength() -> None:

@@ -63,6 +63,24 @@ def test_the_waves_are_columns_of_the_table_of_positions() -> None:
         assert any(np.allclose(numbers(line["y"]), column, atol=1e-6) for column in table.T)
 
 
+def test_k_positions_on_is_one_matrix_and_the_positions_differ_in_as_few_directions_as_is_said() -> None:
+    table = pipelines.pipeline("text").network.embedding.positions.table.numpy().astype(np.float64)
+    matrix, *_ = np.linalg.lstsq(table[:-5], table[5:], rcond=None)
+    np.testing.assert_allclose(table[:-5] @ matrix, table[5:], atol=1e-6)
+    parts = np.linalg.svd(table - table.mean(axis=0), compute_uv=False) ** 2
+    shares = parts.cumsum() / parts.sum()
+    few = int(np.argmax(shares >= 0.99)) + 1
+    assert shares[few - 2] < 0.99 and f"in {few} of 256 directions" in said(open_part("positions"))
+
+
+def test_it_is_said_how_long_embeddings_would_be_without_the_root() -> None:
+    trace, app = pipelines.run("text", SENTENCE), open_part("vectors")
+    E = trace.network.embedding.E.weight.numpy()[trace.ids]
+    bare, positions = (np.linalg.norm(rows, axis=1).mean() for rows in (E, trace["embedding.positions"]))
+    assert bare < positions and f"Without the factor √256 = 16 the first would be {bare:.2f}" in said(app)
+    assert "Without the factor" not in said(open_part("vectors", input="digit"))
+
+
 def test_a_drawing_shows_its_square_patches_the_selected_one_framed_and_as_numbers() -> None:
     code = sketch.to_code(sketch.example(3))
     app = open_part("pieces", input="digit", token="26", ink=code)

@@ -57,7 +57,7 @@ def test_a_step_shows_its_row_of_the_run(source: str, step: int) -> None:
     own = trace["decoder.layers.2.attention.weights"][4, step, : step + 1]
     wanted = [f"{name}<br>{share:.4f}" for name, share in zip(trace.tokens, weights, strict=True)]
     wanted += [f"{name}<br>{share:.4f}" for name, share in zip(trace.target_tokens, own, strict=False)]
-    assert hovers(app) == [*wanted, trace.written[step]]
+    assert hovers(app) == [*wanted, f"{trace.target_tokens[step]} → {trace.written[step]}"]
     assert f"writes “{trace.written[step]}”" in said(app)
     assert f"“{trace.tokens[weights.argmax()]}” in the source: {weights.max():.0%}" in said(app)
 
@@ -72,7 +72,7 @@ def test_a_step_shows_its_row_of_the_run(source: str, step: int) -> None:
 def test_the_step_looked_at_first_is_one_that_sees_its_source(source: str, word: str) -> None:
     trace, app = run_of(source), opened(source)
     over_heads = [trace[f"decoder.layers.{layer}.cross.weights"].mean(axis=0) for layer in range(3)]
-    step = trace.written.index(hovers(app)[-1])
+    step = trace.written.index(hovers(app)[-1].rpartition(" → ")[2])
     assert trace.written[step].isalpha()
     assert trace.tokens[sum(over_heads)[step].argmax()] == word
     assert f"“{word}” in the source" in said(app)

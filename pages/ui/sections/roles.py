@@ -1,6 +1,7 @@
 """What a head does over a whole corpus, in words: always with the share of places in which it holds."""
 
 import shlex
+from itertools import chain
 
 import streamlit as st
 
@@ -66,7 +67,7 @@ def relation_in_words(relation: str) -> str:
 
 
 def show_role(view: View) -> None:
-    """The chosen head's measured role, and examples of each third of its strength."""
+    """The chosen head's measured role, and examples, the strongest first."""
     try:
         roles = head_roles(source(view.choice.pipeline))
     except WeightsError as error:
@@ -82,13 +83,12 @@ def show_role(view: View) -> None:
     if view.choice.pipeline == "text" and (way := TAUGHT.get((view.choice.layer, view.choice.head))):
         st.markdown(t("roles.taught", direction=plain(f"roles.taught_{way}")))
     rows = [
-        (plain(f"roles.{third}"), _sentence(example), f"{example.weight:.2f}")
-        for third, examples in role.examples.items()
-        for example in examples
+        (_sentence(example), f"{example.weight:.2f}")
+        for example in sorted(chain(*role.examples.values()), key=lambda one: -one.weight)
     ]
     if rows:
-        heads = [plain(f"roles.column_{name}") for name in ("strength", "sentence", "weight")]
-        st.markdown(markdown_table(heads, rows, ":--|:--|--:"))
+        heads = [plain(f"roles.column_{name}") for name in ("sentence", "weight")]
+        st.markdown(markdown_table(heads, rows, ":--|--:"))
         st.caption(t("roles.legend"))
     with st.expander(plain("roles.experts"), icon=":material/groups:"):
         show_experts(view)

@@ -77,7 +77,7 @@ def instead_of_an_answer(view: View) -> None:
         u, v = (sentence_vector(value, pooling, view.pipeline.pooled) for value in read_of)
         found = cosine(u, v)
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(t(of_input(view, "alike"), name=name, cosine=f"{found.value:.4f}"), width="content")
+            st.markdown(t("sentence_vector.alike", name=name, cosine=f"{found.value:.4f}"), width="content")
             st.latex(worked_out(found), width="content")
     pooled = view.pipeline.pooled
     known = len(plainly) == 1 or (pooled and (pooled.pooling in POOLINGS or pooled.computed))

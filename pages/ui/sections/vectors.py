@@ -96,7 +96,7 @@ def heads_that_turn(run: Trace, moved: np.ndarray, toggled: Callable[[Edit], obj
 
     where = Place(layer, head).where()
     look = {"scale": "positive", "cell": (layer, head), "clickable": True}
-    said = t(text_of(run, "read_heads"), where=where, value=f"{moved.max():.4f}")
+    said = t("sentence_vector.read_heads", where=where, value=f"{moved.max():.4f}")
     title = plain(text_of(run, "heads"))
     figure = heatmap(moved, *axes, square=False, **look)
     return Picture(figure, said, shape=moved.shape, picks=change, title=title, fixed=True)

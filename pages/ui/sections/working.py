@@ -11,6 +11,7 @@ from pages.ui.components.arithmetic import arithmetic
 from pages.ui.figures.latex import formula
 from pages.ui.figures.notation import noted
 from pages.ui.frame.pickers import lasting
+from pages.ui.picture import names_of
 from pages.ui.text import class_label, plain
 from pages.ui.text.numbers import written
 from pages.ui.view import View
@@ -49,7 +50,7 @@ def working(view: View, key: str, cell: tuple[int, ...], most: int = MOST, *, wo
 def cell_name(view: View, key: str, cell: tuple[int, ...]) -> str:
     """ "‘it’ → ‘animal’": the cell in the words of its axes."""
     axes = view.trace.graph[key].axes
-    tokens = view.trace.names(key) if key in view.trace else (None,) * len(axes)
+    tokens = names_of(view.trace, key) if key in view.trace else (None,) * len(axes)
     places = []
     for axis, along, place in zip(axes, tokens, cell, strict=True):
         if axis == "head":
