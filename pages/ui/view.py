@@ -197,7 +197,9 @@ class View(Runs):
         if not others:
             st.latex(one, **look)
             return
-        with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center", gap="small"):
+        with st.container(
+            horizontal=True, horizontal_alignment="center", vertical_alignment="center", gap="small", **look
+        ):
             for part in (one, *others):
                 st.latex(part, width="content")
 
