@@ -15,14 +15,15 @@ from pages.school.questions.case import Case, Guess, Truth
 from pages.school.teaching.cases import lesson_of, truth_here, usual_case, why_left_out, with_a_gap
 from pages.school.teaching.homework import homework
 from pages.school.teaching.paper import on_paper
-from pages.school.tour.station import Station
+from pages.school.tour.station import AWAY, EXAMPLE, Station
 from pages.ui.components.keys import listen
 from pages.ui.frame.navigation import open_with
 from pages.ui.frame.pickers import bound, lasting
 from pages.ui.page import Page, Parts
 from pages.ui.server.cache import digest
+from pages.ui.state import sketch
 from pages.ui.state.choice import OTHER, Choice
-from pages.ui.state.link import select
+from pages.ui.state.link import rerun_with, select
 from pages.ui.text import listed, literal, texts_of
 
 #: In the session: what the visitor has answered, of which lesson and input.
@@ -36,6 +37,8 @@ class Lesson(Page):
     chips = False
 
     def __init__(self, choice: Choice) -> None:
+        if st.session_state.pop(AWAY, False) and (choice.input, choice.drawing) == ("digit", sketch.example(EXAMPLE)):
+            rerun_with(input="sentence")
         #: Whether the visitor has changed the network, which the tour leaves as it is.
         self.changed_elsewhere = bool(choice.edits)
         #: Which lesson, and why not the one that the link holds, if so.

@@ -311,6 +311,17 @@ def test_each_station_opens_its_page_at_the_same_place() -> None:
     assert choice.input == "digit" and choice.drawing == sketch.example(3)
 
 
+def test_a_station_about_a_drawing_leads_away_from_a_tour_of_words_that_goes_on() -> None:
+    app = click(click(open_page("lesson", s=SENTENCE, question="gathered"), "show"), "see")
+    turn_to(app, "lesson").run()
+    choice = app.session_state["choice"]
+    assert (choice.input, choice.question, choice.sentence) == ("sentence", "gathered", SENTENCE)
+    assert app.session_state["lesson"]["guesses"] == {"gathered": None}, "what was answered"
+    click(app, "see").session_state["drawing"] = sketch.example(7)
+    turn_to(app, "lesson").run()
+    assert app.session_state["choice"].input == "digit", "whoever has drawn one is asked about that"
+
+
 def test_each_page_leads_to_its_station_and_home_to_the_first() -> None:
     for page, key in STATIONS.items():
         assert key is None or (key in TOUR.keys and QUESTIONS[key].run in ("", "translation"))

@@ -35,6 +35,8 @@ from pages.ui.text import joined, literal, plain, texts_of, unmarked
 
 LONG = 12  # tokens of a sentence of which our small translator may well leave something out
 EXAMPLE = 3  # the digit that stations about a drawing read, where the reader has typed a sentence
+#: In the session: whether a station about that digit has led away from a tour of words, which goes on afterwards.
+AWAY = "lesson.away"
 text, word = texts_of("lesson")
 
 
@@ -144,13 +146,13 @@ class Station:
         of = self._pictures[0].of if self._pictures and page != "translation" else ()  # a decoder has layers of its own
         seen = {name: place for name, place in zip(("layer", "head"), of, strict=False) if place >= 0}
         values = {"panel": None, "stage": None, **seen, **at} | ({"hidden": hidden} if hidden else {})
-        if self.question.run == "drawing" and self.page.kind == "words":
+        if away := self.question.run == "drawing" and self.page.kind == "words":
             values |= {"input": "digit", "drawing": sketch.example(EXAMPLE)}
         if page == "shapes_and_cost" and not self.question.place:
             base = [name for name, config in PRESETS.items() if config == self.case.trace.config]
             values |= {"cost": CostSettings(base[0])} if base else {}
         look: dict[str, Any] = {"icon": ":material/open_in_new:", "key": "lesson.see"}
-        st.button(word("see"), on_click=open_with, args=(page,), kwargs=values, **look)
+        st.button(word("see"), on_click=lead_away if away else open_with, args=(page,), kwargs=values, **look)
 
     # -- at the right ------------------------------------------------------------------------------
 
@@ -187,3 +189,8 @@ class Station:
         if self.question.gesture == "chips":
             return partial(give_chip, self.key, len(self.truth.options), self.give)
         return partial(give_option, self.truth.options, self.give)
+
+
+def lead_away(page: str, **values: Any) -> None:
+    st.session_state[AWAY] = True
+    open_with(page, **values)

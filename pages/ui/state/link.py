@@ -11,7 +11,7 @@ a link must mean the same in each language.
 import logging
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 import streamlit as st
 
@@ -32,6 +32,8 @@ AT = "at"
 PHOTO = "photo"
 #: What a page link says beside the choice: the page that it leads to. It does not stay in the address.
 PAGE = "page"
+#: What the next run shall choose, since widgets of this one hold it already.
+NEXT = "next"
 #: What a link may leave to the visitor's browser or to what is there already.
 PERSONAL = {"lang", "s"}
 
@@ -55,6 +57,12 @@ def select(**values: Any) -> None:
         if name in values:
             wanted.append((field, getattr(values[name], rest) if rest else values[name]))
     _put(wanted)
+
+
+def rerun_with(**values: Any) -> NoReturn:
+    """Choose from within a page, and draw all anew."""
+    st.session_state[NEXT] = values
+    st.rerun()
 
 
 def framed() -> tuple[Any, ...]:
@@ -93,6 +101,8 @@ def arrive() -> tuple[Problem, ...]:
 
 
 def _arrive() -> tuple[Problem, ...]:
+    if wanted := st.session_state.pop(NEXT, None):
+        select(**wanted)
     if not _comes_new():
         # Now, and not after st.navigation: the browser puts the new page's path before the query that it knows by then.
         write()
