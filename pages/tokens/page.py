@@ -62,7 +62,7 @@ class Tokens(Page):
         named = summands(self.trace)
         looks = [{"title": name} for name in named.values()]
         below = self.nearest if self.trace.patches is None else None
-        cell_maps(self, [*named], read_embedding(self.trace, self.at), looks, below=below)
+        cell_maps(self, [*named], read_embedding(self.trace, self.at, brief=self.choice.big), looks, below=below)
 
     def nearest(self) -> None:
         found = neighbours(self.choice.pipeline, self.trace.ids[self.token])

@@ -36,13 +36,16 @@ def summands(run: Trace) -> dict[str, str]:
     return {key: word(key.removeprefix("embedding.")) for key in keys[:-1]} | {keys[-1]: word("result")}
 
 
-def read_embedding(run: Trace, place: Place) -> str:
-    """Where the selected token's embedding comes from, how long all vectors are, and of a word that stands twice."""
+def read_embedding(run: Trace, place: Place, *, brief: bool = False) -> str:
+    """Where the selected token's embedding comes from, how long all vectors are, and of a word that stands twice.
+
+    brief: without what the factor √d_model is for.
+    """
     means = {key: float(np.linalg.norm(run[key], axis=1).mean()) for key in summands(run)}
     lengths = plain("common.comma").join(f"{name} {means[key]:.2f}" for key, name in summands(run).items())
     root = getattr(run.network.embedding, "scale", 1.0)
     bare = means["embedding.tokens"] / root
-    if bare < means.get("embedding.positions", 0.0) and root > 1 and not run.edits:
+    if bare < means.get("embedding.positions", 0.0) and root > 1 and not run.edits and not brief:
         told = text("read_root", lengths=lengths, d=run.config.embedded, root=f"{root:.4g}", bare=f"{bare:.2f}")
     else:
         told = text("read_lengths", lengths=lengths)
