@@ -124,9 +124,8 @@ def bars_with_numbers(
     if guesses:
         figure.layout["shapes"] = [guessed(place + 0.08, 0.5, place - 0.08, value - 0.5) for place, value in guesses]
     figure.layout["showlegend"] = False
-    size = figure.layout["font"][
-        "size"
-    ]  # numbers behind the longest bars stand in the margin, however slim the picture
+    # Numbers behind the longest bars stand in the margin, however slim the picture.
+    size = figure.layout["font"]["size"]
     figure.layout["margin"] |= {"b": 6, "r": math.ceil(size * max(map(text_width, numbers), default=0) + 0.4 * size)}
     look = {"textposition": "middle right", "textfont": {"color": INK[mode()]}}
     ends_and_rows = np.stack([ends, np.arange(len(names))], axis=1)
