@@ -255,7 +255,7 @@ def test_chips_are_counted_beside_the_row_of_the_head_that_was_asked_about(class
         if sentence == SENTENCE:
             assert names == ["[CLS]", *SENTENCE.split(), "[SEP]"]
         else:
-            assert len(names) == len(weights) == 12 and shown["names"]["zh"][-1] == "其余词元"
+            assert len(names) == len(weights) == 12 and shown["names"]["zh"][-1] == catalogue("zh")["class.others"]
             assert sum(weights) == pytest.approx(100, abs=1) and weights[-1] < max(weights)
             assert len({*names}) == len(names) and {"animal", "street", "tired"} <= {*names}, "as a class would guess"
         best, few = int(np.argmax(weights)), len(weights)
@@ -331,16 +331,25 @@ def test_a_question_without_a_marked_answer_is_left_out_for_that_reason_and_alon
 
 def test_a_teachers_own_answer_is_not_called_what_the_network_does(classes: Store) -> None:
     app, words = begun(lesson=own_lesson_link(answer="two")), catalogue("en")
-    click(click(app, "next"), "next")
+    click(app, "next")
+    shown = [charts(app)]
+    click(app, "next")
     assert "truth" not in classes.snapshot(code_of(app))
     vote(app, classes, ["one", "two", "two"])
+    shown.append(charts(app))
+    for act in ("next", "to_discuss"):
+        shown.append(charts(click(app, act)))
+    click(click(app, "next"), "next")
     for _ in range(2):
-        click(app, "next")
+        shown.append(charts(click(app, "next")))
         for name in ("network_does", "phase_revealed", "the_answer"):
             assert words[f"class.{name}"].partition("{")[0] not in texts(app)
         assert app.button(key="class.next").label != words["class.to_revealed"]
     said = words["class.the_teachers_answer"].format(answer="two")
-    assert texts(app).count(said) == 1 and charts(app) and classes.snapshot(code_of(app))["truth"]["own"] is True
+    assert texts(app).count(said) == 1 and classes.snapshot(code_of(app))["truth"]["own"] is True
+    assert len(shown) == 6 and all(len(one) == 1 for one in shown), "the picture of its page, from the question on"
+    names = [one[0]["figure"]["layout"]["yaxis"]["ticktext"] for one in shown]
+    assert all(one == ["[CLS]", *SENTENCE.split(), "[SEP]"] for one in names)
     assert words["class.the_answer"].partition("{")[0] not in report.as_html(asked_in(app, classes), "about", "")
 
 
