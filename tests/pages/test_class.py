@@ -267,6 +267,26 @@ def test_chips_are_counted_beside_the_row_of_the_head_that_was_asked_about(class
         assert rows[best][2].startswith("50") and rows[0][2].startswith("50")
 
 
+def test_of_many_answers_the_projector_shows_the_most_frequent_and_the_report_all(classes: Store) -> None:
+    sentence = "the old man who lived near the river [MASK] his dog to the park ."
+    app = click(click(begun(s=sentence, lesson="heads"), "next"), "next")
+    options, right = classes.snapshot(code_of(app))["question"]["options"], truth_of_class(app, classes)["answer"]
+    assert len(options) == 17
+    often = [one for one in options if one != right][-5:]
+    vote(app, classes, [*options, *often])
+    rows = table(click(app, "next"))
+    assert len(rows) == 12 and rows[-1][0] == catalogue("en")["class.others"] and {*often} < {row[0] for row in rows}
+    assert sum(int(row[2].split(" ")[0]) for row in rows) == 17 + len(often)
+    rows = table(click(app, "next"))
+    assert len(rows) == 12 and f"✓ {right}" in [row[0] for row in rows]
+    figure = charts(app)[0]["figure"]
+    assert len(figure["layout"]["yaxis"]["ticktext"]) == 12
+    *shown, others = figure["data"][0]["x"]
+    assert others <= min(shown)
+    html = report.as_html(asked_in(app, classes), "about", "")
+    assert all(f">{one}<" in html or f">✓ {one}<" in html for one in options)
+
+
 def test_options_are_read_with_the_question_and_a_countdown_is_that_of_one_vote(classes: Store) -> None:
     app, words = jump(begun(), classes, "places"), catalogue("en")
     assert words["lesson.same"] in texts(app) and words["lesson.different"] in texts(app)

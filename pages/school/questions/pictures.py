@@ -357,7 +357,7 @@ def heads_and_mean(look: Look, height: int) -> Drawn:
 
 
 def every_head(look: Look, height: int) -> Drawn:
-    """All heads of all layers as tiles; once it is shown how many matter, what is left of the first answer without each."""
+    """All heads of all layers as tiles; once it is shown how many matter, what is left of the answer without each."""
     case = look.case
     layers, heads = case.trace.graph.layers(), case.trace.config.heads
     rows = Axis("", [plain("change.layer", number=layer + 1) for layer in range(layers)])

@@ -44,7 +44,7 @@ def closed(lecture: Lecture) -> None:
     if lecture.last is None:
         st.info(text("nobody"), icon=":material/info:")
         return
-    _hints_given(lecture)
+    _last_hint(lecture)
     _answers(lecture)
 
 
@@ -72,17 +72,16 @@ def discuss(lecture: Lecture) -> None:
     ask(lecture, small=True)
     with st.container(key="class_discuss"):
         st.markdown(text("talk"))
-    _hints_given(lecture)
+    _last_hint(lecture)
     if lecture.last is not None:
         _answers(lecture)
 
 
-def _hints_given(lecture: Lecture) -> None:
-    if not (lecture.question and lecture.truth):
-        return
-    given = hints(lecture.question, lecture.truth)[: hints_so_far(lecture)]
-    with st.container(key="class_said"):
-        for said in given if lecture.phase is Phase.DISCUSS else given[-1:]:
+def _last_hint(lecture: Lecture) -> None:
+    so_far = hints_so_far(lecture)
+    if lecture.question and lecture.truth and so_far:
+        said = hints(lecture.question, lecture.truth)[so_far - 1]
+        with st.container(key="class_said"):
             st.markdown(f":material/lightbulb: **{text('a_hint')}** {said}")
 
 
