@@ -13,7 +13,7 @@ from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import store
 from pages.school.teaching import report, results
 from pages.school.teaching.lecture import Lecture
-from pages.school.teaching.results import ask, halves, hints_so_far, more_hints, picture
+from pages.school.teaching.results import ask, hints_so_far, more_hints, picture
 from pages.ui.components.live import live
 from pages.ui.frame.share import leads_nowhere
 from pages.ui.state.link import select
@@ -157,7 +157,7 @@ def _question(lecture: Lecture) -> None:
 
 def _open(lecture: Lecture) -> None:
     ask(lecture)
-    left, right = halves(lecture, (2, 3), vertical_alignment="center")
+    left, right = st.columns((2, 3), vertical_alignment="center")
     with left, st.container(key="class_how"):
         _options(lecture)
     with right, st.container(key="class_curtain"):

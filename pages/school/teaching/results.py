@@ -1,11 +1,7 @@
 """What the class answered, and what the network does: the phases in which there is a picture, and the talk."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pages.school.classroom.phases import Phase
 from pages.school.lessons.wording import hints, otherwise, seen_at
@@ -111,7 +107,7 @@ def revealed(lecture: Lecture) -> None:
 def explained(lecture: Lecture) -> None:
     """Why, beside what the network does."""
     ask(lecture, small=True)
-    left, right = halves(lecture)
+    left, right = st.columns(2)
     with left, st.container(key="class_network"):
         _answers(lecture, revealed=True) if _are_chips(lecture) else _network(lecture)
     with right, st.container(key="class_why"):
@@ -141,11 +137,6 @@ def _network(lecture: Lecture) -> None:
         drawn = answer_bars(Look(question.row, question.gesture, case, truth, middle, shown=True))
     st.markdown(f"{text('network_does' if middle is None else 'network_beside')} :gray[{literal(drawn.title)}]")
     picture(lecture, drawn)
-
-
-def halves(lecture: Lecture, widths: Sequence[int] = (1, 1), **look: Any) -> Sequence[DeltaGenerator]:
-    """Two parts of the screen, side by side; one below the other where a picture stands beside them."""
-    return st.columns(widths, **look) if lecture.picture is None else (st.container(), st.container())
 
 
 def picture(lecture: Lecture, drawn: Drawn) -> None:
