@@ -151,6 +151,20 @@ def test_the_largest_numbers_of_the_walk_are_whole_and_in_their_boxes() -> None:
 # Cost over length.
 
 
+@pytest.mark.parametrize(
+    ("link", "encoder"),
+    [
+        ({}, "the paper’s base size (d_model = 512)"),
+        ({"base": "text"}, "sentences (d_model = 256)"),
+        ({"d_model": "64", "h": "8"}, "My own settings (d_model = 64)"),
+    ],
+)
+def test_whose_multiply_adds_they_are_stands_where_they_stand(link: dict[str, str], encoder: str) -> None:
+    assert re.search(
+        re.escape(encoder) + r": at n = \d+ the attention", said(open_part("cost", **link)).replace("\\", "")
+    )
+
+
 @pytest.mark.parametrize(("base", "half"), [("004", "3,072 (6·d_model)"), ("text", "1,536 (6·d_model)"), ("000", "")])
 def test_the_rule_for_half_of_a_layer_is_that_of_the_encoder_shown(base: str, half: str) -> None:
     config = PRESETS[base]

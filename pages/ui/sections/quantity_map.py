@@ -8,7 +8,7 @@ import numpy as np
 
 from model import Trace
 from model.by_hand import strongest_cell
-from pages.ui.at_once import map_at_once
+from pages.ui.at_once import map_at_once, unmasked
 from pages.ui.figures import Axis, Figure, heatmap
 from pages.ui.picture import Moves, Numbers, Picture, names_of
 from pages.ui.place import Place
@@ -119,7 +119,7 @@ def quantity_map(
 
     def draw(numbers: Numbers) -> Figure:
         figure = heatmap(
-            numbers.array,
+            unmasked(run, key, numbers.array, (place.head, *np.ix_(rows, columns))),
             *numbers.axes,
             scale=numbers.scale(quantity.scale),
             limit=numbers.end or None,
