@@ -332,9 +332,11 @@ def test_what_the_mask_hides_is_drawn_as_no_weight_at_all() -> None:
     app, run = opened(**MASK | {"stage": "weights"}), run_of(written=run_of().beams[0].ids)
     layer, head = app.session_state["choice"].layer, app.session_state["choice"].head
     weights = run[f"decoder.layers.{layer}.attention.weights"][head]
-    cells = numbers(figure(app)["data"][0]["z"])
+    drawn, hover = figure(app)["data"]
+    cells = numbers(drawn["z"])
     np.testing.assert_array_equal(np.isnan(cells), np.triu(np.ones(cells.shape, bool), 1))
     np.testing.assert_array_equal(np.nan_to_num(cells), weights)
+    np.testing.assert_array_equal(numbers(hover["customdata"]), weights.ravel())
 
 
 def test_what_would_leak_without_the_mask_is_what_a_head_without_it_takes() -> None:

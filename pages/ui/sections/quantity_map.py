@@ -119,7 +119,7 @@ def quantity_map(
 
     def draw(numbers: Numbers) -> Figure:
         figure = heatmap(
-            unmasked(run, key, numbers.array, (place.head, *np.ix_(rows, columns))),
+            numbers.array,
             *numbers.axes,
             scale=numbers.scale(quantity.scale),
             limit=numbers.end or None,
@@ -131,6 +131,7 @@ def quantity_map(
             height=height,
             corner=plain("axis.corner") if large else None,
         )
+        figure.data[0]["z"] = unmasked(run, key, figure.data[0]["z"], (place.head, *np.ix_(rows, columns)))
         more: dict[str, object] = {"numbers": True, "large": True, "wide": True} if large else {}
         more |= {"follows": True} if follows else {}
         more |= {"grows": LEAST, "below": spare} if spare else {}
