@@ -112,7 +112,7 @@ def without_ffn(case: Case) -> Truth | None:
     return Truth(after, margin, said, bars, {"token": case.token}, near=near_share(after), told=told)
 
 
-@question("layer", "tap", least=0.02, minutes=4, hints=2, page="layers", at={"panel": "lens"}, picture=lens)
+@question("layer", "tap", least=0.02, minutes=4, page="layers", at={"panel": "lens"}, picture=lens)
 def first_known(case: Case) -> Truth | None:
     """From which layer on the final answer is the first. margin: by how much it leads there, and is behind before;
     nothing where it grows evenly.
