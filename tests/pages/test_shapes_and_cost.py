@@ -151,20 +151,6 @@ def test_the_largest_numbers_of_the_walk_are_whole_and_in_their_boxes() -> None:
 # Cost over length.
 
 
-@pytest.mark.parametrize(
-    ("link", "encoder"),
-    [
-        ({}, "the paper’s base size (d_model = 512)"),
-        ({"base": "text"}, "sentences (d_model = 256)"),
-        ({"d_model": "64", "h": "8"}, "My own settings (d_model = 64)"),
-    ],
-)
-def test_whose_multiply_adds_they_are_stands_where_they_stand(link: dict[str, str], encoder: str) -> None:
-    assert re.search(
-        re.escape(encoder) + r": at n = \d+ the attention", said(open_part("cost", **link)).replace("\\", "")
-    )
-
-
 @pytest.mark.parametrize(("base", "half"), [("004", "3,072 (6·d_model)"), ("text", "1,536 (6·d_model)"), ("000", "")])
 def test_the_rule_for_half_of_a_layer_is_that_of_the_encoder_shown(base: str, half: str) -> None:
     config = PRESETS[base]
@@ -172,7 +158,9 @@ def test_the_rule_for_half_of_a_layer_is_that_of_the_encoder_shown(base: str, ha
     work = cost_tables.works(config, n)
     assert work["squared"] == work["projections_and_ffn"]
     half = half or f"{n:,} ({n / config.d_model:.3g}·d_model)"
-    assert f"are half of a layer’s work at n = 2·d_model + d_ff = {half}." in said(open_part("cost", base=base))
+    read = said(open_part("cost", base=base)).replace("\\", "")
+    assert f"are half of a layer’s work at n = 2·d_model + d_ff = {half}." in read
+    assert f"{catalogue('en')[f'shapes_and_cost.preset_{base}']} (d_model = {config.d_model}): at n =" in read
 
 
 def test_the_rings_are_where_the_curves_cross_and_the_present_length_is_marked() -> None:
