@@ -129,10 +129,9 @@ def first_known(case: Case) -> Truth | None:
     final, before = int(best[-1]), int(best[known - 1])
     lead = shares[known, final] - np.partition(shares[known], -2)[-2]
     behind = shares[known - 1, before] - shares[known - 1, final]
-    said = {"answer": case.names[final], "layer": known, "before": case.names[before], "layers": len(best) - 1}
+    said = {"answer": case.names[final], "layer": known, "before": case.names[before]}
     steps = np.diff(shares[:, final])
-    said |= {"then": float(shares[known - 1, before]), "value": float(shares[-1, final])}
-    said["even"] = float(steps.mean())
+    said |= {"then": float(shares[known - 1, before]), "even": float(steps.mean())}
     uneven = steps.max() >= UNEVEN * steps.mean() > 0
     bars = tuple((str(layer), float(row[final])) for layer, row in enumerate(shares))
     options = tuple(str(layer) for layer in range(len(best)))
