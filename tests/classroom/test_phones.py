@@ -182,6 +182,29 @@ def test_who_has_come_is_counted_soon_and_before_a_vote_that_comes_later(calm: S
     visit(come_and_vote(calm))
 
 
+async def count_down(at: School) -> None:
+    at.code, at.key = at.store.create()
+    at.ask("tap")
+    at.go(Phase.OPEN)
+    first, later = at.phone(), at.phone()
+    await first.come()
+    at.store.count_down(at.code, at.key, at.store.of_teacher(at.code, at.key).version, 4)
+    since = await first.wait(lambda says: "left" in says)
+    assert 2 < first.says["left"] <= 4 and await first.vote("1") == (200, "kept")
+    await asyncio.sleep(1)
+    await later.come()
+    assert 0 < later.says["left"] <= first.says["left"] - 0.9, "who comes later has less time"
+    assert await first.wait(lambda says: says["phase"] == "closed") - since < 5
+    assert "left" not in first.says and await later.vote("1", n=1, r=1) == (409, "closed")
+    assert sum(map(len, at.votes().values())) == 1
+    for phone in (first, later):
+        await phone.leave()
+
+
+def test_a_vote_that_is_counted_down_closes_for_all_phones_by_itself(calm: School) -> None:
+    visit(count_down(calm))
+
+
 def wrong_codes(number: int) -> list[str]:
     letters = "BCDEFGHJKL"
     return [f"AAA{letters[n // 100 % 10]}{letters[n // 10 % 10]}{letters[n % 10]}" for n in range(number)]

@@ -273,7 +273,7 @@ def test_options_are_read_with_the_question_and_a_countdown_is_that_of_one_vote(
     assert not [key for key in keys_of(app) if "Arrow" in key], "there is no layer and no head to turn here"
     counting = lambda: 'class="countdown"' in " ".join(part.proto.body for part in app.get("html"))  # noqa: E731
     click(click(app, "next"), "countdown")
-    assert counting()
+    assert counting() and 58 <= classes.snapshot(code_of(app))["left"] <= 60
     vote(app, classes, ["same", "different"])
     click(click(app, "next"), "to_discuss")
     assert words["class.talk"] in texts(app) and len(table(app)) == 2 and "✓" not in said_to_browser(app)

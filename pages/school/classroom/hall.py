@@ -40,7 +40,7 @@ class Stream:
 class Gathering:
     """The phones of one class that are on this worker, and what they know.
 
-    said: what a phone may know, as JSON; None once the class is gone. stands: what tells it from later news. seal:
+    said: what a phone may know now, as JSON; None once the class is gone. stands: what tells it from later news. seal:
     signs the numbers of its phones. streams: by phone, the oldest first. asked: phones that cannot listen. addresses:
     where phones of this class are.
     """
@@ -55,10 +55,18 @@ class Gathering:
 
     def tell(self, says: dict[str, Any] | None) -> None:
         """Let all phones know."""
-        self.said = None if says is None else json.dumps(says, ensure_ascii=False, separators=(",", ":"))
+        left = None if says is None else says.pop("left", None)
+        self._ends = None if left is None else time.monotonic() + left
+        self._said = None if says is None else json.dumps(says, ensure_ascii=False, separators=(",", ":"))
         self.stands = None if says is None else (says["version"], says["led"])
         for stream in [stream for mine in self.streams.values() for stream in mine]:
             stream.news.set()
+
+    @property
+    def said(self) -> str | None:
+        if self._said is None or self._ends is None:
+            return self._said
+        return f'{self._said[:-1]},"left":{max(0, self._ends - time.monotonic()):.1f}}}'
 
     def has_let_in(self, device: str) -> bool:
         """Whether a phone has a number of this class."""
