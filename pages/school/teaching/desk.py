@@ -74,9 +74,8 @@ class Desk:
 
     def count_down(self, seconds: int) -> None:
         """Let the vote close by itself after so long."""
-        if not _in_a_hurry():
-            with _or_say_why():
-                store().count_down(self.code, self.key, self.room.version, seconds)
+        with _or_say_why():
+            store().count_down(self.code, self.key, self.room.version, seconds)
 
     def pause(self, paused: bool) -> None:
         """Let the phones say “look up front”, or go on."""
