@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from pages.school.additions import STATIONS
 from pages.school.lessons.lesson import END, LESSONS, TOUR
 from pages.school.lessons.wording import answer_in_words, heading_and_rest
-from pages.school.lessons.written import OWN, lesson_from_code, lesson_from_text, lesson_to_code, own_lesson
+from pages.school.lessons.written import OWN, lesson_from_code, lesson_from_text, lesson_to_code, opened_at, own_lesson
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.pictures import CAUSAL, CHIPS
@@ -456,8 +456,9 @@ def test_a_lesson_is_made_kept_in_the_link_and_taken_apart_again() -> None:
     app.text_area(key="lesson.new.options").set_value("one\n two\n\none").run()
     app.selectbox(key="lesson.new.answer").set_value("two").run()
     click(app, "new.add")
-    own = lesson_from_code(app.query_params["lesson"])["own"].own
-    assert own == Own("Which?", options=("one", "two"), answer="two")
+    own = lesson_from_code(app.query_params["lesson"])["own"]
+    assert own.own == Own("Which?", options=("one", "two"), answer="two")
+    assert opened_at(own.place)[1]["sentence"] == SENTENCE, "it is of her sentence, ours of any"
     click(app, "remove.2")
     app.text_input(key="lesson.title").set_value("Heads, slowly").run()
     assert lesson_from_code(app.query_params["lesson"]).title == "Heads, slowly"
