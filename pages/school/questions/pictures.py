@@ -357,12 +357,12 @@ def heads_and_mean(look: Look, height: int) -> Drawn:
 
 
 def every_head(look: Look, height: int) -> Drawn:
-    """All heads of all layers as tiles; once it is shown, what is left of the first answer without each."""
+    """All heads of all layers as tiles; once it is shown how many matter, what is left of the answer without each."""
     case = look.case
     layers, heads = case.trace.graph.layers(), case.trace.config.heads
     rows = Axis("", [plain("change.layer", number=layer + 1) for layer in range(layers)])
     columns = Axis("", [plain("change.head", number=head + 1) for head in range(heads)])
-    if not look.shown:
+    if not look.shown or look.row != "heads":
         weights = case.trace.over_layers("attention.weights")
         return Drawn(title_of("every_head"), tiles(weights, rows, columns, height=height))
     best = int(case.without_each[0].argmax())
