@@ -227,5 +227,4 @@ def without_ffn(run: Trace, place: Place, found: Answers) -> Picture:
         told_where(run, place.token, " ".join(sentences)),
         title=lost_word("ffn_title"),
         table=pd.DataFrame(found.p.T, index=shown, columns=names),
-        fixed=True,
     )

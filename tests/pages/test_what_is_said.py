@@ -175,7 +175,7 @@ SAID = [
     (
         "words",
         "attention",
-        {"s": "我我我我", "panel": "steps", "stage": "scores", "hide_special": "true"},
+        {"s": "我我我我", "panel": "steps", "stage": "scores"},
         ["“[SEP]” and “[SEP]” have the highest score: 9.62"],
         [],
     ),
