@@ -82,13 +82,13 @@ def heatmap_parts(
     column (third, …) where there are more than MOST_CLICKABLE, and the nearest one answers.
     Places that have no names are counted from 1, in ticks, hovers and clicks alike.
     gaps: thin ones between up to 32 rows or columns. line_colour: of the axes, which have no line otherwise.
-    thin: of more than MOST_NAMED names only some stand at the axis; a hover says them all.
+    thin: of more than MOST_NAMED names of a map named on both sides only some stand at the axis; a hover says them all.
     marked: columns with a ▼ above them, each cell of which can be clicked.
     asked: the columns that answer a click. corner: what stands at the upper left in place of the titles of both axes;
     the columns are then named above, aslant, and the colour bar lies below.
     Infinite cells (hidden by a mask) stay blank.
     """
-    values = np.asarray(values, dtype=np.float32)
+    values, thin = np.asarray(values, dtype=np.float32), thin and bool(columns.labels)
     finite = np.where(np.isfinite(values), values, np.nan)
     n_rows, n_columns = values.shape
     largest = limit or float(np.nanmax(np.abs(finite), initial=0.0)) or 1.0
