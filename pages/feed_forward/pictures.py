@@ -158,9 +158,9 @@ def fires(run: Trace, place: Place) -> Picture:
 
 
 def _bars(of: Neurons, drawn: Numbers, lit: Sequence[bool]) -> Figure:
-    """What neurons feed on as bars. lit: in another colour."""
+    """What neurons feed on as bars, named where it is not the activation alone. lit: in another colour."""
     look = {"colours": [ACCENT if one else AFTER for one in lit], "height": scaled(HIGH), **drawn.look}
-    return bars(drawn.array, drawn.axes[0], word("axis_product" if of.gated else "axis_activation"), **look)
+    return bars(drawn.array, drawn.axes[0], word("axis_product") if of.gated else "", **look)
 
 
 def curve(run: Trace, place: Place) -> Picture:
