@@ -27,7 +27,6 @@ from tests.pages.opening import (
 )
 
 SENTENCE = "the dog chased the cat ."
-SPECIAL = ["[CLS]", "[SEP]"]
 
 
 @pytest.mark.parametrize("step", ["scores", "weights"])
@@ -115,18 +114,6 @@ def test_through_the_layers_the_row_of_the_selected_token_is_the_mean_of_the_hea
     means = run_of(app).over_layers("attention.weights").mean(axis=1)[:, 3]
     np.testing.assert_allclose(maps(app)[0], means, atol=1e-6)
     assert f"{means[2].max():.2f}" in said(app)
-
-
-def test_hiding_special_tokens_says_how_much_of_a_row_they_get() -> None:
-    app = open_page("attention", s=SENTENCE, token="3")
-    trace = run_of(app)
-    row = trace["layers.0.attention.weights"][0, 2]
-    share = f"{sum(weight for weight, token in zip(row, trace.tokens, strict=True) if token in SPECIAL):.0%}"
-    app.toggle(key="attention.hide").set_value(True).run()
-    assert f"not shown get {share} of this row" in said(app)
-    words = len(trace.tokens) - 2
-    assert maps(app)[0].shape == (words, words)
-    assert f":gray[{words} × {words}]" in texts(app)
 
 
 def test_a_line_is_drawn_for_every_weight_that_is_not_faint() -> None:
