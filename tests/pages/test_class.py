@@ -20,7 +20,7 @@ from pages.school.classroom.phases import Phase
 from pages.school.classroom.questions import CHIPS
 from pages.school.classroom.store import SURE, Ballot, Store, UnavailableError, UnknownClassError
 from pages.school.lessons.lesson import ENCODER
-from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
+from pages.school.lessons.written import OWN, lesson_to_code, own_lesson, place_of
 from pages.school.questions.case import short
 from pages.school.questions.question import Own, Question
 from pages.school.teaching import desk, follow, report
@@ -293,7 +293,7 @@ def test_options_are_read_with_the_question_and_a_countdown_is_that_of_one_vote(
     assert not [key for key in keys_of(app) if "Arrow" in key], "there is no layer and no head to turn here"
     counting = lambda: 'class="countdown"' in " ".join(part.proto.body for part in app.get("html"))  # noqa: E731
     click(click(app, "next"), "countdown")
-    assert counting()
+    assert counting() and 58 <= classes.snapshot(code_of(app))["left"] <= 60
     vote(app, classes, ["same", "different"])
     click(click(app, "next"), "to_discuss")
     assert words["class.talk"] in texts(app) and len(table(app)) == 2 and "✓" not in said_to_browser(app)
@@ -371,6 +371,30 @@ def test_a_teachers_own_answer_is_not_called_what_the_network_does(classes: Stor
     names = [one[0]["figure"]["layout"]["yaxis"]["ticktext"] for one in shown]
     assert all(one == ["[CLS]", *SENTENCE.split(), "[SEP]"] for one in names)
     assert words["class.the_answer"].partition("{")[0] not in report.as_html(asked_in(app, classes), "about", "")
+
+
+@pytest.mark.parametrize("hidden", [None, (2, 4)])
+def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(
+    hidden: tuple[int, ...] | None, classes: Store
+) -> None:
+    """Whatever the class is about, with its hidden word: of her sentence, in which she hid two words, or none."""
+    own = Own("Which?", options=("one", "two"), answer="two")
+    wrote = Choice(sentence="i love you and me .", hidden=hidden, layer=2, head=3, token=1)
+    place = place_of("attention", wrote, of_input=True)
+    lesson = lesson_to_code(own_lesson([Question(OWN, None, "tap", 0.0, 3, place=place, own=own)]))
+    app = click(click(begun(lesson=lesson), "next"), "next")
+    reads = "i love you and me ." if hidden is None else "i [MASK] you [MASK] me ."
+    assert asked_in(app, classes)[-1].shown["reads"] == reads
+    vote(app, classes, ["two"])
+    click(click(app, "next"), "next")
+    (shown,) = charts(app)
+    names = [name.partition(" (")[0] for name in shown["figure"]["layout"]["yaxis"]["ticktext"]]
+    assert names == ["[CLS]", *reads.split(), "[SEP]"]
+    assert ("hidden=" in truth_of_class(app, classes)["see"]) == bool(hidden)
+    click(app, "next")
+    click(app, "see")
+    choice = app.session_state["choice"]
+    assert (choice.sentence, choice.hidden, choice.layer, choice.head) == (wrote.sentence, hidden, 2, 3)
 
 
 def test_a_store_that_does_not_answer_is_a_sentence(classes: Store, monkeypatch: pytest.MonkeyPatch) -> None:

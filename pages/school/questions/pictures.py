@@ -493,7 +493,7 @@ def cross_attention(look: Look, height: int) -> Drawn:
     layer, head = look.truth.place.get("layer", 0), look.truth.place.get("head", 0)
     step = look.truth.place.get("step")
     weights = trace[f"decoder.layers.{layer}.cross.weights"][head]
-    covers = step if not look.shown and not look.truth.said.get("gloss") else None
+    covers = None if look.shown else step
     glosses = ["" if number == covers else word_read(trace, number) for number in range(len(trace.written))]
     rows = [f"{piece} ({gloss})" if gloss else piece for piece, gloss in zip(trace.written, glosses, strict=True)]
     hidden, options, frames = np.zeros(weights.shape, bool), None, []

@@ -5,7 +5,9 @@ import streamlit as st
 
 from pages.school.classroom.phases import Phase
 from pages.school.lessons.wording import hints, otherwise, seen_at
+from pages.school.questions.case import Truth
 from pages.school.questions.pictures import Drawn, Look, answer_bars
+from pages.school.questions.question import Question
 from pages.school.teaching import pictures
 from pages.school.teaching.cases import hidden_in
 from pages.school.teaching.desk import INPUT
@@ -114,7 +116,7 @@ def explained(lecture: Lecture) -> None:
         st.markdown(literal(lecture.now.truth.get("why", {}).get(language(), "")) if lecture.now else "")
         if lecture.truth is not None and lecture.question is not None:
             st.markdown(otherwise(lecture.question, lecture.truth))
-            _to(lecture, *seen_at(lecture.question, lecture.truth))
+            _to(lecture, lecture.question, lecture.truth)
 
 
 def _are_chips(lecture: Lecture) -> bool:
@@ -147,10 +149,11 @@ def picture(lecture: Lecture, drawn: Drawn) -> None:
     chart(drawn.figure, "class.network", alt=drawn.title)
 
 
-def _to(lecture: Lecture, page: str, values: dict[str, object]) -> None:
-    """A button that opens the page on which it can be seen, with the input of the class."""
+def _to(lecture: Lecture, question: Question, truth: Truth) -> None:
+    """A button that opens the page on which it can be seen, with the input that it is about."""
+    page, at = seen_at(question, truth)
     about = {name: getattr(lecture.page.choice, name) for name in INPUT} | {"hidden": hidden_in(lecture.page)}
-    values = {"panel": None, "stage": None, **values, **about, "edits": ()}
+    values = {"panel": None, "stage": None, **(at | about if question.measure else about | at), "edits": ()}
     look = {"icon": ":material/arrow_forward:", "key": "class.see"}
     st.button(plain("lesson.see"), on_click=open_with, args=(page,), kwargs=values, **look)
 
