@@ -37,15 +37,11 @@ class Answers:
     def described(self) -> dict[str, Any]:
         return {
             "kind": self.kind,
-            "rows": {token: _rounded(bars) for token, bars in self.rows.items()},
-            "lens": {token: [_rounded(bars) for bars in layers] for token, layers in self.lens.items()},
+            "rows": self.rows,
+            "lens": self.lens,
             "reads": self.reads,
             "right": self.right or {},
         }
-
-
-def _rounded(bars: Sequence[Bar]) -> list[tuple[str, float]]:
-    return [(name, round(value, 5)) for name, value in bars]
 
 
 def answers_of(

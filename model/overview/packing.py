@@ -20,7 +20,7 @@ MANY = 32  # tokens; of more, attention is spread so thin that its colours end b
 MOST_PIXELS = 112  # a side of the input as it looks; a larger one is sent in less detail
 FAR = 8  # times as far from 0 as 99 % of a picture: with such numbers in it one byte would leave the others no shades
 HIDDEN = {"i1": -128, "i2": -32768}  # what stands for −∞, and for what is no number
-QUANTA = {"u1": 255, "i1": 127, "i2": 32767}
+QUANTA = {"u1": 200, "i1": 127, "i2": 32767}
 
 
 @dataclass(frozen=True)
@@ -172,12 +172,13 @@ class _Writer:
 def quantised(values: np.ndarray, share: bool) -> tuple[str, list[float], np.ndarray]:
     """(map, row, column) as whole numbers, a scale for each map: a value is its number times that, to half a scale.
 
-    "u1": shares between 0 and 1. "i1", "i2": signed numbers in one byte or two; the least of them is −∞, or
-    no number.
+    "u1": shares between 0 and 1, by halves of a hundredth and read in the middle of one, so that two digits of them are
+    exact. "i1", "i2": signed numbers in one byte or two; the least of them is −∞, or no number.
     """
     seen = np.where(np.isfinite(values), values, 0.0)
     if share and seen.min() >= 0 and seen.max() <= 1:
-        return "u1", [1 / QUANTA["u1"]] * len(values), np.rint(seen * QUANTA["u1"]).astype(np.uint8)
+        halves = np.minimum(seen.astype(np.float64) * QUANTA["u1"], QUANTA["u1"] - 1)
+        return "u1", [1 / QUANTA["u1"]] * len(values), halves.astype(np.uint8)
     top = np.abs(seen).max(axis=(1, 2))
     kind = "i2" if (top > FAR * np.maximum(_usual_of_maps(seen), 1e-30)).any() else "i1"
     scales = np.maximum(top, 1e-30) / QUANTA[kind]
@@ -237,7 +238,7 @@ def unpack(packed: Packed, role: str, layer: int) -> tuple[np.ndarray, np.ndarra
     kind = np.dtype({"u1": "u1", "i1": "i1", "i2": "<i2"}[one["kind"]])
     numbers = np.frombuffer(packed.numbers, kind, int(np.prod(shape)), one["at"]).reshape(shape)
     scales = np.array(one["scales"])
-    values = numbers * scales[:, None, None]
+    values = (numbers + 0.5 * (one["kind"] == "u1")) * scales[:, None, None]
     return np.where(numbers == HIDDEN.get(one["kind"]), -np.inf, values), scales
 
 

@@ -24,7 +24,8 @@ class Run {
     this.named = this.tokens.map((token, i, all) => all.indexOf(token) === all.lastIndexOf(token) ? token : `${token} (${i + 1})`)
   }
 
-  /* The numbers of one picture: {numbers, scale, hidden, rows, columns, of, together, top}; nothing if it was not sent. */
+  /* The numbers of one picture: {numbers, scale, middle, hidden, rows, columns, of, together, top}, each (number +
+     middle) · scale; nothing if it was not sent. */
   map(role, layer, head) {
     if (role === 'x') [role, layer] = layer ? ['n2', layer - 1] : ['x0', 0]
     if (role === 'x0' || role === 'z') layer = 0
@@ -32,14 +33,17 @@ class Run {
     if (!one) return
     const place = array.heads > 1 ? head : 0, size = array.rows * array.columns, Kind = KINDS[one.kind]
     const numbers = new Kind(this.buffer, this.base + one.at + place * size * Kind.BYTES_PER_ELEMENT, size)
-    return { ...array, numbers, scale: one.scales[place], hidden: HIDDEN[one.kind], share: one.kind === 'u1' }
+    return { ...array, numbers, scale: one.scales[place], hidden: HIDDEN[one.kind], middle: one.kind === 'u1' ? .5 : 0 }
   }
 
-  /* The weights of one row. */
+  /* The weights of one row, the strongest as the run recorded it. */
   weights(layer, head, row) {
     const map = this.map('w', layer, head)
     if (!map) return new Float32Array(this.n)
-    return Float32Array.from(map.numbers.subarray(row * this.n, (row + 1) * this.n), number => number === map.hidden ? 0 : number * map.scale)
+    const weights = Float32Array.from(map.numbers.subarray(row * this.n, (row + 1) * this.n), number => number === map.hidden ? 0 : (number + map.middle) * map.scale)
+    const [key, value] = this.strongest(layer, head, row)
+    weights[key] = value
+    return weights
   }
 
   /* The strongest key of a query and its weight, as the run recorded it. */
@@ -72,12 +76,12 @@ const SHADES = { share: shades(CIVIDIS), light: shades(SIGNED.light), dark: shad
 
 /* Paint a picture into a canvas, a pixel for each number; of more columns than pixels, neighbours share one: the strongest. */
 function paint(canvas, map, pixels, theme) {
-  const { numbers, rows, columns, scale, hidden, top, share } = map, wide = Math.max(1, Math.min(columns, pixels))
+  const { numbers, rows, columns, scale, middle, hidden, top } = map, wide = Math.max(1, Math.min(columns, pixels))
   if (canvas.width !== wide) canvas.width = wide
   if (canvas.height !== rows) canvas.height = rows
   const context = canvas.getContext('2d'), image = context.createImageData(wide, rows)
-  const colours = new Uint32Array(image.data.buffer), lookup = share ? SHADES.share : SHADES[theme]
-  const factor = scale / top * (share ? 255 : 127.5), zero = share ? 0 : 127.5
+  const colours = new Uint32Array(image.data.buffer), lookup = middle ? SHADES.share : SHADES[theme]
+  const factor = scale / top * (middle ? 255 : 127.5), zero = middle ? middle * factor : 127.5
   for (let row = 0, out = 0; row < rows; row++) {
     const from = row * columns
     for (let x = 0; x < wide; x++, out++) {
@@ -867,7 +871,7 @@ export function overview(root, run, options) {
     const from = Math.floor(x * map.columns / wide), to = Math.max(from + 1, Math.floor((x + 1) * map.columns / wide))
     let j = from
     for (let k = from; k < to; k++) if (Math.abs(map.numbers[i * map.columns + k]) > Math.abs(map.numbers[i * map.columns + j])) j = k
-    const number = map.numbers[i * map.columns + j], value = number === map.hidden ? -Infinity : number * map.scale
+    const number = map.numbers[i * map.columns + j], value = number === map.hidden ? -Infinity : (number + map.middle) * map.scale
     return { role, row: i, column: j, value, first: from * map.together + 1, last: Math.min(to * map.together, map.of), of: map.of }
   }
 

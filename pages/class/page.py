@@ -20,6 +20,7 @@ from pages.ui.components.kept import kept
 from pages.ui.components.keys import listen
 from pages.ui.frame.contents import PAGES
 from pages.ui.page import Page, Parts
+from pages.ui.picture import kind_of
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.text import t, texts_of
 
@@ -96,14 +97,15 @@ class Class(Page):
         def there() -> Truth:
             return (truth_here(self, question) or (case, truth))[1]
 
-        shown, true = for_phones(question, truth, there, self._reads(), self._see(question, truth))
+        shown, true = for_phones(question, truth, there, self._reads(question, case), self._see(question, truth))
         self.desk.ask(place, shown, true)
 
-    def _reads(self) -> str:
+    def _reads(self, question: Question, case: Case) -> str:
         """The input as the network reads it; nothing for a drawing."""
-        if self.kind != "words":
+        trace = self.trace if question.measure else case.trace
+        if kind_of(trace) != "words":
             return ""
-        return " ".join(name for name in self.tokens if name == "[MASK]" or name not in SPECIAL_TOKENS)
+        return " ".join(name for name in trace.tokens if name == "[MASK]" or name not in SPECIAL_TOKENS)
 
     def _see(self, question: Question, truth: Truth) -> str:
         """Where a member tries it himself: the page, with the input, at the place."""

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from model import Trace
 from model.checkpoints.images import CheckpointImageReader
 from model.config import EncoderConfig
 from pages.ui import figures
@@ -48,6 +49,18 @@ def table_of(picture: Picture, figure: Figure, numbers: Sequence[Numbers]) -> pd
     """The numbers of a picture, as they were drawn, for a file."""
     table = picture.tabled(*numbers)
     return exports.figure_table(figure) if table is None else table
+
+
+def usual_token(trace: Trace, sentence: str) -> int:
+    """A hidden word; the word that looks, in a sentence that visitors see first; else the first word. Of a drawing,
+    [CLS].
+    """
+    tokens = trace.tokens
+    if trace.picture is not None:
+        return 0
+    if "[MASK]" in tokens:
+        return tokens.index("[MASK]")
+    return min(first_place(sentence) or int(tokens[0] == "[CLS]"), len(tokens) - 1)
 
 
 class View(Runs):
@@ -121,15 +134,8 @@ class View(Runs):
 
     @cached_property
     def usual_token(self) -> int:
-        """The token selected before anybody chose: a hidden word; the word that looks, in a sentence that visitors see
-        first; else the first word. Of a drawing, [CLS].
-        """
-        tokens = self.trace.tokens
-        if self.trace.picture is not None:
-            return 0
-        if "[MASK]" in tokens:
-            return tokens.index("[MASK]")
-        return min(first_place(self.choice.sentence) or int(tokens[0] == "[CLS]"), len(tokens) - 1)
+        """The token selected before anybody chose."""
+        return usual_token(self.trace, self.choice.sentence)
 
     def where(self, of: tuple[int, int] | None = None) -> str:
         """ "layer 2, head 3" in the reader's language: those that he chose, or another layer and head."""

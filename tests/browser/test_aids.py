@@ -191,6 +191,10 @@ def test_a_lesson_on_paper_has_its_pictures_and_prints_the_answers_that_are_open
     answers = page.locator(".answers details")
     assert len(widths) == answers.count() >= 3 and min(widths) > 300
     assert all(url.startswith("data:") for url in wanted)
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+        "its address is broken where a line ends"
+    )
     page.emulate_media(media="print")
     expect(answers.first).to_be_hidden()
     answers.nth(1).evaluate("fold => { fold.open = true }")

@@ -218,6 +218,22 @@ def test_a_vote_whose_question_was_closed_meanwhile_is_dropped_with_a_word(
     assert lesson.votes() == {}
 
 
+def test_the_seconds_left_are_shown_while_one_writes_and_then_the_vote_is_closed(
+    lesson: School, new_phone: Callable[..., Page]
+) -> None:
+    page = new_phone()
+    open_question(lesson, "word")
+    page.locator("#guess").fill("begun")
+    page.locator("#guess").evaluate("box => box.mine = true")
+    version = lesson.store.of_teacher(lesson.code, lesson.key).version
+    lesson.store.count_down(lesson.code, lesson.key, version, 4)
+    for seconds in (3, 2):
+        says(page, "left", left=seconds)
+    assert page.locator("#guess").evaluate("box => box.mine"), "what he writes stays"
+    says(page, "closed")
+    expect(page.locator(".left")).to_have_text("")
+
+
 def test_a_vote_outlives_a_page_that_is_loaded_again(lesson: School, new_phone: Callable[..., Page]) -> None:
     page = new_phone()
     open_question(lesson)

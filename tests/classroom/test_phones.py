@@ -68,10 +68,6 @@ async def hear_all(at: School) -> None:
             assert await phone.wait(lambda says, version=version: says["version"] == version) - since < 2
             status, now = await phone.now()
             assert status == 200 and now == phone.says and now["phase"] == phase
-    for _ in range(100):
-        if at.store.count(at.code)[1] == 2:
-            break
-        await asyncio.sleep(0.1)
     assert at.store.count(at.code)[1] == 2, "phones that are here"
     at.store.lead(at.code, at.key, "attention?layer=3")
     for phone in phones:
@@ -163,6 +159,50 @@ async def vote_in_many_ways(at: School) -> None:
 
 def test_a_vote_is_kept_once_or_refused_with_a_word(calm: School) -> None:
     visit(vote_in_many_ways(calm))
+
+
+async def come_and_vote(at: School) -> None:
+    at.code, at.key = at.store.create()
+    at.ask("tap")
+    at.go(Phase.OPEN)
+    phones = [at.phone() for _ in range(4)]
+    for number, phone in enumerate(phones, 1):
+        await phone.come()
+        if number % 2:
+            assert await phone.vote("1") == (200, "kept")
+            assert at.store.count(at.code) == ((number + 1) // 2, number)
+        else:
+            await asyncio.sleep(1)
+            assert at.store.count(at.code)[1] == number
+    for phone in phones:
+        await phone.leave()
+
+
+def test_who_has_come_is_counted_soon_and_before_a_vote_that_comes_later(calm: School) -> None:
+    visit(come_and_vote(calm))
+
+
+async def count_down(at: School) -> None:
+    at.code, at.key = at.store.create()
+    at.ask("tap")
+    at.go(Phase.OPEN)
+    first, later = at.phone(), at.phone()
+    await first.come()
+    at.store.count_down(at.code, at.key, at.store.of_teacher(at.code, at.key).version, 4)
+    since = await first.wait(lambda says: "left" in says)
+    assert 2 < first.says["left"] <= 4 and await first.vote("1") == (200, "kept")
+    await asyncio.sleep(1)
+    await later.come()
+    assert 0 < later.says["left"] <= first.says["left"] - 0.9, "who comes later has less time"
+    assert await first.wait(lambda says: says["phase"] == "closed") - since < 5
+    assert "left" not in first.says and await later.vote("1", n=1, r=1) == (409, "closed")
+    assert sum(map(len, at.votes().values())) == 1
+    for phone in (first, later):
+        await phone.leave()
+
+
+def test_a_vote_that_is_counted_down_closes_for_all_phones_by_itself(calm: School) -> None:
+    visit(count_down(calm))
 
 
 def wrong_codes(number: int) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.measures.scaling import both_ways, random_scores
+from model.measures.scaling import every_way, random_scores
 from pages.attention.read import STEPS
 from pages.ui.figures.base import signed_colours
 from pages.ui.runs import pipelines
@@ -73,16 +73,17 @@ WHY = {"s": SENTENCE, "layer": "3", "head": "4", "panel": "root"}
 
 def test_why_scores_are_divided_is_told_of_random_vectors_and_of_the_chosen_head() -> None:
     app = open_page("attention", **WHY, d_k="512")
-    undivided, divided = both_ways(random_scores(512), 512)
+    undivided, divided, by_d_k = every_way(random_scores(512), 512)
     read = said(app)
-    for number in (f"{undivided.spread:.1f}", f"{divided.largest:.2f}", f"{undivided.slope:.3f}"):
+    flat = f"0.04 and {by_d_k.largest:.2f}"
+    for number in (f"{undivided.spread:.1f}", f"{divided.largest:.2f}", f"{undivided.slope:.3f}", flat):
         assert number in read
     assert f"moves only {undivided.slope / divided.slope:.2f} times as far" in read
     p = run_of(app)["layers.2.attention.weights"][3].max(axis=-1)
     assert f"→ {p.mean():.2f}" in read
     assert f"→ {(p * (1 - p)).mean():.3f}" in read
     diamonds = [trace for trace in figure(app)["data"] if trace.get("marker", {}).get("symbol") == "diamond"]
-    assert len(diamonds) == 6 and {trace["customdata"][0] for trace in diamonds} == {32}
+    assert len(diamonds) == 9 and {trace["customdata"][0] for trace in diamonds} == {32}
 
 
 def test_the_length_of_random_vectors_is_chosen_by_a_slider_and_stands_in_the_link() -> None:
@@ -96,7 +97,7 @@ def test_the_length_of_random_vectors_is_chosen_by_a_slider_and_stands_in_the_li
 @pytest.mark.parametrize(("lang", "layer", "head", "larger"), [("en", 2, 7, True), ("zh", 3, 4, False)])
 def test_a_slope_that_is_larger_undivided_is_said_to_be_so(lang: str, layer: int, head: int, larger: bool) -> None:
     app = open_page("attention", **WHY | {"lang": lang, "layer": str(layer), "head": str(head)})
-    undivided, divided = both_ways(run_of(app)[f"layers.{layer - 1}.attention.scores"][head - 1], 32)
+    undivided, divided, _ = every_way(run_of(app)[f"layers.{layer - 1}.attention.scores"][head - 1], 32)
     assert (undivided.slope > divided.slope) is larger
     assert (catalogue(lang)["scaling.read_own_more"] in texts(app)) is larger
 

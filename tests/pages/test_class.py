@@ -20,7 +20,7 @@ from pages.school.classroom.phases import Phase
 from pages.school.classroom.questions import CHIPS
 from pages.school.classroom.store import SURE, Ballot, Store, UnavailableError, UnknownClassError
 from pages.school.lessons.lesson import ENCODER
-from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
+from pages.school.lessons.written import OWN, lesson_to_code, own_lesson, place_of
 from pages.school.questions.case import short
 from pages.school.questions.question import Own, Question
 from pages.school.teaching import desk, follow, report
@@ -255,7 +255,7 @@ def test_chips_are_counted_beside_the_row_of_the_head_that_was_asked_about(class
         if sentence == SENTENCE:
             assert names == ["[CLS]", *SENTENCE.split(), "[SEP]"]
         else:
-            assert len(names) == len(weights) == 12 and shown["names"]["zh"][-1] == "其余词元"
+            assert len(names) == len(weights) == 12 and shown["names"]["zh"][-1] == catalogue("zh")["class.others"]
             assert sum(weights) == pytest.approx(100, abs=1) and weights[-1] < max(weights)
             assert len({*names}) == len(names) and {"animal", "street", "tired"} <= {*names}, "as a class would guess"
         best, few = int(np.argmax(weights)), len(weights)
@@ -267,13 +267,33 @@ def test_chips_are_counted_beside_the_row_of_the_head_that_was_asked_about(class
         assert rows[best][2].startswith("50") and rows[0][2].startswith("50")
 
 
+def test_of_many_answers_the_projector_shows_the_most_frequent_and_the_report_all(classes: Store) -> None:
+    sentence = "the old man who lived near the river [MASK] his dog to the park ."
+    app = click(click(begun(s=sentence, lesson="heads"), "next"), "next")
+    options, right = classes.snapshot(code_of(app))["question"]["options"], truth_of_class(app, classes)["answer"]
+    assert len(options) == 17
+    often = [one for one in options if one != right][-5:]
+    vote(app, classes, [*options, *often])
+    rows = table(click(app, "next"))
+    assert len(rows) == 12 and rows[-1][0] == catalogue("en")["class.others"] and {*often} < {row[0] for row in rows}
+    assert sum(int(row[2].split(" ")[0]) for row in rows) == 17 + len(often)
+    rows = table(click(app, "next"))
+    assert len(rows) == 12 and f"✓ {right}" in [row[0] for row in rows]
+    figure = charts(app)[0]["figure"]
+    assert len(figure["layout"]["yaxis"]["ticktext"]) == 12
+    *shown, others = figure["data"][0]["x"]
+    assert others <= min(shown)
+    html = report.as_html(asked_in(app, classes), "about", "")
+    assert all(f">{one}<" in html or f">✓ {one}<" in html for one in options)
+
+
 def test_options_are_read_with_the_question_and_a_countdown_is_that_of_one_vote(classes: Store) -> None:
     app, words = jump(begun(), classes, "places"), catalogue("en")
     assert words["lesson.same"] in texts(app) and words["lesson.different"] in texts(app)
     assert not [key for key in keys_of(app) if "Arrow" in key], "there is no layer and no head to turn here"
     counting = lambda: 'class="countdown"' in " ".join(part.proto.body for part in app.get("html"))  # noqa: E731
     click(click(app, "next"), "countdown")
-    assert counting()
+    assert counting() and 58 <= classes.snapshot(code_of(app))["left"] <= 60
     vote(app, classes, ["same", "different"])
     click(click(app, "next"), "to_discuss")
     assert words["class.talk"] in texts(app) and len(table(app)) == 2 and "✓" not in said_to_browser(app)
@@ -331,17 +351,50 @@ def test_a_question_without_a_marked_answer_is_left_out_for_that_reason_and_alon
 
 def test_a_teachers_own_answer_is_not_called_what_the_network_does(classes: Store) -> None:
     app, words = begun(lesson=own_lesson_link(answer="two")), catalogue("en")
-    click(click(app, "next"), "next")
+    click(app, "next")
+    shown = [charts(app)]
+    click(app, "next")
     assert "truth" not in classes.snapshot(code_of(app))
     vote(app, classes, ["one", "two", "two"])
+    shown.append(charts(app))
+    for act in ("next", "to_discuss"):
+        shown.append(charts(click(app, act)))
+    click(click(app, "next"), "next")
     for _ in range(2):
-        click(app, "next")
+        shown.append(charts(click(app, "next")))
         for name in ("network_does", "phase_revealed", "the_answer"):
             assert words[f"class.{name}"].partition("{")[0] not in texts(app)
         assert app.button(key="class.next").label != words["class.to_revealed"]
     said = words["class.the_teachers_answer"].format(answer="two")
-    assert texts(app).count(said) == 1 and charts(app) and classes.snapshot(code_of(app))["truth"]["own"] is True
+    assert texts(app).count(said) == 1 and classes.snapshot(code_of(app))["truth"]["own"] is True
+    assert len(shown) == 6 and all(len(one) == 1 for one in shown), "the picture of its page, from the question on"
+    names = [one[0]["figure"]["layout"]["yaxis"]["ticktext"] for one in shown]
+    assert all(one == ["[CLS]", *SENTENCE.split(), "[SEP]"] for one in names)
     assert words["class.the_answer"].partition("{")[0] not in report.as_html(asked_in(app, classes), "about", "")
+
+
+@pytest.mark.parametrize("hidden", [None, (2, 4)])
+def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(
+    hidden: tuple[int, ...] | None, classes: Store
+) -> None:
+    """Whatever the class is about, with its hidden word: of her sentence, in which she hid two words, or none."""
+    own = Own("Which?", options=("one", "two"), answer="two")
+    wrote = Choice(sentence="i love you and me .", hidden=hidden, layer=2, head=3, token=1)
+    place = place_of("attention", wrote, of_input=True)
+    lesson = lesson_to_code(own_lesson([Question(OWN, None, "tap", 0.0, 3, place=place, own=own)]))
+    app = click(click(begun(lesson=lesson), "next"), "next")
+    reads = "i love you and me ." if hidden is None else "i [MASK] you [MASK] me ."
+    assert asked_in(app, classes)[-1].shown["reads"] == reads
+    vote(app, classes, ["two"])
+    click(click(app, "next"), "next")
+    (shown,) = charts(app)
+    names = [name.partition(" (")[0] for name in shown["figure"]["layout"]["yaxis"]["ticktext"]]
+    assert names == ["[CLS]", *reads.split(), "[SEP]"]
+    assert ("hidden=" in truth_of_class(app, classes)["see"]) == bool(hidden)
+    click(app, "next")
+    click(app, "see")
+    choice = app.session_state["choice"]
+    assert (choice.sentence, choice.hidden, choice.layer, choice.head) == (wrote.sentence, hidden, 2, 3)
 
 
 def test_a_store_that_does_not_answer_is_a_sentence(classes: Store, monkeypatch: pytest.MonkeyPatch) -> None:

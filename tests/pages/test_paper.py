@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -63,7 +64,7 @@ def test_a_sheet_asks_what_is_clear_and_folds_each_answer_away(place: int) -> No
         told = re.findall("<p>(.*?)</p>", fold)
         assert told and not any(sentence in first for sentence in told)
     assert not re.search(r"\{\w+\}|\*\*|\\\\\W", re.sub("<style>.*?</style>", "", sheet, flags=re.DOTALL))
-    assert ("data:image/png" in first) == bool(drawing)
+    assert ("data:image/png" in first) == bool(drawing) and f" · {time.strftime('%Y-%m-%d')}</p>" in first
 
 
 def test_the_pictures_hold_the_numbers_of_this_run_in_ink_for_a_light_ground(monkeypatch: pytest.MonkeyPatch) -> None:

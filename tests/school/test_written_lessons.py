@@ -63,13 +63,15 @@ def test_what_a_teacher_set_down_is_right_and_where_she_did_not_every_guess_is()
     assert truth and is_right("slide", 0.3, truth)
 
 
-def test_a_view_is_what_is_chosen_but_for_the_input() -> None:
+def test_a_view_is_what_is_chosen_but_for_the_input_if_that_is_not_wanted_too() -> None:
     choice = Choice(lang="zh", sentence="i love you", layer=2, head=6, token=1, as_="row", lesson="heads")
     assert place_of("attention", choice) == "attention?layer=3&head=7&token=2&as=row"
     seen = {"layer": 2, "head": 6, "token": 1, "as_": "row"}
     assert opened_at(place_of("attention", choice)) == ("attention", seen) and opened_at("home?") == ("home", {})
     for page in VIEWS:
         assert opened_at(place_of(page, Choice())) == (page, {"layer": 0, "head": 0})
+        of_run = {"layer": 0, "head": 0, "input": "sentence", "sentence": "", "hidden": None}
+        assert opened_at(place_of(page, Choice(), of_input=True)) == (page, of_run)
 
 
 def row(**values: object) -> str:

@@ -88,7 +88,7 @@ def test_words_and_commands_stay_whole() -> None:
 def test_the_buttons_show_whose_symbols_they_are_and_change_them() -> None:
     app = open_page("attention", stage="scaled", symbols="001")
     buttons = app.segmented_control(key="either.symbols")
-    assert buttons.value == "001"
+    assert buttons.value == "001" and buttons.options == ["this app’s", "note 000", "note 001", "note 004"]
     buttons.set_value("000").run()
     assert any(r"\sqrt{D_h}" in latex.value for latex in app.latex)
     assert app.session_state["choice"].symbols == "000"

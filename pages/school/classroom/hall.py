@@ -18,7 +18,7 @@ from pages.school.classroom.store import MOST_PHONES, Ballot, Store, Unavailable
 
 LOOK = 0.1  # seconds between two looks at the store
 TROUBLED = 1.0  # seconds until the next look at a store that does not answer
-TELL_PRESENT = 5.0  # seconds between two notes of how many phones are here
+TELL_MORE, TELL_PRESENT = 0.5, 5.0  # seconds between two notes of how many phones are here: where some came, and else
 FORGET = 3600.0
 ANSWER = 10.0  # seconds after which who waits for the store is told that it does not answer
 LINGER = 30.0  # seconds for which a class without a phone is still looked after, and a phone that asks is still there
@@ -40,7 +40,7 @@ class Stream:
 class Gathering:
     """The phones of one class that are on this worker, and what they know.
 
-    said: what a phone may know, as JSON; None once the class is gone. stands: what tells it from later news. seal:
+    said: what a phone may know now, as JSON; None once the class is gone. stands: what tells it from later news. seal:
     signs the numbers of its phones. streams: by phone, the oldest first. asked: phones that cannot listen. addresses:
     where phones of this class are.
     """
@@ -55,10 +55,18 @@ class Gathering:
 
     def tell(self, says: dict[str, Any] | None) -> None:
         """Let all phones know."""
-        self.said = None if says is None else json.dumps(says, ensure_ascii=False, separators=(",", ":"))
+        left = None if says is None else says.pop("left", None)
+        self._ends = None if left is None else time.monotonic() + left
+        self._said = None if says is None else json.dumps(says, ensure_ascii=False, separators=(",", ":"))
         self.stands = None if says is None else (says["version"], says["led"])
         for stream in [stream for mine in self.streams.values() for stream in mine]:
             stream.news.set()
+
+    @property
+    def said(self) -> str | None:
+        if self._said is None or self._ends is None:
+            return self._said
+        return f'{self._said[:-1]},"left":{max(0, self._ends - time.monotonic()):.1f}}}'
 
     def has_let_in(self, device: str) -> bool:
         """Whether a phone has a number of this class."""
@@ -86,6 +94,8 @@ class Hall:
         self._newcomers = Queue(NUMBERS, NEW_AT_ONCE)
         self._tried: dict[tuple[str, str], asyncio.Task[Gathering | None]] = {}
         self._streams = 0
+        self._noted: dict[str, int] = {}  # of each class, how many phones are here, as the store knows it
+        self._noting = asyncio.Lock()
         self._threads = ThreadPoolExecutor(4, "classroom")
 
     @asynccontextmanager
@@ -190,14 +200,30 @@ class Hall:
         except TimeoutError:
             raise UnavailableError("no answer in time") from None
 
+    @property
+    def _has_more(self) -> bool:
+        """Whether phones have come of which the store does not know."""
+        return any(gathering.phones > self._noted.get(code, 0) for code, gathering in self._classes.items())
+
+    async def _note_present(self) -> None:
+        """Let the store know how many phones are here. May raise UnavailableError."""
+        async with self._noting:
+            here = {code: gathering.phones for code, gathering in self._classes.items()}
+            await self._in_thread(lambda: self._store().note_present(self._worker, here))
+            self._noted = here
+
     async def _write(self) -> None:
-        """Keep all votes that have come, in one transaction, and then those that came meanwhile."""
+        """Keep all votes that have come, in one transaction, and then those that came meanwhile. Before a vote counts,
+        so does each phone that is here.
+        """
         while True:
             some = [await self._waiting.get()]
             while len(some) < AT_ONCE and not self._waiting.empty():
                 some.append(self._waiting.get_nowait())
             ballots = [ballot for ballot, _ in some]
             try:
+                if self._has_more:
+                    await self._note_present()
                 verdicts = await self._in_thread(lambda ballots=ballots: self._store().vote_all(ballots))  # type: ignore[misc]
             except Exception as problem:  # whoever waits must hear of it, or waits for ever
                 if not _known(problem):
@@ -219,10 +245,9 @@ class Hall:
             now = time.monotonic()
             try:
                 await self._look(now)
-                if now - told > TELL_PRESENT and self._classes:
+                if self._classes and now - told > (TELL_MORE if self._has_more else TELL_PRESENT):
                     told = now
-                    here = {code: gathering.phones for code, gathering in self._classes.items()}
-                    await self._in_thread(lambda here=here: self._store().note_present(self._worker, here))  # type: ignore[misc]
+                    await self._note_present()
                 if now - forgot > FORGET:
                     forgot = now
                     await self._in_thread(lambda: self._store().forget_old())

@@ -29,6 +29,7 @@
   var editing = false   // a vote that is kept is being changed
   var notice = ''       // of a vote that came too late
   var missing = ''      // what a vote that cannot be sent lacks
+  var ends = 0          // by this phone's clock, when the vote closes by itself
   var lost = false, entering = false, deaf = 0, shown = '', sending = false, tries = 0, again = 0
 
   function language() { return kept.language || document.documentElement.lang }
@@ -103,7 +104,12 @@
     var second = says.round > 1 && (says.phase === 'open' || mine())
     var title = word(second ? 'second' : 'question', { n: says.number })
     return [notice ? p(notice, 'wrong') : null, p(title, 'small'), el('h1', {}, local(says.question.ask)),
-            p(says.question.reads, 'reads')]
+            p(says.question.reads, 'reads'), el('p', { 'class': 'left' }, left())]
+  }
+  function left() { return ends ? word('left', { left: Math.max(0, Math.ceil((ends - Date.now()) / 1000)) }) : '' }
+  function count() {
+    var there = main.querySelector('.left')
+    if (there && there.textContent !== left()) there.textContent = left()
   }
 
   var DRAW = {
@@ -413,9 +419,11 @@
       if (says && answer.phase === 'open') notice = ''
     }
     says = answer
+    ends = answer.left === undefined ? 0 : Date.now() + 1000 * answer.left
     if (answer.device) kept.device = answer.device
     keep()
     draw()
+    count()
     post()
   }
 
@@ -501,6 +509,7 @@
   setInterval(function () {
     if (stream && Math.abs(Date.now() - heard) > SILENCE) { line_is(true); hang_up(); look() }
   }, 5000)
+  setInterval(count, 500)
 
   var given = /[?&]c=([A-Za-z]{6})(&|$)/.exec(location.search)
   draw()

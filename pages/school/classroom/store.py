@@ -35,6 +35,7 @@ from sqlalchemy import (
     create_engine,
     event,
     func,
+    inspect,
     literal_column,
     make_url,
     select,
@@ -86,7 +87,8 @@ class Room:
     number: which question it is, counted as they were asked (0: none yet). place: where that is in the lesson. round:
     its first or second vote. version: grows with each act of the teacher's. lead: the view that she leads to, a page
     with its query, "" where she leads to none; led: grows with each. plan: what she has in mind, as she wrote it.
-    ticket: what her windows show, and those who follow her, to hear how the class stands.
+    ticket: what her windows show, and those who follow her, to hear how the class stands. left: seconds after which the
+    vote closes by itself, None where she closes it.
     """
 
     code: str
@@ -101,6 +103,7 @@ class Room:
     plan: str
     created: float
     ticket: str
+    left: float | None = None
 
 
 class Vote(NamedTuple):
@@ -150,6 +153,7 @@ classes = Table(
     Column("plan", Text, nullable=False),
     Column("led", Integer, nullable=False),
     Column("created", Float, nullable=False),
+    Column("closes", Float),  # when the vote closes by itself
 )
 questions = Table(
     "questions",
@@ -225,6 +229,7 @@ class Store:
         self._shown: LRUCache[tuple[str, int], Shown] = LRUCache(200)
         seconds = "strftime('%s', 'now') + 0.0" if self._file else "extract(epoch FROM now())"
         self._time = literal_column(f"({seconds})", Float)  # now, by the database's clock
+        self._left = (classes.c.closes - self._time).label("left")
         if self._file:
             event.listen(self._engine, "connect", _as_we_use_sqlite)
             event.listen(self._engine, "begin", _begin)
@@ -263,7 +268,7 @@ class Store:
                 return room
             now.execute(questions.insert().values(code=code, number=room.number + 1, place=place, **written))
             values = {"phase": Phase.QUESTION, "number": room.number + 1, "place": place, "round": 1, "paused": False}
-            return self._change(now, room, **values)
+            return self._change(now, room, closes=None, **values)
 
     def advance(self, code: str, key: str, version: int, to: Phase) -> Room:
         """Go on to a phase that can follow (`phases.following`); to another question goes `ask`. See there."""
@@ -272,18 +277,29 @@ class Store:
             possible = to is not Phase.QUESTION and to in following(room.phase, room.round)
             if room.version != version or not possible:
                 return room
-            changed = self._change(now, room, phase=to, round=round_of(room.phase, to, room.round), paused=False)
+            values = {"phase": to, "round": round_of(room.phase, to, room.round), "paused": False}
+            changed = self._change(now, room, closes=None, **values)
         if to is Phase.ENDED:
             self._wipe()
         return changed
 
     def pause(self, code: str, key: str, version: int, paused: bool) -> Room:
-        """Let phones say “look up front”, or show the question again. Votes are taken meanwhile. See `ask`."""
+        """Let phones say “look up front”, or show the question again. Votes are taken meanwhile, and none closes by
+        itself. See `ask`.
+        """
         with self._transaction() as now:
             room = self._hers(now, code, key, alone=True)
             if room.version != version or room.paused == paused:
                 return room
-            return self._change(now, room, paused=paused)
+            return self._change(now, room, paused=paused, closes=None)
+
+    def count_down(self, code: str, key: str, version: int, seconds: int) -> Room:
+        """Let the vote close by itself after so many seconds. See `ask`."""
+        with self._transaction() as now:
+            room = self._hers(now, code, key, alone=True)
+            if room.version != version or room.phase is not Phase.OPEN:
+                return room
+            return self._change(now, room, closes=self._time + seconds)
 
     def plan(self, code: str, key: str, plan: str) -> None:
         """Keep what she has in mind from now on; phones hear nothing of it."""
@@ -344,7 +360,7 @@ class Store:
         if not is_code(code):
             return None
         with self._look() as now:
-            row = now.execute(select(classes).where(classes.c.code == code)).one_or_none()
+            row = now.execute(select(classes, self._left).where(classes.c.code == code)).one_or_none()
             return None if row is None else _room(row)
 
     def seal(self, code: str) -> str | None:
@@ -365,12 +381,14 @@ class Store:
             return None
         told = case((classes.c.phase.in_(TOLD), questions.c.truth)).label("truth")
         this = (questions.c.code == classes.c.code) & (questions.c.number == classes.c.number)
-        asked = select(*classes.c, questions.c.shown, told).select_from(classes.outerjoin(questions, this))
+        asked = select(*classes.c, self._left, questions.c.shown, told).select_from(classes.outerjoin(questions, this))
         with self._look() as now:
             row = now.execute(asked.where(classes.c.code == code)).one_or_none()
         if row is None:
             return None
         says = {name: getattr(row, name) for name in ("version", "led", "phase", "number", "round", "paused")}
+        if row.left is not None:
+            says["left"] = max(0.0, row.left)
         if row.lead and row.phase in (Phase.LOBBY, *TOLD):
             says["lead"] = row.lead
         if row.shown and row.phase not in (Phase.LOBBY, Phase.ENDED):
@@ -381,10 +399,19 @@ class Store:
         return says
 
     def standing(self, codes: Iterable[str]) -> dict[str, tuple[int, int, str]]:
-        """Of those classes that are there: version, led and ticket. A worker asks so for all its phones at once."""
+        """Of those classes that are there: version, led and ticket. A worker asks so for all its phones at once. Whose
+        seconds are over, that vote is closed first.
+        """
+        which = select(classes, self._left).where(classes.c.code.in_(list(codes)))
         with self._look() as now:
-            which = select(classes).where(classes.c.code.in_(list(codes)))
-            return {row.code: (row.version, row.led, _ticket(row)) for row in now.execute(which)}
+            rows = now.execute(which).all()
+        if over := [row.code for row in rows if row.left is not None and row.left <= 0]:
+            closed = {"phase": Phase.CLOSED, "closes": None, "version": classes.c.version + 1}
+            with self._transaction() as now:
+                due = classes.c.code.in_(over) & (classes.c.closes <= self._time)
+                now.execute(classes.update().where(due).values(**closed))
+                rows = now.execute(which).all()
+        return {row.code: (row.version, row.led, _ticket(row)) for row in rows}
 
     def vote(self, ballot: Ballot) -> Verdict:
         """Keep one vote. See `vote_all`."""
@@ -402,17 +429,17 @@ class Store:
         with self._transaction() as now:
             codes = sorted({ballot.code for ballot in ballots})
             # FOR SHARE: no teacher closes the question between this look and the end.
-            rows = now.execute(select(classes).where(classes.c.code.in_(codes)).with_for_update(read=True))
-            rooms = {row.code: _room(row) for row in rows}
-            left = {code: self._left(now, room) for code, room in rooms.items()}
+            which = select(classes, self._left).where(classes.c.code.in_(codes))
+            rooms = {row.code: _room(row) for row in now.execute(which.with_for_update(read=True))}
+            places = {code: self._places(now, room) for code, room in rooms.items()}
             for place, ballot in enumerate(ballots):
                 room = rooms.get(ballot.code)
                 if room is None:
                     verdicts[place] = Verdict.UNKNOWN
-                elif (room.phase, room.number, room.round) == (Phase.OPEN, ballot.number, ballot.round):
+                elif _takes(room, ballot):
                     vote = _possible(self._question(now, room.code, room.number), ballot)
                     verdicts[place] = Verdict.IMPOSSIBLE if vote is None else Verdict.FULL
-                    if vote is not None and left[room.code] > 0:
+                    if vote is not None and places[room.code] > 0:
                         mine = {"code": room.code, "number": room.number, "round": room.round, "device": ballot.device}
                         written = {"guess": json.dumps(vote.guess), "confidence": vote.confidence}
                         kept[tuple(mine.values())] = mine | written
@@ -488,7 +515,9 @@ class Store:
                 if not self._file:  # several workers begin at once, and IF NOT EXISTS is no help against that
                     now.execute(text("SELECT pg_advisory_xact_lock(20170612)"))
                 _tables.create_all(now)
-                now.execute(text("DROP TABLE IF EXISTS pictures"))  # of earlier versions
+                now.execute(text("DROP TABLE IF EXISTS pictures"))  # of earlier versions, as tables without a column
+                if "closes" not in {column["name"] for column in inspect(now).get_columns("classes")}:
+                    now.execute(text("ALTER TABLE classes ADD COLUMN closes FLOAT"))
             self._ready = self._there()
 
     def _there(self) -> int | None:
@@ -501,7 +530,7 @@ class Store:
         """A teacher's class. alone: nobody else changes it until this transaction ends."""
         if not is_code(code):
             raise UnknownClassError
-        which = select(classes).where(classes.c.code == code)
+        which = select(classes, self._left).where(classes.c.code == code)
         row = now.execute(which.with_for_update() if alone else which).one_or_none()
         if row is None or not secrets.compare_digest(row.key_hash, _hash(key)):
             raise UnknownClassError
@@ -513,7 +542,8 @@ class Store:
 
     def _put(self, now: Connection, room: Room, **values: Any) -> Room:
         now.execute(classes.update().where(classes.c.code == room.code).values(**values))
-        return replace(room, **values)
+        left = {"left": None} if "closes" in values else {}
+        return replace(room, **{name: value for name, value in values.items() if name != "closes"} | left)
 
     def _question(self, now: Connection, code: str, number: int) -> Shown:
         """A question that a class is or was asked; it never changes under its number."""
@@ -533,7 +563,7 @@ class Store:
             json.loads(there.guess), there.confidence
         )
 
-    def _left(self, now: Connection, room: Room) -> int:
+    def _places(self, now: Connection, room: Room) -> int:
         """How many more votes are taken."""
         this = votes.c.code == room.code, votes.c.number == room.number, votes.c.round == room.round
         return MOST_PHONES - now.execute(select(func.count()).select_from(votes).where(*this)).scalar_one()
@@ -549,8 +579,15 @@ class Store:
 
 
 def _room(row: Row) -> Room:
-    values = {column.name: getattr(row, column.name) for column in classes.c if column.name != "key_hash"}
-    return Room(**values | {"phase": Phase(row.phase), "ticket": _ticket(row)})
+    ours = "key_hash", "closes"
+    values = {column.name: getattr(row, column.name) for column in classes.c if column.name not in ours}
+    return Room(**values | {"phase": Phase(row.phase), "ticket": _ticket(row), "left": row.left})
+
+
+def _takes(room: Room, ballot: Ballot) -> bool:
+    """Whether this is a vote that is open now."""
+    over = room.left is not None and room.left <= 0
+    return (room.phase, room.number, room.round) == (Phase.OPEN, ballot.number, ballot.round) and not over
 
 
 def _ticket(row: Row) -> str:

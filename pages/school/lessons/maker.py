@@ -201,7 +201,8 @@ def _put() -> None:
     if question is None:
         st.session_state[REFUSED] = LessonError("empty")
         return
-    mine, place, edited = _mine(), place_of(page, chosen()) if page else "", st.session_state.get(EDITED)
+    mine, edited = _mine(), st.session_state.get(EDITED)
+    place = place_of(page, chosen(), of_input=question.measure is None) if page else ""
     questions, at = list(mine.questions), len(mine.questions) if edited is None else edited
     if at < len(questions):
         before = questions[at]

@@ -18,7 +18,7 @@ from pages.school.questions import QUESTIONS
 from pages.school.questions.question import Own, Question
 from pages.ui.frame.contents import PAGES
 from pages.ui.state import sketch
-from pages.ui.state.choice import FIELDS, Choice
+from pages.ui.state.choice import FIELDS, PIPELINES, Choice
 from pages.ui.state.link_values import MOST_CODE
 
 OWN = "own"  # what a teacher's lesson is called in texts
@@ -45,6 +45,8 @@ FORMER = {
 NO_PLACE = {"lang", "big", "symbols", "lesson", "question", "goal", "class", "role"}
 NO_PLACE |= {"input", "model", "s", "ink", "picture", "into", "forced", "beam", "other", "other_ink", "other_picture"}
 PLACES = {field.name for field in FIELDS} - NO_PLACE
+#: What a place of a question in her own words holds besides: of which input it was written.
+INPUT = {"input", "s", "ink"}
 #: The pages that can be shown.
 VIEWS = tuple(row.name for row in PAGES if row.name not in ("lesson", "class"))
 
@@ -109,25 +111,29 @@ def lesson_from_code(code: str) -> Lesson:
 # -- places --------------------------------------------------------------------------------------------------------
 
 
-def place_of(page: str, choice: Choice) -> str:
-    """A page with what is chosen now, but for the input: a view that a teacher shows."""
-    return f"{page}?{urlencode({name: value for name, value in choice.to_link().items() if name in PLACES})}"
+def place_of(page: str, choice: Choice, *, of_input: bool = False) -> str:
+    """A page with what is chosen now, a view that a teacher shows: of any input, or of this one."""
+    names = PLACES | INPUT if of_input and choice.input in PIPELINES else PLACES
+    return f"{page}?{urlencode({name: value for name, value in choice.to_link().items() if name in names})}"
 
 
-def opened_at(place: str) -> tuple[str, dict[str, Any]]:
-    """The page of a place, and the values of a Choice that it names. Raises LessonError."""
+def opened_at(place: str, *, of_input: bool = True) -> tuple[str, dict[str, Any]]:
+    """The page of a place, and the values of a Choice that it names; with an input also which of its words are hidden,
+    if only none. of_input: whether it may name one. Raises LessonError.
+    """
     page, _, query = place.partition("?")
     try:
-        held = dict(parse_qsl(query, strict_parsing=bool(query), max_num_fields=len(FIELDS)))
+        held = dict(parse_qsl(query, True, strict_parsing=bool(query), max_num_fields=len(FIELDS)))
     except ValueError as error:
         raise LessonError("place") from error
-    if page not in VIEWS or not held.keys() <= PLACES:
+    if page not in VIEWS or not held.keys() <= (PLACES | INPUT if of_input else PLACES):
         raise LessonError("place")
     choice, problems = Choice.from_link(held)
     if any(problem.name not in ("layer", "head") or not problem.value.isdigit() for problem in problems):
         raise LessonError("place")  # a layer or a head that is not here, another network may have
     paths = {field.name: field.path.partition(".")[0] for field in FIELDS}
-    return page, {paths[name]: getattr(choice, paths[name]) for name in held}
+    named = [*held, *["hidden"] * bool(held.keys() & INPUT)]
+    return page, {paths[name]: getattr(choice, paths[name]) for name in named}
 
 
 # -- questions -----------------------------------------------------------------------------------------------------
@@ -157,7 +163,7 @@ def _read(row: object, number: int) -> Question:
         raise wrong
     if place:
         try:
-            opened_at(place)
+            opened_at(place, of_input="ask" not in row)
         except LessonError as error:
             raise LessonError("place", number=number) from error
     if "ask" in row:

@@ -1,9 +1,10 @@
 """Which lesson a link holds, and which run a question of it is about."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from threading import Lock
+from typing import Any
 
 from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
@@ -19,6 +20,7 @@ from pages.school.questions.question import Question, clear_truth, truth_of
 from pages.school.tour.station import EXAMPLE
 from pages.translation.writing import best_aligned
 from pages.ui.page import Page
+from pages.ui.picture import outputs_of
 from pages.ui.runs import pipelines
 from pages.ui.runs.masks import with_words_hidden
 from pages.ui.server.cache import digest, of_networks
@@ -26,6 +28,7 @@ from pages.ui.state import sketch
 from pages.ui.state.choice import LANGUAGES, Choice
 from pages.ui.state.first_sight import first_picture
 from pages.ui.text import class_label, language
+from pages.ui.view import usual_token
 
 
 def lesson_of(choice: Choice, usual: Lesson) -> tuple[Lesson, LessonError | None]:
@@ -89,12 +92,23 @@ def case_of(page: Page, question: Question) -> Case | None:
         digits, ink = pipelines.pipeline("digits"), sketch.ink(sketch.example(EXAMPLE))
         labels = [class_label(name) for name in digits.reader.labels]
         return Case(digits, pipelines.run("digits", ink), 0, labels)
-    if question.place:
-        _, values = opened_at(question.place)
-        at = {"layer": page.config.layers, "head": page.config.heads, "token": len(page.tokens)}
-        there = {name: values[name] for name, most in at.items() if (values.get(name, most)) < most}
-        return replace(usual_case(page), **there)
-    return usual_case(page)
+    values = opened_at(question.place)[1] if question.place else {}
+    case = usual_case(page) if question.measure else _as_written(page, values)
+    at = {"layer": case.trace.config.layers, "head": case.trace.config.heads, "token": len(case.tokens)}
+    return replace(case, **{name: values[name] for name, most in at.items() if values.get(name, most) < most})
+
+
+def _as_written(page: Page, values: Mapping[str, Any]) -> Case:
+    """The run that a question in a teacher's own words was written on: of her place's input, with the words hidden that
+    she hid, and no others. values: of her place.
+    """
+    names = ("input", "sentence", "drawing", "hidden")
+    choice = page.choice.with_(**{name: values[name] for name in names if name in values})
+    given, typed, _ = pipelines.read(choice)
+    hidden = with_words_hidden(choice, typed)
+    trace = pipelines.run(choice.pipeline, given if hidden is None else hidden)
+    names_of = outputs_of(trace) if "logits" in trace else ()
+    return Case(pipelines.pipeline(choice.pipeline), trace, usual_token(trace, choice.sentence), names_of)
 
 
 def truth_here(page: Page, question: Question) -> tuple[Case, Truth] | None:

@@ -72,6 +72,11 @@ class Desk:
             with _or_say_why():
                 store().ask(self.code, self.key, self.room.version, place, shown, told)
 
+    def count_down(self, seconds: int) -> None:
+        """Let the vote close by itself after so long."""
+        with _or_say_why():
+            store().count_down(self.code, self.key, self.room.version, seconds)
+
     def pause(self, paused: bool) -> None:
         """Let the phones say “look up front”, or go on."""
         with _or_say_why():

@@ -1,6 +1,5 @@
 """What stands on the projector, phase by phase, and the buttons and keys with which the teacher goes on."""
 
-import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -13,14 +12,14 @@ from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import store
 from pages.school.teaching import report, results
 from pages.school.teaching.lecture import Lecture
-from pages.school.teaching.results import ask, hints_so_far, more_hints
+from pages.school.teaching.results import ask, hints_so_far, more_hints, picture
 from pages.ui.components.live import live
 from pages.ui.frame.share import leads_nowhere
 from pages.ui.state.link import select
 from pages.ui.text import language, literal, plain, t, texts_of
 
-#: In the session: the place of the question to ask next; which vote has a countdown, and since when.
-WANTED, COUNTDOWN = "class.wanted", "class.counting"
+#: In the session: the place of the question to ask next.
+WANTED = "class.wanted"
 SECONDS = 60  # of a countdown, as the style sheet has it
 text, word = texts_of("class")
 
@@ -33,7 +32,15 @@ def draw(lecture: Lecture) -> None:
             st.markdown(text("look_up"))
         count(lecture, "")
         return
-    DRAWN[lecture.phase](lecture)
+    if lecture.picture is None or lecture.phase in (Phase.LOBBY, Phase.ENDED):
+        DRAWN[lecture.phase](lecture)
+    else:
+        left, right = st.columns((4, 5))
+        with left, st.container(key="class_beside"):
+            DRAWN[lecture.phase](lecture)
+        with right, st.container(key="class_picture"):
+            st.caption(lecture.picture.title)
+            picture(lecture, lecture.picture)
     other_input(lecture)
     if lecture.phase not in (Phase.LOBBY, Phase.OPEN, Phase.ENDED):
         count(lecture, "")
@@ -68,7 +75,7 @@ def _buttons(lecture: Lecture) -> None:
     """What can be done now, the way on first."""
     desk, paused = lecture.desk, lecture.desk.room.paused
     if lecture.phase is Phase.OPEN:
-        _button("countdown", "timer", lambda: st.session_state.update({COUNTDOWN: _now(lecture)}))
+        _button("countdown", "timer", lambda: desk.count_down(SECONDS))
     if lecture.next_phases[0] is Phase.ENDED:
         confirm(word("to_ended"), "end_sure", _next(lecture), "class.next")
     else:  # the end has no key: a remote is pressed once too often easily
@@ -149,20 +156,13 @@ def _question(lecture: Lecture) -> None:
 
 def _open(lecture: Lecture) -> None:
     ask(lecture)
-    left, right = st.columns([2, 3], vertical_alignment="center")
+    left, right = st.columns((2, 3), vertical_alignment="center")
     with left, st.container(key="class_how"):
         _options(lecture)
     with right, st.container(key="class_curtain"):
         count(lecture, "answered")
-        if st.session_state.get(COUNTDOWN, ())[:2] == _now(lecture)[:2]:
-            gone = min(SECONDS, time.time() - st.session_state[COUNTDOWN][2])
-            st.html(f'<p class="countdown" style="animation-delay:-{gone:.0f}s" role="timer"></p>')
-
-
-def _now(lecture: Lecture) -> tuple[str, tuple[int, int], float]:
-    """Which vote of which class this is, and the time: when a countdown of it begins."""
-    room = lecture.desk.room
-    return room.code, (room.number, room.round), time.time()
+        if (seconds := lecture.desk.room.left) is not None:
+            st.html(f'<p class="countdown" style="animation-delay:-{SECONDS - seconds:.0f}s" role="timer"></p>')
 
 
 def _options(lecture: Lecture) -> None:

@@ -43,7 +43,7 @@ def drawer() -> Choice:
         step_slider(now.learned)
     compare_box(now)
     st.toggle(plain("sidebar.big"), key="big", persist_state="session")
-    notes = [plain(f"sidebar.symbols_{note}") for note in SYMBOLS]
+    notes = [plain("sidebar.symbols_ours"), *(plain("sidebar.symbols_note", note=note) for note in SYMBOLS[1:])]
     either("symbols", plain("sidebar.symbols"), SYMBOLS, notes, now.symbols, help=plain("sidebar.symbols_help"))
     opener("share", ":material/qr_code_2:")
     opener("glossary", ":material/dictionary:")

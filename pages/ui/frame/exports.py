@@ -4,6 +4,7 @@ import csv as written
 import html
 import io
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -130,7 +131,7 @@ h1 { font-size: 20pt; margin: 0 } h2 { font-size: 13pt; margin: 0 } .about { col
 figure { margin: 0 0 8mm; break-inside: avoid } img { max-width: 100%; max-height: 150mm }
 .equation { font: italic 13pt "STIX Two Text", "Times New Roman", serif; text-align: center }
 .lines { height: 22mm; background: repeating-linear-gradient(#fff 0 10.6mm, #99a 10.6mm 11mm) }
-summary { cursor: pointer; color: #0b5394 } @page { size: A4; margin: 14mm }
+summary { cursor: pointer; color: #0b5394 } .again { overflow-wrap: anywhere } @page { size: A4; margin: 14mm }
 .asked { break-inside: avoid; margin: 0 0 7mm } .asked p, .answers p { margin: 1.5mm 0 }
 .tick { columns: 3 14em; margin: 1mm 0; list-style: none } .small { color: #556; font-size: 10pt }
 .answers { break-before: page } .answers details { break-inside: avoid; margin: 0 0 4mm }
@@ -159,9 +160,7 @@ def handout(
         f"<details><summary>{html.escape(words['says'])}</summary><p>{html.escape(taken.sentence)}</p></details></figure>"
         for key, taken in pictures.items()
     )
-    top = (
-        f'<h1>{html.escape(question)}</h1><p class="about">{html.escape(f"{title} · {about}")}</p>{_typeset(equation)}'
-    )
+    top = f"<h1>{html.escape(question)}</h1>{_about(f'{title} · {about}')}{_typeset(equation)}"
     return _sheet(f"{title} · {about}", top + figures, address, words)
 
 
@@ -208,10 +207,15 @@ def lesson_handout(
         said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in question.says)
         answers += f"<details><summary>{name}</summary>{picture}{said}</details>"
     look = f'<img src="{html.escape(seen)}" alt="" style="height: 30mm">' if seen else ""
-    top = f'<h1>{html.escape(title)}</h1><p class="about">{html.escape(about)}</p>{look}'
+    top = f"<h1>{html.escape(title)}</h1>{_about(about)}{look}"
     below = f'<section class="answers"><h1>{html.escape(words["answers"])}</h1>'
     below += f'<p class="small screen">{html.escape(words["print"])}</p>{answers}</section>'
     return _sheet(f"{title} · {about}", top + asked + below, address, words)
+
+
+def _about(about: str) -> str:
+    """What a sheet is about, and the day on which it was made."""
+    return f'<p class="about">{html.escape(about)} · {time.strftime("%Y-%m-%d")}</p>'
 
 
 def _sheet(title: str, body: str, address: str, words: Mapping[str, str]) -> str:

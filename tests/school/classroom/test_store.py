@@ -239,6 +239,48 @@ def test_a_vote_whose_phone_never_heard_that_it_was_kept_is_told_so_after_closin
     assert votes_of(lesson) == {1: [("1", 2)]}
 
 
+def test_after_its_seconds_a_vote_closes_by_itself_and_what_was_kept_counts(lesson: Class) -> None:
+    store, code = lesson.store, lesson.code
+    version = lesson.go(*TO_OPEN).version
+    assert "left" not in store.snapshot(code) and lesson.room.left is None
+    store.count_down(code, lesson.key, version, 2)
+    said, ticks = store.snapshot(code), store.standing([code])
+    assert said and 0 < said["left"] <= 2 and said["version"] == version + 1
+    assert lesson.vote("1") is Verdict.KEPT
+    while (lesson.room.left or 0) > 0:
+        time.sleep(0.05)
+    assert lesson.room.phase is Phase.OPEN, "nobody has looked"
+    assert lesson.vote("0", "late") is lesson.vote("0") is Verdict.CLOSED and lesson.vote("1") is Verdict.KEPT
+    assert store.standing([code])[code][0] == ticks[code][0] + 1 == store.standing([code])[code][0]
+    assert lesson.room.phase is Phase.CLOSED and votes_of(lesson) == {1: [("1", 2)]}
+    assert lesson.room.left is None and "left" not in store.snapshot(code)
+
+
+def test_a_countdown_is_that_of_one_vote_and_ends_with_a_pause(lesson: Class) -> None:
+    store, code, key = lesson.store, lesson.code, lesson.key
+    for act in (
+        lambda: lesson.go(Phase.CLOSED, Phase.DISCUSS, Phase.OPEN),
+        lambda: store.pause(code, key, lesson.room.version, True),
+        lambda: lesson.go(*TO_OPEN),
+    ):
+        if lesson.room.phase is not Phase.OPEN:
+            lesson.go(*TO_OPEN)
+        store.count_down(code, key, lesson.room.version, 60)
+        assert lesson.room.left
+        act()
+        assert lesson.room.left is None and "left" not in store.snapshot(code)
+    before = lesson.go(Phase.CLOSED)
+    assert store.count_down(code, key, before.version, 60) == before, "nothing is open"
+
+
+def test_classes_that_an_earlier_version_kept_go_on(lesson: Class, url: str) -> None:
+    with lesson.store._transaction() as now:
+        now.exec_driver_sql("ALTER TABLE classes DROP COLUMN closes")
+    later = Store(url)
+    assert later.of_teacher(lesson.code, lesson.key).phase is Phase.LOBBY
+    later._engine.dispose()
+
+
 def test_a_vote_counts_without_a_word_on_how_sure_it_is(lesson: Class) -> None:
     lesson.go(*TO_OPEN)
     assert lesson.vote(confidence=UNSAID) is Verdict.KEPT
