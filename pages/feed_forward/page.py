@@ -84,7 +84,7 @@ class FeedForward(Page):
                 self.show(name, make)
         self.by_hand()
 
-    def points_to(self, neuron: int) -> list[str]:
+    def points_to(self, neuron: int) -> Sequence[str]:
         """The words (in the input's letters) or the classes to which a neuron points most; none without answers."""
         if not self.points:
             return []

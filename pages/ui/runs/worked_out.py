@@ -56,16 +56,17 @@ def pushed(pipeline: str, layer: int, neuron: int) -> np.ndarray:
     return pushes(pipelines.pipeline(pipeline).network, layer, neuron)
 
 
-@st.cache_data(max_entries=2000, show_spinner=False)
-def pointed_to(name: str, layer: int, neuron: int, ascii_only: bool | None) -> list[str]:
+@of_networks
+@cached(LRUCache(2000), condition=Condition())  # asked for several neurons a page: Streamlit's own would take longer
+def pointed_to(name: str, layer: int, neuron: int, ascii_only: bool | None) -> tuple[str, ...]:
     """The whole words to which a neuron points most, in ASCII or in other letters; None: the classes."""
     scores, reader = pushed(name, layer, neuron), pipelines.pipeline(name).reader
     ranked = np.argsort(-scores, kind="stable")
     if ascii_only is None:
-        return [reader.labels[place] for place in ranked[:POINTED]]
+        return tuple(reader.labels[place] for place in ranked[:POINTED])
     words = (reader.vocabulary[place] for place in ranked if scores[place] > 0)
     fits = (one for one in words if one not in SPECIAL_TOKENS and one.isascii() == ascii_only and one[:2] != "##")
-    return list(islice(fits, POINTED))
+    return tuple(islice(fits, POINTED))
 
 
 def known_by(trace: Trace) -> tuple:
