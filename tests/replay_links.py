@@ -134,14 +134,13 @@ def _of_one_page() -> Iterator[tuple[str, str]]:
         yield "translation", f"s={TIRED}&{PLACE}&step=3&edits={edit}&panel={panel}"
     for stage in ("scores", "scaled", "masked", "weights", "heads"):
         yield "attention", f"s={TIRED}&{CHOSEN}&stage={stage}"
-        yield "attention", f"s={TIRED}&{CHOSEN}&stage={stage}&hide_special=true"
         yield "attention", f"{FOUR}&{CHOSEN}&stage={stage}"
     yield from (
         ("attention", f"{given}&{CHOSEN}&why=1&stage={s}")
         for given in (f"s={TIRED}", FOUR)
         for s in ("scaled", "weights")
     )
-    for way in ("map", "row", "lines", "row&hide_special=true"):
+    for way in ("map", "row", "lines"):
         yield "attention", f"s={TIRED}&{CHOSEN}&as={way}"
     for block, stages in INSIDE.items():
         yield from (

@@ -1,6 +1,6 @@
-"""What a feed-forward network does: each position for itself, and each neuron a memory."""
+"""What a neuron of a feed-forward network does: the activation function, and what its output vector points to."""
 
-from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -8,50 +8,7 @@ from torch import Tensor
 
 from model.activations import ACTIVATIONS
 from model.embedding import TokenEmbedding
-from model.encoder import Encoder, EncoderLayer
-
-
-@dataclass(frozen=True)
-class Positionwise:
-    """What happened when positions changed places, and when each position had the sub-layer to itself."""
-
-    order: np.ndarray  # (token,): the shuffled input has row order[i] of X' at place i
-    shuffled: np.ndarray  # (token, d_model): the FFN of the shuffled rows
-    shuffle_gap: float  # the largest |FFN(shuffled X') − shuffled FFN(X')|
-    ffn_gaps: np.ndarray  # (token,): the largest |FFN of the row alone − its row of FFN(X')|
-    attention_gaps: np.ndarray  # (token,): the same of the attention before it, on X
-
-
-def positionwise(layer: EncoderLayer, X: np.ndarray, X_ffn: np.ndarray, seed: int = 0) -> Positionwise:
-    """Shuffle the rows that a layer's FFN reads, and feed them one by one; the attention as the counter-example.
-
-    Shuffling alone proves little: attention without a mask passes that test too. Only a position-wise
-    network gives each row the same output when all the others are gone.
-
-    Args:
-        layer: the layer; it is not changed.
-        X: what its attention reads, `(token, d_model)`.
-        X_ffn: what its FFN reads, `(token, d_model)`.
-        seed: of the shuffle.
-
-    Source: "applied to each position separately and identically", Vaswani et al. 2017, section 3.3.
-    """
-    order = np.random.default_rng(seed).permutation(len(X_ffn))
-    # Copies, since torch wants memory that it may write to.
-    x, x_ffn = torch.from_numpy(X.copy()), torch.from_numpy(X_ffn.copy())
-    with torch.inference_mode():
-        together = layer.ffn(x_ffn[None])[0]
-        shuffled = layer.ffn(x_ffn[order][None])[0]
-        alone = layer.ffn(x_ffn[:, None])[:, 0]  # a batch of sequences of length one
-        attention_together = layer.attention(x[None], x[None])[0]
-        attention_alone = layer.attention(x[:, None], x[:, None])[:, 0]
-    return Positionwise(
-        order,
-        shuffled.numpy(),
-        float((shuffled - together[order]).abs().max()),
-        (alone - together).abs().amax(dim=1).numpy(),
-        (attention_alone - attention_together).abs().amax(dim=1).numpy(),
-    )
+from model.encoder import Encoder
 
 
 def pushes(network: Encoder, layer: int, neuron: int) -> np.ndarray:
@@ -86,6 +43,7 @@ def _classifier(network: Encoder) -> Tensor:
     return network.cls_logits.weight if network.config.patch_head == "beside" else network.logits.weight
 
 
+@lru_cache(256)
 def activation_curve(activation: str, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
     """The line of an activation over [low, high], at least from −3 to 3: (points, values).
 

@@ -54,9 +54,15 @@ def choosing(scores: np.ndarray) -> Choosing:
     return Choosing(spread, float(p.mean()), float((p * (1 - p)).mean()))
 
 
-def both_ways(scores: np.ndarray, d_k: int) -> tuple[Choosing, Choosing]:
-    """The same scores undivided, and divided by √d_k."""
-    return choosing(scores), choosing(scores / np.sqrt(d_k))
+def every_way(scores: np.ndarray, d_k: int) -> tuple[Choosing, Choosing, Choosing]:
+    """The same scores undivided, divided by √d_k, and by d_k itself."""
+    return choosing(scores), choosing(scores / np.sqrt(d_k)), choosing(scores / d_k)
+
+
+@cache
+def at_every_width() -> np.ndarray:
+    """What `every_way` finds for the random scores of each of WIDTHS: (measure, way, width)."""
+    return np.array([every_way(random_scores(width), width) for width in WIDTHS]).transpose(2, 1, 0)
 
 
 def shares(scores: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ class AddNorm:
     run: Trace
     place: Place
 
-    @property
+    @cached_property
     def sub(self) -> Sublayer:
         sublayers = self.run.graph.sublayers(self.place.layer)
         return sublayers[min(self.place.sublayer, len(sublayers)) - 1]
@@ -210,7 +211,8 @@ def histogram(run: Trace, place: Place) -> Picture:
     """The values of the selected token on their way through LayerNorm."""
     at, d_model = AddNorm(run, place), run.config.d_model
     names = [word("before"), word("normalised"), word("after" + at.unshifted)]
-    entered, standard, normed = at.through()[:, place.token]
+    way = at.through()
+    entered, standard, normed = way[:, place.token]
 
     def series(values: np.ndarray | None) -> dict[str, np.ndarray]:
         known = values is not None and np.isfinite(values).all()
@@ -233,5 +235,5 @@ def histogram(run: Trace, place: Place) -> Picture:
         after_mean=f"{normed.mean():.3f}",
         after_deviation=f"{at.spread(normed):.3f}",
     )
-    whole = Numbers(at.through(), ("", "token", "d_model"), lambda every: every[:, place.token], token=place.token)
+    whole = Numbers(way, ("", "token", "d_model"), lambda every: every[:, place.token], token=place.token)
     return Picture(draw, said, whole, table=table, two="over", fixed=True, reads=[at.norm])

@@ -8,15 +8,14 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.attention.overlay import over_heads, over_layers, over_one
 from pages.attention.pictures import lines, mean_through_layers, step_map
-from pages.attention.read import SPECIAL, TOLD_APART, queries_and_keys, shown, steps_of
+from pages.attention.read import TOLD_APART, steps_of
 from pages.attention.why_there import by_hand_or_why
 from pages.ui.figures.theme import scaled
-from pages.ui.frame.pickers import bound, either
+from pages.ui.frame.pickers import either
 from pages.ui.picture import Numbers
 from pages.ui.sections.cell_map import cell_map, draw_map
 from pages.ui.sections.quantity_map import chosen_cell
 from pages.ui.state.choice import BETWEEN
-from pages.ui.state.link import select
 from pages.ui.text import plain
 from pages.ui.view import View
 
@@ -31,7 +30,7 @@ def weights(view: View, prefix: str, controls: DeltaGenerator) -> None:
     key = prefix + "weights"
     with controls:
         look = _look(view)
-        _left_out(view, prefix)
+        _between(view, prefix)
     if look == "map":
         attention_step(view, prefix, "weights", spare=SENTENCE, follows=False)
         return
@@ -55,13 +54,8 @@ def _look(view: View) -> str:
     return either("as_", label, looks, words, view.choice.as_, label_visibility="collapsed")
 
 
-def _left_out(view: View, prefix: str) -> None:
-    """What of the tokens is not shown: [CLS] and [SEP], or all but those of one of two sentences."""
-    _, names = queries_and_keys(view.trace, prefix + "weights")
-    hide = view.choice.hide_special
-    if view.trace.picture is None and any(name in SPECIAL for name in names) and shown(names, hide):
-        look = bound(f"{view.name}.hide", hide, lambda hidden: select(hide_special=hidden))
-        st.toggle(plain("attention.hide_special"), width="content", **look)
+def _between(view: View, prefix: str) -> None:
+    """Of two sentences, which attends to which."""
     if prefix.startswith("layers.") and 1 in view.trace.sentence_of:
         words = [plain(f"sentences.{name}") for name in BETWEEN]
         either("between", plain("sentences.between"), BETWEEN, words, view.choice.between, label_visibility="collapsed")

@@ -15,7 +15,6 @@ STEPS = ("scores", "scaled", "masked", "weights", "heads")
 BY_DISTANCE = ("relative", "biased")  # in front of the mask, where a number for each distance is added
 #: What the scores are the sum of, where words and distances are told apart.
 TOLD_APART = ("content_to_content", "content_to_position", "position_to_content")
-SPECIAL = ("[CLS]", "[SEP]")
 EVEN = 1e-6  # closer together, all weights of a row are the same
 
 
@@ -33,15 +32,9 @@ def queries_and_keys(run: Trace, key: str) -> tuple[list[str], list[str]]:
     return list(queries), list(keys)
 
 
-def shown(names: Sequence[str], hide_special: bool) -> list[int]:
-    """The places of the tokens that are shown: all, or all but [CLS] and [SEP]."""
-    return [place for place, name in enumerate(names) if not (hide_special and name in SPECIAL)]
-
-
 def shown_places(run: Trace, place: Place, key: str) -> tuple[list[int], list[int]]:
     """The queries and the keys that are shown; all where nothing else would be left."""
-    queries, keys = queries_and_keys(run, key)
-    rows, columns = (shown(side, place.hide_special) or list(range(len(side))) for side in (queries, keys))
+    rows, columns = ([*range(len(side))] for side in queries_and_keys(run, key))
     sentence_of = run.sentence_of
     if place.between == "all" or 1 not in sentence_of or not key.startswith("layers."):
         return rows, columns

@@ -4,14 +4,14 @@ import numpy as np
 import pandas as pd
 
 from model import Trace
-from model.measures.scaling import DRAWS, KEYS, WIDTHS, both_ways, random_scores, shares
+from model.measures.scaling import DRAWS, KEYS, WIDTHS, at_every_width, every_way, random_scores, shares
 from pages.ui.figures import undivided
 from pages.ui.picture import Picture
 from pages.ui.place import Place
 from pages.ui.text import texts_of
 
 MEASURES = ("spread", "largest", "slope")
-WAYS = ("undivided", "divided")
+WAYS = {"undivided": "", "divided": "_divided", "by_d_k": "_flat"}  # and how texts call what they make
 text, word = texts_of("scaling")
 
 
@@ -19,15 +19,15 @@ def why_scaled(run: Trace, place: Place, d_k: int) -> Picture:
     """What division does to the weights of random vectors of length d_k, and to those of one head."""
     own_d_k, prefix = run.config.d_k, place.of("layers.{l}.attention.")
     scores = random_scores(d_k)
-    weights = np.stack([shares(scores), shares(scores / np.sqrt(d_k))])
-    every = np.array([both_ways(random_scores(width), width) for width in WIDTHS]).transpose(2, 1, 0)
+    weights = np.stack([shares(scores / by) for by in (1, np.sqrt(d_k), d_k)])
     scored, visible = (run[prefix + name][place.head] for name in ("scores", "masked"))
-    own = np.array(both_ways(np.where(np.isfinite(visible), scored, -np.inf), own_d_k)).T
+    own = np.array(every_way(np.where(np.isfinite(visible), scored, -np.inf), own_d_k)).T
+    every = at_every_width()
     here = every[:, :, WIDTHS.index(d_k)]
-    slope, slope_divided = here[2]
+    slope, slope_divided, _ = here[2]
     kind = "stuck" if slope < slope_divided / 2 else "less" if slope < slope_divided else "open"
     said = [
-        text("read", d_k=d_k, root=f"{d_k**0.5:.1f}", keys=KEYS, **in_words(here)),
+        text("read", d_k=d_k, root=f"{d_k**0.5:.1f}", inverse=f"{d_k**-0.5:.2f}", keys=KEYS, **in_words(here)),
         text(f"read_{kind}", times=f"{slope / slope_divided:.2f}", **in_words(here)),
         text("read_own", where=place.where(), d_k=own_d_k, **in_words(own)),
     ]
@@ -42,7 +42,7 @@ def why_scaled(run: Trace, place: Place, d_k: int) -> Picture:
             every,
             WIDTHS,
             d_k,
-            (ways[0], ways[1]),
+            ways,
             titles,
             (word("axis_key"), "dₖ"),
             own=(own_d_k, own, word("own")),
@@ -65,7 +65,7 @@ def in_words(measured: np.ndarray) -> dict[str, str]:
     """The measures (measure, way) for a sentence: spread, largest and slope, and the same divided."""
     values = {"spread": ".1f", "largest": ".2f", "slope": ".3f"}
     return {
-        name + ("" if way == 0 else "_divided"): f"{measured[place, way]:{digits}}"
-        for place, (name, digits) in enumerate(values.items())
-        for way in range(2)
+        name + way: f"{measured[row, column]:{digits}}"
+        for row, (name, digits) in enumerate(values.items())
+        for column, way in enumerate(WAYS.values())
     }

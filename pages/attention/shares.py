@@ -35,6 +35,7 @@ def heads_by_origin(run: Trace, place: Place) -> Picture:
     said = {f"{kind}_head": names[most] for kind, most in first.items()}
     said |= {kind: _share(rows[most, KINDS.index(kind)]) for kind, most in first.items()}
     own = own_kind(run)
+    told = [text(f"read_{own}", **said), *[text("read_rest", **said)] * bool(rows[:, 2].any())]
 
     def draw(drawn: Numbers) -> Figure:
         return scatter(
@@ -57,7 +58,7 @@ def heads_by_origin(run: Trace, place: Place) -> Picture:
 
     return Picture(
         draw,
-        text(f"read_{own}" if rows[:, 2].any() else f"read_one_{own}", **said),
+        " ".join(told),
         Numbers(rows),
         title=word("title"),
         table=table,

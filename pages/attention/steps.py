@@ -26,7 +26,7 @@ LEAST = 150  # pixels for each step, on a phone
 
 def attention_steps(view: View, prefix: str, controls: DeltaGenerator) -> None:
     """All steps in one band; below it, but not in a presentation, what the chosen one says, and its cell by hand."""
-    view.choice = view.choice.with_(hide_special=False, between="all")  # the band shows all tokens
+    view.choice = view.choice.with_(between="all")  # the band shows all tokens
     steps = steps_of(view.trace, prefix)
     step = view.choice.stage if view.choice.stage in steps else steps[0]
     with controls:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-from itertools import islice
 
 import numpy as np
 import streamlit as st
@@ -11,17 +10,17 @@ import streamlit as st
 from model.measures.without import ffn_off
 from model.pipeline import SPECIAL_TOKENS
 from pages.feed_forward.neuron import show_contexts
-from pages.feed_forward.pictures import Neurons, alone, curve, fires, flow, most_active, pushes, text, without_ffn, word
+from pages.feed_forward.pictures import Neurons, curve, fires, flow, most_active, pushes, text, without_ffn, word
 from pages.ui.figures.equations import plain_math
 from pages.ui.frame.pickers import either, pick_number
 from pages.ui.page import Page, Parts
-from pages.ui.runs.worked_out import proof, pushed
+from pages.ui.runs.worked_out import pointed_to, pushed
 from pages.ui.sections.quantity_map import chosen_cell
 from pages.ui.sections.without import answers_with
 from pages.ui.sections.working import working
 from pages.ui.text import class_label, plain
 
-PUSHED, WORDS = 10, 3
+PUSHED = 10
 PLAIN = r"\operatorname{FFN}(x) = \operatorname{act}(x W_1 + b_1)\, W_2 + b_2"
 GATED = r"\operatorname{FFN}(x) = \bigl(\operatorname{act}(x W_1 + b_1) \odot (x W_3 + b_3)\bigr)\, W_2 + b_2"
 FORMER: Mapping[str, str | Mapping[str, object]] = {
@@ -59,7 +58,8 @@ class FeedForward(Page):
         return self.trace.graph.get("logits") is not None or self.trace.picture is None
 
     def parts(self) -> Parts:
-        return {"maps": self.activations, "neuron": self.one_neuron, "without": self.ablation}
+        parts = {"maps": self.activations, "neuron": self.one_neuron}
+        return parts | ({"without": self.ablation} if "logits" in self.trace else {})
 
     def choose_more(self) -> None:
         if self.choice.panel != "without":
@@ -84,19 +84,13 @@ class FeedForward(Page):
                 self.show(name, make)
         self.by_hand()
 
-    def points_to(self, neuron: int) -> list[str]:
+    def points_to(self, neuron: int) -> Sequence[str]:
         """The words (in the input's letters) or the classes to which a neuron points most; none without answers."""
         if not self.points:
             return []
-        scores = pushed(self.choice.pipeline, self.layer, neuron)
-        if self.trace.picture is not None:
-            labels = self.pipeline.reader.labels
-            return [class_label(labels[place]) for place in np.argsort(-scores, kind="stable")[:WORDS]]
-        vocabulary = self.pipeline.reader.vocabulary
-        ascii_only = all(token.isascii() for token in self.tokens)
-        ranked = (vocabulary[place] for place in np.argsort(-scores, kind="stable") if scores[place] > 0)
-        fits = (one for one in ranked if one not in SPECIAL_TOKENS and one.isascii() == ascii_only and one[:2] != "##")
-        return list(islice(fits, WORDS))
+        ascii_only = None if self.trace.picture is not None else all(token.isascii() for token in self.tokens)
+        names = pointed_to(self.choice.pipeline, self.layer, neuron, ascii_only)
+        return names if ascii_only is not None else [class_label(name) for name in names]
 
     def by_hand(self) -> None:
         """What the chosen neuron is before the activation, and behind it, or a number of what is added."""
@@ -125,14 +119,8 @@ class FeedForward(Page):
     def classes_pushed(self, scores: np.ndarray) -> None:
         """The classes that the chosen neuron pushes up and down. scores: (class,)."""
         labels = [class_label(label) for label in self.pipeline.reader.labels]
-        kind = "_one" if len(self.tokens) == 1 else ""
-        if self.config.distillation_head:
-            kind = "_two"
-        elif self.config.patch_head:
-            kind = "_mean" if self.config.patch_head == "alone" else "_beside"
         said = {"up": labels[int(scores.argmax())], "down": labels[int(scores.argmin())], "neuron": self.neuron + 1}
-        sentence = f"{text('read_classes', **said)} {text(f'reads{kind}')}"
-        self.show("classes", pushes("classes", "axis_class", labels, scores, sentence))
+        self.show("classes", pushes("classes", "axis_class", labels, scores, text("read_classes", **said)))
 
     def words_pushed(self, scores: np.ndarray) -> None:
         """The words that the chosen neuron pushes up most, and those that it pushes down most. scores: (word,)."""
@@ -150,14 +138,7 @@ class FeedForward(Page):
     # -- ablation ----------------------------------------------------------------------------------
 
     def ablation(self) -> None:
-        """The answer without the FFN; and each token sent through alone, which changes attention only."""
-        left, right = st.columns(2, gap="medium")
-        if "logits" in self.trace:
-            with left:
-                lost = answers_with(self, ffn_off(self.trace.graph, self.layer))
-                if lost is not None:
-                    self.show("without", partial(without_ffn, found=lost))
-        attends, *_, thinks = self.trace.graph.sublayers(self.layer)
-        found = proof(self.choice.pipeline, self.layer, self.trace[attends.reads], self.trace[thinks.reads], 0)
-        with right:
-            self.show("alone", partial(alone, found=found))
+        """The answer without the FFN of this layer, and without any."""
+        lost = answers_with(self, ffn_off(self.trace.graph, self.layer))
+        if lost is not None:
+            self.show("without", partial(without_ffn, found=lost))

@@ -10,7 +10,7 @@ import pandas as pd
 from model import Trace
 from model.activations import ACTIVATIONS
 from model.analysis import placed
-from model.measures.neurons import Positionwise, activation_curve
+from model.measures.neurons import activation_curve
 from model.measures.without import Answers
 from pages.ui import figures
 from pages.ui.figures import ACCENT, AFTER, BEFORE, GREY, Axis, Figure, bars, grouped_bars
@@ -19,7 +19,7 @@ from pages.ui.picture import Numbers, Picture, of_both, outputs_of, picks_from, 
 from pages.ui.place import Place
 from pages.ui.sections.band import Column, band
 from pages.ui.sections.quantity_map import chosen_cell
-from pages.ui.text import plain, texts_of
+from pages.ui.text import texts_of
 from pages.ui.text.numbers import decimal, written
 
 MOST_ASKED = 128  # neurons that answer a click: the loudest of each token
@@ -158,9 +158,9 @@ def fires(run: Trace, place: Place) -> Picture:
 
 
 def _bars(of: Neurons, drawn: Numbers, lit: Sequence[bool]) -> Figure:
-    """What neurons feed on as bars. lit: in another colour."""
+    """What neurons feed on as bars, named where it is not the activation alone. lit: in another colour."""
     look = {"colours": [ACCENT if one else AFTER for one in lit], "height": scaled(HIGH), **drawn.look}
-    return bars(drawn.array, drawn.axes[0], word("axis_product" if of.gated else "axis_activation"), **look)
+    return bars(drawn.array, drawn.axes[0], word("axis_product") if of.gated else "", **look)
 
 
 def curve(run: Trace, place: Place) -> Picture:
@@ -206,17 +206,6 @@ def pushes(name: str, title: str, names: Sequence[str], values: np.ndarray, sent
     return Picture(bars(values, Axis(word(title), names), word("axis_push"), colours=colour), sentence, fixed=True)
 
 
-def alone(run: Trace, place: Place, found: Positionwise) -> Picture:
-    """How far each token's output is from that of the token sent through alone."""
-    gaps = {word("gap_ffn"): found.ffn_gaps, word("gap_attention"): found.attention_gaps}
-    ffn = written(f"{found.ffn_gaps.max():.1e}") if found.ffn_gaps.any() else "0"
-    return Picture(
-        grouped_bars(gaps, Axis(plain("axis.token"), run.tokens), word("axis_gap"), (ACCENT, BEFORE)),
-        text("read_alone", ffn=ffn, attention=f"{found.attention_gaps.max():.2f}"),
-        picks=lambda _, token: {"token": token},
-    )
-
-
 def without_ffn(run: Trace, place: Place, found: Answers) -> Picture:
     """The first guesses as it is, without the feed-forward network of this layer, and without any.
 
@@ -238,5 +227,4 @@ def without_ffn(run: Trace, place: Place, found: Answers) -> Picture:
         told_where(run, place.token, " ".join(sentences)),
         title=lost_word("ffn_title"),
         table=pd.DataFrame(found.p.T, index=shown, columns=names),
-        fixed=True,
     )

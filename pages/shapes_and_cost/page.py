@@ -129,6 +129,8 @@ class ShapesAndCost(Page):
         cost = works(config, n)
         said = text(
             "read_cost",
+            encoder=word(f"preset_{now.name}"),
+            d_model=f"{config.d_model:,}",
             n=f"{n:,}",
             attention=f"{cost['attention']:,}",
             ffn=f"{cost['ffn']:,}",

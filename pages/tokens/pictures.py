@@ -41,8 +41,9 @@ def read_embedding(run: Trace, place: Place, *, brief: bool = False) -> str:
 
     brief: without what the factor √d_model is for.
     """
-    means = {key: float(np.linalg.norm(run[key], axis=1).mean()) for key in summands(run)}
-    lengths = plain("common.comma").join(f"{name} {means[key]:.2f}" for key, name in summands(run).items())
+    named = summands(run)
+    means = {key: float(np.linalg.norm(run[key], axis=1).mean()) for key in named}
+    lengths = plain("common.comma").join(f"{name} {means[key]:.2f}" for key, name in named.items())
     root = getattr(run.network.embedding, "scale", 1.0)
     bare = means["embedding.tokens"] / root
     if bare < means.get("embedding.positions", 0.0) and root > 1 and not run.edits and not brief:

@@ -23,7 +23,6 @@ BLOCKS = ("embedding", "attention", "cross", "ffn", "next")
 
 def inside(view: Writing) -> None:
     """One part of the decoder at a time, and one quantity of it."""
-    view.choice = view.choice.with_(hide_special=False)  # all tokens are shown
     block = view.choice.block if view.choice.block in BLOCKS else "cross"
     words = [plain(f"translation.block_{name}") for name in BLOCKS]
     either("block", plain("translation.block"), BLOCKS, words, block, label_visibility="collapsed")

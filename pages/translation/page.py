@@ -15,7 +15,7 @@ from pages.translation.writing import Writing, one_step, sentences, step_slider,
 from pages.ui.page import Parts
 from pages.ui.runs.masks import with_words_hidden
 from pages.ui.state.link import select
-from pages.ui.text import plain, t
+from pages.ui.text import joined, plain, t
 
 PARTS = {"writing": one_step, "search": search, "alignment": alignment, "inside": inside}
 FORMER = {"changes": "inside"}
@@ -38,7 +38,8 @@ class Translation(Writing):
 
     def above(self) -> None:
         ours = self.pipeline.pair is None
-        if ours and (self.choice.paper or self.choice.checkpoint):
+        elsewhere = self.choice.paper or self.choice.checkpoint  # the encoder of the other pages
+        if ours and elsewhere:
             st.info(t("translation.trained_here"), icon=":material/info:")
         if ours and self.choice.into not in (None, language_after(self.tokens)):
             st.info(t("translation.same_language"), icon=":material/info:")
@@ -46,7 +47,8 @@ class Translation(Writing):
             which(self)
             sentences(self)
             if with_words_hidden(self.choice, self.typed) is not None:
-                st.caption(t("translation.all_read"), width="content")
+                read = [t("translation.all_read"), *[t("translation.same_encoder")] * (ours and not elsewhere)]
+                st.caption(joined(" ".join(read)), width="content")
 
     def parts(self) -> Parts:
         return {name: partial(draw, self) for name, draw in PARTS.items()}

@@ -91,7 +91,13 @@ def found(view: Writing) -> None:
     names = [word("greedy"), *map(str, range(1, len(every)))]
     shown = min(view.choice.beam, len(view.found.beams))
     either("beam", word("beam"), range(len(every)), names, shown, label_visibility="collapsed")
-    columns = ["", word("column_translation"), "log P", word("column_pieces"), word("column_score")]
+    columns = [
+        "",
+        word("column_translation"),
+        "log P",
+        word("column_pieces"),
+        word("column_score", alpha=LENGTH_PENALTY),
+    ]
     lines = []
     for number in sorted(range(len(every)), key=lambda number: -every[number].score):
         one, mark = every[number], "**" if number == shown else ""
@@ -106,7 +112,7 @@ def greedy_or_beam(view: Writing) -> str:
     """What looking at several beginnings at once was good for, here."""
     greedy, best = view.found.greedy, view.found.beams[0]
     said = {"greedy": greedy.text, "greedy_p": f"{greedy.log_probability:.2f}"}
-    said |= {"best": best.text, "best_p": f"{best.log_probability:.2f}", "alpha": f"{LENGTH_PENALTY:g}"}
+    said |= {"best": best.text, "best_p": f"{best.log_probability:.2f}"}
     if greedy.ids == best.ids:
         return text("greedy_same", **said)
     likelier = greedy.log_probability < best.log_probability

@@ -72,8 +72,19 @@ def _of_every_head(run: Trace, place: Place, key: str, draws: str, **about: Any)
     name = key.split(".", 2)[2]
     if run.config.layers * run[key].size > MOST or len(run.tokens) ** 2 > MOST_CLICKABLE["square"]:
         return None
-    strongest = strongest_keys(run, name)
-    return AtOnce(draws, values=run.over_layers(name), strongest=strongest, about=about, **_where(run, place))
+    values = run.over_layers(name)
+    if draws == "map":
+        values = np.stack([unmasked(run, f"layers.{layer}.{name}", of_layer) for layer, of_layer in enumerate(values)])
+    return AtOnce(draws, values=values, strongest=strongest_keys(run, name), about=about, **_where(run, place))
+
+
+def unmasked(run: Trace, key: str, values: np.ndarray, at: tuple = ()) -> np.ndarray:
+    """What is drawn of a quantity: a weight that the mask hides is not near 0, but none. at: which cells these are."""
+    mask = key.removesuffix("weights") + "masked"
+    if not key.endswith("weights") or mask not in run:
+        return values
+    hidden = np.isneginf(np.broadcast_to(run[mask], run[key].shape))[at]
+    return np.where(hidden & (values == 0), np.nan, values)
 
 
 def map_at_once(run: Trace, place: Place, key: str, rows: Sequence[int], columns: Sequence[int]) -> AtOnce | None:

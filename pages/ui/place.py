@@ -10,8 +10,8 @@ class Place:
     """Where a reader looks in a run, counted from 0; None: nowhere in particular, so a picture finds a cell to show.
 
     step: of a translation, the one that is looked at; None where nothing is written. sublayer: of a layer, from 1.
-    hide_special, between: which tokens are shown: not [CLS] and [SEP]; of two sentences, from which to which. marked:
-    whether the cell there is outlined; in another run nothing may stand there.
+    between: of two sentences, which attends to which. marked: whether the cell there is outlined; in another run
+    nothing may stand there.
     """
 
     layer: int = 0
@@ -25,7 +25,6 @@ class Place:
     output: int | None = None
     step: int | None = None
     sublayer: int = 1
-    hide_special: bool = False
     between: str = "all"
     marked: bool = True
 

@@ -47,8 +47,9 @@ def visit(page: Page, url: str, name: str, **link: str) -> None:
     [
         ("attention", LINK, "ArrowRight ArrowUp Shift+ArrowRight Shift+ArrowDown ArrowLeft"),
         ("attention", LINK | {"s": LONG, "big": "true"}, "ArrowRight Shift+ArrowDown"),
-        ("attention", LINES | {"s": LONG, "hide_special": "true"}, "ArrowDown ArrowRight Shift+ArrowDown"),
+        ("attention", LINES | {"s": LONG}, "ArrowDown ArrowRight Shift+ArrowDown"),
         ("attention", LINK | {"edits": "layers.1.attention.masked~zero~~4", "token": "6", "key": "3"}, "ArrowRight"),
+        ("attention", LINK | {"edits": "layers.{l}.attention.masked~causal"}, "ArrowUp"),
         ("attention", DIGIT, "ArrowRight ArrowDown Shift+ArrowRight Shift+ArrowDown"),
         ("heads", LINK | {"s": LONG}, "ArrowRight ArrowUp"),
     ],

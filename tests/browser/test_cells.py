@@ -35,12 +35,21 @@ def test_a_click_on_a_cell_shows_its_arithmetic_in_the_same_screen(
     assert chart.evaluate(SPARE), "Plotly found too little room for names and drew the picture once more"
 
 
-def test_a_click_on_a_patch_lets_it_look(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/attention?lang=en&input=digit")
-    title(page, "attention")
+@pytest.mark.parametrize(
+    ("name", "link", "cell", "token", "word"),
+    [
+        ("attention", "lang=en&input=digit", [2, 3], "19", "r3c4"),
+        ("feed_forward", QUERY, [2, 20], "3", SENTENCE.split()[1]),  # one of several matrices in one picture
+    ],
+)
+def test_a_click_on_a_patch_or_a_band_chooses_its_token(
+    page: Page, app_url: str, name: str, link: str, cell: list[int], token: str, word: str
+) -> None:
+    page.goto(f"{app_url}/{name}?{link}")
+    title(page, name)
     chart = page.locator(".js-plotly-plot").first
     chart.locator(".scatterlayer .point").first.wait_for(state="attached")
-    page.mouse.click(*chart.evaluate(MIDDLE, [2, 3]))  # r3c4
-    page.wait_for_url(lambda url: asked(url).get("token") == "19")
+    page.mouse.click(*chart.evaluate(MIDDLE, cell))
+    page.wait_for_url(lambda url: asked(url).get("token") == token)
     settle(page)
-    expect(page.locator("[class*=st-key-working]")).to_contain_text("r3c4")
+    expect(page.locator("[class*=st-key-working]")).to_contain_text(word)

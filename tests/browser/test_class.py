@@ -11,10 +11,15 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from pages.school.classroom import join
+from pages.school.classroom.phases import TOLD
+from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
+from pages.school.questions import QUESTIONS
+from pages.school.questions.question import Own, Question
 from pages.school.teaching.desk import HURRY
 from pages.ui.server.assets import SCRIPTS
 from pages.ui.text import catalogue
 from tests.browser.conftest import PATIENCE, serve
+from tests.browser.steps import settle, title
 
 PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 760}
 LAPTOP = {"width": 1440, "height": 900}
@@ -24,6 +29,18 @@ WRONG, RIGHT = ("go", "ran", "park"), "went"
 ENDS_WITH_THE_SCREEN = """() => {
     const main = document.querySelector('[data-testid=stMain]')
     return main.scrollHeight <= innerHeight && main.scrollWidth <= innerWidth
+}"""
+
+
+LONG = "the old man who lived in the small house near the big river [MASK] his dog to the park every day ."
+TWELVE, PLACE = tuple(map(str, range(12))), "attention?layer=3&head=7"
+#: In pixels: the smallest letters of the question, of the table, and of names in pictures; how many names are hidden.
+LETTERS = """() => {
+    const all = where => [...document.querySelectorAll(where)].filter(one => one.textContent.trim())
+    const least = where => Math.min(99, ...all(where).map(one => parseFloat(getComputedStyle(one).fontSize)))
+    const ticks = all('.chart .ytick text, .chart .xtick text')
+    return [least('[class*=st-key-class_ask] p'), least('.said td, .said th'), least('.chart .ytick text'),
+        ticks.filter(one => getComputedStyle(one).visibility === 'hidden').length]
 }"""
 
 
@@ -197,6 +214,42 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     projector.locator(".st-key-class-delete button").first.click()
     expect(projector.locator(".st-key-class-start")).to_be_visible()
     expect(phone.locator("main")).to_contain_text(phones["gone"])
+
+
+def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
+    school: str, screen_at: Callable[..., Page]
+) -> None:
+    """Twenty-four tokens, of which each is an answer; and a teacher's own question, beside the picture of its page."""
+    own = Question(OWN, None, "tap", 0, 2, own=Own("Which one? " * 9, "Because.", TWELVE, answer="4"), place=PLACE)
+    link = f"lang=en&s={quote(LONG)}&lesson={lesson_to_code(own_lesson([QUESTIONS['fit'], own]))}"
+    page, bar = screen_at(f"class?{link}", PROJECTOR), catalogue("en")
+    page.locator(".st-key-class-start button").first.click()
+    page.wait_for_url(re.compile("class=[A-Z]{6}"))
+    others = Others(school, re.search("class=([A-Z]{6})", page.url)[1], OTHERS)
+    for question in ("fit", "own"):
+        for phase in ("question", "open", "closed", "discuss", "open", "closed", "revealed", "explained"):
+            page.wait_for_timeout(1000 * HURRY + 200)
+            if phase == "discuss":
+                page.locator(".st-key-class-to_discuss button").first.click()
+            else:
+                page.keyboard.press("PageDown")
+            told = f"phase_{phase}_own" if (question, phase) == ("own", "revealed") else f"phase_{phase}"
+            expect(page.locator(".st-key-class_bar")).to_contain_text(bar[f"class.{told}"])
+            if phase == "open":
+                guesses = others.look()["question"]["options"]
+                others.vote([*guesses, *guesses])
+            settle(page)
+            page.wait_for_function(ENDS_WITH_THE_SCREEN)
+            asked, rows, names, hidden = page.evaluate(LETTERS)
+            assert asked >= 24 and rows >= 18 and (question == "own" or names >= 18), (question, phase)
+            assert not hidden and page.locator(".chart").count() == (question == "own" or phase in TOLD)
+    heights = []
+    for more in ("", "&" + page.url.partition("?")[2]):  # the way back to the class takes nothing from a map
+        page.goto(f"{school}/attention?{link}&big=true{more}")
+        title(page, "attention")
+        expect(page.locator(".st-key-to_class")).to_have_count(int(bool(more)))
+        heights.append(page.locator(".chart").first.bounding_box()["height"])
+    assert heights[0] == heights[1]
 
 
 def test_she_comes_back_after_a_reload_and_no_link_holds_her_key(school: str, screen_at: Callable[..., Page]) -> None:

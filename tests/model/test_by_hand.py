@@ -195,9 +195,9 @@ def test_what_is_lit_decides_and_nothing_else_of_it_does(name: str) -> None:
         return float(values[working.key][(0, *working.cell)])
 
     side = "decoder." if name == TRANSLATION else ""
-    layer = trace.graph.layers(side) - 1
+    layers = {None, trace.graph.layers(side) - 1} | ({0} if not side else set())  # a decoder's first is like its last
     for key in trace:
-        if trace.quantity(key).layer not in (None, layer, 0) or not key.startswith(side):
+        if trace.quantity(key).layer not in layers or not key.startswith(side):
             continue
         working = by_hand(pipeline.network, trace, key, some_cells(trace, key, 1)[0])
         lit = {source: index for source, index in working.lit if source in trace}

@@ -5,22 +5,26 @@ import pytest
 
 from model import load
 from model.analysis import softmax
-from model.measures.scaling import DRAWS, WIDTHS, both_ways, choosing, random_scores
+from model.measures.scaling import DRAWS, KEYS, WIDTHS, at_every_width, choosing, every_way, random_scores
 
 
 @pytest.mark.parametrize("d_k", WIDTHS)
 def test_the_scores_of_random_vectors_spread_by_the_root_of_d_k_and_divided_by_one(d_k: int) -> None:
-    undivided, divided = both_ways(random_scores(d_k), d_k)
+    undivided, divided, _ = every_way(random_scores(d_k), d_k)
     assert undivided.spread == pytest.approx(d_k**0.5, rel=0.04)
     assert divided.spread == pytest.approx(undivided.spread / d_k**0.5)
 
 
 def test_undivided_the_weights_run_to_extremes_and_divided_they_do_not_depend_on_d_k() -> None:
-    undivided, divided = zip(*(both_ways(random_scores(d_k), d_k) for d_k in WIDTHS), strict=True)
+    undivided, divided, by_d_k = zip(*(every_way(random_scores(d_k), d_k) for d_k in WIDTHS), strict=True)
     assert list(undivided) == sorted(undivided, key=lambda found: found.largest)
     assert undivided[-1].largest > 0.9 and undivided[-1].slope < undivided[0].slope / 3
     assert np.ptp([found.largest for found in divided]) < 0.03
     assert np.ptp([found.slope for found in divided]) < 0.02
+    assert list(by_d_k) == sorted(by_d_k, key=lambda found: -found.largest), "and by d_k itself they come near to 1/n"
+    assert 1 / KEYS < by_d_k[-1].largest < 1.1 / KEYS
+    assert [found.spread for found in by_d_k] == pytest.approx([1 / width**0.5 for width in WIDTHS], rel=0.04)
+    np.testing.assert_allclose(at_every_width()[:, 2], np.transpose(by_d_k))
 
 
 def test_the_slope_is_how_much_a_weight_moves_with_its_own_score() -> None:
@@ -44,7 +48,7 @@ def test_hidden_keys_do_not_count_and_a_key_alone_spreads_nothing() -> None:
 def test_divided_a_head_chooses_as_its_recorded_weights_do() -> None:
     run = load("text")("the dog chased the cat .")
     weights = run["layers.1.attention.weights"][2]
-    _, divided = both_ways(run["layers.1.attention.scores"][2], run.config.d_k)
+    _, divided, _ = every_way(run["layers.1.attention.scores"][2], run.config.d_k)
     p = weights.max(axis=-1)
     assert divided.largest == pytest.approx(float(p.mean()), abs=1e-5)
     assert divided.slope == pytest.approx(float((p * (1 - p)).mean()), abs=1e-5)

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from model import Trace, load
 from model.by_hand import strongest_cell
 from pages.ui.at_once import strongest_keys
-from tests.pages.opening import charts, open_page
+from tests.pages.opening import charts, figure, numbers, open_page
 
 SENTENCE = "the dog chased the cat ."
 LINK = {"s": SENTENCE}
@@ -50,6 +50,14 @@ def test_all_numbers_of_the_run_come_as_they_were_recorded() -> None:
     assert charts(app)[0]["once"]["run"] == name
     ((again, _),) = sent(app.run())
     assert again == name  # by which the browser knows that it has them
+
+
+def test_what_a_mask_hides_is_sent_and_drawn_as_no_weight() -> None:
+    app = open_page("attention", **LINK, edits="layers.{l}.attention.masked~causal")
+    ((_, values),) = sent(app)
+    hidden = np.triu(np.ones(values.shape[-2:], bool), 1)
+    assert np.isnan(values[..., hidden]).all() and np.isfinite(values[..., ~hidden]).all()
+    np.testing.assert_array_equal(np.isnan(numbers(figure(app)["data"][0]["z"])), hidden)
 
 
 @pytest.mark.parametrize(

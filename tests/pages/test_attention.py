@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.measures.scaling import both_ways, random_scores
+from model.measures.scaling import every_way, random_scores
 from pages.attention.read import STEPS
 from pages.ui.figures.base import signed_colours
 from pages.ui.runs import pipelines
@@ -27,7 +27,6 @@ from tests.pages.opening import (
 )
 
 SENTENCE = "the dog chased the cat ."
-SPECIAL = ["[CLS]", "[SEP]"]
 
 
 @pytest.mark.parametrize("step", ["scores", "weights"])
@@ -74,16 +73,17 @@ WHY = {"s": SENTENCE, "layer": "3", "head": "4", "panel": "root"}
 
 def test_why_scores_are_divided_is_told_of_random_vectors_and_of_the_chosen_head() -> None:
     app = open_page("attention", **WHY, d_k="512")
-    undivided, divided = both_ways(random_scores(512), 512)
+    undivided, divided, by_d_k = every_way(random_scores(512), 512)
     read = said(app)
-    for number in (f"{undivided.spread:.1f}", f"{divided.largest:.2f}", f"{undivided.slope:.3f}"):
+    flat = f"0.04 and {by_d_k.largest:.2f}"
+    for number in (f"{undivided.spread:.1f}", f"{divided.largest:.2f}", f"{undivided.slope:.3f}", flat):
         assert number in read
     assert f"moves only {undivided.slope / divided.slope:.2f} times as far" in read
     p = run_of(app)["layers.2.attention.weights"][3].max(axis=-1)
     assert f"→ {p.mean():.2f}" in read
     assert f"→ {(p * (1 - p)).mean():.3f}" in read
     diamonds = [trace for trace in figure(app)["data"] if trace.get("marker", {}).get("symbol") == "diamond"]
-    assert len(diamonds) == 6 and {trace["customdata"][0] for trace in diamonds} == {32}
+    assert len(diamonds) == 9 and {trace["customdata"][0] for trace in diamonds} == {32}
 
 
 def test_the_length_of_random_vectors_is_chosen_by_a_slider_and_stands_in_the_link() -> None:
@@ -97,7 +97,7 @@ def test_the_length_of_random_vectors_is_chosen_by_a_slider_and_stands_in_the_li
 @pytest.mark.parametrize(("lang", "layer", "head", "larger"), [("en", 2, 7, True), ("zh", 3, 4, False)])
 def test_a_slope_that_is_larger_undivided_is_said_to_be_so(lang: str, layer: int, head: int, larger: bool) -> None:
     app = open_page("attention", **WHY | {"lang": lang, "layer": str(layer), "head": str(head)})
-    undivided, divided = both_ways(run_of(app)[f"layers.{layer - 1}.attention.scores"][head - 1], 32)
+    undivided, divided, _ = every_way(run_of(app)[f"layers.{layer - 1}.attention.scores"][head - 1], 32)
     assert (undivided.slope > divided.slope) is larger
     assert (catalogue(lang)["scaling.read_own_more"] in texts(app)) is larger
 
@@ -114,18 +114,6 @@ def test_through_the_layers_the_row_of_the_selected_token_is_the_mean_of_the_hea
     means = run_of(app).over_layers("attention.weights").mean(axis=1)[:, 3]
     np.testing.assert_allclose(maps(app)[0], means, atol=1e-6)
     assert f"{means[2].max():.2f}" in said(app)
-
-
-def test_hiding_special_tokens_says_how_much_of_a_row_they_get() -> None:
-    app = open_page("attention", s=SENTENCE, token="3")
-    trace = run_of(app)
-    row = trace["layers.0.attention.weights"][0, 2]
-    share = f"{sum(weight for weight, token in zip(row, trace.tokens, strict=True) if token in SPECIAL):.0%}"
-    app.toggle(key="attention.hide").set_value(True).run()
-    assert f"not shown get {share} of this row" in said(app)
-    words = len(trace.tokens) - 2
-    assert maps(app)[0].shape == (words, words)
-    assert f":gray[{words} × {words}]" in texts(app)
 
 
 def test_a_line_is_drawn_for_every_weight_that_is_not_faint() -> None:

@@ -255,7 +255,7 @@ def test_chips_are_counted_beside_the_row_of_the_head_that_was_asked_about(class
         if sentence == SENTENCE:
             assert names == ["[CLS]", *SENTENCE.split(), "[SEP]"]
         else:
-            assert len(names) == len(weights) == 12 and shown["names"]["zh"][-1] == "其余词元"
+            assert len(names) == len(weights) == 12 and shown["names"]["zh"][-1] == catalogue("zh")["class.others"]
             assert sum(weights) == pytest.approx(100, abs=1) and weights[-1] < max(weights)
             assert len({*names}) == len(names) and {"animal", "street", "tired"} <= {*names}, "as a class would guess"
         best, few = int(np.argmax(weights)), len(weights)
@@ -265,6 +265,26 @@ def test_chips_are_counted_beside_the_row_of_the_head_that_was_asked_about(class
         assert [row[0].removeprefix("✓ ") for row in rows] == names and rows[best][0].startswith("✓")
         assert [float(row[2].partition("|")[2].strip(" %")) for row in rows] == pytest.approx(weights, abs=0.5)
         assert rows[best][2].startswith("50") and rows[0][2].startswith("50")
+
+
+def test_of_many_answers_the_projector_shows_the_most_frequent_and_the_report_all(classes: Store) -> None:
+    sentence = "the old man who lived near the river [MASK] his dog to the park ."
+    app = click(click(begun(s=sentence, lesson="heads"), "next"), "next")
+    options, right = classes.snapshot(code_of(app))["question"]["options"], truth_of_class(app, classes)["answer"]
+    assert len(options) == 17
+    often = [one for one in options if one != right][-5:]
+    vote(app, classes, [*options, *often])
+    rows = table(click(app, "next"))
+    assert len(rows) == 12 and rows[-1][0] == catalogue("en")["class.others"] and {*often} < {row[0] for row in rows}
+    assert sum(int(row[2].split(" ")[0]) for row in rows) == 17 + len(often)
+    rows = table(click(app, "next"))
+    assert len(rows) == 12 and f"✓ {right}" in [row[0] for row in rows]
+    figure = charts(app)[0]["figure"]
+    assert len(figure["layout"]["yaxis"]["ticktext"]) == 12
+    *shown, others = figure["data"][0]["x"]
+    assert others <= min(shown)
+    html = report.as_html(asked_in(app, classes), "about", "")
+    assert all(f">{one}<" in html or f">✓ {one}<" in html for one in options)
 
 
 def test_options_are_read_with_the_question_and_a_countdown_is_that_of_one_vote(classes: Store) -> None:
@@ -331,16 +351,25 @@ def test_a_question_without_a_marked_answer_is_left_out_for_that_reason_and_alon
 
 def test_a_teachers_own_answer_is_not_called_what_the_network_does(classes: Store) -> None:
     app, words = begun(lesson=own_lesson_link(answer="two")), catalogue("en")
-    click(click(app, "next"), "next")
+    click(app, "next")
+    shown = [charts(app)]
+    click(app, "next")
     assert "truth" not in classes.snapshot(code_of(app))
     vote(app, classes, ["one", "two", "two"])
+    shown.append(charts(app))
+    for act in ("next", "to_discuss"):
+        shown.append(charts(click(app, act)))
+    click(click(app, "next"), "next")
     for _ in range(2):
-        click(app, "next")
+        shown.append(charts(click(app, "next")))
         for name in ("network_does", "phase_revealed", "the_answer"):
             assert words[f"class.{name}"].partition("{")[0] not in texts(app)
         assert app.button(key="class.next").label != words["class.to_revealed"]
     said = words["class.the_teachers_answer"].format(answer="two")
-    assert texts(app).count(said) == 1 and charts(app) and classes.snapshot(code_of(app))["truth"]["own"] is True
+    assert texts(app).count(said) == 1 and classes.snapshot(code_of(app))["truth"]["own"] is True
+    assert len(shown) == 6 and all(len(one) == 1 for one in shown), "the picture of its page, from the question on"
+    names = [one[0]["figure"]["layout"]["yaxis"]["ticktext"] for one in shown]
+    assert all(one == ["[CLS]", *SENTENCE.split(), "[SEP]"] for one in names)
     assert words["class.the_answer"].partition("{")[0] not in report.as_html(asked_in(app, classes), "about", "")
 
 

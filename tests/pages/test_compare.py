@@ -32,12 +32,8 @@ def test_words_that_have_no_counterpart_stay_blank_and_are_named() -> None:
     app = attention(s="she sat by the big river .", other="she sat by the river .", shown="against")
     tokens = pipelines.run("text", "she sat by the big river .").tokens
     extra = tokens.index("big")
-    z = maps(app)[0]
-    blank = np.isnan(z)
+    blank = np.isnan(maps(app)[0])
     assert blank[extra].all() and blank[:, extra].all() and blank.sum() == 2 * len(tokens) - 1
-    there = [place for place in range(len(tokens)) if place != extra]
-    wanted = scores_of("she sat by the big river .")[np.ix_(there, there)] - scores_of("she sat by the river .")
-    np.testing.assert_allclose(z[np.ix_(there, there)], wanted, atol=1e-5)
     assert "“big”" in texts(app)
 
 

@@ -21,6 +21,7 @@ from pages.ui.place import Place
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import literal
+from pages.ui.text.numbers import four_decimals
 from tests.networks import trace_of
 from tests.pages.opening import (
     assert_fine,
@@ -53,8 +54,9 @@ def test_the_band_holds_what_comes_in_the_neurons_and_what_is_added(link: dict) 
     pairs = activation.reshape(len(activation), -1, 2)  # two neurons share a column: the one further from 0
     further = np.take_along_axis(pairs, np.abs(pairs).argmax(axis=2, keepdims=True), axis=2)[..., 0]
     np.testing.assert_array_equal(fed, further)
-    clicks = np.array(drawn["data"][3]["customdata"])  # of the neurons: matrix, row, column
+    clicks = numbers(drawn["data"][3]["customdata"])  # of the neurons: matrix, row, column
     assert (clicks[:, 0] == 1).all() and set(clicks[:, 1]) == set(range(len(activation)))
+    assert drawn["data"][3]["text"] == four_decimals(activation[clicks[:, 1], clicks[:, 2]])
     assert {*activation.argmax(axis=1), int(link.get("neuron", 1 + activation[1].argmax())) - 1} <= {*clicks[:, 2]}
 
 
@@ -130,11 +132,6 @@ def test_the_words_pushed_are_the_extremes_of_all_words_but_no_special_tokens() 
 
 def test_a_picture_s_neurons_push_classes() -> None:
     assert len(numbers(chart(open_part("writes", input="digit"), "classes")["data"][0]["x"])) == 10
-
-
-def test_each_token_alone_leaves_the_ffn_as_it_was_and_changes_attention() -> None:
-    ffn, attention = (numbers(bar["y"]) for bar in chart(open_part("without"), "alone")["data"])
-    assert ffn.max() < 1e-4 < attention.min()
 
 
 def test_a_neuron_s_number_is_taken_back_where_the_network_has_fewer() -> None:

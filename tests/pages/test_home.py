@@ -181,11 +181,6 @@ def test_a_drawing_can_be_compared_with_its_untrained_twin() -> None:
     assert sent(app).about["arrays"] and catalogue("en")["compare.twin_says"] in texts(app)
 
 
-def test_without_a_head_the_encoders_output_stands_in_the_answers_place() -> None:
-    packed = sent(open_page("home", s=SENTENCE, model="paper"))
-    assert packed.about["answers"]["kind"] == "none" and "z" in packed.about["arrays"]
-
-
 @pytest.mark.parametrize("network", ["pre-norm text", "ModernBert", "Deberta", "tags", "CLIP", "registers", "MiniLM"])
 def test_home_shows_a_run_of_any_network(network: str, monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page("home", **bring(monkeypatch, network))

@@ -12,7 +12,7 @@ DECODER = "decoder.layers.2.cross.heads~zero~head.5"
 LINKS = [
     *(("attention", {"depth": depth, "stage": "scaled"}, "steps") for depth in ("story", "code")),
     ("attention", {"stage": "weights"}, "map"),
-    ("attention", {"as": "row"}, "map"),
+    ("attention", {"as": "row", "hide_special": "true"}, "map"),
     ("attention", {"stage": "scaled", "as": "why"}, "root"),
     ("attention", {"stage": "heads", "as": "try"}, "steps"),
     ("attention", {"panel": "heads"}, "map"),

@@ -158,7 +158,9 @@ def test_the_rule_for_half_of_a_layer_is_that_of_the_encoder_shown(base: str, ha
     work = cost_tables.works(config, n)
     assert work["squared"] == work["projections_and_ffn"]
     half = half or f"{n:,} ({n / config.d_model:.3g}·d_model)"
-    assert f"are half of a layer’s work at n = 2·d_model + d_ff = {half}." in said(open_part("cost", base=base))
+    read = said(open_part("cost", base=base)).replace("\\", "")
+    assert f"are half of a layer’s work at n = 2·d_model + d_ff = {half}." in read
+    assert f"{catalogue('en')[f'shapes_and_cost.preset_{base}']} (d_model = {config.d_model}): at n =" in read
 
 
 def test_the_rings_are_where_the_curves_cross_and_the_present_length_is_marked() -> None:

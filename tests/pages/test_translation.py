@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from model import Edit
 from model.analysis import softmax
 from model.measures.tables import head_roles
-from model.search import score
+from model.search import LENGTH_PENALTY, score
 from model.translator import Task, Translator
 from pages.translation.decoder import BLOCKS, quantities_of
 from pages.translation.search import greedy_or_beam
@@ -114,6 +114,8 @@ def test_the_tree_holds_every_candidate_and_the_table_every_sentence() -> None:
         assert f"log P {node.log_probability:.2f}".replace("-", "−") in hover
     for one in (trace.greedy, *trace.beams):
         assert f"| {one.text} | {one.log_probability:.2f}" in said(app).replace("**", "")
+        assert f"| {one.log_probability / len(one.ids) ** LENGTH_PENALTY:.2f} |" in said(app).replace("**", "")
+    assert f"score = log P ÷ pieces^{LENGTH_PENALTY}" in said(app).replace("\\", ""), "as its column says"
 
 
 def test_of_a_long_tree_it_is_said_which_steps_are_drawn() -> None:
@@ -127,7 +129,7 @@ def test_of_a_long_tree_it_is_said_which_steps_are_drawn() -> None:
     ("greedy", "best", "told"),
     [
         ((-2.0, 4), (-1.0, 3), "likelier as a whole"),
-        ((-1.0, 2), (-1.2, 5), "better score for its length (at α = 0.6)"),
+        ((-1.0, 2), (-1.2, 5), "has the better score"),
         ((-1.0, 3), (-2.0, 3), "A beam can miss what greedy finds"),
     ],
 )
@@ -324,6 +326,17 @@ def test_the_other_sentence_is_translated_by_the_network_that_nobody_changed() -
 
 
 MASK = {"panel": "inside", "block": "attention", "stage": "masked"}
+
+
+def test_what_the_mask_hides_is_drawn_as_no_weight_at_all() -> None:
+    app, run = opened(**MASK | {"stage": "weights"}), run_of(written=run_of().beams[0].ids)
+    layer, head = app.session_state["choice"].layer, app.session_state["choice"].head
+    weights = run[f"decoder.layers.{layer}.attention.weights"][head]
+    drawn, hover = figure(app)["data"]
+    cells = numbers(drawn["z"])
+    np.testing.assert_array_equal(np.isnan(cells), np.triu(np.ones(cells.shape, bool), 1))
+    np.testing.assert_array_equal(np.nan_to_num(cells), weights)
+    np.testing.assert_array_equal(numbers(hover["customdata"]), weights.ravel())
 
 
 def test_what_would_leak_without_the_mask_is_what_a_head_without_it_takes() -> None:

@@ -175,7 +175,7 @@ SAID = [
     (
         "words",
         "attention",
-        {"s": "我我我我", "panel": "steps", "stage": "scores", "hide_special": "true"},
+        {"s": "我我我我", "panel": "steps", "stage": "scores"},
         ["“[SEP]” and “[SEP]” have the highest score: 9.62"],
         [],
     ),
@@ -255,7 +255,6 @@ SAID = [
     ("Dinov2", "add_and_norm", {"panel": "maps", "stage": "scale_1"}, ["LayerScale"], []),
     ("MAE", "tokens", {"panel": "positions"}, ["tokens.made_patch_waves"], ["tokens.made_learned"]),
     ("MAE", "answer", {}, ["sentence_vector.hidden_in_training", "75%"], []),
-    ("DeiTForImageClassificationWithTeacher", "feed_forward", {"panel": "neuron"}, ["[DIST]"], []),
     (
         "BertForSequenceClassification",
         "feed_forward",

@@ -8,14 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model import Edit
 from model.measures.comparison import align
-from pages.add_and_norm.pictures import AddNorm, cosines
-from pages.add_and_norm.pictures import lengths as add_and_norm
-from pages.attention.pictures import attention_map
-from pages.feed_forward.pictures import fires
-from pages.heads.pictures import lengths, written
-from pages.layers.pictures import similarity
 from pages.ui.picture import Numbers
 from pages.ui.place import Place
 from pages.ui.runs.two_runs import TwoRuns
@@ -24,7 +17,7 @@ from tests.networks import pipeline
 
 ROOT = Path(__file__).parents[2]
 PLACE = Place(layer=2, head=1, token=2, neuron=7)
-A, F = "layers.2.attention.", "layers.2.ffn."
+F = "layers.2.ffn."
 BIG, RIVER = "she sat by the big river .", "she sat by the river ."
 NOTEBOOK = """
 import sys
@@ -58,27 +51,6 @@ def test_a_notebook_without_streamlit_draws_pictures() -> None:
     *english, chinese, shape = said.stdout.splitlines()
     assert len(english) == 7 and not any("层" in sentence for sentence in english)
     assert "层" in chinese and shape == "(8, 8)"
-
-
-PICTURES = {
-    "weights": (attention_map, lambda run: run[A + "weights"][1]),
-    "written": (written, lambda run: lengths(run, A).T),
-    "lengths": (add_and_norm, lambda run: AddNorm(run, PLACE).lengths()),
-    "cosines": (cosines, lambda run: AddNorm(run, PLACE).cosines()),
-    "fires": (fires, lambda run: run[F + "activation"][:, 7]),
-    "similarity": (similarity, lambda run: similarity(run, PLACE).parts[0].array),
-}
-
-
-@pytest.mark.parametrize("name", PICTURES)
-def test_a_difference_is_the_arrays_subtracted(name: str) -> None:
-    make, of = PICTURES[name]
-    text, off = pipeline("trained text"), Edit("layers.1.attention.heads", "zero", head=2)
-    here, there = text(RIVER, [off]), text(RIVER)
-    (drawn,) = TwoRuns(here, there, "difference", PLACE).numbers(lambda run, at: make(run, at).parts)
-    np.testing.assert_array_equal(drawn.array, of(here) - of(there))
-    assert drawn.differs and np.abs(drawn.array).max() > 0
-    assert make(here, PLACE).drawn(drawn).checked()
 
 
 @pytest.mark.parametrize("row", ["attention.weights", "attention.Q", "ffn.hidden"])

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from model.by_hand import by_hand, strongest_cell
-from pages.attention import read as attention
 from pages.tokens import order
 from pages.ui.place import Place
 from pages.ui.sections import working
@@ -62,20 +61,6 @@ def test_a_displayed_column_adds_up_to_its_displayed_sum(monkeypatch: pytest.Mon
     for table in by_hand(run.network, run, key, cell).tables:
         last = [row[-1].replace("−", "-") for row in cells(working.terms(view, table))[1:]]
         assert f"{sum(map(float, last[:-1])):.5f}" == f"{float(last[-1]):.5f}"
-
-
-@pytest.mark.parametrize("hide", [True, False])
-def test_special_tokens_are_left_out_only_where_the_reader_wants_it(hide: bool) -> None:
-    run = trace_of("trained text")
-    rows, columns = attention.shown_places(run, Place(hide_special=hide), "layers.0.attention.weights")
-    left_out = {run.tokens[place] for place in range(len(run.tokens)) if place not in rows}
-    assert left_out == ({"[CLS]", "[SEP]"} if hide else set()) and rows == columns
-
-
-def test_nothing_is_left_out_where_nothing_else_is_there() -> None:
-    both = ["[CLS]", "[SEP]"]
-    only = SimpleNamespace(names=lambda key: (None, both, both), sentence_of=[0, 0])
-    assert attention.shown_places(only, Place(hide_special=True), "layers.0.attention.weights") == ([0, 1], [0, 1])
 
 
 def test_a_language_without_example_sentences_takes_those_of_another() -> None:

@@ -2,11 +2,12 @@
 
 import re
 
+import numpy as np
 import pytest
 import streamlit as st
 
 from pages.ui.text import LANGUAGES, SYMBOL, catalogue, joined, literal, plain, t, unmarked
-from pages.ui.text.numbers import percent, written
+from pages.ui.text.numbers import four_decimals, percent, written
 
 #: What a Chinese teacher would not say, and why not in this catalogue.
 NOT_CHINESE = {
@@ -82,7 +83,13 @@ def test_numbers_in_sentences_have_a_minus_sign_and_no_e() -> None:
     said = t("attention.read_weights", query="it", key="cat", value="-0.25", where="layer 1")
     assert "−0" in said
     assert "-" not in said.replace("\\-", "")
-    assert "10⁻⁷" in plain("feed_forward.read_alone", ffn="9.5e-07", attention="1")
+    assert "10⁻⁷" in plain("attention.read_weights", query="it", key="cat", value="9.5e-07", where="")
+
+
+def test_many_numbers_are_written_as_each_is() -> None:
+    values = np.float32([0, -0.0, 1.25, -3.14159, 1e-7, -1e-7, 12345.6])
+    assert four_decimals(values) == [written(f"{value:.4f}") for value in values]
+    assert four_decimals(np.float32([-np.inf, np.nan])) == ["−∞", ""]
 
 
 @pytest.mark.parametrize("token", ['"', "“", "”"])

@@ -18,13 +18,11 @@ def hidden_word(case: Case) -> Truth | None:
     if not case.answers or "word" not in case.trace.axes("logits"):
         return None
     shares = case.shares(case.trace["logits"])
-    first, second, third, *others = (int(i) for i in np.argsort(-shares)[:5])
+    first, second, *others = (int(i) for i in np.argsort(-shares)[:5])
     if case.names[first].startswith("##"):
         return None
-    said: dict[str, object] = {"best": case.names[first], "second": case.names[second], "third": case.names[third]}
-    said |= {"first": float(shares[first]), "then": float(shares[second]), "last": float(shares[third])}
-    said |= {"size": len(shares)}
-    bars = tuple((case.names[i], float(shares[i])) for i in (first, second, third, *others))
+    said = {"best": case.names[first], "first": float(shares[first]), "size": len(shares)}
+    bars = tuple((case.names[i], float(shares[i])) for i in (first, second, *others))
     margin = float(shares[first] - shares[second]) if shares[second] >= SEEN else 0.0
     return Truth(case.names[first], margin, said, bars, {"token": case.token}, literal=True)
 

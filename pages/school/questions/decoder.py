@@ -3,7 +3,7 @@
 from model.analysis import placed
 from model.translator import TranslationTrace
 from pages.school.questions.case import Case, Truth
-from pages.school.questions.pictures import cross_attention, title_of, word_read
+from pages.school.questions.pictures import cross_attention
 from pages.school.questions.question import question
 
 MOST_OPTIONS = 24  # tokens of which one can be tapped
@@ -41,8 +41,6 @@ def read_to_write(case: Case) -> Truth | None:
     said = {"layer": layer + 1, "head": head + 1, "piece": trace.written[step], "key": names[key]}
     said |= {"share": float(row[key]), "tokens": len(names), "even": 1 / len(names)}
     said |= {"begin": trace.target_tokens[0], "last": trace.target_tokens[step], "end": trace.written[-1]}
-    gloss = "" if trace.written[step].isascii() else word_read(trace, step)  # letters help a learner by themselves
-    said["gloss"] = gloss and title_of("gloss", word=gloss)
     bars = tuple((name, float(value)) for name, value in zip(names, row, strict=True))
     place = {"layer": layer, "head": head, "step": step, "token": key}
     options = tuple(names[i] for i in sources)

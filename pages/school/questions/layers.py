@@ -112,7 +112,7 @@ def without_ffn(case: Case) -> Truth | None:
     return Truth(after, margin, said, bars, {"token": case.token}, near=near_share(after), told=told)
 
 
-@question("layer", "tap", least=0.02, minutes=4, hints=2, page="layers", at={"panel": "lens"}, picture=lens)
+@question("layer", "tap", least=0.02, minutes=4, page="layers", at={"panel": "lens"}, picture=lens)
 def first_known(case: Case) -> Truth | None:
     """From which layer on the final answer is the first. margin: by how much it leads there, and is behind before;
     nothing where it grows evenly.
@@ -129,10 +129,9 @@ def first_known(case: Case) -> Truth | None:
     final, before = int(best[-1]), int(best[known - 1])
     lead = shares[known, final] - np.partition(shares[known], -2)[-2]
     behind = shares[known - 1, before] - shares[known - 1, final]
-    said = {"answer": case.names[final], "layer": known, "before": case.names[before], "layers": len(best) - 1}
+    said = {"answer": case.names[final], "layer": known, "before": case.names[before]}
     steps = np.diff(shares[:, final])
-    said |= {"then": float(shares[known - 1, before]), "value": float(shares[-1, final])}
-    said["even"] = float(steps.mean())
+    said |= {"then": float(shares[known - 1, before]), "even": float(steps.mean())}
     uneven = steps.max() >= UNEVEN * steps.mean() > 0
     bars = tuple((str(layer), float(row[final])) for layer, row in enumerate(shares))
     options = tuple(str(layer) for layer in range(len(best)))

@@ -357,12 +357,12 @@ def heads_and_mean(look: Look, height: int) -> Drawn:
 
 
 def every_head(look: Look, height: int) -> Drawn:
-    """All heads of all layers as tiles; once it is shown, what is left of the first answer without each."""
+    """All heads of all layers as tiles; once it is shown how many matter, what is left of the answer without each."""
     case = look.case
     layers, heads = case.trace.graph.layers(), case.trace.config.heads
     rows = Axis("", [plain("change.layer", number=layer + 1) for layer in range(layers)])
     columns = Axis("", [plain("change.head", number=head + 1) for head in range(heads)])
-    if not look.shown:
+    if not look.shown or look.row != "heads":
         weights = case.trace.over_layers("attention.weights")
         return Drawn(title_of("every_head"), tiles(weights, rows, columns, height=height))
     best = int(case.without_each[0].argmax())
@@ -493,7 +493,7 @@ def cross_attention(look: Look, height: int) -> Drawn:
     layer, head = look.truth.place.get("layer", 0), look.truth.place.get("head", 0)
     step = look.truth.place.get("step")
     weights = trace[f"decoder.layers.{layer}.cross.weights"][head]
-    covers = step if not look.shown and not look.truth.said.get("gloss") else None
+    covers = None if look.shown else step
     glosses = ["" if number == covers else word_read(trace, number) for number in range(len(trace.written))]
     rows = [f"{piece} ({gloss})" if gloss else piece for piece, gloss in zip(trace.written, glosses, strict=True)]
     hidden, options, frames = np.zeros(weights.shape, bool), None, []

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from pages.school.classroom.phases import Phase, Proposal, following, proposal
+from pages.school.classroom.phases import TOLD, Phase, Proposal, following, proposal
 from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import Bar, Tally, bars, tallies
 from pages.school.lessons.lesson import Lesson
 from pages.school.lessons.wording import title_of
 from pages.school.questions.case import Case, Truth
+from pages.school.questions.pictures import Drawn, Look, of_place
 from pages.school.questions.question import Question
 from pages.school.teaching.asked import why
 from pages.school.teaching.desk import Desk
@@ -67,6 +68,15 @@ class Lecture:
     def truth(self) -> Truth | None:
         """What is true of it in the run on the screen."""
         return self.here and self.here[2]
+
+    @cached_property
+    def picture(self) -> Drawn | None:
+        """Of the page that a teacher's own question is about: it stands beside all that is asked and answered."""
+        if self.here is None or self.here[0].measure is not None:
+            return None
+        question, case, truth = self.here
+        look = Look(question.row, question.gesture, case, truth, shown=self.phase in TOLD)
+        return next(iter(of_place(question.place, look)), None)
 
     @property
     def about(self) -> str:

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pages.school.classroom.questions import Guess, Shown, Told
 from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import BARS, Bar, Tally, bars, sure_and_wrong, tallies
-from pages.school.questions.case import short
+from pages.school.questions.case import Truth, short
+from pages.school.teaching.asked import MOST_WITH_CHIPS
 from pages.ui.text import language, plain, t
 from pages.ui.text.numbers import percent
 
-MOST_WORDS = 6  # of all that were written, those that have a row of their own on the projector
-MANY = 8  # rows, from which on they are low
+MOST_ROWS = MOST_WITH_CHIPS  # on the projector; of more answers, the last row is for the others
 RIGHT = "✓ "
 
 
@@ -35,15 +35,17 @@ def lines(asked: Asked) -> list[Bar]:
 def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
     """A row with bars for each answer: both votes and, of chips that are revealed, the network's weights.
 
-    revealed: whether the right answers have their mark. whole: each word that was written has a row, however few did.
+    revealed: whether the right answers have their mark. whole: each answer has a row, however few gave it.
     """
     votes, found, chips = tallies(asked), lines(asked), asked.shown["gesture"] == "chips"
-    if asked.shown["gesture"] == "word" and not whole and len(found) > MOST_WORDS + 1:
-        first = sorted(found, key=lambda line: not (revealed and line.right))[:MOST_WORDS]
+    if not whole and len(found) > MOST_ROWS:
+        first = sorted(found, key=lambda line: (not (revealed and line.right), -sum(line.counts.values())))[
+            : MOST_ROWS - 1
+        ]
         rest = [line for line in found if line not in first]
         counts = {number: sum(line.counts.get(number, 0) for line in rest) for number in votes}
         found = [line for line in found if line in first]
-        found.append(Bar(plain("class.other_words", count=len(rest)), False, counts))
+        found.append(Bar(plain("class.others"), False, counts))
     own = asked.truth["answer"] if chips and revealed else None
     every = [count for line in found for count in line.counts.values()] + (own or [])
     most, rows = max(every, default=0) or 1, []
@@ -69,8 +71,16 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
         kinds.append(("own", plain("class.the_network")))
     legend = " ".join(f'<i class="{kind}"></i> {html.escape(name)}' for kind, name in kinds)
     legend = f"<caption>{legend}</caption>" if kinds else ""
-    many = " many" * (len(rows) > MANY)
-    return f'<table class="said{many}">{legend}{"".join(rows)}</table>'
+    return f'<table class="said" style="--rows: {len(rows) + bool(kinds)}">{legend}{"".join(rows)}</table>'
+
+
+def strongest(truth: Truth) -> Truth:
+    """With as many bars as there is room for; the last one says how high the others are at most."""
+    if len(truth.bars) <= MOST_ROWS:
+        return truth
+    *first, last = sorted(truth.bars, key=lambda bar: -bar[1])[:MOST_ROWS]
+    bars = *(bar for bar in truth.bars if bar in first), (f"{plain('class.others')} ≤", last[1])
+    return replace(truth, bars=bars)
 
 
 def names_of(shown: Shown, bars: Sequence[Bar]) -> list[str]:

@@ -12,7 +12,7 @@ from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import store
 from pages.school.teaching import report, results
 from pages.school.teaching.lecture import Lecture
-from pages.school.teaching.results import ask, hints_so_far, more_hints
+from pages.school.teaching.results import ask, hints_so_far, more_hints, picture
 from pages.ui.components.live import live
 from pages.ui.frame.share import leads_nowhere
 from pages.ui.state.link import select
@@ -32,7 +32,15 @@ def draw(lecture: Lecture) -> None:
             st.markdown(text("look_up"))
         count(lecture, "")
         return
-    DRAWN[lecture.phase](lecture)
+    if lecture.picture is None or lecture.phase in (Phase.LOBBY, Phase.ENDED):
+        DRAWN[lecture.phase](lecture)
+    else:
+        left, right = st.columns((4, 5))
+        with left, st.container(key="class_beside"):
+            DRAWN[lecture.phase](lecture)
+        with right, st.container(key="class_picture"):
+            st.caption(lecture.picture.title)
+            picture(lecture, lecture.picture)
     other_input(lecture)
     if lecture.phase not in (Phase.LOBBY, Phase.OPEN, Phase.ENDED):
         count(lecture, "")
@@ -150,7 +158,7 @@ def _question(lecture: Lecture) -> None:
 
 def _open(lecture: Lecture) -> None:
     ask(lecture)
-    left, right = st.columns([2, 3], vertical_alignment="center")
+    left, right = st.columns((2, 3), vertical_alignment="center")
     with left, st.container(key="class_how"):
         _options(lecture)
     with right, st.container(key="class_curtain"):

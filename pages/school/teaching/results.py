@@ -6,7 +6,7 @@ import streamlit as st
 from pages.school.classroom.phases import Phase
 from pages.school.lessons.wording import hints, otherwise, seen_at
 from pages.school.questions.case import Truth
-from pages.school.questions.pictures import Drawn, Look, answer_bars, of_place
+from pages.school.questions.pictures import Drawn, Look, answer_bars
 from pages.school.questions.question import Question
 from pages.school.teaching import pictures
 from pages.school.teaching.cases import hidden_in
@@ -19,9 +19,7 @@ from pages.ui.text import joined, language, literal, plain, t, texts_of
 
 #: In the session: how many hints were shown, and whether the words, of which question.
 HINTS, WORDS = "class.hints_of", "class.words_of"
-#: In a presentation, in pixels: the least height of a picture, and what stays free below it.
-LEAST, MARGIN = 200, 40
-A_ROW, BESIDE_ROWS = 22, 60  # pixels of a picture in which each name has a row, and for all that stands beside them
+A_ROW, MARGIN = 21, 16  # in a presentation, in pixels: the least of a row of a picture, and what stays free below it
 SMALLER = 4  # pixels that letters beside bars are smaller: bars make them larger
 text, word = texts_of("class")
 
@@ -31,7 +29,9 @@ def ask(lecture: Lecture, *, small: bool = False) -> None:
     assert lecture.now is not None
     shown = lecture.now.shown
     with st.container(key="class_ask_small" if small else "class_ask"):
-        stands = "reads" in shown and not (small and shown["gesture"] == "chips")  # or in the picture, a row for each
+        seen = lecture.picture or shown["gesture"] == "chips"  # there, a row for each
+        above = lecture.phase is Phase.EXPLAINED and not lecture.desk.differs(lecture.own_choice)
+        stands = "reads" in shown and not (small and seen) and not above
         reads = f"  \n:gray[{t('lesson.reads')}] {literal(shown['reads'])}" if stands else ""
         st.markdown(literal(shown["ask"][language()]) + reads)
 
@@ -42,7 +42,7 @@ def closed(lecture: Lecture) -> None:
     if lecture.last is None:
         st.info(text("nobody"), icon=":material/info:")
         return
-    _hints_given(lecture)
+    _last_hint(lecture)
     _answers(lecture)
 
 
@@ -70,17 +70,16 @@ def discuss(lecture: Lecture) -> None:
     ask(lecture, small=True)
     with st.container(key="class_discuss"):
         st.markdown(text("talk"))
-    _hints_given(lecture)
+    _last_hint(lecture)
     if lecture.last is not None:
         _answers(lecture)
 
 
-def _hints_given(lecture: Lecture) -> None:
-    if not (lecture.question and lecture.truth):
-        return
-    given = hints(lecture.question, lecture.truth)[: hints_so_far(lecture)]
-    with st.container(key="class_said"):
-        for said in given if lecture.phase is Phase.DISCUSS else given[-1:]:
+def _last_hint(lecture: Lecture) -> None:
+    so_far = hints_so_far(lecture)
+    if lecture.question and lecture.truth and so_far:
+        said = hints(lecture.question, lecture.truth)[so_far - 1]
+        with st.container(key="class_said"):
             st.markdown(f":material/lightbulb: **{text('a_hint')}** {said}")
 
 
@@ -93,7 +92,10 @@ def revealed(lecture: Lecture) -> None:
         sure = pictures.said_of_sure(lecture.now, named=not _words_are_hidden(lecture))
         with st.container(key="class_said"):
             st.markdown(joined(f"{pictures.said_of_right(lecture.tallies)} {sure}"))
-    if _are_chips(lecture):
+    if lecture.picture:
+        with st.container(key="class_network"):
+            _network(lecture)
+    if lecture.picture or _are_chips(lecture):
         _answers(lecture, revealed=True)
         return
     left, right = st.columns(2)
@@ -107,7 +109,7 @@ def revealed(lecture: Lecture) -> None:
 def explained(lecture: Lecture) -> None:
     """Why, beside what the network does."""
     ask(lecture, small=True)
-    left, right = st.columns([3, 2] if lecture.is_own else 2)
+    left, right = st.columns(2)
     with left, st.container(key="class_network"):
         _answers(lecture, revealed=True) if _are_chips(lecture) else _network(lecture)
     with right, st.container(key="class_why"):
@@ -128,26 +130,22 @@ def _network(lecture: Lecture) -> None:
     assert now is not None
     if here is None or not here[2].bars:
         st.markdown(text(pictures.answer_is(now.truth), answer=pictures.answer_of(now.shown, now.truth)))
-        if here and here[0].place:
-            for own in of_place(here[0].place, Look(here[0].row, here[0].gesture, *here[1:], shown=True))[:1]:
-                _picture(lecture, own, bars=False)
         return
     question, case, truth = here
     last = lecture.last
     middle = float(np.median(last.numbers)) if last and question.gesture == "slide" and last.numbers else None
-    st.markdown(text("network_does" if middle is None else "network_beside"))
     with letters(font_size() + SMALLER):
+        truth = pictures.strongest(truth)
         drawn = answer_bars(Look(question.row, question.gesture, case, truth, middle, shown=True))
-    st.caption(drawn.title)
-    _picture(lecture, drawn, bars=True)
+    st.markdown(f"{text('network_does' if middle is None else 'network_beside')} :gray[{literal(drawn.title)}]")
+    picture(lecture, drawn)
 
 
-def _picture(lecture: Lecture, drawn: Drawn, *, bars: bool) -> None:
-    """A picture that, in a presentation, ends with the screen; rows of bars stay high enough to be read."""
+def picture(lecture: Lecture, drawn: Drawn) -> None:
+    """A picture that, in a presentation, takes the height that is left; its rows stay high enough to be read."""
     if lecture.page.choice.big:
-        names = len(drawn.figure.layout["yaxis"].get("ticktext", ())) if bars else 0
-        height = max(LEAST, A_ROW * names + BESIDE_ROWS)
-        drawn.figure.layout |= {"height": height, "meta": {"below": MARGIN, "first": True}}
+        names = len(drawn.figure.layout["yaxis"].get("ticktext", ())[: pictures.MOST_ROWS])
+        drawn.figure.layout |= {"height": A_ROW * names, "meta": {"below": MARGIN, "first": True}}
     chart(drawn.figure, "class.network", alt=drawn.title)
 
 

@@ -148,7 +148,8 @@ const DRAWS = {
       return Number.isFinite(value) ? value : NaN
     }
     const z = rows.map(row => Float32Array.from(columns, column => number(row, column)))
-    const customdata = Float32Array.from(z.flatMap(row => [...row])), signed = scale === 'signed'
+    const signed = scale === 'signed', hidden = signed ? NaN : 0  // a weight that the mask hides is 0, and has no colour
+    const customdata = Float32Array.from(z.flatMap(row => [...row]), value => Number.isNaN(value) ? hidden : value)
     const high = run.largest(at) || 1
     const unit = 10 ** Math.floor(Math.log10(high)), whole = Math.floor(high / unit) * unit
     const bar = signed ? ends(cells.colorbar, [-whole, 0, whole], six) : ends(cells.colorbar, [0, high])

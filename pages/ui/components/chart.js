@@ -222,7 +222,7 @@ function draw(place) {
     const modeBarButtons = [[camera]]
     Plotly.newPlot(place, data, layout, { ...QUIET, modeBarButtons })
     place.on('plotly_click', ({ points }) => {
-      const pick = ([{ x, y, customdata }]) => place.pick({ x, y, customdata })
+      const pick = ([{ x, y, customdata }]) => place.pick({ x, y, customdata: plain('', customdata) })
       if (performance.now() - place.moved > LOOKS) return pick(points)
       const looked = setTimeout(() => place.settle(), LOOKS)
       place.settle = () => {

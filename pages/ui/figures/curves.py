@@ -364,18 +364,18 @@ def undivided(
     curves: np.ndarray,
     widths: Sequence[int],
     chosen: int,
-    names: tuple[str, str],
+    names: Sequence[str],
     titles: Sequence[str],
     sides: tuple[str, str],
     own: tuple[int, np.ndarray, str] | None = None,
 ) -> Figure:
     """What dividing scores by √d_k does: weights at one width as bars, and three measures as lines over all widths.
 
-    shares: (way, key); curves: (measure, way, width), at `widths`, of which one is `chosen`: the ways are undivided and
-    divided, called `names`. titles: of the four pictures, from left to right and down. sides: what keys and widths are
-    counted as. own: a width, the measures of a head (measure, way), and its name.
+    shares: (way, key); curves: (measure, way, width), at `widths`, of which one is `chosen`: the ways are undivided,
+    divided by √d_k, and by d_k, called `names`. titles: of the four pictures, from left to right and down. sides: what
+    keys and widths are counted as. own: a width, the measures of a head (measure, way), and its name.
     """
-    colours, dashes = (GREY, AFTER), ("dash", "solid")
+    colours, dashes = (GREY, AFTER, "#E69F00"), ("dash", "solid", "dot")
     ticks = np.log2(widths)
     traces: list[dict] = [
         dict(

@@ -38,7 +38,7 @@ from pages.ui.figures.base import (
     words_at,
 )
 from pages.ui.figures.theme import big, font_size, scaled
-from pages.ui.text.numbers import written
+from pages.ui.text.numbers import four_decimals
 
 MOST_APART = 32  # rows or columns with gaps between their cells
 WORDS = 1.2  # times the size of a word below a tile: the room for it
@@ -82,13 +82,13 @@ def heatmap_parts(
     column (third, …) where there are more than MOST_CLICKABLE, and the nearest one answers.
     Places that have no names are counted from 1, in ticks, hovers and clicks alike.
     gaps: thin ones between up to 32 rows or columns. line_colour: of the axes, which have no line otherwise.
-    thin: of more than MOST_NAMED names only some stand at the axis; a hover says them all.
+    thin: of more than MOST_NAMED names of a map named on both sides only some stand at the axis; a hover says them all.
     marked: columns with a ▼ above them, each cell of which can be clicked.
     asked: the columns that answer a click. corner: what stands at the upper left in place of the titles of both axes;
     the columns are then named above, aslant, and the colour bar lies below.
     Infinite cells (hidden by a mask) stay blank.
     """
-    values = np.asarray(values, dtype=np.float32)
+    values, thin = np.asarray(values, dtype=np.float32), thin and bool(columns.labels)
     finite = np.where(np.isfinite(values), values, np.nan)
     n_rows, n_columns = values.shape
     largest = limit or float(np.nanmax(np.abs(finite), initial=0.0)) or 1.0
@@ -205,30 +205,24 @@ def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: 
     A click gives (matrix, row, column), the places from 0.
     """
     drawn: list[dict] = []
-    whole: dict = {"meta": {}, "shapes": [], "annotations": []}
+    whole: dict = {"shapes": [], "annotations": []}
     left, gap = 0.0, 0.025
     widest = max(range(len(matrices)), key=lambda which: matrices[which].width)
-    names = rows.labels or [str(place + 1) for place in range(len(matrices[0].values))]
     top = 0 if rows.labels else 1
     for which, one in enumerate(matrices):
         n_rows, n_columns = one.values.shape
-        look = {"scale": one.scale, "limit": one.limit, "asked": one.asked, "height": height}
+        look = {"scale": one.scale, "limit": one.limit, "asked": one.asked, "thin": False, "height": height}
         traces, layout = heatmap_parts(one.values, rows, one.columns, clickable=True, square=False, **look)
         cells, markers = traces
         first = 0 if one.columns.labels else 1
         block = -(-n_columns // MOST_DRAWN)
         if block > 1:
             cells |= {"z": in_blocks(cells["z"], 1, block), "dx": block, "x0": first + (block - 1) / 2}
-        places = np.stack([markers["y"] - top, markers["x"] - first], axis=1).astype(int).tolist()
-        markers["customdata"] = [[which, i, j] for i, j in places]
-        named = one.columns.labels or [str(place + 1) for place in range(n_columns)]
+        i, j = (markers["y"] - top).astype(int), (markers["x"] - first).astype(int)
+        markers["customdata"] = np.stack([np.full_like(i, which), i, j], axis=1).astype(np.uint16)
+        markers["text"] = four_decimals(one.values[i, j])
         called = label(one.columns.title)
-        numbers = [written(f"{one.values[i, j]:.4f}").replace("-inf", "−∞").replace("nan", "") for i, j in places]
-        markers["text"] = [
-            f"{label(names[i])}<br>{called} <b>{label(named[j])}</b><br>{number}"
-            for (i, j), number in zip(places, numbers, strict=True)
-        ]
-        markers["hovertemplate"] = "%{text}<extra></extra>"
+        markers["hovertemplate"] = f"%{{y}}<br>{called} <b>%{{x}}</b><br>%{{text}}<extra></extra>"
         axis = f"x{which + 1}" if which else "x"
         for trace in (cells, markers):
             trace["xaxis"] = axis
@@ -236,8 +230,7 @@ def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: 
         side = layout.pop("xaxis") | {"domain": [left, left + share], "anchor": "y"}
         side |= {"showticklabels": False}
         side.pop("title", None)
-        meta = layout.pop("meta", {})
-        whole = layout | whole | {f"xaxis{axis[1:]}": side, "meta": {"rows": meta["rows"]} if meta else {}}
+        whole = layout | whole | {f"xaxis{axis[1:]}": side}
         cells["showscale"] = which == widest and one.scale == "signed"
         ends = {-one.limit: "−", 0.0: "0", one.limit: "+"}
         cells["colorbar"] = colour_bar(ends, x=left, y=0, yanchor="top", len=0.25 * share, thickness=6)

@@ -1,6 +1,7 @@
 """What pages work out once for all visitors."""
 
 from collections.abc import Callable, Hashable, Sequence
+from itertools import islice
 from threading import Condition
 from typing import TypeVar
 
@@ -13,7 +14,7 @@ from model import Edit, Trace
 from model.analysis import mean_cosine, nearest_rows
 from model.measures.fillers import FilledUp, fill_up
 from model.measures.gradients import gradient_lengths, untrained
-from model.measures.neurons import Positionwise, positionwise, pushes
+from model.measures.neurons import pushes
 from model.measures.without import Answers, Fate, answers, fates
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui.figures.notation import symbols
@@ -24,6 +25,7 @@ from pages.ui.server.cache import digest, of_networks
 from pages.ui.text import language
 
 BEST = 5  # guesses shown for each layer
+POINTED = 3  # words or classes named of a neuron
 T = TypeVar("T")
 
 
@@ -48,16 +50,23 @@ def neighbours(name: str, piece: int) -> tuple[list[str], np.ndarray, float]:
     return [vocabulary[i] for i in best], cosines, mean_cosine(E, piece)
 
 
-@st.cache_data(max_entries=128, show_spinner=False)
-def proof(pipeline: str, layer: int, X: np.ndarray, X_ffn: np.ndarray, seed: int) -> Positionwise:
-    """What `measures.neurons.positionwise` finds in one layer."""
-    return positionwise(pipelines.pipeline(pipeline).network.layers[layer], X, X_ffn, seed)
-
-
 @st.cache_data(max_entries=256, show_spinner=False)
 def pushed(pipeline: str, layer: int, neuron: int) -> np.ndarray:
     """What `measures.neurons.pushes` finds of one neuron."""
     return pushes(pipelines.pipeline(pipeline).network, layer, neuron)
+
+
+@of_networks
+@cached(LRUCache(2000), condition=Condition())  # asked for several neurons a page: Streamlit's own would take longer
+def pointed_to(name: str, layer: int, neuron: int, ascii_only: bool | None) -> tuple[str, ...]:
+    """The whole words to which a neuron points most, in ASCII or in other letters; None: the classes."""
+    scores, reader = pushed(name, layer, neuron), pipelines.pipeline(name).reader
+    ranked = np.argsort(-scores, kind="stable")
+    if ascii_only is None:
+        return tuple(reader.labels[place] for place in ranked[:POINTED])
+    words = (reader.vocabulary[place] for place in ranked if scores[place] > 0)
+    fits = (one for one in words if one not in SPECIAL_TOKENS and one.isascii() == ascii_only and one[:2] != "##")
+    return tuple(islice(fits, POINTED))
 
 
 def known_by(trace: Trace) -> tuple:

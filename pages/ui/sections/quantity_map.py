@@ -8,7 +8,7 @@ import numpy as np
 
 from model import Trace
 from model.by_hand import strongest_cell
-from pages.ui.at_once import map_at_once
+from pages.ui.at_once import map_at_once, unmasked
 from pages.ui.figures import Axis, Figure, heatmap
 from pages.ui.picture import Moves, Numbers, Picture, names_of
 from pages.ui.place import Place
@@ -131,6 +131,7 @@ def quantity_map(
             height=height,
             corner=plain("axis.corner") if large else None,
         )
+        figure.data[0]["z"] = unmasked(run, key, figure.data[0]["z"], (place.head, *np.ix_(rows, columns)))
         more: dict[str, object] = {"numbers": True, "large": True, "wide": True} if large else {}
         more |= {"follows": True} if follows else {}
         more |= {"grows": LEAST, "below": spare} if spare else {}

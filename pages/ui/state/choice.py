@@ -182,7 +182,6 @@ class Choice:
     )  # Attention: of random vectors
     between: str = linked(one_of(*BETWEEN), "all")  # which part of attention is shown where there are two sentences
     why: bool = linked(FLAG, False)  # beside a score: why it is so large, in place of its arithmetic
-    hide_special: bool = linked(FLAG, False)  # leave [CLS] and [SEP] out of the pictures
     sublayer: int = linked(up_to(2), 1)  # of Add & Norm: 1 after attention, 2 after the FFN
     tau: int = linked(up_to(50), 10)  # tenths, Answer: the temperature of a softmax like the network's own
     several: bool = linked(FLAG, False)  # Answer: hide more than one word

@@ -2,6 +2,8 @@
 
 import re
 
+import numpy as np
+
 NUMBER = re.compile(r"([+-]?)([\d.,]*\d)(?:e([+-]?)0*(\d+))?( ?%)?")
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -15,6 +17,14 @@ def written(text: str) -> str:
         digits += f" × 10{below.replace('-', '⁻').replace('+', '')}{power.translate(RAISED)}"
     sign = sign.replace("-", "−") if digits.strip("0.,") else ""  # what is shown as nothing is not below it
     return sign + digits + share.strip()
+
+
+def four_decimals(values: np.ndarray) -> list[str]:
+    """Many numbers in four decimals, as `written` writes each; nothing where there is no number."""
+    text = "\n".join([f"{value:.4f}" for value in values.tolist()])
+    for python, people in (("-inf", "−∞"), ("nan", ""), ("-0.0000", "0.0000"), ("-", "−")):
+        text = text.replace(python, people)
+    return text.split("\n")
 
 
 def signed(value: float) -> str:
