@@ -35,6 +35,14 @@ def test_a_word_is_hidden_and_shown_again_by_a_click_or_by_keys(page: Page, app_
     expect(dog).to_have_attribute("title", WORDS["sentence_line.hide"])
     expect(dog).to_be_focused()
     wait_for(page, hidden="none")
+    for taps, pressed in ((3, "true"), (2, "true"), (3, "false"), (4, "false")):
+        for _ in range(taps):  # faster than the server answers
+            page.keyboard.press("Enter")
+            page.wait_for_timeout(30)
+        page.wait_for_timeout(1500)
+        settle(page)
+        expect(dog).to_have_attribute("aria-pressed", pressed)
+        assert ("[MASK]" in page.locator(".chart").first.inner_text()) == (pressed == "true")
 
 
 def test_by_keys_alone_a_sentence_is_typed_and_left(page: Page, app_url: str) -> None:

@@ -71,9 +71,12 @@ def test_what_the_reader_hid_is_hidden_on_every_page_but_where_two_inputs_are_co
 def click(monkeypatch: pytest.MonkeyPatch) -> Callable[[AppTest, int], None]:
     """Click a word of the sentence on top of the page, by its number."""
 
-    def drawn(words: Sequence[Word], *_: object, on_pick: Callable[[tuple[int, ...]], None], **__: object) -> None:
+    def drawn(
+        words: Sequence[Word], *_: object, on_pick: Callable[[tuple[int, ...], bool], None], **__: object
+    ) -> None:
         if "clicked" in st.session_state:
-            on_pick(words[st.session_state.pop("clicked")].places)
+            clicked = words[st.session_state.pop("clicked")]
+            on_pick(clicked.places, not clicked.hidden)
             st.rerun()
 
     def click(app: AppTest, word: int) -> None:

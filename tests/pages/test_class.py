@@ -397,6 +397,23 @@ def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(
     assert (choice.sentence, choice.hidden, choice.layer, choice.head) == (wrote.sentence, hidden, 2, 3)
 
 
+def test_an_ended_class_lets_nobody_in_and_its_report_leads_to_its_own_lesson(
+    classes: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    links: list[str] = []
+    monkeypatch.setattr(report, "as_html", lambda asked, about, there: links.append(there) or "")
+    app, words = jump(begun(), classes, "places"), catalogue("en")
+    member = open_page("class", lang="en", **{"class": code_of(app)})
+    assert words["class.to_join"] in [link.label for link in member.get("link_button")]
+    assert "/join" in texts(app).replace("\\", "")
+    key = app.session_state[desk.KEYS][code_of(app)]
+    classes.advance(code_of(app), key, room_of(app, classes).version, Phase.ENDED)
+    assert "/join" not in texts(app.run()).replace("\\", "") and "lesson=encoder" in links[-1]
+    classes.end(code_of(app), key)
+    member = open_page("class", lang="en", **{"class": code_of(app)})
+    assert words["class.not_there"] in texts(member) and not member.get("link_button")
+
+
 def test_a_store_that_does_not_answer_is_a_sentence(classes: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     app = begun()
 
@@ -498,6 +515,6 @@ def test_links_with_made_up_codes_are_soon_looked_up_slowly_and_a_member_stays_w
 def _looked_up(classes: Store, code: str) -> bool:
     """Whether a visitor learns that there is such a class."""
     try:
-        return follow._room(classes, code) is not None
+        return follow.room_of(classes, code) is not None
     except (UnknownClassError, CrowdedError):
         return False

@@ -60,7 +60,7 @@ def _lead(classes: Store, code: str, key: str, page: str, choice: Choice) -> Non
 
 def _follow(classes: Store, code: str) -> None:
     """A member's switch; while it is on, what the teacher looks at comes here, too."""
-    room = _room(classes, code)
+    room = room_of(classes, code)
     if "class.follows" not in st.session_state:
         st.session_state["class.follows"] = True
     if not st.toggle(word("follow", code=code), key="class.follows", persist_state="session"):
@@ -69,7 +69,7 @@ def _follow(classes: Store, code: str) -> None:
     live(code, room.ticket, room.version, st.session_state.get(SEEN, 0), every=LATER, on_moved=_go_there)
 
 
-def _room(classes: Store, code: str) -> Room:
+def room_of(classes: Store, code: str) -> Room:
     """The class of this code. Who opens links to many classes that do not exist waits, as who tries codes on a phone.
 
     Raises UnknownClassError, CrowdedError.

@@ -68,6 +68,8 @@ def _where(lecture: Lecture) -> str:
     if lecture.now is None:
         return code
     now = text("number", number=lecture.desk.room.number, phase=word(_of(lecture, f"phase_{lecture.phase}")))
+    if lecture.phase is Phase.ENDED:  # nobody comes in any more
+        return now
     return f"{now}  \n:gray[{literal(join_address(False))} · {code}]"
 
 

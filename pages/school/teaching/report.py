@@ -32,7 +32,8 @@ def offer(lecture: Lecture) -> None:
     """Draw the button that hands the report over."""
     name = f"{exports.file_name('class', lecture.desk.code)}.html"
     look = {"on_click": "ignore", "icon": ":material/download:", "key": "class.report.html"}
-    there = address(urljoin(st.context.url or "", "lesson"), lecture.page.choice.with_(of_class=None))
+    choice = lecture.page.choice.with_(of_class=None, lesson=lecture.page.choice.lesson or lecture.lesson.name)
+    there = address(urljoin(st.context.url or "", "lesson"), choice)
     st.download_button(word("report_html"), as_html(lecture.asked, lecture.about, there), name, "text/html", **look)
 
 

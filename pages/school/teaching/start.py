@@ -4,10 +4,12 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
+from pages.school.classroom.door import CrowdedError
+from pages.school.classroom.store import UnavailableError, UnknownClassError, store
 from pages.school.lessons.lesson import LESSONS, Lesson
 from pages.school.lessons.wording import called, title_of
 from pages.school.questions.question import Question
-from pages.school.teaching import desk
+from pages.school.teaching import desk, follow
 from pages.ui.frame.pickers import bound
 from pages.ui.page import Page
 from pages.ui.state.link import select
@@ -72,8 +74,13 @@ def _way_back() -> None:
 
 def member(code: str) -> None:
     """For whoever has the class's code and not its key."""
-    st.markdown(text("member", code=code))
-    st.link_button(word("to_join"), f"join?c={code}", icon=":material/how_to_vote:")
+    try:
+        follow.room_of(store(), code)
+    except (CrowdedError, UnavailableError, UnknownClassError):
+        st.markdown(text("not_there"))
+    else:
+        st.markdown(text("member", code=code))
+        st.link_button(word("to_join"), f"join?c={code}", icon=":material/how_to_vote:")
     leave = {"on_click": select, "kwargs": {"of_class": None, "role": None}, "key": "class.leave"}
     st.button(word("leave"), type="tertiary", **leave)
     _way_back()

@@ -16,11 +16,13 @@ export default function({ data, parentElement, setTriggerValue }) {
   }
   root.wanted = data
   if (data.heard >= (root.last ?? 0)) {
-    root.pending = undefined
+    root.pending = root.wish = undefined
     const link = links().find(({ pathname }) => pathname === root.then)
     root.then = undefined
     if (link) setTimeout(() => link.click())
   }
+  clearTimeout(root.again)  // of two quick clicks the second may not be heard
+  if (root.wish) root.again = setTimeout(() => root.tell('picked', root.wish), 300)
   if (!root.querySelector('input')) draw(root)  // who is typing goes on
   if (!root.hearing) {
     root.hearing = true
@@ -46,7 +48,7 @@ function draw(root) {
   root.setAttribute('aria-label', names.label)
   root.classList.toggle('long', sentence.length > LONG)
   root.classList.toggle('waits', root.pending !== undefined)
-  const chips = root.pending !== undefined ? [make('span', { className: 'chip', textContent: root.pending, translate: false })] : words.map((word, i) => chip(root, word, i))
+  const chips = root.pending !== undefined ? [make('span', { className: 'chip', textContent: root.pending, translate: false })] : words.map((word, i) => chip(root, { ...word, ...(root.wish?.word === i && root.wish.text === word.text && { hidden: root.wish.hide }) }, i))
   const line = make('span', { className: 'words' }, ...chips, make('button', { type: 'button', className: 'type', textContent: names.type, onclick: () => type(root) }))
   const ready = make('select', { ariaLabel: names.examples }, make('option', { value: '', textContent: names.examples }),
     ...examples.map(text => make('option', { value: text, textContent: text, translate: false })))
@@ -71,8 +73,9 @@ function chip(root, { text, places, hidden }, i) {
   node.title = hidden ? names.show : names.hide || names.choose
   if (hides) node.setAttribute('aria-pressed', hidden)
   node.onclick = () => {
-    if (hides) node.classList.toggle('hidden')
-    root.tell('picked', { word: i, text })
+    const hide = hides && node.classList.toggle('hidden')
+    root.wish = { word: i, text, hide }  // what he wants last, whatever the server says of clicks before it
+    root.tell('picked', root.wish)
   }
   const point = row => document.dispatchEvent(new CustomEvent('overview:point', { detail: { row } }))
   node.onpointerenter = () => point(places[0])

@@ -31,13 +31,14 @@ def sentence_line(
     names: dict[str, str],
     *,
     on_words: Callable[[str], object],
-    on_pick: Callable[[tuple[int, ...]], object],
+    on_pick: Callable[[tuple[int, ...], bool], object],
 ) -> None:
     """Draw the field.
 
     sentence: as it was typed. names: what stands on its parts; where neither "hide" nor "choose" says anything, no
     word can be clicked. on_words: gets a sentence that was typed or taken from
-    the examples. on_pick: gets the places of a word that was clicked.
+    the examples. on_pick: gets the places of a word that was clicked, and whether
+    it shall be hidden: of clicks that come faster than we answer, only the last is heard.
     """
 
     def heard(event: str) -> None:
@@ -48,7 +49,7 @@ def sentence_line(
         if event == "typed":
             on_words(str(sent["text"]))
         elif (picked := int(sent["word"])) in range(len(words)) and words[picked].text == sent["text"]:
-            on_pick(words[picked].places)
+            on_pick(words[picked].places, bool(sent["hide"]))
 
     _line(
         key="sentence_line",

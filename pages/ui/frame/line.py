@@ -127,10 +127,10 @@ def _sentence(choice: Choice, asks: bool) -> None:
         words = [replace(word, text="[MASK]", hidden=False) if word.hidden else word for word in words]
     hides = guesses and not asks
 
-    def picked(places: tuple[int, ...]) -> None:
+    def picked(places: tuple[int, ...], hide: bool) -> None:
         if not hides or typed & set(places):
             link.select(token=places[0], key=None)
-        elif hidden & set(places):
+        elif not hide:
             link.select(hidden=tuple(sorted(hidden - typed - set(places))), token=places[0], output=None)
         else:
             kept = hidden - typed if choice.several else set()
