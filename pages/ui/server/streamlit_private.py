@@ -49,6 +49,8 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     "stFileUploader",
     "stFileUploaderDropzoneInstructions",
     "stHeader",
+    "stHorizontalBlock",
+    "stHtml",
     "stLayoutWrapper",
     "stMain",
     "stMainBlockContainer",
