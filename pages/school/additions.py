@@ -31,8 +31,8 @@ def under_title(page: Page) -> None:
 
 
 def beside_way_on(page: Page) -> None:
-    """The way to the question of the tour that is about this page."""
+    """The way to the question of the tour that is about this page; back into a lesson that the link holds."""
     if page.name in STATIONS:
-        to = {"question": STATIONS[page.name], "lesson": None}
+        to = {} if page.choice.lesson else {"question": STATIONS[page.name]}
         look = {"icon": ":material/school:", "type": "tertiary", "key": f"{page.name}.to_tour"}
         st.button(plain("lesson.title"), on_click=open_with, args=("lesson",), kwargs=to, **look)

@@ -212,7 +212,7 @@ def test_every_question_is_asked_and_told_no_key_ends_the_class_and_the_report_s
         if place != last - 1:
             click(app, "next")
     assert "PageDown" not in keys_of(app), "the end comes by its button alone"
-    left = words["class.minutes"].partition("}")[2].partition("{")[0].strip("* ")
+    left = words["class.minutes_last"].partition("}")[2].strip("* ")
     assert left in texts(notes)
     click(app, "next")
     assert room_of(app, classes).phase is Phase.ENDED and app.get("download_button") and left not in texts(notes.run())
@@ -220,13 +220,16 @@ def test_every_question_is_asked_and_told_no_key_ends_the_class_and_the_report_s
     assert page.count("http://school/lesson?s=a+b&amp;lang=en") == 2, "where it leads, and to be read and copied"
     assert not re.search(r"\{\w+\}", re.sub("<style>.*?</style>", "", page, flags=re.S))
     assert "<b>x</b>" not in page and "&lt;b&gt;x&lt;/b&gt;" in page and "0" * 31 not in page, "totals only, no markup"
-    click(app, "reopen")  # it was a mistake
+    click(notes, "reopen")  # it was a mistake
+    app.run()
     assert room_of(app, classes).phase is Phase.LOBBY and room_of(app, classes).number == last + 1
     click(notes.run(), "to_end")
     click(app.run(), "delete")
     assert classes.room(code_of(notes)) is None and "class" not in app.query_params
     assert "class.start" in [button.key for button in app.button]
-    click(notes.run(), "leave")  # the other window hears that it is gone
+    assert words["class.not_there"] in texts(notes.run())
+    assert not [button for button in notes.button if str(button.key).startswith("class.back")], "which led nowhere"
+    click(notes, "leave")
 
 
 def guesses(shown: dict, truth: dict) -> list:

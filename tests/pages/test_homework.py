@@ -3,11 +3,14 @@
 import re
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Edit
+from model.analysis import softmax
 from model.deadline import OverdueError
+from model.edits import head_off
 from pages.school.lessons.goals import TASKS, Standing, mark_of
 from pages.school.lessons.task import judged
 from pages.school.teaching import homework
@@ -15,6 +18,7 @@ from pages.school.teaching.homework import MOST_LINKS, MOST_ROWS, Checked, hande
 from pages.ui.frame import exports
 from pages.ui.frame.contents import PAGES
 from pages.ui.runs import pipelines
+from pages.ui.runs.masks import with_words_hidden
 from pages.ui.server import in_flight
 from pages.ui.server.in_flight import CrowdedError
 from pages.ui.state import sketch
@@ -213,6 +217,22 @@ def test_a_teacher_makes_a_task_and_its_link_is_not_reached_by_itself(kind: str,
     assert not found.reached and found.far not in ("elsewhere", "broken", "no_guess")
     assert app.query_params["goal"] == goal_code(choice.goal)
     assert_fine(open_page(TASKS[kind].page, **choice.to_link()))
+    if kind == "first":  # it can be done: by these heads, in an order that the teacher's page tries
+        reached = [judged(choice.with_(edits=off), choice.goal).reached for off in _weakest_off(choice)]
+        assert reached.index(True) + 1 == choice.goal.values[0]
+
+
+def _weakest_off(choice: Choice) -> list[tuple[Edit, ...]]:
+    """One head off, two, and so on: those first without which the first guess loses most, each run by itself."""
+    read = pipelines.read(choice)[1]
+    words, network = with_words_hidden(choice, read), pipelines.pipeline(choice.pipeline)
+    trace = network(choice.sentence if words is None else words)
+    place = trace.tokens.index("[MASK]")
+    heads = [head_off(*where) for where in np.ndindex(trace.config.layers, trace.config.heads)]
+    best = trace["logits"][place].argmax()
+    without = [softmax(network(trace.ids, (head,))["logits"][place].astype(np.float64))[best] for head in heads]
+    off = [heads[i] for i in np.argsort(without)]
+    return [tuple(off[:most]) for most in range(1, len(off) + 1)]
 
 
 def test_the_word_of_a_task_is_one_of_the_vocabulary_and_its_sentence_the_teachers() -> None:

@@ -327,10 +327,13 @@ def test_a_station_about_a_drawing_leads_away_from_a_tour_of_words_that_goes_on(
 def test_each_page_leads_to_its_station_and_home_to_the_first() -> None:
     for page, key in STATIONS.items():
         assert key is None or (key in TOUR.keys and QUESTIONS[key].run in ("", "translation"))
-        app = open_page(page, s=SENTENCE, lesson="heads")
         if page != "home":
+            app = open_page(page, s=SENTENCE)
             app.button(key=f"{page}.to_tour").click().run()
             assert app.query_params.get("question") == key and "lesson" not in app.query_params
+    app = open_page("heads", s=SENTENCE, lesson="heads", question="mixed")
+    app.button(key="heads.to_tour").click().run()
+    assert app.query_params["lesson"] == "heads" and app.query_params["question"] == "mixed", "back where it was left"
 
 
 # -- what is asked -------------------------------------------------------------------------------------------------

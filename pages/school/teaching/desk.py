@@ -137,16 +137,16 @@ def forget(code: str) -> None:
     """Let go of a class that is no more."""
     st.session_state[KEYS] = {one: key for one, key in own().items() if one != code}
     st.session_state[FORGOTTEN] = [*st.session_state.get(FORGOTTEN, ()), code]
-    select(of_class=None, role=None)
 
 
 def desk(code: str | None) -> Desk | None:
-    """The class of this code, if it is hers. Raises UnavailableError."""
+    """The class of this code, if it is hers; the key of one that was deleted is let go. Raises UnavailableError."""
     if code is None or (key := own().get(code)) is None:
         return None
     try:
         room = store().of_teacher(code, key)
     except UnknownClassError:
+        forget(code)
         return None
     return Desk(room, key)
 

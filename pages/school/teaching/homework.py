@@ -10,14 +10,17 @@ from time import monotonic
 from typing import Any
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model import CheckpointError, WeightsError
+from model import CheckpointError, Pipeline, Trace, WeightsError
 from model.deadline import OverdueError
+from model.edits import head_off
 from model.pipeline import Reader, TextReader
 from pages.school.lessons.goals import TASKS, Standing, mark_of
 from pages.school.lessons.task import in_words, judged
+from pages.school.questions.case import Case
 from pages.school.teaching.cases import hidden_in, usual_case
 from pages.ui.components.tables import column_widths, draw_table
 from pages.ui.frame import exports
@@ -25,6 +28,7 @@ from pages.ui.frame.contents import PAGES
 from pages.ui.frame.pickers import bound
 from pages.ui.frame.share import address, with_code
 from pages.ui.page import Page
+from pages.ui.server.cache import once_a_run
 from pages.ui.server.in_flight import CrowdedError
 from pages.ui.state.choice import Choice
 from pages.ui.state.goal import MOST_OFF, MOST_WORD, Goal
@@ -91,14 +95,30 @@ def _make(page: Page) -> None:
 
 
 def _usual(page: Page) -> dict[str, Goal]:
-    """Each kind of task as it is offered first. That about a word is where one is guessed, and wants the second."""
+    """Each kind of task as it is offered first. That about a word is where one is guessed, and can be done."""
     goals = {"oneway": Goal("oneway", (90, 5))}
     case = usual_case(page)
     if not case.answers or not page.says_words:
         return goals
-    second = int(page.trace["logits"][case.token].argsort()[-2])
-    values = 3, mark_of(page.choice.pipeline, page.trace.ids), case.names[second][:MOST_WORD]
+    most, best = _solved(page.trace, page.pipeline, case.token)
+    values = most, mark_of(page.choice.pipeline, page.trace.ids), case.names[best][:MOST_WORD]
     return {"first": Goal("first", values), **goals}
+
+
+@once_a_run
+def _solved(trace: Trace, pipeline: Pipeline, token: int) -> tuple[int, int]:
+    """With how many heads off another word comes first, and which: those are off without which the first guess loses
+    most. Where it stays first, or so many runs take long: as many as may be off, and the second guess.
+    """
+    case = Case(pipeline, trace, token)
+    second = min(MOST_OFF, len(case.every_head)), int(trace["logits"][token].argsort()[-2])
+    if not case.affords(2 * len(case.every_head)):
+        return second
+    now, *alone = case.without_each
+    weakest = np.argsort([shares[now.argmax()] for shares in alone])[:MOST_OFF]
+    off = [head_off(*case.every_head[place]) for place in weakest]
+    firsts = case.changed([off[:most] for most in range(1, len(off) + 1)]).argmax(axis=1)
+    return next(((most, int(best)) for most, best in enumerate(firsts, 1) if best != now.argmax()), second)
 
 
 def _values(page: Page, goal: Goal) -> None:

@@ -13,7 +13,7 @@ from pages.school.teaching import report
 from pages.school.teaching.asked import why
 from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.pictures import answer_is, answer_of, said_of_right, said_of_sure
-from pages.school.teaching.projector import WANTED, confirm, controls, count, other_input
+from pages.school.teaching.projector import WANTED, confirm, controls, count, other_input, reopen
 from pages.school.teaching.start import not_asked
 from pages.ui.text import joined, language, literal, plain, texts_of
 
@@ -36,7 +36,9 @@ def draw(lecture: Lecture) -> None:
         with st.expander(word("your_key"), icon=":material/key:"):
             st.markdown(text("key_help"))
             st.code(lecture.desk.pass_, language=None, wrap_lines=True)
-        if lecture.phase is not Phase.ENDED:
+        if lecture.phase is Phase.ENDED:
+            reopen(lecture)
+        else:
             confirm(word("to_ended"), "end_sure", partial(lecture.desk.go, Phase.ENDED), "class.to_end")
 
 
@@ -98,7 +100,7 @@ def _time(lecture: Lecture) -> None:
         return
     gone = round((time.time() - lecture.desk.room.created) / 60)
     needed = sum(lecture.clear[place][0].minutes for place in lecture.coming)
-    st.markdown(text("minutes", gone=gone, needed=needed))
+    st.markdown(text("minutes" if lecture.coming else "minutes_last", gone=gone, needed=needed))
 
 
 def _coming(lecture: Lecture) -> None:

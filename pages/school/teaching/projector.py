@@ -198,9 +198,13 @@ def _ended(lecture: Lecture) -> None:
     st.markdown(text("ended_help"))
     report.offer(lecture)
     with st.container(horizontal=True):
-        back = {"icon": ":material/undo:", "key": "class.reopen"}
-        st.button(word("reopen"), on_click=partial(lecture.desk.go, Phase.LOBBY), **back)
+        reopen(lecture)
         confirm(word("delete"), "delete_sure", partial(_end, lecture), "class.delete")
+
+
+def reopen(lecture: Lecture) -> None:
+    """A button that lets an ended class go on."""
+    _button("reopen", "undo", lambda: lecture.desk.go(Phase.LOBBY))
 
 
 def confirm(label: str, sure: str, act: Callable[[], None], key: str) -> None:
