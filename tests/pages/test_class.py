@@ -467,6 +467,9 @@ def test_the_class_goes_where_its_teacher_leads_and_she_alone_has_a_way_back(
     member = open_page("attention", lang="zh", big="true", **{"class": code_of(app)})
     assert catalogue("zh")["class.led"] in texts(member)
     assert "to_class" not in [button.key for button in member.button]
+    asked = catalogue("zh")["class.asks_now"]
+    classes.ask(code_of(app), app.session_state[desk.KEYS][code_of(app)], room_of(app, classes).version, 0, *EXAMPLE)
+    assert asked in [link.proto.label for link in member.run().get("link_button")]
     member.toggle(key="class.follows").set_value(False).run()
     assert catalogue("zh")["class.led"] not in texts(member)
     app.toggle(key="class.leads").set_value(False).run()

@@ -219,8 +219,8 @@
     tap: tap, same: tap,
     slide: function (question) {
       var low = question.span[0], high = question.span[1], step = high <= 1 ? .01 : .1
-      if (draft.guess === undefined) draft.guess = tidy((low + high) / 2)
-      var said = el('output', { 'for': 'guess' }, figure(draft.guess))
+      // It begins in the middle, which is no guess before it was moved.
+      var said = el('output', { 'for': 'guess' }, draft.guess === undefined ? '–' : figure(draft.guess))
       var about = { type: 'range', min: low, max: high, step: step }
       var made = field(word('your_value'), about, function (input) {
         var value = Math.min(high, Math.max(low, tidy(parseFloat(input.value))))

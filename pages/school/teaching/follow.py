@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlencode
 import streamlit as st
 
 from pages.school.classroom.door import CrowdedError, door
+from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import Room, Store, UnavailableError, UnknownClassError, store
 from pages.school.teaching import desk
 from pages.ui.components.kept import kept
@@ -16,8 +17,9 @@ from pages.ui.state.choice import FIELDS, Choice
 from pages.ui.state.link import select
 from pages.ui.text import texts_of
 
-#: In the session: where a teacher last led to; which of her views a member has seen, and the code of his class.
-LED_TO, SEEN, MEMBER_OF = "class.led_to", "class.seen", "class.member_of"
+#: In the session: where a teacher last led to; which of her views a member has seen, the code of his class, and
+#: whether it is asked now.
+LED_TO, SEEN, MEMBER_OF, ASKS = "class.led_to", "class.seen", "class.member_of", "class.asks"
 LONGEST_WAIT = 1.0  # seconds for which a page waits until its code may be looked up
 #: What stays each reader's own.
 OWN = {"lang", "big", "of_class", "role"}
@@ -28,7 +30,7 @@ def beside(page: str) -> None:
     """What a class adds to each page: the teacher's switch, or a member's. page: its name."""
     choice: Choice = st.session_state["choice"]
     code = choice.of_class
-    st.session_state[BACK] = None
+    st.session_state[BACK] = st.session_state[ASKS] = None
     if code is None:
         return
     st.empty()  # what a fragment alone would be the first to draw, Streamlit draws nowhere else
@@ -65,8 +67,17 @@ def _follow(classes: Store, code: str) -> None:
         st.session_state["class.follows"] = True
     if not st.toggle(word("follow", code=code), key="class.follows", persist_state="session"):
         return
+    st.session_state[ASKS] = room.phase in (Phase.QUESTION, Phase.OPEN)
     st.caption(text("led" if room.lead else "not_led"))
     live(code, room.ticket, room.version, st.session_state.get(SEEN, 0), every=LATER, on_moved=_go_there)
+
+
+def asked_now() -> None:
+    """To a member who follows, while a question can be read or answered: the way to it."""
+    if st.session_state.get(ASKS):
+        code = st.session_state["choice"].of_class
+        look = {"icon": ":material/how_to_vote:", "type": "primary"}
+        st.link_button(word("asks_now"), f"join?c={code}", **look)
 
 
 def room_of(classes: Store, code: str) -> Room:

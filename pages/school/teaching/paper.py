@@ -66,6 +66,7 @@ def sheet(page: Page, lesson: Lesson) -> tuple[str, dict[str, Figure]]:
 def _question(page: Page, question: Question, case: Case, truth: Truth) -> tuple[exports.Question, Figure | None]:
     """A question as it stands on paper, and the picture of its answer; a teacher's own has none."""
     figure, key, says = None, f"paper.{question.key}", [why(question, truth)]
+    ask = unmarked(asked(question, truth))
     row = question.equation.replace("{l}", "0")  # the same in each layer
     if question.measure:
         figure = answer_bars(Look(question.row, question.gesture, case, truth, shown=True)).figure
@@ -80,10 +81,10 @@ def _question(page: Page, question: Question, case: Case, truth: Truth) -> tuple
         ticks = [name + BLANK if question.gesture == "chips" else f"☐ {name}" for name in options(truth)]
     words = " ".join(case.tokens) if case.trace.ids else ""
     one = exports.Question(
-        title=called(question),
+        title=called(question) if question.measure else ask,
         reads=f"{plain('lesson.reads')} {words}" if words else "",  # a drawing stands above
         equation=case.trace.graph[row].equation if row in case.trace.graph else "",
-        ask=unmarked(asked(question, truth)),
+        ask=ask if question.measure else "",
         options=ticks,
         picture=key if figure else "",
         says=[sentence for sentence in says if sentence],

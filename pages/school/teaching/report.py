@@ -18,14 +18,15 @@ text, word = texts_of("class")
 STYLE = """
 body { font: 16px/1.45 'Source Sans', system-ui, sans-serif; max-width: 46rem;
   margin: 2rem auto; padding: 0 1rem; color: #172033 }
-section { border-top: 1px solid #dbe0e8; padding: .6rem 0 1rem } h2 { font-size: 1.3em; break-after: avoid }
+section { border-top: 1px solid #dbe0e8; padding: .6rem 0 1rem }
+h2 { font-size: 1.3em } h2, section > p:not(:last-child) { break-inside: avoid; break-after: avoid }
 table { break-inside: avoid; border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
 td, th { padding: .15rem .5rem; text-align: left; font-weight: inherit; vertical-align: middle }
 td.bar { width: 40% } td:last-child { white-space: nowrap } td.bar i { display: block; height: .7rem }
 caption { text-align: left } caption i { display: inline-block; width: .7rem; height: .7rem }
 i.vote { background: #E69F00 } i.first { background: #8a8f98 } i.own { background: #0072B2 }
 .again { overflow-wrap: anywhere; font-size: .8rem } .right { font-weight: 700 } small { color: #5a6474 }
-@media print { body { font-size: 10pt; margin: 0; max-width: none } }
+@media print { body { font-size: 10pt; margin: 0; max-width: none; -webkit-print-color-adjust: exact } }
 """
 
 

@@ -93,5 +93,8 @@ def _bracketed(text: str) -> str:
 
 
 def html_math(latex: str) -> str:
-    """The same for Plotly, with real subscripts."""
-    return re.sub(r"_(?:\(([^()]*)\)|(\w+))", lambda hit: f"<sub>{hit[1] or hit[2]}</sub>", label(plain_math(latex)))
+    """The same for Plotly, with real exponents and subscripts."""
+    text = label(plain_math(latex))
+    for sign, tag in ((r"\^", "sup"), ("_", "sub")):
+        text = re.sub(rf"{sign}(?:\(([^()]*)\)|(\w+))", lambda hit, tag=tag: f"<{tag}>{hit[1] or hit[2]}</{tag}>", text)
+    return text

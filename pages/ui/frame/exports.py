@@ -125,12 +125,13 @@ def _typeset(latex: str) -> str:
 
 
 #: How a hand-out looks on the screen and on A4.
-SHEET = """body { font: 12pt/1.45 "Source Sans 3", "Noto Sans CJK SC", sans-serif; color: #172033; background: #fff;
+SHEET = """body { font: 12pt/1.45 "Source Sans 3", sans-serif; color: #172033; background: #fff;
   max-width: 180mm; margin: 12mm auto; padding: 0 5mm }
 h1 { font-size: 20pt; margin: 0 } h2 { font-size: 13pt; margin: 0 } .about { color: #556; margin: 0 0 6mm }
 figure { margin: 0 0 8mm; break-inside: avoid } img { max-width: 100%; max-height: 150mm }
 .equation { font: italic 13pt "STIX Two Text", "Times New Roman", serif; text-align: center }
-.lines { height: 22mm; background: repeating-linear-gradient(#fff 0 10.6mm, #99a 10.6mm 11mm) }
+.lines { height: 22mm; -webkit-print-color-adjust: exact;
+  background: repeating-linear-gradient(#fff 0 10.6mm, #99a 10.6mm 11mm) }
 summary { cursor: pointer; color: #0b5394 } .again { overflow-wrap: anywhere } @page { size: A4; margin: 14mm }
 .asked { break-inside: avoid; margin: 0 0 7mm } .asked p, .answers p { margin: 1.5mm 0 }
 .tick { columns: 3 14em; margin: 1mm 0; list-style: none } .small { color: #556; font-size: 10pt }
@@ -168,8 +169,9 @@ def handout(
 class Question:
     """A question of a lesson, as it stands on paper.
 
-    reads: what the network reads. equation: LaTeX. options: what can be ticked; where there are none, there is room to
-    write. picture: the key of the one that shows the answer. says: the answer in sentences. Any of them may be nothing.
+    reads: what the network reads. equation: LaTeX. ask: what is asked, where the title does not ask it. options: what
+    can be ticked; where there are none, there is room to write. picture: the key of the one that shows the answer.
+    says: the answer in sentences. Any of them may be nothing.
     """
 
     title: str
@@ -202,7 +204,8 @@ def lesson_handout(
         room = f'<ul class="tick">{ticked}</ul>' if ticked else '<div class="lines"></div>'
         reads = f'<p class="small">{html.escape(question.reads)}</p>' if question.reads else ""
         asked += f'<section class="asked"><h2>{name}</h2>{reads}'
-        asked += f"{_typeset(question.equation)}<p>{html.escape(question.ask)}</p>{room}</section>"
+        ask = f"<p>{html.escape(question.ask)}</p>" if question.ask else ""
+        asked += f"{_typeset(question.equation)}{ask}{room}</section>"
         picture = f'<img src="picture:{html.escape(question.picture)}" alt="">' if question.picture else ""
         said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in question.says)
         answers += f"<details><summary>{name}</summary>{picture}{said}</details>"
