@@ -29,6 +29,7 @@ from pages.ui.state.choice import Choice
 from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.view import View
 from tests.pages.opening import assert_fine, charts, open_page, texts, turn_to
+from tests.school.classroom.asked import EXAMPLES
 
 SENTENCE = "we [MASK] to the park ."
 
@@ -467,11 +468,12 @@ def test_the_class_goes_where_its_teacher_leads_and_she_alone_has_a_way_back(
     member = open_page("attention", lang="zh", big="true", **{"class": code_of(app)})
     assert catalogue("zh")["class.led"] in texts(member)
     assert "to_class" not in [button.key for button in member.button]
-    asked = catalogue("zh")["class.asks_now"]
-    classes.ask(code_of(app), app.session_state[desk.KEYS][code_of(app)], room_of(app, classes).version, 0, *EXAMPLE)
-    assert asked in [link.proto.label for link in member.run().get("link_button")]
+    assert not member.main.get("link_button"), "nothing is asked"
+    key, version = app.session_state[desk.KEYS][code_of(app)], room_of(app, classes).version
+    classes.ask(code_of(app), key, version, 0, *EXAMPLES["tap"][:2])
+    assert [link.label for link in member.run().main.get("link_button")] == [catalogue("zh")["class.asks_now"]]
     member.toggle(key="class.follows").set_value(False).run()
-    assert catalogue("zh")["class.led"] not in texts(member)
+    assert catalogue("zh")["class.led"] not in texts(member) and not member.main.get("link_button")
     app.toggle(key="class.leads").set_value(False).run()
     assert room_of(app, classes).lead == ""
     app.button(key="to_class").click().run()
