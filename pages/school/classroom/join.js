@@ -221,7 +221,7 @@
       var low = question.span[0], high = question.span[1], step = high <= 1 ? .01 : .1
       // It begins in the middle, which is no guess before it was moved.
       var said = el('output', { 'for': 'guess' }, draft.guess === undefined ? '–' : figure(draft.guess))
-      var about = { type: 'range', min: low, max: high, step: step }
+      var about = { type: 'range', min: low, max: high, step: step, value: tidy((low + high) / 2) }
       var made = field(word('your_value'), about, function (input) {
         var value = Math.min(high, Math.max(low, tidy(parseFloat(input.value))))
         said.textContent = figure(value)
