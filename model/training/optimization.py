@@ -1,6 +1,8 @@
 """What every recipe shares: the device, the precision, the learning rate, the optimizers, and one step."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from typing import Any
 
 import torch
 from torch import nn
@@ -22,6 +24,14 @@ def fast_precision(where: torch.device) -> torch.dtype:
     """Of products: bfloat16, or float32 where that could only be imitated."""
     imitated = where.type == "cpu" and not torch.ops.mkldnn._is_mkldnn_bf16_supported()
     return torch.float32 if imitated else torch.bfloat16
+
+
+def compiled(function: Callable[..., Any], where: torch.device) -> Callable[..., Any]:
+    """The function, compiled for batches of any shape where that pays: on a processor.
+
+    For a graphics card (H100, torch 2.11) it compiled for three minutes and then failed.
+    """
+    return torch.compile(function, dynamic=True, disable=where.type != "cpu")
 
 
 def learning_rate(done: float, warmup: float = 0.01, decay: float = 0.2) -> float:

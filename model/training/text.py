@@ -22,7 +22,7 @@ from model.heads import MaskedWordNetwork
 from model.training.attention_budget import WEIGHT, Watch, budgets, penalty
 from model.training.checkpoint import WEIGHTS, load_checkpoint, load_shipped, save_checkpoint, ship
 from model.training.corpus import LANGUAGES, held_out, held_sentences, sentences
-from model.training.optimization import device, half_precision, learning_rate, optimizers_for, take_step
+from model.training.optimization import compiled, device, half_precision, learning_rate, optimizers_for, take_step
 
 CONFIG = PRESETS["text"]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -173,8 +173,8 @@ def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, 
     dice = torch.Generator().manual_seed(seed + steps)
     streams = [batches(train_set[language], dice) for language in LANGUAGES]
     budget = budgets(tokenizer).to(where)
-    encode_fast = torch.compile(partial(encode_watched, network, Watch.over(network)), dynamic=True)
-    loss_fast = torch.compile(partial(guess_loss, network), dynamic=True)
+    encode_fast = compiled(partial(encode_watched, network, Watch.over(network)), where)
+    loss_fast = compiled(partial(guess_loss, network), where)
 
     with tqdm(total=tokens, initial=seen, unit="tok", unit_scale=True, mininterval=10) as bar:
         while seen < tokens:

@@ -25,7 +25,7 @@ from model.training import grammar, text
 from model.training.attention_budget import WEIGHT, Watch, budgets, penalty
 from model.training.checkpoint import WEIGHTS, load_checkpoint, load_shipped, save_checkpoint, ship
 from model.training.corpus import LANGUAGES, Pair, read_pairs
-from model.training.optimization import device, half_precision, learning_rate, optimizers_for, take_step
+from model.training.optimization import compiled, device, half_precision, learning_rate, optimizers_for, take_step
 from model.training.text import CONFIG, PAD, PEAK_RATE, SEP
 from model.translator import as_written
 
@@ -184,10 +184,10 @@ def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, 
     streams = {language: text.batches(train_set[language], dice) for language in LANGUAGES}
     pair_stream, trees = batches(encoded, dice), grammar.batches(grammar.read_trees(data, tokenizer), dice)
     budget, watch = budgets(tokenizer, extra=len(TARGET_LANGUAGES)).to(where), Watch.over(translator)
-    encode_fast = torch.compile(partial(text.encode_watched, words, watch), dynamic=True)
-    guess_fast = torch.compile(partial(text.guess_loss, words), dynamic=True)
-    grammar_fast = torch.compile(partial(grammar.grammar_loss, words, watch), dynamic=True)
-    translate_fast = torch.compile(partial(watched_loss, translator, watch), dynamic=True)
+    encode_fast = compiled(partial(text.encode_watched, words, watch), where)
+    guess_fast = compiled(partial(text.guess_loss, words), where)
+    grammar_fast = compiled(partial(grammar.grammar_loss, words, watch), where)
+    translate_fast = compiled(partial(watched_loss, translator, watch), where)
 
     with tqdm(total=tokens, initial=seen, unit="tok", unit_scale=True, mininterval=10) as bar:
         while seen < tokens:
