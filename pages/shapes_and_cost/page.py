@@ -165,7 +165,7 @@ class ShapesAndCost(Page):
         if name is None:
             return ""
         half = crossings(self.config)["projections_and_ffn"].number
-        return text("mine", encoder=word(f"preset_{name}"), half=f"{half:,}")
+        return word("mine", encoder=word(f"preset_{name}"), half=f"{half:,}")
 
     def show_growth(self, config: EncoderConfig, n: int) -> None:
         """How much more there is of each part of a layer for an input twice as long."""
