@@ -130,8 +130,7 @@ SHEET = """body { font: 12pt/1.45 "Source Sans 3", sans-serif; color: #172033; b
 h1 { font-size: 20pt; margin: 0 } h2 { font-size: 13pt; margin: 0 } .about { color: #556; margin: 0 0 6mm }
 figure { margin: 0 0 8mm; break-inside: avoid } img { max-width: 100%; max-height: 150mm }
 .equation { font: italic 13pt "STIX Two Text", "Times New Roman", serif; text-align: center }
-.lines { height: 22mm; -webkit-print-color-adjust: exact;
-  background: repeating-linear-gradient(#fff 0 10.6mm, #99a 10.6mm 11mm) }
+.lines { height: 10.6mm; margin-top: 10.6mm; border: solid #99a; border-width: .4mm 0 }
 summary { cursor: pointer; color: #0b5394 } .again { overflow-wrap: anywhere } @page { size: A4; margin: 14mm }
 .asked { break-inside: avoid; margin: 0 0 7mm } .asked p, .answers p { margin: 1.5mm 0 }
 .tick { columns: 3 14em; margin: 1mm 0; list-style: none } .small { color: #556; font-size: 10pt }
