@@ -76,8 +76,7 @@ def asked_now() -> None:
     """To a member who follows, while a question can be read or answered: the way to it."""
     if st.session_state.get(ASKS):
         code = st.session_state["choice"].of_class
-        look = {"icon": ":material/how_to_vote:", "type": "primary"}
-        st.link_button(word("asks_now"), f"join?c={code}", **look)
+        st.link_button(word("asks_now"), f"join?c={code}", type="primary", icon=":material/how_to_vote:")
 
 
 def room_of(classes: Store, code: str) -> Room:

@@ -94,7 +94,5 @@ def _bracketed(text: str) -> str:
 
 def html_math(latex: str) -> str:
     """The same for Plotly, with real exponents and subscripts."""
-    text = label(plain_math(latex))
-    for sign, tag in ((r"\^", "sup"), ("_", "sub")):
-        text = re.sub(rf"{sign}(?:\(([^()]*)\)|(\w+))", lambda hit, tag=tag: f"<{tag}>{hit[1] or hit[2]}</{tag}>", text)
-    return text
+    raised = re.sub(r"\^(?:\(([^()]*)\)|(\w+))", r"<sup>\1\2</sup>", label(plain_math(latex)))
+    return re.sub(r"_(?:\(([^()]*)\)|(\w+))", r"<sub>\1\2</sub>", raised)
