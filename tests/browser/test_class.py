@@ -212,7 +212,7 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
 def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
     school: str, screen_at: Callable[..., Page]
 ) -> None:
-    """Twenty-four tokens, of which each is an answer; and a teacher's own questions, beside the picture of their page."""
+    """Twenty-four tokens, of which each is an answer; and a teacher's own questions, beside the picture of a page."""
     asks = ("Which one? " * 9, TWELVE), ("Why are there several heads in a layer and not just one?", FOUR)
     mine = (Own(ask, "Because.", options, answer=options[0]) for ask, options in asks)
     own = [Question(OWN, None, "tap", 0, 2, own=one, place=PLACE) for one in mine]

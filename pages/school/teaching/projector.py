@@ -39,8 +39,8 @@ def draw(lecture: Lecture) -> None:
         with left, st.container(key="class_beside"):
             DRAWN[lecture.phase](lecture)
         with right, st.container(key="class_picture"):
-            where = literal(lecture.page.is_about(lecture.picture.of))
-            st.markdown(f"**{literal(lecture.picture.title)}**" + f" :gray[· {where}]" * bool(where))
+            where = lecture.page.is_about(lecture.picture.of)
+            st.caption(" · ".join(literal(one) for one in (lecture.picture.title, where) if one))
             picture(lecture, lecture.picture)
     other_input(lecture)
     if lecture.phase not in (Phase.LOBBY, Phase.OPEN, Phase.ENDED):
