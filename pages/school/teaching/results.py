@@ -32,9 +32,9 @@ def ask(lecture: Lecture, *, small: bool = False) -> None:
     assert lecture.now is not None
     shown = lecture.now.shown
     with st.container(key="class_ask_small" if small else "class_ask"):
-        seen = lecture.picture or shown["gesture"] == "chips"  # there, a row for each
+        seen = lecture.picture or (small and shown["gesture"] == "chips")  # there, a row for each
         above = lecture.phase is Phase.EXPLAINED and not lecture.desk.differs(lecture.own_choice)
-        stands = "reads" in shown and not (small and seen) and not above
+        stands = "reads" in shown and not seen and not above
         reads = f"  \n:gray[{t('lesson.reads')}] {literal(shown['reads'])}" if stands else ""
         said = shown["ask"][language()]
         st.markdown(literal(heading_and_rest(said)[0] if lecture.phase is Phase.EXPLAINED else said) + reads)
