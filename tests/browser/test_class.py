@@ -248,7 +248,7 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
 
 
 def test_she_comes_back_after_a_reload_and_no_link_holds_her_key(school: str, screen_at: Callable[..., Page]) -> None:
-    page = screen_at(f"class?lang=en&depth=story&s={quote(SENTENCE)}", PROJECTOR)
+    page = screen_at(f"class?lang=en&big=true&s={quote(SENTENCE)}", PROJECTOR)
     page.locator(".st-key-class-start button").first.click()
     expect(page.locator(".st-key-class_code")).to_be_visible()
     page.wait_for_function("localStorage['glass-encoder.classes']")

@@ -68,8 +68,10 @@ def _way_back() -> None:
         look = {"icon": ":material/login:", "key": f"class.back.{code}"}
         st.button(word("back", code=code), on_click=select, kwargs={"of_class": code}, **look)
     with st.expander(word("elsewhere"), icon=":material/key:"):
-        typed = st.text_input(word("key"), key="class.pass", type="password", max_chars=80)
-        st.button(word("come_back"), key="class.come_back", disabled=not typed, on_click=desk.come_back, args=(typed,))
+        st.text_input(word("key"), key="class.pass", type="password", max_chars=80)
+        st.button(
+            word("come_back"), key="class.come_back", on_click=lambda: desk.come_back(st.session_state["class.pass"])
+        )
 
 
 def member(code: str) -> None:

@@ -73,9 +73,8 @@ def framed() -> tuple[Any, ...]:
 @cache
 def _framed_fields() -> list[Field]:
     names = SIDEBAR.keys() - {"layer", "head", "ink", "picture"}
-    return [
-        field for field in FIELDS if field.name in names or field.path in ("twin", "hidden", "several", *OTHER.values())
-    ]
+    paths = {"twin", "hidden", "several", "of_class", *OTHER.values()}
+    return [field for field in FIELDS if field.name in names or field.path in paths]
 
 
 def clicked() -> str | None:
