@@ -64,7 +64,7 @@ def _times(k: float) -> str:
 
 def _gelu(x: str, u: float, line: Line) -> tuple[str, str, float]:
     """u Φ(u), where Φ(u) is the share of a standard normal distribution below u."""
-    share = line(rf"\Phi({x})", rf"\Phi({number(u)})", 0.5 * math.erfc(-u / math.sqrt(2)))
+    share = line(rf"\Phi({x})", rf"P(\mathcal{{N}}(0, 1) \le {number(u)})", 0.5 * math.erfc(-u / math.sqrt(2)))
     return rf"{x} \cdot \Phi({x})", rf"{number(u)} \cdot {operand(share)}", u * share
 
 

@@ -110,8 +110,7 @@ class FeedForward(Page):
         if self.points:
             scores = pushed(self.choice.pipeline, self.layer, self.neuron)
             (self.words_pushed if self.trace.picture is None else self.classes_pushed)(scores)
-            answer = self.trace.graph.get("logits")
-            if self.trace.picture is None and (answer is None or "class" in answer.axes):
+            if self.trace.picture is None and not self.of.answers:
                 st.markdown(text("no_words" if self.choice.checkpoint else "untrained"))
             st.markdown(text("memory"))
         show_contexts(self, self.neuron)

@@ -63,6 +63,12 @@ class Neurons:
         """The name of the activation function."""
         return ACTIVATIONS[self.run.config.activation].name
 
+    @property
+    def answers(self) -> bool:
+        """Whether what neurons are compared with is the matrix that gives the logits."""
+        logits = self.run.graph.get("logits")
+        return logits is not None and (self.run.picture is not None or "class" not in logits.axes)
+
     def loudness(self, fed: np.ndarray) -> np.ndarray:
         """How strongly neurons speak: behind gates with either sign, else as much as they are above 0."""
         return np.abs(fed) if self.gated else fed
@@ -105,7 +111,8 @@ def _read_flow(of: Neurons, words: Words) -> str:
     said = {"token": of.called, "layer": of.place.layer + 1, "neuron": of.neuron + 1, "value": f"{value:.2f}"}
     said |= {"loud": f"{count:,}", "d_ff": f"{d_ff:,}"}
     sentence = text("read_flow_gated" if of.gated else "read_flow", **said)
-    return " ".join([sentence, *(text("read_points", word=one) for one in words(of.neuron)[:1])])
+    pointed = words(of.neuron)[:1] if of.answers else []
+    return " ".join([sentence, *(text("read_points", word=one) for one in pointed)])
 
 
 def most_active(run: Trace, place: Place, words: Words) -> Picture:

@@ -152,11 +152,20 @@ class ShapesAndCost(Page):
                     "read_memory",
                     half=f"{half:,}",
                     times=f"{half / config.d_model:.3g}",
+                    mine=self.half_of_the_readers(config),
                     n=f"{n:,}",
                     memory=memory,
                     same=same,
                 )
             )
+
+    def half_of_the_readers(self, config: EncoderConfig) -> str:
+        """The same n for the network of the other pages, where it is one of the presets, and another than this."""
+        name = next((name for name, one in PRESETS.items() if one == self.config != config), None)
+        if name is None:
+            return ""
+        half = crossings(self.config)["projections_and_ffn"].number
+        return word("mine", encoder=word(f"preset_{name}"), half=f"{half:,}")
 
     def show_growth(self, config: EncoderConfig, n: int) -> None:
         """How much more there is of each part of a layer for an input twice as long."""

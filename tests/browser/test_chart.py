@@ -224,15 +224,19 @@ NAMES = """() => [...document.querySelectorAll('.js-plotly-plot :is(.yaxislayer-
   .map(names => [names.length, Math.min(...names.map(name => parseFloat(getComputedStyle(name).fontSize)))])"""
 
 
-@pytest.mark.parametrize(("sentence", "letters"), [(SEVENTEEN, 18), (TWENTY_TWO, 13)], ids=["17", "22"])
+@pytest.mark.parametrize(
+    ("sentence", "tokens", "letters"),
+    [(SEVENTEEN, 17, 18), (TWENTY_TWO, 22, 13), ("她把书放在桌上，然后回家[MASK]饭。", 17, 16)],
+    ids=["17", "22", "17 zh"],
+)
 @pytest.mark.parametrize(("name", "sides"), [("tokens", 1), ("queries_keys_values", 1), ("heads", 2)])
 def test_on_a_projector_all_tokens_have_their_names(
-    sentence: str, letters: int, name: str, sides: int, page: Page, app_url: str
+    sentence: str, tokens: int, letters: int, name: str, sides: int, page: Page, app_url: str
 ) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{app_url}/{name}?lang=en&big=true&s={sentence}")
     opened(page, name)
     settle(page)
     found = page.evaluate(NAMES)
-    assert [count for count, _ in found] == [len(sentence.split()) + 2 + sentence.count("beans")] * sides
+    assert [count for count, _ in found] == [tokens] * sides
     assert min(size for _, size in found) >= letters

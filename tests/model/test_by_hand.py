@@ -68,7 +68,7 @@ def calculated(expression: str) -> float:
     text = re.sub(r"\\sqrt\{([^}]*)\}", r"math.sqrt(\1)", text)
     text = re.sub(r"\\frac\{([^}]*)\}\{([^}]*)\}", r"(\1)/(\2)", text)
     text = re.sub(r"\\(sin|cos|tanh)\(", r"math.\1(", text)
-    text = text.replace(r"\Phi(", "phi(").replace(r"\max(", "max(")
+    text = text.replace(r"P(\mathcal{N}(0, 1) \le ", "phi(").replace(r"\max(", "max(")
     return eval(text, {"math": math, "phi": lambda u: 0.5 * (1 + math.erf(u / math.sqrt(2)))})
 
 

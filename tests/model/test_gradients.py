@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from model import load
+from model import examples, load
 from model.measures.gradients import gradient_lengths, untrained
+from model.trace import hooked
 from tests.networks import pipeline, trace_of
 
 NAMES = ["trained text", "pre-norm patches"]
@@ -44,6 +45,22 @@ def test_with_silent_sublayers_the_sums_alone_pass_the_gradient_on(name: str) ->
     X_0 = trace_of(name).states()[0]
     assert gradient_lengths(network, X_0, 1).min() > 0.1
     assert not gradient_lengths(network, X_0, 1, residual=False)[:-1].any()
+
+
+@pytest.mark.parametrize(("name", "x"), [("text", "the cat sat on the [MASK] ."), ("digits", examples.digits()[3])])
+def test_without_the_sums_attention_spreads_the_gradient_once_and_layernorm_keeps_the_rest(
+    name: str, x: object
+) -> None:
+    network, X_0 = untrained(load(name).config), load(name)(x).states()[0]
+    n = len(X_0)
+    *before, last, _ = gradient_lengths(network, X_0, 1, residual=False)
+    assert last == pytest.approx(n**-0.5, rel=0.4) and min(before) > last / 2
+    keys = [f"layers.{layer}.attention.weights" for layer in range(len(network.layers))]
+    with hooked(network, dict.fromkeys(keys, lambda A: torch.eye(n).expand_as(A)), gradients=True):
+        assert gradient_lengths(network, X_0, 1, residual=False).min() > 0.4, "where no token looks at another"
+    for layer in network.layers:
+        layer.norm_1 = layer.norm_2 = torch.nn.Identity()
+    assert gradient_lengths(network, X_0, 1, residual=False)[0] < 1e-3
 
 
 def test_without_training_a_network_is_the_same_each_time_and_nobody_elses_dice_are_thrown() -> None:

@@ -120,6 +120,24 @@ def test_the_notes_experts_stand_beside_the_heads_that_were_measured_to_do_most_
     assert catalogue(lang)["common.where"].format(layer=layer + 1, head=head + 1) in row
 
 
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_examples_of_a_role_are_in_the_readers_language_as_far_as_there_are_some(lang: str) -> None:
+    roles = head_roles()
+    assert roles is not None
+    every, own = roles.of(3, 4), roles.of(3, 4, lang)
+    assert (every.name, every.relation, every.direction) == (own.name, own.relation, own.direction)
+    shown = [
+        [
+            row
+            for row in said(open_page("heads", panel="roles", lang=lang, layer="4", head=head)).splitlines()
+            if "**]" in row
+        ]
+        for head in ("5", "1")
+    ]
+    assert len(shown[0]) == sum(map(len, own.examples.values()))
+    assert all(row.isascii() == (lang == "en") for row in (*shown[0], shown[1][0])), "of one that does not, some first"
+
+
 HIDDEN = "the animal [MASK] not cross the street because it was too tired ."
 
 

@@ -15,6 +15,8 @@ MOST_CALLED = 40  # characters of a teacher's question that stand for it
 OPTIONS = ("same", "different", "thousandfold", "at_cls", "at_patch", "at_patches")
 #: Where one sentence ends and another begins; not within quotation marks, in which a token may be a full stop.
 ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[。？！])(?![”’」）])")
+#: Questions that leave out a part with which the network was trained, which is said of each.
+LEAVE_OUT = ("mixed", "residual", "norm", "thinks")
 BETWEEN = "||"  # a teacher's words in both languages, in either order
 CHINESE = re.compile("[\u4e00-\u9fff]")
 text, word = texts_of("lesson")
@@ -47,7 +49,8 @@ def why(question: Question, truth: Truth) -> str:
         return typed(local(own.why), **said)
     if question.measure is None:
         return ""
-    sentences = joined(" ".join(text(f"{question.row}.{name}", **said) for name in truth.told))
+    names = [f"{question.row}.{name}" for name in truth.told] + ["trained_with"] * (question.row in LEAVE_OUT)
+    sentences = joined(" ".join(text(name, **said) for name in names))
     return re.sub(r"^(\d+)\.", r"\1\.", sentences)  # "4." at the beginning is no item of a list
 
 

@@ -41,7 +41,6 @@ def without_residual(case: Case) -> Truth | None:
     share, answer = (float(alike) for alike in mean_likeness(states[:, -1]))
     said: dict[str, object] = {"share": share, "answer": answer, "layers": layers}
     told, ours = ["why"], (load("text"), load("digits"))
-    gradients: tuple[tuple[str, float], ...] = ()
     if case.pipeline in ours:  # of a checkpoint, a random twin would take long to draw
         X_0 = case.trace.states()[0]
         network = twin(case.trace.config)
@@ -50,9 +49,8 @@ def without_residual(case: Case) -> Truth | None:
         if with_it > CLEARLY * without_it:
             said |= {"with_it": with_it, "without_it": without_it}
             told.append("why_gradient")
-            gradients = ("gradient_with", with_it), ("gradient_without", without_it)
     margin = answer - share if answer >= ALIKE else 0.0
-    bars = (("with", share), ("without", answer), *gradients)
+    bars = (("with", share), ("without", answer))
     place = {"layer": layers - 1, "token": case.token}
     return Truth(answer, margin, said, bars, place, near=0.1, told=tuple(told))
 
@@ -114,8 +112,8 @@ def without_ffn(case: Case) -> Truth | None:
 
 @question("layer", "tap", least=0.02, minutes=4, page="layers", at={"panel": "lens"}, picture=lens)
 def first_known(case: Case) -> Truth | None:
-    """From which layer on the final answer is the first. margin: by how much it leads there, and is behind before;
-    nothing where it grows evenly.
+    """After how many layers the final answer is the first, to stay. margin: by how much it leads there, and is behind
+    before; nothing where it grows evenly.
     """
     if not case.answers:
         return None
@@ -129,9 +127,9 @@ def first_known(case: Case) -> Truth | None:
     final, before = int(best[-1]), int(best[known - 1])
     lead = shares[known, final] - np.partition(shares[known], -2)[-2]
     behind = shares[known - 1, before] - shares[known - 1, final]
-    said = {"answer": case.names[final], "layer": known, "before": case.names[before]}
+    said: dict[str, object] = {"answer": case.names[final], "layer": known, "layers": len(best) - 1}
+    said |= {"before": case.names[before], "then": float(shares[known - 1, before])}
     steps = np.diff(shares[:, final])
-    said |= {"then": float(shares[known - 1, before]), "even": float(steps.mean())}
     uneven = steps.max() >= UNEVEN * steps.mean() > 0
     bars = tuple((str(layer), float(row[final])) for layer, row in enumerate(shares))
     options = tuple(str(layer) for layer in range(len(best)))

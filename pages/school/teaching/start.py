@@ -52,9 +52,9 @@ def not_asked(left_out: Sequence[Question]) -> None:
     """Which questions the class is not asked, and why."""
     measured, unmarked = ([one for one in left_out if bool(one.measure) is ours] for ours in (True, False))
     if measured:
-        st.caption(t("lesson.left_out", names=shorts_of(measured)))
+        st.markdown(t("lesson.left_out", names=shorts_of(measured)))
     if unmarked:  # a teacher's own without an answer: nobody can be told right
-        st.caption(text("no_answer_marked", names=shorts_of(unmarked)))
+        st.markdown(text("no_answer_marked", names=shorts_of(unmarked)))
 
 
 def shorts_of(questions: Iterable[Question]) -> str:

@@ -54,6 +54,7 @@ function shrink(labels, at, slanted) {
   for (const label of labels) {
     label.usual ??= parseFloat(getComputedStyle(label).fontSize)
     label.style.fontSize = `${label.usual}px`
+    stand(label)
   }
   const boxes = labels.map(label => label.getBoundingClientRect()), upright = at === 'x' && boxes.some(box => box.width > box.height)
   if (labels.length < 2) return
@@ -82,6 +83,27 @@ function shrink(labels, at, slanted) {
   }
 }
 
+/* Above a map, a name that is wider than its place leans, as [MASK] between Chinese characters does. Returns the room
+   that each label takes from side to side. */
+function lean(labels, boxes) {
+  const middles = boxes.map(({ left, right }) => (left + right) / 2), sorted = [...middles].sort((a, b) => a - b)
+  const step = Math.min(...sorted.slice(1).map((middle, i) => middle - sorted[i]))
+  return boxes.map((box, i) => {
+    const label = labels[i], size = parseFloat(label.style.fontSize)
+    if (box.width <= step || size > step) return box
+    label.straight = label.getAttribute('transform')
+    label.setAttribute('transform', `${label.straight} rotate(${SLANT},${label.getAttribute('x')},${label.getAttribute('y')})`)
+    label.setAttribute('text-anchor', 'start')
+    return { left: middles[i] - size / 2, right: middles[i] + size / 2 }
+  })
+}
+function stand(label) {
+  if (!label.straight) return
+  if (label.getAttribute('transform').startsWith(`${label.straight} `)) label.setAttribute('transform', label.straight)
+  label.setAttribute('text-anchor', 'middle')
+  label.straight = undefined
+}
+
 /* Hide what would lie on the label before it, or on the chosen one, or, of labels in a row, so close that they would
    read as one. Chosen are names only: what a frame or a band has its middle at on an axis of numbers is no choice. */
 function thin(place) {
@@ -93,7 +115,8 @@ function thin(place) {
       const labels = [...layer.querySelectorAll(`.${at}tick text`)]
       const slanted = at === 'x' && layout.xaxis.tickangle === SLANT
       shrink(labels, at, slanted)
-      const boxes = labels.map(label => label.getBoundingClientRect())
+      let boxes = labels.map(label => label.getBoundingClientRect())
+      if (at === 'x' && layout.xaxis.side === 'top' && layout.xaxis.tickangle === 0) boxes = lean(labels, boxes)
       if (slanted) for (const [i, box] of boxes.entries()) boxes[i] = { left: box.left, right: box.left + ASLANT * parseFloat(labels[i].style.fontSize) }
       const turned = at === 'x' && boxes.every(box => box.width <= box.height), gap = slanted ? 1 : turned ? CLOSE : apart
       const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])

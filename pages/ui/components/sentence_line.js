@@ -6,6 +6,7 @@ const make = (kind, own = {}, ...children) => {
   return node
 }
 const LONG = 84  // letters; the words of a longer sentence are smaller
+const TYPED = /^[[<]mask[\]>]$/i  // a hidden word that never was another
 const CHINESE = /[\u3400-\u9fff\u3000-\u303f\uff00-\uffef]/
 
 export default function({ data, parentElement, setTriggerValue }) {
@@ -64,7 +65,7 @@ function draw(root) {
 function chip(root, { text, places, hidden }, i) {
   const { names, words } = root.wanted, hides = names.hide !== '', only = !hides && names.choose === ''
   const tight = CHINESE.test(text) && CHINESE.test(words[i + 1]?.text ?? text)
-  const node = make(only ? 'span' : 'button', { ...(!only && { type: 'button' }), className: `chip ${hidden ? 'hidden' : ''} ${tight ? 'tight' : ''}`, textContent: text, translate: false, places })
+  const node = make(only ? 'span' : 'button', { ...(!only && { type: 'button' }), className: `chip ${hidden ? 'hidden' : ''} ${TYPED.test(text) ? 'blank' : ''} ${tight ? 'tight' : ''}`, textContent: text, translate: false, places })
   if (only) {
     node.onclick = () => type(root)
     return node

@@ -64,7 +64,7 @@ def as_text(latex: str) -> str:
     before = None
     while text != before:  # from the innermost braces outwards
         before = text
-        text = re.sub(r"\\(?:text|operatorname|mathbb)\{([^{}]*)\}", r"\1", text)
+        text = re.sub(r"\\(?:text|operatorname|mathbb|mathcal)\{([^{}]*)\}", r"\1", text)
         text = re.sub(r"_\{([^{}]*)\}", lambda hit: "_" + _bracketed(hit[1]), text)
         text = re.sub(r"\^\{([^{}]*)\}", lambda hit: _raised(hit[1]), text)
         text = re.sub(r"\\sqrt\{([^{}]*)\}", lambda hit: "√" + _bracketed(hit[1]), text)

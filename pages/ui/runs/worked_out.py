@@ -63,7 +63,7 @@ def pointed_to(name: str, layer: int, neuron: int, ascii_only: bool | None) -> t
     scores, reader = pushed(name, layer, neuron), pipelines.pipeline(name).reader
     ranked = np.argsort(-scores, kind="stable")
     if ascii_only is None:
-        return tuple(reader.labels[place] for place in ranked[:POINTED])
+        return tuple(reader.labels[place] for place in ranked[:POINTED] if scores[place] > 0)
     words = (reader.vocabulary[place] for place in ranked if scores[place] > 0)
     fits = (one for one in words if one not in SPECIAL_TOKENS and one.isascii() == ascii_only and one[:2] != "##")
     return tuple(islice(fits, POINTED))

@@ -2,6 +2,7 @@
 
 import shlex
 from itertools import chain
+from operator import attrgetter
 
 import streamlit as st
 
@@ -49,7 +50,7 @@ def say_absent(section: str, pipeline: str) -> None:
 
 def role_in_words(role: Role) -> str:
     """ "attends to the next piece, in 97 % of places"; of a relation, both ends and which of them attends."""
-    said = {"share": percent(role.share), "margin": f"{100 * role.margin:+.0f}"}
+    said = {"share": percent(role.share), "margin": plain("roles.margin", points=f"{100 * role.margin:+.0f}")}
     if role.relation is None:
         return plain(f"roles.{role.name}", **said)
     return plain(f"roles.{role.direction}", relation=relation_in_words(role.relation), **said)
@@ -67,7 +68,9 @@ def relation_in_words(relation: str) -> str:
 
 
 def show_role(view: View) -> None:
-    """The chosen head's measured role, and examples, the strongest first."""
+    """The chosen head's measured role, and examples: all in the reader's language where the head does the same in that,
+    else those in it first; the strongest first.
+    """
     try:
         roles = head_roles(source(view.choice.pipeline))
     except WeightsError as error:
@@ -82,10 +85,13 @@ def show_role(view: View) -> None:
     st.markdown(t(f"roles.{how}", where=view.where(), role=said, count=f"{role.count:,}"))
     if view.choice.pipeline == "text" and (way := TAUGHT.get((view.choice.layer, view.choice.head))):
         st.markdown(t("roles.taught", direction=plain(f"roles.taught_{way}")))
-    rows = [
-        (_sentence(example), f"{example.weight:.2f}")
-        for example in sorted(chain(*role.examples.values()), key=lambda one: -one.weight)
-    ]
+    own = roles.of(view.choice.layer, view.choice.head, language()) if language() in roles.languages else role
+    does = attrgetter("name", "relation", "direction")
+    shown = own if does(own) == does(role) else role
+    examples = sorted(
+        chain(*shown.examples.values()), key=lambda one: (one.text.isascii() == (language() == "zh"), -one.weight)
+    )
+    rows = [(_sentence(example), f"{example.weight:.2f}") for example in examples]
     if rows:
         heads = [plain(f"roles.column_{name}") for name in ("sentence", "weight")]
         st.markdown(markdown_table(heads, rows, ":--|--:"))
