@@ -34,6 +34,7 @@ ENDS_WITH_THE_SCREEN = """() => {
 
 LONG = "the old man who lived in the small house near the big river [MASK] his dog to the park every day ."
 TWELVE, PLACE = tuple(map(str, range(12))), "attention?layer=3&head=7"
+FOUR = tuple(f"Because {one} looks for something of its own" for one in ("each head", "a layer", "a token", "no head"))
 #: In pixels: the smallest letters of what the class is told, of its table, and of rows in pictures; hidden names.
 LETTERS = """() => {
     const all = where => [...document.querySelectorAll(where)].filter(one => one.textContent.trim())
@@ -211,14 +212,16 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
 def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
     school: str, screen_at: Callable[..., Page]
 ) -> None:
-    """Twenty-four tokens, of which each is an answer; and a teacher's own question, beside the picture of its page."""
-    own = Question(OWN, None, "tap", 0, 2, own=Own("Which one? " * 9, "Because.", TWELVE, answer="4"), place=PLACE)
-    link = f"lang=en&s={quote(LONG)}&lesson={lesson_to_code(own_lesson([QUESTIONS['fit'], own]))}"
+    """Twenty-four tokens, of which each is an answer; and a teacher's own questions, beside the picture of a page."""
+    asks = ("Which one? " * 9, TWELVE), ("Why are there several heads in a layer and not just one?", FOUR)
+    mine = (Own(ask, "Because.", options, answer=options[0]) for ask, options in asks)
+    own = [Question(OWN, None, "tap", 0, 2, own=one, place=PLACE) for one in mine]
+    link = f"lang=en&s={quote(LONG)}&lesson={lesson_to_code(own_lesson([QUESTIONS['fit'], *own]))}"
     page, bar = screen_at(f"class?{link}", PROJECTOR), catalogue("en")
     page.locator(".st-key-class-start button").first.click()
     page.wait_for_url(re.compile("class=[A-Z]{6}"))
     others = Others(school, re.search("class=([A-Z]{6})", page.url)[1], OTHERS)
-    for question in ("fit", "own"):
+    for question in ("fit", "own", "own"):
         for phase in ("question", "open", "closed", "discuss", "open", "closed", "revealed", "explained"):
             page.wait_for_timeout(1000 * HURRY + 200)
             if phase == "discuss":

@@ -1,5 +1,6 @@
 """A question as it is sent to phones, what is true of it, and which guesses it takes: plain values for JSON."""
 
+import re
 import unicodedata
 from typing import Any, NotRequired, TypedDict
 
@@ -70,8 +71,8 @@ def checked(shown: Shown, guess: object) -> Guess:
 
 
 def tidy(word: str) -> str:
-    """A word as it is counted: “Ｗent ” is “went”."""
-    return unicodedata.normalize("NFKC", word).strip().casefold()
+    """A word as it is counted: “Ｗent. ” is “went”, and “.” itself."""
+    return re.sub(r"(?<=\w)[.,;:!?。、]+$", "", unicodedata.normalize("NFKC", word).strip().casefold())
 
 
 def _word(guess: str) -> str:

@@ -1,6 +1,7 @@
 """What a class answered as a table with bars, for the projector and the report. No Streamlit here."""
 
 import html
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -9,11 +10,14 @@ from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import BARS, Bar, Tally, bars, sure_and_wrong, tallies
 from pages.school.questions.case import Truth, short
 from pages.school.teaching.asked import MOST_WITH_CHIPS
+from pages.ui.figures.base import text_width
 from pages.ui.text import language, plain, t
 from pages.ui.text.numbers import percent
 
 MOST_ROWS = MOST_WITH_CHIPS  # on the projector; of more answers, the last row is for the others
 RIGHT = "✓ "
+LONG = 16  # letters, from which on an answer stands above its bar and no longer beside it
+A_LINE = 40  # letters of it in a line, in half of a projector
 
 
 def lines(asked: Asked) -> list[Bar]:
@@ -71,7 +75,11 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
         kinds.append(("own", plain("class.the_network")))
     legend = " ".join(f'<i class="{kind}"></i> {html.escape(name)}' for kind, name in kinds)
     legend = f"<caption>{legend}</caption>" if kinds else ""
-    return f'<table class="said" style="--rows: {len(rows) + bool(kinds)}">{legend}{"".join(rows)}</table>'
+    widths = [text_width(f"{line.guess}") / text_width("e") for line in found]
+    long = max(widths, default=0) > LONG
+    high = sum(math.ceil(width / A_LINE) + 1 for width in widths) if long else len(rows)
+    of = f'class="said{" long" * long}" style="--rows: {high + bool(kinds)}"'
+    return f"<table {of}>{legend}{''.join(rows)}</table>"
 
 
 def strongest(truth: Truth) -> Truth:

@@ -39,7 +39,8 @@ def draw(lecture: Lecture) -> None:
         with left, st.container(key="class_beside"):
             DRAWN[lecture.phase](lecture)
         with right, st.container(key="class_picture"):
-            st.caption(lecture.picture.title)
+            where = lecture.page.is_about(lecture.picture.of)
+            st.caption(" · ".join(literal(one) for one in (lecture.picture.title, where) if one))
             picture(lecture, lecture.picture)
     other_input(lecture)
     if lecture.phase not in (Phase.LOBBY, Phase.OPEN, Phase.ENDED):
@@ -85,6 +86,8 @@ def _buttons(lecture: Lecture) -> None:
         to = "to_open_again" if lecture.phase is Phase.DISCUSS else _of(lecture, f"to_{lecture.next_phases[0]}")
         label = word(to if lecture.asked else "to_first")
         _button("next", "arrow_forward", _next(lecture), label, type="primary", help=word("next_key"))
+    if lecture.phase is Phase.EXPLAINED:
+        results.offer_page(lecture)
     if Phase.DISCUSS in lecture.next_phases:
         _button("to_discuss", "forum", lambda: desk.go(Phase.DISCUSS))
     asked, waits = lecture.question, lecture.phase in (Phase.CLOSED, Phase.DISCUSS)

@@ -1,18 +1,20 @@
 """What the class answered, and what the network does: the phases in which there is a picture, and the talk."""
 
+from math import ceil
+from textwrap import wrap
+
 import numpy as np
 import streamlit as st
 
 from pages.school.classroom.phases import Phase
-from pages.school.lessons.wording import hints, otherwise, seen_at
-from pages.school.questions.case import Truth
+from pages.school.lessons.wording import heading_and_rest, hints, otherwise, seen_at
 from pages.school.questions.pictures import Drawn, Look, answer_bars
-from pages.school.questions.question import Question
 from pages.school.teaching import pictures
 from pages.school.teaching.cases import hidden_in
 from pages.school.teaching.desk import INPUT
 from pages.school.teaching.lecture import Lecture
 from pages.ui.components.chart import chart
+from pages.ui.figures.base import text_width
 from pages.ui.figures.theme import font_size, letters
 from pages.ui.frame.navigation import open_with
 from pages.ui.text import joined, language, literal, plain, t, texts_of
@@ -20,20 +22,22 @@ from pages.ui.text import joined, language, literal, plain, t, texts_of
 #: In the session: how many hints were shown, and whether the words, of which question.
 HINTS, WORDS = "class.hints_of", "class.words_of"
 A_ROW, MARGIN = 21, 16  # in a presentation, in pixels: the least of a row of a picture, and what stays free below it
+A_NAME = 21  # letters of a line beside a bar
 SMALLER = 4  # pixels that letters beside bars are smaller: bars make them larger
 text, word = texts_of("class")
 
 
 def ask(lecture: Lecture, *, small: bool = False) -> None:
-    """The question, and the input as the network reads it."""
+    """The question, and the input as the network reads it; of what has its answer, only the sentence that asks."""
     assert lecture.now is not None
     shown = lecture.now.shown
     with st.container(key="class_ask_small" if small else "class_ask"):
-        seen = lecture.picture or shown["gesture"] == "chips"  # there, a row for each
+        seen = lecture.picture or (small and shown["gesture"] == "chips")  # there, a row for each
         above = lecture.phase is Phase.EXPLAINED and not lecture.desk.differs(lecture.own_choice)
-        stands = "reads" in shown and not (small and seen) and not above
+        stands = "reads" in shown and not seen and not above
         reads = f"  \n:gray[{t('lesson.reads')}] {literal(shown['reads'])}" if stands else ""
-        st.markdown(literal(shown["ask"][language()]) + reads)
+        said = shown["ask"][language()]
+        st.markdown(literal(heading_and_rest(said)[0] if lecture.phase is Phase.EXPLAINED else said) + reads)
 
 
 def closed(lecture: Lecture) -> None:
@@ -114,9 +118,8 @@ def explained(lecture: Lecture) -> None:
         _answers(lecture, revealed=True) if _are_chips(lecture) else _network(lecture)
     with right, st.container(key="class_why"):
         st.markdown(literal(lecture.now.truth.get("why", {}).get(language(), "")) if lecture.now else "")
-        if lecture.truth is not None and lecture.question is not None:
-            st.markdown(otherwise(lecture.question, lecture.truth))
-            _to(lecture, lecture.question, lecture.truth)
+        if lecture.truth and lecture.question and (idea := otherwise(lecture.question, lecture.truth)):
+            st.markdown(f"**{text('confusion')}** {idea}")
 
 
 def _are_chips(lecture: Lecture) -> bool:
@@ -137,6 +140,11 @@ def _network(lecture: Lecture) -> None:
     with letters(font_size() + SMALLER):
         truth = pictures.strongest(truth)
         drawn = answer_bars(Look(question.row, question.gesture, case, truth, middle, shown=True))
+    side = drawn.figure.layout["yaxis"]
+    names = [wrap(name, A_NAME, break_long_words=False) for name in side["ticktext"]]
+    widest = max(text_width(line) for name in names for line in name) * side["tickfont"]["size"]
+    side["ticktext"] = ["<br>".join(name) for name in names]
+    drawn.figure.layout["margin"]["l"] = ceil(0.85 * widest)  # at least; bold letters are that wide
     st.markdown(f"{text('network_does' if middle is None else 'network_beside')} :gray[{literal(drawn.title)}]")
     picture(lecture, drawn)
 
@@ -149,8 +157,11 @@ def picture(lecture: Lecture, drawn: Drawn) -> None:
     chart(drawn.figure, "class.network", alt=drawn.title)
 
 
-def _to(lecture: Lecture, question: Question, truth: Truth) -> None:
-    """A button that opens the page on which it can be seen, with the input that it is about."""
+def offer_page(lecture: Lecture) -> None:
+    """A button that opens the page on which the answer can be seen, with the input that it is about."""
+    question, truth = lecture.question, lecture.truth
+    if question is None or truth is None:
+        return
     page, at = seen_at(question, truth)
     about = {name: getattr(lecture.page.choice, name) for name in INPUT} | {"hidden": hidden_in(lecture.page)}
     values = {"panel": None, "stage": None, **(at | about if question.measure else about | at), "edits": ()}

@@ -112,7 +112,7 @@ def bars_with_numbers(
     """
     ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
     for place, value in guesses:
-        near = np.isnan(values[place]) or value - values[place] < 0.15 * np.nanmax([most, *values])
+        near = np.isnan(values[place]) or value - values[place] < 0.3 * np.nanmax([most, *values])
         ends[place] = max(ends[place], value if near else 0.0)  # or its end would lie on the number
     height = height or (TALL if len(names) <= 6 else scaled(26 * len(names)))
     with letters(font_size() + 3):

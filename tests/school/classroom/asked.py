@@ -29,7 +29,7 @@ WORDS = {"en": ["as it was", "otherwise"], "zh": ["不变", "变了"]}
 TOKENS = {language: ["she", "went", "home"] for language in ("en", "zh")}
 ANYTHING = [None, {}, True, "", " ", "x" * 25, "two words", "a\u0000b", [1], -1, 10**9, float("nan")]
 EXAMPLES = {
-    "word": _example("word", "Went", ["went", " Ｗent", "WENT"], ["came", "<b>came</b>", "去"], ANYTHING),
+    "word": _example("word", "Went", ["went", " Ｗent", "WENT", "Went。"], ["came", "<b>came</b>", "去"], ANYTHING),
     "tap": _example(
         "tap", "1", ["1"], ["0"], [*ANYTHING, "2", 0], options=["0", "1"], names={"en": ["0", "1"], "zh": ["0", "1"]}
     ),
