@@ -83,14 +83,14 @@ class Others:
     def __init__(self, url: str, code: str, count: int) -> None:
         self.url, self.code, self.devices = url, code, [""] * count
 
-    def look(self) -> dict:
-        """What the class is told now, as each of them asks for it."""
+    def look(self, phase: str = "") -> dict:
+        """What the class is told now, or once it is in this phase, as each of them asks for it."""
         for place, known in enumerate(self.devices):
             for _ in range(1 if known else 2):  # at first for a number, and then with it
                 with urlopen(f"{self.url}/live/{self.code}/now?d={self.devices[place]}", timeout=30) as answer:
                     said = json.load(answer)
                 self.devices[place] = said.get("device", self.devices[place])
-        return said
+        return said if phase in ("", said["phase"]) else self.look(phase)
 
     def vote(self, guesses: list, sure: int = 2) -> None:
         says = self.look()
@@ -231,7 +231,7 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
             told = f"phase_{phase}_own" if (question, phase) == ("own", "revealed") else f"phase_{phase}"
             expect(page.locator(".st-key-class_bar")).to_contain_text(bar[f"class.{told}"])
             if phase == "open":
-                guesses = others.look()["question"]["options"]
+                guesses = others.look(phase)["question"]["options"]
                 others.vote([*guesses, *guesses])
             settle(page)
             page.wait_for_function(ENDS_WITH_THE_SCREEN)

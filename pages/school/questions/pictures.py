@@ -357,14 +357,17 @@ def heads_and_mean(look: Look, height: int) -> Drawn:
 
 
 def every_head(look: Look, height: int) -> Drawn:
-    """All heads of all layers as tiles; once it is shown how many matter, what is left of the answer without each."""
+    """All heads of all layers as tiles, that of a teacher's own question outlined; once it is shown how many matter,
+    what is left of the answer without each.
+    """
     case = look.case
     layers, heads = case.trace.graph.layers(), case.trace.config.heads
     rows = Axis("", [plain("change.layer", number=layer + 1) for layer in range(layers)])
     columns = Axis("", [plain("change.head", number=head + 1) for head in range(heads)])
     if not look.shown or look.row != "heads":
-        weights = case.trace.over_layers("attention.weights")
-        return Drawn(title_of("every_head"), tiles(weights, rows, columns, height=height))
+        weights, own = case.trace.over_layers("attention.weights"), look.row != "heads"
+        figure = tiles(weights, rows, columns, chosen=look.where if own else None, height=height)
+        return Drawn(title_of("every_head"), figure, look.where if own else (-1, -1))
     best = int(case.without_each[0].argmax())
     left = case.without_each[1:, best].reshape(layers, heads)
     first = case.without_each[1:].argmax(axis=1).reshape(layers, heads)
