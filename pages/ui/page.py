@@ -177,6 +177,8 @@ class Page(View):
         if back := st.session_state.get(BACK):
             look = {"icon": ":material/keyboard_return:", "type": "primary", "key": "to_class"}
             st.button(plain("frame.to_class"), on_click=open_with, args=(back,), **look)
+            for key in ("b", "B", "Shift+B"):
+                self.on_key(key, partial(open_with, back))
         if self.choice.pipeline == "untrained" and made is own:
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
         if made.edits or self.waiting or rival or self.choice.learning is not None:
@@ -238,19 +240,13 @@ class Page(View):
         return [row.name for row in PAGES if row.alone and row.reads(self.trace)]
 
     def _turn_by_key(self) -> None:
-        """In a presentation: let PageDown and PageUp, which a presenter's remote sends, go on and back.
-
-        Where a class waits, B goes back to it.
-        """
+        """In a presentation: let PageDown and PageUp, which a presenter's remote sends, go on and back."""
         way = self._way()
         if self.name in way:
             before, after = way[: way.index(self.name)], way[way.index(self.name) + 1 :]
             for key, nearest in (("PageUp", before[-1:]), ("PageDown", after[:1])):
                 for there in nearest:
                     self.on_key(key, partial(open_with, there))
-        if waiting := st.session_state.get(BACK):
-            for key in ("b", "B", "Shift+B"):
-                self.on_key(key, partial(open_with, waiting))
 
     def _way_on(self, named: Callable[[str], str], *, brief: bool = False) -> None:
         """The link to the page that comes next, if there is one, by what that is `named`; after the last one to Home.

@@ -459,6 +459,9 @@ def test_the_class_goes_where_its_teacher_leads_and_she_alone_has_a_way_back(
     assert app.button(key="to_class").label == catalogue("en")["frame.to_class"]
     ways = {key: by_key[key].args[0] for key in ("PageDown", "PageUp", "b") if key in keys_of(app)}
     assert ways == {"PageUp": "attention", "PageDown": "add_and_norm", "b": "class"}, "pages are turned as ever"
+    app.toggle(key="big").set_value(False).run()
+    assert "b" in keys_of(app) and "PageUp" not in keys_of(app), "without a presentation, too, she comes back"
+    app.toggle(key="big").set_value(True).run()
     assert room_of(app, classes).lead == "", "not before she says so"
     app.toggle(key="class.leads").set_value(True).run()
     assert room_of(app, classes).lead.startswith("heads?") and "class=" not in room_of(app, classes).lead
