@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from base64 import b64decode
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -269,6 +270,10 @@ def test_chips_are_counted_beside_the_row_of_the_head_that_was_asked_about(class
         assert [row[0].removeprefix("✓ ") for row in rows] == names and rows[best][0].startswith("✓")
         assert [float(row[2].partition("|")[2].strip(" %")) for row in rows] == pytest.approx(weights, abs=0.5)
         assert rows[best][2].startswith("50") and rows[0][2].startswith("50")
+        app = click(jump(begun(s=sentence), classes, "weights"), "next")
+        rows = table(click(click(app, "next"), "next"))  # nobody has answered: the same chart
+        assert catalogue("en")["class.nobody"] in texts(app) and not charts(app)
+        assert [row[0].removeprefix("✓ ") for row in rows] == names and all(row[2].endswith("%") for row in rows)
 
 
 def test_of_many_answers_the_projector_shows_the_most_frequent_and_the_report_all(classes: Store) -> None:
@@ -282,13 +287,43 @@ def test_of_many_answers_the_projector_shows_the_most_frequent_and_the_report_al
     assert len(rows) == 12 and rows[-1][0] == catalogue("en")["class.others"] and {*often} < {row[0] for row in rows}
     assert sum(int(row[2].split(" ")[0]) for row in rows) == 17 + len(often)
     rows = table(click(app, "next"))
-    assert len(rows) == 12 and f"✓ {right}" in [row[0] for row in rows]
-    figure = charts(app)[0]["figure"]
-    assert len(figure["layout"]["yaxis"]["ticktext"]) == 12
-    *shown, others = figure["data"][0]["x"]
-    assert others <= min(shown)
+    names = [row[0].removeprefix("✓ ") for row in rows]
+    assert len(rows) == 12 and right in names
+    assert bars_of_network(app)[0][:-1] == names[:-1], "and the network's numbers are of the same"
     html = report.as_html(asked_in(app, classes), "about", "")
     assert all(f">{one}<" in html or f">✓ {one}<" in html for one in options)
+
+
+def bars_of_network(app: AppTest) -> tuple[list[str], list[float]]:
+    """Names and lengths."""
+    figure = charts(app)[0]["figure"]
+    lengths = figure["data"][0]["x"]
+    return figure["layout"]["yaxis"]["ticktext"], [*np.frombuffer(b64decode(lengths["bdata"]), lengths["dtype"])]
+
+
+def test_what_somebody_chose_has_a_bar_of_the_network_and_others_are_what_nobody_did(classes: Store) -> None:
+    sentence = "the old man who lived near the river [MASK] his dog to the park ."
+    app = click(click(begun(s=sentence, lesson="heads"), "next"), "next")
+    asked, options = truth_of_class(app, classes), classes.snapshot(code_of(app))["question"]["options"]
+    click(click(app, "next"), "next")
+    names, _ = bars_of_network(app)
+    weakest = [one for one in options if one not in names]
+    app = click(click(begun(s=sentence, lesson="heads"), "next"), "next")
+    vote(app, classes, weakest[:3])
+    rows = table(click(app, "next"))
+    assert [row[0] for row in rows] == weakest[:3], "a row for each answer that was given"
+    rows = table(click(app, "next"))
+    names, lengths = bars_of_network(app)
+    assert {row[0].removeprefix("✓ ") for row in rows} == {asked["answer"], *weakest[:3]} <= {*names}
+    assert lengths[-1] <= min(x for name, x in zip(names, lengths, strict=True) if name not in weakest)
+
+
+def test_bars_of_a_class_are_as_long_as_its_shares(classes: Store) -> None:
+    app = click(jump(begun(), classes, "places"), "next")
+    vote(app, classes, ["same", "different", "different", "different"])
+    click(click(app, "next"), "next")
+    html = " ".join(part.proto.body for part in app.get("html"))
+    assert re.findall(r"width:([\d.]+)%", html) == ["25.0", "75.0"]
 
 
 def test_options_are_read_with_the_question_and_a_countdown_is_that_of_one_vote(classes: Store) -> None:

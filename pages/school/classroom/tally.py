@@ -1,8 +1,9 @@
 """What the votes on a question add up to: by gesture, both rounds beside each other, and who was sure and wrong."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import cast
 
 import numpy as np
@@ -12,17 +13,18 @@ from pages.school.classroom.store import SURE, Asked, Vote
 from pages.school.questions.case import Truth, is_right
 
 BARS = 10  # into which the span of a slider is cut
+Part = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Bar:
     """One answer, and how many gave it in each round.
 
-    guess: as it was given (of a slider, the middle of a tenth of its span). right: whether the answer is there.
-    sure_and_wrong: how many of the last round were.
+    guess: as it was given; of a slider, from where to where. right: whether it is. sure_and_wrong: how many of the last
+    round were.
     """
 
-    guess: Guess
+    guess: Guess | Part
     right: bool
     counts: Mapping[int, float]
     sure_and_wrong: int = 0
@@ -32,14 +34,13 @@ class Bar:
 class Tally:
     """What one round adds up to.
 
-    answers: how many. rights: how many of them were right. sure_and_wrong: how many were sure, and wrong. numbers: of
-    "slide" and "number", each guess, sorted. mean: of "chips", in hundredths, (option,).
+    answers: how many. rights: how many of them were right. sure_and_wrong: how many were sure, and wrong. mean: of
+    "chips", in hundredths, (option,).
     """
 
     answers: int
     rights: int
     sure_and_wrong: int
-    numbers: Sequence[float]
     mean: np.ndarray
 
     @property
@@ -58,12 +59,10 @@ def tally(shown: Shown, truth: Told, votes: Sequence[Vote]) -> Tally:
     """Add up one round."""
     true = [right(shown, truth, vote.guess) for vote in votes]
     wrong = sum(_sure_and_wrong(shown, truth, vote) for vote in votes)
-    gesture, guesses = shown["gesture"], [vote.guess for vote in votes]
-    numbers = sorted(cast(list[float], guesses)) if gesture in ("slide", "number") else []
-    options = len(shown["options"]) if gesture == "chips" else 0
-    given = np.array(guesses if options else [], dtype=float).reshape(len(votes) if options else 0, options)
+    options = len(shown["options"]) if shown["gesture"] == "chips" else 0
+    given = np.array([vote.guess for vote in votes if options], float).reshape(len(votes) * bool(options), options)
     mean = given.sum(axis=0) * 100 / (CHIPS * max(1, len(given)))
-    return Tally(len(votes), sum(true), wrong, numbers, mean)
+    return Tally(len(votes), sum(true), wrong, mean)
 
 
 def tallies(asked: Asked) -> dict[int, Tally]:
@@ -71,31 +70,44 @@ def tallies(asked: Asked) -> dict[int, Tally]:
     return {number: tally(asked.shown, asked.truth, given) for number, given in sorted(asked.votes.items())}
 
 
-def bars(shown: Shown, truth: Told, rounds: Mapping[int, Sequence[Vote]]) -> list[Bar]:
+def bars(shown: Shown, truth: Told, rounds: Mapping[int, Sequence[Vote]], *, revealed: bool = False) -> list[Bar]:
     """All answers but chips, with both rounds beside each other.
 
-    Options in their order, words by how many wrote them, numbers from the least on; of a slider, tenths of its span.
+    Options in their order, words by how many wrote them, numbers from the least on; of a slider, tenths of its span, in
+    which, once it is revealed, one bar holds all that is right and nothing else.
     """
     gesture = shown["gesture"]
     if gesture == "chips":
         return []
-    group = _grouping(shown)
+    parts, near = _parts(shown, truth if revealed else None) if gesture == "slide" else ([], None)
+
+    def group(guess: Guess) -> Guess | Part:
+        if gesture != "slide":
+            return guess
+        if near and right(shown, truth, guess):
+            return near
+        begun = [part for part in parts if part != near and part[0] <= cast(float, guess)]
+        return begun[-1] if begun else parts[0]
+
     counted = {number: Counter(group(vote.guess) for vote in votes) for number, votes in sorted(rounds.items())}
     last = rounds[max(rounds)] if rounds else ()
     wrong = Counter(group(vote.guess) for vote in last if _sure_and_wrong(shown, truth, vote))
-    total = sum(counted.values(), Counter[Guess]())
+    total = sum(counted.values(), Counter[Guess | Part]())
     if gesture in ("tap", "same"):
-        order: Sequence[Guess] = shown["options"]
+        order: Sequence[Guess | Part] = shown["options"]
     elif gesture == "word":
         order = sorted(total, key=lambda word: (-total[word], str(word)))
     elif gesture == "slide":
-        low, high = shown["span"]
-        order = [low + (high - low) * (place + 0.5) / BARS for place in range(BARS)]
+        order = parts
     else:
         order = sorted(total, key=float)  # type: ignore[arg-type]
-    holds = _holds_the_answer(shown, truth, group)
     return [
-        Bar(guess, holds(guess), {number: counts[guess] for number, counts in counted.items()}, wrong[guess])
+        Bar(
+            guess,
+            guess == near if isinstance(guess, tuple) else right(shown, truth, guess),
+            {number: counts[guess] for number, counts in counted.items()},
+            wrong[guess],
+        )
         for guess in order
     ]
 
@@ -110,21 +122,15 @@ def _sure_and_wrong(shown: Shown, truth: Told, vote: Vote) -> bool:
     return vote.confidence == SURE and not right(shown, truth, vote.guess)
 
 
-def _grouping(shown: Shown) -> Callable[[Guess], Guess]:
-    """Which bar a guess belongs to, named by its guess or middle."""
-    if shown["gesture"] != "slide":
-        return lambda guess: guess
+def _parts(shown: Shown, truth: Told | None) -> tuple[list[Part], Part | None]:
+    """Of a slider, the parts into which its span is cut, and which of them is right, where that may be known."""
     low, high = shown["span"]
-
-    def middle(guess: Guess) -> float:
-        place = min(BARS - 1, int((cast(float, guess) - low) / (high - low) * BARS))
-        return low + (high - low) * (place + 0.5) / BARS
-
-    return middle
-
-
-def _holds_the_answer(shown: Shown, truth: Told, group: Callable[[Guess], Guess]) -> Callable[[Guess], bool]:
-    """Of a slider, the bar in which the answer lies; of all else, a right guess."""
-    if shown["gesture"] == "slide":
-        return lambda guess: guess == group(truth["answer"])
-    return lambda guess: right(shown, truth, guess)
+    tenths = [low + (high - low) * place / BARS for place in range(BARS + 1)]
+    if truth is None:
+        return list(pairwise(tenths)), None
+    answer, near = truth["answer"], truth.get("near", 0.0)
+    least, most = max(low, answer - near), min(high, answer + near)
+    half = (high - low) / BARS / 2  # less is no bar of its own
+    below, above = [edge for edge in tenths if edge < least - half], [edge for edge in tenths if edge > most + half]
+    lower, upper = pairwise(sorted({low, *below, least})), pairwise(sorted({most, *above, high}))
+    return [*lower, (least, most), *upper], (least, most)

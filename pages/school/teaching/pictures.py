@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pages.school.classroom.questions import Guess, Shown, Told
 from pages.school.classroom.store import Asked
-from pages.school.classroom.tally import BARS, Bar, Tally, bars, sure_and_wrong, tallies
+from pages.school.classroom.tally import Bar, Part, Tally, bars, sure_and_wrong, tallies
 from pages.school.questions.case import Truth, short
 from pages.school.teaching.asked import MOST_WITH_CHIPS
 from pages.ui.figures.base import text_width
@@ -20,7 +20,7 @@ LONG = 16  # letters, from which on an answer stands above its bar and no longer
 A_LINE = 40  # letters of it in a line, in half of a projector
 
 
-def lines(asked: Asked) -> list[Bar]:
+def lines(asked: Asked, *, revealed: bool) -> list[Bar]:
     """What was answered to a question, by what it is called; of chips, how much of the attention each token got on
     average, in hundredths.
     """
@@ -32,8 +32,8 @@ def lines(asked: Asked) -> list[Bar]:
             Bar(name, truth["answer"][i] == most, {number: mean[i] for number, mean in means.items()})
             for i, name in enumerate(names)
         ]
-    found = bars(shown, truth, asked.votes)
-    return [replace(bar, guess=name) for name, bar in zip(names_of(shown, found), found, strict=True)]
+    found = bars(shown, truth, asked.votes, revealed=revealed)
+    return [replace(bar, guess=name_of(shown, bar.guess)) for bar in found]
 
 
 def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
@@ -41,30 +41,23 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
 
     revealed: whether the right answers have their mark. whole: each answer has a row, however few gave it.
     """
-    votes, found, chips = tallies(asked), lines(asked), asked.shown["gesture"] == "chips"
+    votes, found, chips = tallies(asked), lines(asked, revealed=revealed), asked.shown["gesture"] == "chips"
     if not whole and len(found) > MOST_ROWS:
-        first = sorted(found, key=lambda line: (not (revealed and line.right), -sum(line.counts.values())))[
-            : MOST_ROWS - 1
-        ]
-        rest = [line for line in found if line not in first]
-        counts = {number: sum(line.counts.get(number, 0) for line in rest) for number in votes}
-        found = [line for line in found if line in first]
-        found.append(Bar(plain("class.others"), False, counts))
+        found = _given(found, revealed)
     own = asked.truth["answer"] if chips and revealed else None
-    every = [count for line in found for count in line.counts.values()] + (own or [])
-    most, rows = max(every, default=0) or 1, []
+    rows = []
     for place, line in enumerate(found):
         drawn, said = [], []
         for number, one in votes.items():
             count = line.counts.get(number, 0)
-            drawn.append(("vote" if number == max(votes) else "first", count))
+            drawn.append(("vote" if number == max(votes) else "first", count if chips else 100 * count / one.answers))
             said.append(f"{count:.0f}" + ("%" if chips else f" · {percent(count / one.answers)}"))
         told = " → ".join(said) if any(line.counts.values()) else ""
         if own is not None:
             drawn.append(("own", own[place]))
             told = f"{told or '0%'} | " * bool(votes) + f"<b>{own[place]:.0f}%</b>"
         mark = revealed and line.right
-        strips = "".join(f'<i class="{kind}" style="width:{100 * count / most:.1f}%"></i>' for kind, count in drawn)
+        strips = "".join(f'<i class="{kind}" style="width:{share:.1f}%"></i>' for kind, share in drawn)
         name = html.escape(f"{RIGHT * mark}{line.guess}")
         right = ' class="right"' * mark
         rows.append(f'<tr{right}><th scope="row">{name}</th><td class="bar">{strips}</td><td>{told}</td></tr>')
@@ -82,26 +75,46 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
     return f"<table {of}>{legend}{''.join(rows)}</table>"
 
 
-def strongest(truth: Truth) -> Truth:
-    """With as many bars as there is room for; the last one says how high the others are at most."""
+def _order(line: Bar, revealed: bool) -> tuple[bool, float]:
+    """What is known to be right first, and then what was given most."""
+    return not (revealed and line.right), -sum(line.counts.values())
+
+
+def _given(found: Sequence[Bar], revealed: bool) -> list[Bar]:
+    """Of many answers those that were given, and, once it is revealed, the right one; of too many the last row is for
+    the others.
+    """
+    given = [line for line in found if any(line.counts.values()) or (revealed and line.right)]
+    if len(given) <= MOST_ROWS:
+        return given
+    first = sorted(given, key=lambda line: _order(line, revealed))[: MOST_ROWS - 1]
+    rest = [line.counts for line in given if line not in first]
+    counts = {number: sum(counts[number] for counts in rest) for number in rest[0]}
+    return [*(line for line in given if line in first), Bar(plain("class.others"), False, counts)]
+
+
+def with_room(truth: Truth, asked: Asked) -> Truth:
+    """With as many bars as there is room for: what is right, what was given, the strongest; the last one says how high
+    the others are at most.
+    """
     if len(truth.bars) <= MOST_ROWS:
         return truth
-    *first, last = sorted(truth.bars, key=lambda bar: -bar[1])[:MOST_ROWS]
-    bars = *(bar for bar in truth.bars if bar in first), (f"{plain('class.others')} ≤", last[1])
-    return replace(truth, bars=bars)
+    orders = {line.guess: _order(line, True) for line in bars(asked.shown, asked.truth, asked.votes)}
+
+    def order(bar: tuple[str, float]) -> tuple[bool, float, float]:
+        wrong, given = orders.get(bar[0], (True, 0))
+        return wrong, given, 0 if given else -bar[1]
+
+    ordered = sorted(truth.bars, key=order)
+    first, rest = ordered[: MOST_ROWS - 1], ordered[MOST_ROWS - 1 :]
+    others = f"{plain('class.others')} ≤", max(value for _, value in rest)
+    return replace(truth, bars=(*(bar for bar in truth.bars if bar in first), others))
 
 
-def names_of(shown: Shown, bars: Sequence[Bar]) -> list[str]:
-    """What the answers are called, in the reader's language; of a slider, from where to where."""
-    if shown["gesture"] == "slide":
-        half = (shown["span"][1] - shown["span"][0]) / BARS / 2
-        digits = 1 if half >= 0.05 else 2
-        return [f"{float(bar.guess) - half:.{digits}f}–{float(bar.guess) + half:.{digits}f}" for bar in bars]  # type: ignore[arg-type]
-    return [name_of(shown, bar.guess) for bar in bars]
-
-
-def name_of(shown: Shown, guess: Guess) -> str:
-    """What one answer is called."""
+def name_of(shown: Shown, guess: Guess | Part) -> str:
+    """What an answer is called, in the reader's language; of a slider, from where to where."""
+    if isinstance(guess, tuple):
+        return "–".join(dict.fromkeys(f"{round(end, 2):,.10g}" for end in guess))
     options = shown.get("options", [])
     return shown["names"][language()][options.index(guess)] if guess in options else f"{guess}"
 
@@ -122,8 +135,13 @@ def of_right(one: Tally) -> dict[str, object]:
 
 def said_of_right(votes: Mapping[int, Tally]) -> str:
     """How many were right, in each vote that there was."""
-    shares = [plain("class.share", **of_right(one)) for one in votes.values()]
-    return t("class.right", shares=" → ".join(shares))
+    return t("class.right", shares=_shares(votes, "rights"))
+
+
+def _shares(votes: Mapping[int, Tally], what: str) -> str:
+    """How many of all, in each vote that there was: "3 of 12 · 25 % → 12 of 12 · 100 %"."""
+    counts = [(getattr(one, what), one.answers) for one in votes.values()]
+    return " → ".join(plain("class.share", right=some, all=all_, share=percent(some / all_)) for some, all_ in counts)
 
 
 def answer_is(truth: Told) -> str:
@@ -132,16 +150,14 @@ def answer_is(truth: Told) -> str:
 
 
 def said_of_sure(asked: Asked, *, named: bool = True) -> str:
-    """How many were sure, and wrong, in the last vote; where it may be named, with what most of them answered. Nothing
-    where nobody was.
+    """How many were sure, and wrong, in each vote; where it may be named, with what most of them answered in the last
+    one. Nothing where nobody was.
     """
     votes = tallies(asked)
-    if not votes or not (wrong := votes[max(votes)].sure_and_wrong):
+    if not any(one.sure_and_wrong for one in votes.values()):
         return ""
-    answers = votes[max(votes)].answers
-    of_all = {"wrong": wrong, "all": answers, "share": percent(wrong / answers)}
-    worst = sure_and_wrong(bars(asked.shown, asked.truth, asked.votes))
+    shares = _shares(votes, "sure_and_wrong")
+    worst = sure_and_wrong(bars(asked.shown, asked.truth, asked.votes, revealed=True))
     if worst is None or not named:  # chips are no single answer
-        return t("class.sure_and_wrong", **of_all)
-    (name,) = names_of(asked.shown, [worst])
-    return t("class.most_sure_of", answer=name, **of_all)
+        return t("class.sure_and_wrong", shares=shares)
+    return t("class.most_sure_of", answer=name_of(asked.shown, worst.guess), shares=shares)

@@ -3,7 +3,6 @@
 from math import ceil
 from textwrap import wrap
 
-import numpy as np
 import streamlit as st
 
 from pages.school.classroom.phases import Phase
@@ -58,9 +57,8 @@ def _words_are_hidden(lecture: Lecture) -> bool:
 
 def _answers(lecture: Lecture, *, revealed: bool = False) -> None:
     """How the answers are spread over what could be answered; free words once she lets them."""
-    if lecture.now is None or lecture.last is None:
-        st.markdown(text("nobody"))
-    elif _words_are_hidden(lecture):
+    assert lecture.now is not None
+    if lecture.last and _words_are_hidden(lecture):
         with st.container(key="class_hidden"):
             st.markdown(text("words_hidden", count=len(lecture.bars), all=lecture.last.answers))
         words = {WORDS: lecture.desk.room.number}
@@ -92,10 +90,11 @@ def revealed(lecture: Lecture) -> None:
     chips, its weights lie among those of the class.
     """
     ask(lecture, small=True)
-    if lecture.now and lecture.last:
-        sure = pictures.said_of_sure(lecture.now, named=not _words_are_hidden(lecture))
-        with st.container(key="class_said"):
-            st.markdown(joined(f"{pictures.said_of_right(lecture.tallies)} {sure}"))
+    assert lecture.now is not None
+    sure = pictures.said_of_sure(lecture.now, named=not _words_are_hidden(lecture))
+    with st.container(key="class_said"):
+        rights = pictures.said_of_right(lecture.tallies) if lecture.last else text("nobody")
+        st.markdown(joined(f"{rights} {sure}"))
     if lecture.picture:
         with st.container(key="class_network"):
             _network(lecture)
@@ -103,9 +102,10 @@ def revealed(lecture: Lecture) -> None:
         _answers(lecture, revealed=True)
         return
     left, right = st.columns(2)
-    with left, st.container(key="class_you"):
-        st.markdown(text("you_said"))
-        _answers(lecture, revealed=True)
+    if lecture.last:
+        with left, st.container(key="class_you"):
+            st.markdown(text("you_said"))
+            _answers(lecture, revealed=True)
     with right, st.container(key="class_network"):
         _network(lecture)
 
@@ -123,29 +123,27 @@ def explained(lecture: Lecture) -> None:
 
 
 def _are_chips(lecture: Lecture) -> bool:
-    """Whether the class has placed chips, among which the network's weights can lie."""
-    return lecture.now is not None and lecture.now.shown["gesture"] == "chips" and lecture.last is not None
+    """Whether the network's weights lie among the chips of the class."""
+    return lecture.now is not None and lecture.now.shown["gesture"] == "chips"
 
 
 def _network(lecture: Lecture) -> None:
-    """The network's own numbers, the middle of the class dashed; where there are none, the answer and its picture."""
+    """The network's own numbers; where there are none, the answer."""
     here, now = lecture.here, lecture.now
     assert now is not None
     if here is None or not here[2].bars:
         st.markdown(text(pictures.answer_is(now.truth), answer=pictures.answer_of(now.shown, now.truth)))
         return
     question, case, truth = here
-    last = lecture.last
-    middle = float(np.median(last.numbers)) if last and question.gesture == "slide" and last.numbers else None
     with letters(font_size() + SMALLER):
-        truth = pictures.strongest(truth)
-        drawn = answer_bars(Look(question.row, question.gesture, case, truth, middle, shown=True))
+        truth = pictures.with_room(truth, now)
+        drawn = answer_bars(Look(question.row, question.gesture, case, truth, shown=True))
     side = drawn.figure.layout["yaxis"]
     names = [wrap(name, A_NAME, break_long_words=False) for name in side["ticktext"]]
     widest = max(text_width(line) for name in names for line in name) * side["tickfont"]["size"]
     side["ticktext"] = ["<br>".join(name) for name in names]
     drawn.figure.layout["margin"]["l"] = ceil(0.85 * widest)  # at least; bold letters are that wide
-    st.markdown(f"{text('network_does' if middle is None else 'network_beside')} :gray[{literal(drawn.title)}]")
+    st.markdown(f"{text('network_does')} :gray[{literal(drawn.title)}]")
     picture(lecture, drawn)
 
 

@@ -47,13 +47,27 @@ def test_a_round_adds_up_to_its_votes(gesture: str) -> None:
 def test_every_vote_stands_in_one_bar_and_both_rounds_beside_each_other(gesture: str) -> None:
     example, given = EXAMPLES[gesture], votes_on(gesture)
     second = given[: len(example.right)]
-    found = bars(example.shown, example.truth, {1: given, 2: second})
+    found = bars(example.shown, example.truth, {1: given, 2: second}, revealed=True)
     assert [sum(bar.counts[number] for bar in found) for number in (1, 2)] == [len(given), len(second)]
     assert any(bar.right and bar.counts[2] for bar in found)
     assert sure_and_wrong(found) is None, "of the last round, in which nobody was wrong"
     first = sure_and_wrong(bars(example.shown, example.truth, {1: given}))
     assert first is not None and not first.right and first.sure_and_wrong >= 1
     assert not any(bar.counts for bar in bars(example.shown, example.truth, {}))
+
+
+@pytest.mark.parametrize("near", [0.0, 0.02, 0.1, 0.3])
+@pytest.mark.parametrize("answer", [0.0, 0.01, 0.23, 0.5, 0.97, 1.0])
+def test_all_that_is_right_on_a_slider_is_one_bar_once_it_is_revealed_and_before_no_bar_tells(
+    answer: float, near: float
+) -> None:
+    shown, truth = EXAMPLES["slide"].shown, EXAMPLES["slide"].truth | {"answer": answer, "near": near}
+    given = [Vote(hundredth / 100, 1) for hundredth in range(101)]
+    rights = tally(shown, truth, given).rights
+    (marked,) = [bar for bar in bars(shown, truth, {1: given}, revealed=True) if bar.right]
+    assert marked.counts[1] == rights > 0
+    before, other = (bars(shown, true, {1: given}) for true in (truth, truth | {"answer": 0.7}))
+    assert before == other and not any(bar.right for bar in before)
 
 
 def test_words_are_counted_however_they_are_written_the_most_frequent_first() -> None:
