@@ -13,7 +13,7 @@ from pages.school.questions.case import Case, Truth
 from pages.school.questions.question import Question
 from pages.school.teaching import desk, notes, projector, start
 from pages.school.teaching.asked import for_phones
-from pages.school.teaching.cases import hidden_in, lesson_of, truth_here, with_a_gap
+from pages.school.teaching.cases import about, hidden_in, lesson_of, truth_here, with_a_gap
 from pages.school.teaching.desk import Desk
 from pages.school.teaching.lecture import Lecture
 from pages.ui.components.kept import kept
@@ -94,8 +94,8 @@ class Class(Page):
         assert self.desk is not None
         question, case, truth = clear[place]
 
-        def there() -> Truth:
-            return (truth_here(self, question) or (case, truth))[1]
+        def there() -> tuple[Truth, str]:
+            return (truth_here(self, question) or (case, truth))[1], about(self, question, case, truth)
 
         shown, true = for_phones(question, truth, there, self._reads(question, case), self._see(question, truth))
         self.desk.ask(place, shown, true)

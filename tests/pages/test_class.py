@@ -423,7 +423,14 @@ def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(
     lesson = lesson_to_code(own_lesson([Question(OWN, None, "tap", 0.0, 3, place=place, own=own)]))
     app = click(click(begun(lesson=lesson), "next"), "next")
     reads = "i love you and me ." if hidden is None else "i [MASK] you [MASK] me ."
-    assert asked_in(app, classes)[-1].shown["reads"] == reads
+    shown = asked_in(app, classes)[-1].shown
+    assert shown["reads"] == reads and reads in texts(app).replace("\\", "")
+    about = {
+        lang: f"{catalogue(lang)['tour.weights']} · {at}"
+        for lang, at in (("en", "layer 3, head 4"), ("zh", "第 3 层第 4 头"))
+    }
+    assert shown["about"] == about and about["en"] in texts(app).replace("\\", "")
+    assert about["en"] in report.as_html(asked_in(app, classes), "", "")
     vote(app, classes, ["two"])
     click(click(app, "next"), "next")
     (shown,) = charts(app)

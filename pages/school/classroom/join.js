@@ -104,7 +104,7 @@
     var second = says.round > 1 && (says.phase === 'open' || mine())
     var title = word(second ? 'second' : 'question', { n: says.number })
     return [notice ? p(notice, 'wrong') : null, p(title, 'small'), el('h1', {}, local(says.question.ask)),
-            p(says.question.reads, 'reads'), el('p', { 'class': 'left' }, left())]
+            p(local(says.question.about), 'small'), p(says.question.reads, 'reads'), el('p', { 'class': 'left' }, left())]
   }
   function left() { return ends ? word('left', { left: Math.max(0, Math.ceil((ends - Date.now()) / 1000)) }) : '' }
   function count() {

@@ -16,13 +16,15 @@ class Shown(TypedDict):
     """What a phone may see before the answer: nothing here may tell it.
 
     key: the question's name in its lesson. gesture: "word", "tap", "same", "slide", "number" or "chips". ask: the
-    question. reads: the input as the network reads it. options: what a guess of "tap" and "same" may be, and for
-    "chips" what gets chips. names: how these are called, in each language. span: the least and the largest number.
+    question. about: of which picture of a page it is, with layer and head. reads: the input as the network reads it.
+    options: what a guess of "tap" and "same" may be, and for "chips" what gets chips. names: how these are called, in
+    each language. span: the least and the largest number.
     """
 
     key: str
     gesture: str
     ask: Words
+    about: NotRequired[Words]
     reads: NotRequired[str]
     options: NotRequired[list[str]]
     names: NotRequired[dict[str, list[str]]]
@@ -45,7 +47,7 @@ class Told(TypedDict):
 
 
 #: What a phone gets while a question may be read and not answered.
-STEM = ("key", "gesture", "ask", "reads")
+STEM = ("key", "gesture", "ask", "about", "reads")
 
 
 def stem(shown: Shown) -> dict[str, Any]:

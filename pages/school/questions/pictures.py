@@ -34,7 +34,7 @@ from pages.ui.figures.base import TO_THE_NEAREST, grid, label, outline, unseen, 
 from pages.ui.figures.matrices import SLANT, heatmap_parts
 from pages.ui.figures.theme import SMALL, font_size, scaled
 from pages.ui.text import catalogue, language, plain
-from pages.ui.text.numbers import written
+from pages.ui.text.numbers import percent, written
 
 ROOM = 540  # pixels for all pictures of a question, so that they end on the first screen
 A_BAR = 30  # pixels of a bar
@@ -140,7 +140,8 @@ def answer_bars(look: Look) -> Drawn:
             names = [*names]
             names[place] = f"{names[place]} ({plain('lesson.yours')})"
     most = 1.0 if values.min() >= 0 and values.max() <= 1 else 0.0
-    numbers = [written(short(value)) for _, value in truth.bars]
+    chips = look.gesture == "chips"
+    numbers = [percent(value / 100) if chips else written(short(value)) for _, value in truth.bars]
     figure = bars_with_numbers(
         values, names, numbers, guesses=guesses, most=most, height=scaled(A_BAR * len(names)) + 16
     )

@@ -18,23 +18,26 @@ OTHERS = "…"
 
 
 def for_phones(
-    question: Question, truth: Truth, in_language: Callable[[], Truth], reads: str, see: str
+    question: Question, truth: Truth, in_language: Callable[[], tuple[Truth, str]], reads: str, see: str
 ) -> tuple[Shown, Told]:
     """What phones are shown of a question, and what is true.
 
-    in_language: the same truth in the language that is spoken, where classes have other names. reads: the input as the
-    network reads it, "" for a drawing. see: where it can be tried, an address below the app's.
+    in_language: the same truth in the language that is spoken, where classes have other names, and of which picture it
+    is asked, "" for none. reads: the input as the network reads it, "" for a drawing. see: where it can be tried, an
+    address below the app's.
     """
-    ask, reason, names = {}, {}, {}
+    ask, about, reason, names = {}, {}, {}, {}
     kept = _kept(truth) if question.gesture == "chips" else []
     for language in LANGUAGES:
         with speaking(language):
-            there = in_language()
+            there, about[language] = in_language()
             ask[language] = unmarked(asked(question, there))
             reason[language], names[language] = why(question, there), list(options(there))
             if kept:
                 names[language] = [*(names[language][place] for place in kept), plain("class.others")]
     shown: dict[str, object] = {"key": question.key, "gesture": question.gesture, "ask": ask}
+    if any(about.values()):
+        shown["about"] = about
     if reads:
         shown["reads"] = reads
     if truth.options:

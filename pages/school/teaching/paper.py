@@ -14,7 +14,7 @@ from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.pictures import Look, answer_bars
 from pages.school.questions.question import Question
 from pages.school.teaching.asked import why
-from pages.school.teaching.cases import truth_here
+from pages.school.teaching.cases import about, truth_here
 from pages.ui.components.handout import handout
 from pages.ui.figures import Figure, theme
 from pages.ui.frame import exports
@@ -79,10 +79,10 @@ def _question(page: Page, question: Question, case: Case, truth: Truth) -> tuple
         ticks = [word("between", low=low, high=high) + BLANK]
     else:
         ticks = [name + BLANK if question.gesture == "chips" else f"☐ {name}" for name in options(truth)]
-    words = " ".join(case.tokens) if case.trace.ids else ""
+    words = f"{plain('lesson.reads')} {' '.join(case.tokens)}" if case.trace.ids else ""  # a drawing stands above
     one = exports.Question(
         title=called(question) if question.measure else ask,
-        reads=f"{plain('lesson.reads')} {words}" if words else "",  # a drawing stands above
+        reads=" · ".join(filter(None, (about(page, question, case, truth), words))),
         equation=case.trace.graph[row].equation if row in case.trace.graph else "",
         ask=ask if question.measure else "",
         options=ticks,

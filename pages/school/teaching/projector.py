@@ -35,12 +35,12 @@ def draw(lecture: Lecture) -> None:
     if lecture.picture is None or lecture.phase in (Phase.LOBBY, Phase.ENDED):
         DRAWN[lecture.phase](lecture)
     else:
-        left, right = st.columns((4, 5))
+        results.reads(lecture)
+        left, right = st.columns((3, 5))
         with left, st.container(key="class_beside"):
             DRAWN[lecture.phase](lecture)
         with right, st.container(key="class_picture"):
-            where = lecture.page.is_about(lecture.picture.of)
-            st.caption(" · ".join(literal(one) for one in (lecture.picture.title, where) if one))
+            st.caption(literal(lecture.now.shown.get("about", {}).get(language(), "")) if lecture.now else "")
             picture(lecture, lecture.picture)
     other_input(lecture)
     if lecture.phase not in (Phase.LOBBY, Phase.OPEN, Phase.ENDED):

@@ -55,7 +55,8 @@ def _section(asked: Asked) -> str:
     """One question: what was asked and read, how many were right, what was answered, and what is true."""
     shown, truth, votes = asked.shown, asked.truth, tallies(asked)
     reads = f"{plain('lesson.reads')} {shown['reads']}" if shown.get("reads") else ""
-    says = [reads, unmarked(said_of_right(votes)) if votes else word("nobody")]
+    says = [shown.get("about", {}).get(language(), ""), reads]
+    says.append(unmarked(said_of_right(votes)) if votes else word("nobody"))
     if sure := said_of_sure(asked):
         says.append(unmarked(sure))
     above = "".join(f"<p>{html.escape(one)}</p>" for one in says if one)

@@ -6,6 +6,7 @@ from textwrap import wrap
 import streamlit as st
 
 from pages.school.classroom.phases import Phase
+from pages.school.classroom.questions import Shown
 from pages.school.lessons.wording import heading_and_rest, hints, otherwise, seen_at
 from pages.school.questions.pictures import Drawn, Look, answer_bars
 from pages.school.teaching import pictures
@@ -31,12 +32,23 @@ def ask(lecture: Lecture, *, small: bool = False) -> None:
     assert lecture.now is not None
     shown = lecture.now.shown
     with st.container(key="class_ask_small" if small else "class_ask"):
-        seen = lecture.picture or (small and shown["gesture"] == "chips")  # there, a row for each
+        seen = lecture.picture or (small and shown["gesture"] == "chips")  # above it, or there, a row for each
         above = lecture.phase is Phase.EXPLAINED and not lecture.desk.differs(lecture.own_choice)
         stands = "reads" in shown and not seen and not above
-        reads = f"  \n:gray[{t('lesson.reads')}] {literal(shown['reads'])}" if stands else ""
+        said_to_read = f"  \n{_read(shown)}" if stands else ""
         said = shown["ask"][language()]
-        st.markdown(literal(heading_and_rest(said)[0] if lecture.phase is Phase.EXPLAINED else said) + reads)
+        st.markdown(literal(heading_and_rest(said)[0] if lecture.phase is Phase.EXPLAINED else said) + said_to_read)
+
+
+def reads(lecture: Lecture) -> None:
+    """The input as the network reads it, in one line above a picture."""
+    if lecture.now and "reads" in lecture.now.shown:
+        with st.container(key="class_reads"):
+            st.markdown(_read(lecture.now.shown))
+
+
+def _read(shown: Shown) -> str:
+    return f":gray[{t('lesson.reads')}] {literal(shown['reads'])}"
 
 
 def closed(lecture: Lecture) -> None:
