@@ -8,6 +8,7 @@ from model.measures.scaling import DRAWS, KEYS, WIDTHS, at_every_width, every_wa
 from pages.ui.figures import undivided
 from pages.ui.picture import Picture
 from pages.ui.place import Place
+from pages.ui.sections.band import room_of
 from pages.ui.text import texts_of
 
 MEASURES = ("spread", "largest", "slope")
@@ -36,17 +37,11 @@ def why_scaled(run: Trace, place: Place, d_k: int) -> Picture:
     ways = [word(way) for way in WAYS]
     titles = [word("shares", d_k=d_k), *(word(name) for name in MEASURES)]
     rows = pd.MultiIndex.from_product([[word(name) for name in MEASURES], ways])
+    axes, own_point = (word("axis_key"), "dₖ"), (own_d_k, own, word("own"))
+    figure = undivided(weights, every, WIDTHS, d_k, ways, titles, axes, own=own_point)
+    figure.layout["meta"] = {"fills": room_of(" ".join(said))}
     return Picture(
-        undivided(
-            weights,
-            every,
-            WIDTHS,
-            d_k,
-            ways,
-            titles,
-            (word("axis_key"), "dₖ"),
-            own=(own_d_k, own, word("own")),
-        ),
+        figure,
         " ".join(said),
         title=word("title"),
         table=pd.DataFrame(

@@ -30,7 +30,7 @@ from pages.ui.figures.base import (
     tint,
     words_at,
 )
-from pages.ui.figures.theme import font_size, letters, mode, scaled
+from pages.ui.figures.theme import big, font_size, letters, mode, scaled
 from pages.ui.text.numbers import signed, written
 
 #: The line at 0, which differences start from.
@@ -407,8 +407,9 @@ def undivided(
     layout: dict = {"barmode": "group", "bargap": 0.2, **LEGEND, "annotations": [], "shapes": []}
     for place, title in enumerate(titles, 1):
         number, (row, column) = str(place) if place > 1 else "", divmod(place - 1, 2)
-        across, upwards = ([0, 0.46], [0.56, 1])[column], ([0.6, 0.96], [0, 0.36])[row]
-        x = scale(sides[0] if place == 1 else sides[1], domain=across, anchor=f"y{number}", showgrid=False)
+        across, upwards = ([0, 0.46], [0.56, 1])[column], (([0.58, 0.88], [0, 0.3]) if big() else ([0.6, 0.96], [0, 0.36]))[row]
+        side = "" if big() and row == 0 else sides[place > 1]  # a projector has no room between the rows
+        x = scale(side, domain=across, anchor=f"y{number}", showgrid=False)
         if place > 1:
             x |= {"tickmode": "array", "tickvals": list(ticks), "ticktext": [str(width) for width in widths]}
             x |= {"range": [ends[0] - 0.3, ends[1] + 0.3]}
