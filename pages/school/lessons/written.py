@@ -24,8 +24,10 @@ from pages.ui.state.link_values import MOST_CODE
 OWN = "own"  # what a teacher's lesson is called in texts
 MOST_TEXT = 40_000  # characters of a lesson as JSON
 MOST_QUESTIONS, MOST_MINUTES = 30, 90
-MOST_TITLE, MOST_WORDS, MOST_OPTION = 80, 600, 60  # characters of a title, of a text, of an option
+MOST_TITLE, MOST_WORDS = 80, 600  # characters of a title, of a text
 OPTIONS = 2, 12  # how few and how many
+MOST_OPTION = 48  # characters of an option, Chinese ones twice: a line of a projector beside a picture
+FEW, SHORT = 6, 16  # so many options may be as long; all of more of them have so few characters
 MOST_NUMBER = 1e9
 #: How a question of a teacher's can be answered.
 OWN_GESTURES = ("tap", "number", "slide")
@@ -188,9 +190,11 @@ def _own(row: Mapping[str, Any], words: str, why: str, place: str, number: int) 
         raise LessonError("question", number=number)
     if gesture == "tap":
         options: Any = row.get("options")
-        there = isinstance(options, list) and all(_is_text(option, MOST_OPTION) for option in options)
+        there = isinstance(options, list) and all(_is_text(option, MOST_WORDS) for option in options)
         if not there or not OPTIONS[0] <= len(options) <= OPTIONS[1] or len(set(options)) < len(options):
-            raise LessonError("options", number=number, least=OPTIONS[0], most=OPTIONS[1], long=MOST_OPTION)
+            raise LessonError("options", number=number, least=OPTIONS[0], most=OPTIONS[1], long=SHORT)
+        if max(map(_width, options)) > (MOST_OPTION if len(options) <= FEW else SHORT):
+            raise LessonError("options", number=number, least=OPTIONS[0], most=FEW, long=MOST_OPTION)
         if answer is not None and answer not in options:
             raise LessonError("answer", number=number)
         own = Own(words, why, tuple(options), answer=answer)
@@ -204,6 +208,11 @@ def _own(row: Mapping[str, Any], words: str, why: str, place: str, number: int) 
             raise LessonError("answer", number=number)
         own = Own(words, why, span=(low, high), answer=answer, near=near)
     return Question(OWN, None, gesture, 0.0, 3, place=place, own=own)
+
+
+def _width(option: str) -> int:
+    """Characters of an option, Chinese ones twice; of one in two languages, those of the longer."""
+    return max(sum(1 if sign.isascii() else 2 for sign in part.strip()) for part in option.split("||"))
 
 
 def _is_text(value: object, most: int, least: int = 1) -> bool:

@@ -17,7 +17,7 @@ from pages.ui.text.numbers import percent
 MOST_ROWS = MOST_WITH_CHIPS  # on the projector; of more answers, the last row is for the others
 RIGHT = "✓ "
 LONG = 16  # letters, from which on an answer stands above its bar and no longer beside it
-A_LINE = 40  # letters of it in a line, in half of a projector
+A_LINE = 30  # letters of it in a line, beside a picture
 
 
 def lines(asked: Asked, *, revealed: bool) -> list[Bar]:

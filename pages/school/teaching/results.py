@@ -103,14 +103,15 @@ def revealed(lecture: Lecture) -> None:
     """
     ask(lecture, small=True)
     assert lecture.now is not None
-    sure = pictures.said_of_sure(lecture.now, named=not _words_are_hidden(lecture))
+    beside = lecture.picture is not None  # which leaves little room: rows say the rest
+    sure = pictures.said_of_sure(lecture.now, named=not (beside or _words_are_hidden(lecture)))
     with st.container(key="class_said"):
         rights = pictures.said_of_right(lecture.tallies) if lecture.last else text("nobody")
         st.markdown(joined(f"{rights} {sure}"))
-    if lecture.picture:
+    if beside and "options" not in lecture.now.shown:
         with st.container(key="class_network"):
             _network(lecture)
-    if lecture.picture or _are_chips(lecture):
+    if beside or _are_chips(lecture):
         _answers(lecture, revealed=True)
         return
     left, right = st.columns(2)

@@ -407,7 +407,8 @@ def undivided(
     layout: dict = {"barmode": "group", "bargap": 0.2, **LEGEND, "annotations": [], "shapes": []}
     for place, title in enumerate(titles, 1):
         number, (row, column) = str(place) if place > 1 else "", divmod(place - 1, 2)
-        across, upwards = ([0, 0.46], [0.56, 1])[column], (([0.58, 0.88], [0, 0.3]) if big() else ([0.6, 0.96], [0, 0.36]))[row]
+        across = ([0, 0.46], [0.56, 1])[column]
+        upwards = (([0.58, 0.88], [0, 0.3]) if big() else ([0.6, 0.96], [0, 0.36]))[row]
         side = "" if big() and row == 0 else sides[place > 1]  # a projector has no room between the rows
         x = scale(side, domain=across, anchor=f"y{number}", showgrid=False)
         if place > 1:
