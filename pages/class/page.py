@@ -12,8 +12,8 @@ from pages.school.lessons.wording import seen_at
 from pages.school.questions.case import Case, Truth
 from pages.school.questions.question import Question
 from pages.school.teaching import desk, notes, projector, start
-from pages.school.teaching.asked import for_phones
-from pages.school.teaching.cases import about, hidden_in, lesson_of, truth_here, with_a_gap
+from pages.school.teaching.asked import about, for_phones
+from pages.school.teaching.cases import hidden_in, lesson_of, truth_here, with_a_gap
 from pages.school.teaching.desk import Desk
 from pages.school.teaching.lecture import Lecture
 from pages.ui.components.kept import kept

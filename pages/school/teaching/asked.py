@@ -7,8 +7,10 @@ from typing import cast
 from pages.school.classroom.questions import Shown, Told
 from pages.school.lessons import wording
 from pages.school.lessons.wording import asked, options
-from pages.school.questions.case import Truth
+from pages.school.questions.case import Case, Truth
+from pages.school.questions.pictures import Look, of_place
 from pages.school.questions.question import Question
+from pages.ui.page import Page
 from pages.ui.text import LANGUAGES, plain, speaking, unmarked
 
 MOST_WITH_CHIPS = 12  # names that a phone shows without being scrolled; of more tokens, the last name is for the others
@@ -26,18 +28,18 @@ def for_phones(
     is asked, "" for none. reads: the input as the network reads it, "" for a drawing. see: where it can be tried, an
     address below the app's.
     """
-    ask, about, reason, names = {}, {}, {}, {}
+    ask, pictures, reason, names = {}, {}, {}, {}
     kept = _kept(truth) if question.gesture == "chips" else []
     for language in LANGUAGES:
         with speaking(language):
-            there, about[language] = in_language()
+            there, pictures[language] = in_language()
             ask[language] = unmarked(asked(question, there))
             reason[language], names[language] = why(question, there), list(options(there))
             if kept:
                 names[language] = [*(names[language][place] for place in kept), plain("class.others")]
     shown: dict[str, object] = {"key": question.key, "gesture": question.gesture, "ask": ask}
-    if any(about.values()):
-        shown["about"] = about
+    if any(pictures.values()):
+        shown["about"] = pictures
     if reads:
         shown["reads"] = reads
     if truth.options:
@@ -69,6 +71,14 @@ def _kept(truth: Truth) -> list[int]:
         if sum(shares) - sum(shares[place] for place in kept) < shares[strongest[0]]:
             break
     return sorted(kept)
+
+
+def about(page: Page, question: Question, case: Case, truth: Truth) -> str:
+    """Of which picture of a page a teacher's own question is, with layer and head; nothing where it has none."""
+    if question.measure is not None:
+        return ""
+    drawn = of_place(question.place, Look(question.row, question.gesture, case, truth))
+    return next((" · ".join(filter(None, (one.title, page.is_about(one.of)))) for one in drawn), "")
 
 
 def why(question: Question, truth: Truth) -> str:

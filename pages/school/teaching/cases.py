@@ -16,7 +16,6 @@ from model.translator import Task
 from pages.school.lessons.lesson import LESSONS, TOUR, Lesson
 from pages.school.lessons.written import LessonError, lesson_from_code, opened_at
 from pages.school.questions.case import Case, Truth
-from pages.school.questions.pictures import Look, of_place
 from pages.school.questions.question import Question, clear_truth, truth_of
 from pages.school.tour.station import EXAMPLE
 from pages.translation.writing import best_aligned
@@ -125,14 +124,6 @@ def truth_here(page: Page, question: Question) -> tuple[Case, Truth] | None:
         where = (case.token, case.layer, case.head, case.step, written, language())
         truth = _truth(question, case, hashkey(case.pipeline, digest(page.subject), *where))
     return None if truth is None or truth.margin < question.least else (case, truth)
-
-
-def about(page: Page, question: Question, case: Case, truth: Truth) -> str:
-    """Of which picture of a page a teacher's own question is, with its layer and head; nothing where it has none."""
-    if question.measure is not None:
-        return ""
-    drawn = of_place(question.place, Look(question.row, question.gesture, case, truth))
-    return next((" · ".join(filter(None, (one.title, page.is_about(one.of)))) for one in drawn), "")
 
 
 def why_left_out(page: Page, question: Question) -> str:

@@ -13,8 +13,8 @@ from pages.school.lessons.wording import asked, called, options, otherwise, titl
 from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.pictures import Look, answer_bars
 from pages.school.questions.question import Question
-from pages.school.teaching.asked import why
-from pages.school.teaching.cases import about, truth_here
+from pages.school.teaching.asked import about, why
+from pages.school.teaching.cases import truth_here
 from pages.ui.components.handout import handout
 from pages.ui.figures import Figure, theme
 from pages.ui.frame import exports
