@@ -169,6 +169,7 @@ def test_one_question_from_the_lobby_to_the_next_one(classes: Store, monkeypatch
     assert (
         table(app)[0] == [f"✓ {answer}", "", "5 · 45% → 11 · 100%"] and "100%" in texts(app) and len(charts(app)) == 1
     )
+    assert f"{sure}: 6 of 11 · 55% → 0 of 11 · 0%." in report.as_html(asked_in(app, classes), "", "")
     assert reason["en"] in said_to_browser(click(app, "next"))
     click(app, "next")
     room = room_of(app, classes)
