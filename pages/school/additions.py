@@ -27,9 +27,12 @@ STATIONS: dict[str, str | None] = {
 
 
 def under_title(page: Page) -> None:
-    """To a member of a class that is asked, the way there; the task of a homework, where the link holds one."""
+    """To a member of a class that is asked, the way there; the task of a homework, where the link holds one, on pages
+    where it can be worked on.
+    """
     asked_now()
-    task_line()
+    if page.name in STATIONS:
+        task_line()
 
 
 def beside_way_on(page: Page) -> None:
