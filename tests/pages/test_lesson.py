@@ -352,7 +352,7 @@ def test_the_link_leads_back_to_the_place_and_the_end_to_each_station() -> None:
 
 @pytest.mark.parametrize(("lang", "lesson"), [("en", ""), ("zh", "drawing")])
 def test_a_drawing_is_asked_what_has_sense_for_it(lang: str, lesson: str) -> None:
-    app, told, words = open_page("lesson", lang=lang, **THREE, lesson=lesson), [], catalogue(lang)
+    app, told = open_page("lesson", lang=lang, **THREE, lesson=lesson), []
     assert asked(app, "digit", lang)
     while "lesson.show" in [button.key for button in app.button]:
         click(app, "show")
@@ -541,9 +541,6 @@ def test_a_lesson_of_ours_is_copied_and_no_question_of_it_is_lost() -> None:
 
 @pytest.mark.parametrize("how", ["replace", "close"])
 def test_after_an_edit_all_boxes_are_those_of_a_new_question(how: str) -> None:
-    def boxes() -> dict[str, object]:
-        return {key: value for key, value in app.session_state.filtered_state.items() if "lesson.new." in key}
-
     own = Own("How many?", "Because.", span=(2, 7), answer=3, near=1)
     rows = [Question(OWN, None, "number", 0, 9, own=own, place="heads?layer=2"), QUESTIONS["fit"]]
     link = lesson_to_code(own_lesson(rows))

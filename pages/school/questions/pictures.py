@@ -312,8 +312,8 @@ def row_of(name: str, *, covers: str = "row") -> Picture:
 
 
 def _answer_frames(look: Look, row: int) -> list[dict]:
-    """A frame round the row, and round the cells of the answer and of the guess; of a question in a teacher's own words,
-    which has no place in the run, round the row alone.
+    """A frame round the row, and round the cells of the answer and of the guess; in a teacher's own question, round the
+    row alone.
     """
     n, truth = len(look.case.tokens), look.truth
     frames = [_row(row, 0, row, n - 1, width=1.5)]
