@@ -27,11 +27,11 @@ STATIONS: dict[str, str | None] = {
 
 
 def under_title(page: Page) -> None:
-    """To a member of a class that is asked, the way there; the task of a homework, where the link holds one, on pages
-    where it can be worked on.
+    """To a member of a class that is asked, the way there; the task of a homework, where the link holds one: not in the
+    tour, which takes no changes and hides a word of its own choice.
     """
     asked_now()
-    if page.name in STATIONS:
+    if page.name != "lesson":
         task_line()
 
 
