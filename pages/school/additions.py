@@ -27,12 +27,9 @@ STATIONS: dict[str, str | None] = {
 
 
 def under_title(page: Page) -> None:
-    """To a member of a class that is asked, the way there; the task of a homework, where the link holds one: not in the
-    tour, which takes no changes and hides a word of its own choice.
-    """
+    """To a member of a class that is asked, the way there; the task of a homework, where the link holds one."""
     asked_now()
-    if page.name != "lesson":
-        task_line()
+    task_line()
 
 
 def beside_way_on(page: Page) -> None:

@@ -582,12 +582,6 @@ def test_a_place_says_what_will_be_asked_of_before_and_after_the_question_is_put
         assert before == drawn(click(app, "show"))[0], "the options are the columns, of which none is marked beforehand"
 
 
-def test_the_tour_names_no_task_which_its_network_without_changes_cannot_reach() -> None:
-    goal = open_page("lesson", s=SENTENCE, goal="oneway.90.5")
-    task = catalogue("en")["goal.line"].partition("{")[0]
-    assert task not in texts(goal) and task in texts(open_page("attention", s=SENTENCE, goal="oneway.90.5"))
-
-
 def open_maker(lesson: str | None = None, **link: str) -> AppTest:
     app = open_page("lesson", **{"s": SENTENCE} | ({"lesson": lesson} if lesson else {}) | link)
     app.session_state["lasting"] = {"lesson.maker": True}
