@@ -11,11 +11,10 @@ from model.graph import RULES
 from model.rule import sides
 from model.trace import Trace, record
 from tests.equations import OPERATIONS, Run, close, computed, in_front
-from tests.networks import ALL, QUICK, TRANSLATORS, pipeline, trace_of
+from tests.networks import QUICK, TRANSLATORS, pipeline, trace_of
 
-NETWORKS = [*ALL, *TRANSLATORS]
+NETWORKS = [*QUICK, *TRANSLATORS]
 networks = pytest.mark.parametrize("name", NETWORKS)
-quick = pytest.mark.parametrize("name", [*QUICK, *TRANSLATORS])
 
 
 def recorded_and_asides(trace: Trace) -> list[str]:
@@ -83,7 +82,7 @@ def sizes_of(of: Run, terms: list[np.ndarray], value: np.ndarray) -> dict[str, i
     return inside | sizes
 
 
-@quick
+@networks
 def test_products_and_sums_are_what_their_rule_says_and_each_letter_has_one_size(name: str) -> None:
     trace, network = trace_of(name), pipeline(name).network
     for quantity in trace.graph.quantities.values():
@@ -180,7 +179,7 @@ def noisy(seed: int, value: torch.Tensor, _kept: object) -> torch.Tensor:
     return value + torch.randn(value.shape, generator=torch.Generator().manual_seed(seed))
 
 
-@quick
+@networks
 def test_a_change_reaches_what_is_computed_from_it_and_nothing_else(name: str) -> None:
     network, given = pipeline(name).network, inputs(name)
     output, before = record(network, *given)
