@@ -55,10 +55,7 @@ def test_no_change_is_made_that_the_link_has_no_room_for() -> None:
     assert not is_full(tuple(patches[:room]), (HEAD,))
 
 
-NOWHERE = ("layers.3norm_1", "no.layers", f"layers.{'9' * 5000}")
-
-
-@pytest.mark.parametrize("key", ["layers.0.attention.W_V", "answer", *NOWHERE])
+@pytest.mark.parametrize("key", ["layers.0.attention.W_V", "answer", f"layers.{'9' * 5000}"])
 def test_a_change_of_what_cannot_be_changed_waits_under_its_own_name(key: str) -> None:
     app = open_page("attention", s=SHORT, edits=f"{key}~zero")
     (button,) = [button for button in app.button if str(button.key).startswith("change.") and button.icon]
