@@ -190,12 +190,6 @@ def test_unknown_words_are_named_in_both_sentences_and_behind_a_mask(name: str) 
     assert note.values["symbols"] == ["zebra", "lion"]
 
 
-@pytest.mark.parametrize(("mask", "cut"), [("[MASK]", 0), ("<mask>", 2)])
-def test_masks_beyond_the_cut_are_counted_by_either_name(mask: str, cut: int) -> None:
-    notes = ours("RobertaForMaskedLM").reader.read(f"{mask} " + "the cat sat " * 20 + f"{mask} " * cut).notes
-    assert [note.values["count"] for note in notes if note.reason == "mask_cut"] == [2] * (cut == 2)
-
-
 def test_vectors_of_a_real_checkpoint_are_theirs() -> None:
     cut = transformers.AutoTokenizer.from_pretrained(MINILM)
     network = transformers.BertModel.from_pretrained(MINILM, attn_implementation="eager").eval()

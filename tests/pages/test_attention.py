@@ -137,15 +137,6 @@ def test_play_shows_the_first_step_skips_none_and_is_still_for_who_comes_back() 
     assert not app.session_state["player.page"]
 
 
-def test_a_click_is_not_taken_back_by_the_answer_to_the_one_before() -> None:
-    app = open_page("attention", s=SENTENCE, panel="steps")
-    for step in ("scaled", "scores"):
-        app.segmented_control(key="either.stage").set_value(step).run()
-        buttons = app.segmented_control(key="either.stage")
-        assert buttons.value == step == app.session_state["choice"].stage
-        assert not buttons.proto.set_value  # whatever is said to a widget overwrites what it was told since
-
-
 def test_a_mask_is_told_from_the_word_of_that_name() -> None:
     link = {"stage": "masked", "layer": "2", "head": "3"}
     app = open_page("attention", s="the dog [MASK] the cat .", **link)
