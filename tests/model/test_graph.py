@@ -1,11 +1,11 @@
-"""The graph of a network: in order, with a residual stream that goes through it, and symbols that fit together."""
+"""The graph of a network: in order, and with symbols that fit together."""
 
 import re
 from dataclasses import replace
 
 import pytest
 
-from model.config import DECODER, PRESETS, EncoderConfig
+from model.config import DECODER, PRESETS
 from model.graph import Graph, graph
 from tests.networks import CONFIGS
 
@@ -14,11 +14,6 @@ GRAPHS |= {f"{name}, normed {'last' if c.norm_first else 'first'}": graph(replac
            for name, c in CONFIGS.items()}  # fmt: skip
 GRAPHS["translation"] = graph(replace(PRESETS["text"], head="none"), DECODER)
 graphs = pytest.mark.parametrize("of", GRAPHS.values(), ids=GRAPHS.keys())
-
-
-def last_of_embedding(config: EncoderConfig) -> str:
-    added = "sum" if config.places_added or config.segments else "tokens"
-    return "projection" if config.d_embedding else "norm" if config.embedding_norm else added
 
 
 def sides(of: Graph) -> tuple[str, ...]:
@@ -37,35 +32,6 @@ def test_each_quantity_reads_what_comes_before_it_and_all_but_the_last_and_aside
     asides = [quantity for quantity in of.quantities.values() if quantity.aside]
     assert len(asides) == sum(quantity.operation == "concat" for quantity in of)
     assert not any(aside in list(of) or aside.traced or aside.key in read for aside in asides)
-
-
-@graphs
-def test_the_residual_stream_goes_through_all_sublayers(of: Graph) -> None:
-    for side in sides(of):
-        config = of.decoder if side else of.config
-        at = f"{side}embedding.{last_of_embedding(config)}"
-        assert of.layers(side) == config.layers
-        for layer in range(config.layers):
-            before, *after = of.stream(layer, side)
-            assert before == at
-            for sublayer, result in zip(of.sublayers(layer, side), after, strict=True):
-                assert (sublayer.before, sublayer.after) == (at, result)
-                assert of[sublayer.sum].reads == (sublayer.before, sublayer.output)
-                assert sublayer.norm_first == config.norm_first
-                bare = config.norm_first and not config.first_norm and layer == 0 and sublayer.name == "attention"
-                assert (sublayer.norm is None) == bare
-                if bare:
-                    assert (sublayer.norm_reads, sublayer.reads, sublayer.after) == (at, at, sublayer.sum)
-                    at = sublayer.after
-                    continue
-                assert of[sublayer.norm].reads == (sublayer.norm_reads,)
-                if config.norm_first:
-                    assert (sublayer.norm_reads, sublayer.reads, sublayer.after) == (at, sublayer.norm, sublayer.sum)
-                else:
-                    assert (sublayer.norm_reads, sublayer.reads, sublayer.after) == (sublayer.sum, at, sublayer.norm)
-                at = sublayer.after
-        if not side:
-            assert (of[of.Z].operation, of[of.Z].reads) == ("norm", (at,)) if config.final_norm else at == of.Z
 
 
 def written(of: Graph, read: str, reader: str) -> str:
