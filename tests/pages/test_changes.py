@@ -116,8 +116,11 @@ def test_every_place_and_change_has_words_and_around_the_layers_its_own(monkeypa
                     Edit(quantity.key, operation, from_token=1, source=SHORT), graph, ["[CLS]", "[SEP]"]
                 )
                 assert quantity.key == "answer" or "." not in quantity.key or quantity.key not in words
+                assert words.startswith(catalogue(lang)["change.decoder"]) == quantity.key.startswith("decoder.")
         around = [edit_in_words(Edit(one.key, "zero"), graph, []) for one in places if one.traced and one.layer is None]
         assert len(set(around)) == len(around) and all(words[0].isalpha() or words[0] == "[" for words in around)
+    waits = edit_in_words(Edit("decoder.layers.{l}.cross.heads", "zero", head=4), graph_of(PRESETS["text"]), [])
+    assert waits.startswith(catalogue(lang)["change.decoder"]) and "layers." not in waits
     tokens = ["[CLS]", "the", "cat", "the"]
     gone = [edit_in_words(Edit("embedding.sum", "remove", token=i), graph, tokens) for i in range(4)]
     if lang == "en":

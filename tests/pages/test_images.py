@@ -64,6 +64,19 @@ def test_all_heads_all_layers_and_rollout_show_the_traces_numbers() -> None:
         assert veil["zmin"] == 0 and veil["zmax"] == pytest.approx(np.nanmax(numbers(veil["z"])))
 
 
+def test_the_copies_lie_where_their_weights_lie() -> None:
+    ink, veil, _ = over(attention("layers"), 2)["data"]
+    pixels = numbers(ink["z"])
+    for row, column in [(0, 0), (4, 3), (2, 1)]:
+        left = ink["x0"] + column * 30 * ink["dx"] - ink["dx"] / 2  # 28 pixels and a gap of 2
+        top = ink["y0"] + row * 30 * ink["dy"] - ink["dy"] / 2
+        assert numbers(veil["x"])[column * 8] == pytest.approx(left, abs=1e-6)
+        assert numbers(veil["x"])[column * 8 + 7] == pytest.approx(left + 28 * ink["dx"], abs=1e-6)
+        assert numbers(veil["y"])[row * 8] == pytest.approx(top, abs=1e-6)
+        copy = pixels[row * 30 : row * 30 + 28, column * 30 : column * 30 + 28]
+        np.testing.assert_allclose(copy.ravel() - 1.0, np.frombuffer(INK, np.uint8) * (254 / 255), atol=0.51)
+
+
 def test_the_steps_of_preparing_end_in_what_the_network_reads() -> None:
     app = open_page("tokens", input="digit", ink=sketch.to_code(FOUR), panel="pieces")
     steps = {one["key"]: one["figure"]["data"][0] for one in charts(app)}
