@@ -1,4 +1,4 @@
-"""Thirty encoders of the hub that people fetch most: each in small, by its own config.json, is that of its library.
+"""Encoders of the hub that people fetch most: each in small, by its own config.json, is that of its library.
 
 The settings are those of the hub, under their old names and with what they leave out; sizes alone are small.
 """
@@ -142,7 +142,6 @@ def alibi(n: int, heads: int) -> torch.Tensor:
 ROWS: dict[str, Row] = {
     "google-bert/bert-base-uncased": Row(("Bert", "ForMaskedLM"), "BertForMaskedLM", BERT, file=first_names),
     "sentence-transformers/all-MiniLM-L6-v2": Row(("Bert", "Model"), "BertModel", BERT),
-    "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2": Row(("Bert", "Model"), "BertModel", BERT),
     "cross-encoder/ms-marco-MiniLM-L6-v2": Row(
         ("Bert", "ForSequenceClassification"),
         "BertForSequenceClassification",
@@ -168,7 +167,6 @@ ROWS: dict[str, Row] = {
         ROBERTA | {"id2label": {"0": "negative", "1": "neutral", "2": "positive"}},
     ),
     "FacebookAI/xlm-roberta-base": Row(("XLMRoberta", "ForMaskedLM"), "XLMRobertaForMaskedLM", XLM),
-    "intfloat/multilingual-e5-large": Row(("XLMRoberta", "Model"), "XLMRobertaModel", XLM),
     "BAAI/bge-m3": Row(("XLMRoberta", "Model"), "XLMRobertaModel", XLM, refused="pickle"),
     "BAAI/bge-reranker-v2-m3": Row(
         ("XLMRoberta", "ForSequenceClassification"),
