@@ -203,6 +203,14 @@ def test_a_change_at_a_step_that_a_shorter_translation_has_not_is_left_out() -> 
 # -- what cannot be translated, or hardly --------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "link",
+    [{"step": "99", "layer": "6", "token": "60", "key": "60"}, {"forced": "999999"}, {"forced": "77." * 80 + "77"}],
+)
+def test_a_link_to_nowhere_opens_what_is_near(link: dict[str, str]) -> None:
+    assert charts(opened(**link))
+
+
 @pytest.mark.parametrize("last", ["[SEP]", "dog", "[UNK]"])
 def test_a_translation_without_an_end_is_said_to_break_off(last: str) -> None:
     one = replace(run_of().beams[0], tokens=("a", last), ids=(1, 2), steps=(-0.1, -0.2))
