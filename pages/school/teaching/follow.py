@@ -82,8 +82,8 @@ def way_back(page: Page) -> None:
             look = {"icon": ":material/cast_connected:", "type": "primary"} if leads else {"icon": ":material/cast:"}
             change = {"on_click": st.session_state.update, "args": ({LEADS: not leads},), "help": word("lead_help")}
             st.button(word("led_by_me" if leads else "lead"), key="lead", **look, **change)
-            look = {"icon": ":material/keyboard_return:", "key": "to_class", "on_click": open_with, "args": ("class",)}
-            st.button(word("to_class"), **look)
+            back = {"on_click": open_with, "args": ("class",), "icon": ":material/keyboard_return:", "key": "to_class"}
+            st.button(word("to_class"), **back)
         for key in ("b", "B", "Shift+B"):
             page.on_key(key, partial(open_with, "class"))
     elif st.session_state.get(ASKS):
