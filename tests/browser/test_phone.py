@@ -217,7 +217,7 @@ def test_how_far_a_task_is_stays_in_sight_while_one_taps_the_map(phone: Page, ap
     chart.locator(".ytick").first.wait_for()
     settle(phone)
     chart.evaluate("chart => chart.scrollIntoView({ block: 'end' })")
-    phone.evaluate("document.querySelector('[data-testid=stMain]').scrollBy(0, 300)")
+    phone.evaluate("document.querySelector('[data-testid=stAppViewContainer]').scrollBy(0, 150)")
     phone.wait_for_function(AT_REST)
     expect(task).not_to_contain_text("✓")
     phone.touchscreen.tap(*chart.evaluate(MIDDLE, [2, 3]))
