@@ -1,6 +1,6 @@
 """The guided tour: question after question about the reader's own input, each beside the page's own picture."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from functools import partial
 from typing import Any
 
@@ -9,11 +9,11 @@ from cachetools.keys import hashkey
 
 from model.pipeline import Reading
 from pages.school.lessons.lesson import END, LESSONS, TOUR
-from pages.school.lessons.maker import make_a_lesson
 from pages.school.lessons.wording import answer_in_words, called, title_of
 from pages.school.questions.case import Case, Guess, Truth
-from pages.school.teaching.cases import lesson_of, truth_here, usual_case, why_left_out, with_a_gap
+from pages.school.teaching.cases import lesson_of, not_asked, truth_here, usual_case, with_a_gap
 from pages.school.teaching.homework import homework
+from pages.school.teaching.maker import make_a_lesson
 from pages.school.teaching.paper import on_paper
 from pages.school.tour.station import AWAY, EXAMPLE, Station
 from pages.ui.components.keys import listen
@@ -24,7 +24,7 @@ from pages.ui.server.cache import digest
 from pages.ui.state import sketch
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.state.link import rerun_with, select
-from pages.ui.text import listed, literal, texts_of
+from pages.ui.text import literal, texts_of
 
 #: In the session: what the visitor has answered, of which lesson and input.
 STATE = "lesson"
@@ -68,11 +68,14 @@ class Lesson(Page):
             look: dict[str, Any] = {"key": "lesson.wanted", "on_click": select, "kwargs": WANTED[self.lesson.input]}
             st.button(word(f"take_{self.lesson.input}"), **look)
         self.state = self._state()
-        key, case, truth = self._station()
-        if case is None or truth is None:
+        #: The questions that are asked of this input, with run and answer.
+        self.here = {one.key: here for one in self.lesson.questions if (here := truth_here(self, one))}
+        self.stations = self.lesson.stations([key for key in self.lesson.keys if key not in self.here])
+        key = self._station()
+        if key == END:
             self._end()
         else:
-            self._draw(key, case, truth)
+            self._draw(key, *self.here[key])
         if not self.choice.big:
             self._for_teachers()
 
@@ -83,35 +86,28 @@ class Lesson(Page):
         run = hashkey(self.choice.pipeline, digest(self.subject), usual_case(self).token, self.choice.lesson)
         state = st.session_state.get(STATE)
         if state is None or state["run"] != run:
-            state = st.session_state[STATE] = {"run": run, "guesses": {}, "left_out": {}}
+            state = st.session_state[STATE] = {"run": run, "guesses": {}}
         return state
 
-    def _station(self) -> tuple[str, Case | None, Truth | None]:
-        """The station to show, its run and its true answer: that of the link, or the next that is clear here."""
-        wanted = self.choice.question
+    def _station(self) -> str:
+        """The station to show: that of the link, or the next that is clear here."""
+        wanted, keys = self.choice.question, self.lesson.keys
         if wanted == END:
-            return END, None, None
-        start = self.lesson.keys.index(wanted) if wanted in self.lesson.keys else 0
-        while ahead := [key for key in self._stations() if self.lesson.keys.index(key) >= start]:
-            if here := truth_here(self, self.lesson[ahead[0]]):
-                return ahead[0], *here
-            self.state["left_out"].setdefault(ahead[0], why_left_out(self, self.lesson[ahead[0]]))
-        return END, None, None
-
-    def _stations(self) -> list[str]:
-        return self.lesson.stations(self.state["left_out"])
+            return END
+        start = keys.index(wanted) if wanted in keys else 0
+        return next((key for key in self.stations if keys.index(key) >= start), END)
 
     # -- what is drawn -----------------------------------------------------------------------------
 
     def _draw(self, key: str, case: Case, truth: Truth) -> None:
         """A station: question and gesture at the left, the picture at the right."""
-        guesses, stations = self.state["guesses"], self._stations()
+        guesses, stations = self.state["guesses"], self.stations
         place = stations.index(key)
         give = partial(hand_in, key)
         station = Station(self, self.lesson[key], case, truth, guesses.get(key), key in guesses, give)
         left, right = st.columns([2, 3], gap="large")
         with left, st.container(key="tour_side"):
-            self._progress(stations, place)
+            self._progress(place)
             station.ask()
             onwards = partial(go_to, stations[place + 1] if place + 1 < len(stations) else END)
             if station.shown:
@@ -129,19 +125,20 @@ class Lesson(Page):
                 leave: dict[str, Any] = {"on_click": open_with, "args": ("home",), "key": "lesson.leave"}
                 st.button(word("leave"), type="tertiary", **leave)
             self._found(stations[:place])
-            self._passed_over(stations[place - 1] if place else None, key)
+            before = self.lesson.keys.index(stations[place - 1]) + 1 if place else 0
+            self._left_out(self.lesson.keys[before : self.lesson.keys.index(key)])
         with right:
             station.draw()
         if self.choice.big:
             self.on_key("PageDown", onwards if station.shown else partial(give, None))
             self.on_key("PageUp", partial(go_to, stations[max(place - 1, 0)]))
 
-    def _progress(self, stations: list[str], place: int) -> None:
+    def _progress(self, place: int) -> None:
         """A dot for each station, the present one long, and which it is of how many."""
         guesses = self.state["guesses"]
-        kinds = ("now" if i == place else "done" if key in guesses else "" for i, key in enumerate(stations))
+        kinds = ("now" if i == place else "done" if key in guesses else "" for i, key in enumerate(self.stations))
         dots = "".join(f'<i class="{kind}"></i>' for kind in kinds)
-        of = word("of", number=place + 1, all=len(stations))
+        of = word("of", number=place + 1, all=len(self.stations))
         st.html(f'<p class="tour_dots"><span aria-hidden="true">{dots}</span> {of}</p>')
 
     def _found(self, keys: list[str]) -> None:
@@ -151,28 +148,21 @@ class Lesson(Page):
 
     def _finding(self, key: str) -> str:
         """What a station is called, with its answer, as far as it has one."""
-        name, here = called(self.lesson[key]), truth_here(self, self.lesson[key])
-        if not here or here[1].answer is None:
-            return literal(name)
-        return text("found", name=name, answer=answer_in_words(here[1]))
+        name, (_, truth) = called(self.lesson[key]), self.here[key]
+        return literal(name) if truth.answer is None else text("found", name=name, answer=answer_in_words(truth))
 
-    def _passed_over(self, before: str | None, key: str) -> None:
-        """Which questions between two stations are not asked here, and why."""
-        keys = self.lesson.keys
-        self._left_out(keys[keys.index(before) + 1 if before else 0 : keys.index(key)])
-
-    def _left_out(self, keys: Sequence[str]) -> None:
-        """Those of these questions that are not asked, with the reasons; of two of which one is asked, the first."""
-        reasons, spare = self.state["left_out"], dict(self.lesson.instead).values()
-        left = [(called(self.lesson[key]), word(reasons[key])) for key in keys if key in reasons and key not in spare]
-        if left:
-            st.caption(text("left_out", names=listed(word("left", name=name, reason=why) for name, why in left)))
+    def _left_out(self, keys: list[str]) -> None:
+        """Those of these questions that are not asked, with what they need; of two of which one is asked, the first."""
+        spare = dict(self.lesson.instead).values()
+        left = [self.lesson[key] for key in keys if key not in self.here and key not in spare]
+        if said := not_asked(self, left):
+            st.caption(said)
 
     def _end(self) -> None:
         """What stands behind the last station: all of them, to go back to, and what was not asked, with the reason."""
-        answered = [key for key in self._stations() if key in self.state["guesses"]]
+        answered = [key for key in self.stations if key in self.state["guesses"]]
         st.subheader(word("end_title"), anchor=False)
-        st.markdown(text("end" if self._stations() else "end_none"))
+        st.markdown(text("end" if self.stations else "end_none"))
         if answered:
             st.caption(text("again"))
             with st.container(horizontal=True, gap="small"):
@@ -189,7 +179,7 @@ class Lesson(Page):
         with st.expander(word("others"), icon=":material/school:", **lasting("lesson.others", False)) as box:
             if box.open:
                 self._other_lessons()
-        make_a_lesson(self.lesson)
+        make_a_lesson(self, self.lesson)
         homework(self)
         on_paper(self, self.lesson)
 

@@ -225,11 +225,15 @@ NAMES = """() => [...document.querySelectorAll('.js-plotly-plot :is(.yaxislayer-
 
 
 @pytest.mark.parametrize(
-    ("sentence", "tokens", "letters"),
-    [(SEVENTEEN, 17, 18), (TWENTY_TWO, 22, 13), ("她把书放在桌上，然后回家[MASK]饭。", 17, 16)],
-    ids=["17", "22", "17 zh"],
+    ("sentence", "tokens", "letters", "name", "sides"),
+    [
+        (SEVENTEEN, 17, 18, "tokens", 1),
+        (TWENTY_TWO, 22, 13, "queries_keys_values", 1),
+        (TWENTY_TWO, 22, 13, "heads", 2),
+        ("她把书放在桌上，然后回家[MASK]饭。", 17, 16, "heads", 2),
+    ],
+    ids=["17", "22", "22 heads", "17 zh"],
 )
-@pytest.mark.parametrize(("name", "sides"), [("tokens", 1), ("queries_keys_values", 1), ("heads", 2)])
 def test_on_a_projector_all_tokens_have_their_names(
     sentence: str, tokens: int, letters: int, name: str, sides: int, page: Page, app_url: str
 ) -> None:

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import PAGE, SENTENCE, SlowLine, asked, opened, place, sentence_field, settle, wait_for
+from tests.browser.steps import PAGE, SENTENCE, asked, opened, place, sentence_field, wait_for
 
 
 def test_arrows_choose_head_layer_and_cell_and_digits_the_step(page: Page, app_url: str) -> None:
@@ -75,23 +75,6 @@ def test_one_press_is_one_step_after_walking_through_pages(page: Page, app_url: 
     wait_for(page, head="4")
     page.wait_for_timeout(500)
     assert asked(page.url)["head"] == "4"
-
-
-def test_on_a_slow_line_the_second_press_takes_nothing_back(page: Page, app_url: str) -> None:
-    line = SlowLine(page)
-    page.goto(f"{app_url}/{PAGE}&token=3&key=4")
-    opened(page, "attention")
-    settle(page)
-    line.slow = True
-    for key in ("Shift+ArrowDown", "ArrowRight"):
-        page.keyboard.press(key)
-        page.wait_for_timeout(500)
-        line.let_the_server_hear()
-        page.wait_for_timeout(1000)  # by then the server has answered
-    line.slow = False
-    line.let_the_page_hear()
-    wait_for(page, head="4")
-    assert (asked(page.url)["token"], asked(page.url)["key"]) == ("4", "4")
 
 
 def test_play_goes_through_all_steps_and_stops(page: Page, app_url: str) -> None:

@@ -76,7 +76,7 @@ def test_on_a_phone_a_station_is_read_from_above_and_nothing_is_cut(phone: Page,
     phone.emulate_media(color_scheme="dark")
     station(phone, app_url, "weights", lang)
     question, picture = phone.locator(".st-key-tour_ask h2").bounding_box(), phone.locator(CHART).first.bounding_box()
-    assert question and picture and question["y"] < picture["y"] < 2 * 844
+    assert question and picture and question["y"] < picture["y"] < 0.6 * 844
     assert phone.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     button(phone, "show").tap()
     expect(phone.locator(ANSWER)).to_contain_text(catalogue(lang)["lesson.answer_is"].partition("{")[0].strip())

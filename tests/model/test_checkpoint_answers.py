@@ -1,4 +1,4 @@
-"""Odd settings of checkpoints, folders as they are found, sentences as one vector, and layers that share weights."""
+"""Odd settings of checkpoints, folders as they are found, and sentences as one vector."""
 
 import json
 from pathlib import Path
@@ -12,8 +12,6 @@ from tokenizers.pre_tokenizers import ByteLevel
 
 from model.checkpoints import CheckpointError, load_folder
 from model.checkpoints.span import best_span
-from model.edits import head_off
-from model.measures.cost import parameters, total
 from model.pipeline import Pooled
 from tests.model.test_checkpoints import OF_ROBERTA, ROUND, network_in, rewritten
 from tests.refusals import refused
@@ -62,29 +60,6 @@ def odd_settings(family: str, head: str, seed: int) -> dict:
     if family in ("NomicBert", "Gte") and seed % 3:
         settings["rope_parameters"] = {"rope_type": "default", "rope_theta": float(10 ** dice.uniform(0.5, 6))}
     return settings | labels(dice, seed, head)
-
-
-# Layers that share their weights.
-
-
-def test_a_change_of_a_weight_reaches_all_layers_that_share_it_and_an_edit_of_a_run_only_one(tmp_path: Path) -> None:
-    groups = 2
-    settings = odd_settings("Albert", "ForMaskedLM", 0) | {
-        "num_hidden_layers": 4, "num_hidden_groups": groups, "hidden_size": 24, "num_attention_heads": 3,
-        "embedding_size": 16,
-    }  # fmt: skip
-    theirs = network_in(tmp_path, "Albert", "ForMaskedLM", settings)
-    pipeline = load_folder(tmp_path)
-    of = pipeline.network
-    assert sum(weight.numel() for weight in of.parameters()) == sum(weight.numel() for weight in theirs.parameters())
-    assert total(parameters(of.config)).number == sum(weight.numel() for weight in of.parameters())
-    of_group = range(4 // groups)
-    off = [pipeline(SENTENCES[0], [head_off(layer, 1) for layer in layers])["logits"] for layers in (of_group, [0])]
-    with torch.no_grad():
-        of.layers[0].attention.W_O.weight[:, 8:16] = 0
-    found = pipeline(SENTENCES[0])["logits"]
-    np.testing.assert_allclose(found, off[0], atol=1e-4)
-    assert not np.allclose(found, off[1], atol=1e-3)
 
 
 # Folders as they are found: written long ago, by other libraries, or with half of what ours would write.

@@ -190,12 +190,6 @@ def test_unknown_words_are_named_in_both_sentences_and_behind_a_mask(name: str) 
     assert note.values["symbols"] == ["zebra", "lion"]
 
 
-@pytest.mark.parametrize(("mask", "cut"), [("[MASK]", 0), ("<mask>", 2)])
-def test_masks_beyond_the_cut_are_counted_by_either_name(mask: str, cut: int) -> None:
-    notes = ours("RobertaForMaskedLM").reader.read(f"{mask} " + "the cat sat " * 20 + f"{mask} " * cut).notes
-    assert [note.values["count"] for note in notes if note.reason == "mask_cut"] == [2] * (cut == 2)
-
-
 def test_vectors_of_a_real_checkpoint_are_theirs() -> None:
     cut = transformers.AutoTokenizer.from_pretrained(MINILM)
     network = transformers.BertModel.from_pretrained(MINILM, attn_implementation="eager").eval()
@@ -390,25 +384,6 @@ def test_the_stages_are_there_where_the_answer_cannot_be_computed(what: str, tmp
     assert trace.answer == () and "logits" not in trace
     network = transformers.BertModel.from_pretrained(tmp_path / "bert", attn_implementation="eager").eval()
     close(trace.states(), torch.cat(answer_of(network, trace).hidden_states))
-
-
-def test_what_is_said_of_a_folder_names_its_own_settings_and_tensors(tmp_path: Path) -> None:
-    for change, said in (
-        (lambda f: rewritten(f, model_type="mamba"), f"those that are read are {', '.join(FAMILIES)}"),
-        (lambda f: rewritten(f, layer_norm_eps=-1), "layer_norm_eps = -1, which no encoder here can have"),
-        (lambda f: other_tensors(f, other_bias), "decoder.bias in bert differs from cls.predictions.bias"),
-    ):
-        shutil.copytree(theirs("BertForMaskedLM")[1], tmp_path / "bert", dirs_exist_ok=True)
-        change(tmp_path / "bert")
-        try:
-            found = str(load(str(tmp_path / "bert")).unanswered)
-        except CheckpointError as error:
-            found = str(error)
-        assert said in found and "positive" not in found and "matrix" not in found
-
-
-def other_bias(weights: dict[str, torch.Tensor]) -> None:
-    weights["cls.predictions.decoder.bias"] = torch.ones(31)
 
 
 def save_again(folder: Path, seed: int) -> transformers.PreTrainedModel:

@@ -246,7 +246,7 @@ def test_no_edit_does_nothing_in_silence_and_whatever_it_does_all_sums_add_up(na
         edited_sums_add_up(after)
         if "{l}" in edit.key:
             origins_add_up(after)
-    assert done > 25
+    assert done > 12
 
 
 @pytest.mark.parametrize(
@@ -344,26 +344,15 @@ def test_too_many_edits_and_too_large_numbers_are_refused() -> None:
 
 WHILE_WRITING = [
     Edit("layers.{l}.attention.masked", "window", 1),
-    Edit("embedding.sum", "remove", token=2),
-    Edit("layers.2.attention.heads", "mean", head=1),
     Edit("layers.3.norm_1", "patch", token=2, source="you love me ."),
     Edit("decoder.layers.{l}.attention.scaled", "temperature", 4.0),
     Edit("decoder.layers.{l}.attention.scaled", "unscaled"),
-    Edit("decoder.layers.{l}.attention.masked", "window", 1),
     Edit("decoder.layers.{l}.attention.masked", "zero"),
-    Edit("decoder.layers.1.attention.masked", "scale", -2.0),
     Edit("decoder.layers.{l}.attention.masked", "special"),
-    Edit("decoder.layers.{l}.attention.masked", "hide", looked_at=2),
     Edit("decoder.layers.{l}.cross.weights", "even"),
-    Edit("decoder.layers.{l}.cross.weights", "hard"),
-    Edit("decoder.layers.{l}.cross.masked", "special"),
     Edit("decoder.layers.{l}.cross.K", "zero", token=3),
-    Edit("decoder.layers.1.ffn.output", "mean"),
     Edit("decoder.layers.1.attention.scores", "noise", 5.0, seed=1),
-    Edit("decoder.layers.0.cross.scores", "noise", 5.0, seed=1),
-    Edit("decoder.embedding.tokens", "noise", 0.5, seed=1),
     Edit("decoder.embedding.positions", "shift", 5),
-    Edit("decoder.embedding.positions", "zero"),
     Edit("decoder.embedding.sum", "remove", token=1),
     Edit("decoder.layers.2.add_1", "without"),
     Edit("decoder.layers.2.norm_2", "bypass"),

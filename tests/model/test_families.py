@@ -34,8 +34,8 @@ CASES += [("DebertaV2", HEADS[seed % 5], seed) for seed in range(8)]
 CASES += [(("T5", "MT5")[seed == 4], ("EncoderModel", "ForTokenClassification")[seed % 3 == 2], seed)
           for seed in range(5)]  # fmt: skip
 CASES += [("Esm", HEADS[seed % 4], seed) for seed in (*range(5), 8, 9)]
-CASES += [("RoFormer", HEADS[seed % 5], seed) for seed in range(20)]
-CASES += [("Gte", HEADS[seed % 4], seed) for seed in range(20)]
+CASES += [("RoFormer", HEADS[seed % 5], seed) for seed in range(6)]
+CASES += [("Gte", HEADS[seed % 4], seed) for seed in range(6)]
 CASES += [
     (family, head, place + 2 * (place % 2))
     for family, heads in test_picture_families.HEADS.items()
@@ -158,7 +158,7 @@ def agrees(
 #: Family and head -> settings that make it no encoder of ours, and why.
 REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
     ("Bert", "ForMaskedLM"): [
-        *(({"model_type": kind}, "family") for kind in ("gpt2", "dinov3_vit", "beit", "data2vec-vision")),
+        *(({"model_type": kind}, "family") for kind in ("gpt2", "data2vec-vision")),
         ({"model_type": None}, "no_family"),
         ({"architecture": "vit", "pretrained_cfg": {}, "model_type": None}, "timm_no_family"),
         ({"position_embedding_type": "relative_key"}, "setting"),
@@ -167,7 +167,6 @@ REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
         ({"hidden_size": None}, "no_setting"),
         ({"hidden_size": 10**18}, "size"),
         ({"hidden_size": "24"}, "size"),
-        ({"hidden_size": -24}, "size"),
         ({"layer_norm_eps": float("nan")}, "size"),
         ({"num_hidden_layers": 1}, "tensor_left_over"),
         ({"hidden_size": 48}, "tensor_shape"),
@@ -195,8 +194,6 @@ REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
     ],
     ("RoFormer", "Model"): [
         ({"rotary_value": True}, "setting"),
-        ({"hidden_act": "mish"}, "setting"),
-        ({"embedding_size": 3}, "tensor_shape"),
     ],
     ("Bert", "Model"): [
         ({"feed_forward_type": "original", "position_embedding_type": "alibi"}, "setting"),
@@ -209,9 +206,6 @@ REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
         ({"rope_scaling": {"type": "linear", "factor": 2}}, "setting"),
         ({"local_attention": 0}, "size"),
         ({"global_attn_every_n_layers": 0, "layer_types": None}, "size"),
-        ({"hidden_activation": "mish"}, "setting"),
-        ({"intermediate_size": 7}, "tensor_shape"),
-        ({"hidden_size": 9, "num_attention_heads": 3}, "not_divided"),  # three numbers make no pairs to turn
     ],
     ("DebertaV2", "ForMaskedLM"): [
         ({"conv_kernel_size": 3}, "setting"),
@@ -223,8 +217,6 @@ REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
         ({"pooler_hidden_size": 3}, "setting"),
         ({"position_buckets": 1}, "size"),
         ({"max_relative_positions": "far"}, "size"),
-        ({"position_buckets": 8}, "tensor_shape"),
-        ({"position_buckets": None, "max_relative_positions": 1}, "tensor_shape"),
         ({"position_buckets": None, "max_relative_positions": None, "max_position_embeddings": None}, "tensor_shape"),
         ({"norm_rel_ebd": "layer_norm"}, "tensor_missing"),
     ],
@@ -233,8 +225,6 @@ REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
     ],
     ("T5", "EncoderModel"): [
         ({"feed_forward_proj": "gated-mish"}, "setting"),
-        ({"d_kv": "64"}, "size"),
-        ({"d_kv": 7}, "tensor_shape"),
         ({"relative_attention_num_buckets": 3}, "size"),
         ({"relative_attention_max_distance": 8}, "size"),
         ({"feed_forward_proj": "relu"}, "tensor_missing"),
@@ -245,16 +235,13 @@ REFUSED: dict[tuple[str, str], list[tuple[dict, str]]] = {
         ({"is_decoder": True}, "setting"),
         ({"rope_theta": "fast"}, "size"),
         ({"mask_token_id": 33}, "size"),
-        ({"emb_layer_norm_before": True}, "tensor_missing"),
     ],
     ("Dinov2WithRegisters", "Model"): [
         ({"use_swiglu_ffn": True}, "tensor_missing"),
         ({"qkv_bias": False}, "setting"),
-        ({"mlp_ratio": "4"}, "size"),
         ({"num_register_tokens": 1000}, "size"),
-        ({"num_register_tokens": 3}, "tensor_shape"),
     ],
-    ("ViTMAE", "Model"): [({"mask_ratio": ratio}, "size") for ratio in (1, "most")],
+    ("ViTMAE", "Model"): [({"mask_ratio": 1}, "size")],
     ("CLIP", "Model"): [({"vision_config": None}, "no_setting")],
 }
 #: Of the odd settings, those that the rows above count with.

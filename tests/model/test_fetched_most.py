@@ -1,4 +1,4 @@
-"""Thirty encoders of the hub that people fetch most: each in small, by its own config.json, is that of its library.
+"""Encoders of the hub that people fetch most: each in small, by its own config.json, is that of its library.
 
 The settings are those of the hub, under their old names and with what they leave out; sizes alone are small.
 """
@@ -142,7 +142,6 @@ def alibi(n: int, heads: int) -> torch.Tensor:
 ROWS: dict[str, Row] = {
     "google-bert/bert-base-uncased": Row(("Bert", "ForMaskedLM"), "BertForMaskedLM", BERT, file=first_names),
     "sentence-transformers/all-MiniLM-L6-v2": Row(("Bert", "Model"), "BertModel", BERT),
-    "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2": Row(("Bert", "Model"), "BertModel", BERT),
     "cross-encoder/ms-marco-MiniLM-L6-v2": Row(
         ("Bert", "ForSequenceClassification"),
         "BertForSequenceClassification",
@@ -168,7 +167,6 @@ ROWS: dict[str, Row] = {
         ROBERTA | {"id2label": {"0": "negative", "1": "neutral", "2": "positive"}},
     ),
     "FacebookAI/xlm-roberta-base": Row(("XLMRoberta", "ForMaskedLM"), "XLMRobertaForMaskedLM", XLM),
-    "intfloat/multilingual-e5-large": Row(("XLMRoberta", "Model"), "XLMRobertaModel", XLM),
     "BAAI/bge-m3": Row(("XLMRoberta", "Model"), "XLMRobertaModel", XLM, refused="pickle"),
     "BAAI/bge-reranker-v2-m3": Row(
         ("XLMRoberta", "ForSequenceClassification"),
@@ -308,7 +306,7 @@ def odd(seed: int) -> dict[str, Any]:
     return settings | {"num_attention_heads": 1 + seed, "hidden_size": 2 * (1 + seed) * (1 + seed % 3)}
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_scores_that_fall_with_the_distance_do_so_in_odd_settings(seed: int, tmp_path: Path) -> None:
     library = odd(seed) | {"hidden_act": "gelu"}
     said = library | {"model_type": "bert", "position_embedding_type": "alibi", "feed_forward_type": "geglu"}
@@ -317,7 +315,7 @@ def test_scores_that_fall_with_the_distance_do_so_in_odd_settings(seed: int, tmp
     agrees_with(row, put(row, tmp_path), tmp_path)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_tokens_turn_in_odd_settings_as_the_hub_writes_them(seed: int, tmp_path: Path) -> None:
     library, base, factor = odd(seed), 10.0 ** (1 + seed % 5), (1.0, 1.5, 8.0)[seed % 3]
     scaling = {"type": "ntk", "factor": factor} if seed % 3 else None

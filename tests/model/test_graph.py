@@ -1,25 +1,19 @@
-"""The graph of a network: in order, with a residual stream that goes through it, and symbols that fit together."""
+"""The graph of a network: in order, and with symbols that fit together."""
 
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from model.config import DECODER, PRESETS, EncoderConfig
+from model.config import DECODER, PRESETS
 from model.graph import Graph, graph
-from tests.networks import CONFIGS, QUICK, TRANSLATORS, trace_of
+from tests.networks import CONFIGS
 
 GRAPHS = {name: graph(config) for name, config in CONFIGS.items()}
 GRAPHS |= {f"{name}, normed {'last' if c.norm_first else 'first'}": graph(replace(c, norm_first=not c.norm_first))
            for name, c in CONFIGS.items()}  # fmt: skip
 GRAPHS["translation"] = graph(replace(PRESETS["text"], head="none"), DECODER)
 graphs = pytest.mark.parametrize("of", GRAPHS.values(), ids=GRAPHS.keys())
-
-
-def last_of_embedding(config: EncoderConfig) -> str:
-    added = "sum" if config.places_added or config.segments else "tokens"
-    return "projection" if config.d_embedding else "norm" if config.embedding_norm else added
 
 
 def sides(of: Graph) -> tuple[str, ...]:
@@ -40,51 +34,6 @@ def test_each_quantity_reads_what_comes_before_it_and_all_but_the_last_and_aside
     assert not any(aside in list(of) or aside.traced or aside.key in read for aside in asides)
 
 
-@graphs
-def test_the_residual_stream_goes_through_all_sublayers(of: Graph) -> None:
-    for side in sides(of):
-        config = of.decoder if side else of.config
-        at = f"{side}embedding.{last_of_embedding(config)}"
-        assert of.layers(side) == config.layers
-        for layer in range(config.layers):
-            before, *after = of.stream(layer, side)
-            assert before == at
-            for sublayer, result in zip(of.sublayers(layer, side), after, strict=True):
-                assert (sublayer.before, sublayer.after) == (at, result)
-                assert of[sublayer.sum].reads == (sublayer.before, sublayer.output)
-                assert sublayer.norm_first == config.norm_first
-                bare = config.norm_first and not config.first_norm and layer == 0 and sublayer.name == "attention"
-                assert (sublayer.norm is None) == bare
-                if bare:
-                    assert (sublayer.norm_reads, sublayer.reads, sublayer.after) == (at, at, sublayer.sum)
-                    at = sublayer.after
-                    continue
-                assert of[sublayer.norm].reads == (sublayer.norm_reads,)
-                if config.norm_first:
-                    assert (sublayer.norm_reads, sublayer.reads, sublayer.after) == (at, sublayer.norm, sublayer.sum)
-                else:
-                    assert (sublayer.norm_reads, sublayer.reads, sublayer.after) == (sublayer.sum, at, sublayer.norm)
-                at = sublayer.after
-        if not side:
-            assert (of[of.Z].operation, of[of.Z].reads) == ("norm", (at,)) if config.final_norm else at == of.Z
-
-
-@graphs
-def test_all_layers_are_alike_but_for_the_first_norm_of_some(of: Graph) -> None:
-    first = {quantity.row: quantity for quantity in of if quantity.layer == 0}
-    if of.layers() > 1 and any(sublayer.norm is None for sublayer in of.sublayers(0)):
-        first |= {of[key].row: of[key] for key in of.quantities if key.startswith(("layers.1.norm_1", "layers.1.att"))}
-        first = {row: quantity for row, quantity in first.items() if not quantity.aside}
-    for quantity in of:
-        assert quantity.row.replace("{l}", str(quantity.layer)) == quantity.key
-        if quantity.layer:
-            own = {name: getattr(quantity, name) for name in ("key", "reads", "module", "tied")}
-            alike = replace(first[quantity.row], **own)
-            if quantity.window is not None:  # a layer of the other kind
-                alike = replace(alike, terms=quantity.terms, window=quantity.window)
-            assert quantity == alike
-
-
 def written(of: Graph, read: str, reader: str) -> str:
     """How a quantity is written where it is read: X within a layer, Z where it is what the encoder hands on."""
     outside = of[reader].layer is None or reader.startswith("decoder.")
@@ -101,57 +50,9 @@ def test_an_equation_is_written_in_the_symbols_of_what_it_reads(of: Graph) -> No
             assert re.search(just_this, quantity.equation), (quantity.key, quantity.equation)
 
 
-@graphs
-def test_every_linear_has_its_terms_in_its_equation(of: Graph) -> None:
-    for quantity in of:
-        if quantity.operation == "linear":
-            x, matrix, *bias = quantity.terms
-            assert x and " + ".join((f"{x} {matrix}", *bias)) in quantity.equation.replace(r"\,", "")
-            two = (r"W^{[\text{CLS}]}", r"W^{[\text{DIST}]}", r"\bar W", "W_Q^R", "W_K^R")
-            assert matrix in (quantity.module.split(".")[-1], "W", "W_P", r"E^{\top}", *two)
-
-
 def test_a_symbol_names_one_quantity_in_a_layer() -> None:
     for of in GRAPHS.values():
         for side in sides(of):
             for prefix in {s.prefix for s in of.sublayers(0, side)} | {f"{side}layers.0.", f"{side}embedding."}:
                 symbols = [q.symbol for q in of if q.key.startswith(prefix) and "." not in q.key[len(prefix) :]]
                 assert len(symbols) == len(set(symbols)), (prefix, symbols)
-
-
-# What a trace answers of its graph.
-
-
-@pytest.mark.parametrize("name", [*QUICK, *TRANSLATORS])
-def test_a_trace_knows_its_streams_and_states(name: str) -> None:
-    trace = trace_of(name)
-    for side in sides(trace.graph):
-        states = trace.states(side)
-        np.testing.assert_array_equal(states[0], trace[trace.graph.stream(0, side)[0]])
-        assert trace.graph.stream(0, side)[0] == f"{side}embedding.{last_of_embedding(trace.config)}"
-        for layer in range(trace.graph.layers(side)):
-            stream = trace.stream(layer, side)
-            np.testing.assert_array_equal(stream[0], states[layer])
-            np.testing.assert_array_equal(stream[-1], states[layer + 1])
-            found = trace.graph.sublayers(layer, side)
-            if found[0].norm_first:  # nothing but sums: the stream is what every sub-layer added
-                added = sum(trace[sublayer.output] for sublayer in found)
-                np.testing.assert_allclose(stream[-1], stream[0] + added, atol=1e-4)
-        A = trace.over_layers("attention.weights", side)
-        assert A.shape[0] == trace.graph.layers(side)
-        np.testing.assert_array_equal(A[-1], trace[f"{side}layers.{len(A) - 1}.attention.weights"])
-    if not trace.config.final_norm:
-        np.testing.assert_array_equal(trace.Z, trace.states()[-1])
-
-
-@pytest.mark.parametrize("name", ["003", "pre-norm patches"])
-def test_a_trace_keeps_its_picture_and_the_patches_that_were_projected(name: str) -> None:
-    trace, config = trace_of(name), trace_of(name).config
-    assert trace.picture.shape[-2:] == (config.image_size, config.image_size)
-    assert trace.patches.size == trace.picture.size
-    if config.input == "patches":
-        P, (cls, *places) = config.patch_size, trace.places
-        assert np.isnan(cls).all()
-        for patch, (row, column) in zip(trace.patches, np.array(places, int), strict=True):
-            piece = trace.picture[..., row * P : (row + 1) * P, column * P : (column + 1) * P]
-            np.testing.assert_array_equal(patch, piece.ravel())

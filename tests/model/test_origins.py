@@ -1,18 +1,11 @@
-"""Origins: the parts add up, each is what it is said to be while all weights are held, and heads of known roles find
-what they look for as their roles suggest.
-"""
-
-import json
-from collections.abc import Iterator
+"""Origins: the parts add up, and each is what it is said to be while all weights are held."""
 
 import numpy as np
 import pytest
 import torch
 
-from model.files import WEIGHTS
-from model.measures.origins import BROUGHT, KINDS, by_kind, by_place, of_reads, shares
+from model.measures.origins import BROUGHT, by_kind, by_place, of_reads
 from model.measures.sources import EDIT, Scores
-from model.measures.tables import head_roles
 from model.trace import Recording, record
 from tests.model.test_sources import POSITION, WORD, with_norms_held
 from tests.networks import QUICK, TRANSLATORS, pipeline, trace_of
@@ -72,42 +65,3 @@ def test_kinds_are_sums_of_names_and_what_asks_by_distance_goes_by_place() -> No
 def test_where_places_turn_queries_and_keys_they_cannot_be_told_from_words() -> None:
     assert by_place(trace_of("trained text").graph) and by_place(trace_of("by distance").graph)
     assert not by_place(trace_of("gated words").graph)
-
-
-# Heads of known roles.
-
-#: Heads of our sentence model (layer, head, both from 1), and what they look for over a corpus, by the kind that has
-#: most of what their softmax sees; of two kinds, those two have most.
-KNOWN = {
-    (1, 6): ("next", "word"), (2, 1): ("previous", "place"), (2, 3): ("next", "place"), (2, 8): ("previous", "place"),
-    (3, 2): ("previous", "place"), (2, 4): ("itself", "word place"), (6, 6): ("itself", "word brought"),
-    (3, 7): ("relation", "place"), (4, 3): ("next", "word brought"), (5, 1): ("next", "word brought"),
-    (4, 1): ("relation", "word brought"),
-}  # fmt: skip
-EACH, LONGEST = 20, 16  # sentences of each language; tokens of each
-
-
-def sentences(language: str) -> Iterator[str]:
-    """Sentences in which the roles of heads were measured."""
-    for one in json.loads((WEIGHTS / "heads.json").read_text(encoding="utf-8"))["sentences"]:
-        chinese = any("\u4e00" <= letter <= "\u9fff" for letter in one["text"])
-        if one["text"] and len(one["keys"]) <= LONGEST and "queries" not in one and chinese == (language == "zh"):
-            yield one["text"]
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_heads_find_what_they_look_for_by_what_their_roles_suggest_or_by_what_the_page_says(language: str) -> None:
-    found: dict[tuple[int, int], list[list[float]]] = {place: [] for place in KNOWN}
-    for _, sentence in zip(range(EACH), sentences(language), strict=False):
-        trace = pipeline("trained text")(sentence)
-        known = of_reads(trace)
-        for layer, head in KNOWN:
-            of = shares(trace, trace.graph.sublayers(layer - 1)[0], head - 1, known)
-            assert sum(of.values()) == pytest.approx(1)
-            found[layer, head].append([*of.values()])
-    roles = head_roles("text")
-    for (layer, head), (role, kinds) in KNOWN.items():
-        assert roles.of(layer - 1, head - 1).name == role and len(found[layer, head]) == EACH
-        mean = dict(zip(KINDS, np.mean(found[layer, head], axis=0), strict=True))
-        most = sorted(mean, key=mean.__getitem__)[-len(kinds.split()) :]
-        assert set(most) == set(kinds.split()), f"{layer}·{head} {role}: {mean}"

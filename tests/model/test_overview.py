@@ -10,7 +10,7 @@ import pytest
 from model import Edit, Trace, load
 from model.analysis import softmax
 from model.overview import PAINTER, WORDS, answers_of, pack
-from model.overview.packing import MOST_BYTES, MOST_ROWS, pooled, unpack
+from model.overview.packing import MOST_BYTES, MOST_ROWS, unpack
 from model.overview.pictures import SQUARE, key_before, keys_of, pictures_of
 from tests.networks import QUICK, TRANSLATORS, example, pipeline, trace_of
 
@@ -82,13 +82,6 @@ def test_the_strongest_key_of_each_query_is_exact(name: str) -> None:
         weight = np.frombuffer(packed.numbers, "<f4", count, at["weight"]).reshape(weights.shape[:2])
         np.testing.assert_array_equal(key, weights.argmax(-1))
         np.testing.assert_array_equal(weight, weights.max(-1))
-
-
-def test_of_wide_rows_the_strongest_neighbours_stay() -> None:
-    values = np.array([[1.0, -3.0, 2.0, 0.5, -0.25]])
-    kept, together = pooled(values, 3)
-    assert together == 2 and kept.tolist() == [[-3.0, 2.0, -0.25]]
-    assert pooled(values, 5)[1] == 1
 
 
 def test_fifteen_tokens_of_our_network_are_small() -> None:

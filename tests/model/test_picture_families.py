@@ -209,19 +209,6 @@ def test_a_file_is_read_as_their_library_reads_it(what: str, tmp_path: Path) -> 
             pipeline(broken)
 
 
-def test_pictures_are_brought_to_dinov2_as_its_library_does_it(tmp_path: Path) -> None:
-    network_in(tmp_path, "Dinov2", "Model", odd_settings("Dinov2", 0) | {"patch_size": 8, "image_size": 48})
-    theirs = transformers.BitImageProcessorPil(
-        size={"shortest_edge": 37}, crop_size={"height": 32, "width": 32}, resample=3,
-        image_mean=[0.485, 0.456, 0.406], image_std=[0.229, 0.224, 0.225],
-    )  # fmt: skip
-    theirs.save_pretrained(tmp_path)
-    seen, file = picture(50, 41)
-    trace = load_folder(tmp_path)(file)
-    close(trace.picture, theirs(seen, return_tensors="pt")["pixel_values"][0])
-    assert trace.config.image_size == 32 and trace.config.learned_side == 6
-
-
 def test_pictures_are_prepared_as_either_file_says_and_processor_config_first(tmp_path: Path) -> None:
     saved(tmp_path, "CLIP", "VisionModel", odd_settings("CLIP", 0) | {"patch_size": 8, "image_size": 32})
     seen, file = picture(50, 41)

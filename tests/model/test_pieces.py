@@ -79,8 +79,6 @@ FAMILIES: dict[str, tuple[str, Callable[[], transformers.PreTrainedTokenizerBase
     "camembert": ("Camembert", lambda: transformers.CamembertTokenizer(**unigram_of(*ROUND))),
     "bert": ("Bert", lambda: transformers.BertTokenizer(**words_of(*SQUARE))),
     "bert as xlm-roberta": ("Bert", lambda: transformers.XLMRobertaTokenizer(**unigram_of(*ROUND))),
-    "electra": ("Electra", lambda: transformers.ElectraTokenizer(**words_of(*SQUARE))),
-    "distilbert": ("DistilBert", lambda: transformers.DistilBertTokenizer(**words_of(*SQUARE))),
     "mpnet": ("MPNet", lambda: transformers.MPNetTokenizer(**words_of(*ROUND, "[UNK]"))),
     "albert": ("Albert", lambda: transformers.AlbertTokenizer(**unigram_of("<pad>", "<unk>", *SQUARE[2:]))),
     "deberta": ("Deberta", lambda: transformers.DebertaTokenizer(**byte_pairs())),
@@ -93,7 +91,6 @@ SIZES = {
     "max_position_embeddings": 130,
 }  # fmt: skip
 OTHER_SIZES = {
-    "DistilBert": {"dim": 24, "n_heads": 3, "n_layers": 2, "hidden_dim": 40},
     "Albert": SIZES | {"embedding_size": 16},
     "T5": {"d_model": 24, "d_kv": 8, "num_heads": 3, "num_layers": 2, "d_ff": 40},
     "Deberta": SIZES | {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "type_vocab_size": 2},

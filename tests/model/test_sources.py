@@ -81,19 +81,6 @@ def test_a_score_is_the_mean_of_its_row_and_what_lies_above(name: str) -> None:
         assert shares.sum() == pytest.approx(1) and shares.shape == scores.parts.shape[:2]
 
 
-@pytest.mark.parametrize("edits", [(), (Edit("embedding.sum", "swap", token=1, from_token=3),)])
-def test_some_queries_or_tokens_are_rows_of_all(edits: tuple[Edit, ...]) -> None:
-    trace = pipeline("trained text")("i love you .", edits)
-    attention, some = trace.graph.sublayers(2)[0], slice(3, 4)
-    whole, part = of_attention(trace, attention, 1), of_attention(trace, attention, 1, queries=some)
-    np.testing.assert_allclose(part.parts, whole.parts[:, :, some], atol=1e-12)
-    assert (part.of_queries, part.of_keys) == (whole.of_queries, whole.of_keys)
-    if not edits:
-        for source, every in of_stream(trace, 4, heads=True).items():
-            row = of_sum(trace, trace.graph.stream(4)[0], heads=True, tokens=some)[source]
-            np.testing.assert_allclose(row, every[some], atol=1e-12)
-
-
 def test_the_same_number_added_to_a_whole_row_has_no_share() -> None:
     parts = np.stack([np.full((3, 3), 7.0), np.eye(3)])[None]
     shares = Scores(("a",), ("b", "c"), parts).shares(np.ones((3, 3), bool))

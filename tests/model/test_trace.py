@@ -151,19 +151,6 @@ def test_the_runs_kept_for_patches_stay_within_so_many_bytes(monkeypatch: pytest
     assert kept.currsize <= sizes[0] + sizes[2], "and all together stay within it"
 
 
-@pytest.mark.parametrize("name", ["trained digits", "trained translation"])
-def test_a_trace_says_what_it_is_and_holds_each_row_of_the_graph_once(name: str) -> None:
-    trace = trace_of(name)
-    said = repr(trace).splitlines()
-    keys = [line.split()[0] for line in said if line.split()[0] in trace]
-    rows = [trace.quantity(key).row for key in keys]
-    assert len(set(rows)) == len(rows) and set(rows) == {trace.quantity(key).row for key in trace}
-    assert keys == sorted(keys, key=trace.keys().index)
-    assert f"up to layers.{trace.graph.layers() - 1}" in repr(trace)
-    if trace.answer:
-        assert trace.answer[0].best in said[1]
-
-
 @pytest.mark.parametrize("name", ["trained text", "trained digits", "told apart", "heads of their own width"])
 def test_a_trace_is_read_from_its_file_without_its_network(name: str, tmp_path: Path) -> None:
     edits = (Edit("layers.0.ffn.output", "scale", 0.5),)

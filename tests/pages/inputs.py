@@ -13,7 +13,6 @@ from pages.ui.state.offered import offered
 from tests.model import (
     test_disentangled,
     test_esm,
-    test_families,
     test_fetched_most,
     test_modern_bert,
     test_picture_families,
@@ -27,7 +26,7 @@ from tests.translators import written
 CAT, SLEPT = "the cat sat on a [MASK]", "the cat sat on a [MASK] and it slept by the door"
 PAIR = "the cat sat on a mat [SEP] the dog slept by the door"
 DOG, MONEY = "the dog chased the cat .", "he put the money in the bank ."
-FIVE, THREE = (sketch.to_code(sketch.example(digit)) for digit in (5, 3))
+FIVE = sketch.to_code(sketch.example(5))
 DIGIT = {"input": "digit", "ink": FIVE}
 CARD = {"input": "picture", "picture": "card"}
 SMALL = {"hidden_size": 24, "num_attention_heads": 3}
@@ -83,12 +82,6 @@ NETWORKS = {
     "MPNet": _words("MPNet", "ForMaskedLM", 0, {"s": CAT}),
     "jina": Brought(  # scores fall with the distance, and each neuron has a gate
         partial(test_fetched_most.put, test_fetched_most.ROWS["jinaai/jina-embeddings-v2-base-en"]), {"s": CAT}
-    ),
-    "gte": Brought(  # places turn queries and keys, further apart in long inputs
-        partial(test_fetched_most.put, test_fetched_most.ROWS["Alibaba-NLP/gte-large-en-v1.5"]), {"s": CAT}
-    ),
-    "RoFormer": Brought(
-        partial(test_families.made, family="RoFormer", head="ForMaskedLM", seed=0, num_hidden_layers=2), {"s": CAT}
     ),
     "label": _judged("ForSequenceClassification", num_labels=1, problem_type=None),
     "labels": _judged("ForSequenceClassification", num_labels=3, problem_type="multi_label_classification"),
@@ -157,8 +150,6 @@ def bring(monkeypatch: pytest.MonkeyPatch, name: str) -> dict[str, str]:
 OURS: dict[str, dict[str, str]] = {
     "nothing chosen": {},
     "words": {"s": DOG},
-    "one word": {"s": "cat"},
-    "Chinese": {"s": "我爱[MASK]。"},
     "digit": DIGIT,
     "flat": DIGIT | {"input": "flat"},
     "paper": {"s": DOG, "model": "paper"},
@@ -168,10 +159,8 @@ OURS: dict[str, dict[str, str]] = {
     "beside": {"s": DOG, "other": MONEY, "shown": "beside"},
     "other": {"s": DOG, "other": MONEY, "shown": "other"},
     "against": {"s": DOG, "other": MONEY, "shown": "against"},
-    "digits": DIGIT | {"other_ink": THREE, "shown": "against"},
     "changed": {"s": DOG, "edits": "layers.0.attention.heads~zero~head.1", "shown": "difference"},
     "twin": {"s": DOG, "twin": "true", "shown": "beside"},
     "twin digit": DIGIT | {"twin": "true", "shown": "against"},
-    "twin flat": DIGIT | {"input": "flat", "twin": "true", "shown": "other"},
     "early": DIGIT | {"learned": "3"},
 }

@@ -11,7 +11,7 @@ from pages.add_and_norm import page
 from pages.ui.runs import pipelines
 from pages.ui.sections import without
 from pages.ui.state.link_values import edit_code, edit_from_code
-from tests.pages.opening import charts, figure, maps, numbers, open_page, pre_norm, said, steps, texts, with_network
+from tests.pages.opening import charts, figure, maps, numbers, open_page, said, steps, texts
 
 SENTENCE = "the dog chased the cat ."
 
@@ -30,13 +30,6 @@ def test_the_four_maps_are_recorded_and_the_first_two_add_up_to_the_third(sublay
         np.testing.assert_array_equal(values, trace[key])
     np.testing.assert_allclose(shown[0] + shown[1], shown[2], atol=1e-5)
     assert len({one["zmax"] for one in figure(app)["data"] if one["type"] == "heatmap"}) == 1  # one range of colours
-
-
-@pytest.mark.parametrize(("kind", "stands"), [("text", "LayerNorm then brings"), ("pre-norm", "before the sub-layer")])
-def test_it_is_said_where_the_norm_stands(kind: str, stands: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if kind == "pre-norm":
-        with_network(monkeypatch, pre_norm("text"))
-    assert stands in said(open_part("maps"))
 
 
 def test_what_goes_into_a_layer_and_comes_out_has_the_number_of_the_layer() -> None:

@@ -7,7 +7,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.measures.scaling import every_way, random_scores
-from pages.attention.read import STEPS
 from pages.ui.figures.base import signed_colours
 from pages.ui.runs import pipelines
 from pages.ui.text import catalogue
@@ -27,16 +26,6 @@ from tests.pages.opening import (
 )
 
 SENTENCE = "the dog chased the cat ."
-
-
-@pytest.mark.parametrize("step", ["scores", "weights"])
-def test_the_step_that_was_chosen_has_a_frame(step: str) -> None:
-    picture = figure(open_page("attention", s=SENTENCE, panel="steps", stage=step))
-    axis = STEPS.index(step)
-    high = len(numbers(next(one for one in picture["data"] if one["type"] == "heatmap")["z"]))
-    whole = [one for one in picture["layout"]["shapes"] if one["y1"] - one["y0"] == high and one["x1"] - one["x0"] > 1]
-    (frame,) = whole
-    assert frame["xref"] == (f"x{axis + 1}" if axis else "x")
 
 
 def strips(app: AppTest) -> list[tuple[str, list[str], str]]:
@@ -116,13 +105,6 @@ def test_through_the_layers_the_row_of_the_selected_token_is_the_mean_of_the_hea
     assert f"{means[2].max():.2f}" in said(app)
 
 
-def test_a_line_is_drawn_for_every_weight_that_is_not_faint() -> None:
-    app = open_page("attention", s=SENTENCE, layer="2", **{"as": "lines"})
-    pairs = {tuple(pair) for trace in figure(app)["data"] for pair in trace.get("customdata", []) if min(pair) >= 0}
-    weights = pipelines.run("text", SENTENCE)["layers.1.attention.weights"][0]
-    assert pairs == {tuple(pair) for pair in np.argwhere(weights >= 0.02).tolist()}
-
-
 def test_a_drawing_leads_with_its_overlay_of_few_markers() -> None:
     app = open_page("attention", input="digit", token="9")
     ink, veil, marks = figure(app)["data"]
@@ -153,15 +135,6 @@ def test_play_shows_the_first_step_skips_none_and_is_still_for_who_comes_back() 
     turn_to(app, "heads").run()
     assert_fine(turn_to(app, "attention").run())
     assert not app.session_state["player.page"]
-
-
-def test_a_click_is_not_taken_back_by_the_answer_to_the_one_before() -> None:
-    app = open_page("attention", s=SENTENCE, panel="steps")
-    for step in ("scaled", "scores"):
-        app.segmented_control(key="either.stage").set_value(step).run()
-        buttons = app.segmented_control(key="either.stage")
-        assert buttons.value == step == app.session_state["choice"].stage
-        assert not buttons.proto.set_value  # whatever is said to a widget overwrites what it was told since
 
 
 def test_a_mask_is_told_from_the_word_of_that_name() -> None:

@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model import load
+from model.analysis import outliers
 from model.checkpoints.errors import SENTENCES
 from pages.ui.runs import pipelines, worked_out
 from pages.ui.state import offered
@@ -21,7 +22,7 @@ from tests.model.test_checkpoints import MINILM, TEMPLATE, Failing, retold, rewr
 from tests.model.test_hub import Hub
 from tests.model.test_pieces import byte_level, folder_of
 from tests.pages.inputs import bring, offer
-from tests.pages.opening import at_page, charts, figure, maps, numbers, open_page, run_of, said, shows, tables, warnings
+from tests.pages.opening import at_page, chart, charts, maps, open_page, said, tables, warnings
 
 PAIR = "the cat sat on a mat [SEP] the dog slept by the door"
 
@@ -85,11 +86,6 @@ def test_a_tokenizer_that_fails_is_named_and_on_one_sentence_leaves_the_last(
     assert warnings(app) == [catalogue("en")["error.input_not_cut"]]
 
 
-def test_attention_from_one_sentence_to_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = open_page("attention", **bring(monkeypatch, "MiniLM"), layer="6", head="12", between="AB")
-    assert shows(app, run_of(app)["layers.5.attention.weights"][11, :8, 8:])
-
-
 def test_without_a_head_the_answer_is_a_sentence_vector_and_its_cosine(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, MINILM)
     one, two = "the cat sleeps", "a kitten is asleep"
@@ -100,18 +96,6 @@ def test_without_a_head_the_answer_is_a_sentence_vector_and_its_cosine(monkeypat
     english = catalogue("en")
     assert english["sentence_vector.uses"].format(name=english["sentence_vector.mean"]) in read
     assert english["sentence_vector.normalize"] in read and english["sentence_vector.means"] not in read
-
-
-def test_the_laboratory_turns_heads_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, MINILM)
-    off = "layers.1.attention.heads~zero~head.3"
-    app = open_page("what_if", model=name, s="the cat sleeps", edits=off)
-    run = load(str(MINILM))
-    changed, whole = run("the cat sleeps", app.session_state["choice"].edits), run("the cat sleeps")
-    u, v = changed.Z.mean(0), whole.Z.mean(0)
-    cosine = u @ v / np.linalg.norm(u) / np.linalg.norm(v)
-    assert f"**{cosine:.4f}**" in said(app)
-    assert numbers(figure(app)["data"][0]["z"])[1, 2] == pytest.approx(1 - cosine, abs=1e-4)
 
 
 def test_the_arithmetic_of_many_tokens_is_short_until_all_its_rows_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,17 +121,12 @@ def test_a_few_numbers_far_out_bleach_no_map_and_are_named(monkeypatch: pytest.M
     sentence, link = "the cat sat on a mat", {"panel": "vectors"}
     app = open_page("tokens", model=name, s=sentence, stage="sum", **link)
     values = load(str(MINILM))(sentence)["embedding.sum"]
-    (drawn,) = [
-        spec["data"]
-        for spec in (figure(app, i) for i in range(len(charts(app))))
-        if "z" in spec["data"][0] and np.array_equal(numbers(spec["data"][0]["z"]), values)
-    ]
-    end, largest = drawn[0]["zmax"], np.abs(values).max()
-    assert largest > 5 * end and np.mean(np.abs(values) <= end) == pytest.approx(0.99, abs=0.001)
-    columns = {int(column) + 1 for column in np.flatnonzero((np.abs(values) > 5 * end).any(axis=0))}
-    assert {int(x) for x in numbers(drawn[1]["x"])} == columns
-    assert all(catalogue("en")["common.place_d_model"].format(place=column) in said(app) for column in columns)
-    assert f"{largest:.2f}" in said(app)
+    far = outliers(values)
+    assert far is not None and chart(app, "sum")["data"][0]["zmax"] == pytest.approx(far.usual)
+    assert all(
+        catalogue("en")["common.place_d_model"].format(place=column + 1) in said(app) for column in far.columns()
+    )
+    assert f"{np.abs(values).max():.2f}" in said(app)
     assert "▼" not in said(open_page("tokens", s=sentence, **link))
 
 

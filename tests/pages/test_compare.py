@@ -127,16 +127,6 @@ def test_the_difference_from_it_is_what_training_made_of_the_same_words() -> Non
     assert "This run less the other." in texts(app)
 
 
-def test_the_guesses_beside_are_those_of_the_twin_for_the_same_hidden_word() -> None:
-    app = open_page("answer", s=DOG, hidden="4", twin="true", shown="beside")
-    ids = tuple(pipelines.pipeline("text").reader.hide(pipelines.run("text", DOG).ids, [3]))
-    there = pipelines.run("text" + TWIN, ids)["logits"][3].astype(np.float64)
-    shares = np.exp(there - there.max()) / np.exp(there - there.max()).sum()
-    (drawn,) = [one["figure"] for one in charts(app) if one["key"] == "answer.guesses_3"]
-    words = np.argsort(-pipelines.run("text", ids)["logits"][3])[:10]
-    np.testing.assert_allclose(numbers(drawn["data"][1]["x"]), shares[words], atol=1e-6)
-
-
 def test_one_tap_sets_the_twin_beside_it_and_another_input_takes_its_place() -> None:
     app = open_page("attention", s=DOG, other=CAT, shown="beside")
     (twin,) = [toggle for toggle in app.toggle if toggle.key == "compare.twin"]

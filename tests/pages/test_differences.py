@@ -57,22 +57,6 @@ def ways(run: Trace) -> np.ndarray:
     return np.stack([norm(run[key]) for key in (sub.before, sub.output, sub.sum)])
 
 
-def cosines(run: Trace) -> np.ndarray:
-    sub = run.graph.sublayers(LAYER)[0]
-    pairs = ((run[sub.before], run[key]) for key in (sub.output, sub.after))
-    return np.stack([(a * b).sum(-1) / norm(a) / norm(b) for a, b in pairs])
-
-
-def written(run: Trace) -> np.ndarray:
-    return norm(run[A + "contributions"]).T
-
-
-def on_the_way(run: Trace) -> np.ndarray:
-    subs = [run.graph.sublayers(layer) for layer in range(run.graph.layers())]
-    found = [[np.nan, *(norm(run[layer[i].output][TOKEN]) for layer in subs)] for i in range(2)]
-    return np.array([norm(run.states()[:, TOKEN]), *found])
-
-
 @dataclass(frozen=True)
 class Law:
     """One picture: where it is, how its numbers are read off, and what they are of one run."""
@@ -88,14 +72,10 @@ class Law:
 
 
 LAWS = [
-    Law("queries_keys_values", "Q", z, lambda run: run[A + "Q"][HEAD]),
     Law("attention", "weights", z, lambda run: run[A + "weights"][HEAD], {"as": "map"}),
-    Law("heads", "norms", z, written, {"panel": "written"}),
     Law("add_and_norm", "lengths", heights, ways, {"panel": "ways"}),
-    Law("add_and_norm", "cosines", heights, cosines, {"panel": "ways"}),
     Law("feed_forward", "fires", lengths, lambda run: run[F + "activation"][:, 7], {"neuron": "8"}),
     Law("layers", "similarity", z, lambda run: cosine_similarity(run.states())[LAYER + 1], {"panel": "alike"}),
-    Law("layers", "norms", heights, on_the_way, {"panel": "lengths"}),
     Law("layers", "rollout", z, lambda run: rollout(run.over_layers("attention.weights"))[LAYER], {"panel": "origin"}),
 ]
 RUNS = ["words, changed", "words, another", "digits, changed", "digits, another"]
@@ -192,13 +172,6 @@ def test_queries_and_keys_of_both_runs_stand_in_one_plane() -> None:
     for symbol, wanted in zip(symbols, points, strict=True):
         (marks,) = (trace for trace in drawn if trace.get("marker", {}).get("symbol") == symbol)
         np.testing.assert_allclose(np.stack([numbers(marks[x]) for x in "xy"], axis=1), wanted, atol=1e-4)
-
-
-def test_the_neurons_of_both_runs_lie_on_the_curve() -> None:
-    link, _, there = two_runs("words, changed")
-    drawn = chart(open_page("feed_forward", **link, panel="curve"), "curve")["data"]
-    hollow = next(trace for trace in drawn if trace.get("marker", {}).get("symbol") == "circle-open")
-    np.testing.assert_array_equal(numbers(hollow["x"]), there[F + "hidden"][TOKEN])
 
 
 def test_a_translation_shows_its_differences() -> None:

@@ -49,7 +49,7 @@ NO_ANSWER = {
 OWN_NETWORK = {"flat", "shapes_and_cost", "class"}
 BROUGHT = [
     "MiniLM", "ViTForImageClassification", "DeiTForImageClassificationWithTeacher",
-    *(name for name in NETWORKS if name != "translator apart"),
+    *(name for name in NETWORKS if name not in ("translator apart", "MPNet", "Dinov2")),  # as others, T5 and registers
 ]  # fmt: skip
 JUDGED = ("label", "labels", "numbers", "tags", "span")
 #: What must stand on every page of an input, but on these.

@@ -130,10 +130,6 @@ def test_the_words_pushed_are_the_extremes_of_all_words_but_no_special_tokens() 
     assert [scores[word] for word in words] == pytest.approx(ranked[:10], abs=1e-5)
 
 
-def test_a_picture_s_neurons_push_classes() -> None:
-    assert len(numbers(chart(open_part("writes", input="digit"), "classes")["data"][0]["x"])) == 10
-
-
 def test_a_neuron_s_number_is_taken_back_where_the_network_has_fewer() -> None:
     app = open_part("neuron", neuron="1024")
     app.session_state["input"] = "flat"

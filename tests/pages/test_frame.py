@@ -148,15 +148,6 @@ def test_layer_and_head_come_back_with_a_network_that_has_them() -> None:
     assert app.session_state["choice"].head == 1, "what was chosen meanwhile counts"
 
 
-def test_a_sentence_too_long_for_a_link_is_cut_and_it_is_said() -> None:
-    language = "zh"
-    app = at_page("home", **{"s": "word " * 500, "lang": language})
-    assert_fine(app.run())
-    expected = catalogue(language)["error.link_long"].format(most=MOST_CHARACTERS)
-    assert expected in warnings(app)
-    assert len(app.session_state["s"]) == MOST_CHARACTERS
-
-
 def test_of_a_second_sentence_too_long_for_its_box_the_beginning_is_read_and_it_is_said() -> None:
     app = open_page("attention")
     app.text_input(key="compare.other").set_value("word " * 500).run()

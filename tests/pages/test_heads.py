@@ -58,19 +58,6 @@ def test_of_a_network_without_measured_roles_and_of_one_token_there_are_fewer_ta
         assert pills.options == [catalogue("en")[f"heads.panel_{tab}"] for tab in tabs]
 
 
-@pytest.mark.parametrize(
-    ("symbols", "output", "head"),
-    [
-        ("ours", "O", r"\text{head}"),
-        ("000", r"\text{MHA}(Z_{l-1})", "Z'"),
-    ],
-)
-def test_a_head_has_one_letter_in_the_equations_of_the_page(symbols: str, output: str, head: str) -> None:
-    (latex,) = [one.value for one in open_page("heads", symbols=symbols).latex if "gathered" in one.value]
-    assert f"{output} =" in latex and f"{head}_i =" in latex and f"({head}_1" in latex
-    assert head == r"\text{head}" or "head" not in latex
-
-
 def test_the_tiles_of_a_difference_are_the_changed_run_less_the_original() -> None:
     off = Edit("layers.1.attention.heads", "zero", head=2)
     app = open_part("overview", edits=edit_code(off), shown="difference")

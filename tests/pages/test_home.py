@@ -2,23 +2,20 @@
 
 import json
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Edit, Trace, load
 from model.analysis import whole_words
 from model.measures.comparison import align
-from model.overview import Packed, answers_of
-from model.overview.packing import unpack
-from model.overview.pictures import key_before, keys_of
+from model.overview import Difference, Packed, answers_of, pack
 from pages.home.overview import PAGE_OF
 from pages.ui.frame.contents import ROWS
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
 from tests.pages.inputs import bring
-from tests.pages.opening import assert_fine, line, open_page, run_of, texts, warnings
+from tests.pages.opening import assert_fine, line, open_page, run_of
 
 SENTENCE = "the dog chased the cat ."
 MASKED = "the cat sat on the [MASK] ."
@@ -29,10 +26,7 @@ def sent(app: AppTest, place: int = 0) -> Packed:
     parts = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "overview"]
     message = parts[place].bytes
     length = int.from_bytes(message[:4], "little")
-    about = json.loads(message[4 : 4 + length])
-    for array in about["arrays"].values():
-        array["layers"] = {int(layer): one for layer, one in array["layers"].items()}
-    return Packed(about, message[4 + length :])
+    return Packed(json.loads(message[4 : 4 + length]), message[4 + length :])
 
 
 def place(app: AppTest) -> dict[str, int]:
@@ -41,37 +35,12 @@ def place(app: AppTest) -> dict[str, int]:
     return json.loads(parts[0].json)["place"]
 
 
-def assert_shows(app: AppTest, trace: Trace, place: int = 0) -> Packed:
-    """The overview in this place holds this run."""
+def assert_shows(app: AppTest, trace: Trace, place: int = 0, layer: int = 0) -> Packed:
+    """The overview in this place holds the numbers of this run; of one too large, of this layer."""
     packed = sent(app, place)
     assert packed.about["tokens"] == trace.tokens[:256] or trace.tokens == ["image"]  # in the reader's language
-    for layer in packed.about["sent"]:
-        for role, key in keys_of(trace.graph, layer).items():
-            values, scales = unpack(packed, role, layer)
-            if packed.about["arrays"][role]["together"] == 1 and len(trace.tokens) <= 256:
-                own = trace[key].reshape(values.shape)
-                seen = np.isfinite(own)
-                np.testing.assert_array_equal(np.isfinite(values), seen)
-                far = np.abs(values[seen] - own[seen])
-                assert (far <= np.broadcast_to(scales[:, None, None], own.shape)[seen]).all()
+    assert packed.numbers == pack(trace, layer=layer).numbers
     return packed
-
-
-@pytest.mark.parametrize(("kind", "language"), [("sentence", "en"), ("digit", "zh"), ("flat", "en")])
-def test_opens_filled_for_every_input(kind: str, language: str) -> None:
-    app = open_page("home", input=kind, lang=language)
-    choice = app.session_state["choice"]
-    pipeline = load({"sentence": "text", "digit": "digits"}.get(kind, kind))
-    subject = choice.subject
-    if kind == "sentence":  # our own first sentence brings a hidden word along
-        read = pipeline.reader.read(choice.sentence)
-        hidden = [place for word in line(app)["words"] if word["hidden"] for place in word["places"]]
-        assert len(hidden) == 1
-        subject = pipeline.reader.hide(read.ids, hidden)
-    packed = assert_shows(app, pipeline(subject))
-    assert packed.about["answers"]["rows"] and not warnings(app)
-    assert packed.about["words"]["play"] == catalogue(language)["overview.play"]
-    assert ("drawing" in packed.about) == (kind != "sentence")
 
 
 def test_a_hidden_word_is_run_as_mask_and_its_own_word_is_told() -> None:
@@ -118,10 +87,8 @@ def test_the_message_of_a_run_is_the_same_for_every_place() -> None:
 
 def test_of_a_run_too_large_to_send_the_chosen_layer_comes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.overview.packing.MOST_BYTES", 1000)
-    trace = load("text")("much too large .")
-    packed = assert_shows(open_page("home", s="much too large .", layer="4"), trace)
-    assert packed.about["sent"] == [3] and set(packed.about["arrays"]["n2"]["layers"]) == {2, 3}
-    assert assert_shows(open_page("home", s="much too large .", layer="1"), trace).about["sent"] == [0]
+    app, trace = open_page("home", s="much too large .", layer="4"), load("text")("much too large .")
+    assert assert_shows(app, trace, layer=3).about["sent"] == [3]
 
 
 def test_an_edit_marks_its_picture_and_its_effect_on_the_answer_is_said() -> None:
@@ -149,39 +116,16 @@ def test_the_other_run_is_shown_alone_or_below() -> None:
     assert below.about["theirs"] == [pairs.get(token) for token in range(len(mine.tokens))]
 
 
-@pytest.mark.parametrize("shown", ["against", "difference"])
-def test_a_difference_is_one_run_less_the_other(shown: str) -> None:
+def test_a_difference_is_one_run_less_the_other() -> None:
     off = Edit("layers.2.attention.heads", "zero", head=6)
-    here, there = load("text")(SENTENCE), load("text")(OTHER)
-    link: dict[str, str] = {"other": OTHER}
-    if shown == "difference":
-        here, there, link = load("text")(SENTENCE, (off,)), here, {"edits": edit_code(off)}
-    packed = sent(open_page("home", s=SENTENCE, shown=shown, **link))
-    pairs = [(pair.one, pair.other) for pair in align(here.tokens, there.tokens) if pair.one is not None]
+    here, there = load("text")(SENTENCE, (off,)), load("text")(SENTENCE)
+    packed = sent(open_page("home", s=SENTENCE, shown="difference", edits=edit_code(off)))
+    assert packed.numbers == pack(Difference(here, lambda key: here[key] - there[key])).numbers
     own = json.loads(json.dumps(answers_of(here, asked=[1]).described))
     assert packed.about["differs"] and packed.about["answers"]["rows"] == own["rows"]
-    for role, square in (("w", True), ("n1", False), ("x0", False)):
-        values, scales = unpack(packed, role, 0 if role == "x0" else 3)
-        key = key_before(here.graph) if role == "x0" else keys_of(here.graph, 3)[role]
-        a, b = (run[key] if square else run[key][None] for run in (here, there))
-        for one, other in pairs:
-            row = values[:, one]
-            if other is None:
-                assert np.isneginf(row).all()
-            elif not square:
-                assert np.abs(row - (a[:, one] - b[:, other])).max() <= scales.max() * 0.501
-            else:
-                both = [(i, j) for i, j in pairs if j is not None]
-                apart = [row[:, i] - (a[:, one, i] - b[:, other, j]) for i, j in both]
-                assert np.abs(apart).max() <= scales.max() * 0.501
 
 
-def test_a_drawing_can_be_compared_with_its_untrained_twin() -> None:
-    app = open_page("home", input="digit", twin="true", shown="other")
-    assert sent(app).about["arrays"] and catalogue("en")["compare.twin_says"] in texts(app)
-
-
-@pytest.mark.parametrize("network", ["pre-norm text", "ModernBert", "Deberta", "tags", "CLIP", "registers", "MiniLM"])
+@pytest.mark.parametrize("network", ["digit", "flat", "pre-norm text", "Deberta", "tags", "CLIP", "registers"])
 def test_home_shows_a_run_of_any_network(network: str, monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page("home", **bring(monkeypatch, network))
     trace = run_of(app)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.analysis import placed
 from pages.school.additions import STATIONS
 from pages.school.lessons.lesson import END, LESSONS, TOUR
 from pages.school.lessons.wording import answer_in_words, heading_and_rest
@@ -16,6 +17,7 @@ from pages.school.questions import QUESTIONS
 from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.pictures import CAUSAL, CHIPS
 from pages.school.questions.question import Own, Question, truth_of
+from pages.school.teaching.cases import OF_THE_ANSWER
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
@@ -350,17 +352,56 @@ def test_the_link_leads_back_to_the_place_and_the_end_to_each_station() -> None:
 
 @pytest.mark.parametrize(("lang", "lesson"), [("en", ""), ("zh", "drawing")])
 def test_a_drawing_is_asked_what_has_sense_for_it(lang: str, lesson: str) -> None:
-    app, told, words = open_page("lesson", lang=lang, **THREE, lesson=lesson), [], catalogue(lang)
+    app, told = open_page("lesson", lang=lang, **THREE, lesson=lesson), []
     assert asked(app, "digit", lang)
     while "lesson.show" in [button.key for button in app.button]:
         click(app, "show")
         told.append(" ".join(part.value for part in app.main.markdown))
         click(app, "next")
     assert len(told) > 4 and not re.search(r"\b(word|sentence)\b|句子", " ".join(told[1:]))
-    left_out = (("weights", "senseless"), ("source", "kind"), ("residual", "unclear")) if not lesson else ()
-    for key, reason in left_out:
-        why = words["lesson.left"].format(name=words[f"lesson.{key}.short"], reason=words[f"lesson.left_{reason}"])
-        assert why in texts(app).replace("\\", ""), "what is not asked is named, with the reason"
+    for key in ("weights", "source", "residual") if not lesson else ():
+        assert not_asked(key, lang) in texts(app).replace("\\", ""), "what is not asked is named, with what it needs"
+
+
+def not_asked(key: str, lang: str = "en") -> str:
+    """What is said of a question that is not asked."""
+    words = catalogue(lang)
+    needs = words[f"lesson.{key}.needs"].format(least=short(QUESTIONS[key].least))
+    return words["lesson.left"].format(name=words[f"lesson.{key}.short"], needs=needs)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("keys", [("digit", "word", "blur"), ("blur", "word", "digit"), ("word", "digit", "blur")])
+def test_what_is_not_asked_has_the_same_reason_in_any_order_in_tour_class_and_maker(
+    keys: tuple[str, ...], lang: str
+) -> None:
+    """And the number of questions is known from the first on."""
+    link = lesson_to_code(own_lesson([QUESTIONS[key] for key in keys]))
+    app = open_maker(link, lang=lang)
+    of = catalogue(lang)["lesson.of"]
+    assert of.format(number=1, all=2) in texts_of_dots(app)
+    assert not_asked("digit", lang) in texts(app).replace("\\", ""), "the maker says it"
+    said = [texts(open_page("class", lang=lang, s=SENTENCE, lesson=link))]
+    app, seen = open_page("lesson", lang=lang, s=SENTENCE, lesson=link), []
+    while app.query_params.get("question") != END:
+        seen.append(next(key for key in keys if asked(app, key, lang)))
+        assert of.format(number=len(seen), all=2) in texts_of_dots(app)
+        click(click(app, "show"), "next")
+    assert seen == [key for key in keys if key != "digit"]
+    for page in (*said, texts(app)):
+        assert not_asked("digit", lang) in page.replace("\\", "")
+
+
+@pytest.mark.parametrize("key", [key for key, one in QUESTIONS.items() if not one.run and key != "digit"])
+def test_the_place_of_a_question_never_takes_the_answer_away_from_it(key: str) -> None:
+    """One about the answer is asked where that is read, whichever row was chosen on the page."""
+    at = "heads?layer=2&head=3&token=2"
+    app = open_page("lesson", s=SENTENCE, lesson=lesson_to_code(own_lesson([replace(QUESTIONS[key], place=at)])))
+    there = replace(run_of(app), layer=1, head=2, token=1)
+    of_row = truth_of(QUESTIONS[key], there)
+    truth = of_row or truth_of(QUESTIONS[key], replace(there, token=run_of(app).token))
+    clear = truth is not None and truth.margin >= QUESTIONS[key].least
+    assert asked(app, key) == clear and (key in OF_THE_ANSWER) == (of_row is None)
 
 
 def test_the_network_is_asked_about_as_it_is_whatever_was_changed() -> None:
@@ -458,6 +499,7 @@ def test_a_lesson_is_made_kept_in_the_link_and_taken_apart_again() -> None:
     assert app.text_area(key="lesson.new.ask").value == "Which?"  # it can be mended
     app.text_area(key="lesson.new.options").set_value("one\n two\n\none").run()
     app.selectbox(key="lesson.new.answer").set_value("two").run()
+    app.selectbox(key="lesson.new.place").set_value("heads").run()
     click(app, "new.add")
     own = lesson_from_code(app.query_params["lesson"])["own"]
     assert own.own == Own("Which?", options=("one", "two"), answer="two")
@@ -497,8 +539,51 @@ def test_a_lesson_of_ours_is_copied_and_no_question_of_it_is_lost() -> None:
     assert lesson_from_code(app.query_params["lesson"])[ours[2]].minutes == 9
 
 
-def open_maker(lesson: str | None = None) -> AppTest:
-    app = open_page("lesson", s=SENTENCE, **({"lesson": lesson} if lesson else {}))
+@pytest.mark.parametrize("how", ["replace", "close"])
+def test_after_an_edit_all_boxes_are_those_of_a_new_question(how: str) -> None:
+    own = Own("How many?", "Because.", span=(2, 7), answer=3, near=1)
+    rows = [Question(OWN, None, "number", 0, 9, own=own, place="heads?layer=2"), QUESTIONS["fit"]]
+    link = lesson_to_code(own_lesson(rows))
+    app = open_maker(link)
+    app.segmented_control(key="lesson.new.gesture").set_value("number").run()
+    fresh = open_maker(link)
+    click(app, "edit.0")
+    assert app.number_input(key="lesson.new.minutes").value == 9 and app.text_area(key="lesson.new.ask").value
+    click(app, "new.add" if how == "replace" else "edit.0")
+    assert app.segmented_control(key="lesson.new.gesture").value == "tap"
+    assert app.selectbox(key="lesson.new.place").value == "" and app.text_area(key="lesson.new.why").value == ""
+    for box in ("minutes", "place", "which", "ask", "why", "gesture", "options"):
+        assert app.session_state[f"lesson.new.{box}"] == fresh.session_state[f"lesson.new.{box}"], box
+    app.segmented_control(key="lesson.new.gesture").set_value("number").run()
+    values = [app.number_input(key=f"lesson.new.number.{box}").value for box in ("from", "to", "answer", "near")]
+    assert values == [0, 10, None, 0]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_place_says_what_will_be_asked_of_before_and_after_the_question_is_put_there(lang: str) -> None:
+    words = catalogue(lang)
+    app = open_maker(lesson_to_code(own_lesson([QUESTIONS["fit"]])), lang=lang, layer="3", head="7", token="3")
+    token = run_of(app).trace.tokens[2]
+    app.selectbox(key="lesson.new.place").set_value("attention").run()
+    row = words["lesson.make_row"].format(token=token)
+    view = f"{words['attention.title']} 3·7 · {row} · “{SENTENCE[:39]}…”"
+    assert words["lesson.make_view"].format(view=view) in texts(app).replace("\\", "")
+    app.text_area(key="lesson.new.ask").set_value("Which?").run()
+    click(app, "new.tokens")
+    click(app, "new.add")
+    own = lesson_from_code(app.query_params["lesson"])["own"]
+    assert own.own is not None and list(own.own.options) == placed(run_of(app).trace.tokens)
+    assert view in next(part.value for part in app.main.markdown if part.value.startswith("2.")).replace("\\", "")
+    for marked in (None, token):
+        one = replace(own, own=replace(own.own, answer=marked))
+        app = open_page("lesson", s=SENTENCE, lang=lang, lesson=lesson_to_code(own_lesson([one])))
+        before = drawn(app)[0]
+        assert re.search(r"\b3\D+7\b", charts(app)[0]["caption"])
+        assert before == drawn(click(app, "show"))[0], "the options are the columns, of which none is marked beforehand"
+
+
+def open_maker(lesson: str | None = None, **link: str) -> AppTest:
+    app = open_page("lesson", **{"s": SENTENCE} | ({"lesson": lesson} if lesson else {}) | link)
     app.session_state["lasting"] = {"lesson.maker": True}
     del app.session_state["lesson.maker"]  # as it was before it was drawn
     return app.run()

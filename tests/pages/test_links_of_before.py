@@ -10,28 +10,20 @@ DIGIT = {"input": "digit"}
 DECODER = "decoder.layers.2.cross.heads~zero~head.5"
 #: A page, what a link of before says, and the tab that is open.
 LINKS = [
-    *(("attention", {"depth": depth, "stage": "scaled"}, "steps") for depth in ("story", "code")),
+    ("attention", {"depth": "story", "stage": "scaled"}, "steps"),
     ("attention", {"stage": "weights"}, "map"),
-    ("attention", {"as": "row", "hide_special": "true"}, "map"),
     ("attention", {"stage": "scaled", "as": "why"}, "root"),
     ("attention", {"stage": "heads", "as": "try"}, "steps"),
-    ("attention", {"panel": "heads"}, "map"),
     ("attention", {"panel": "heads"} | DIGIT, "layers"),
-    *(
-        ("heads", {"panel": panel, "task": "3"}, "overview")
-        for panel in ("all", "hunt", "average", "figures", "scatter")
-    ),
+    ("heads", {"panel": "all", "task": "3"}, "overview"),
     ("heads", {"panel": "role", "hide": "depth,chips"}, "roles"),
     *(("heads", {"panel": panel}, "contribution") for panel in ("one", "written", "mixed")),
-    ("add_and_norm", {"panel": "values"}, "maps"),
     *(("add_and_norm", {"panel": panel}, "ablation") for panel in ("without", "why")),
-    *(("feed_forward", {"panel": panel, "order": "sorted"}, "maps") for panel in ("curve", "output", "nowhere")),
+    ("feed_forward", {"panel": "curve", "order": "sorted"}, "maps"),
     ("feed_forward", {"panel": "writes"}, "neuron"),
     ("feed_forward", {"panel": "alone"}, "without"),
     ("layers", {"panel": "lengths", "seen": "layers"}, "path"),
     ("layers", {"panel": "out"}, "origin"),
-    ("layers", {"panel": "nowhere"}, "lens"),
-    ("tokens", {"panel": "neighbours"}, "vectors"),
     *(("tokens", {"panel": panel}, "positions") for panel in ("waves", "compare")),
     ("tokens", {"panel": "maps"} | DIGIT, "positions"),
     ("tokens", {"panel": "prepared"} | DIGIT, "pieces"),
@@ -42,7 +34,6 @@ LINKS = [
     *(("shapes_and_cost", {"panel": panel}, "notes") for panel in ("note", "properties", "claims")),
     ("shapes_and_cost", {"panel": "walk", "written": "letters", "length": "any", "scale": "linear"}, "walk"),
     ("home", {"panel": "shapes", "seen": "home~attention"}, ""),
-    ("lesson", {"lesson": "encoder", "question": "bare"}, ""),
     *(("flat", {"panel": panel} | link, "") for panel, link in (("hand", {}), ("why", DIGIT | {"lang": "zh"}))),
 ]
 

@@ -1,7 +1,6 @@
 """Every page with somebody else's encoder of colour pictures: offered, named by the link, right to the last number."""
 
 import io
-import re
 from pathlib import Path
 
 import numpy as np
@@ -10,16 +9,13 @@ import transformers
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from model import Edit, load
-from model.measures.sweep import effects
+from model import load
 from pages.ui.figures import block_of, tiles
 from pages.ui.figures.base import Axis
-from pages.ui.runs import pipelines
-from pages.ui.sections import patience
 from pages.ui.state import link, pictures, sketch
 from tests.model.test_checkpoints import theirs
 from tests.pages.inputs import folder, offer
-from tests.pages.opening import assert_fine, at_page, figure, maps, open_page, said, shows, steps, turn_to
+from tests.pages.opening import assert_fine, at_page, figure, maps, open_page, said, turn_to
 
 VIT, DEIT = "ViTForImageClassification", "DeiTForImageClassification"
 NOISE = np.random.default_rng(3)
@@ -152,39 +148,6 @@ def test_what_is_on_the_pad_is_a_picture_black_on_white(vit: str) -> None:
         np.testing.assert_array_equal(np.asarray(drawn), 255 - sketch.grey(sketch.example(3)) * 255)
 
 
-def test_one_picture_is_compared_with_another(vit: str) -> None:
-    place = {"layer": "2", "head": "3", "shown": "against", "as": "map"}
-    app = open_page("attention", model=vit, picture="scene", other_picture="card", **place)
-    run = load(str(folder(VIT)))
-    one, other = (run(pictures.ready(which))["layers.1.attention.weights"][2] for which in ("scene", "card"))
-    assert shows(app, one - other)
-
-
-def test_what_takes_long_waits_to_be_asked_for(vit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "MOST_PRODUCTS", 1)
-    app = open_page("what_if", model=vit, picture="drawing", panel="heads")
-    button = app.button(key="what_if.work_out")
-    assert "6" in button.label  # 2 layers of 3 heads
-    assert not any(np.any(shown) for shown in maps(app))
-    button.click().run()
-    assert_fine(app)
-    assert any(shown.shape == (2, 3) and np.all(shown != 0) for shown in maps(app))
-    app.run()  # known by now
-    assert not [button for button in app.button if button.key == "what_if.work_out"]
-
-
-def test_the_effects_of_patches_are_those_of_the_runs_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder(DEIT))
-    app = open_page("what_if", model=name, picture="card", panel="tokens", token="8", measure="lead")
-    run = load(str(folder(DEIT)))
-    of, against = (int(i) for i in np.argsort(run(pictures.ready("card"))["logits"])[::-1][:2])
-    rows = [[Edit("embedding.sum", "remove", token=token)] for token in range(1, 18)]
-    expected = np.abs(effects(run, pictures.ready("card"), rows, of, against).change)
-    sheet = next(shown for shown in maps(app) if shown.shape == (4, 6))
-    np.testing.assert_allclose(sheet[:, 2:].ravel(), expected[1:], atol=1e-4)
-    np.testing.assert_allclose(sheet[:2, 0], [0, expected[0]], atol=1e-4)  # [CLS] has to stay
-
-
 def test_very_many_weights_are_drawn_in_blocks_that_show_the_largest() -> None:
     values = np.random.default_rng(2).random((12, 12, 197, 197), np.float32) / 2
     values[3, 4, 100, 150] = 1.0
@@ -193,18 +156,3 @@ def test_very_many_weights_are_drawn_in_blocks_that_show_the_largest() -> None:
     sheet = tiles(values, Axis("layer"), Axis("head")).checked().data[0].z
     assert sheet.size < 1_000_000
     assert (sheet == 255).sum() == 1
-
-
-def test_the_answer_of_two_classifiers_is_their_mean_on_every_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, folder("DeiTForImageClassificationWithTeacher"))
-    where = {"model": name, "input": "picture", "picture": "card"}
-    app = open_page("answer", stage="logits", output="4", **where)
-    run = pipelines.run(name, app.session_state["choice"].subject)
-    lines = [re.fullmatch(r"(y\S+) = .*= (-?[\d.]+)", step) for step in steps(app)]
-    found = {line[1]: float(line[2]) for line in lines if line}
-    for symbol, key in (
-        (r"y^{[\text{CLS}]}_{4}", "cls_logits"),
-        (r"y^{[\text{DIST}]}_{4}", "distillation_logits"),
-        ("y_{4}", "logits"),
-    ):
-        assert found[symbol] == pytest.approx(float(run[key][4]), abs=2e-5)

@@ -14,14 +14,6 @@ NAME = "queries_keys_values"
 ROLES = ["Q", "K", "V"]
 
 
-@pytest.mark.parametrize(("link", "role"), zip(KINDS, ROLES, strict=True))
-def test_the_same_cell_is_outlined_in_each_of_the_three_maps(link: dict, role: str) -> None:
-    token = "1" if link.get("input") == "flat" else "4"
-    app = open_page(NAME, **link, stage=role, token=token, part="6")
-    outlines = [figure(app, place)["layout"]["shapes"] for place in range(3)]
-    assert outlines[0] == outlines[1] == outlines[2]
-
-
 @pytest.mark.parametrize("link", [{**KINDS[0], "layer": "3", "head": "6"}, {**KINDS[1], "head": "2"}])
 def test_the_slices_make_the_vectors(link: dict) -> None:
     maps, slices = (open_page(NAME, **link, panel=panel) for panel in ("maps", "weights"))

@@ -29,7 +29,7 @@ from pages.ui.figures.equations import html_math, plain_math
 from pages.ui.runs import pipelines
 from pages.ui.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, said, texts, turn_to, warnings
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, said, texts, warnings
 
 SENTENCE = "the dog chased the cat ."
 N = len(load_tokenizer().encode(SENTENCE).ids)
@@ -58,7 +58,7 @@ def length(preset: str) -> int:
     return N if PRESETS[preset].input == "words" else PRESETS[preset].max_tokens
 
 
-@pytest.mark.parametrize("preset", ["004", "text", "vit-b-16"])
+@pytest.mark.parametrize("preset", ["004", "vit-b-16"])
 def test_the_numbers_said_of_a_preset_are_those_of_its_network(preset: str) -> None:
     config, everything = PRESETS[preset], real_parameters(PRESETS[preset])
     walk, page = open_part("walk", base=preset), open_part("parameters", base=preset)
@@ -70,14 +70,6 @@ def test_the_numbers_said_of_a_preset_are_those_of_its_network(preset: str) -> N
     for _, row in parts.iloc[:-1].iterrows():
         counted = count(row["Formula"], letters(config))
         assert (counted.numbers, counted.number) == (row["With the numbers"], row["Parameters"])
-
-
-def test_any_length_and_batch_change_the_shapes() -> None:
-    app = open_part("walk")
-    app.number_input(key="cost.n").set_value(100).run()
-    app.number_input(key="cost.batch").set_value(3).run()
-    assert f"**{3 * total(multiply_adds(PRESETS['004'], 100)).number:,}** multiply–adds" in said(app)
-    assert boxes(app)[-1].endswith("3 × 100 × 512")
 
 
 # Settings.
@@ -168,18 +160,9 @@ def test_the_rule_for_half_of_a_layer_is_that_of_the_encoder_shown(base: str, ha
 
 def test_the_rings_are_where_the_curves_cross_and_the_present_length_is_marked() -> None:
     drawn = figure(open_part("cost"))
-    *curves, rings = drawn["data"]
+    *_, rings = drawn["data"]
     found = crossings(PRESETS["004"])
     np.testing.assert_array_equal(numbers(rings["x"]), [crossing.number for crossing in found.values()])
-    lines = {curve["name"]: (numbers(curve["x"]), numbers(curve["y"])) for curve in curves}
-    for (x, y), (name, _) in zip(
-        zip(numbers(rings["x"]), numbers(rings["y"]), strict=True), found.items(), strict=True
-    ):
-        through = {
-            line for line, (n, work) in lines.items()
-            if np.exp(np.interp(np.log(x), np.log(n), np.log(work))) == pytest.approx(y, rel=0.02)
-        }  # fmt: skip
-        assert len(through) >= 2, name
     assert any(mark["x0"] == N == mark["x1"] for mark in drawn["layout"]["shapes"])
 
 
@@ -227,7 +210,7 @@ def test_every_claim_stands_in_the_table_and_every_one_that_needs_care_has_its_r
 # Pictures.
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", ["004", "text", "flat", "vit-b-16"])
 def test_the_drawing_has_a_box_for_each_step_and_none_lies_on_another(preset: str) -> None:
     walk = shape_walk(PRESETS[preset], length(preset))
     drawn = walk_diagram(walk, {"parameters": "P", "multiply_adds": "M", "times": "N"})
@@ -253,17 +236,6 @@ def test_equations_become_text_without_marks() -> None:
 
 
 # The paper's base size, untrained.
-
-
-def test_settings_come_back_after_another_page_and_in_another_browser() -> None:
-    app = open_part("walk")
-    app.number_input(key="cost.d_ff").set_value(1000).run()
-    shown = boxes(app)
-    turn_to(app, "attention").run()
-    turn_to(app, "shapes_and_cost").run()
-    assert app.number_input(key="cost.d_ff").value == 1000
-    link = {name: value if isinstance(value, str) else value[0] for name, value in dict(app.query_params).items()}
-    assert boxes(open_page("shapes_and_cost", **link)) == shown
 
 
 # The note's code.
@@ -306,8 +278,8 @@ def test_a_list_s_wording_of_another_language_or_sentence_chooses_nothing(name: 
     assert app.selectbox(key=key).value == before
 
 
-@pytest.mark.parametrize("preset", ["004", "vit-b-16"])
-def test_what_grows_with_the_input_is_said_of_the_chosen_encoder(preset: str) -> None:
+def test_what_grows_with_the_input_is_said_of_the_chosen_encoder() -> None:
+    preset = "vit-b-16"
     app = open_part("cost", base=preset)
     (grown,) = [chart["figure"] for chart in charts(app) if chart["key"] == "shapes_and_cost.growth"]
     assert numbers(grown["data"][0]["x"]).tolist() == [1, 2, 2, 4, 4]

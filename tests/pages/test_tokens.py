@@ -101,14 +101,6 @@ def test_what_is_read_otherwise_than_typed_is_said(language: str) -> None:
     assert not open_part("pieces", s="paris and the cafe .", lang=language).info
 
 
-def test_a_pair_is_put_on_every_page_to_be_compared() -> None:
-    app = open_part("order")  # the reader's sentence has no other: an example stands there
-    app.button(key="order.compare").click().run()
-    assert_fine(app)
-    choice = app.session_state["choice"]
-    assert (choice.sentence, choice.other, choice.shown) == (*PAIRS["en"][0], "against")
-
-
 def test_an_example_stands_where_a_sentence_cannot_be_read() -> None:
     app = open_part("order", s=SENTENCE, other="😀", forced="100.200", step="3", beam="2")
     assert app.button(key="order.2").proto.type == "primary"

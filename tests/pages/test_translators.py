@@ -10,7 +10,7 @@ from pages.translation.page import PARTS
 from pages.ui.frame.glossary import entries
 from pages.ui.text import LANGUAGES
 from tests.pages.inputs import bring, folder, offer
-from tests.pages.opening import assert_fine, charts, figure, open_page, result, said, stands
+from tests.pages.opening import charts, figure, open_page, result, said, stands
 from tests.translators import changed, written
 
 SENTENCE = "she is reading a book ."
@@ -63,18 +63,6 @@ def test_our_own_comes_back_and_says_the_same(monkeypatch: pytest.MonkeyPatch, t
     app = open_page("translation", model=name, s=SENTENCE)
     assert "她在读一本书。" in said(app) and "[ZH]" in str(figure(app, 0))
     assert "→ zh" not in said(app)  # the folder names no languages
-
-
-def test_a_folder_that_changes_is_another_translator(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    own = written(tmp_path / "opus", seed=3)
-    (name,) = offer(monkeypatch, own)
-    before = load(str(own))(SENTENCE).translation
-    app = open_page("translation", model=name, s=SENTENCE)
-    assert before in said(app)
-    written(own, seed=4)
-    after = load(str(own))(SENTENCE).translation
-    assert_fine(app.run())
-    assert after in said(app) and after != before
 
 
 def test_a_target_longer_than_its_source_is_aligned(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,6 @@ import pytest
 from streamlit.proto.Metric_pb2 import Metric as MetricProto
 
 from model import Edit
-from model.analysis import softmax
 from model.measures.sweep import moved
 from pages.ui.runs import pipelines
 from pages.ui.state.first_sight import first_place
@@ -56,6 +55,8 @@ def test_a_bare_link_shows_what_the_answer_loses_without_each_head() -> None:
     off = [(Edit(f"layers.{layer}.attention.heads", "zero", head=head),) for layer in range(6) for head in range(8)]
     shown = maps(app)[0]
     np.testing.assert_allclose(shown.ravel(), moved(text, subject, off, place), atol=1e-5)
+    drawn = figures(app)[0]["data"][0]
+    assert drawn["zmin"] == 0 and drawn["zmax"] == pytest.approx(shown.max()), "the brightest is the largest"
     most = divmod(int(shown.argmax()), shown.shape[1])
     named = catalogue("en")["common.where"].format(layer=most[0] + 1, head=most[1] + 1)
     assert f"Largest effect: {named}, {shown.max():.2f}" in said(app)
@@ -72,25 +73,6 @@ def test_of_a_typed_sentence_the_effects_are_those_at_the_selected_token() -> No
 
 
 TIRED = "the animal did not cross the street because it was too tired ."
-
-
-def test_what_makes_an_answer_vanish_is_the_brightest_whatever_a_lead_does_meanwhile() -> None:
-    text, did = pipelines.pipeline("text"), TIRED.split().index("did") + 1
-    subject = text.reader.hide(text.reader.read(TIRED).ids, [did])
-    edit = Edit("layers.{l}.attention.output", "zero")
-    first, second = np.argsort(-text(subject)["logits"][did])[:2]
-    leads = [lead(text(subject, edits), did, first, second) for edits in ([], [edit])]
-    p = [softmax(text(subject, edits)["logits"][did])[first] for edits in ([], [edit])]
-    assert leads[0] < leads[1] and p[1] < p[0] / 1000  # the lead grows, and the word is gone
-    link = {"s": TIRED, "hidden": str(did + 1), "panel": "heads", "block": "inside"}
-    app = open_page("what_if", **link)
-    shown, drawn = maps(app)[0], figures(app)[0]["data"][0]
-    assert shown[0, -1] == pytest.approx(moved(text, subject, [[edit]], did)[0], abs=1e-5) and shown[0, -1] > 0.9
-    assert drawn["zmin"] == 0 and drawn["zmax"] == pytest.approx(shown.max())
-    assert not warnings(app)
-    app.segmented_control(key="either.measure").set_value("lead").run()
-    assert_fine(app)
-    assert maps(app)[0][0, -1] == pytest.approx(leads[1] - leads[0], abs=1e-3)
 
 
 def test_the_probability_that_changes_move_is_said_and_a_click_on_a_bar_asks_for_its_lead(
@@ -223,10 +205,7 @@ def test_a_drawing_is_shown_without_the_patch_that_was_taken_away() -> None:
 #: Link codes that nobody can have chosen, and whether the link or the run refuses them.
 HOSTILE = {
     "~~".join(["layers.2.attention.heads~zero"] * 1000): "link",
-    "layers.2.attention.heads~scale~value.nan": "link",
-    "layers.2.attention.heads~explode": "edits",
     "layers.2.attention.heads~zero~head.99": "edits",
-    "layers.2.norm_1~scale~value.20000": "edits",
     "layers.2.norm_1~patch~source.text.%F0%9F%98%80": "edits",
     "decoder.layers.0.norm_1~zero~~foo~bar": "edits",
 }

@@ -80,12 +80,6 @@ def test_where_logits_were_changed_nothing_is_said_of_who_wrote_them() -> None:
     assert not charts(app) and "after the last vector" in texts(app)
 
 
-def test_in_a_presentation_the_bars_stand_alone_and_a_thin_one_is_hit_on_all_its_row() -> None:
-    app = open_page("answer", **LINK, **WORDS, output="700", big="true")
-    assert [one["key"] for one in charts(app)] == ["answer.wrote"]
-    assert chart(app, "wrote")["layout"]["hovermode"] == "y"
-
-
 # The tree of parts.
 
 
@@ -155,13 +149,6 @@ def test_a_part_is_opened_by_its_box_and_left_by_the_way_back() -> None:
     (way,) = [one for one in app.button_group if one.key == "tree.way"]
     way.set_value(0).run()
     assert app.session_state["choice"].branch == () and "FFN 5 at" not in said(app)
-
-
-@pytest.mark.parametrize(
-    ("link", "branch"), [(DIGIT, "1.99"), (WORDS, "1.1.1.1.1.1"), ({"input": "flat"}, "14.1"), (DIGIT, "99")]
-)
-def test_a_link_to_what_is_not_there_opens_what_is(link: dict[str, str], branch: str) -> None:
-    assert chart(open_page("answer", **LINK, **link, branch=branch), "wrote")
 
 
 def test_where_a_sum_was_edited_nothing_can_be_opened() -> None:

@@ -16,7 +16,7 @@ from pages.ui.sections.sources import kind_of, layer_of, way_to
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
 from tests.networks import QUICK, TRANSLATORS, trace_of
-from tests.pages.opening import chart, charts, numbers, open_page, pre_norm, run_of, said, steps, texts, with_network
+from tests.pages.opening import chart, charts, numbers, open_page, run_of, said, steps, texts
 
 SENTENCE = "the dog chased the cat ."
 LINK = {"s": SENTENCE, "layer": "3", "head": "2", "token": "4", "key": "6", "why": "1"}
@@ -45,14 +45,6 @@ def test_the_bars_add_up_to_the_scaled_score_that_the_run_recorded(stage: str, l
     assert re.search(f"scaled score of .* is {score:.2f}", read) and not steps(app)
 
 
-def test_beside_the_map_of_scores_no_other_number_is_called_a_score() -> None:
-    """The sources add up to S / √d_k; beside the map of S there is the arithmetic of S."""
-    app = open_page("attention", **LINK | {"stage": "scores"})
-    assert steps(app) and not [one for one in charts(app) if "why_there" in one["key"]]
-    for language in ("en", "zh"):
-        assert catalogue(language)["why.score_scaled"] == catalogue(language)["attention.scaled"].rstrip("s").lower()
-
-
 def test_the_largest_parts_have_bars_of_their_own_and_the_others_one_together() -> None:
     app = open_page("attention", **LINK | {"layer": "6"})
     trace, (named, values) = run_of(app), bars(app)
@@ -63,14 +55,6 @@ def test_the_largest_parts_have_bars_of_their_own_and_the_others_one_together() 
     np.testing.assert_allclose(values[1:7], parts[order[:6]], atol=0.006)
     assert values[7] == pytest.approx(parts[order[6:]].sum(), abs=0.006)
     assert named[7:] == [f"{len(parts) - 6} other parts", "scaled score"] and len(values) == 9
-
-
-def test_on_a_drawing_and_where_norms_come_first_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = open_page("attention", **LINK | {"input": "digit"})
-    is_the_score(app, run_of(app)["layers.2.attention.scaled"][1, 3, 5])
-    with_network(monkeypatch, pre_norm("text"))
-    app = open_page("attention", **LINK)
-    is_the_score(app, run_of(app)["layers.2.attention.scaled"][1, 3, 5])
 
 
 def test_in_the_decoder_the_parts_of_the_source_are_the_encoders() -> None:

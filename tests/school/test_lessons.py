@@ -372,13 +372,16 @@ def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(questio
 
 def test_a_question_has_all_its_words_and_a_picture() -> None:
     for key, question in QUESTIONS.items():
-        words = [*told(key)[1].told, "ask", "short", "otherwise"]
+        words = [*told(key)[1].told, "ask", "short", "otherwise", "needs"]
         words += [f"hint_{number + 1}" for number in range(question.hints)]
         assert question.hints and question.measure and question.picture and question.page in ROWS
         for language in LANGUAGES:
             held = {name for name in catalogue(language) if name.startswith(f"lesson.{key}.")}
             others = {name for name in held if re.search(r"\.(axis|bar_\w+|why\w*)$", name)}
             assert {f"lesson.{key}.{word}" for word in words} | others == held, "nothing is missing, and nothing idle"
+            assert not any(re.search(r"(?<!{)\b[A-Za-z]_\w", catalogue(language)[name]) for name in held), (
+                "phones, reports and paper set no subscripts"
+            )
             hints = " ".join(catalogue(language)[name] for name in held if ".hint_" in name)
             assert not re.search(r"\bOpen\b|打开(“|权重|这个头|注意力)", hints), "phones have no page"
 

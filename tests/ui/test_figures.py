@@ -91,23 +91,6 @@ def test_of_many_names_some_stand_at_the_axis_and_hovers_say_all(clickable: bool
     assert figure.checked().data[-1].hovertemplate.startswith("%{text}")
 
 
-def test_there_is_room_for_the_names_and_the_colour_bar() -> None:
-    def margins(*names: str, **options) -> dict:
-        figure = heatmap(np.eye(len(names)), Axis("r", names), Axis("c", names), **options)
-        return figure.checked().layout.margin.to_plotly_json()
-
-    short, long, wide = margins("a", "of"), margins("a", "understanding"), margins("我", "理解理解理解")
-    assert short["l"] < wide["l"] < long["l"]
-    with letters(LARGE):
-        assert margins("a", "of")["l"] > short["l"]
-    low, lower = (margins("a", name, square=False)["b"] for name in ("understanding", "理解理解理解"))
-    assert short["b"] == low == lower  # side by side they fit
-    assert margins(*["understanding"] * 12)["b"] > low  # on end
-    eight = "she", "gave", "[MASK]", "the", "book", "to", "read", "."
-    assert margins(*eight)["b"] > low == margins(*eight, square=False)["b"], "square cells are narrower than the room"
-    assert bars(np.ones(2), Axis("", ["a", "b"]), "p").checked().layout.margin.t < short["t"]  # no colour bar
-
-
 def test_what_a_head_reads_is_written_whole_however_slim_the_picture() -> None:
     drawn = reads(np.array([0.1, 0.2, 0.7]), 0, ["[MASK]", "it", "unfortunately"]).layout
     assert drawn["margin"]["l"] > 55 and drawn["margin"]["r"] > 125  # pixels, as a browser measured them

@@ -6,14 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from model.by_hand import by_hand, strongest_cell
+from model.by_hand import strongest_cell
 from pages.tokens import order
 from pages.ui.place import Place
-from pages.ui.sections import working
 from pages.ui.sections.quantity_map import chosen_cell, quantity_map
 from pages.ui.state.choice import Choice
-from tests.networks import pipeline, trace_of
-from tests.pages.opening import cells
+from tests.networks import trace_of
 
 NETWORKS = ["trained text", "pre-norm words", "pre-norm patches", "trained flat"]
 
@@ -49,18 +47,6 @@ def test_the_strongest_colour_is_the_largest_value_of_the_head() -> None:
     run, key = trace_of("pre-norm words"), "layers.1.attention.scores"
     (numbers,) = quantity_map(run, Place(layer=1, head=2), key, "").parts
     assert numbers.drawn.end == np.abs(run[key][2]).max()
-
-
-@pytest.mark.parametrize("name", NETWORKS)
-@pytest.mark.parametrize("row", ["attention.scores", "attention.heads", "attention.output", "ffn.output"])
-def test_a_displayed_column_adds_up_to_its_displayed_sum(monkeypatch: pytest.MonkeyPatch, name: str, row: str) -> None:
-    monkeypatch.setattr(working, "plain", lambda text, **values: text)
-    run, key = trace_of(name), f"layers.0.{row}"
-    view = SimpleNamespace(trace=run, pipeline=pipeline(name))
-    cell = strongest_cell(run, key, head=0, token=0)
-    for table in by_hand(run.network, run, key, cell).tables:
-        last = [row[-1].replace("−", "-") for row in cells(working.terms(view, table))[1:]]
-        assert f"{sum(map(float, last[:-1])):.5f}" == f"{float(last[-1]):.5f}"
 
 
 def test_a_language_without_example_sentences_takes_those_of_another() -> None:

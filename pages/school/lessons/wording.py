@@ -56,7 +56,9 @@ def why(question: Question, truth: Truth) -> str:
 
 def otherwise(question: Question, truth: Truth) -> str:
     """What it would mean if the common mistake were true; of a teacher's own question nothing is said."""
-    return text(f"{question.row}.otherwise", **truth.in_words) if question.measure else ""
+    if question.measure is None:
+        return ""
+    return f"**{plain('class.confusion')}** {text(f'{question.row}.otherwise', **truth.in_words)}"
 
 
 def hints(question: Question, truth: Truth) -> list[str]:
@@ -76,9 +78,18 @@ def seen_at(question: Question, truth: Truth) -> tuple[str, dict[str, Any]]:
 def called(question: Question) -> str:
     """What a question is called, in short."""
     if question.measure is None and question.own:
-        own = local(question.own.ask)
-        return own if len(own) <= MOST_CALLED else f"{own[: MOST_CALLED - 1].rstrip()}…"
+        return shortened(local(question.own.ask))
     return word(f"{question.row}.short")
+
+
+def shortened(words: str) -> str:
+    """As much of a text as stands for it."""
+    return words if len(words) <= MOST_CALLED else f"{words[: MOST_CALLED - 1].rstrip()}…"
+
+
+def left_out(question: Question) -> str:
+    """One of ours that is not asked of an input: its name, and what it needs to be asked."""
+    return word("left", name=called(question), needs=word(f"{question.row}.needs", least=short(question.least)))
 
 
 def options(truth: Truth) -> Sequence[str]:

@@ -312,10 +312,12 @@ def row_of(name: str, *, covers: str = "row") -> Picture:
 
 
 def _answer_frames(look: Look, row: int) -> list[dict]:
-    """A frame round the row, and round the cells of the answer and of the guess."""
+    """A frame round the row, and round the cells of the answer and of the guess; in a teacher's own question, round the
+    row alone.
+    """
     n, truth = len(look.case.tokens), look.truth
     frames = [_row(row, 0, row, n - 1, width=1.5)]
-    if len(truth.options) == n and look.gesture == "tap":
+    if truth.place and len(truth.options) == n and look.gesture == "tap":
         return frames + _answered(look, row, truth.options)
     column = truth.place.get("token" if row == truth.place.get("key") else "key")
     given = look.guess if look.shown and isinstance(look.guess, list) else []

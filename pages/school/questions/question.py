@@ -2,7 +2,8 @@
 
 The words of a question are the texts "lesson.{row}.ask"; "why", the sentence after the guess (of several, those that
 its `Truth` tells); "otherwise", what it would mean if the common mistake were true; "hint_1", …, for a class; "short",
-its name; and "axis", what its bars count, where that must be said. Nothing here knows Streamlit.
+its name; "needs", what an input must have for it to be asked; and "axis", what its bars count, where that must be said.
+Nothing here knows Streamlit.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,6 +1,6 @@
 """Which lesson a link holds, and which run a question of it is about."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from threading import Lock
@@ -14,8 +14,10 @@ from model.measures.telling import telling_word
 from model.pipeline import Reading
 from model.translator import Task
 from pages.school.lessons.lesson import LESSONS, TOUR, Lesson
+from pages.school.lessons.wording import left_out
 from pages.school.lessons.written import LessonError, lesson_from_code, opened_at
 from pages.school.questions.case import Case, Truth
+from pages.school.questions.heads import MOST_TOGETHER
 from pages.school.questions.question import Question, clear_truth, truth_of
 from pages.school.tour.station import EXAMPLE
 from pages.translation.writing import best_aligned
@@ -27,8 +29,11 @@ from pages.ui.server.cache import digest, of_networks
 from pages.ui.state import sketch
 from pages.ui.state.choice import LANGUAGES, Choice
 from pages.ui.state.first_sight import first_picture
-from pages.ui.text import class_label, language
+from pages.ui.text import class_label, language, t
 from pages.ui.view import usual_token
+
+#: Questions about the network's answer, which is read at one token, whichever is chosen at a place.
+OF_THE_ANSWER = {"word", "places", "digit", "bare", "causal", "mixed", "heads", "thinks", "layer", "gathered"}
 
 
 def lesson_of(choice: Choice, usual: Lesson) -> tuple[Lesson, LessonError | None]:
@@ -94,7 +99,9 @@ def case_of(page: Page, question: Question) -> Case | None:
         return Case(digits, pipelines.run("digits", ink), 0, labels)
     values = opened_at(question.place)[1] if question.place else {}
     case = usual_case(page) if question.measure else _as_written(page, values)
-    at = {"layer": case.trace.config.layers, "head": case.trace.config.heads, "token": len(case.tokens)}
+    at = {"layer": case.trace.config.layers, "head": case.trace.config.heads}
+    if question.row not in OF_THE_ANSWER:
+        at["token"] = len(case.tokens)
     return replace(case, **{name: values[name] for name, most in at.items() if values.get(name, most) < most})
 
 
@@ -126,11 +133,13 @@ def truth_here(page: Page, question: Question) -> tuple[Case, Truth] | None:
     return None if truth is None or truth.margin < question.least else (case, truth)
 
 
-def why_left_out(page: Page, question: Question) -> str:
-    """Which text says why a question is not asked here: about another kind of input, senseless or too long, unclear."""
-    if (case := case_of(page, question)) is None:
-        return "left_kind"
-    return "left_unclear" if truth_of(question, case) else "left_senseless"
+def not_asked(page: Page, questions: Iterable[Question]) -> str:
+    """Which of our questions are not asked here, and what each of them needs; nothing where there are none."""
+    if not (names := " · ".join(map(left_out, questions))):
+        return ""
+    case = usual_case(page)
+    long = not case.affords(len(case.every_head) + MOST_TOGETHER + 1)  # the most that any of them computes
+    return t("lesson.left_out", names=names) + (f" {t('lesson.left_long')}" if long else "")
 
 
 @of_networks

@@ -68,7 +68,7 @@ def _present(lecture: Lecture) -> None:
             st.markdown(f"**{text('say')}** {literal(says)}")
         if question.measure is None:
             return
-        st.markdown(f"**{text('confusion')}** {otherwise(question, lecture.truth)}")
+        st.markdown(otherwise(question, lecture.truth))
         with st.expander(word("hints"), icon=":material/lightbulb:"):
             for hint in hints(question, lecture.truth):
                 st.markdown(f"- {hint}")
@@ -122,4 +122,4 @@ def _coming(lecture: Lecture) -> None:
         note = {WANTED: (wanted, version)}
         st.button(word("ask_this"), key="class.ask_this", on_click=st.session_state.update, args=(note,))
     other_input(lecture)
-    not_asked(lecture.left_out)
+    not_asked(lecture.page, lecture.left_out)

@@ -119,7 +119,7 @@ def explained(lecture: Lecture) -> None:
     with right, st.container(key="class_why"):
         st.markdown(literal(lecture.now.truth.get("why", {}).get(language(), "")) if lecture.now else "")
         if lecture.truth and lecture.question and (idea := otherwise(lecture.question, lecture.truth)):
-            st.markdown(f"**{text('confusion')}** {idea}")
+            st.markdown(idea)
 
 
 def _are_chips(lecture: Lecture) -> bool:

@@ -9,7 +9,8 @@ from pages.school.classroom.store import UnavailableError, UnknownClassError, st
 from pages.school.lessons.lesson import LESSONS, Lesson
 from pages.school.lessons.wording import called, title_of
 from pages.school.questions.question import Question
-from pages.school.teaching import desk, follow
+from pages.school.teaching import cases, desk, follow
+from pages.ui.frame.navigation import page_link
 from pages.ui.frame.pickers import bound
 from pages.ui.page import Page
 from pages.ui.state.link import select
@@ -30,6 +31,7 @@ def _which_lesson(page: Page, now: Lesson) -> None:
     look = bound("class.lesson", now.name, choose, anew=True, among=titles)
     st.selectbox(word("lesson"), list(titles), format_func=titles.__getitem__, width=420, **look)
     st.caption(t(f"lesson.abouts.{now.name}"))
+    page_link("lesson", word("make_lessons"), ":material/edit_note:")
 
 
 def draw(page: Page, lesson: Lesson, clear: Sequence[Question], left_out: Sequence[Question]) -> None:
@@ -41,18 +43,18 @@ def draw(page: Page, lesson: Lesson, clear: Sequence[Question], left_out: Sequen
         st.markdown(text("will_ask", names=shorts_of(clear)))
     elif any(question.measure for question in left_out):  # another input may do
         st.markdown(t("lesson.end_none"))
-    not_asked(left_out)
+    not_asked(page, left_out)
     if clear:
         look = {"type": "primary", "icon": ":material/groups:", "key": "class.start"}
         st.button(word("start"), on_click=desk.begin, args=(page.choice,), **look)
     _way_back()
 
 
-def not_asked(left_out: Sequence[Question]) -> None:
+def not_asked(page: Page, left_out: Sequence[Question]) -> None:
     """Which questions the class is not asked, and why."""
     measured, unmarked = ([one for one in left_out if bool(one.measure) is ours] for ours in (True, False))
     if measured:
-        st.markdown(t("lesson.left_out", names=shorts_of(measured)))
+        st.markdown(cases.not_asked(page, measured))
     if unmarked:  # a teacher's own without an answer: nobody can be told right
         st.markdown(text("no_answer_marked", names=shorts_of(unmarked)))
 

@@ -127,6 +127,7 @@ def _typeset(latex: str) -> str:
 #: How a hand-out looks on the screen and on A4.
 SHEET = """body { font: 12pt/1.45 "Source Sans 3", sans-serif; color: #172033; background: #fff;
   max-width: 180mm; margin: 12mm auto; padding: 0 5mm }
+:lang(en) body { font-family: "Source Sans 3", "Segoe UI", "Helvetica Neue", Arial, sans-serif }
 h1 { font-size: 20pt; margin: 0 } h2 { font-size: 13pt; margin: 0 } .about { color: #556; margin: 0 0 6mm }
 figure { margin: 0 0 8mm; break-inside: avoid } img { max-width: 100%; max-height: 150mm }
 .equation { font: italic 13pt "STIX Two Text", "Times New Roman", serif; text-align: center }

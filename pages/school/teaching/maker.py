@@ -5,12 +5,14 @@ from typing import Any
 
 import streamlit as st
 
+from model.analysis import placed
 from pages.school.lessons.lesson import LESSONS, Lesson
-from pages.school.lessons.wording import called, local, title_of
+from pages.school.lessons.wording import called, local, shortened, title_of
 from pages.school.lessons.written import (
     MOST_MINUTES,
     MOST_TITLE,
     MOST_WORDS,
+    OPTIONS,
     OWN,
     OWN_GESTURES,
     VIEWS,
@@ -23,7 +25,9 @@ from pages.school.lessons.written import (
 )
 from pages.school.questions import QUESTIONS
 from pages.school.questions.question import Own, Question
-from pages.ui.frame.pickers import lasting, set_lasting
+from pages.school.teaching.cases import case_of, not_asked, truth_here
+from pages.ui.frame.pickers import LASTING, lasting, set_lasting
+from pages.ui.page import Page
 from pages.ui.state.link import chosen, select
 from pages.ui.text import literal, plain, texts_of
 
@@ -33,11 +37,13 @@ MINE = "mine"  # in the list of questions: one in her own words
 USUAL_MINUTES = 3
 EDITED = "lesson.edited"  # in the session: the place of the question that stands in the boxes
 NEW = "lesson.new."  # so the boxes of one more question are called
-WRITTEN = ("ask", "options", "why")  # those of them in which she writes
+#: Pages whose picture is of one head, and of one row, where a question in her own words is asked there.
+OF_A_HEAD = "queries_keys_values", "attention", "heads"
+OF_A_ROW = "queries_keys_values", "attention", "layers", "answer"
 text, word = texts_of("lesson")
 
 
-def make_a_lesson(lesson: Lesson) -> None:
+def make_a_lesson(page: Page, lesson: Lesson) -> None:
     """Draw, closed at first, what a lesson is made with. A change of it is chosen, and so stands in the link."""
     with st.expander(word("make"), icon=":material/edit_note:", **lasting("lesson.maker", False)) as box:
         if not box.open:
@@ -46,21 +52,23 @@ def make_a_lesson(lesson: Lesson) -> None:
         if refused := st.session_state.pop(REFUSED, None):
             st.warning(text(f"error_{refused.reason}", **refused.values), icon=":material/error:")
         if lesson.name == OWN:
-            _held(lesson)
+            _held(page, lesson)
         else:
             look: dict[str, Any] = {"icon": ":material/content_copy:", "key": "lesson.copy", "on_click": _keep}
             st.button(word("make_copy", title=title_of(lesson)), args=(_copy(lesson),), **look)
-        _add(lesson)
+        _add(page, lesson)
 
 
-def _held(lesson: Lesson) -> None:
+def _held(page: Page, lesson: Lesson) -> None:
     """The title, and each question with its place and buttons: move it up, edit it, take it out."""
     st.text_input(word("make_title"), lesson.title, MOST_TITLE, key="lesson.title", on_change=_entitle)
     for number, question in enumerate(lesson.questions):
         with st.container(horizontal=True, vertical_alignment="center"):
-            place = f" · {_view(question.place)}" if question.place else ""
+            place = f" · {literal(_view(page, question))}" if question.place else ""
             minutes = text("minutes_short", minutes=question.minutes)
-            st.markdown(f"{number + 1}. {literal(called(question))} · {minutes}{place}", width="stretch")
+            left_out = "" if truth_here(page, question) else f"  \n:gray[{not_asked(page, [question])}]"
+            said = f"{number + 1}. {literal(called(question))} · {minutes}{place}{left_out}"
+            st.markdown(said, width="stretch")
             acts = {"up": ("arrow_upward", _raise), "edit": ("edit", _edit), "remove": ("close", _remove)}
             for name, (icon, act) in acts.items():
                 look: dict[str, Any] = {"icon": f":material/{icon}:", "type": "tertiary", "help": word(f"make_{name}")}
@@ -68,40 +76,57 @@ def _held(lesson: Lesson) -> None:
                 st.button("", key=f"lesson.{name}.{number}", on_click=act, args=(number,), **look)
 
 
-def _view(place: str) -> str:
-    """What a place is called: its page, with layer and head where it names them."""
-    page, values = opened_at(place)
-    at = [str(values[name] + 1) for name in ("layer", "head") if name in values]
-    return " ".join([plain(f"{page}.title"), "·".join(at)]).strip()
+def _view(page: Page, question: Question) -> str:
+    """What a question at a place is asked of: a page, with layer, head and row as far as its picture is of one; in her
+    own words also of which sentence.
+    """
+    name, values = opened_at(question.place)
+    ours, case = question.measure is not None, case_of(page, question)
+    at = "·".join(str(values[one] + 1) for one in ("layer", "head") if one in values and (ours or name in OF_A_HEAD))
+    said = [f"{plain(f'{name}.title')} {at}".strip()]
+    if case and case.trace.ids:
+        if ours or name in OF_A_ROW:
+            said.append(word("make_row", token=case.tokens[case.token]))
+        if not ours:
+            said.append(plain("common.quoted", token=shortened(" ".join(case.tokens[1:-1]))))
+    return " · ".join(said)
 
 
-def _add(lesson: Lesson) -> None:
+def _add(page: Page, lesson: Lesson) -> None:
     """What a question needs: where the class looks, what is asked, and how it is answered."""
     edited = st.session_state.get(EDITED)
     if edited is not None and (lesson.name != OWN or edited >= len(lesson.questions)):
         edited = st.session_state[EDITED] = None
     st.markdown(f"**{word('make_add') if edited is None else word('make_edited', number=edited + 1)}**")
-    now, titles = chosen(), {"": word("make_nowhere"), **{name: plain(f"{name}.title") for name in VIEWS}}
-    here = {"layer": now.layer + 1, "head": now.head + 1}
-    look: dict[str, Any] = {"format_func": titles.__getitem__, "help": text("make_place_help", **here)}
-    st.selectbox(word("make_place"), list(titles), **look, **lasting(NEW + "place", ""))
+    titles = {"": word("make_nowhere"), **{name: plain(f"{name}.title") for name in VIEWS}}
+    look: dict[str, Any] = {"format_func": titles.__getitem__, **lasting(NEW + "place", "")}
+    st.selectbox(word("make_place"), list(titles), **look)
+    view = st.empty()
     names = {MINE: word("make_mine"), **{key: word(f"{key}.short") for key in QUESTIONS}}
     which = lasting(NEW + "which", MINE)
-    if st.selectbox(word("make_which"), list(names), format_func=names.__getitem__, **which) == MINE:
-        _own()
+    row = st.selectbox(word("make_which"), list(names), format_func=names.__getitem__, **which)
+    asked, kept = _at_place(Question(OWN, None, "tap", 0.0, 1) if row == MINE else QUESTIONS[row], lesson)
+    if asked.place:
+        view.caption(text("make_view_kept" if kept else "make_view", view=_view(page, asked)))
+    if row == MINE:
+        case = case_of(page, asked)
+        _own(placed(case.tokens) if case else [])
     minutes = lasting(NEW + "minutes", USUAL_MINUTES)
     st.number_input(word("make_minutes"), 1, MOST_MINUTES, width=160, **minutes)
     st.button(word("make_put" if edited is None else "make_replace"), on_click=_put, type="primary", key=NEW + "add")
 
 
-def _own() -> None:
-    """The boxes of a question in her own words."""
+def _own(tokens: list[str]) -> None:
+    """The boxes of a question in her own words. tokens: what can be tapped in its sentence."""
     st.text_area(word("make_ask"), max_chars=MOST_WORDS, height=68, **lasting(NEW + "ask", ""))
     ways = {name: word(f"make_by_{name}") for name in OWN_GESTURES}
     by = lasting(NEW + "gesture", "tap")
     gesture = st.segmented_control(word("make_by"), list(ways), format_func=ways.__getitem__, required=True, **by)
     if gesture == "tap":
         st.text_area(word("make_options"), height=110, **lasting(NEW + "options", ""))
+        if OPTIONS[0] <= len(tokens) <= OPTIONS[1]:
+            fill = {NEW + "options": "\n".join(tokens)}
+            st.button(word("make_tokens"), key=NEW + "tokens", on_click=set_lasting, args=(fill,))
         if options := _options():
             look: dict[str, Any] = {"format_func": local, **lasting(NEW + "answer", None, among=options)}
             answer = st.selectbox(word("make_answer"), options, **look)
@@ -155,7 +180,7 @@ def _entitle() -> None:
 def _remove(number: int) -> None:
     mine = _mine()
     left = [question for place, question in enumerate(mine.questions) if place != number]
-    st.session_state[EDITED] = None
+    _close()
     if left:
         _keep(own_lesson(left, mine.title))
     else:
@@ -167,14 +192,14 @@ def _raise(number: int) -> None:
     mine = _mine()
     questions = list(mine.questions)
     questions[number - 1 : number + 1] = questions[number], questions[number - 1]
-    st.session_state[EDITED] = None
+    _close()
     _keep(own_lesson(questions, mine.title))
 
 
 def _edit(number: int) -> None:
     """Open a question in the boxes; close it again, as it was, if it is there already."""
     if st.session_state.get(EDITED) == number:
-        st.session_state[EDITED] = None
+        _close()
         return
     question = _mine().questions[number]
     st.session_state[EDITED] = number
@@ -196,22 +221,46 @@ def _put() -> None:
     """A question more, or in the place of the one that is edited; the first one begins a lesson. What she wrote stands
     there until it is kept.
     """
-    page, which, minutes = (st.session_state[NEW + name] for name in ("place", "which", "minutes"))
+    which, minutes = (st.session_state[NEW + name] for name in ("which", "minutes"))
     question = _written() if which == MINE else QUESTIONS[which]
     if question is None:
         st.session_state[REFUSED] = LessonError("empty")
         return
     mine, edited = _mine(), st.session_state.get(EDITED)
-    place = place_of(page, chosen(), of_input=question.measure is None) if page else ""
+    question, _ = _at_place(question, mine)
     questions, at = list(mine.questions), len(mine.questions) if edited is None else edited
-    if at < len(questions):
-        before = questions[at]
-        place = before.place if before.place.partition("?")[0] == page else place
-        question = replace(question, own=before.own) if question.measure and before.row == question.row else question
-    questions[at : at + 1] = [replace(question, place=place, minutes=int(minutes))]
+    if at < len(questions) and question.measure and questions[at].row == question.row:
+        question = replace(question, own=questions[at].own)
+    questions[at : at + 1] = [replace(question, minutes=int(minutes))]
     if _keep(own_lesson(questions, mine.title)):
-        st.session_state[EDITED] = None
-        set_lasting({NEW + name: "" for name in WRITTEN} if question.own else {})  # there is room for the next
+        _empty()
+
+
+def _at_place(question: Question, lesson: Lesson) -> tuple[Question, bool]:
+    """A question at the place that is chosen for it: the page as it is now, or, where the one that is edited was asked
+    there, as it was; and whether that is so.
+    """
+    page, edited = st.session_state[NEW + "place"], st.session_state.get(EDITED)
+    before = lesson.questions[edited] if edited is not None and edited < len(lesson.questions) else None
+    of_input = question.measure is None
+    if before and page and before.place.partition("?")[0] == page and (before.measure is None) == of_input:
+        return replace(question, place=before.place), True
+    place = place_of(page, chosen(), of_input=of_input) if page else ""
+    return replace(question, place=place), False
+
+
+def _close() -> None:
+    """Close the question that is edited, if one is; a new one that is begun stays."""
+    if st.session_state.get(EDITED) is not None:
+        _empty()
+
+
+def _empty() -> None:
+    """Let the boxes be those of a new question."""
+    st.session_state[EDITED] = None
+    for name in [name for name in st.session_state[LASTING] if name.startswith(NEW)]:
+        del st.session_state[LASTING][name]
+        st.session_state.pop(name, None)
 
 
 def _options() -> list[str]:
