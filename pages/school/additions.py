@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.school.lessons.task import task_line
-from pages.school.teaching.follow import asked_now
+from pages.school.teaching import follow
 from pages.school.teaching.follow import beside as beside
 from pages.ui.frame.navigation import open_with
 from pages.ui.page import Page
@@ -27,8 +27,8 @@ STATIONS: dict[str, str | None] = {
 
 
 def under_title(page: Page) -> None:
-    """To a member of a class that is asked, the way there; the task of a homework, where the link holds one."""
-    asked_now()
+    """The way to a class that runs; the task of a homework, where the link holds one."""
+    follow.way_back(page)
     task_line()
 
 

@@ -21,7 +21,7 @@ from pages.ui.frame.drawer import OVER
 from pages.ui.frame.glossary import open_glossary
 from pages.ui.frame.learned import learned_bar
 from pages.ui.frame.line import READ
-from pages.ui.frame.navigation import BACK, open_with, page_link
+from pages.ui.frame.navigation import open_with, page_link
 from pages.ui.frame.note_code import beside_notes
 from pages.ui.frame.pickers import pick
 from pages.ui.frame.places import MOST_BUTTONS, choose
@@ -174,11 +174,6 @@ class Page(View):
                 self.on_key(arrow, partial(go_on, field, down or across, count))
         if self.choice.big:
             self._turn_by_key()
-        if back := st.session_state.get(BACK):
-            look = {"icon": ":material/keyboard_return:", "type": "primary", "key": "to_class"}
-            st.button(plain("frame.to_class"), on_click=open_with, args=(back,), **look)
-            for key in ("b", "B", "Shift+B"):
-                self.on_key(key, partial(open_with, back))
         if self.choice.pipeline == "untrained" and made is own:
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
         if made.edits or self.waiting or rival or self.choice.learning is not None:

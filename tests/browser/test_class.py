@@ -176,19 +176,24 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     expect(projector.locator(".st-key-class_why")).to_contain_text(RIGHT)
     look("explained")
 
-    # a member's laptop goes where the teacher leads
-    laptop = screen_at(f"tokens?lang=en&class={code}", LAPTOP)
-    expect(laptop.get_by_text(words["class.not_led"])).to_be_visible()
-    projector.locator(".navbar .settings").click()
-    projector.locator(".st-key-class-leads label").first.click()
-    projector.keyboard.press("Escape")
+    # away from her class, one press takes phones along, which come back to its next question
     projector.locator(".st-key-class-see button").first.click()
     projector.wait_for_url(re.compile("/answer"))
-    expect(phone.get_by_text(phones["follow"])).to_have_attribute("href", re.compile(f"answer\\?.*class={code}"))
-    laptop.wait_for_url(re.compile("/answer"))
-    expect(laptop.get_by_text(words["class.led"])).to_be_visible()
-    projector.go_back()
+    expect(phone.get_by_text(phones["follow"])).to_have_count(0)
+    projector.get_by_role("button", name=words["class.lead"]).click()
+    expect(projector.get_by_role("button", name=words["class.led_by_me"])).to_be_visible()
+    bars = [projector.locator(where).bounding_box() for where in (".st-key-class_way", ".navbar .list > .menu")]
+    assert bars[1]["x"] + bars[1]["width"] <= bars[0]["x"], "nothing lies over the bar"
+    phone.get_by_text(phones["follow"]).click()
+    phone.wait_for_url(re.compile("/answer"))
+    projector.keyboard.press("PageDown")
+    phone.wait_for_url(lambda url: "/answer" not in url)
+    projector.keyboard.press("b")
     expect(bar()).to_contain_text(words["class.phase_explained"])
+    go_on("question")
+    phone.get_by_text(words["class.asks_now"]).click()
+    expect(phone.locator("main")).to_contain_text(phones["stem"])
+    assert len(phone.context.pages) == 1
 
     # her notes, in a second window, know the key; what is done there is seen on the projector
     with projector.context.expect_page() as opened:
@@ -196,6 +201,13 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     notes = opened.value
     expect(notes.get_by_text(words["class.say"])).to_be_visible()
     notes.get_by_role("button", name=words["class.to_ended"]).click()  # which asks once
+    notes.locator(".st-key-class-to_end button").first.click()
+    expect(projector.get_by_text(words["class.ended_help"])).to_be_visible()
+    notes.locator(".st-key-class-reopen button").first.click()  # it was a mistake, which the projector soon knows
+    expect(bar()).to_contain_text(words["class.phase_question"], timeout=5000)
+    expect(phone.locator("main")).to_contain_text(phones["stem"])
+    no_hurry()
+    notes.get_by_role("button", name=words["class.to_ended"]).click()
     notes.locator(".st-key-class-to_end button").first.click()
     expect(projector.get_by_text(words["class.ended_help"])).to_be_visible()
     look("ended")

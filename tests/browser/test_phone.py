@@ -209,3 +209,17 @@ def test_what_goes_in_stands_at_the_top_and_opens_over_the_page(phone: Page, app
         expect(phone.locator(".pad canvas")).to_be_in_viewport(ratio=1)
         assert heading.bounding_box() == before, "the page is not pushed away"
         assert phone.evaluate(WIDEST) <= 0
+
+
+def test_how_far_a_task_is_stays_in_sight_while_one_taps_the_map(phone: Page, app_url: str) -> None:
+    phone.goto(f"{app_url}/attention?lang=en&s=i+love+you+.&layer=2&head=3&goal=oneway.90.5")
+    chart, task = phone.locator(".chart").first, phone.locator(".st-key-task")
+    chart.locator(".ytick").first.wait_for()
+    settle(phone)
+    chart.evaluate("chart => chart.scrollIntoView({ block: 'end' })")
+    phone.evaluate("document.querySelector('[data-testid=stAppViewContainer]').scrollBy(0, 150)")
+    phone.wait_for_function(AT_REST)
+    expect(task).not_to_contain_text("✓")
+    phone.touchscreen.tap(*chart.evaluate(MIDDLE, [2, 3]))
+    expect(task).to_contain_text("✓")
+    expect(task).to_be_in_viewport(ratio=1)

@@ -235,6 +235,16 @@ def _weakest_off(choice: Choice) -> list[tuple[Edit, ...]]:
     return [tuple(off[:most]) for most in range(1, len(off) + 1)]
 
 
+def test_a_task_that_many_heads_would_take_is_not_proposed_and_one_in_the_link_stays() -> None:
+    for goal in ({}, {"goal": FIRST}):
+        app = open_page("lesson", s="there [MASK] two cats .", **goal)
+        app.session_state["lesson.homework"] = True
+        app.run()
+        words = catalogue("en")
+        offered = app.selectbox(key="homework.kind").options
+        assert words["homework.kind_oneway"] in offered and (words["homework.kind_first"] in offered) == bool(goal)
+
+
 def test_the_word_of_a_task_is_one_of_the_vocabulary_and_its_sentence_the_teachers() -> None:
     app = open_page("lesson", s=SENTENCE, goal=FIRST)
     app.session_state["lesson.homework"] = True

@@ -4,6 +4,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from hypothesis import given, settings
+from streamlit.runtime.state import QueryParamsProxy
 from streamlit.testing.v1 import AppTest
 
 from pages.ui.frame.share import address
@@ -77,3 +78,21 @@ def test_what_waits_for_another_input_is_shared_as_well() -> None:
     (code,) = (code.value for code in app.code)
     query = dict(parse_qsl(urlsplit(code).query))
     assert query.items() >= link.items()
+
+
+def test_of_quick_clicks_the_last_stands_in_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where it chooses what stood there before, and was made before the address between them had arrived."""
+    written: list[dict[str, str]] = []
+    usual = QueryParamsProxy.from_dict
+    monkeypatch.setattr(QueryParamsProxy, "from_dict", lambda own, link: (written.append(dict(link)), usual(own, link)))
+    app = open_page("attention", s="i love you .", head="2")
+    before = {name: app.query_params[name] for name in app.query_params}
+    app.button_group(key="either.head").set_value(7).run()
+    assert written[-1]["head"] == "8"
+    app.query_params.clear()
+    app.query_params.update(before)
+    app.button_group(key="either.head").set_value(1).run()
+    assert written[-1]["head"] == "2"
+    steps = len(written)
+    app.run()
+    assert len(written) == steps, "nothing is written twice"

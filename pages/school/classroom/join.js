@@ -85,8 +85,8 @@
     while (main.firstChild) main.removeChild(main.firstChild)
     there.forEach(function (part) { if (part) main.appendChild(part) })
     document.documentElement.lang = language()
-    document.title = word('title') + ' · Glass Encoder'
-    document.getElementById('where').textContent = says ? word('where', { code: kept.code }) : 'Glass Encoder'
+    document.title = word('title') + ' · ' + word('app')
+    document.getElementById('where').textContent = says ? word('where', { code: kept.code }) : word('app')
     var other = LANGUAGES[1 - LANGUAGES.indexOf(language())]
     switcher.textContent = WORDS[other].language
     switcher.lang = other
@@ -144,7 +144,7 @@
   function shows() {   // the page that the teacher leads to, which from then on goes along with hers
     if (!says.lead) return null
     var to = './' + says.lead + (says.lead.indexOf('?') < 0 ? '?' : '&') + 'class' + '=' + kept.code + '&lang=' + language()
-    return el('p', {}, el('a', { 'class': 'link', href: to, target: '_blank', rel: 'noopener' }, word('follow')))
+    return el('p', {}, el('a', { 'class': 'link', href: to }, word('follow')))
   }
   function over() { return [el('h1', {}, word('gone')), p(word('gone_then')), entrance()] }
   function entrance() {   // the box for a code, also of the next class

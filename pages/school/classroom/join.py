@@ -48,7 +48,7 @@ def html_of(language: str) -> tuple[str, str]:
     said = json.dumps({one: words(one) for one in LANGUAGES}, ensure_ascii=False).replace("<", "\\u003c")
     parts = {
         "language": language,
-        "title": f"{words(language)['title']} · Glass Encoder",
+        "title": f"{words(language)['title']} · {words(language)['app']}",
         "noscript": words(language)["noscript"],
         "style_hash": _hash(style),
         "script_hash": _hash(script),

@@ -50,10 +50,10 @@ def following(phase: Phase, round_: int = 1, *, last: bool = False) -> tuple[Pha
     """The phases that may come after this one; the first is "next", the others are the teacher's choice.
 
     round_: the vote that is or was open, 1 or 2. last: whether no question is left. Another question, and the end, can
-    be chosen at any time. A class that was ended by mistake goes back to its lobby.
+    be chosen at any time. Nothing follows the end, but a class that was ended by mistake is reopened where it was.
     """
     if phase is Phase.ENDED:
-        return (Phase.LOBBY,)
+        return ()
     after = _NEXT[phase]
     if last and after is Phase.QUESTION:
         after = Phase.ENDED

@@ -88,7 +88,7 @@ class Room:
     its first or second vote. version: grows with each act of the teacher's. lead: the view that she leads to, a page
     with its query, "" where she leads to none; led: grows with each. plan: what she has in mind, as she wrote it.
     ticket: what her windows show, and those who follow her, to hear how the class stands. left: seconds after which the
-    vote closes by itself, None where she closes it.
+    vote closes by itself, None where she closes it. resumes: of an ended class, the phase in which it is reopened.
     """
 
     code: str
@@ -103,6 +103,7 @@ class Room:
     plan: str
     created: float
     ticket: str
+    resumes: Phase
     left: float | None = None
 
 
@@ -154,6 +155,7 @@ classes = Table(
     Column("led", Integer, nullable=False),
     Column("created", Float, nullable=False),
     Column("closes", Float),  # when the vote closes by itself
+    Column("resumes", String(16)),  # an ended class: where it is reopened
 )
 questions = Table(
     "questions",
@@ -271,13 +273,18 @@ class Store:
             return self._change(now, room, closes=None, **values)
 
     def advance(self, code: str, key: str, version: int, to: Phase) -> Room:
-        """Go on to a phase that can follow (`phases.following`); to another question goes `ask`. See there."""
+        """Go on to a phase that can follow (`phases.following`); to another question goes `ask`. See there.
+
+        A class that was ended by mistake goes back to where it was: what was open when it ended stays closed.
+        """
         with self._transaction() as now:
             room = self._hers(now, code, key, alone=True)
             possible = to is not Phase.QUESTION and to in following(room.phase, room.round)
-            if room.version != version or not possible:
+            if room.version != version or not (to is room.resumes if room.phase is Phase.ENDED else possible):
                 return room
             values = {"phase": to, "round": round_of(room.phase, to, room.round), "paused": False}
+            if to is Phase.ENDED:
+                values["resumes"] = Phase.CLOSED if room.phase is Phase.OPEN else room.phase
             changed = self._change(now, room, closes=None, **values)
         if to is Phase.ENDED:
             self._wipe()
@@ -516,8 +523,10 @@ class Store:
                     now.execute(text("SELECT pg_advisory_xact_lock(20170612)"))
                 _tables.create_all(now)
                 now.execute(text("DROP TABLE IF EXISTS pictures"))  # of earlier versions, as tables without a column
-                if "closes" not in {column["name"] for column in inspect(now).get_columns("classes")}:
-                    now.execute(text("ALTER TABLE classes ADD COLUMN closes FLOAT"))
+                there = {column["name"] for column in inspect(now).get_columns("classes")}
+                for name, kind in {"closes": "FLOAT", "resumes": "VARCHAR(16)"}.items():
+                    if name not in there:
+                        now.execute(text(f"ALTER TABLE classes ADD COLUMN {name} {kind}"))
             self._ready = self._there()
 
     def _there(self) -> int | None:
@@ -581,7 +590,8 @@ class Store:
 def _room(row: Row) -> Room:
     ours = "key_hash", "closes"
     values = {column.name: getattr(row, column.name) for column in classes.c if column.name not in ours}
-    return Room(**values | {"phase": Phase(row.phase), "ticket": _ticket(row), "left": row.left})
+    values |= {"phase": Phase(row.phase), "resumes": Phase(row.resumes or Phase.LOBBY)}
+    return Room(**values, ticket=_ticket(row), left=row.left)
 
 
 def _takes(room: Room, ballot: Ballot) -> bool:

@@ -1,6 +1,8 @@
 """Follow me: who has the app open with a class in his link sees what the teacher looks at, or leaves her view."""
 
+import html
 import time
+from functools import partial
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
@@ -12,14 +14,16 @@ from pages.school.teaching import desk
 from pages.ui.components.kept import kept
 from pages.ui.components.live import LATER, live
 from pages.ui.frame.contents import PAGES
-from pages.ui.frame.navigation import BACK, OPEN
+from pages.ui.frame.navigation import OPEN, open_with
+from pages.ui.page import Page
 from pages.ui.state.choice import FIELDS, Choice
 from pages.ui.state.link import select
 from pages.ui.text import texts_of
 
-#: In the session: where a teacher last led to; which of her views a member has seen, the code of his class, and
-#: whether it is asked now.
-LED_TO, SEEN, MEMBER_OF, ASKS = "class.led_to", "class.seen", "class.member_of", "class.asks"
+#: In the session: whether a teacher leads, and where she last led to; which of her views a member has seen, the code of
+#: his class, and whether it is asked now.
+LEADS, LED_TO = "class.leads", "class.led_to"
+SEEN, MEMBER_OF, ASKS = "class.seen", "class.member_of", "class.asks"
 LONGEST_WAIT = 1.0  # seconds for which a page waits until its code may be looked up
 #: What stays each reader's own.
 OWN = {"lang", "big", "of_class", "role"}
@@ -27,34 +31,29 @@ text, word = texts_of("class")
 
 
 def beside(page: str) -> None:
-    """What a class adds to each page: the teacher's switch, or a member's. page: its name."""
+    """What a class adds to each page: where its teacher is, or for a member a switch. page: its name."""
     choice: Choice = st.session_state["choice"]
     code = choice.of_class
-    st.session_state[BACK] = st.session_state[ASKS] = None
-    if code is None:
+    st.session_state[ASKS] = None
+    if code is None or page == "class":  # members stay where they were led before
         return
     st.empty()  # what a fragment alone would be the first to draw, Streamlit draws nowhere else
-    if page != "class":  # which draws it itself
-        kept(desk.own(), st.session_state.get(desk.FORGOTTEN, ()), desk.hear)
-        st.session_state[BACK] = "class" if code in desk.own() else None
+    kept(desk.own(), st.session_state.get(desk.FORGOTTEN, ()), desk.hear)
     try:
         if key := desk.own().get(code):
             _lead(store(), code, key, page, choice)
-        elif page != "class":
+        else:
             _follow(store(), code)
     except (CrowdedError, UnavailableError, UnknownClassError):
         st.caption(text("not_there"))
 
 
 def _lead(classes: Store, code: str, key: str, page: str, choice: Choice) -> None:
-    """The teacher's switch; while it is on, her view is what the class follows."""
-    leads = st.toggle(word("lead"), key="class.leads", help=word("lead_help"), persist_state="session")
-    if page == "class":  # members stay where they were led before
-        return
+    """While the teacher's switch is on, her view is what the class follows."""
     (path,) = (row.path for row in PAGES if row.name == page)
     own = {field.name for field in FIELDS if field.path in OWN}
     link = {name: value for name, value in choice.to_link().items() if name not in own}
-    where = f"{path}?{urlencode(link)}" if leads else ""
+    where = f"{path}?{urlencode(link)}" if st.session_state.get(LEADS) else ""
     if st.session_state.get(LED_TO, (code, "")) != (code, where):
         classes.lead(code, key, where)
         st.session_state[LED_TO] = code, where
@@ -72,11 +71,24 @@ def _follow(classes: Store, code: str) -> None:
     live(code, room.ticket, room.version, st.session_state.get(SEEN, 0), every=LATER, on_moved=_go_there)
 
 
-def asked_now() -> None:
-    """To a member who follows, while a question can be read or answered: the way to it."""
-    if st.session_state.get(ASKS):
-        code = st.session_state["choice"].of_class
-        st.link_button(word("asks_now"), f"join?c={code}", type="primary", icon=":material/how_to_vote:")
+def way_back(page: Page) -> None:
+    """To a teacher away from her class, the way back, and whether the class comes along; to a member who follows, while
+    a question can be read or answered, the way to it.
+    """
+    code = page.choice.of_class
+    if page.name != "class" and code in desk.own():
+        with st.container(horizontal=True, vertical_alignment="center", key="class_way"):
+            leads = st.session_state.get(LEADS, False)
+            look = {"icon": ":material/cast_connected:", "type": "primary"} if leads else {"icon": ":material/cast:"}
+            change = {"on_click": st.session_state.update, "args": ({LEADS: not leads},), "help": word("lead_help")}
+            st.button(word("led_by_me" if leads else "lead"), key="lead", **look, **change)
+            back = {"on_click": open_with, "args": ("class",), "icon": ":material/keyboard_return:", "key": "to_class"}
+            st.button(word("to_class"), **back)
+        for key in ("b", "B", "Shift+B"):
+            page.on_key(key, partial(open_with, "class"))
+    elif st.session_state.get(ASKS):
+        # Streamlit's own link would open one window after the other.
+        st.html(f'<a class="asks_now" href="join?c={code}">{html.escape(word("asks_now"))}</a>')
 
 
 def room_of(classes: Store, code: str) -> Room:

@@ -40,6 +40,7 @@ PASTED, CHECKED, NO_WORD = "homework.pasted", "homework.checked", "homework.no_w
 MOST_LINKS, MOST_ROWS = 100, 1000  # links that are computed; rows in all
 MOST_PASTED, MOST_LINK, MOST_NAME, MOST_SENTENCE = 100_000, 20_000, 60, 80  # characters
 MOST_VALUES = 200  # of one link
+MOST_WORTH = 8  # heads that one looks for: where more must be off, such a task is not proposed
 AT_ONCE = 1.0  # seconds of computing before the page is drawn anew, and others have had their turn
 LINK = re.compile(r"https?://[^\s<>\"]+")
 ROUND_NAME, BEHIND_LINK = " \t:：,，;；|-–—*•<>()（）[]【】\"“”'", ")]}>,;，。；、）】」”’'"
@@ -69,7 +70,10 @@ def _make(page: Page) -> None:
         st.info(t("goal.far_drawing"))
         return
     usual = _usual(page)
-    names = {"": word("no_kind"), **{name: word(f"kind_{name}") for name in usual}}
+    names = {"": word("no_kind")}
+    for name, proposed in usual.items():
+        if (goal and goal.name == name) or name != "first" or int(proposed.values[0]) <= MOST_WORTH:
+            names[name] = word(f"kind_{name}")
     look = bound("homework.kind", goal.name if goal else "", lambda name: select(goal=usual.get(name)), anew=True)
     st.selectbox(word("kind"), list(names), format_func=names.__getitem__, width=420, **look)
     if goal is None or goal.name not in usual:

@@ -13,7 +13,7 @@ from pages.school.teaching import report
 from pages.school.teaching.asked import why
 from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.pictures import answer_is, answer_of, said_of_right, said_of_sure
-from pages.school.teaching.projector import WANTED, confirm, controls, count, other_input, reopen
+from pages.school.teaching.projector import WANTED, afterwards, confirm, controls, count, other_input
 from pages.school.teaching.start import not_asked
 from pages.ui.text import joined, language, literal, plain, texts_of
 
@@ -32,14 +32,15 @@ def draw(lecture: Lecture) -> None:
         _time(lecture)
         count(lecture, "answered" if lecture.phase is Phase.OPEN else "there")
         _coming(lecture)
-        report.offer(lecture)
         with st.expander(word("your_key"), icon=":material/key:"):
             st.markdown(text("key_help"))
             st.code(lecture.desk.pass_, language=None, wrap_lines=True)
         if lecture.phase is Phase.ENDED:
-            reopen(lecture)
+            afterwards(lecture)
         else:
-            confirm(word("to_ended"), "end_sure", partial(lecture.desk.go, Phase.ENDED), "class.to_end")
+            report.offer(lecture)
+            if lecture.next_phases[0] is not Phase.ENDED:  # else it stands above
+                confirm(word("to_ended"), "end_sure", partial(lecture.desk.go, Phase.ENDED), "class.to_end")
 
 
 def _present(lecture: Lecture) -> None:
@@ -63,7 +64,8 @@ def _present(lecture: Lecture) -> None:
         st.caption(text("words_were", words=plain("common.comma").join(counted)))
     if lecture.truth and lecture.question:
         question = lecture.question
-        st.markdown(f"**{text('say')}** {literal(why(question, lecture.truth))}")
+        if says := why(question, lecture.truth):
+            st.markdown(f"**{text('say')}** {literal(says)}")
         if question.measure is None:
             return
         st.markdown(otherwise(question, lecture.truth))

@@ -43,7 +43,7 @@ def draw(lecture: Lecture) -> None:
             st.caption(literal(lecture.now.shown.get("about", {}).get(language(), "")) if lecture.now else "")
             picture(lecture, lecture.picture)
     other_input(lecture)
-    if lecture.phase not in (Phase.LOBBY, Phase.OPEN, Phase.ENDED):
+    if lecture.phase not in (Phase.LOBBY, Phase.OPEN):
         count(lecture, "")
 
 
@@ -199,15 +199,15 @@ def count(lecture: Lecture, what: str) -> None:
 def _ended(lecture: Lecture) -> None:
     st.subheader(word("ended"), anchor=False)
     st.markdown(text("ended_help"))
+    afterwards(lecture)
+
+
+def afterwards(lecture: Lecture) -> None:
+    """What can be done with a class that has ended: its report, go on with it, delete it."""
     report.offer(lecture)
     with st.container(horizontal=True):
-        reopen(lecture)
+        _button("reopen", "undo", lambda: lecture.desk.go(lecture.desk.room.resumes))
         confirm(word("delete"), "delete_sure", partial(_end, lecture), "class.delete")
-
-
-def reopen(lecture: Lecture) -> None:
-    """A button that lets an ended class go on."""
-    _button("reopen", "undo", lambda: lecture.desk.go(Phase.LOBBY))
 
 
 def confirm(label: str, sure: str, act: Callable[[], None], key: str) -> None:

@@ -10,8 +10,6 @@ from pages.ui.state import link
 
 #: In the session, where a click chose something and another page besides: that page.
 OPEN = "open"
-#: In the session, while a teacher looks at another page than her class: the page that she comes back to.
-BACK = "back"
 
 
 def page_link(name: str, label: str, icon: str | None = None) -> None:

@@ -34,6 +34,8 @@ PHOTO = "photo"
 PAGE = "page"
 #: What the next run shall choose, since widgets of this one hold it already.
 NEXT = "next"
+#: What was written into the address last. A click may bring an address that is older: it was made before that arrived.
+WRITTEN = "written"
 #: What a link may leave to the visitor's browser or to what is there already.
 PERSONAL = {"lang", "s"}
 
@@ -107,6 +109,7 @@ def _arrive() -> tuple[Problem, ...]:
         write()
         return ()
     cold, address = "lang" not in st.session_state, st.query_params.to_dict()
+    st.session_state.pop(WRITTEN, None)
     choice, problems = Choice.from_link(address)
     if choice.picture == pictures.OWN and PHOTO not in st.session_state:
         choice = choice.with_(picture=pictures.READY[0])
@@ -137,8 +140,10 @@ def write() -> Choice:
         select(shown="changed")
         choice = chosen()
     wanted = choice.to_link()
-    if list(wanted.items()) != list(st.query_params.to_dict().items()):
+    written = list(wanted.items())
+    if not written == list(st.query_params.to_dict().items()) == st.session_state.get(WRITTEN, written):
         st.query_params.from_dict(wanted)
+        st.session_state[WRITTEN] = written
     return choice
 
 

@@ -180,6 +180,41 @@ def test_a_phase_that_cannot_follow_is_not_gone_to(lesson: Class) -> None:
     assert lesson.store.ask(lesson.code, lesson.key, ended.version, 0, TAP.shown, TAP.truth) == ended
 
 
+@pytest.mark.parametrize("at", [phase for phase in Phase if phase is not Phase.ENDED])
+def test_a_class_that_was_ended_by_mistake_goes_on_where_it_was(lesson: Class, at: Phase) -> None:
+    """But a vote that its end has closed stays closed, and with it all votes before; none is lost."""
+    second = [Phase.QUESTION, Phase.OPEN, Phase.CLOSED, Phase.DISCUSS, Phase.OPEN, Phase.CLOSED]
+    ways = {Phase.LOBBY: [], Phase.OPEN: second[:5], Phase.REVEALED: [*second, Phase.REVEALED]}
+    ways[Phase.EXPLAINED] = [*ways[Phase.REVEALED], Phase.EXPLAINED]
+    voted = []
+    for phase in ways.get(at, [*second[:3], *second[: second.index(at) + 1]] if at in second else []):
+        if lesson.go(phase).phase is Phase.OPEN:
+            assert lesson.vote() is Verdict.KEPT
+            voted.append((lesson.room.number, lesson.room.round))
+    before, said = lesson.room, lesson.store.snapshot(lesson.code)
+    ended = lesson.go(Phase.ENDED)
+    assert lesson.store.advance(lesson.code, lesson.key, before.version, before.phase) == ended, "of a double click"
+    for phase in Phase:
+        if phase is not (Phase.CLOSED if at is Phase.OPEN else at):
+            assert lesson.store.advance(lesson.code, lesson.key, ended.version, phase) == ended
+    lesson.store.advance(lesson.code, lesson.key, ended.version, ended.resumes)
+    after, again = lesson.room, lesson.store.snapshot(lesson.code)
+    assert after.phase is (Phase.CLOSED if at is Phase.OPEN else at)
+    assert (after.number, after.round, after.place) == (before.number, before.round, before.place)
+    changed = {"version", "phase"} if at is Phase.OPEN else {"version"}
+    assert (
+        said
+        and again
+        and {name for name in said if said[name] != again.get(name)}
+        == changed
+        == {name for name in again if again[name] != said.get(name)}
+    )
+    asked = lesson.store.asked(lesson.code, lesson.key)
+    assert [(one.number, round_) for one in asked for round_ in one.votes] == voted
+    for number, round_ in voted:
+        assert lesson.vote("0", "late", number=number, round=round_) is Verdict.CLOSED
+
+
 def test_the_view_to_follow_changes_without_standing_in_the_way_of_an_act(lesson: Class) -> None:
     before = lesson.room
     led = lesson.store.lead(lesson.code, lesson.key, "attention?layer=3")
@@ -275,7 +310,8 @@ def test_a_countdown_is_that_of_one_vote_and_ends_with_a_pause(lesson: Class) ->
 
 def test_classes_that_an_earlier_version_kept_go_on(lesson: Class, url: str) -> None:
     with lesson.store._transaction() as now:
-        now.exec_driver_sql("ALTER TABLE classes DROP COLUMN closes")
+        for column in ("closes", "resumes"):
+            now.exec_driver_sql(f"ALTER TABLE classes DROP COLUMN {column}")
     later = Store(url)
     assert later.of_teacher(lesson.code, lesson.key).phase is Phase.LOBBY
     later._engine.dispose()
