@@ -11,6 +11,7 @@ import streamlit as st
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import store
 from pages.school.lessons.goals import TASKS
+from pages.school.lessons.task import in_words
 from pages.school.teaching import report, results
 from pages.school.teaching.follow import lead_to, view_of
 from pages.school.teaching.homework import opened_at, task_address
@@ -209,7 +210,7 @@ def _ended(lecture: Lecture) -> None:
         opened = opened_at(lecture.own_choice, goal)
         lead_to(store(), lecture.desk.code, lecture.desk.key, view_of(TASKS[goal.name].page, opened))
         with right:
-            st.markdown(f"**{plain('homework.title')}**")
+            st.markdown(f"**{plain('homework.title')}** · {literal(in_words(goal))}")
             with_code(task_address(opened, goal))
 
 
