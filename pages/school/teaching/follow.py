@@ -25,8 +25,8 @@ from pages.ui.text import texts_of
 LEADS, LED_TO = "class.leads", "class.led_to"
 SEEN, MEMBER_OF, SAYS = "class.seen", "class.member_of", "class.says"
 LONGEST_WAIT = 1.0  # seconds for which a page waits until its code may be looked up
-#: What stays each reader's own.
-OWN = {"lang", "big", "of_class", "role"}
+#: What stays each reader's own; a teacher's lesson holds its answers.
+OWN = {"lang", "big", "of_class", "role", "lesson", "question"}
 text, word = texts_of("class")
 
 
@@ -50,7 +50,8 @@ def beside(page: str) -> None:
 
 def _lead(classes: Store, code: str, key: str, page: str, choice: Choice) -> None:
     """While the teacher's switch is on, her view is what the class follows."""
-    lead_to(classes, code, key, view_of(page, choice) if st.session_state.get(LEADS) else "")
+    tells = page == "lesson"  # the tour shows answers that the class is still to be asked
+    lead_to(classes, code, key, view_of(page, choice) if st.session_state.get(LEADS) and not tells else "")
 
 
 def view_of(page: str, choice: Choice) -> str:
