@@ -187,7 +187,7 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     assert bars[1]["x"] + bars[1]["width"] <= bars[0]["x"], "nothing lies over the bar"
     phone.get_by_text(phones["follow"]).click()
     phone.wait_for_url(re.compile("/answer"))
-    projector.keyboard.press("PageDown")
+    projector.keyboard.press("PageUp")
     phone.wait_for_url(lambda url: "/answer" not in url)
     projector.keyboard.press("b")
     expect(bar()).to_contain_text(words["class.phase_explained"])
