@@ -60,6 +60,16 @@ def test_the_line_follows_each_change_until_the_task_is_left() -> None:
     assert "goal" not in app.query_params and "Task:" not in texts(app)
 
 
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize(
+    ("most", "said"), [(1, {"en": "1 head so", "zh": "1 个头"}), (2, {"en": "2 heads", "zh": "2 个头"})]
+)
+def test_one_head_is_no_heads(lang: str, most: int, said: dict[str, str]) -> None:
+    assert said[lang] in line(
+        open_page("answer", lang=lang, s=SENTENCE, goal=FIRST.replace("first.3", f"first.{most}"))
+    )
+
+
 def test_what_a_link_says_of_a_task_is_shown_as_it_is_and_a_broken_one_gets_a_sentence() -> None:
     app = open_page("answer", s=SENTENCE, goal=FIRST[:-1] + "<b>$x$")
     assert "“<b>$x$”" in line(app) and "\\<b\\>" in texts(app)
