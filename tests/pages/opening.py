@@ -63,9 +63,19 @@ def pre_norm(kind: str) -> Pipeline:
 
 
 def with_network(monkeypatch: pytest.MonkeyPatch, pipeline: Pipeline) -> None:
-    """Let the pages run this pipeline, whatever the reader chooses."""
-    monkeypatch.setattr(pipelines, "pipeline", lambda name: pipeline)
-    monkeypatch.setattr(pipelines, "run", cache(lambda name, subject, edits=(): pipeline(subject, edits)))
+    """Let the pages run this pipeline, whatever the reader chooses; one that reads no drawings, not for those, and not
+    to translate.
+    """
+    pipeline_of, run = pipelines.pipeline, pipelines.run
+    others = {"digits", "translation"} if isinstance(pipeline.reader, TextReader) else set()
+    monkeypatch.setattr(pipelines, "pipeline", lambda name: pipeline_of(name) if name in others else pipeline)
+    monkeypatch.setattr(
+        pipelines,
+        "run",
+        cache(
+            lambda name, subject, edits=(): run(name, subject, edits) if name in others else pipeline(subject, edits)
+        ),
+    )
 
 
 def steps(app: AppTest) -> list[str]:

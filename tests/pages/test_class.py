@@ -520,6 +520,10 @@ def test_the_class_goes_where_its_teacher_leads_and_she_alone_has_a_way_back(
     assert catalogue("zh")["class.asks_now"] in texts(member.run())
     member.toggle(key="class.follows").set_value(False).run()
     assert catalogue("zh")["class.led"] not in texts(member) and catalogue("zh")["class.asks_now"] not in texts(member)
+    turn_to(app, "lesson").run()
+    assert room_of(app, classes).lead == "", "the tour tells answers"
+    turn_to(app, "heads").run()
+    assert room_of(app, classes).lead.startswith("heads?")
     app.button(key="lead").click().run()
     assert room_of(app, classes).lead == ""
     app.button(key="to_class").click().run()
@@ -530,9 +534,10 @@ def test_the_class_goes_where_its_teacher_leads_and_she_alone_has_a_way_back(
 def test_a_task_goes_to_the_phones_that_follow_and_nobody_loses_the_one_he_has(
     classes: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = begun(goal="oneway.90.5")
+    app = begun(goal="oneway.90.5", lesson="heads")
     turn_to(app, "attention").run()
     app.button(key="lead").click().run()
+    assert "lesson=" not in room_of(app, classes).lead, "which holds the answers of questions to come"
     code, key = code_of(app), app.session_state[desk.KEYS][code_of(app)]
     led, chosen = room_of(app, classes).lead, {}
     assert "goal=oneway.90.5" in led and "goal=oneway.90.5" in classes.snapshot(code)["lead"]

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil, floor
 from typing import cast
 
 import numpy as np
@@ -20,8 +21,8 @@ Part = tuple[float, float]
 class Bar:
     """One answer, and how many gave it in each round.
 
-    guess: as it was given; of a slider, from where to where. right: whether it is. sure_and_wrong: how many of the last
-    round were.
+    guess: as it was given; of a slider, and of numbers that are right, from where to where. right: whether it is.
+    sure_and_wrong: how many of the last round were.
     """
 
     guess: Guess | Part
@@ -73,19 +74,20 @@ def tallies(asked: Asked) -> dict[int, Tally]:
 def bars(shown: Shown, truth: Told, rounds: Mapping[int, Sequence[Vote]], *, revealed: bool = False) -> list[Bar]:
     """All answers but chips, with both rounds beside each other.
 
-    Options in their order, words by how many wrote them, numbers from the least on; of a slider, tenths of its span, in
-    which, once it is revealed, one bar holds all that is right and nothing else.
+    Options in their order, words by how many wrote them, numbers from the least on; of a slider, tenths of its span.
+    Once it is revealed, one bar of numbers and sliders holds all that is right and nothing else.
     """
     gesture = shown["gesture"]
     if gesture == "chips":
         return []
-    parts, near = _parts(shown, truth if revealed else None) if gesture == "slide" else ([], None)
+    near = _near(shown, truth) if revealed and gesture in ("slide", "number") else None
+    parts = _parts(shown, near) if gesture == "slide" else []
 
     def group(guess: Guess) -> Guess | Part:
-        if gesture != "slide":
-            return guess
         if near and right(shown, truth, guess):
             return near
+        if gesture != "slide":
+            return guess
         begun = [part for part in parts if part != near and part[0] <= cast(float, guess)]
         return begun[-1] if begun else parts[0]
 
@@ -100,7 +102,7 @@ def bars(shown: Shown, truth: Told, rounds: Mapping[int, Sequence[Vote]], *, rev
     elif gesture == "slide":
         order = parts
     else:
-        order = sorted(total, key=float)  # type: ignore[arg-type]
+        order = sorted({*total, near} - {None}, key=lambda one: one[0] if isinstance(one, tuple) else float(one))  # type: ignore[arg-type]
     return [
         Bar(
             guess,
@@ -122,15 +124,24 @@ def _sure_and_wrong(shown: Shown, truth: Told, vote: Vote) -> bool:
     return vote.confidence == SURE and not right(shown, truth, vote.guess)
 
 
-def _parts(shown: Shown, truth: Told | None) -> tuple[list[Part], Part | None]:
-    """Of a slider, the parts into which its span is cut, and which of them is right, where that may be known."""
+def _near(shown: Shown, truth: Told) -> Part | None:
+    """From where to where a number is right; None where nobody set down what is."""
+    if (answer := truth["answer"]) is None:
+        return None
+    low, high = shown["span"]
+    least, most = max(low, answer - truth.get("near", 0.0)), min(high, answer + truth.get("near", 0.0))
+    if shown["gesture"] == "number" and ceil(least) <= floor(most):
+        return ceil(least), floor(most)
+    return least, most
+
+
+def _parts(shown: Shown, near: Part | None) -> list[Part]:
+    """The parts into which the span of a slider is cut: tenths, and what is right as one of them, where it is known."""
     low, high = shown["span"]
     tenths = [low + (high - low) * place / BARS for place in range(BARS + 1)]
-    if truth is None:
-        return list(pairwise(tenths)), None
-    answer, near = truth["answer"], truth.get("near", 0.0)
-    least, most = max(low, answer - near), min(high, answer + near)
+    if near is None:
+        return list(pairwise(tenths))
+    least, most = near
     half = (high - low) / BARS / 2  # less is no bar of its own
     below, above = [edge for edge in tenths if edge < least - half], [edge for edge in tenths if edge > most + half]
-    lower, upper = pairwise(sorted({low, *below, least})), pairwise(sorted({most, *above, high}))
-    return [*lower, (least, most), *upper], (least, most)
+    return [*pairwise(sorted({low, *below, least})), near, *pairwise(sorted({most, *above, high}))]

@@ -25,8 +25,8 @@ from pages.ui.text import texts_of
 LEADS, LED_TO = "class.leads", "class.led_to"
 SEEN, MEMBER_OF, ASKS = "class.seen", "class.member_of", "class.asks"
 LONGEST_WAIT = 1.0  # seconds for which a page waits until its code may be looked up
-#: What stays each reader's own.
-OWN = {"lang", "big", "of_class", "role"}
+#: What stays each reader's own; a teacher's lesson holds its answers.
+OWN = {"lang", "big", "of_class", "role", "lesson", "question"}
 text, word = texts_of("class")
 
 
@@ -53,7 +53,8 @@ def _lead(classes: Store, code: str, key: str, page: str, choice: Choice) -> Non
     (path,) = (row.path for row in PAGES if row.name == page)
     own = {field.name for field in FIELDS if field.path in OWN}
     link = {name: value for name, value in choice.to_link().items() if name not in own}
-    where = f"{path}?{urlencode(link)}" if st.session_state.get(LEADS) else ""
+    tells = page == "lesson"  # the tour shows answers that the class is still to be asked
+    where = f"{path}?{urlencode(link)}" if st.session_state.get(LEADS) and not tells else ""
     if st.session_state.get(LED_TO, (code, "")) != (code, where):
         classes.lead(code, key, where)
         st.session_state[LED_TO] = code, where

@@ -70,6 +70,20 @@ def test_all_that_is_right_on_a_slider_is_one_bar_once_it_is_revealed_and_before
     assert before == other and not any(bar.right for bar in before)
 
 
+@pytest.mark.parametrize(("near", "right_ones"), [(0, (4, 4)), (1.5, (3, 5))])
+@pytest.mark.parametrize("given", [[1, 3], [4, 5, 5], []])
+def test_the_true_number_has_its_bar_once_it_is_revealed_given_or_not(
+    near: float, right_ones: tuple[int, int], given: list[int]
+) -> None:
+    shown = EXAMPLES["number"].shown | {"span": [0, 48]}
+    truth = EXAMPLES["number"].truth | {"answer": 4, "near": near}
+    found = bars(shown, truth, {1: [Vote(number, 1) for number in given]}, revealed=True)
+    (marked,) = [bar for bar in found if bar.right]
+    assert marked.guess == right_ones
+    assert marked.counts[1] == sum(right_ones[0] <= number <= right_ones[1] for number in given)
+    assert sum(bar.counts[1] for bar in found) == len(given)
+
+
 def test_words_are_counted_however_they_are_written_the_most_frequent_first() -> None:
     example = EXAMPLES["word"]
     found = bars(example.shown, example.truth, {1: votes_on("word")})
