@@ -231,7 +231,10 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
     school: str, screen_at: Callable[..., Page]
 ) -> None:
     """Twenty-four tokens, of which each is an answer; and a teacher's own questions, beside the picture of a page."""
-    asks = ("Which one? " * 9, TWELVE), ("Why are there several heads in a layer and not just one?", SIX)
+    asks = (
+        ("Which one? " * 9, TWELVE),
+        ("Why are there several heads in each layer and not just one that does all of this work?", SIX),
+    )
     mine = (Own(ask, "Because.", options, answer=options[0]) for ask, options in asks)
     own = [Question(OWN, None, "tap", 0, 2, own=one, place=PLACE) for one in mine]
     link = f"lang=en&s={quote(LONG)}&lesson={lesson_to_code(own_lesson([QUESTIONS['fit'], *own]))}"
