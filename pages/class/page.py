@@ -58,7 +58,10 @@ class Class(Page):
         listen(self._keys)
 
     def fill(self) -> None:
-        kept(desk.own(), st.session_state.get(desk.FORGOTTEN, ()), desk.hear)
+        known = self.choice.of_class is None or desk.KEYS in st.session_state
+        kept(desk.own(), st.session_state.get(desk.FORGOTTEN, ()), desk.hear, known=known)
+        if not known:  # the browser says at once whether she teaches it
+            return
         if problem := st.session_state.pop(desk.PROBLEM, "unavailable" if self.unavailable else None):
             st.warning(text(problem), icon=":material/warning:")
         if self.unavailable:

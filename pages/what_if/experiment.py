@@ -208,6 +208,8 @@ def effect_map(
         said += hardly(lab, values)
         if lab.measure != "moved" and not over:
             said += " " + t("change.sign_colour")
+    off = name == "heads" and all(edit.operation == "zero" for edit in cells)
+    said += " " + text("click_heads" if off else "click")
     title, shape = word(name, number=word(f"number_{lab.measure}")), () if over else values.shape
     view.show(name, Picture(figure, said, title=title, picks=change, fixed=True, shape=shape))
 

@@ -109,13 +109,15 @@ class Others:
 
 def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page]) -> None:
     words, phones = catalogue("en"), join.words("en")
-    projector = screen_at(f"class?lang=en&depth=story&s={quote(SENTENCE)}", PROJECTOR)
+    projector = screen_at(f"class?lang=en&s={quote(SENTENCE)}&goal=oneway.90.5", PROJECTOR)
 
     def bar() -> object:
         return projector.locator(".st-key-class_bar")
 
     def look(name: str) -> None:
         projector.wait_for_function(ENDS_WITH_THE_SCREEN)
+        for where in ("line", "task"):  # which would tell the hidden word
+            expect(projector.locator(f".st-key-{where}")).to_be_hidden()
         if name in ("closed", "closed_again", "revealed"):  # and can be read from the last row
             told, rows, names, *_ = projector.evaluate(LETTERS)
             assert told >= 28 and min(rows, names) >= 20, (name, told, rows, names)
@@ -197,7 +199,11 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     projector.keyboard.press("b")
     expect(bar()).to_contain_text(words["class.phase_explained"])
     go_on("question")
-    phone.get_by_text(words["class.asks_now"]).click()
+    asks = phone.get_by_text(words["class.asks_now"])
+    asks.wait_for()
+    phone.evaluate("document.querySelector('[data-testid=stAppViewContainer]').scrollBy(0, 400)")
+    expect(asks).to_be_in_viewport(ratio=1)
+    asks.click()
     expect(phone.locator("main")).to_contain_text(phones["stem"])
     assert len(phone.context.pages) == 1
 

@@ -176,8 +176,15 @@ def test_from_the_code_to_the_truth_with_every_gesture_for_everybody(
         expect(page.locator("a.link")).to_have_attribute("href", f"./{example.truth['see']}&lang={language}")
         look(f"{gesture} revealed")
         assert [vote.confidence for vote in lesson.votes()[1]] == [3]
+    lesson.store.lead(lesson.code, lesson.key, "attention?layer=3&goal=oneway.90.5")
+    expect(page.locator("main > :first-child a.link")).to_have_text(join.words(language)["follow"])  # not at its foot
     lesson.go(Phase.ENDED)
     says(page, "gone", language)
+    homework = page.locator("a.link", has_text=join.words(language)["homework"])
+    expect(homework).to_have_attribute("href", f"./attention?layer=3&goal=oneway.90.5&lang={language}")
+    look("gone")
+    lesson.store.end(lesson.code, lesson.key)
+    expect(homework).to_be_visible()
     assert not wrong
     page.locator("#switch").press("Enter")
     says(page, "gone", "zh" if language == "en" else "en")

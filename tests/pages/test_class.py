@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
@@ -450,6 +451,9 @@ def test_an_ended_class_lets_nobody_in_and_its_report_leads_to_its_own_lesson(
     monkeypatch.setattr(report, "as_html", lambda asked, about, there: links.append(there) or "")
     app, words = jump(begun(), classes, "places"), catalogue("en")
     member = open_page("class", lang="en", **{"class": code_of(app)})
+    assert words["class.to_join"] not in [link.label for link in member.get("link_button")], "it may yet be hers"
+    member.session_state[desk.KEYS] = {}
+    member.run()
     assert words["class.to_join"] in [link.label for link in member.get("link_button")]
     assert "/join" in texts(app).replace("\\", "")
     key = app.session_state[desk.KEYS][code_of(app)]
@@ -457,8 +461,7 @@ def test_an_ended_class_lets_nobody_in_and_its_report_leads_to_its_own_lesson(
     assert "/join" not in texts(app.run()).replace("\\", "") and "lesson=encoder" in links[-1]
     assert f"**{words['class.phase_ended']}**" in [part.value for part in app.markdown], "which is no question's"
     classes.end(code_of(app), key)
-    member = open_page("class", lang="en", **{"class": code_of(app)})
-    assert words["class.not_there"] in texts(member) and not member.get("link_button")
+    assert words["class.not_there"] in texts(member.run()) and not member.get("link_button")
 
 
 def test_a_store_that_does_not_answer_is_a_sentence(classes: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -512,12 +515,16 @@ def test_the_class_goes_where_its_teacher_leads_and_she_alone_has_a_way_back(
     app.selectbox(key="pick.layer").set_value(2).run()
     assert "layer=3" in room_of(app, classes).lead and room_of(app, classes).led > led
     member = open_page("attention", lang="zh", big="true", **{"class": code_of(app)})
-    assert catalogue("zh")["class.led"] in texts(member)
+    assert catalogue("zh")["class.led"] in [said.value for said in member.main.caption]
+    assert catalogue("zh")["class.led"] not in [said.value for said in member.sidebar.caption], "there nobody looks"
     assert "to_class" not in [button.key for button in member.button]
     assert catalogue("zh")["class.asks_now"] not in texts(member), "nothing is asked"
     key, version = app.session_state[desk.KEYS][code_of(app)], room_of(app, classes).version
     classes.ask(code_of(app), key, version, 0, *EXAMPLES["tap"][:2])
     assert catalogue("zh")["class.asks_now"] in texts(member.run())
+    classes.advance(code_of(app), key, room_of(app, classes).version, Phase.ENDED)
+    assert catalogue("zh")["class.not_there"] in [said.value for said in member.run().main.caption]
+    classes.advance(code_of(app), key, room_of(app, classes).version, Phase.QUESTION)
     member.toggle(key="class.follows").set_value(False).run()
     assert catalogue("zh")["class.led"] not in texts(member) and catalogue("zh")["class.asks_now"] not in texts(member)
     turn_to(app, "lesson").run()
@@ -549,6 +556,33 @@ def test_a_task_goes_to_the_phones_that_follow_and_nobody_loses_the_one_he_has(
     classes.lead(code, key, "heads?layer=2")
     follow._go_there()
     assert "goal" not in chosen and chosen["layer"] == 1
+
+
+def test_a_task_keeps_its_hidden_word_in_class_and_the_end_offers_it(classes: Store) -> None:
+    app = open_page("lesson", lang="en", s="the dog chased the cat .")
+    app.session_state["lesson.homework"] = True
+    app.run()
+    app.selectbox(key="homework.kind").set_value("first").run()
+    assert_fine(app)
+    task, hidden, lost = app.query_params["goal"], app.query_params["hidden"], catalogue("en")["goal.far_no_guess"]
+    turn_to(app, "class").run()
+    click(app, "start")
+    code, key = code_of(app), app.session_state[desk.KEYS][code_of(app)]
+    turn_to(app, "heads").run()
+    app.button(key="lead").click().run()
+    led = dict(parse_qsl(room_of(app, classes).lead.partition("?")[2]))
+    assert (led["goal"], led["hidden"]) == (task, hidden) and lost not in texts(app)
+    turn_to(app, "class").run()
+    classes.advance(code, key, room_of(app, classes).version, Phase.ENDED)
+    assert_fine(app.run())
+    page, _, query = classes.snapshot(code)["lead"].partition("?")
+    led = dict(parse_qsl(query))
+    assert (page, led["goal"], led["hidden"]) == ("what_if", task, hidden) and lost not in texts(app)
+    (link,) = [part.value for part in app.main.code]
+    assert urlsplit(link).path.endswith("what_if") and dict(parse_qsl(urlsplit(link).query)).items() >= {
+        ("goal", task),
+        ("hidden", hidden),
+    }
 
 
 def test_links_with_made_up_codes_are_soon_looked_up_slowly_and_a_member_stays_where_he_is(

@@ -28,6 +28,7 @@
   var draft = {}        // the guess that is being made
   var editing = false   // a vote that is kept is being changed
   var notice = ''       // of a vote that came too late
+  var homework = ''     // the page of a task that the class ended with
   var missing = ''      // what a vote that cannot be sent lacks
   var ends = 0          // by this phone's clock, when the vote closes by itself
   var lost = false, entering = false, deaf = 0, shown = '', sending = false, tries = 0, again = 0
@@ -146,7 +147,10 @@
     var to = './' + says.lead + (says.lead.indexOf('?') < 0 ? '?' : '&') + 'class' + '=' + kept.code + '&lang=' + language()
     return el('p', {}, el('a', { 'class': 'link', href: to }, word('follow')))
   }
-  function over() { return [el('h1', {}, word('gone')), p(word('gone_then')), entrance()] }
+  function over() {
+    var to = homework && el('p', {}, el('a', { 'class': 'link', href: './' + homework + '&lang=' + language() }, word('homework')))
+    return [el('h1', {}, word('gone')), to, p(word('gone_then')), entrance()]
+  }
   function entrance() {   // the box for a code, also of the next class
     var input = el('input', { type: 'text', id: 'code', 'class': 'code', maxlength: 40, autocomplete: 'off',
       autocapitalize: 'characters', autocorrect: 'off', spellcheck: 'false', 'aria-describedby': 'help' })
@@ -310,7 +314,7 @@
       var to = truth.see + (truth.see.indexOf('?') < 0 ? '?' : '&') + 'lang=' + language()
       parts.push(el('p', {}, el('a', { 'class': 'link', href: './' + to, target: '_blank', rel: 'noopener' }, word('try'))))
     }
-    return head().concat(parts, [shows()])
+    return [shows()].concat(head(), parts)
   }
   function bar(whose, share) {
     var made = el('div', { 'class': 'bar ' + whose })
@@ -419,6 +423,7 @@
       if (says && answer.phase === 'open') notice = ''
     }
     says = answer
+    homework = answer.phase === 'ended' && /[?&]goal=/.test(answer.lead) ? answer.lead : ''
     ends = answer.left === undefined ? 0 : Date.now() + 1000 * answer.left
     if (answer.device) kept.device = answer.device
     keep()

@@ -396,7 +396,7 @@ class Store:
         says = {name: getattr(row, name) for name in ("version", "led", "phase", "number", "round", "paused")}
         if row.left is not None:
             says["left"] = max(0.0, row.left)
-        if row.lead and row.phase in (Phase.LOBBY, *TOLD):
+        if row.lead and row.phase in (Phase.LOBBY, *TOLD, Phase.ENDED):
             says["lead"] = row.lead
         if row.shown and row.phase not in (Phase.LOBBY, Phase.ENDED):
             shown = json.loads(row.shown)

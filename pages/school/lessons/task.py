@@ -29,7 +29,8 @@ def task_line() -> None:
 
 def in_words(goal: Goal) -> str:
     """What is to be done."""
-    return plain(f"goal.{goal.name}", **asked(goal))
+    one = "_1" if goal.name == "first" and goal.values[0] == 1 else ""
+    return plain(f"goal.{goal.name}{one}", **asked(goal))
 
 
 def asked(goal: Goal) -> dict[str, object]:

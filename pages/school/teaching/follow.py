@@ -21,9 +21,9 @@ from pages.ui.state.link import select
 from pages.ui.text import texts_of
 
 #: In the session: whether a teacher leads, and where she last led to; which of her views a member has seen, the code of
-#: his class, and whether it is asked now.
+#: his class, and what he is told of it on each page.
 LEADS, LED_TO = "class.leads", "class.led_to"
-SEEN, MEMBER_OF, ASKS = "class.seen", "class.member_of", "class.asks"
+SEEN, MEMBER_OF, SAYS = "class.seen", "class.member_of", "class.says"
 LONGEST_WAIT = 1.0  # seconds for which a page waits until its code may be looked up
 #: What stays each reader's own; a teacher's lesson holds its answers.
 OWN = {"lang", "big", "of_class", "role", "lesson", "question"}
@@ -34,7 +34,7 @@ def beside(page: str) -> None:
     """What a class adds to each page: where its teacher is, or for a member a switch. page: its name."""
     choice: Choice = st.session_state["choice"]
     code = choice.of_class
-    st.session_state[ASKS] = None
+    st.session_state[SAYS] = None
     if code is None or page == "class":  # members stay where they were led before
         return
     st.empty()  # what a fragment alone would be the first to draw, Streamlit draws nowhere else
@@ -45,16 +45,24 @@ def beside(page: str) -> None:
         else:
             _follow(store(), code)
     except (CrowdedError, UnavailableError, UnknownClassError):
-        st.caption(text("not_there"))
+        st.session_state[SAYS] = "not_there"
 
 
 def _lead(classes: Store, code: str, key: str, page: str, choice: Choice) -> None:
     """While the teacher's switch is on, her view is what the class follows."""
+    tells = page == "lesson"  # the tour shows answers that the class is still to be asked
+    lead_to(classes, code, key, view_of(page, choice) if st.session_state.get(LEADS) and not tells else "")
+
+
+def view_of(page: str, choice: Choice) -> str:
+    """A page with all that is chosen there but what stays each reader's own."""
     (path,) = (row.path for row in PAGES if row.name == page)
     own = {field.name for field in FIELDS if field.path in OWN}
-    link = {name: value for name, value in choice.to_link().items() if name not in own}
-    tells = page == "lesson"  # the tour shows answers that the class is still to be asked
-    where = f"{path}?{urlencode(link)}" if st.session_state.get(LEADS) and not tells else ""
+    return f"{path}?{urlencode({name: value for name, value in choice.to_link().items() if name not in own})}"
+
+
+def lead_to(classes: Store, code: str, key: str, where: str) -> None:
+    """Let the class follow to a view, if it is not led there already; "": to none."""
     if st.session_state.get(LED_TO, (code, "")) != (code, where):
         classes.lead(code, key, where)
         st.session_state[LED_TO] = code, where
@@ -67,14 +75,14 @@ def _follow(classes: Store, code: str) -> None:
         st.session_state["class.follows"] = True
     if not st.toggle(word("follow", code=code), key="class.follows", persist_state="session"):
         return
-    st.session_state[ASKS] = room.phase in (Phase.QUESTION, Phase.OPEN)
-    st.caption(text("led" if room.lead else "not_led"))
+    phases = {Phase.QUESTION: "asks_now", Phase.OPEN: "asks_now", Phase.ENDED: "not_there"}
+    st.session_state[SAYS] = phases.get(room.phase, "led" if room.lead else None)
     live(code, room.ticket, room.version, st.session_state.get(SEEN, 0), every=LATER, on_moved=_go_there)
 
 
 def way_back(page: Page) -> None:
-    """To a teacher away from her class, the way back, and whether the class comes along; to a member who follows, while
-    a question can be read or answered, the way to it.
+    """To a teacher away from her class, the way back, and whether the class comes along; to a member who follows, how
+    his class stands, and while a question can be read or answered, the way to it.
     """
     code = page.choice.of_class
     if page.name != "class" and code in desk.own():
@@ -87,7 +95,9 @@ def way_back(page: Page) -> None:
             st.button(word("to_class"), **back)
         for key in ("b", "B", "Shift+B"):
             page.on_key(key, partial(open_with, "class"))
-    elif st.session_state.get(ASKS):
+    elif (says := st.session_state.get(SAYS)) and says != "asks_now":
+        st.caption(text(says))
+    elif says:
         # Streamlit's own link would open one window after the other.
         st.html(f'<a class="asks_now" href="join?c={code}">{html.escape(word("asks_now"))}</a>')
 

@@ -70,11 +70,11 @@ def _make(page: Page) -> None:
         st.info(t("goal.far_drawing"))
         return
     usual = _usual(page)
-    names = {"": word("no_kind")}
+    names, hidden = {"": word("no_kind")}, hidden_in(page)
     for name, proposed in usual.items():
         if (goal and goal.name == name) or name != "first" or int(proposed.values[0]) <= MOST_WORTH:
             names[name] = word(f"kind_{name}")
-    look = bound("homework.kind", goal.name if goal else "", lambda name: select(goal=usual.get(name)), anew=True)
+    look = bound("homework.kind", goal.name if goal else "", lambda name: _take(usual.get(name), hidden), anew=True)
     st.selectbox(word("kind"), list(names), format_func=names.__getitem__, width=420, **look)
     if goal is None or goal.name not in usual:
         return
@@ -83,19 +83,18 @@ def _make(page: Page) -> None:
     if st.session_state.pop(NO_WORD, False):
         st.warning(t("lesson.not_a_word", size=f"{len(page.pipeline.reader.vocabulary):,}"))
     st.markdown(f"**{in_words(goal)}**".replace("$", r"\$"))
-    there = _opened_at(page, goal)
+    there = opened_at(page.choice.with_(hidden=hidden) if TASKS[goal.name].hides else page.choice, goal)
     found = judged(there, goal)
     if found.far == "elsewhere":
         st.warning(text("about_another"))
         (most, _, wanted), (_, mark, _) = goal.values, usual["first"].values
-        look = {"on_click": select, "kwargs": {"goal": Goal("first", (most, mark, wanted))}, "key": "homework.this"}
+        look = {"on_click": _take, "args": (Goal("first", (most, mark, wanted)), hidden), "key": "homework.this"}
         st.button(word("about_this"), **look)
         return
     if found.reached:
         st.warning(text("already"))
-    (path,) = (row.path for row in PAGES if row.name == TASKS[goal.name].page)
     st.markdown(text("link"))
-    with_code(address(urljoin(st.context.url or "", path), there))
+    with_code(task_address(there, goal))
 
 
 def _usual(page: Page) -> dict[str, Goal]:
@@ -159,13 +158,20 @@ def _want(reader: Reader, goal: Goal, typed: str) -> None:
         st.session_state[NO_WORD] = True
 
 
-def _opened_at(page: Page, goal: Goal) -> Choice:
+def _take(goal: Goal | None, hidden: tuple[int, ...] | None) -> None:
+    """Choose a task; where it is about a hidden word, that too, so that it goes along to every page and to phones."""
+    select(goal=goal, **({"hidden": hidden} if goal and TASKS[goal.name].hides else {}))
+
+
+def opened_at(choice: Choice, goal: Goal) -> Choice:
     """What a task's link opens: the sentence as it is now, where the task can be worked on, and nothing done yet."""
-    there: dict[str, object] = {"lesson": None, "question": None, "of_class": None, "edits": ()}
-    there |= TASKS[goal.name].values
-    if TASKS[goal.name].hides:
-        there |= {"hidden": hidden_in(page)}
-    return page.choice.with_(**there)
+    return choice.with_(lesson=None, question=None, of_class=None, edits=(), **TASKS[goal.name].values)
+
+
+def task_address(opened: Choice, goal: Goal) -> str:
+    """The link of a task."""
+    (path,) = (row.path for row in PAGES if row.name == TASKS[goal.name].page)
+    return address(urljoin(st.context.url or "", path), opened)
 
 
 # -- what was handed in --------------------------------------------------------------------------------------------

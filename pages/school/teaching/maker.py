@@ -105,9 +105,9 @@ def _add(page: Page, lesson: Lesson) -> None:
     names = {MINE: word("make_mine"), **{key: word(f"{key}.short") for key in QUESTIONS}}
     which = lasting(NEW + "which", MINE)
     row = st.selectbox(word("make_which"), list(names), format_func=names.__getitem__, **which)
-    asked, kept = _at_place(Question(OWN, None, "tap", 0.0, 1) if row == MINE else QUESTIONS[row], lesson)
+    asked = _at_place(Question(OWN, None, "tap", 0.0, 1) if row == MINE else QUESTIONS[row], lesson)
     if asked.place:
-        view.caption(text("make_view_kept" if kept else "make_view", view=_view(page, asked)))
+        view.caption(text("make_view", view=_view(page, asked)))
     if row == MINE:
         case = case_of(page, asked)
         _own(placed(case.tokens) if case else [])
@@ -227,7 +227,7 @@ def _put() -> None:
         st.session_state[REFUSED] = LessonError("empty")
         return
     mine, edited = _mine(), st.session_state.get(EDITED)
-    question, _ = _at_place(question, mine)
+    question = _at_place(question, mine)
     questions, at = list(mine.questions), len(mine.questions) if edited is None else edited
     if at < len(questions) and question.measure and questions[at].row == question.row:
         question = replace(question, own=questions[at].own)
@@ -236,17 +236,17 @@ def _put() -> None:
         _empty()
 
 
-def _at_place(question: Question, lesson: Lesson) -> tuple[Question, bool]:
+def _at_place(question: Question, lesson: Lesson) -> Question:
     """A question at the place that is chosen for it: the page as it is now, or, where the one that is edited was asked
-    there, as it was; and whether that is so.
+    there, as it was.
     """
     page, edited = st.session_state[NEW + "place"], st.session_state.get(EDITED)
     before = lesson.questions[edited] if edited is not None and edited < len(lesson.questions) else None
     of_input = question.measure is None
     if before and page and before.place.partition("?")[0] == page and (before.measure is None) == of_input:
-        return replace(question, place=before.place), True
+        return replace(question, place=before.place)
     place = place_of(page, chosen(), of_input=of_input) if page else ""
-    return replace(question, place=place), False
+    return replace(question, place=place)
 
 
 def _close() -> None:

@@ -10,11 +10,15 @@ import streamlit as st
 
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import store
+from pages.school.lessons.goals import TASKS
+from pages.school.lessons.task import in_words
 from pages.school.teaching import report, results
+from pages.school.teaching.follow import lead_to, view_of
+from pages.school.teaching.homework import opened_at, task_address
 from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.results import ask, hints_so_far, more_hints, picture
 from pages.ui.components.live import live
-from pages.ui.frame.share import leads_nowhere
+from pages.ui.frame.share import leads_nowhere, with_code
 from pages.ui.state.link import select
 from pages.ui.text import language, literal, plain, t, texts_of
 
@@ -197,9 +201,17 @@ def count(lecture: Lecture, what: str) -> None:
 
 
 def _ended(lecture: Lecture) -> None:
-    st.subheader(word("ended"), anchor=False)
-    st.markdown(text("ended_help"))
-    afterwards(lecture)
+    left, right = st.columns([3, 2])
+    with left:
+        st.subheader(word("ended"), anchor=False)
+        st.markdown(text("ended_help"))
+        afterwards(lecture)
+    if goal := lecture.own_choice.goal:
+        opened = opened_at(lecture.own_choice, goal)
+        lead_to(store(), lecture.desk.code, lecture.desk.key, view_of(TASKS[goal.name].page, opened))
+        with right:
+            st.markdown(f"**{plain('homework.title')}** · {literal(in_words(goal))}")
+            with_code(task_address(opened, goal))
 
 
 def afterwards(lecture: Lecture) -> None:

@@ -32,10 +32,7 @@ def ask(lecture: Lecture, *, small: bool = False) -> None:
     assert lecture.now is not None
     shown = lecture.now.shown
     with st.container(key="class_ask_small" if small else "class_ask"):
-        seen = lecture.picture or (small and shown["gesture"] == "chips")  # above it, or there, a row for each
-        above = lecture.phase is Phase.EXPLAINED and not lecture.desk.differs(lecture.own_choice)
-        stands = "reads" in shown and not seen and not above
-        said_to_read = f"  \n{_read(shown)}" if stands else ""
+        said_to_read = f"  \n{_read(shown)}" if "reads" in shown and not lecture.picture else ""  # else above it
         said = shown["ask"][language()]
         st.markdown(literal(heading_and_rest(said)[0] if lecture.phase is Phase.EXPLAINED else said) + said_to_read)
 

@@ -435,6 +435,8 @@ def test_a_phone_is_told_nothing_of_the_teachers(lesson: Class) -> None:
     assert "lead" not in (lesson.store.snapshot(lesson.code) or ())
     lesson.go(Phase.REVEALED)
     assert (lesson.store.snapshot(lesson.code) or {})["lead"] == lobby["lead"]
+    lesson.go(Phase.ENDED)
+    assert (lesson.store.snapshot(lesson.code) or {})["lead"] == lobby["lead"]
 
 
 def test_phones_are_counted_while_their_workers_hold_them(lesson: Class, url: str) -> None:
