@@ -35,7 +35,8 @@ ENDS_WITH_THE_SCREEN = """() => {
 
 LONG = "the old man who lived in the small house near the big river [MASK] his dog to the park every day ."
 TWELVE, PLACE = tuple(map(str, range(12))), "attention?layer=3&head=7"
-FOUR = tuple(f"Because {one} looks for something of its own" for one in ("each head", "a layer", "a token", "no head"))
+SIX = tuple(f"Because {one} looks for something of its own" for one in ("each head", "a head", "a layer", "a token"))
+SIX = *SIX, "Because of nothing", "因为每一个注意力头寻找的都是它自己想要的那个东西"  # 24 signs
 #: In pixels: the smallest letters of what the class is told, of its table, and of rows in pictures; hidden names; the
 #: least room between rows of options.
 LETTERS = """() => {
@@ -236,7 +237,10 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
     school: str, screen_at: Callable[..., Page]
 ) -> None:
     """Twenty-four tokens, of which each is an answer; and a teacher's own questions, beside the picture of a page."""
-    asks = ("Which one? " * 9, TWELVE), ("Why are there several heads in a layer and not just one?", FOUR)
+    asks = (
+        ("Which one? " * 9, TWELVE),
+        ("Why are there several heads in each layer and not just one that does all of this work?", SIX),
+    )
     mine = (Own(ask, "Because.", options, answer=options[0]) for ask, options in asks)
     own = [Question(OWN, None, "tap", 0, 2, own=one, place=PLACE) for one in mine]
     link = f"lang=en&s={quote(LONG)}&lesson={lesson_to_code(own_lesson([QUESTIONS['fit'], *own]))}"
