@@ -308,7 +308,7 @@ class Page(View):
 
     def _handout(self) -> None:
         """A button that saves the page as a sheet for a class, with the pictures as the browser has drawn them."""
-        words = {name: plain(f"common.handout_{name}") for name in ("see", "says", "again")}
+        words = {name: plain(f"common.handout_{name}") for name in ("see", "says")}
         words["language"] = self.choice.lang
         first = next(iter(self._pictures.values()))
         about = " · ".join(filter(None, (first.where, *first.runs, *self._changes(), self.about())))

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import quote
 from urllib.request import Request, urlopen
@@ -34,15 +35,19 @@ ENDS_WITH_THE_SCREEN = """() => {
 
 LONG = "the old man who lived in the small house near the big river [MASK] his dog to the park every day ."
 TWELVE, PLACE = tuple(map(str, range(12))), "attention?layer=3&head=7"
-FOUR = tuple(f"Because {one} looks for something of its own" for one in ("each head", "a layer", "a token", "no head"))
-#: In pixels: the smallest letters of what the class is told, of its table, and of rows in pictures; hidden names.
+SIX = tuple(f"Because {one} looks for something of its own" for one in ("each head", "a head", "a layer", "a token"))
+SIX = *SIX, "Because of nothing", "因为每一个注意力头寻找的都是它自己想要的那个东西"  # 24 signs
+#: In pixels: the smallest letters of what the class is told, of its table, and of rows in pictures; hidden names; the
+#: least room between rows of options.
 LETTERS = """() => {
     const all = where => [...document.querySelectorAll(where)].filter(one => one.textContent.trim())
     const least = where => Math.min(99, ...all(where).map(one => parseFloat(getComputedStyle(one).fontSize)))
     const ticks = all('.chart .ytick text, .chart .xtick text')
     const asked = least('[class*=st-key-class_ask] p, .st-key-class_said p'), rows = least('.said td, .said th')
+    const options = all('.st-key-class_options p').map(one => one.getBoundingClientRect())
+    const gaps = options.flatMap(one => options.filter(two => two.top > one.top + 2).map(two => two.top - one.bottom))
     return [asked, rows, least('.chart .ytick text, .chart text.bartext'),
-        ticks.filter(one => getComputedStyle(one).visibility === 'hidden').length]
+        ticks.filter(one => getComputedStyle(one).visibility === 'hidden').length, Math.min(99, ...gaps)]
 }"""
 
 
@@ -114,7 +119,7 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
         for where in ("line", "task"):  # which would tell the hidden word
             expect(projector.locator(f".st-key-{where}")).to_be_hidden()
         if name in ("closed", "closed_again", "revealed"):  # and can be read from the last row
-            told, rows, names, _ = projector.evaluate(LETTERS)
+            told, rows, names, *_ = projector.evaluate(LETTERS)
             assert told >= 28 and min(rows, names) >= 20, (name, told, rows, names)
 
     def no_hurry() -> None:
@@ -184,8 +189,9 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     expect(phone.get_by_text(phones["follow"])).to_have_count(0)
     projector.get_by_role("button", name=words["class.lead"]).click()
     expect(projector.get_by_role("button", name=words["class.led_by_me"])).to_be_visible()
-    bars = [projector.locator(where).bounding_box() for where in (".st-key-class_way", ".navbar .list > .menu")]
-    assert bars[1]["x"] + bars[1]["width"] <= bars[0]["x"], "nothing lies over the bar"
+    row = ".navbar .list > .menu", ".st-key-class_way", ".navbar .leave"
+    bars = [projector.locator(where).bounding_box() for where in row]
+    assert all(one["x"] + one["width"] <= two["x"] for one, two in pairwise(bars)), "nothing lies over the bar"
     phone.get_by_text(phones["follow"]).click()
     phone.wait_for_url(re.compile("/answer"))
     projector.keyboard.press("PageUp")
@@ -231,7 +237,10 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
     school: str, screen_at: Callable[..., Page]
 ) -> None:
     """Twenty-four tokens, of which each is an answer; and a teacher's own questions, beside the picture of a page."""
-    asks = ("Which one? " * 9, TWELVE), ("Why are there several heads in a layer and not just one?", FOUR)
+    asks = (
+        ("Which one? " * 9, TWELVE),
+        ("Why are there several heads in each layer and not just one that does all of this work?", SIX),
+    )
     mine = (Own(ask, "Because.", options, answer=options[0]) for ask, options in asks)
     own = [Question(OWN, None, "tap", 0, 2, own=one, place=PLACE) for one in mine]
     link = f"lang=en&s={quote(LONG)}&lesson={lesson_to_code(own_lesson([QUESTIONS['fit'], *own]))}"
@@ -253,8 +262,8 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
                 others.vote([*guesses, *guesses])
             settle(page)
             page.wait_for_function(ENDS_WITH_THE_SCREEN)
-            asked, rows, names, hidden = page.evaluate(LETTERS)
-            assert asked >= 24 and min(rows, names) >= 18, (question, phase)
+            asked, rows, names, hidden, apart = page.evaluate(LETTERS)
+            assert asked >= 24 and min(rows, names) >= 18 and apart >= 4, (question, phase)
             assert not hidden and page.locator(".chart").count() == (question == "own" or phase in TOLD)
     heights = []
     for more in ("", "&" + page.url.partition("?")[2]):  # the way back to the class takes nothing from a map

@@ -459,6 +459,7 @@ def test_an_ended_class_lets_nobody_in_and_its_report_leads_to_its_own_lesson(
     key = app.session_state[desk.KEYS][code_of(app)]
     classes.advance(code_of(app), key, room_of(app, classes).version, Phase.ENDED)
     assert "/join" not in texts(app.run()).replace("\\", "") and "lesson=encoder" in links[-1]
+    assert f"**{words['class.phase_ended']}**" in [part.value for part in app.markdown], "which is no question's"
     classes.end(code_of(app), key)
     assert words["class.not_there"] in texts(member.run()) and not member.get("link_button")
 

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from model.analysis import placed
 from pages.school.additions import STATIONS
 from pages.school.lessons.lesson import END, LESSONS, TOUR
-from pages.school.lessons.wording import answer_in_words, heading_and_rest
+from pages.school.lessons.wording import answer_in_words, heading_and_rest, shortened
 from pages.school.lessons.written import OWN, lesson_from_code, lesson_from_text, lesson_to_code, opened_at, own_lesson
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import Case, Truth, short
@@ -566,7 +566,7 @@ def test_a_place_says_what_will_be_asked_of_before_and_after_the_question_is_put
     token = run_of(app).trace.tokens[2]
     app.selectbox(key="lesson.new.place").set_value("attention").run()
     row = words["lesson.make_row"].format(token=token)
-    view = f"{words['attention.title']} 3·7 · {row} · “{SENTENCE[:39]}…”"
+    view = f"{words['attention.title']} 3·7 · {row} · “{shortened(SENTENCE)}”"
     assert words["lesson.make_view"].format(view=view) in texts(app).replace("\\", "")
     app.text_area(key="lesson.new.ask").set_value("Which?").run()
     click(app, "new.tokens")

@@ -79,7 +79,7 @@ def test_the_pictures_hold_the_numbers_of_this_run_in_ink_for_a_light_ground(mon
 
 
 def test_nothing_is_fetched_and_no_markup_of_a_sentence_or_a_teacher_is_markup() -> None:
-    mine = Own(HOSTILE, HOSTILE, ("<b>a</b>", "b"), answer="<b>a</b>")
+    mine = Own(HOSTILE, HOSTILE, ("a || <b>啊</b>", "b"), answer="a || <b>啊</b>")
     own = Question(OWN, None, "tap", 0.0, 3, place="attention?layer=2&head=4", own=mine)
     lesson = lesson_to_code(
         own_lesson([own, replace(QUESTIONS["back"], own=Own(HOSTILE)), QUESTIONS["weights"]], HOSTILE[:80])
@@ -88,8 +88,13 @@ def test_nothing_is_fetched_and_no_markup_of_a_sentence_or_a_teacher_is_markup()
     assert "<b>" not in sheet and "<script" not in sheet and "onerror=x>" not in sheet
     assert set(re.findall('src="(.*?)"', sheet)) == {f"picture:{key}" for key in pictures}
     assert not re.search(r"<(script|link|iframe)|url\(|@import", sheet)
-    assert html.escape("<b>a</b>") in sheet and len(sheet) < 30_000
-    assert f"{catalogue('zh')['tour.weights']} · 第 2 层第 4 头" in sheet, "of which head is asked"
+    words, (first, answers) = catalogue("zh"), sheet.split('<section class="answers">')
+    answer = words["lesson.own_answer"].format(answer="<b>啊</b>").replace("**", "")
+    assert f"☐ {html.escape('<b>啊</b>')}" in first and html.escape(answer) in answers and len(sheet) < 30_000
+    assert f"{words['tour.weights']} · 第 2 层第 4 头" in first, "of which head is asked"
+    shown = numbers(pictures["paper.own"]["data"][0]["z"])
+    assert '"picture:paper.own"' in first and '"picture:paper.own"' not in answers and np.nanmax(shown) <= 1
+    assert 'class="again screen"' in sheet, "nobody types such a link from paper"
     once = sheet.count(f"<p>{html.escape(HOSTILE)}</p><ul")  # below the name that we gave a question of ours
     assert titles(sheet)[0] == HOSTILE and once == 1
     assert "e<sup>M<sub>ij</sub></sup>" in sheet

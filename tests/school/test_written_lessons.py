@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from pages.school.lessons.lesson import LESSONS
+from pages.school.lessons.wording import shortened
 from pages.school.lessons.written import (
     MOST_QUESTIONS,
     MOST_TEXT,
@@ -155,3 +156,18 @@ def test_a_lesson_too_long_for_a_link_is_refused() -> None:
     with pytest.raises(LessonError) as refused:
         lesson_to_code(long)
     assert refused.value.reason == "long"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("Which head of layer 3 reads the token?", "Which head of layer 3 reads the token?"),
+        ("What do the 17 weights in the row of “the animal” add up to?", "What do the 17 weights in the row of…"),
+        ("Where do most weights of “the old animal” go in a layer?", "Where do most weights of “the old…”"),
+        ('Where do most weights of "the old animal" go in a layer?', 'Where do most weights of "the old…"'),
+        ("第三层里的哪个头" * 4 + "读“前一个词元的词元？", "第三层里的哪个头" * 4 + "读“前一个词元…”"),
+        ("x" * 50, "x" * 39 + "…"),
+    ],
+)
+def test_what_stands_for_a_long_question_ends_with_a_word_and_closes_its_quotation_marks(words: str, said: str) -> None:
+    assert shortened(words) == said

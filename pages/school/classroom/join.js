@@ -179,7 +179,7 @@
   function figure(value) {
     var size = Math.abs(value)
     if (value === Math.floor(value)) return String(value).replace('-', '−')
-    if (value < 1 && value >= .995) return '> 0.99'   // no share is said to be all that is not
+    if (value < 1 && value >= .995) return value.toFixed(value < .99995 ? 4 : 2)   // as on the projector
     if (size < .001) return value < 0 ? '> −0.001' : '< 0.001'
     return String(parseFloat(value.toFixed(size < .1 ? 3 : size < 10 ? 2 : 1))).replace('-', '−')
   }

@@ -19,6 +19,7 @@ ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[。？！])(?![”’」）])")
 LEAVE_OUT = ("mixed", "residual", "norm", "thinks")
 BETWEEN = "||"  # a teacher's words in both languages, in either order
 CHINESE = re.compile("[\u4e00-\u9fff]")
+PART = re.compile("[^\\s\u4e00-\u9fff]+$")  # of a word, where a text is cut in the middle of it
 text, word = texts_of("lesson")
 
 
@@ -83,8 +84,12 @@ def called(question: Question) -> str:
 
 
 def shortened(words: str) -> str:
-    """As much of a text as stands for it."""
-    return words if len(words) <= MOST_CALLED else f"{words[: MOST_CALLED - 1].rstrip()}…"
+    """As much of a text as stands for it: whole words, if they fit, in closed quotation marks."""
+    if len(words) <= MOST_CALLED:
+        return words
+    kept = PART.sub("", words[:MOST_CALLED]) or words
+    kept = kept[: MOST_CALLED - 1].rstrip(' “"')
+    return kept + "…" + "”" * (kept.count("“") - kept.count("”")) + '"' * (kept.count('"') % 2)
 
 
 def left_out(question: Question) -> str:

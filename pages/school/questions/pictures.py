@@ -370,7 +370,9 @@ def every_head(look: Look, height: int) -> Drawn:
     if not look.shown or look.row != "heads":
         weights, own = case.trace.over_layers("attention.weights"), look.row != "heads"
         figure = tiles(weights, rows, columns, chosen=look.where if own else None, height=height)
-        return Drawn(title_of("every_head"), figure, look.where if own else (-1, -1))
+        layer, head = look.where
+        title = title_of("framed", layer=layer + 1, head=head + 1) if own else title_of("every_head")
+        return Drawn(title, figure)
     best = int(case.without_each[0].argmax())
     left = case.without_each[1:, best].reshape(layers, heads)
     first = case.without_each[1:].argmax(axis=1).reshape(layers, heads)

@@ -87,10 +87,12 @@ def way_back(page: Page) -> None:
     code = page.choice.of_class
     if page.name != "class" and code in desk.own():
         with st.container(horizontal=True, vertical_alignment="center", key="class_way"):
-            leads = st.session_state.get(LEADS, False)
-            look = {"icon": ":material/cast_connected:", "type": "primary"} if leads else {"icon": ":material/cast:"}
-            change = {"on_click": st.session_state.update, "args": ({LEADS: not leads},), "help": word("lead_help")}
-            st.button(word("led_by_me" if leads else "lead"), key="lead", **look, **change)
+            if page.name != "lesson":  # the tour shows answers that the class is still to be asked
+                leads = st.session_state.get(LEADS, False)
+                on = {"icon": ":material/cast_connected:", "type": "primary"}
+                look = on if leads else {"icon": ":material/cast:"}
+                change = {"on_click": st.session_state.update, "args": ({LEADS: not leads},), "help": word("lead_help")}
+                st.button(word("led_by_me" if leads else "lead"), key="lead", **look, **change)
             back = {"on_click": open_with, "args": ("class",), "icon": ":material/keyboard_return:", "key": "to_class"}
             st.button(word("to_class"), **back)
         for key in ("b", "B", "Shift+B"):

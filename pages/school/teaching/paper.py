@@ -9,9 +9,9 @@ import streamlit as st
 from PIL import Image
 
 from pages.school.lessons.lesson import Lesson
-from pages.school.lessons.wording import asked, called, options, otherwise, title_of
-from pages.school.questions.case import Case, Truth, short
-from pages.school.questions.pictures import Look, answer_bars
+from pages.school.lessons.wording import answer_in_words, asked, called, options, otherwise, title_of
+from pages.school.questions.case import Case, Truth
+from pages.school.questions.pictures import Look, answer_bars, of_place
 from pages.school.questions.question import Question
 from pages.school.teaching.asked import about, why
 from pages.school.teaching.cases import truth_here
@@ -52,10 +52,10 @@ def sheet(page: Page, lesson: Lesson) -> tuple[str, dict[str, Figure]]:
             one, picture = _question(page, question, *here)
             questions.append(one)
             if picture:
-                pictures[one.picture] = picture
+                pictures[one.picture or one.shows] = picture
     if not questions:
         return "", {}
-    words = {name: word(name) for name in ("answers", "print")} | {"again": plain("common.handout_again")}
+    words = {name: word(name) for name in ("answers", "print")}
     words["language"] = page.choice.lang
     there = address(urljoin(st.context.url or "", "lesson"), page.choice.with_(question=None, of_class=None))
     seen = _drawing(page.seen) if page.seen is not None else ""
@@ -64,16 +64,18 @@ def sheet(page: Page, lesson: Lesson) -> tuple[str, dict[str, Figure]]:
 
 
 def _question(page: Page, question: Question, case: Case, truth: Truth) -> tuple[exports.Question, Figure | None]:
-    """A question as it stands on paper, and the picture of its answer; a teacher's own has none."""
-    figure, key, says = None, f"paper.{question.key}", [why(question, truth)]
+    """A question as it stands on paper, and the picture of its answer; of a teacher's own, that of its page."""
+    key, says = f"paper.{question.key}", [why(question, truth)]
+    look = Look(question.row, question.gesture, case, truth, shown=question.measure is not None)
     ask = unmarked(asked(question, truth))
     row = question.equation.replace("{l}", "0")  # the same in each layer
     if question.measure:
-        figure = answer_bars(Look(question.row, question.gesture, case, truth, shown=True)).figure
+        figure: Figure | None = answer_bars(look).figure
         says.append(unmarked(otherwise(question, truth)))
-    elif truth.answer is not None:
-        answer = truth.answer if isinstance(truth.answer, str) else short(truth.answer)
-        says.insert(0, unmarked(t("lesson.own_answer", answer=answer)))
+    else:
+        figure = next((one.figure for one in of_place(question.place, look)), None)
+        if truth.answer is not None:
+            says.insert(0, unmarked(t("lesson.own_answer", answer=answer_in_words(truth))))
     if question.gesture in ("slide", "number"):
         low, high = (f"{end:g}" for end in truth.span)
         ticks = [word("between", low=low, high=high) + BLANK]
@@ -86,7 +88,8 @@ def _question(page: Page, question: Question, case: Case, truth: Truth) -> tuple
         equation=case.trace.graph[row].equation if row in case.trace.graph else "",
         ask=ask if question.measure else "",
         options=ticks,
-        picture=key if figure else "",
+        picture=key if figure and not question.measure else "",
+        shows=key if question.measure else "",
         says=[sentence for sentence in says if sentence],
     )
     return one, figure

@@ -68,13 +68,13 @@ def controls(lecture: Lecture) -> None:
 
 
 def _where(lecture: Lecture) -> str:
-    """ "Question 2 · the vote is open", and the code."""
+    """ "Question 2 · the vote is open", and the code; "The end"."""
+    if lecture.phase is Phase.ENDED:  # nobody comes in any more
+        return f"**{word('phase_ended')}**"
     code = f"**{lecture.desk.code}**"
     if lecture.now is None:
         return code
     now = text("number", number=lecture.desk.room.number, phase=word(_of(lecture, f"phase_{lecture.phase}")))
-    if lecture.phase is Phase.ENDED:  # nobody comes in any more
-        return now
     return f"{now}  \n:gray[{literal(join_address(False))} · {code}]"
 
 

@@ -26,7 +26,8 @@ td.bar { width: 40% } td:last-child { white-space: nowrap } td.bar i { display: 
 caption { text-align: left } caption i { display: inline-block; width: .7rem; height: .7rem }
 i.vote { background: #E69F00 } i.first { background: #8a8f98 } i.own { background: #0072B2 }
 .again { overflow-wrap: anywhere; font-size: .8rem } .right { font-weight: 700 } small { color: #5a6474 }
-@media print { body { font-size: 10pt; margin: 0; max-width: none; -webkit-print-color-adjust: exact } }
+@media print { body { font-size: 10pt; margin: 0; max-width: none; -webkit-print-color-adjust: exact }
+  .screen { display: none } }
 """
 
 
@@ -46,8 +47,7 @@ def as_html(asked: Sequence[Asked], about: str, there: str) -> str:
         f'<!doctype html><html lang="{language()}"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
         f"<h1>{html.escape(word('report'))}</h1><p>{html.escape(about)}</p><p><small>{html.escape(word('report_is'))}"
         f"</small></p>{''.join(map(_section, asked))}"
-        f'<p class="again">{html.escape(plain("common.handout_again"))} <a href="{html.escape(there)}">'
-        f"{html.escape(there)}</a></p>"
+        f"{exports.again(there)}"
     )
 
 

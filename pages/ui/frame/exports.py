@@ -24,6 +24,7 @@ from pages.ui.text import plain
 GROUND = {"light": "#ffffff", "dark": "#0f1420"}
 INK_ON = {"light": "#172033", "dark": "#e8edf6"}
 #: How a cell begins that a spreadsheet might take for a formula and compute when it opens the file (OWASP lists them).
+MOST_TYPED = 120  # characters of an address that somebody might type from paper
 LIVE = re.compile(r"\s*[=+@\-＝＋＠－]|[\t\r\n]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
@@ -133,7 +134,8 @@ figure { margin: 0 0 8mm; break-inside: avoid } img { max-width: 100%; max-heigh
 .equation { font: italic 13pt "STIX Two Text", "Times New Roman", serif; text-align: center }
 .lines { height: 10.6mm; margin-top: 10.6mm; border: solid #99a; border-width: .4mm 0 }
 summary { cursor: pointer; color: #0b5394 } .again { overflow-wrap: anywhere } @page { size: A4; margin: 14mm }
-.asked { break-inside: avoid; margin: 0 0 7mm } .asked p, .answers p { margin: 1.5mm 0 }
+.asked { break-inside: avoid; margin: 0 0 7mm } .asked img { max-height: 110mm }
+.asked p, .answers p { margin: 1.5mm 0 }
 .tick { columns: 3 14em; margin: 1mm 0; list-style: none } .small { color: #556; font-size: 10pt }
 .answers { break-before: page } .answers details { break-inside: avoid; margin: 0 0 4mm }
 @media print { body { margin: 0; max-width: none } a { color: inherit }
@@ -153,10 +155,10 @@ def handout(
 
     equation: LaTeX, the page's own, or nothing.
     pictures: by their keys. An <img> has `picture:KEY` for a source, in whose place a browser puts the picture as
-    it has drawn it. words: "language", "see", "says", "again", in the reader's language.
+    it has drawn it. words: "language", "see", "says", in the reader's language.
     """
     figures = "".join(
-        f'<figure><h2>{html.escape(taken.title)}</h2><img src="picture:{html.escape(key)}" alt="">{taken.in_html()}'
+        f"<figure><h2>{html.escape(taken.title)}</h2>{_picture(key)}{taken.in_html()}"
         f'<p>{html.escape(words["see"])}</p><div class="lines"></div>'
         f"<details><summary>{html.escape(words['says'])}</summary><p>{html.escape(taken.sentence)}</p></details></figure>"
         for key, taken in pictures.items()
@@ -169,9 +171,9 @@ def handout(
 class Question:
     """A question of a lesson, as it stands on paper.
 
-    reads: what the network reads. equation: LaTeX. ask: what is asked, where the title does not ask it. options: what
-    can be ticked; where there are none, there is room to write. picture: the key of the one that shows the answer.
-    says: the answer in sentences. Any of them may be nothing.
+    reads: what the network reads. equation: LaTeX. picture: the key of the one that is asked about. ask: what is asked,
+    where the title does not ask it. options: what can be ticked; where there are none, there is room to write. shows:
+    the key of the picture that shows the answer. says: the answer in sentences. Any of them may be nothing.
     """
 
     title: str
@@ -180,6 +182,7 @@ class Question:
     ask: str
     options: Sequence[str]
     picture: str
+    shows: str
     says: Sequence[str]
 
 
@@ -203,17 +206,28 @@ def lesson_handout(
         ticked = "".join(f"<li>{html.escape(option)}</li>" for option in question.options)
         room = f'<ul class="tick">{ticked}</ul>' if ticked else '<div class="lines"></div>'
         reads = f'<p class="small">{html.escape(question.reads)}</p>' if question.reads else ""
-        asked += f'<section class="asked"><h2>{name}</h2>{reads}'
+        asked += f'<section class="asked"><h2>{name}</h2>{reads}{_picture(question.picture)}'
         ask = f"<p>{html.escape(question.ask)}</p>" if question.ask else ""
         asked += f"{_typeset(question.equation)}{ask}{room}</section>"
-        picture = f'<img src="picture:{html.escape(question.picture)}" alt="">' if question.picture else ""
         said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in question.says)
-        answers += f"<details><summary>{name}</summary>{picture}{said}</details>"
+        answers += f"<details><summary>{name}</summary>{_picture(question.shows)}{said}</details>"
     look = f'<img src="{html.escape(seen)}" alt="" style="height: 30mm">' if seen else ""
     top = f"<h1>{html.escape(title)}</h1>{_about(about)}{look}"
     below = f'<section class="answers"><h1>{html.escape(words["answers"])}</h1>'
     below += f'<p class="small screen">{html.escape(words["print"])}</p>{answers}</section>'
     return _sheet(f"{title} · {about}", top + asked + below, address, words)
+
+
+def _picture(key: str) -> str:
+    """Where a browser puts the picture of this key; nothing for none."""
+    return f'<img src="picture:{html.escape(key)}" alt="">' if key else ""
+
+
+def again(address: str) -> str:
+    """The way to the same on the screen; an address that nobody would type is not printed."""
+    link, screen = html.escape(address), " screen" * (len(address) > MOST_TYPED)
+    words = html.escape(plain("common.handout_again"))
+    return f'<p class="again{screen}">{words} <a href="{link}">{link}</a></p>'
 
 
 def _about(about: str) -> str:
@@ -224,9 +238,8 @@ def _about(about: str) -> str:
 def _sheet(title: str, body: str, address: str, words: Mapping[str, str]) -> str:
     """A page for the screen and for A4 that fetches nothing; at its end the way to the same on the screen."""
     head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{SHEET}</style>'
-    link = f'<a href="{html.escape(address)}">{html.escape(address)}</a>'
-    end = f'<p class="again">{html.escape(words["again"])} {link}</p>'
-    return f'<!doctype html><html lang="{words["language"]}"><head>{head}</head><body>{body}{end}</body></html>'
+    page = f"<head>{head}</head><body>{body}{again(address)}</body>"
+    return f'<!doctype html><html lang="{words["language"]}">{page}</html>'
 
 
 def standalone(taken: Taken, about: str, mode: str) -> str:
