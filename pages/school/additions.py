@@ -27,9 +27,10 @@ STATIONS: dict[str, str | None] = {
 
 
 def under_title(page: Page) -> None:
-    """The way to a class that runs; the task of a homework, where the link holds one."""
+    """The way to a class that runs; the task of a homework, where the link holds one, but before a class: it tells."""
     follow.way_back(page)
-    task_line()
+    if page.name != "class":
+        task_line()
 
 
 def beside_way_on(page: Page) -> None:

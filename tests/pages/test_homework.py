@@ -39,11 +39,17 @@ def line(app: AppTest) -> str:
     return re.sub(r"\\(.)", r"\1", said)
 
 
-@pytest.mark.parametrize(("name", "lang"), [(row.name, [*LANGUAGES][n % 2]) for n, row in enumerate(PAGES)])
+@pytest.mark.parametrize(
+    ("name", "lang"), [(row.name, [*LANGUAGES][n % 2]) for n, row in enumerate(PAGES) if row.name != "class"]
+)
 def test_each_page_says_the_task_and_how_far_it_is(name: str, lang: str) -> None:
     far = line(open_page(name, lang=lang, s=SENTENCE, goal=FIRST))
     assert "✓" not in far and "“在”" in far and "“去”" in far and "{" not in far
     assert catalogue(lang)["goal.send"] not in far
+
+
+def test_before_a_class_a_task_does_not_tell_what_is_to_be_guessed() -> None:
+    assert catalogue("en")["goal.line"].partition("{")[0] not in texts(open_page("class", s=SENTENCE, goal=FIRST))
 
 
 def test_the_line_follows_each_change_until_the_task_is_left() -> None:

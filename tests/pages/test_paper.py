@@ -67,6 +67,12 @@ def test_a_sheet_asks_what_is_clear_and_folds_each_answer_away(place: int) -> No
     assert ("data:image/png" in first) == bool(drawing) and f" · {time.strftime('%Y-%m-%d')}</p>" in first
 
 
+def test_a_sheet_does_not_tell_above_its_questions_the_word_that_it_asks_for() -> None:
+    _, sheet, _ = printed(s="the animal did not cross the street .", hidden="3")
+    above, _, first = sheet.partition("<h2>")
+    assert "the [MASK] did" in above and "animal" not in above + first.partition("<h2>")[0]
+
+
 def test_the_pictures_hold_the_numbers_of_this_run_in_ink_for_a_light_ground(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(view, "draw_on", lambda ground, *, big: theme.draw_on("dark", big=big))
     _, _, pictures = printed()

@@ -71,12 +71,15 @@ def lead_to(classes: Store, code: str, key: str, where: str) -> None:
 def _follow(classes: Store, code: str) -> None:
     """A member's switch; while it is on, what the teacher looks at comes here, too."""
     room = room_of(classes, code)
-    if "class.follows" not in st.session_state:
-        st.session_state["class.follows"] = True
-    if not st.toggle(word("follow", code=code), key="class.follows", persist_state="session"):
-        return
-    phases = {Phase.QUESTION: "asks_now", Phase.OPEN: "asks_now", Phase.ENDED: "not_there"}
-    st.session_state[SAYS] = phases.get(room.phase, "led" if room.lead else None)
+    if room.phase is Phase.ENDED:
+        st.session_state[SAYS] = "not_there"
+    else:
+        if "class.follows" not in st.session_state:
+            st.session_state["class.follows"] = True
+        if not st.toggle(word("follow", code=code), key="class.follows", persist_state="session"):
+            return
+        asks = room.phase in (Phase.QUESTION, Phase.OPEN)
+        st.session_state[SAYS] = "asks_now" if asks else "led" if room.lead else None
     live(code, room.ticket, room.version, st.session_state.get(SEEN, 0), every=LATER, on_moved=_go_there)
 
 
@@ -97,11 +100,11 @@ def way_back(page: Page) -> None:
             st.button(word("to_class"), **back)
         for key in ("b", "B", "Shift+B"):
             page.on_key(key, partial(open_with, "class"))
-    elif (says := st.session_state.get(SAYS)) and says != "asks_now":
-        st.caption(text(says))
-    elif says:
-        # Streamlit's own link would open one window after the other.
-        st.html(f'<a class="asks_now" href="join?c={code}">{html.escape(word("asks_now"))}</a>')
+    elif says := st.session_state.get(SAYS):
+        said = html.escape(word(says))
+        if says == "asks_now":  # Streamlit's own link would open one window after the other
+            said = f'<a href="join?c={code}">{said}</a>'
+        st.html(f'<div class="from_class">{said}</div>')
 
 
 def room_of(classes: Store, code: str) -> Room:

@@ -14,7 +14,7 @@ from pages.school.questions.case import Case, Truth
 from pages.school.questions.pictures import Look, answer_bars, of_place
 from pages.school.questions.question import Question
 from pages.school.teaching.asked import about, why
-from pages.school.teaching.cases import truth_here
+from pages.school.teaching.cases import hidden_in, truth_here
 from pages.ui.components.handout import handout
 from pages.ui.figures import Figure, theme
 from pages.ui.frame import exports
@@ -59,7 +59,8 @@ def sheet(page: Page, lesson: Lesson) -> tuple[str, dict[str, Figure]]:
     words["language"] = page.choice.lang
     there = address(urljoin(st.context.url or "", "lesson"), page.choice.with_(question=None, of_class=None))
     seen = _drawing(page.seen) if page.seen is not None else ""
-    html = exports.lesson_handout(title_of(lesson), page.about(), there, questions, words, seen=seen)
+    about = f"{plain('lesson.reads')} {' '.join(page.tokens)}" if hidden_in(page) else page.about()
+    html = exports.lesson_handout(title_of(lesson), about, there, questions, words, seen=seen)
     return html, pictures
 
 

@@ -46,6 +46,7 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     "stElementContainer",
     "stElementToolbar",
     "stExpandSidebarButton",
+    "stExpander",
     "stFileUploader",
     "stFileUploaderDropzoneInstructions",
     "stHeader",
