@@ -217,7 +217,7 @@ def test_every_question_is_asked_and_told_no_key_ends_the_class_and_the_report_s
     left = words["class.minutes_last"].partition("}")[2].strip("* ")
     assert left in texts(notes)
     click(app, "next")
-    assert room_of(app, classes).phase is Phase.ENDED and app.get("download_button") and left not in texts(notes.run())
+    assert room_of(app, classes).phase is Phase.ENDED and handed_out(app) and left not in texts(notes.run())
     page = report.as_html(asked_in(app, classes), "about", "http://school/lesson?s=a+b&lang=en")
     assert page.count("http://school/lesson?s=a+b&amp;lang=en") == 2, "where it leads, and to be read and copied"
     assert not re.search(r"\{\w+\}", re.sub("<style>.*?</style>", "", page, flags=re.S))
@@ -413,6 +413,13 @@ def test_a_teachers_own_answer_is_not_called_what_the_network_does(classes: Stor
     assert words["class.the_answer"].partition("{")[0] not in report.as_html(asked_in(app, classes), "about", "")
 
 
+def handed_out(app: AppTest) -> dict[str, Any]:
+    """What the button of the report saves."""
+    (part,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "handout"]
+    (sheet,) = json.loads(part.json)
+    return sheet
+
+
 @pytest.mark.parametrize("hidden", [None, (2, 4)])
 def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(
     hidden: tuple[int, ...] | None, classes: Store
@@ -438,6 +445,10 @@ def test_a_teachers_own_question_is_asked_of_the_run_that_it_was_written_on(
     names = [name.partition(" (")[0] for name in shown["figure"]["layout"]["yaxis"]["ticktext"]]
     assert names == ["[CLS]", *reads.split(), "[SEP]"]
     assert ("hidden=" in truth_of_class(app, classes)["see"]) == bool(hidden)
+    record = handed_out(notes_of(app).run())
+    ((key, printed),) = record["pictures"].items()
+    assert f'src="picture:{key}"' in record["html"]
+    assert json.loads(printed)["layout"]["yaxis"]["ticktext"] == shown["figure"]["layout"]["yaxis"]["ticktext"]
     click(app, "next")
     click(app, "see")
     choice = app.session_state["choice"]
@@ -448,7 +459,7 @@ def test_an_ended_class_lets_nobody_in_and_its_report_leads_to_its_own_lesson(
     classes: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     links: list[str] = []
-    monkeypatch.setattr(report, "as_html", lambda asked, about, there: links.append(there) or "")
+    monkeypatch.setattr(report, "as_html", lambda asked, about, there, pictures: links.append(there) or "")
     app, words = jump(begun(), classes, "places"), catalogue("en")
     member = open_page("class", lang="en", **{"class": code_of(app)})
     assert words["class.to_join"] not in [link.label for link in member.get("link_button")], "it may yet be hers"

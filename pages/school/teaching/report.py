@@ -1,25 +1,30 @@
 """What is left of a class: how many gave each answer, in totals only. It is the teacher's, and is kept nowhere."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from urllib.parse import urljoin
 
 import streamlit as st
 
 from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import tallies
+from pages.school.questions.pictures import Look, of_place
 from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.pictures import answer_is, answer_of, as_table, said_of_right, said_of_sure
+from pages.ui.components.handout import handout
+from pages.ui.figures import Figure, theme
 from pages.ui.frame import exports
 from pages.ui.frame.share import address
 from pages.ui.text import language, plain, texts_of, unmarked
 
 text, word = texts_of("class")
+BUTTON = "class.report.html"  # so its button is called, and with a question's number its picture
 STYLE = """
 body { font: 16px/1.45 'Source Sans', system-ui, sans-serif; max-width: 46rem;
   margin: 2rem auto; padding: 0 1rem; color: #172033 }
 section { border-top: 1px solid #dbe0e8; padding: .6rem 0 1rem }
 h2 { font-size: 1.3em } h2, section > p:not(:last-child) { break-inside: avoid; break-after: avoid }
+img { max-width: 100%; max-height: 24rem; break-inside: avoid }
 table { break-inside: avoid; border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums }
 td, th { padding: .15rem .5rem; text-align: left; font-weight: inherit; vertical-align: middle }
 td.bar { width: 40% } td:last-child { white-space: nowrap } td.bar i { display: block; height: .7rem }
@@ -34,25 +39,40 @@ i.vote { background: #E69F00 } i.first { background: #8a8f98 } i.own { backgroun
 def offer(lecture: Lecture) -> None:
     """Draw the button that hands the report over."""
     name = f"{exports.file_name('class', lecture.desk.code)}.html"
-    look = {"on_click": "ignore", "icon": ":material/download:", "key": "class.report.html"}
     choice = lecture.page.choice.with_(of_class=None, lesson=lecture.page.choice.lesson or lecture.lesson.name)
     there = address(urljoin(st.context.url or "", "lesson"), choice)
-    st.download_button(word("report_html"), as_html(lecture.asked, lecture.about, there), name, "text/html", **look)
+    with theme.on_paper():
+        pictures = _pictures(lecture)
+    handout(word("report_html"), as_html(lecture.asked, lecture.about, there, pictures), name, pictures, BUTTON)
 
 
-def as_html(asked: Sequence[Asked], about: str, there: str) -> str:
-    """The report as a page that opens without a network and prints on paper. there: the address of the lesson."""
+def _pictures(lecture: Lecture) -> dict[str, Figure]:
+    """Of the teacher's own questions, the pictures of their pages, by their keys."""
+    pictures = {}
+    for one in lecture.asked:
+        question, case, truth = lecture.clear.get(one.place, (None, None, None))
+        if question and case and truth and question.measure is None:
+            look = Look(question.row, question.gesture, case, truth, shown=True)
+            for drawn in of_place(question.place, look)[:1]:
+                pictures[f"{BUTTON}.{one.number}"] = drawn.figure
+    return pictures
+
+
+def as_html(asked: Sequence[Asked], about: str, there: str, pictures: Collection[str] = ()) -> str:
+    """The report as a page that opens without a network and prints on paper. there: the address of the lesson.
+    pictures: the keys of those that there are.
+    """
     title = html.escape(f"{word('report')} · {about}")
     return (
         f'<!doctype html><html lang="{language()}"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
         f"<h1>{html.escape(word('report'))}</h1><p>{html.escape(about)}</p><p><small>{html.escape(word('report_is'))}"
-        f"</small></p>{''.join(map(_section, asked))}"
+        f"</small></p>{''.join(_section(one, pictures) for one in asked)}"
         f"{exports.again(there)}"
     )
 
 
-def _section(asked: Asked) -> str:
-    """One question: what was asked and read, how many were right, what was answered, and what is true."""
+def _section(asked: Asked, pictures: Collection[str]) -> str:
+    """One question: what was asked and read, its picture, how many were right, what was answered, and what is true."""
     shown, truth, votes = asked.shown, asked.truth, tallies(asked)
     reads = f"{plain('lesson.reads')} {shown['reads']}" if shown.get("reads") else ""
     says = [shown.get("about", {}).get(language(), ""), reads]
@@ -64,4 +84,6 @@ def _section(asked: Asked) -> str:
     why = html.escape(truth.get("why", {}).get(language(), ""))
     title = f"<h2>{asked.number}. {html.escape(shown['ask'][language()])}</h2>"
     table = as_table(asked, revealed=True, whole=True)
-    return f"<section>{title}{above}{table}<p><b>{answer}</b> {why}</p></section>"
+    key = f"{BUTTON}.{asked.number}"
+    seen = f'<img src="picture:{key}" alt="">' if key in pictures else ""
+    return f"<section>{title}{seen}{above}{table}<p><b>{answer}</b> {why}</p></section>"
