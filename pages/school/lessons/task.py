@@ -13,7 +13,9 @@ from pages.ui.text import joined, plain, t
 
 
 def task_line() -> None:
-    """Say, where the link holds a task, what it is, and ✓ or how far this link is from it."""
+    """Say, where the link holds a task, what it is, and ✓ or how far this link is from it; in a class that may be asked
+    for a hidden word, not what the network guesses.
+    """
     choice: Choice = st.session_state["choice"]
     if (goal := choice.goal) is None:
         return
@@ -22,7 +24,8 @@ def task_line() -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="task"):
         said = f":gray[{t('goal.line', task=in_words(goal))}]"
         done = f"{said} **✓** {far} {t('goal.send')}"
-        st.markdown(joined(done if found.reached else f"{said} {far}"), width="stretch")
+        secret = goal.name == "first" and choice.of_class is not None
+        st.markdown(said if secret else joined(done if found.reached else f"{said} {far}"), width="stretch")
         look = {"icon": ":material/close:", "type": "tertiary", "help": plain("goal.leave"), "key": "task.leave"}
         st.button("", on_click=select, kwargs={"goal": None}, **look)
 
