@@ -120,8 +120,8 @@ def bars_with_numbers(
         figure = bars(values, Axis("", names), "", colours=colours, **shown)
     every = [0.0, most, *values, *ends, *(() if there is None else there), *(value for _, value in guesses)]
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
-    # A little more than the longest, whose number Plotly would leave out for a rounding error.
-    figure.layout["xaxis"] |= {"range": [1.05 * low, 1.001 * high], "visible": False}
+    high = max(high, float(np.float32(high)))  # as it is drawn: beyond the axis Plotly leaves out its number
+    figure.layout["xaxis"] |= {"range": [1.05 * low, high], "visible": False}
     if guesses:
         figure.layout["shapes"] = [guessed(place + 0.08, 0.5, place - 0.08, value - 0.5) for place, value in guesses]
     figure.layout["showlegend"] = False
