@@ -24,6 +24,7 @@ from pages.ui.text import texts_of
 #: his class, and what he is told of it on each page.
 LEADS, LED_TO = "class.leads", "class.led_to"
 SEEN, MEMBER_OF, SAYS = "class.seen", "class.member_of", "class.says"
+HERS = "class.hers"  # in the session: whether the page was drawn as that of the class's teacher
 LONGEST_WAIT = 1.0  # seconds for which a page waits until its code may be looked up
 #: What stays each reader's own; a teacher's lesson holds its answers.
 OWN = {"lang", "big", "of_class", "role", "lesson", "question"}
@@ -41,6 +42,9 @@ def beside(page: str) -> None:
     kept(desk.own(), st.session_state.get(desk.FORGOTTEN, ()), desk.hear)
     try:
         if key := desk.own().get(code):
+            if not st.session_state.get(HERS):  # her browser has said so since
+                st.session_state[HERS] = True
+                st.rerun()
             _lead(store(), code, key, page, choice)
         else:
             _follow(store(), code)
@@ -88,6 +92,7 @@ def way_back(page: Page) -> None:
     his class stands, and while a question can be read or answered, the way to it.
     """
     code = page.choice.of_class
+    st.session_state[HERS] = code in desk.own()
     if page.name != "class" and code in desk.own():
         with st.container(horizontal=True, vertical_alignment="center", key="class_way"):
             if page.name != "lesson":  # the tour shows answers that the class is still to be asked
