@@ -310,6 +310,25 @@ def test_who_has_left_a_class_hears_no_more_of_it(page: Page) -> None:
     assert asked_and_moved == [1, 0]
 
 
+def test_a_phone_that_follows_says_which_one_of_its_class_it_is(page: Page) -> None:
+    page.route("http://127.0.0.1/", lambda route: route.fulfill(content_type="text/html", body="<p class=live>"))
+    page.route("**/live.js", lambda route: route.fulfill(content_type="text/javascript", path=SCRIPTS["live"]))
+    page.goto("http://127.0.0.1/")
+    asked = page.evaluate("""async () => {
+        const { default: live } = await import('/live.js'), asked = []
+        const data = { code: 'ABCDEF', ticket: 't', version: 1, led: 0, words: '', every: 1 }
+        for (const [code, device] of [['', ''], ['ABCDEF', '7'], ['GHJKLM', '7'], ['ABCDEF', '']]) {
+            if (code) localStorage.setItem('glass.class', JSON.stringify({ code, device }))
+            await new Promise(done => {
+                window.fetch = url => { asked.push(new URL(url).search); leave(); done(); return new Promise(() => {}) }
+                const leave = live({ data, parentElement: document.body, setTriggerValue: () => {} })
+            })
+        }
+        return asked
+    }""")
+    assert asked == ["?t=t", "?t=t&d=7", "?t=t", "?t=t"]
+
+
 def test_a_teacher_sees_it_where_more_have_answered_than_are_there(page: Page) -> None:
     page.route("http://127.0.0.1/", lambda route: route.fulfill(content_type="text/html", body="<p class=live>"))
     page.route("**/live.js", lambda route: route.fulfill(content_type="text/javascript", path=SCRIPTS["live"]))

@@ -19,7 +19,7 @@ from pages.school.classroom.door import AT_ONCE, LOOKS, MOST_FAILURES, NUMBERS
 from pages.school.classroom.join import LANGUAGES, words
 from pages.school.classroom.phases import Phase
 from tests.classroom.phone import Phone
-from tests.classroom.phones_only import LONGEST_WAIT
+from tests.classroom.phones_only import LONGEST_WAIT, STAYS
 from tests.classroom.school import School, end, school
 from tests.classroom.server import ROOT
 from tests.classroom.visitor import visit
@@ -180,6 +180,38 @@ async def come_and_vote(at: School) -> None:
 
 def test_who_has_come_is_counted_soon_and_before_a_vote_that_comes_later(calm: School) -> None:
     visit(come_and_vote(calm))
+
+
+async def follow_the_teacher(at: School) -> None:
+    """One phone goes on listening, the other one opens the page that its teacher shows."""
+    stays, follows = phones = at.phone(), at.phone(1)
+    for phone in phones:
+        await phone.come()
+    room = at.store.of_teacher(at.code, at.key)
+
+    async def stays_for(seconds: float) -> int:
+        """How many are there, after so long in which the app's page has asked any worker how the class stands."""
+        for turn in range(int(seconds / 0.1)):
+            follows.port, follows._line = at.ports[turn % 2], None
+            status, said = await follows.ask("GET", f"/standing?t={room.ticket}")
+            assert status == 200
+            await asyncio.sleep(0.1)
+        return said["there"]
+
+    await follows.leave()
+    assert await stays_for(STAYS + 1.5) == 2
+    at.ask("tap")
+    for phase in (Phase.OPEN, Phase.CLOSED, Phase.DISCUSS, Phase.OPEN, Phase.CLOSED, Phase.REVEALED, Phase.EXPLAINED):
+        at.go(phase)
+        assert await stays_for(1) == 2, phase
+    await asyncio.sleep(STAYS + 2)
+    assert at.store.count(at.code)[1] == 1, "it has left"
+    assert (await stays.ask("GET", f"/standing?t={room.ticket[:-1]}"))[0] == 404
+    await stays.leave()
+
+
+def test_a_phone_that_follows_its_teacher_is_in_the_class_in_every_phase(two: School) -> None:
+    visit(follow_the_teacher(two))
 
 
 async def count_down(at: School) -> None:

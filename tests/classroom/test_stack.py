@@ -87,8 +87,8 @@ async def one_class(address: str, store: Store, machines: list[Server]) -> None:
             break
         await asyncio.sleep(0.1)
     with store._look() as now:
-        held = now.scalars(select(kept.present.c.phones).where(kept.present.c.code == code)).all()
-    assert sorted(held) == [30, 30], "each machine has its half of them"
+        held = now.scalars(select(kept.present.c.marks).where(kept.present.c.code == code)).all()
+    assert [len(marks) // kept.MARK for marks in held] == [30, 30], "each machine has its half of them"
     machines[0].workers()[0].kill()
     store.advance(code, key, 3, Phase.CLOSED)
     await asyncio.gather(*(phone.wait(lambda says: says["phase"] == "closed") for phone in phones))

@@ -539,6 +539,7 @@ def test_the_class_goes_where_its_teacher_leads_and_she_alone_has_a_way_back(
     classes.advance(code_of(app), key, room_of(app, classes).version, Phase.QUESTION)
     member.run().toggle(key="class.follows").set_value(False).run()
     assert catalogue("zh")["class.led"] not in texts(member) and catalogue("zh")["class.asks_now"] not in texts(member)
+    assert [part.proto.component_name for part in member.get("bidi_component")].count("live") == 1, "it is still there"
     turn_to(app, "lesson").run()
     assert room_of(app, classes).lead == "", "the tour tells answers"
     turn_to(app, "heads").run()

@@ -18,10 +18,11 @@ from pages.school.classroom.store import MOST_PHONES, Ballot, Store, Unavailable
 
 LOOK = 0.1  # seconds between two looks at the store
 TROUBLED = 1.0  # seconds until the next look at a store that does not answer
-TELL_MORE, TELL_PRESENT = 0.5, 5.0  # seconds between two notes of how many phones are here: where some came, and else
+TELL_MORE, TELL_PRESENT = 0.5, 5.0  # seconds between two notes of which phones are here: where some came, and else
 FORGET = 3600.0
 ANSWER = 10.0  # seconds after which who waits for the store is told that it does not answer
-LINGER = 30.0  # seconds for which a class without a phone is still looked after, and a phone that asks is still there
+LINGER = 30.0  # seconds for which a class without a phone is still looked after
+STAYS = 120.0  # seconds for which a phone still counts that is heard no more: it is locked, or opens another page
 AT_ONCE = 200  # votes in one transaction
 MOST_WAITING = 5000  # votes
 #: Phones that are told by themselves, of all classes, and of one; others ask. And streams of one phone: its tabs.
@@ -41,14 +42,14 @@ class Gathering:
     """The phones of one class that are on this worker, and what they know.
 
     said: what a phone may know now, as JSON; None once the class is gone. stands: what tells it from later news. seal:
-    signs the numbers of its phones. streams: by phone, the oldest first. asked: phones that cannot listen. addresses:
-    where phones of this class are.
+    signs the numbers of its phones. streams: by phone, the oldest first. heard: phones that are there though they do
+    not listen: they ask, they follow the teacher, or they did not long ago. addresses: where phones of this class are.
     """
 
     def __init__(self, says: dict[str, Any], seal: str) -> None:
         self.seal = seal
         self.streams: dict[str, list[Stream]] = {}
-        self.asked: TTLCache[str, None] = TTLCache(MOST_STREAMS, LINGER)
+        self.heard: TTLCache[str, None] = TTLCache(MOST_STREAMS, STAYS)
         self.addresses: TTLCache[str, None] = TTLCache(MOST_PHONES, FORGET)
         self.used = time.monotonic()
         self.tell(says)
@@ -78,8 +79,9 @@ class Gathering:
         return sum(map(len, self.streams.values())) >= MOST_OF_A_CLASS
 
     @property
-    def phones(self) -> int:
-        return len(self.streams.keys() | self.asked.keys())
+    def phones(self) -> set[str]:
+        """All that are in the class, as far as this worker knows, whatever they show."""
+        return self.streams.keys() | set(self.heard)
 
 
 class Hall:
@@ -94,7 +96,7 @@ class Hall:
         self._newcomers = Queue(NUMBERS, NEW_AT_ONCE)
         self._tried: dict[tuple[str, str], asyncio.Task[Gathering | None]] = {}
         self._streams = 0
-        self._noted: dict[str, int] = {}  # of each class, how many phones are here, as the store knows it
+        self._noted: dict[str, set[str]] = {}  # of each class, which phones are here, as the store knows it
         self._noting = asyncio.Lock()
         self._threads = ThreadPoolExecutor(4, "classroom")
 
@@ -180,6 +182,7 @@ class Hall:
             mine.remove(stream)
             if not mine:
                 del gathering.streams[device]
+                gathering.heard[device] = None
             gathering.used = time.monotonic()
 
     async def vote(self, ballot: Ballot) -> Verdict:
@@ -203,10 +206,10 @@ class Hall:
     @property
     def _has_more(self) -> bool:
         """Whether phones have come of which the store does not know."""
-        return any(gathering.phones > self._noted.get(code, 0) for code, gathering in self._classes.items())
+        return any(gathering.phones - self._noted.get(code, set()) for code, gathering in self._classes.items())
 
     async def _note_present(self) -> None:
-        """Let the store know how many phones are here. May raise UnavailableError."""
+        """Let the store know which phones are here. May raise UnavailableError."""
         async with self._noting:
             here = {code: gathering.phones for code, gathering in self._classes.items()}
             await self._in_thread(lambda: self._store().note_present(self._worker, here))
@@ -259,7 +262,7 @@ class Hall:
 
     async def _look(self, now: float) -> None:
         for code, gathering in list(self._classes.items()):
-            if not gathering.streams and now - gathering.used > LINGER:
+            if not gathering.phones and now - gathering.used > LINGER:
                 del self._classes[code]
         if not self._classes:
             return

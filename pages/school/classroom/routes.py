@@ -1,5 +1,5 @@
 """What phones fetch, from any worker: GET /join, a page; GET /live/CODE, what their class is asked, as server-sent
-events; GET /live/CODE/now, the same once; POST /live/CODE/vote.
+events; GET /live/CODE/now, the same once; POST /live/CODE/vote; and GET /live/CODE/standing, for the pages of the app.
 
 A phone says its number in `d`. Who has none of this class gets one with `now`, and can neither listen nor vote before.
 """
@@ -9,6 +9,7 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -16,7 +17,7 @@ from starlette.routing import Route
 from pages.school.classroom import join
 from pages.school.classroom.door import CrowdedError, address_of
 from pages.school.classroom.hall import Gathering, Hall
-from pages.school.classroom.standing import standing
+from pages.school.classroom.standing import standing_of
 from pages.school.classroom.store import Ballot, UnavailableError, Verdict, is_code
 
 MOST_BODY = 4096  # bytes of a vote
@@ -47,7 +48,7 @@ def routes(hall: Hall, base: str = "") -> list[Route]:
         route("/live/{code}", live),
         route("/live/{code}/now", now),
         route("/live/{code}/vote", vote, "POST"),
-        Route(f"{base}/live/{{code}}/standing", standing),
+        route("/live/{code}/standing", standing),
     ]
 
 
@@ -82,7 +83,7 @@ async def now(hall: Hall, request: Request) -> Response:
             return _said("busy", 503)
         said = f'{said[:-1]},"device":"{device}"}}'
     else:  # who has just got one is not here yet: most go on to listen, perhaps to another worker
-        found.asked[device] = None
+        found.heard[device] = None
     return Response(said, headers=FRESH, media_type="application/json")
 
 
@@ -115,6 +116,23 @@ async def vote(hall: Hall, request: Request) -> Response:
     except UnavailableError:
         return _said("busy", 503)
     return _said(verdict, STATUS[verdict])
+
+
+async def standing(hall: Hall, request: Request) -> Response:
+    """How the class stands, for the teacher and for who follows her. A phone that does is still in the class."""
+    try:
+        said = await run_in_threadpool(standing_of, _code(request), request.query_params.get("t", ""))
+    except UnavailableError:
+        return _said("busy", 503)
+    if said is None:
+        return _said("unknown", 404)
+    if device := _device(request):
+        found = await _entered(hall, request)
+        if isinstance(found, Response):
+            return found
+        if found.has_let_in(device):
+            found.heard[device] = None
+    return JSONResponse(said, headers=FRESH)
 
 
 async def _entered(hall: Hall, request: Request) -> Gathering | Response:

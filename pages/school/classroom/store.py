@@ -52,6 +52,7 @@ CODE = 6  # letters
 UNSAID, SURE = 0, 3  # how confident a vote is: not said, or from 1 (guessed) to this
 DAY, HOUR = 24 * 3600, 3600
 SEEN = 15  # seconds for which a phone counts as present after its worker last said so
+MARK = 8  # characters of a phone's number by which those who are present are told apart
 WAIT = 5  # seconds that a database may take
 MOST_CLASSES, MOST_PHONES = 1000, 2000  # at once; and that vote in one class
 MOST_BYTES = 30_000  # of a question, of a link
@@ -176,13 +177,13 @@ votes = Table(
     Column("guess", Text, nullable=False),
     Column("confidence", Integer, nullable=False),
 )
-#: How many phones of a class each worker holds, and when it last said so.
+#: Which phones of a class each worker has heard of, by their marks in one text, and when it last said so.
 present = Table(
-    "present",
+    "present_phones",
     _tables,
     Column("code", _code, primary_key=True),
     Column("worker", String(32), primary_key=True),
-    Column("phones", Integer, nullable=False),
+    Column("marks", Text, nullable=False),
     Column("seen", Float, nullable=False),
 )
 
@@ -357,8 +358,9 @@ class Store:
             this = votes.c.code == classes.c.code, votes.c.number == classes.c.number, votes.c.round == classes.c.round
             answered = select(func.count()).select_from(votes.join(classes, this[0] & this[1] & this[2]))
             lately = present.c.seen > self._time - SEEN
-            there = select(func.coalesce(func.sum(present.c.phones), 0)).where(present.c.code == code, lately)
-            return now.execute(answered.where(classes.c.code == code)).scalar_one(), now.execute(there).scalar_one()
+            held = now.scalars(select(present.c.marks).where(present.c.code == code, lately)).all()
+            there = {marks[at : at + MARK] for marks in held for at in range(0, len(marks), MARK)}
+            return now.execute(answered.where(classes.c.code == code)).scalar_one(), len(there)
 
     # -- the members' ----------------------------------------------------------------------------------------------
 
@@ -459,12 +461,13 @@ class Store:
 
     # -- the workers' ----------------------------------------------------------------------------------------------
 
-    def note_present(self, worker: str, phones: Mapping[str, int]) -> None:
-        """Note how many phones of each class a worker holds."""
+    def note_present(self, worker: str, phones: Mapping[str, Iterable[str]]) -> None:
+        """Note which phones of each class a worker hears of. One that asks several workers is still one phone."""
+        marks = {code: "".join(device[:MARK] for device in devices) for code, devices in phones.items()}
         with self._transaction() as now:
             seen = now.scalar(select(self._time))
-            rows = [{"code": code, "worker": worker, "phones": n, "seen": seen} for code, n in phones.items()]
-            self._upsert(now, present, rows, ("phones", "seen"))
+            rows = [{"code": code, "worker": worker, "marks": text, "seen": seen} for code, text in marks.items()]
+            self._upsert(now, present, rows, ("marks", "seen"))
 
     def forget_old(self) -> None:
         """Delete classes that were begun a day ago, and after an hour those to which nothing has happened.
@@ -522,7 +525,8 @@ class Store:
                 if not self._file:  # several workers begin at once, and IF NOT EXISTS is no help against that
                     now.execute(text("SELECT pg_advisory_xact_lock(20170612)"))
                 _tables.create_all(now)
-                now.execute(text("DROP TABLE IF EXISTS pictures"))  # of earlier versions, as tables without a column
+                for former in ("pictures", "present"):  # of earlier versions, as tables without a column
+                    now.execute(text(f"DROP TABLE IF EXISTS {former}"))
                 there = {column["name"] for column in inspect(now).get_columns("classes")}
                 for name, kind in {"closes": "FLOAT", "resumes": "VARCHAR(16)"}.items():
                     if name not in there:

@@ -73,18 +73,19 @@ def lead_to(classes: Store, code: str, key: str, where: str) -> None:
 
 
 def _follow(classes: Store, code: str) -> None:
-    """A member's switch; while it is on, what the teacher looks at comes here, too."""
-    room = room_of(classes, code)
+    """A member's switch; while it is on, what the teacher looks at comes here, too. Off or on, he is in the class."""
+    room, led = room_of(classes, code), st.session_state.get(SEEN, 0)
     if room.phase is Phase.ENDED:
         st.session_state[SAYS] = "not_there"
     else:
         if "class.follows" not in st.session_state:
             st.session_state["class.follows"] = True
-        if not st.toggle(word("follow", code=code), key="class.follows", persist_state="session"):
-            return
-        asks = room.phase in (Phase.QUESTION, Phase.OPEN)
-        st.session_state[SAYS] = "asks_now" if asks else "led" if room.lead else None
-    live(code, room.ticket, room.version, st.session_state.get(SEEN, 0), every=LATER, on_moved=_go_there)
+        if st.toggle(word("follow", code=code), key="class.follows", persist_state="session"):
+            asks = room.phase in (Phase.QUESTION, Phase.OPEN)
+            st.session_state[SAYS] = "asks_now" if asks else "led" if room.lead else None
+        else:
+            led = room.led
+    live(code, room.ticket, room.version, led, every=LATER, on_moved=_go_there)
 
 
 def way_back(page: Page) -> None:
@@ -132,7 +133,9 @@ def room_of(classes: Store, code: str) -> Room:
 
 
 def _go_there() -> None:
-    """From a callback: look at what the teacher looks at."""
+    """From a callback: look at what the teacher looks at, if he follows."""
+    if not st.session_state.get("class.follows", True):
+        return
     code = st.session_state["choice"].of_class
     try:
         room = store().room(code) if code else None

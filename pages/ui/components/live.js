@@ -1,4 +1,5 @@
-/* Asks the server how a class stands, shows what it says, and tells the page when the teacher has gone on. */
+/* Asks the server how a class stands, shows what it says, and tells the page when the teacher has gone on. A phone of
+   this class that follows her says which one it is, and so is still in it. */
 export default function({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector('.live')
   place.stop?.()
@@ -15,7 +16,7 @@ export default function({ data, parentElement, setTriggerValue }) {
 
   async function ask() {
     try {
-      const said = await fetch(new URL(`live/${data.code}/standing?t=${data.ticket}`, document.baseURI), { cache: 'no-store' })
+      const said = await fetch(new URL(`live/${data.code}/standing?t=${data.ticket}${phone(data.code)}`, document.baseURI), { cache: 'no-store' })
       if (!said.ok && said.status !== 404) throw said.status
       const now = said.ok ? await said.json() : { version: 0, led: 0, answered: 0, there: 0 }
       if (over) return  // the page was drawn anew or left meanwhile
@@ -35,6 +36,14 @@ export default function({ data, parentElement, setTriggerValue }) {
       place.append(` ${data.more.replace('{answered}', answered).replace('{there}', there)}`)
     }
   }
+}
+
+/* The number that the page /join was given for this class. */
+function phone(code) {
+  try {
+    const kept = JSON.parse(localStorage.getItem('glass.class'))
+    return kept.code === code && kept.device ? `&d=${kept.device}` : ''
+  } catch { return '' }
 }
 
 function strong(number) {

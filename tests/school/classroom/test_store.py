@@ -440,10 +440,11 @@ def test_a_phone_is_told_nothing_of_the_teachers(lesson: Class) -> None:
 
 
 def test_phones_are_counted_while_their_workers_hold_them(lesson: Class, url: str) -> None:
-    lesson.store.note_present("one", {lesson.code: 7})
-    Store(url).note_present("two", {lesson.code: 5})
-    lesson.store.note_present("one", {lesson.code: 6})
-    assert lesson.store.count(lesson.code) == (0, 11)
+    numbers = [f"{place:08x}" + "0" * 24 for place in range(11)]
+    lesson.store.note_present("one", {lesson.code: numbers[:7]})
+    Store(url).note_present("two", {lesson.code: numbers[5:]})
+    lesson.store.note_present("one", {lesson.code: numbers[:6]})
+    assert lesson.store.count(lesson.code) == (0, 11), "one that asks two workers is one phone"
     with lesson.store._transaction() as now:
         now.execute(update(kept.present).values(seen=kept.present.c.seen - kept.SEEN - 1))
     assert lesson.store.count(lesson.code) == (0, 0)
@@ -462,7 +463,7 @@ def begun(store: Store) -> Class:
     one = Class(store, *store.create())
     one.go(*TO_OPEN)
     one.vote()
-    store.note_present("worker", {one.code: 1})
+    store.note_present("worker", {one.code: ["0" * 32]})
     return one
 
 
@@ -486,7 +487,7 @@ def test_after_a_day_a_class_is_forgotten(store: Store) -> None:
 
 def test_after_an_hour_a_class_is_forgotten_that_nobody_joined(store: Store) -> None:
     alone, joined, asked, led = (Class(store, *store.create()) for _ in range(4))
-    store.note_present("worker", {joined.code: 0})  # its phones have left
+    store.note_present("worker", {joined.code: []})  # its phones have left
     asked.go(Phase.QUESTION)
     store.lead(led.code, led.key, "attention")
     make_older(store, HOUR + 1)
@@ -499,7 +500,7 @@ def test_time_is_the_databases_and_not_the_workers(store: Store, monkeypatch: py
     one = begun(store)
     later = time.time() + 2 * DAY
     monkeypatch.setattr(time, "time", lambda: later)
-    store.note_present("another", {one.code: 2})
+    store.note_present("another", {one.code: ["1" * 32, "2" * 32]})
     store.forget_old()
     assert store.count(one.code) == (1, 3)
     monkeypatch.undo()
