@@ -1,31 +1,36 @@
 """Ours for others: the translator as a folder of the transformers library, an encoder for ONNX, a run for bertviz.
 
     python -m model.export marian FOLDER
-    python -m model.export onnx FOLDER [MODEL]
+    python -m model.export onnx FOLDER [MODEL] [--recorded]
     python -m model.export bertviz FILE SENTENCE [MODEL]
 
-MODEL is one of ours or a folder, whatever `load` takes; without it, "text".
+MODEL is one of ours or a folder, whatever `load` takes; without it, "text". With --recorded every quantity that a trace
+records comes out by its key, and each head has a switch.
 What is written computes the same. Of the translator, the language to write is the first token that the decoder reads:
 model.generate(**read, decoder_start_token_id=tokenizer.convert_tokens_to_ids("[EN]")); without that it is Chinese.
 """
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from safetensors.torch import save_file
-from torch import Tensor
+from torch import Tensor, nn
 
 from model.checkpoints.marian import MarianReader, in_their_order
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
+from model.encoder import Encoder
 from model.graph import SIDES
 from model.loading import WeightsError, load
 from model.pipeline import InputError, Pipeline, TextReader
-from model.trace import Trace
+from model.trace import Trace, graph_of, recorded
 from model.translator import TranslationTrace, Translator
 
 #: Ours -> theirs, of the parts of a layer; theirs has no number for the norms.
@@ -40,6 +45,7 @@ NEVER = -1e4  # the logit of a language: it is read, and never written
 
 #: What torch needs to write ONNX.
 ONNX = ("onnx", "onnxscript")
+LEAST_HALVED = 64  # numbers; fewer are left as they are
 
 
 class ExportError(ValueError):
@@ -104,29 +110,128 @@ def as_onnx(pipeline: Pipeline, folder: Path) -> None:
     Raises ExportError.
     """
     pipeline = pipeline.encoder if isinstance(pipeline, Translator) else pipeline
-    reader, config = pipeline.reader, pipeline.config
-    if not isinstance(reader, TextReader):
+    if not isinstance(pipeline.reader, TextReader):
         raise ExportError(f"{pipeline.name} reads pictures, and only encoders of sentences are written for ONNX")
-    if missing := [name for name in ONNX if find_spec(name) is None]:
-        raise ExportError(f"for ONNX more packages are needed: .venv/bin/pip install {' '.join(missing)}")
+    *_, last = (quantity.key for quantity in pipeline.graph if quantity.traced)
+    outputs = ["last_hidden_state" if pipeline.config.head == "none" else last]
+    _write_onnx(pipeline, pipeline.network, _inputs(pipeline), outputs, folder)
+
+
+def as_recorded(pipeline: Pipeline, folder: Path) -> None:
+    """Write the same with every quantity of a trace as an output, by its key and with the batch of one in front.
+
+    It also takes `heads`, (layer, head) of ones: what a head found is multiplied by its number, and with 0 the head is
+    off, as by Edit("layers.2.attention.heads", "zero", head=3). Where the head of the network reads words or classes,
+    `lens` are the logits after each layer as if it were the last, (layer, class), or of words (layer, asked, word) at
+    the tokens `asked`. Pictures are read, too, as `pixel_values`. Weights that lose nothing by it stand in the file in
+    half as many bytes. Raises ExportError.
+    """
+    pipeline = pipeline.encoder if isinstance(pipeline, Translator) else pipeline
+    network, config = Recorded(pipeline.network), pipeline.config
+    inputs: dict[str, tuple] = {"heads": (torch.ones(config.layers, config.heads), None), "asked": (None, None)}
+    if config.head == "masked-word":
+        inputs["asked"] = torch.tensor([1, 2]), {0: torch.export.Dim("asked", min=1, max=config.max_len)}
+    outputs = [*network.keys, *["lens"] * network.reads]
+    _write_onnx(pipeline, network, inputs | _inputs(pipeline), outputs, folder, halved=True)
+
+
+class Recorded(nn.Module):
+    """A network whose result is all that a trace records, in the order of `keys`, and whose heads can be off."""
+
+    def __init__(self, network: Encoder) -> None:
+        super().__init__()
+        self.network, self.graph = network, graph_of(network)
+        self.keys = list(recorded(network))
+        self.switched = {self.graph.sublayers(layer)[0].prefix + "heads": layer for layer in range(self.graph.layers())}
+        self.reads = network.config.head in ("masked-word", "classifier")  # after each layer
+        self.eval()
+
+    def forward(
+        self, heads: Tensor, asked: Tensor | None, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None
+    ) -> tuple[Tensor, ...]:
+        values: dict[str, Tensor] = {}
+
+        def passed(key: str, value: Tensor) -> Tensor:
+            if key in self.switched:
+                value = value * heads[self.switched[key]][:, None, None]
+            values[key] = value
+            return value
+
+        modules = recorded(self.network)
+        hooks = [modules[key].register_forward_hook(partial(_hook, partial(passed, key))) for key in self.keys]
+        self.network(x, mask, segments)
+        for hook in hooks:
+            hook.remove()
+        found = tuple(values[key] for key in self.keys)
+        return (*found, self._lens(values, asked)) if self.reads else found
+
+    def _lens(self, values: dict[str, Tensor], asked: Tensor | None) -> Tensor:
+        ends = [values[self.graph.stream(layer)[-1]] for layer in range(self.graph.layers())]
+        Z = self.network.norm(torch.cat(ends))
+        return self.network.read_out(Z if asked is None else Z[:, asked])
+
+
+def _hook(passed: Callable[[Tensor], Tensor], _module: nn.Module, _inputs: tuple, value: Tensor) -> Tensor:
+    return passed(value)
+
+
+def _inputs(pipeline: Pipeline) -> dict[str, tuple]:
+    """Name -> an example, and its sides that may be other ones; one that is None has no name."""
+    config = pipeline.config
+    if not isinstance(pipeline.reader, TextReader):
+        side = config.image_size
+        return {"pixel_values": (torch.rand(1, *[config.channels] * (config.channels > 1), side, side), None)}
     length, ids = {1: torch.export.Dim("length", min=2, max=config.max_len)}, torch.zeros((1, 5), dtype=torch.long)
     inputs: dict[str, tuple] = {"input_ids": (ids, length)}
     if config.segments:
         # Between them no mask. One and the same tensor would be taken for one input.
-        inputs |= {"": (None, None), "token_type_ids": (ids.clone(), length)}
+        inputs |= {"mask": (None, None), "token_type_ids": (ids.clone(), length)}
+    return inputs
+
+
+def _write_onnx(
+    pipeline: Pipeline,
+    network: nn.Module,
+    inputs: dict[str, tuple],
+    outputs: list[str],
+    folder: Path,
+    halved: bool = False,
+) -> None:
+    if missing := [name for name in ONNX if find_spec(name) is None]:
+        raise ExportError(f"for ONNX more packages are needed: .venv/bin/pip install {' '.join(missing)}")
     given, shapes = zip(*inputs.values(), strict=True)
-    *_, last = (quantity.key for quantity in pipeline.graph if quantity.traced)
-    names = {
-        "input_names": [*filter(None, inputs)],
-        "output_names": ["last_hidden_state" if config.head == "none" else last],
-    }
+    names = [name for name, (example, _) in inputs.items() if example is not None]
     folder.mkdir(parents=True, exist_ok=True)
     torch.onnx.export(
-        pipeline.network, given, folder / "model.onnx", dynamo=True, verbose=False, external_data=False,
-        dynamic_shapes=shapes, **names,
+        network, given, folder / "model.onnx", dynamo=True, verbose=False, external_data=False, dynamic_shapes=shapes,
+        input_names=names, output_names=outputs,
     )  # fmt: skip
-    if not (isinstance(reader, MarianReader) and reader.own_ids):  # or its ids would be others
-        reader.tokenizer.save(str(folder / "tokenizer.json"))
+    _made_lean(folder / "model.onnx", halved)
+    reader = pipeline.reader
+    if isinstance(reader, TextReader) and not (isinstance(reader, MarianReader) and reader.own_ids):
+        reader.tokenizer.save(str(folder / "tokenizer.json"))  # else its ids would be others
+
+
+def _made_lean(path: Path, halved: bool) -> None:
+    """Leave out where in our code each step came from, with the folders of this machine.
+
+    halved: numbers that float16 has exactly are kept in so many bytes, and cast when the file is loaded.
+    """
+    onnx = import_module("onnx")
+    model = onnx.load(path)
+    graph, casts = model.graph, []
+    for one in (graph, *graph.node, *graph.initializer, *graph.value_info, *graph.input, *graph.output):
+        del one.metadata_props[:]
+    for one in graph.initializer if halved else ():
+        exact = onnx.numpy_helper.to_array(one)
+        if exact.dtype == np.float32 and exact.size > LEAST_HALVED and np.array_equal(exact.astype(np.float16), exact):
+            half = f"{one.name}.half"
+            casts.append(onnx.helper.make_node("Cast", [half], [one.name], to=onnx.TensorProto.FLOAT))
+            one.CopyFrom(onnx.numpy_helper.from_array(exact.astype(np.float16), half))
+    nodes = [*casts, *graph.node]
+    del graph.node[:]
+    graph.node.extend(nodes)
+    onnx.save(model, path)
 
 
 # -- a run for bertviz ---------------------------------------------------------------------------------------------
@@ -172,6 +277,8 @@ def main(said: Sequence[str]) -> None:
             translator = load("translation")
             assert isinstance(translator, Translator)
             as_marian(translator, Path(folder))
+        case ["onnx", folder, *model, "--recorded"] if len(model) < 2:
+            as_recorded(load(*model or ["text"]), Path(folder))
         case ["onnx", folder, *model] if len(model) < 2:
             as_onnx(load(*model or ["text"]), Path(folder))
         case ["bertviz", file, sentence, *model] if len(model) < 2:

@@ -10,7 +10,8 @@ import torch
 import transformers
 from tokenizers import Tokenizer
 
-from model import export, load
+from model import Edit, examples, export, load
+from model.analysis import softmax
 from model.checkpoints import load_folder
 from model.checkpoints.text import CheckpointTextReader
 from model.config import EncoderConfig
@@ -78,6 +79,63 @@ def test_of_two_sentences_the_segments_leave_too_and_of_a_translator_its_encoder
         assert set(trace.segments) == ({0, 1} if number == 0 else set())
         (Z,) = session.run(["last_hidden_state"], given)
         np.testing.assert_allclose(Z[0], trace.Z, atol=1e-5)
+
+
+RECORDED = {
+    "text": (
+        "i love you .",
+        "今天天气很[MASK]。",
+        "the animal did not cross the street because it was too tired . " * 3,
+    ),
+    "digits": tuple(examples.digits()[:3]),
+    "flat": tuple(examples.digits()[:2]),
+}
+
+
+@pytest.fixture(scope="module", params=RECORDED)
+def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """The name of one of our pipelines and the file with all that it records."""
+    folder = tmp_path_factory.mktemp(request.param)
+    main(["onnx", str(folder), request.param, "--recorded"])
+    return request.param, folder / "model.onnx"
+
+
+def test_every_recorded_quantity_leaves_for_onnx_and_heads_can_be_off(recorded: tuple[str, Path]) -> None:
+    name, file = recorded
+    pipeline, session = load(name), onnxruntime.InferenceSession(file)
+    config = pipeline.config
+    on = np.ones((config.layers, config.heads), np.float32)
+    off = [(0, 0), (config.layers - 1, 2)]
+    without = on.copy()
+    without[tuple(zip(*off, strict=True))] = 0
+    cuts = [Edit(f"layers.{layer}.attention.heads", "zero", head=head) for layer, head in off]
+    for subject in RECORDED[name]:
+        for heads, edits in ((on, []), (without, cuts)):
+            trace = pipeline(subject, edits=edits)
+            given: dict[str, np.ndarray] = {"heads": heads}
+            if name == "text":
+                given |= {"asked": np.array([3, 1]), "input_ids": np.array([trace.ids])}
+            else:
+                given["pixel_values"] = subject[None]
+            assert [one.name for one in session.get_inputs()] == list(given)
+            names = [one.name for one in session.get_outputs()]
+            assert names == [*trace.keys(), "lens"]
+            found = dict(zip(names, session.run(names, given), strict=True))
+            for key in trace:
+                largest = np.abs(trace[key]).max()
+                np.testing.assert_allclose(found[key][0] / largest, trace[key] / largest, atol=1e-4, err_msg=key)
+            for token in (3, 1) if name == "text" else (0,):
+                lens = found["lens"][:, (3, 1).index(token)] if name == "text" else found["lens"]
+                read = pipeline.read_states(trace.states()[1:], token)
+                np.testing.assert_allclose(softmax(lens), read, atol=1e-4)
+
+
+def test_a_recorded_network_is_as_small_as_its_weights_and_names_no_folder(recorded: tuple[str, Path]) -> None:
+    name, file = recorded
+    content = file.read_bytes()
+    numbers = sum(value.numel() for value in load(name).network.parameters())
+    assert len(content) < 2 * numbers + 250_000
+    assert str(Path(export.__file__).parent).encode() not in content
 
 
 def test_what_cannot_be_written_for_onnx_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
