@@ -346,11 +346,11 @@ def rank(values: ArrayLike, place: int) -> int:
 
 
 def likeliest(logits: ArrayLike, counts: Sequence[int]) -> list[int]:
-    """The `counts[i]` best outputs of each row i of `(token, output)`, best first, each output named once."""
+    """The `counts[i]` best outputs of each row i of `(token, output)`, or all, best first, each output named once."""
     logits = np.asarray(logits)
     named: dict[int, None] = {}
     for row, count in zip(logits, counts, strict=True):
-        best = np.argpartition(-row, count - 1)[:count]
+        best = np.argpartition(-row, min(count, len(row)) - 1)[:count]
         named |= dict.fromkeys(best[(-row[best]).argsort()].tolist())
     return list(named)
 

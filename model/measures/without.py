@@ -111,5 +111,5 @@ def answers(pipeline: Pipeline, x: Hashable, rows: Sequence[Sequence[Edit]], tok
 
 def kept_of(p: np.ndarray, most: int) -> Answers:
     """Of the probabilities of some runs, (run, output), those that are kept: `most` for the first run's sake."""
-    outputs = likeliest(p, [min(most, p.shape[1]), *[1] * (len(p) - 1)])
+    outputs = likeliest(p, [most, *[1] * (len(p) - 1)])
     return Answers(tuple(outputs), p[:, outputs].astype(np.float32))

@@ -95,7 +95,7 @@ def _number(name: str, most: int, value: int, cost: CostSettings, **look: Any) -
 
 def _either(name: str, options: tuple[str, ...], value: str, cost: CostSettings) -> None:
     words = {option: word(f"{name}_{option}") for option in options}
-    look: dict[str, Any] = {"options": options, "format_func": words.get, "required": True, "anew": True}
+    look: dict[str, Any] = {"options": options, "format_func": words.__getitem__, "required": True, "anew": True}
     _widget(st.segmented_control, name, value, lambda new: select(cost=replace(cost, **{name: new})), **look)
 
 

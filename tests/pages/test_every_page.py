@@ -210,6 +210,56 @@ def at(app: AppTest, layer: int, head: int) -> list[object]:
     return shown_on(app)
 
 
+#: What Streamlit calls the parts of a page in which something is chosen.
+CONTROLS = {
+    "slider", "select_slider", "number_input", "selectbox", "button_group", "toggle", "checkbox", "radio",
+}  # fmt: skip
+FEW = 4  # options that are all tried; of more, the ends
+TYPED = ("pen", "example_digit", "picture")  # which stand on top of every page: tried on Home
+
+
+def controls(app: AppTest, name: str) -> list[Any]:
+    """All that can be chosen on a page, its tabs with it."""
+    every = (part for part in within(app.main) if part.type in CONTROLS and not part.disabled)
+    return [one for one in every if name == "home" or one.key not in TYPED]
+
+
+def options(control: Any) -> list[Any]:
+    """What a control is moved to: each of few options, the ends of a range."""
+    if control.type in ("toggle", "checkbox"):
+        return [True, False]
+    if control.type in ("slider", "number_input"):
+        return [end for end in (control.min, control.max) if end is not None]
+    return control.options if len(control.options) <= FEW else [control.options[0], control.options[-1]]
+
+
+def move_from_end_to_end(app: AppTest, name: str) -> None:
+    """Move all that stands on a tab, all at once, until each option was tried; what appears by it, too."""
+    tried: set[tuple[str, str]] = set()
+    while new := {
+        control.key: (control, option)
+        for control in controls(app, name) if control.key != f"{name}.panel"
+        for option in options(control) if (control.key, str(option)) not in tried
+    }:  # fmt: skip
+        for control, option in new.values():
+            several = control.type == "button_group" and not control._is_single_select
+            control.set_value([option] if several else option)
+        moved = {key: option for key, (_, option) in new.items()}
+        tried |= {(key, str(option)) for key, option in moved.items()}
+        app.run()
+        wrong = [error.value for error in [*app.exception, *app.error]]
+        assert not wrong, (moved, wrong)
+
+
+def tabs(app: AppTest, name: str) -> Iterator[str]:
+    """The tabs of a page, one after the other, each turned to."""
+    pills = [control for control in controls(app, name) if control.key == f"{name}.panel"]
+    for tab in pills[0].options if pills else [""]:
+        if pills:
+            app.button_group(key=f"{name}.panel").set_value(tab).run()
+        yield tab
+
+
 CHOSEN = {"words": {"s": "the cat sat on the [MASK] ."}, "digit": DIGIT}
 CHOSEN["paper"] = {"s": "the cat sat on the mat .", "model": "paper"}
 
@@ -223,16 +273,34 @@ CHOSEN["paper"] = {"s": "the cat sat on the mat .", "model": "paper"}
     ],
 )
 def test_layer_and_head_can_be_chosen_just_where_they_change_what_is_shown(name: str, about: str) -> None:
-    for panel in PANELS[name]:
-        app = open_page(name, **CHOSEN[about], **({"panel": panel} if panel else {}))
-        if panel and app.session_state["choice"].panel != panel:  # of another input it is none
-            continue
+    """And every control of every tab moves from end to end."""
+    app = open_page(name, **CHOSEN[about])
+    for tab in tabs(app, name):
         app.run()  # what is new on the page is told its value once
         before = at(app, 2, 1)
         there = {one for one in ("layer", "head") if f"either.{one}" in [box.key for box in app.get("button_group")]}
-        assert there == {one for one, place in (("layer", (3, 1)), ("head", (2, 2))) if at(app, *place) != before}
+        moving = {one for one, place in (("layer", (3, 1)), ("head", (2, 2))) if at(app, *place) != before}
+        assert there == moving, tab
         (keys,) = [json.loads(part.proto.json)[0] for part in within(app._tree) if component(part) == "page_keys"]
         assert ("ArrowUp" in keys) == ("layer" in there)
+        move_from_end_to_end(app, name)
+
+
+#: Every page of drawings and of Flat that is not in the table above; of all others, one page in 23.
+MOVED = [
+    *(("digit", name) for name in NAMES if name not in ("tokens", "attention", "heads", "layers", "what_if")),
+    *(("flat", name) for name in NAMES if name not in OWN_NETWORK | {"translation"}),
+    *(row for place, row in enumerate(TABLE) if row[0] not in (*CHOSEN, "flat") and place % 23 == 0),
+]
+
+
+@pytest.mark.parametrize(("input_", "name"), MOVED)
+def test_every_control_of_every_tab_moves_from_end_to_end(
+    input_: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_page(name, **{"lang": "zh", **bring(monkeypatch, input_)})
+    for _ in tabs(app, name):
+        move_from_end_to_end(app, name)
 
 
 def test_a_presenters_remote_goes_on_and_back_and_ends_with_the_way() -> None:
