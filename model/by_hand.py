@@ -18,7 +18,6 @@ from torch import nn
 
 from model.activations import ACTIVATIONS
 from model.analysis import Terms, largest_terms, softmax
-from model.decoder import TARGET_LANGUAGES
 from model.graph import Quantity
 from model.rms import centred
 from model.rule import EVERY, Index, sides, summed
@@ -32,7 +31,6 @@ from model.written import DECIMALS, number, operand, rounded
 
 LEADING = 3  # terms of a sum that a line names; its table names more
 ALL_KEYS = 64  # tokens looked at, up to which a softmax names each in the order of the sentence
-NO_WORDS = ("[CLS]", "[SEP]", "[PAD]", *TARGET_LANGUAGES.values())
 
 PASSING = ("input", "cut", "flatten", "first", "second")  # operations that only pass numbers on
 Cell = tuple[int, ...]
@@ -116,32 +114,26 @@ def by_hand(network: nn.Module, trace: Trace, key: str, cell: Sequence[int], mos
     return _Desk(network, trace, most).working(key, tuple(map(int, cell)))
 
 
-def strongest_cell(trace: Trace, key: str, head: int | None = None, token: int | None = None) -> Cell:
-    """The cell to begin with: the largest by absolute value, of one head and in one token's row where they are given.
+def strongest_cell(
+    trace: Trace,
+    key: str,
+    head: int | None = None,
+    token: int | None = None,
+    keys: Sequence[int] | None = None,
+) -> Cell:
+    """The cell to begin with, of one head, in one token's row and among some keys where they are given.
 
-    Of attention weights, the largest from a word to another word, where there is one; of logits, the highest.
-    Raises IndexError for a head or a token that the quantity does not have.
+    Of scores, weights and logits the highest; of other quantities the largest by absolute value. Raises IndexError for
+    a place that the quantity does not have.
     """
     axes, values = trace.axes(key), trace[key]
-    chosen = {"head": head, "token": token, "target": token, "query": token}
-    places = [
-        [*range(size)] if (one := chosen.get(axis)) is None else [one]
-        for axis, size in zip(axes, values.shape, strict=True)
-    ]
+    given = {"head": head, "token": token, "target": token, "query": token}
+    among: dict[str, Sequence[int]] = {axis: [place] for axis, place in given.items() if place is not None}
+    among |= {"key": keys} if keys else {}
+    places = [[*among.get(axis, range(size))] for axis, size in zip(axes, values.shape, strict=True)]
     part = values[np.ix_(*places)]
-    strength = np.where(np.isfinite(part), part if key == "logits" else np.abs(part), -np.inf)
-    if trace.quantity(key).operation == "softmax":
-        _, n_queries, n_keys = values.shape
-        other = ~np.eye(n_queries, n_keys, dtype=bool) if ".cross." not in key else np.ones((n_queries, n_keys), bool)
-        _, queries, keys = ([i for i, name in enumerate(names or ()) if name in NO_WORDS] for names in trace.names(key))
-        other[:, keys] = False
-        between = other.copy()
-        between[queries] = False
-        for wanted in (between, other):
-            wanted = wanted[places[1]] & (strength > 0)
-            if wanted.any():
-                strength = np.where(wanted, strength, -np.inf)
-                break
+    strength = part if "key" in axes or key == "logits" else np.abs(part)
+    strength = np.where(np.isfinite(part), strength, -np.inf)
     best = np.unravel_index(strength.argmax(), strength.shape)
     return tuple(int(along[i]) for along, i in zip(places, best, strict=True))
 

@@ -30,7 +30,7 @@ def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None)
     tokens, side, front = run.tokens, run.config.patches_per_side, run.config.tokens_in_front
     seen, token = run.picture if seen is None else seen, place.token
     row = run[key][place.head, token]
-    best = front + int(row[front:].argmax())
+    best = int(row.argmax())
     said = t(
         "overlay.read_one",
         query=tokens[token],
@@ -39,7 +39,7 @@ def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None)
         value=f"{row[best]:.3f}",
         patches=f"{row[front:].sum():.3f}",
     )
-    if front:
+    if front and best:
         said += " " + t("overlay.by_itself" if token == 0 else "overlay.by_cls", value=f"{row[0]:.3f}")
     if placeless := list(run.config.placeless):
         said += " " + t("overlay.by_registers", value=f"{row[placeless].sum():.3f}")

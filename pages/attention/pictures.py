@@ -10,13 +10,13 @@ import pandas as pd
 from model import Trace
 from model.analysis import placed
 from pages.attention.overlay import every_weight
-from pages.attention.read import attends_most, read_step, shown_places
+from pages.attention.read import attends_most, read_step
 from pages.ui.at_once import lines_at_once
 from pages.ui.figures import Axis, Figure, attention_lines, heatmap
 from pages.ui.figures.equations import MEAN_WEIGHTS
 from pages.ui.picture import Moves, Numbers, Picture, token_axis
 from pages.ui.place import Place
-from pages.ui.sections.quantity_map import axes, chosen_cell, field, quantity_map
+from pages.ui.sections.quantity_map import axes, chosen_cell, field, quantity_map, shown_places
 from pages.ui.text import plain, t
 
 FAINTEST = 0.02  # a smaller weight has no line
@@ -35,7 +35,7 @@ def step_map(run: Trace, place: Place, prefix: str, step: str, **look: Any) -> P
     """
     key = prefix + step
     rows, columns = (None, None) if step == "heads" else shown_places(run, place, key)
-    said = read_step(run, place, prefix, step, rows, columns)
+    said = read_step(run, place, prefix, step, columns)
     look = {"title": plain(f"attention.{step}"), "large": step == "weights"} | look
     return quantity_map(run, place, key, said, rows=rows, columns=columns, **look)
 
@@ -82,6 +82,7 @@ def mean_through_layers(run: Trace, place: Place) -> Picture:
     """What the selected token attends to in each layer, averaged over its heads."""
     means, named = every_weight(run).mean(axis=1), placed(run.tokens)
     best = int(means[place.layer, place.token].argmax())
+    key = best if place.key is None else place.key
     layers = Axis.counted(plain("overlay.axis_layer"), run.config.layers)
     sides = layers, token_axis(run, plain("axis.key"))
     said = {"layer": place.layer + 1, "query": named[place.token], "key": named[best]}
@@ -89,7 +90,7 @@ def mean_through_layers(run: Trace, place: Place) -> Picture:
 
     def draw(rows: Numbers) -> Figure:
         look = {"scale": rows.scale("share"), "limit": None if rows.differs else rows.largest or None}
-        cell = place.layer, best
+        cell = place.layer, key
         return heatmap(rows.array, *rows.axes, cell=cell, clickable=True, square=False, height=HIGH, **look)
 
     return Picture(

@@ -6,6 +6,7 @@ import numpy as np
 
 from model import Trace
 from model.analysis import placed
+from model.by_hand import strongest_cell
 from pages.ui.picture import names_of, touched
 from pages.ui.place import Place
 from pages.ui.text import t
@@ -32,18 +33,6 @@ def queries_and_keys(run: Trace, key: str) -> tuple[list[str], list[str]]:
     return list(queries), list(keys)
 
 
-def shown_places(run: Trace, place: Place, key: str) -> tuple[list[int], list[int]]:
-    """The queries and the keys that are shown; all where nothing else would be left."""
-    rows, columns = ([*range(len(side))] for side in queries_and_keys(run, key))
-    sentence_of = run.sentence_of
-    if place.between == "all" or 1 not in sentence_of or not key.startswith("layers."):
-        return rows, columns
-    looks, looked_at = ("AB".index(name) for name in place.between)
-    kept = [at for at in rows if sentence_of[at] == looks]
-    kept_keys = [at for at in columns if sentence_of[at] == looked_at]
-    return (kept, kept_keys) if kept and kept_keys else (rows, columns)
-
-
 def attends_most(run: Trace, place: Place, key: str, columns: Sequence[int] | None = None) -> str:
     """ "“it” attends most to “animal”: 0.66", and how much of its row is not shown. columns: the keys shown, or all."""
     queries, keys = queries_and_keys(run, key)
@@ -62,11 +51,8 @@ def attends_most(run: Trace, place: Place, key: str, columns: Sequence[int] | No
     return f"{said} {t('attention.rows_short', rest=f'{rest:.0%}')}" if len(places) < len(keys) else said
 
 
-def read_step(
-    run: Trace, place: Place, prefix: str, step: str, rows: Sequence[int] | None = None,
-    columns: Sequence[int] | None = None,
-) -> str:  # fmt: skip
-    """What the picture of a step says. rows, columns: the queries and keys shown, or all."""
+def read_step(run: Trace, place: Place, prefix: str, step: str, columns: Sequence[int] | None = None) -> str:
+    """What the picture of a step says of the selected token's row. columns: the keys shown, or all."""
     key = prefix + step
     if step == "weights":
         return attends_most(run, place, key, columns)
@@ -74,20 +60,11 @@ def read_step(
         return _read_mask(run, place, prefix)
     if touched(run, place.head, key, *[prefix + "weights"] * (step == "heads")):
         return t("change.no_law")
-    values = run[key][place.head]
     queries, keys = map(placed, queries_and_keys(run, prefix + "weights"))
-    if step == "heads":
-        row = place.row(prefix + "weights")
-        weights = run[prefix + "weights"][place.head, row]
-        column = int(weights.argmax())
-        value = f"{weights[column]:.0%}"
-    elif step == "relative":
-        row, column, value = 0, 0, f"{values[0, 0]:.2f}"
-    else:
-        rows, columns = rows or [*range(len(queries))], columns or [*range(len(keys))]
-        at, along = np.unravel_index(values[np.ix_(rows, columns)].argmax(), (len(rows), len(columns)))
-        row, column = rows[at], columns[along]
-        value = f"{values[row, column]:.2f}"
+    of = prefix + ("weights" if step == "heads" else step)
+    row, column = strongest_cell(run, of, place.head, place.row(of), columns)[1:]
+    cell = (0, 0) if step == "relative" else (row, column)
+    value = f"{run[of][place.head][cell]:{'.0%' if step == 'heads' else '.2f'}}"
     parts, d_k = 1 + len(run.config.distance_terms), run.config.d_k
     said: dict[str, object] = {"query": queries[row], "key": keys[column], "value": value}
     said |= {"d_k": f"({parts} · {d_k})" if parts > 1 else d_k, "root": f"{(d_k * parts) ** 0.5:.3f}"}

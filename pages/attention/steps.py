@@ -7,7 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.attention.fillers import padding
 from pages.attention.overlay import pieces_of
-from pages.attention.read import TOLD_APART, queries_and_keys, read_step, shown_places, steps_of
+from pages.attention.read import TOLD_APART, queries_and_keys, read_step, steps_of
 from pages.attention.why_there import by_hand_or_why
 from pages.ui.components.chart import chart
 from pages.ui.components.player import player
@@ -33,8 +33,7 @@ def attention_steps(view: View, prefix: str, controls: DeltaGenerator) -> None:
         _stepper(step, steps)
     columns = [Column(prefix + one, plain(f"attention.{one}"), WIDE if one == "heads" else 1) for one in steps]
     look = {"title": plain("attention.steps"), "focus": prefix + step, "least": LEAST * len(steps)}
-    shown = shown_places(view.trace, view.at, prefix + "weights")
-    said = read_step(view.trace, view.at, prefix, step, *shown)
+    said = read_step(view.trace, view.at, prefix, step)
     view.show_both("steps", partial(band, columns=columns, sentence=said, **look))
     if view.choice.big:
         return

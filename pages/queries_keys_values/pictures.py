@@ -5,12 +5,13 @@ import pandas as pd
 
 from model import Trace
 from model.analysis import head_slice, placed
+from model.by_hand import strongest_cell
 from pages.ui.figures import INK, Axis, Figure, heatmap, queries_and_keys, role_colours, strips
 from pages.ui.figures.equations import plain_math
 from pages.ui.figures.theme import mode
 from pages.ui.picture import Numbers, Picture, of_both, one_plane
 from pages.ui.place import Place
-from pages.ui.sections.quantity_map import quantity_map
+from pages.ui.sections.quantity_map import chosen_cell, quantity_map
 from pages.ui.text import texts_of
 
 PREFIX = "layers.{l}.attention."
@@ -29,19 +30,15 @@ def vectors(run: Trace, place: Place, role: str) -> np.ndarray:
 
 
 def paired_with(run: Trace, place: Place) -> int:
-    """The key that the selected query is multiplied by: the chosen one, else that of the highest score."""
-    return _best(run, place) if place.key is None else place.key
-
-
-def _best(run: Trace, place: Place) -> int:
-    return int(run[place.of(f"{PREFIX}scores")][place.head, place.token].argmax())
+    """The key that the selected query is multiplied by: that of the chosen cell."""
+    return chosen_cell(run, place, place.of(f"{PREFIX}scores"))[-1]
 
 
 def scores(run: Trace, place: Place) -> Picture:
     """The selected token's row of scores."""
-    names = placed(run.tokens)
-    said = text("read_scores", token=names[place.token], best=names[_best(run, place)])
-    key = place.of(f"{PREFIX}scores")
+    key, names = place.of(f"{PREFIX}scores"), placed(run.tokens)
+    best = strongest_cell(run, key, place.head, place.token)[-1]
+    said = text("read_scores", token=names[place.token], best=names[best])
     return quantity_map(run, place, key, said, rows=[place.token]).with_(at_once=None)  # its columns know no other head
 
 

@@ -127,7 +127,7 @@ class Writing(Page):
 
     @property
     def at(self) -> Place:
-        return replace(super().at, step=self.step)
+        return replace(super().at, step=self.step, source=self.choice.token)
 
     @property
     def output_names(self) -> Sequence[str]:

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from model import Trace
-from model.by_hand import NO_WORDS
 from pages.ui.figures.base import MOST_CLICKABLE, MOST_NAMED, crossing, label
 from pages.ui.figures.points import WAY, line_colours
 from pages.ui.place import Place
@@ -75,7 +74,8 @@ def _of_every_head(run: Trace, place: Place, key: str, draws: str, **about: Any)
     values = run.over_layers(name)
     if draws == "map":
         values = np.stack([unmasked(run, f"layers.{layer}.{name}", of_layer) for layer, of_layer in enumerate(values)])
-    return AtOnce(draws, values=values, strongest=strongest_keys(run, name), about=about, **_where(run, place))
+    strongest = strongest_keys(run, name, about.get("columns", range(len(run.tokens))))
+    return AtOnce(draws, values=values, strongest=strongest, about=about, **_where(run, place))
 
 
 def unmasked(run: Trace, key: str, values: np.ndarray, at: tuple = ()) -> np.ndarray:
@@ -122,14 +122,9 @@ def _names(run: Trace, rows: Sequence[int], columns: Sequence[int]) -> list[list
     return [[label(run.tokens[place]) for place in places] for places in (rows, columns)]
 
 
-def strongest_keys(run: Trace, name: str) -> np.ndarray:
+def strongest_keys(run: Trace, name: str, columns: Sequence[int]) -> np.ndarray:
     """Of each layer, head and query of "attention.weights", or of another such quantity, the key that is outlined while
-    none is chosen, (layer, head, query): what `by_hand.strongest_cell` finds for each of them.
+    none is chosen, (layer, head, query): what `by_hand.strongest_cell` finds for each of them. columns: those shown.
     """
-    size = np.abs(run.over_layers(name))
-    strength = np.where(np.isfinite(size), size, -np.inf)
-    if run.quantity(f"layers.0.{name}").operation == "softmax":
-        words = np.array([token not in NO_WORDS for token in run.tokens])
-        other = ~np.eye(len(words), dtype=bool) & words & (strength > 0)
-        strength = np.where(other | ~other.any(axis=-1, keepdims=True), strength, -np.inf)
-    return strength.argmax(axis=-1)
+    values = run.over_layers(name)[..., columns]
+    return np.asarray(columns)[np.where(np.isfinite(values), values, -np.inf).argmax(axis=-1)]

@@ -9,9 +9,9 @@ from pages.ui.text import plain
 class Place:
     """Where a reader looks in a run, counted from 0; None: nowhere in particular, so a picture finds a cell to show.
 
-    step: of a translation, the one that is looked at; None where nothing is written. sublayer: of a layer, from 1.
-    between: of two sentences, which attends to which. marked: whether the cell there is outlined; in another run
-    nothing may stand there.
+    step: of a translation, the one that is looked at; None where nothing is written. source: of a translation, the
+    token of the sentence that the reader chose. sublayer: of a layer, from 1. between: of two sentences, which attends
+    to which. marked: whether the cell there is outlined; in another run nothing may stand there.
     """
 
     layer: int = 0
@@ -24,6 +24,7 @@ class Place:
     distance: int | None = None
     output: int | None = None
     step: int | None = None
+    source: int | None = None
     sublayer: int = 1
     between: str = "all"
     marked: bool = True

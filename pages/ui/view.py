@@ -31,7 +31,7 @@ from pages.ui.state.link import chosen, select
 from pages.ui.text import class_label, joined, literal, plain, t, unmarked
 
 #: What of a place the reader chooses; the step of a translation is its page's.
-CHOSEN = [one.name for one in fields(Place) if one.name not in ("step", "marked")]
+CHOSEN = [one.name for one in fields(Place) if one.name not in ("step", "source", "marked")]
 #: Arrow keys -> by how many rows and columns they move.
 ARROWS = {"ArrowUp": (-1, 0), "ArrowDown": (1, 0), "ArrowLeft": (0, -1), "ArrowRight": (0, 1)}
 

@@ -14,7 +14,7 @@ import torch
 from model import Edit, Trace, load
 from model.activations import ACTIVATIONS
 from model.analysis import softmax
-from model.by_hand import NO_WORDS, Step, Table, Working, by_hand, strongest_cell
+from model.by_hand import Step, Table, Working, by_hand, strongest_cell
 from model.decoder import TranslationNetwork
 from model.pipeline import Pipeline
 from model.trace import record
@@ -367,29 +367,17 @@ def test_a_negative_number_behind_a_sign_stands_in_parentheses() -> None:
 
 
 @pytest.mark.parametrize("name", ["trained text", "trained digits", TRANSLATION])
-def test_the_strongest_cell_is_the_strongest_and_of_weights_the_strongest_between_two_words(name: str) -> None:
+def test_the_strongest_cell_is_the_strongest_and_of_scores_and_weights_the_highest_of_its_row(name: str) -> None:
     _, trace = run_of(name)
     for key in trace:
-        values = trace[key]
-        if trace.quantity(key).operation != "softmax":
-            best = values[strongest_cell(trace, key)]
-            assert best == values.max() if key == "logits" else abs(best) == largest(values)
-            continue
-        _, queries, keys = trace.names(key)
-        itself = ".cross." not in key
-        for head in range(trace.config.heads):
-            for token in (None, *range(len(queries))):
-                found, i, j = strongest_cell(trace, key, head, token)
-                assert found == head and token in (None, i)
-                between = [
-                    values[head, a, b]
-                    for a in (range(len(queries)) if token is None else [token])
-                    for b in range(len(keys))
-                    if keys[b] not in NO_WORDS and (token is not None or queries[a] not in NO_WORDS)
-                    if not (itself and a == b)
-                ]
-                if token is None or any(between):
-                    assert values[head, i, j] == max(between) and keys[j] not in NO_WORDS
+        values, highest = trace[key], key == "logits" or "key" in trace.axes(key)
+        best = values[strongest_cell(trace, key)]
+        assert best == values.max() if highest else abs(best) == largest(values)
+        if "key" in trace.axes(key):
+            for head, token in np.ndindex(values.shape[:2]):
+                found = strongest_cell(trace, key, head, token)
+                assert found[:2] == (head, token) and values[found] == values[head, token].max()
+                assert strongest_cell(trace, key, head, token, keys=[1])[2] == 1
 
 
 def test_the_strongest_cell_stays_in_the_chosen_token() -> None:

@@ -31,9 +31,10 @@ def sent(app: AppTest) -> list[tuple[str, np.ndarray]]:
 @pytest.mark.parametrize("pipeline", ["text", "digits"])
 def test_the_outlined_key_is_the_strongest_cell_of_each_row(pipeline: str, name: str) -> None:
     run = load("text")("the cat sat on the [MASK] .") if pipeline == "text" else load("digits")(digit())
-    found = strongest_keys(run, name)
+    columns = [*range(1, len(run.tokens))]
+    found = strongest_keys(run, name, columns)
     for layer, head, query in np.ndindex(found.shape):
-        assert strongest_cell(run, f"layers.{layer}.{name}", head=head, token=query)[-1] == found[layer, head, query]
+        assert strongest_cell(run, f"layers.{layer}.{name}", head, query, columns)[-1] == found[layer, head, query]
 
 
 def digit() -> np.ndarray:

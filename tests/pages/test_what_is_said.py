@@ -163,7 +163,7 @@ SAID = [
         "words",
         "attention",
         {"s": "我我我我", "panel": "steps", "stage": "scores"},
-        ["“[SEP]” and “[SEP]” have the highest score: 9.62"],
+        ["In the row of “我 (2)”, “我 (5)” has the highest score: -12.93."],
         [],
     ),
     ("words", "heads", {"s": "good good"}, ["Most common on this input: itself (15), selective (15)."], []),

@@ -36,9 +36,14 @@ def field(key: str, axis: str) -> str | None:
     """Where a place along an axis of a quantity is kept: in a decoder, what is written is counted in steps."""
     if key.startswith("decoder.") and axis in ("query", "target"):
         return "step"
-    if ".cross." in key and axis == "key":
+    if _of_source(key, axis):
         return "token"
     return FIELDS.get(axis)
+
+
+def _of_source(key: str, axis: str) -> bool:
+    """Whether places along an axis are those of the sentence that a decoder reads."""
+    return ".cross." in key and axis == "key"
 
 
 def axes(run: Trace, key: str) -> tuple[Axis, ...]:
@@ -51,13 +56,29 @@ def _tokens(run: Trace, names: Sequence[str] | None) -> Sequence[int]:
     return range(len(run.tokens)) if names is run.tokens else ()
 
 
+def shown_places(run: Trace, place: Place, key: str) -> tuple[list[int], list[int]]:
+    """The queries and the keys that are shown; all where nothing else would be left."""
+    rows, columns = ([*range(count)] for count in run[key].shape[-2:])
+    sentence_of = run.sentence_of
+    if place.between == "all" or 1 not in sentence_of or not key.startswith("layers."):
+        return rows, columns
+    looks, looked_at = ("AB".index(name) for name in place.between)
+    kept = [at for at in rows if sentence_of[at] == looks]
+    kept_keys = [at for at in columns if sentence_of[at] == looked_at]
+    return (kept, kept_keys) if kept and kept_keys else (rows, columns)
+
+
 def chosen_cell(run: Trace, place: Place, key: str) -> tuple[int, ...]:
-    """The cell that the reader chose; what nobody chose is where the selected token's row is strongest."""
+    """The cell that the reader chose. What nobody chose is where the selected token's row, of what is shown of it, is
+    strongest: of scores and weights the highest. No picture decides that anywhere else.
+    """
     kinds = run.axes(key)
     row = "query" if "query" in kinds else next((kind for kind in kinds if kind in ("token", "target")), None)
-    cell = list(strongest_cell(run, key, head=place.head, token=place.row(key) if row else None))
+    keys = shown_places(run, place, key)[1] if "key" in kinds else None
+    cell = list(strongest_cell(run, key, place.head, place.row(key) if row else None, keys))
     for axis, kind in enumerate(kinds):
-        at = place.row(key) if kind == row else getattr(place, field(key, kind) or "", None)
+        name = "source" if _of_source(key, kind) else field(key, kind) or ""
+        at = place.row(key) if kind == row else getattr(place, name, None)
         if at is not None and at < run[key].shape[axis]:
             cell[axis] = at
     return tuple(cell)
@@ -67,7 +88,7 @@ def settled(run: Trace, place: Place, key: str, cell: tuple[int, ...]) -> Place:
     """A place at which this cell is chosen."""
     along = zip(run.axes(key), cell, strict=True)
     chosen = {name: at for kind, at in along if kind != "head" and (name := field(key, kind)) and name != "step"}
-    return replace(place, **chosen)
+    return replace(place, **chosen, source=chosen.get("token") if place.step is not None else None)
 
 
 def quantity_map(

@@ -1,0 +1,115 @@
+"""The key that nobody chose is the row's largest on every page, and each half of a page names that cell."""
+
+import html
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model import Trace
+from model.analysis import placed
+from model.translator import Task
+from pages.attention.overlay import over_one
+from pages.attention.pictures import attention_map, lines, mean_through_layers, step_map
+from pages.attention.read import queries_and_keys, steps_of
+from pages.queries_keys_values.pictures import paired_with, scores
+from pages.ui.picture import Picture
+from pages.ui.place import Place
+from pages.ui.runs import pipelines
+from pages.ui.sections.quantity_map import chosen_cell
+from pages.ui.text import unmarked
+from tests.networks import trace_of
+from tests.pages.inputs import bring
+from tests.pages.opening import figure, in_html, open_page, run_of, said
+
+NETWORKS = ["trained text", "trained digits", "trained flat", "gated words", "by distance", "pre-norm words"]
+LOVE = {"s": "i love you ."}
+
+
+def of_rows(run: Trace, side: str = "") -> list[tuple[Place, str]]:
+    """Every row of every head: where it is, and the prefix of its attention."""
+    sub = "cross" if side else "attention"
+    shape = run.over_layers(f"{sub}.weights", side).shape[:3]
+    return [
+        (Place(layer, head, token, step=token if side else None), f"{side}layers.{layer}.{sub}.")
+        for layer, head, token in np.ndindex(shape)
+    ]
+
+
+def outlined(picture: Picture) -> tuple[int, int]:
+    """The row and the column that cross in the figure of a map."""
+    shape = picture.drawn().layout["shapes"][-1]
+    return round(shape["y0"] + 0.5), round(shape["x0"] + 0.5)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_key_is_the_rows_largest_in_every_picture_of_an_encoders_attention(name: str) -> None:
+    run = trace_of(name)
+    for at, prefix in of_rows(run)[:: max(1, len(of_rows(run)) // 60)]:
+        names = placed(queries_and_keys(run, f"{prefix}weights")[1])
+        for step in set(steps_of(run, prefix)) - {"heads", "relative", "masked"}:
+            row = run[prefix + step][at.head, at.token]
+            key, picture = int(row.argmax()), step_map(run, at, prefix, step)
+            assert chosen_cell(run, at, prefix + step)[-1] == key
+            assert outlined(picture) == (at.token, key)
+            assert f"“{names[key]}”" in unmarked(picture.says()) or "equally" in picture.says()
+        weights = run[f"{prefix}weights"][at.head, at.token]
+        best = int(weights.argmax())
+        assert attention_map(run, at).moves.cell == (at.token, best)
+        assert lines(run, at, f"{prefix}weights").moves.cell == (at.token, best)
+        mean = run[f"{prefix}weights"].mean(axis=0)[at.token].argmax()
+        assert outlined(mean_through_layers(run, at)) == (at.layer, mean)
+        assert outlined(mean_through_layers(run, replace(at, key=0))) == (at.layer, 0)
+        assert paired_with(run, at) == run[f"{prefix}scores"][at.head, at.token].argmax()
+        assert f"“{names[paired_with(run, at)]}”" in unmarked(scores(run, at).says())
+        if run.picture is not None and len(run.tokens) > 1:
+            assert f"“{names[best]}”: {weights[best]:.3f}" in unmarked(over_one(run, at, f"{prefix}weights").says())
+
+
+def test_the_key_is_the_rows_largest_of_what_a_decoder_reads_until_the_reader_chooses_one() -> None:
+    run = pipelines.run("translation", Task("i was so tired that i did not eat ."))
+    for at, prefix in of_rows(run, "decoder."):
+        key = int(run[f"{prefix}weights"][at.head, at.step].argmax())
+        picture = step_map(run, replace(at, token=3), prefix, "weights")
+        assert outlined(picture) == (at.step, key)
+        assert outlined(step_map(run, replace(at, token=3, source=3), prefix, "weights")) == (at.step, 3)
+
+
+#: Page and link.
+HALVES = [
+    ("attention", LOVE),
+    ("attention", LOVE | {"token": "5"}),
+    ("attention", LOVE | {"as": "lines"}),
+    ("attention", {"s": "the cat sat [SEP] the dog ran", "between": "AB", "token": "3"}),
+    ("attention", {"input": "digit"}),
+    ("attention", {"s": "我 爱 你 。", "panel": "steps", "stage": "weights"}),
+    ("attention", LOVE | {"edits": "layers.{l}.attention.masked~causal"}),
+    ("translation", LOVE | {"panel": "inside"}),
+]
+
+
+@pytest.mark.parametrize(("page", "link"), HALVES)
+@pytest.mark.parametrize(("layer", "head"), [(5, 4), (1, 1), (3, 2)])
+def test_both_halves_of_a_page_name_the_same_cell(page: str, link: dict[str, str], layer: int, head: int) -> None:
+    app = open_page(page, layer=str(layer), head=str(min(head, 4)), **link)
+    (pair,) = re.findall(r'<p class="pair">(.*?)</p>', "".join(in_html(app)))
+    query, key, value = map(html.unescape, re.findall("<b.*?>(.*?)</b>", pair))
+    assert re.search(rf"“{re.escape(query)}”.* attends most to “{re.escape(key)}”: {value[:-1]}", said(app))
+
+
+@pytest.mark.parametrize("network", ["MPNet", "T5", "Deberta", "ModernBert"])
+def test_so_it_is_with_networks_of_others(network: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("attention", **bring(monkeypatch, network))
+    (pair,) = re.findall(r'<p class="pair">(.*?)</p>', "".join(in_html(app)))
+    key, value = (html.unescape(part) for part in re.findall("<b.*?>(.*?)</b>", pair)[1:])
+    assert f"attends most to “{key}”: {value}" in said(app)
+
+
+@pytest.mark.parametrize(("layer", "head"), [(5, 4), (2, 1), (6, 8)])
+def test_heads_frames_the_cell_that_its_sentence_names(layer: int, head: int) -> None:
+    app = open_page("heads", layer=str(layer), head=str(head), **LOVE)
+    place = app.session_state["choice"].token or 1
+    row = run_of(app)[f"layers.{layer - 1}.attention.weights"][head - 1, place]
+    cell = figure(app, 1)["layout"]["shapes"][-1]
+    assert (cell["y0"] + 0.5, cell["x0"] + 0.5) == (place, row.argmax())
