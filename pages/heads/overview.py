@@ -9,9 +9,8 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.attention.pictures import attention_map
 from pages.heads.head_patterns import head_patterns
-from pages.heads.pictures import KINDS, all_heads, in_words, lengths, unit, word
+from pages.heads.pictures import KINDS, all_heads, chosen_head, lengths, unit, word
 from pages.ui.components.arithmetic import arithmetic
 from pages.ui.frame.pickers import lasting
 from pages.ui.sections.cell_map import draw_map
@@ -41,10 +40,8 @@ def _filter(view: View) -> str | None:
 
 def _chosen_head(view: View, prefix: str) -> None:
     """The map of the chosen head, and, but not in a presentation, three facts as bars and the way to its arithmetic."""
-    pattern = head_patterns(view.trace)[1][view.layer, view.head]
-    title = word("chosen", layer=view.layer + 1, head=view.head + 1, does=in_words(view.trace, pattern))
-    look = {"title": title, "spare": FACTS, "follows": False}
-    draw_map(view, prefix + "weights", partial(attention_map, **look))
+    look = {"told": not view.two.differs, "spare": FACTS, "follows": False}
+    draw_map(view, prefix + "weights", partial(chosen_head, **look))
     if view.choice.big:
         return
     arithmetic("".join(_facts(view, prefix)), key="facts")

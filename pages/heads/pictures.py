@@ -1,6 +1,7 @@
 """The pictures of heads: every one as a tile, what each writes into the residual stream, and what W_O makes of them."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ from model import Trace
 from model.analysis import HeadPattern, placed
 from model.measures.without import Answers
 from pages.attention.overlay import every_weight
+from pages.attention.pictures import attention_map
 from pages.heads.head_patterns import head_patterns
 from pages.ui.at_once import frame_at_once
 from pages.ui.figures import ACCENT, AFTER, GREY, Axis, Figure, block_of, grouped_bars, heatmap, on_screen, tiles
@@ -53,6 +55,15 @@ def _in_words(run: Trace) -> dict[tuple[int, ...], str]:
 @once_a_run
 def _kept(run: Trace) -> dict[str, dict[tuple[int, ...], str]]:
     return {}
+
+
+def chosen_head(run: Trace, place: Place, *, told: bool = True, **look: Any) -> Picture:
+    """The map of the chosen head. told: whether its title says what it does. look: as for `quantity_map`."""
+    title = place.where()[:1].upper() + place.where()[1:]
+    if told:
+        does = in_words(run, head_patterns(run)[1][place.layer, place.head])
+        title = word("chosen", layer=place.layer + 1, head=place.head + 1, does=does)
+    return attention_map(run, place, title=title, **look)
 
 
 def unit(run: Trace) -> str:

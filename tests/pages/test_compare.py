@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -82,6 +83,20 @@ def test_both_stand_beside_each_other_in_the_same_colours() -> None:
     np.testing.assert_array_equal(numbers(here["z"]), scores_of(RIVER))
     np.testing.assert_array_equal(numbers(there["z"]), scores_of(MONEY))
     assert (here["zmin"], here["zmax"]) == (there["zmin"], there["zmax"])
+
+
+@pytest.mark.parametrize("page", ["attention", "heads", "add_and_norm", "feed_forward", "queries_keys_values"])
+def test_the_other_runs_picture_is_called_what_it_is_called_where_that_run_is_this_one(page: str) -> None:
+    """Its heading says nothing of this run: both inputs are seen from each side."""
+    sides = [
+        {one["key"]: one["caption"].rsplit(" · ", 2)[0] for one in charts(open_page(page, layer="2", head="3", **link))}
+        for link in ({"s": DOG, "other": RIVER, "shown": "beside"}, {"s": RIVER, "other": DOG, "shown": "beside"})
+    ]
+    for here, there in permutations(sides):
+        others = {key: title for key, title in here.items() if ".other_" in key}
+        assert others
+        for key, title in others.items():
+            assert title == catalogue("en")["compare.there"].format(title=there[key.replace(".other_", ".")])
 
 
 def test_every_picture_of_two_inputs_has_a_name_of_its_own() -> None:
