@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import dropwhile
+from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -343,6 +343,17 @@ def rank(values: ArrayLike, place: int) -> int:
     """1 for the largest value, 2 for the next, …: one more than the number of values above `values[place]`."""
     values = np.asarray(values)
     return 1 + int((values > values[place]).sum())
+
+
+def winners(values: ArrayLike, shown: Callable[[float], str] = "{:.2f}".format) -> list[int]:
+    """The places of the largest value and of all that are written like it: only one, where one is ahead.
+
+    shown: how a reader sees the values. What is NaN comes last.
+    """
+    values = np.asarray(values)
+    order = (-values).argsort(kind="stable").tolist()
+    best = shown(float(values[order[0]]))
+    return list(takewhile(lambda place: shown(float(values[place])) == best, order))
 
 
 def likeliest(logits: ArrayLike, counts: Sequence[int]) -> list[int]:

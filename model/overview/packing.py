@@ -31,7 +31,7 @@ class Packed:
     numbers: bytes
 
     def with_(self, **more: Any) -> "Packed":
-        """The same with more to say: `words`, `note`, …"""
+        """The same with more to say: `words`, `notes`, …"""
         return Packed(self.about | more, self.numbers)
 
     @property

@@ -243,7 +243,7 @@ const scrolled = node => node.closest('[data-testid=stMain]')?.scrollTop ?? docu
 /* Show a run in a node. place: {layer, head, token} from 0; below: pixels that stay free under it; on.place(place): the
    reader chose another; on.open(role, place): he wants the page of a picture. Returns {show(run), go(place), leave()}. */
 export function overview(root, run, options) {
-  let { words, note } = run
+  let { words, notes } = run
   const { below = 8, on = {} } = options
   const place = { layer: 0, head: 0, token: 0, ...options.place }
   let at, theme, nodes = {}, hover, shown = {}, film, told, measured = {}
@@ -576,6 +576,7 @@ export function overview(root, run, options) {
       const [name, value] = bars.reduce((best, bar) => bar[1] > best[1] ? bar : best)
       nodesOf.push(gap(words.read), ...said(words[of], { query: run.named[i], name, value: two(value) }))
     }
+    const note = notes[i] ?? notes[-1]
     if (note) nodesOf.push(gap(words.read), make('span', { className: 'note', textContent: note }))
     nodes.text.replaceChildren(...nodesOf)
   }
@@ -955,7 +956,7 @@ export function overview(root, run, options) {
     show(next) {
       stop()
       run = next
-      ;({ words, note } = run)
+      ;({ words, notes } = run)
       measured = {}
       if (root.clientWidth) build()
     },

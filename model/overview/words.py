@@ -42,8 +42,6 @@ WORDS: dict[str, str] = {
     "legend_unseen": "the first {seen} of {n} tokens",
     "values_path": "values",
     "residual_path": "residual connection",
-    "moved": "Your change moves “{name}” most: {before} → {after}.",
-    "changed_run": "A change of yours is at work in this run.",
     "drawing": "Input",
     "looks": "attends to",
     "row": "row {row}",

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from model import Trace
+from model.analysis import winners
 from model.overview import WORDS, Difference, Overview, Packed, answers_of, columns_of, pack
 from model.overview.run import Run
 from pages.ui.components.overview import overview
@@ -72,7 +73,7 @@ def packed(view: View, whole: bool = False) -> Packed:
     layer = 0 if whole else view.layer  # the same for all layers, where all are sent
     if view.two.differs:
         return _pack(view, Difference(trace, partial(_less, view)), layer, whole)
-    key = language(), whole, layer, view.usual_token, tuple(view.typed.ids), note(view)
+    key = language(), whole, layer, view.usual_token, tuple(view.typed.ids)
     if key not in kept:
         kept[key] = _pack(view, trace, layer, whole)
     return kept[key]
@@ -87,7 +88,7 @@ def _pack(view: View, run: Run, layer: int = 0, whole: bool = True) -> Packed:
     asked = hidden or [min(view.usual_token, len(run.tokens) - 1)]
     answers = answers_of(view.trace if isinstance(run, Difference) else run, asked=asked, right=right, name=class_label)
     made = pack(run, layer=layer, answers=answers, picture=view.seen if own else None, whole=whole)
-    return made.with_(words={name: plain(f"overview.{name}") for name in WORDS}, note=note(view))
+    return made.with_(words={name: plain(f"overview.{name}") for name in WORDS}, notes=notes(view))
 
 
 def _less(view: View, key: str) -> np.ndarray:
@@ -101,17 +102,25 @@ def _kept(run: Trace) -> dict[Hashable, Any]:
     return {}
 
 
-def note(view: View) -> str:
-    """Whose numbers these are, of a difference; else what the reader's changes do to the answer; nothing without."""
+def notes(view: View) -> dict[int, str]:
+    """Whose numbers these are, of a difference; else what the reader's changes do to the answer, at each token where
+    there is one; -1 stands for the whole input. Nothing without.
+    """
     if view.two.differs:
-        return plain("home.differences", less=view.compared_with("less")[0])
+        return {-1: plain("home.differences", less=view.compared_with("less")[0])}
     if not view.trace.edits:
-        return ""
+        return {}
     if "logits" not in view.trace:
-        return plain("overview.changed_run")
+        return {-1: plain("home.changed_run")}
     now, before = (np.atleast_2d(all_probabilities(run)) for run in (view.trace, view.original))
-    place = view.usual_token if len(now) > 1 else 0
-    moved = np.abs(now - before)[place]
-    most = int(moved.argmax())
-    values = {"before": decimal(before[place, most]), "after": decimal(now[place, most])}
-    return plain("overview.moved", name=view.output_names[most], **values)
+    return {
+        place if view.says_words else -1: _moved(view, *row) for place, row in enumerate(zip(before, now, strict=True))
+    }
+
+
+def _moved(view: View, before: np.ndarray, now: np.ndarray) -> str:
+    """Which probability of one answer the reader's changes move most."""
+    most, *others = winners(np.abs(now - before), decimal)
+    values = {"before": decimal(before[most]), "after": decimal(now[most])}
+    how = "moved_none" if values["before"] == values["after"] else "moved_two" if others else "moved"
+    return plain(f"home.{how}", name=view.output_names[most], **values)

@@ -2,11 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Edit, Trace, load
-from model.analysis import whole_words
+from model.analysis import softmax, whole_words
 from model.measures.comparison import align
 from model.overview import Difference, Packed, answers_of, pack
 from pages.home.overview import PAGE_OF
@@ -14,6 +15,7 @@ from pages.ui.frame.contents import ROWS
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
+from pages.ui.text.numbers import decimal
 from tests.pages.inputs import bring
 from tests.pages.opening import assert_fine, line, open_page, run_of
 
@@ -97,10 +99,24 @@ def test_an_edit_marks_its_picture_and_its_effect_on_the_answer_is_said() -> Non
     trace = load("text")(MASKED, (off,))
     packed = assert_shows(app, trace)
     assert packed.about["changed"] == ["2.a"]
-    assert " → " in packed.about["note"] and packed.about["note"].startswith("Your change moves")
+    moved = softmax(trace["logits"].astype(np.float64)), softmax(load("text")(MASKED)["logits"].astype(np.float64))
+    for token, note in packed.about["notes"].items():  # of each token what is moved there
+        after, before = (p[int(token)] for p in moved)
+        most = int(np.abs(after - before).argmax())
+        told = f"{decimal(before[most])} → {decimal(after[most])}."
+        assert note == f"Your change moves “{trace.outputs[most]}” most: {told}" or note.endswith(
+            "hardly moves this answer."
+        )
+    assert len(packed.about["notes"]) == len(trace.tokens) and len({*packed.about["notes"].values()}) > 4
     original = open_page("home", s=MASKED, edits=edit_code(off), shown="original")
     packed = assert_shows(original, load("text")(MASKED))
-    assert packed.about["changed"] == [] and packed.about["note"] == ""
+    assert packed.about["changed"] == [] and packed.about["notes"] == {}
+
+
+def test_where_both_classes_move_alike_none_is_said_to_move_most() -> None:
+    app = open_page("home", **bring(None, "flat"), edits="layers.0.ffn.output~zero")
+    (note,) = sent(app).about["notes"].values()
+    assert note.startswith("Your change moves “") and "most" not in note
 
 
 OTHER = "i see the dog ."
