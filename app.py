@@ -14,6 +14,7 @@ streamlit_private.send_whole_pages()
 streamlit_private.run_in_turn()
 streamlit_private.read_settings_once()
 streamlit_private.bound_messages()
+streamlit_private.hold_one_file()
 hall = Hall(store)  # the phones of a class, which get no Streamlit
 app = App(
     "pages/every_page.py",

@@ -1,9 +1,14 @@
-"""Visitors who ask for memory: web sockets with a message that does not end, and texts too long for their box."""
+"""Visitors who ask for memory: web sockets with a message that does not end, texts too long for their box, and files
+that nobody reads.
+"""
 
 import asyncio
 import secrets
 from base64 import b64encode
+from pathlib import Path
+from urllib.error import URLError
 
+import psutil
 from websockets.exceptions import ConnectionClosed
 
 from tests.classroom.server import Server
@@ -61,3 +66,70 @@ async def paste(server: Server, visitors: int, characters: int) -> float:
         await visitor.close()
     await asyncio.sleep(SETTLED)
     return server.memory()
+
+
+async def send(server: Server, visitors: int, files: int, size: int) -> float:
+    """The most memory of the largest worker, in MB, while visitors send so many files each, and none is read."""
+    memory = []
+
+    async def visit() -> None:
+        visitor = Visitor(server.address, comes_back=False)
+        await visitor.open("heads", "lang=en")
+        for number in range(files):
+            try:
+                await visitor.send(bytes(size), f"{number}")
+            except URLError:  # refused, or cut off
+                continue
+            finally:
+                memory.append(server.memory())
+        await visitor.close()
+
+    await asyncio.gather(*(visit() for _ in range(visitors)))
+    await asyncio.sleep(SETTLED)
+    return max(*memory, server.memory())
+
+
+async def send_without_end(server: Server, visitors: int, size: int) -> float:
+    """The memory of the largest worker and its temporary files, in MB, while visitors have sent all but the end of a
+    file of so many bytes, or, every other one, so many bytes of one that says nothing of its length.
+    """
+    sent = []
+    for number in range(visitors):
+        visitor = Visitor(server.address, comes_back=False)
+        await visitor.open("heads", "lang=en")
+        await visitor.ask_for_a_cookie()
+        path, headers = visitor.upload("a")
+        length = f"Content-Length: {size + 1}" if number % 2 else "Transfer-Encoding: chunked"
+        told = [*(f"{name}: {value}" for name, value in headers.items()), length, f"Host: {server.address}"]
+        _, line = await asyncio.open_connection(*server.address.split(":"))
+        line.write("\r\n".join([f"PUT {path} HTTP/1.1", *told, "", ""]).encode())
+        sent.append((visitor, line, asyncio.create_task(_body(line, size, not number % 2))))
+    memory = []
+    for _ in range(20):
+        await asyncio.sleep(0.5)
+        memory.append(server.memory() + sum(map(_unlinked, server.workers())) / MEGABYTE)
+    for visitor, line, body in sent:
+        body.cancel()
+        line.close()
+        await visitor.close()
+    return max(memory)
+
+
+async def _body(line: asyncio.StreamWriter, size: int, chunked: bool) -> None:
+    """As much of a file as the server takes."""
+    part = b'---\r\nContent-Disposition: form-data; name="a"; filename="a"\r\n\r\n'
+    try:
+        for _ in range(size // PART):
+            line.write(f"{len(part):x}\r\n".encode() + part + b"\r\n" if chunked else part)
+            part = bytes(PART)
+            await line.drain()
+            await asyncio.sleep(0)
+    except ConnectionError:
+        return
+
+
+def _unlinked(process: psutil.Process) -> int:
+    """Bytes of the files that a process alone still knows; 0 but on Linux."""
+    opened = Path(f"/proc/{process.pid}/fd")
+    files = list(opened.iterdir()) if opened.exists() else []
+    return sum(file.stat().st_size for file in files if file.exists() and "(deleted)" in str(file.readlink()))

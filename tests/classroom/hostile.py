@@ -104,12 +104,14 @@ async def a_long_text(visitor: Visitor, dice: random.Random) -> float:
 
 
 async def ask_for_memory(server: Server, until: float) -> None:
-    """Messages that do not end, the longest there are and many of the longest that are taken; and the same as texts."""
+    """Messages that do not end, the longest there are and many of the longest taken; the same as texts; and files."""
     while time.monotonic() < until:
         await flood.hold(server, 20, 190 * MEGABYTE)
         await flood.hold(server, 300, MEGABYTE - 1)
         await flood.paste(server, 20, 22 * MEGABYTE)
         await flood.paste(server, 20, MEGABYTE - 100_000)
+        await flood.send(server, 1, 10, 30 * MEGABYTE)
+        await flood.send(server, 20, 1, 30 * MEGABYTE)
 
 
 async def hostile(server: Server, seats: int, seconds: float) -> None:

@@ -29,6 +29,18 @@ def test_what_was_pasted_leaves_little_behind(server: Server, visitors: int, cha
     assert visit(flood.paste(server, visitors, characters)) < start + 150
 
 
+@pytest.mark.parametrize(("visitors", "files", "megabytes"), [(1, 40, 30), (40, 1, 12)])
+def test_files_that_nobody_reads_leave_little_behind(server: Server, visitors: int, files: int, megabytes: int) -> None:
+    start = visit(before(server))
+    assert visit(flood.send(server, visitors, files, megabytes * MEGABYTE)) < start + 250
+    assert server.memory() < start + 150
+
+
+def test_files_without_an_end_are_cut_off(server: Server) -> None:
+    start = visit(before(server))
+    assert visit(flood.send_without_end(server, 40, 30 * MEGABYTE)) < start + 250
+
+
 async def paste_links(server: Server) -> bytes:
     """What a teacher is shown who pastes a hundred long links."""
     visitor = Visitor(server.address, listen=True)

@@ -106,17 +106,21 @@ class Visitor:
     def upload(self, name: str) -> tuple[str, dict[str, str]]:
         """Where a file of that name is sent to by somebody who has sent one, and with which headers."""
         token = self._cookies["_streamlit_xsrf"].value
-        headers = {"Cookie": self._cookie_header(), "X-Xsrftoken": token}
+        kind = "multipart/form-data; boundary=-"
+        headers = {"Cookie": self._cookie_header(), "X-Xsrftoken": token, "Content-Type": kind}
         return f"/_stcore/upload_file/{self._session}/{name}", headers
 
-    async def send(self, content: bytes) -> int:
+    async def ask_for_a_cookie(self) -> None:
+        """Without it nobody sends a file."""
+        await asyncio.to_thread(self._fetch, "_stcore/health")
+
+    async def send(self, content: bytes, name: str = "a") -> int:
         """Send a file as browsers do; returns the status of the answer."""
-        await asyncio.to_thread(self._fetch, "_stcore/health")  # which brings a cookie
-        path, headers = self.upload("a")
-        kind = {"Content-Type": "multipart/form-data; boundary=-"}
+        await self.ask_for_a_cookie()
+        path, headers = self.upload(name)
         named = b'---\r\nContent-Disposition: form-data; name="a"; filename="a"\r\n\r\n'
         body = named + content + b"\r\n-----\r\n"
-        request = Request(f"http://{self.address}{path}", body, headers | kind, method="PUT")
+        request = Request(f"http://{self.address}{path}", body, headers, method="PUT")
         return await asyncio.to_thread(lambda: urlopen(request, timeout=PATIENCE).status)
 
     def options(self, key: str) -> list[str]:

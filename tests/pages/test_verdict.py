@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
+from pages.ui.server import streamlit_private
 from pages.ui.state import sketch
 from pages.ui.text import catalogue
 from tests.pages.opening import open_page, texts, warnings
@@ -60,7 +61,7 @@ def test_a_drawing_is_answered_at_once_wherever_one_draws_and_an_empty_pad_not()
     assert not any(text in verdict(app) for text in answered)
 
 
-def test_an_upload_becomes_the_drawing_or_a_sentence_says_why_not() -> None:
+def test_an_upload_becomes_the_drawing_or_a_sentence_says_why_not(monkeypatch: pytest.MonkeyPatch) -> None:
     language = "zh"
     app = open_page("answer", input="digit", lang=language, ink=sketch.to_code(sketch.example(3)))
     app.file_uploader(key="upload").upload("photo.heic", READ["HEIC"][1](), "image/heic").run()
@@ -70,3 +71,6 @@ def test_an_upload_becomes_the_drawing_or_a_sentence_says_why_not() -> None:
         app.file_uploader(key="upload").upload("file", REFUSED[name][1](), "application/octet-stream").run()
         assert warnings(app) == [catalogue(language)[f"error.{key}"]]
         assert app.session_state["choice"].drawing == drawn, "the last drawing stays"
+    monkeypatch.setattr(streamlit_private, "UploadedFile", type(None))  # as one that has gone is none
+    app.file_uploader(key="upload").upload("photo.heic", READ["HEIC"][1](), "image/heic").run()
+    assert warnings(app) == [catalogue(language)["error.picture_lost"]]

@@ -19,7 +19,9 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import ScriptRunner, ScriptRunnerEvent
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server.server_util import is_url_from_allowed_origins
 from streamlit.web.server.starlette.starlette_server import _bind_socket
 from websockets.asyncio.client import connect
@@ -73,6 +75,8 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         (AppSession, "_on_scriptrunner_event"),
         (AppSession, "request_rerun"),
         (ScriptRunner, "_run_script"),
+        (MemoryUploadedFileManager, "add_file"),
+        (WebsocketSessionManager, "disconnect_session"),
     ):
         monkeypatch.setattr(owner, name, getattr(owner, name))
     importlib.reload(importlib.import_module("app"))

@@ -13,6 +13,7 @@ from streamlit import file_util, net_util
 from streamlit.proto.NewSession_pb2 import NewSession
 from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, StopException
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
@@ -20,6 +21,8 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunCon
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import WStates
+from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import Protocol
 from websockets.streams import StreamReader
@@ -46,6 +49,9 @@ def _client() -> str:
         (AppSession._on_scriptrunner_event, ("self", "sender", "event", "fragment_ids_this_run")),
         (AppSession._handle_scriptrunner_event_on_event_loop, ("self", "sender", "event", "fragment_ids_this_run")),
         (AppSession._call_soon_on_event_loop, ("self", "callback")),
+        (MemoryUploadedFileManager.add_file, ("self", "session_id", "file")),
+        (MemoryUploadedFileManager.remove_session_files, ("self", "session_id")),
+        (WebsocketSessionManager.disconnect_session, ("self", "session_id")),
         (ScriptRunner._run_script, ("self", "rerun_data")),
         (ScriptRunContext.run_with_active_hash, ("self", "page_hash")),
         (app_session._populate_config_msg, ("msg",)),
@@ -102,6 +108,7 @@ def _set_by(function: Callable) -> set[str]:
     ("owner", "names"),
     [
         (AppSession, {"_message_enqueued_callback"}),
+        (UploadedFile, {"file_id"}),
         (WebSocketsSansIOProtocol, {"transport", "conn", "frames"}),
         (Protocol, {"reader", "current_size", "max_message_size"}),
         (StreamReader, {"buffer"}),
@@ -112,9 +119,8 @@ def test_what_we_read_of_an_object_is_set_where_it_begins(owner: type, names: se
 
 
 def test_a_script_run_knows_what_we_ask_it() -> None:
-    assert {"fragment_ids_this_run", "is_history_navigation", "pages_manager", "session_state"} <= set(
-        ScriptRunContext.__dataclass_fields__
-    )
+    asked = {"fragment_ids_this_run", "is_history_navigation", "pages_manager", "session_id", "session_state"}
+    assert asked <= set(ScriptRunContext.__dataclass_fields__) and {"file_id", "data"} <= set(UploadedFileRec._fields)
     assert isinstance(PagesManager.main_script_hash, property) and isinstance(PagesManager.intended_page_name, property)
     state, widgets = SessionState(), WStates()
     assert SafeSessionState(state, lambda: None)._state is state

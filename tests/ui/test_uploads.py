@@ -1,8 +1,12 @@
-"""Files as people upload them: each is read as the digit that it shows, or refused in a sentence."""
+"""Files as people upload them: each is read as the digit that it shows, or refused in a sentence; and all together take
+little memory.
+"""
 
+import asyncio
 import io
 import zlib
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 
 import numpy as np
 import pytest
@@ -11,6 +15,8 @@ from PIL import Image, ImageDraw, ImageFilter, ImageOps
 from model import load
 from model.digits import DigitError
 from model.unpacking import MOST_UNPACKED, TAKES, comes_in_several_scans
+from pages.ui.server import uploads
+from pages.ui.server.uploads import MOST_READ, Uploads
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 
@@ -216,3 +222,70 @@ def test_a_small_picture_inside_a_photo_is_no_second_scan() -> None:
     once = whole[:2] + b"\xff\xe1" + (2 + len(thumbnail)).to_bytes(2, "big") + thumbnail + whole[2:]  # as cameras do
     assert once.count(b"\xff\xda") > 1 and not comes_in_several_scans(once)
     assert comes_in_several_scans(saved(sheet(7).convert("RGB"), "JPEG", progressive=True))
+
+
+def test_of_each_visit_one_file_is_kept_until_it_is_read_and_of_a_large_one_no_more_than_is_read() -> None:
+    files = Uploads(100)
+    files.keep("a", "1", b"first")
+    files.keep("a", "2", b"second")
+    files.keep("b", "1", bytes(2 * MOST_READ))
+    assert files.take("a", "1") is None and files.held == len(b"second") + MOST_READ + 1
+    assert files.take("b", "2") is None and len(files.take("b", "1")) == MOST_READ + 1
+    with pytest.raises(sketch.DrawingError, match="large"):
+        sketch.from_file(bytes(MOST_READ + 1))
+    assert files.take("a", "2") == b"second" and files.take("a", "2") is None
+    files.keep("a", "3", b"third")
+    files.drop("a")
+    assert files.take("a", "3") is None and files.held == 0
+
+
+@pytest.fixture
+def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, seconds in (("LATE", 0.2), ("LONGEST_WAIT", 1.0), ("LOOK", 0.01)):
+        monkeypatch.setattr(uploads, name, seconds)
+
+
+@pytest.mark.usefixtures("little_patience")
+@pytest.mark.parametrize("holder", ["on its way", "unread"])
+def test_a_file_waits_for_room_which_late_ones_make(holder: str) -> None:
+    files = Uploads(100)
+
+    async def send(size: int, seconds: float = 0) -> str:
+        try:
+            async with files.room(size):
+                assert files.held <= 100
+                await asyncio.sleep(seconds)
+        except TimeoutError:
+            return "refused"
+        return "came"
+
+    async def all_at_once() -> None:
+        if holder == "unread":
+            files.keep("a", "1", bytes(90))
+        slow = asyncio.create_task(send(1 if holder == "unread" else 90, 0.5))
+        await asyncio.sleep(0)
+        assert await send(10) == "came", "there is room for it"
+        assert await asyncio.gather(*(send(1000) for _ in range(3)), send(60, 0.1)) == ["came"] * 4
+        assert await slow == "refused", "it took long, and others waited"
+        assert files.held == 0 and not files.take("a", "1")
+        assert await send(100, 0.5) == "came", "it took as long, and nobody waited"
+
+    asyncio.run(all_at_once())
+
+
+@pytest.mark.usefixtures("little_patience")
+def test_where_there_is_no_room_in_time_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "LATE", 60.0)
+
+    async def full() -> None:
+        files = Uploads(100)
+        async with AsyncExitStack() as held:
+            await held.enter_async_context(files.room(100))
+            with pytest.raises(TimeoutError):
+                async with files.room(1):
+                    pass
+        async with files.room(100):
+            assert files.held == 100
+        assert files.held == 0
+
+    asyncio.run(full())

@@ -13,6 +13,7 @@ from pages.ui.components.digit_pad import digit_pad
 from pages.ui.components.sentence_line import Word, sentence_line
 from pages.ui.runs import pipelines
 from pages.ui.runs.masks import hidden_places
+from pages.ui.server.streamlit_private import read_upload
 from pages.ui.state import link, pictures, sketch
 from pages.ui.state.choice import PICTURE, Choice
 from pages.ui.state.first_sight import first_picture
@@ -171,11 +172,20 @@ def _picture() -> bytes | None:
     return drawing
 
 
+def _sent(uploader: str) -> bytes | None:
+    """What a visitor has chosen there, to be read once; None where that is nothing, or, and it says so, lost."""
+    if (file := st.session_state[uploader]) is None:
+        return None
+    if (content := read_upload(file)) is None:
+        st.session_state["upload_problem"] = "error.picture_lost"
+    return content
+
+
 def _take_picture() -> None:
-    if (file := st.session_state["upload_picture"]) is None:
+    if (content := _sent("upload_picture")) is None:
         return
     try:
-        st.session_state[link.PHOTO] = pictures.from_file(file.getvalue())
+        st.session_state[link.PHOTO] = pictures.from_file(content)
         link.select(picture=pictures.OWN)
     except sketch.DrawingError as error:
         st.session_state["upload_problem"] = f"error.picture_{error.reason}"
@@ -246,10 +256,10 @@ def _take_example_digit() -> None:
 
 
 def _take_upload() -> None:
-    if (file := st.session_state["upload"]) is None:
+    if (content := _sent("upload")) is None:
         return
     try:
-        link.select(drawing=sketch.from_file(file.getvalue()))
+        link.select(drawing=sketch.from_file(content))
     except sketch.DrawingError as error:
         st.session_state["upload_problem"] = f"error.picture_{error.reason}"
     except sketch.DigitError as error:

@@ -8,11 +8,13 @@ from functools import cache
 from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import get_option
 
 from pages.ui.server import assets, streamlit_private
+from pages.ui.server.uploads import uploads
 
 SLASH = "%E2%88%95"  # ∕, which divides fractions and not addresses
 # On every answer: a browser takes a file for what it is called, and no other site shows ours in a frame.
@@ -27,8 +29,8 @@ LEAST_ROOM = (
 
 class Entrance:
     """Middleware: a page's address starts the client and tells it where the server is; what pages say is not kept back;
-    there is what is ours, packed; /health says whether the server can serve; and how full its caches are is told to
-    this machine only.
+    there is what is ours, packed; /health says whether the server can serve; how full its caches are is told to this
+    machine only; and files that visitors send come in when there is room.
 
     Only at a name without a slash does the client find its own files, and Streamlit know pages. Who asks for /foo/bar
     is sent to /foo∕bar, and the app says that there is no such page.
@@ -46,13 +48,17 @@ class Entrance:
             return
         send = _guarded(send)
         base = f"/{get_option('server.baseUrlPath').strip('/')}".rstrip("/")
-        match scope["path"].removeprefix(base):
+        path = scope["path"].removeprefix(base)
+        if scope["method"] == "PUT" and path.startswith("/_stcore/upload_file/"):
+            await self._take_file(scope, receive, send)
+            return
+        match path:
             case "/health" if _no_room():
                 await PlainTextResponse("no room for temporary files", 503)(scope, receive, send)
                 return
             case "/health":
-                path = f"{base}/_stcore/health"
-                scope = {**scope, "path": path, "raw_path": path.encode()}
+                health = f"{base}/_stcore/health"
+                scope = {**scope, "path": health, "raw_path": health.encode()}
             case "/_stcore/metrics" if not _asked_from_here(scope):
                 await PlainTextResponse("for this machine only", 403)(scope, receive, send)
                 return
@@ -73,6 +79,18 @@ class Entrance:
         await self.app(scope, receive, answer)
         if entered:
             await _enter(scope["raw_path"].decode("ascii"), scope["query_string"].decode("ascii"))(scope, receive, send)
+
+    async def _take_file(self, scope: Scope, receive: Receive, send: Send) -> None:
+        length = Headers(scope=scope).get("content-length", "")  # else it comes in parts, and ends where it ends
+        size = int(length) if length.isdecimal() else get_option("server.maxUploadSize") * 2**20
+        try:
+            async with uploads.room(size):
+                await self.app(scope, receive, send)
+        except ClientDisconnect:  # Streamlit would say so in the log, with a traceback for each
+            return
+        except TimeoutError:
+            answer = PlainTextResponse("no room for this file now", 503, {"Connection": "close"})
+            await answer(scope, receive, send)
 
 
 def _guarded(send: Send) -> Send:

@@ -23,10 +23,15 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, StopException, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from pages.ui.server.uploads import uploads
 
 # -- names in browsers -------------------------------------------------------------------------------------------
 
@@ -164,6 +169,17 @@ def forget_old_widgets() -> None:
         for name, about in widgets.widget_metadata.items()
         if name in widgets.states or name in session._old_state or not (whole or about.fragment_id)
     }
+
+
+def read_upload(file: object) -> bytes | None:
+    """The content of the file that a visitor sent, once: it is let go of. None where it is gone.
+
+    file: the value of a st.file_uploader.
+    """
+    if not isinstance(file, UploadedFile):
+        return None
+    content = uploads.take(_run().session_id, file.file_id)
+    return file.getvalue() or None if content is None else content  # its own where `hold_one_file` was not called
 
 
 # -- the server --------------------------------------------------------------------------------------------------
@@ -364,6 +380,27 @@ def bound_messages() -> None:
 
     WebSocketsSansIOProtocol.data_received = data_received  # type: ignore[method-assign,assignment]  # no setting for it
     WebSocketsSansIOProtocol.connection_lost = connection_lost  # type: ignore[method-assign,assignment]
+
+
+def hold_one_file() -> None:
+    """Let the server keep the files that visitors send in `uploads`, one of each session.
+
+    Streamlit keeps all that a session sends until 45 minutes after its web socket has closed, and what a widget shows
+    for as long as it shows it, whether it has been read or not. Here it knows of a file all but its content.
+    """
+    add, disconnect = MemoryUploadedFileManager.add_file, WebsocketSessionManager.disconnect_session
+
+    def add_file(manager: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
+        manager.remove_session_files(session_id)
+        uploads.keep(session_id, file.file_id, file.data)
+        add(manager, session_id, file._replace(data=b""))
+
+    def disconnect_session(manager: WebsocketSessionManager, session_id: str) -> None:
+        uploads.drop(session_id)
+        disconnect(manager, session_id)
+
+    MemoryUploadedFileManager.add_file = add_file  # type: ignore[method-assign,assignment]  # no setting for it
+    WebsocketSessionManager.disconnect_session = disconnect_session  # type: ignore[method-assign,assignment]
 
 
 def send_without_delay(send: Send) -> None:

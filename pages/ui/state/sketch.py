@@ -20,11 +20,11 @@ from model.digits import steps as steps_of
 from model.errors import ReasonedError
 from model.photos import ink_of_photo, is_photo
 from model.unpacking import MOST_UNPACKED, bytes_to_read
+from pages.ui.server.uploads import MOST_READ
 
 register_heif_opener()
 
 SIDE = 112  # a drawing is 112 × 112 places of four greys: four times finer than what the network reads
-MOST_BYTES = 12 * 2**20  # of an uploaded picture
 MOST_SCANS = 100  # an ordinary file has at most a dozen
 MOST_PIXELS = 50_000_000  # of it: the largest that phones take
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "HEIF")
@@ -121,7 +121,7 @@ def opened(content: bytes, prepare: Callable[[Image.Image], Seen]) -> Seen:
     Raises DrawingError. The size is read from the file's head first: a picture too large is never unpacked.
     """
     scans = content.count(b"\xff\xda") if content.startswith(b"\xff\xd8") else 0  # of a JPEG, each over the whole
-    if len(content) > MOST_BYTES or scans > MOST_SCANS:
+    if len(content) > MOST_READ or scans > MOST_SCANS:
         raise DrawingError("large")
     try:
         with _one_at_a_time, Image.open(io.BytesIO(content), formats=FORMATS) as picture:
