@@ -30,7 +30,7 @@ from pages.ui.runs import pipelines
 from pages.ui.state.choice import Choice
 from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.view import View
-from tests.pages.opening import assert_fine, charts, open_page, texts, turn_to
+from tests.pages.opening import assert_fine, charts, numbers, open_page, texts, turn_to
 from tests.school.classroom.asked import EXAMPLES
 
 SENTENCE = "we [MASK] to the park ."
@@ -408,6 +408,8 @@ def test_a_teachers_own_answer_is_not_called_what_the_network_does(classes: Stor
     said = words["class.the_teachers_answer"].format(answer="two")
     assert texts(app).count(said) == 1 and classes.snapshot(code_of(app))["truth"]["own"] is True
     assert len(shown) == 6 and all(len(one) == 1 for one in shown), "the picture of its page, from the question on"
+    covered = [np.isnan(numbers(one[0]["figure"]["data"][0]["z"])).any() for one in shown]
+    assert covered == [True] * 4 + [False] * 2, "what is asked, until the answer is shown"
     names = [one[0]["figure"]["layout"]["yaxis"]["ticktext"] for one in shown]
     assert all(one == ["[CLS]", *SENTENCE.split(), "[SEP]"] for one in names)
     assert words["class.the_answer"].partition("{")[0] not in report.as_html(asked_in(app, classes), "about", "")

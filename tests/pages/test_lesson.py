@@ -579,7 +579,12 @@ def test_a_place_says_what_will_be_asked_of_before_and_after_the_question_is_put
         app = open_page("lesson", s=SENTENCE, lang=lang, lesson=lesson_to_code(own_lesson([one])))
         before = drawn(app)[0]
         assert re.search(r"\b3\D+7\b", charts(app)[0]["caption"])
-        assert before == drawn(click(app, "show"))[0], "the options are the columns, of which none is marked beforehand"
+        run = run_of(app)
+        after, place = values(drawn(click(app, "show"))[0]), run.trace.tokens.index(token)
+        np.testing.assert_allclose(after, run.trace["layers.2.attention.weights"][6], atol=1e-6)
+        covered = values(before)
+        assert np.isnan(covered[place]).all(), "what is asked of"
+        np.testing.assert_array_equal(np.delete(covered, place, 0), np.delete(after, place, 0))
 
 
 def open_maker(lesson: str | None = None, **link: str) -> AppTest:

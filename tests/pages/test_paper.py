@@ -98,8 +98,9 @@ def test_nothing_is_fetched_and_no_markup_of_a_sentence_or_a_teacher_is_markup()
     answer = words["lesson.own_answer"].format(answer="<b>啊</b>").replace("**", "")
     assert f"☐ {html.escape('<b>啊</b>')}" in first and html.escape(answer) in answers and len(sheet) < 30_000
     assert f"{words['tour.weights']} · 第 2 层第 4 头" in first, "of which head is asked"
-    shown = numbers(pictures["paper.own"]["data"][0]["z"])
-    assert '"picture:paper.own"' in first and '"picture:paper.own"' not in answers and np.nanmax(shown) <= 1
+    asks, shown = (numbers(pictures[key]["data"][0]["z"]) for key in ("paper.own.asked", "paper.own"))
+    assert '"picture:paper.own.asked"' in first and '"picture:paper.own"' in answers
+    assert np.isnan(asks).any() and not np.isnan(shown).any() and shown.max() <= 1
     assert 'class="again screen"' in sheet, "nobody types such a link from paper"
     once = sheet.count(f"<p>{html.escape(HOSTILE)}</p><ul")  # below the name that we gave a question of ours
     assert titles(sheet)[0] == HOSTILE and once == 1

@@ -15,13 +15,13 @@ from urllib.parse import parse_qsl, urlencode
 from model.errors import ReasonedError
 from pages.school.lessons.lesson import Lesson
 from pages.school.questions import QUESTIONS
+from pages.school.questions.case import OWN as OWN  # what a teacher's lesson is called in texts, too
 from pages.school.questions.question import Own, Question
 from pages.ui.frame.contents import PAGES
 from pages.ui.state import sketch
 from pages.ui.state.choice import FIELDS, PIPELINES, Choice
 from pages.ui.state.link_values import MOST_CODE
 
-OWN = "own"  # what a teacher's lesson is called in texts
 MOST_TEXT = 40_000  # characters of a lesson as JSON
 MOST_QUESTIONS, MOST_MINUTES = 30, 90
 MOST_TITLE, MOST_WORDS = 80, 600  # characters of a title, of a text

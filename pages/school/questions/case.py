@@ -19,6 +19,7 @@ from model.measures.without import without
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui.text.numbers import decimal
 
+OWN = "own"  # the row of a question in a teacher's own words
 CLEAR = 0.02  # by which a first answer must lead where it is asked whether it stays
 MOST_PRODUCTS = 24_000_000_000  # multiply-adds for all runs that one question needs
 #: Of a row of weights that is asked about, how much the largest takes: neither faint nor all.

@@ -4,6 +4,7 @@ Before the answer is shown, what is covered is not in the figure at all, neither
 Streamlit here.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ from model.analysis import cosine_similarity, placed
 from model.measures.order import without_positions
 from model.measures.sweep import sweep
 from model.translator import TranslationTrace
-from pages.school.questions.case import Case, Guess, Truth, short, unscaled
+from pages.school.questions.case import OWN, Case, Guess, Truth, short, unscaled
 from pages.ui.figures import (
     ACCENT,
     AFTER,
@@ -49,6 +50,9 @@ CHIPS = 3
 STRONGEST = 99  # per cent of activations that are weaker than the strongest colour
 PLAIN = 0.2  # mean weight of all heads from which on they agree on a word
 COVERED = "?"
+NUMBERS = "一二三四五六七八九十"
+#: A number in a teacher's words: "7", "第七".
+NUMBERED = re.compile(rf"\d+|第[{NUMBERS}]")
 #: From which on no token may look at those behind it, in all layers.
 CAUSAL = Edit("layers.{l}.attention.masked", "causal")
 
@@ -76,6 +80,12 @@ class Look:
             if value is not None:
                 return value
         return 0
+
+    @property
+    def asks_which_head(self) -> bool:
+        """Whether the answer to a teacher's own question names the layer or the head of its place."""
+        said = (NUMBERS.find(one[-1]) + 1 or int(one) for one in NUMBERED.findall(f"{self.truth.answer}"))
+        return self.row == OWN and bool({place + 1 for place in self.where} & {*said})
 
     @property
     def token(self) -> int:
@@ -299,7 +309,8 @@ def row_of(name: str, *, covers: str = "row") -> Picture:
         options = None
         if hidden.any() and asks:
             options = np.full((n, n), -1)
-            options[row] = np.arange(n)
+            places = {name: place for place, name in enumerate(look.truth.options)}
+            options[row] = [places.get(name, -1) for name in placed(tokens)]
         frames = [] if hidden.any() else _answer_frames(look, row)
         chips = look.guess if look.gesture == "chips" and isinstance(look.guess, list) and not look.shown else None
         figure = _map(
@@ -307,7 +318,7 @@ def row_of(name: str, *, covers: str = "row") -> Picture:
             scale="share" if name == "weights" else "signed",
             hidden=hidden, options=options, frames=frames, counts=None if chips is None else np.array(chips),
         )  # fmt: skip
-        return Drawn(title_of(name), figure, look.where, taps=options is not None)
+        return Drawn(title_of(name), figure, look.where, taps=options is not None and bool((options >= 0).any()))
 
     return draw
 
@@ -360,18 +371,19 @@ def heads_and_mean(look: Look, height: int) -> Drawn:
 
 
 def every_head(look: Look, height: int) -> Drawn:
-    """All heads of all layers as tiles, that of a teacher's own question outlined; once it is shown how many matter,
-    what is left of the answer without each.
+    """All heads of all layers as tiles, that of a teacher's own question outlined unless that is the answer; once it is
+    shown how many matter, what is left of the answer without each.
     """
     case = look.case
     layers, heads = case.trace.graph.layers(), case.trace.config.heads
     rows = Axis("", [plain("change.layer", number=layer + 1) for layer in range(layers)])
     columns = Axis("", [plain("change.head", number=head + 1) for head in range(heads)])
     if not look.shown or look.row != "heads":
-        weights, own = case.trace.over_layers("attention.weights"), look.row != "heads"
-        figure = tiles(weights, rows, columns, chosen=look.where if own else None, height=height)
+        weights, own = case.trace.over_layers("attention.weights"), look.row == OWN
+        framed = own and (look.shown or not look.asks_which_head)
+        figure = tiles(weights, rows, columns, chosen=look.where if framed else None, height=height)
         layer, head = look.where
-        title = title_of("framed", layer=layer + 1, head=head + 1) if own else title_of("every_head")
+        title = title_of("framed", layer=layer + 1, head=head + 1) if framed else title_of("every_head")
         return Drawn(title, figure)
     best = int(case.without_each[0].argmax())
     left = case.without_each[1:, best].reshape(layers, heads)
@@ -444,7 +456,8 @@ def lens(look: Look, height: int) -> Drawn:
     shares = case.pipeline.read_layers(case.trace, case.token).astype(np.float64)
     best = np.argsort(-shares, axis=1)[:, : min(GUESSES, shares.shape[1])]
     values = np.take_along_axis(shares, best, axis=1)
-    covers = not look.shown and look.row == "layer"
+    covers = not look.shown and look.row in ("layer", OWN)
+    taps = covers and look.row == "layer"
     names = [[COVERED if covers else label(case.names[i]) for i in row] for row in best]
     rows = Axis(plain("tour.after_layer"), [str(layer) for layer in range(len(values))])
     columns = Axis(plain("tour.rank"), [str(rank + 1) for rank in range(values.shape[1])])
@@ -455,12 +468,12 @@ def lens(look: Look, height: int) -> Drawn:
             frames.insert(0, guessed(int(look.guess), 0, int(look.guess), 0))  # type: ignore[arg-type]
     traces, layout = heatmap_parts(values, rows, columns, scale="share", square=False, height=height)
     traces[0] |= {"text": names, "texttemplate": "%{text}<br>%{z:.2f}", "hovertemplate": "%{text}<extra></extra>"}
-    if covers:
+    if taps:
         cells = grid(*values.shape)
         traces.append(unseen(cells, customdata=[[int(y)] for _, y in cells], text=[f"{y}" for _, y in cells.tolist()]))
         layout |= TO_THE_NEAREST
     layout["shapes"] = frames
-    return Drawn(title_of("lens"), figure_of(traces, layout), taps=covers)
+    return Drawn(title_of("lens"), figure_of(traces, layout), taps=taps)
 
 
 # -- drawings ------------------------------------------------------------------------------------------------------
@@ -523,13 +536,27 @@ def cross_attention(look: Look, height: int) -> Drawn:
 # -- where a teacher's own question is asked -----------------------------------------------------------------------
 
 OF_PAGE: dict[str, Picture] = {
-    "tokens": embedded, "queries_keys_values": row_of("scores", covers=""), "attention": row_of("weights", covers=""),
+    "tokens": embedded, "queries_keys_values": row_of("scores"), "attention": row_of("weights"),
     "heads": every_head, "add_and_norm": cosines, "feed_forward": activations, "layers": lens, "answer": answer_words,
 }  # fmt: skip
 
 
+def run_says(place: str, case: Case) -> dict[str, float]:
+    """What can be named in the picture of a page, with its number in this run: keys of a row, words of the answer."""
+    page = place.partition("?")[0]
+    if page in ("layers", "answer") and case.answers:
+        return dict(zip(case.names, case.shares(case.trace["logits"]).tolist(), strict=True))
+    if page not in ("attention", "queries_keys_values"):
+        return {}
+    look = Look(OWN, "tap", case, Truth(None, 0.0, {}, (), {}))
+    row = look.of_head("weights" if page == "attention" else "scores")[look.token]
+    return dict(zip(placed(case.tokens), row.tolist(), strict=True))
+
+
 def of_place(place: str, look: Look) -> list[Drawn]:
-    """The picture of the page that a teacher shows with a question of her own, if it has one here."""
+    """The picture of the page that a teacher shows with a question of her own, if it has one here: what is asked of it
+    is covered until the answer is shown.
+    """
     page = place.partition("?")[0]
     if page not in OF_PAGE or (page in ("layers", "answer") and not look.case.answers):
         return []

@@ -7,11 +7,12 @@ from typing import cast
 from pages.school.classroom.questions import Shown, Told
 from pages.school.lessons import wording
 from pages.school.lessons.wording import asked, options
-from pages.school.questions.case import Case, Truth
-from pages.school.questions.pictures import Look, of_place
+from pages.school.questions.case import Case, Truth, short
+from pages.school.questions.pictures import Look, of_place, run_says
 from pages.school.questions.question import Question
 from pages.ui.page import Page
-from pages.ui.text import LANGUAGES, plain, speaking, unmarked
+from pages.ui.text import LANGUAGES, plain, speaking, t, unmarked
+from pages.ui.text.numbers import written
 
 MOST_WITH_CHIPS = 12  # names that a phone shows without being scrolled; of more tokens, the last name is for the others
 SURELY = 3  # of them, the strongest
@@ -79,6 +80,21 @@ def about(page: Page, question: Question, case: Case, truth: Truth) -> str:
         return ""
     drawn = of_place(question.place, Look(question.row, question.gesture, case, truth))
     return next((" · ".join(filter(None, (one.title, page.is_about(one.of)))) for one in drawn), "")
+
+
+def not_the_runs(question: Question, case: Case) -> str:
+    """That a teacher's right answer is not what has most in the picture of its place; nothing where it is, or where the
+    picture does not name it.
+    """
+    own = question.own
+    if question.measure or own is None or not isinstance(own.answer, str):
+        return ""
+    named, answer = run_says(question.place, case), wording.local(own.answer)
+    if answer not in named or named[answer] >= max(named.values()):
+        return ""
+    first = max(named, key=named.__getitem__)
+    there = {name: written(short(named[one])) for name, one in (("most", first), ("own", answer))}
+    return t("class.not_the_runs", answer=answer, first=first, **there)
 
 
 def why(question: Question, truth: Truth) -> str:

@@ -24,7 +24,9 @@ from pages.school.lessons.written import (
     place_of,
 )
 from pages.school.questions import QUESTIONS
+from pages.school.questions.case import Case
 from pages.school.questions.question import Own, Question
+from pages.school.teaching.asked import not_the_runs
 from pages.school.teaching.cases import case_of, not_asked, truth_here
 from pages.ui.frame.pickers import LASTING, lasting, set_lasting
 from pages.ui.page import Page
@@ -109,15 +111,15 @@ def _add(page: Page, lesson: Lesson) -> None:
     if asked.place:
         view.caption(text("make_view", view=_view(page, asked)))
     if row == MINE:
-        case = case_of(page, asked)
-        _own(placed(case.tokens) if case else [])
+        _own(asked, case_of(page, asked))
     minutes = lasting(NEW + "minutes", USUAL_MINUTES)
     st.number_input(word("make_minutes"), 1, MOST_MINUTES, width=160, **minutes)
     st.button(word("make_put" if edited is None else "make_replace"), on_click=_put, type="primary", key=NEW + "add")
 
 
-def _own(tokens: list[str]) -> None:
-    """The boxes of a question in her own words. tokens: what can be tapped in its sentence."""
+def _own(asked: Question, case: Case | None) -> None:
+    """The boxes of a question in her own words, asked at its place of this run."""
+    tokens = placed(case.tokens) if case else []
     st.text_area(word("make_ask"), max_chars=MOST_WORDS, height=68, **lasting(NEW + "ask", ""))
     ways = {name: word(f"make_by_{name}") for name in OWN_GESTURES}
     by = lasting(NEW + "gesture", "tap")
@@ -131,6 +133,8 @@ def _own(tokens: list[str]) -> None:
             look: dict[str, Any] = {"format_func": local, **lasting(NEW + "answer", None, among=options)}
             answer = st.selectbox(word("make_answer"), options, **look)
             st.caption(text("make_unmarked") if answer is None else "")
+            if case and (said := not_the_runs(replace(asked, own=Own("", answer=answer)), case)):
+                st.warning(said, icon=":material/compare_arrows:")
     else:
         whole = gesture == "number"
         with st.container(horizontal=True):

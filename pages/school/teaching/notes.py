@@ -10,7 +10,7 @@ from pages.school.lessons.wording import answer_in_words, asked, called, hints, 
 from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.question import Question
 from pages.school.teaching import report
-from pages.school.teaching.asked import why
+from pages.school.teaching.asked import not_the_runs, why
 from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.pictures import answer_is, answer_of, said_of_right, said_of_sure
 from pages.school.teaching.projector import WANTED, afterwards, confirm, controls, count, other_input
@@ -51,8 +51,8 @@ def _present(lecture: Lecture) -> None:
     shown, truth = lecture.now.shown, lecture.now.truth
     st.markdown(f"##### {literal(shown['ask'][language()])}")
     st.markdown(text(answer_is(truth), answer=answer_of(shown, truth)))
-    if lecture.truth and lecture.question:
-        st.markdown(how_clear(lecture.question, lecture.truth))
+    if lecture.here:
+        st.markdown(how_clear(*lecture.here))
     if lecture.tallies:
         st.markdown(said_of_right(lecture.tallies))
     if said := said_of_sure(lecture.now):
@@ -74,19 +74,19 @@ def _present(lecture: Lecture) -> None:
                 st.markdown(f"- {hint}")
 
 
-def _foretold(question: Question, _: Case, truth: Truth, before: str = "") -> None:
+def _foretold(question: Question, case: Case, truth: Truth, before: str = "") -> None:
     """A question that can come, what will be true of it, and how clear that is: for the teacher alone, beforehand."""
     st.markdown(f"**{before}** {asked(question, truth)}" if before else asked(question, truth))
-    if question.measure:
-        st.markdown(f":gray[{text('foretold', answer=answer_in_words(truth))}] {how_clear(question, truth)}")
+    told = f":gray[{text('foretold', answer=answer_in_words(truth))}] " if question.measure else ""
+    st.markdown(told + how_clear(question, case, truth))
 
 
-def how_clear(question: Question, truth: Truth) -> str:
-    """How likely the network finds what it answers, if it answers, and whether that is clear. Nothing is said of what a
-    teacher set down.
+def how_clear(question: Question, case: Case, truth: Truth) -> str:
+    """How likely the network finds what it answers, if it answers, and whether that is clear; of what a teacher set
+    down, whether the run says otherwise.
     """
     if question.measure is None:
-        return ""
+        return not_the_runs(question, case)
     said = []
     if question.row in ANSWERS:
         best = sorted(truth.bars, key=lambda bar: -bar[1])[:3]

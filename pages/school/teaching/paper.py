@@ -49,10 +49,9 @@ def sheet(page: Page, lesson: Lesson) -> tuple[str, dict[str, Figure]]:
     pictures: dict[str, Figure] = {}
     for question in lesson.questions:
         if here := truth_here(page, question):
-            one, picture = _question(page, question, *here)
+            one, drawn = _question(page, question, *here)
             questions.append(one)
-            if picture:
-                pictures[one.picture or one.shows] = picture
+            pictures |= drawn
     if not questions:
         return "", {}
     words = {name: word(name) for name in ("answers", "print")}
@@ -64,17 +63,20 @@ def sheet(page: Page, lesson: Lesson) -> tuple[str, dict[str, Figure]]:
     return html, pictures
 
 
-def _question(page: Page, question: Question, case: Case, truth: Truth) -> tuple[exports.Question, Figure | None]:
-    """A question as it stands on paper, and the picture of its answer; of a teacher's own, that of its page."""
+def _question(page: Page, question: Question, case: Case, truth: Truth) -> tuple[exports.Question, dict[str, Figure]]:
+    """A question as it stands on paper, and by its key the picture of its answer; of a teacher's own, that of its page,
+    also covered.
+    """
     key, says = f"paper.{question.key}", [why(question, truth)]
-    look = Look(question.row, question.gesture, case, truth, shown=question.measure is not None)
+    asks, look = (Look(question.row, question.gesture, case, truth, shown=shown) for shown in (False, True))
     ask = unmarked(asked(question, truth))
     row = question.equation.replace("{l}", "0")  # the same in each layer
     if question.measure:
-        figure: Figure | None = answer_bars(look).figure
+        figures = {key: answer_bars(look).figure}
         says.append(unmarked(otherwise(question, truth)))
     else:
-        figure = next((one.figure for one in of_place(question.place, look)), None)
+        covered, whole = ([one.figure for one in of_place(question.place, at)][:1] for at in (asks, look))
+        figures = dict(zip((f"{key}.asked", key), covered + whole, strict=False))
         if truth.answer is not None:
             says.insert(0, unmarked(t("lesson.own_answer", answer=answer_in_words(truth))))
     if question.gesture in ("slide", "number"):
@@ -89,11 +91,11 @@ def _question(page: Page, question: Question, case: Case, truth: Truth) -> tuple
         equation=case.trace.graph[row].equation if row in case.trace.graph else "",
         ask=ask if question.measure else "",
         options=ticks,
-        picture=key if figure and not question.measure else "",
-        shows=key if question.measure else "",
+        picture=f"{key}.asked" if f"{key}.asked" in figures else "",
+        shows=key if key in figures else "",
         says=[sentence for sentence in says if sentence],
     )
-    return one, figure
+    return one, figures
 
 
 def _drawing(seen: np.ndarray) -> str:

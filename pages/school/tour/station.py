@@ -160,7 +160,8 @@ class Station:
     def _pictures(self) -> list[Drawn]:
         question, guess = self.question, self.guess
         if question.measure is None:
-            return of_place(question.place, Look(question.row, question.gesture, self.case, self.truth, shown=True))
+            look = Look(question.row, question.gesture, self.case, self.truth, guess, self.shown)
+            return of_place(question.place, look)
         if not self.shown and question.gesture == "chips":
             guess = chips_so_far(self.key, len(self.truth.options))
         look = Look(question.row, question.gesture, self.case, self.truth, guess, self.shown)

@@ -1,0 +1,91 @@
+"""A question in a teacher's own words, beside the picture of its page: covered until the answer is shown."""
+
+import re
+
+import numpy as np
+import pytest
+
+from model.analysis import placed
+from pages.school.lessons.written import OWN
+from pages.school.questions.case import Case, Truth
+from pages.school.questions.pictures import OF_PAGE, Drawn, Look, of_place
+from pages.school.questions.question import Own, Question
+from pages.school.teaching.asked import not_the_runs
+from pages.ui.runs import pipelines
+from pages.ui.text import LANGUAGES, catalogue, speaking
+
+SENTENCE, TOKEN, LAYER, HEAD = "我们[MASK]公园玩吧", 3, 2, 6
+
+
+def case_of(page: str) -> Case:
+    trace = pipelines.run("text", SENTENCE)
+    at = {"layer": LAYER, "head": HEAD} if page not in ("layers", "answer") else {}
+    return Case(pipelines.pipeline("text"), trace, TOKEN, pipelines.pipeline("text").reader.vocabulary, **at)
+
+
+def drawn(page: str, answer: object = "a", options: tuple[str, ...] = ("a", "b")) -> tuple[Drawn, Drawn]:
+    """The picture beside the question, and once the answer is shown."""
+    truth = Truth(answer, 0.0, {}, (), {}, options, literal=True)
+    looks = [Look(OWN, "tap", case_of(page), truth, shown=shown) for shown in (False, True)]
+    (covered,), (whole,) = (of_place(f"{page}?layer=3&head=7&token=3", look) for look in looks)
+    return covered, whole
+
+
+@pytest.mark.parametrize("page", OF_PAGE)
+def test_what_is_asked_is_covered_until_the_answer_is_shown(page: str) -> None:
+    covered, whole = drawn(page)
+    trace, (first, then) = pipelines.run("text", SENTENCE), (one.figure.data[0] for one in (covered, whole))
+    if page in ("attention", "queries_keys_values"):
+        own = trace[f"layers.{LAYER}.attention.{'weights' if page == 'attention' else 'scores'}"][HEAD]
+        assert np.isnan(first["z"][TOKEN]).all() and "".join(first["text"][TOKEN]) == ""
+        np.testing.assert_allclose(np.delete(first["z"], TOKEN, 0), np.delete(own, TOKEN, 0), atol=1e-6)
+        np.testing.assert_allclose(then["z"], own, atol=1e-6)
+    elif page == "layers":
+        assert {*np.ravel(first["text"])} == {"?"} and not covered.taps and "?" not in np.ravel(then["text"])
+    elif page == "answer":
+        best = trace.answer[0].best
+        names = [one.figure.layout["yaxis"]["ticktext"] for one in (covered, whole)]
+        assert {*names[0]} == {"?"} and best in names[1]
+    elif page == "add_and_norm":
+        half = first["z"].shape[1] // 2 + 1
+        assert not np.nan_to_num(first["z"][:, half:]).any() and np.nan_to_num(then["z"][:, half:]).any()
+
+
+TELLS = ("layer 3, head 7", "第七头", "第 3 层", "7", 7.0, "3·7")
+TELLS_NOT = ("the token before it", "前一个词", "layer 4, head 8", 0.62, None)
+
+
+@pytest.mark.parametrize(("answer", "framed"), [(one, one in TELLS_NOT) for one in (*TELLS, *TELLS_NOT)])
+def test_the_head_of_a_question_is_framed_where_that_does_not_tell_which_it_is(answer: object, framed: bool) -> None:
+    covered, whole = drawn("heads", answer)
+    assert bool(covered.figure.layout.get("shapes")) == framed and whole.figure.layout["shapes"]
+    assert bool(re.search(r"\d", covered.title)) == framed and re.search("3.*7", whole.title)
+
+
+def test_a_cell_of_the_row_stands_for_the_option_that_is_called_like_its_token() -> None:
+    names = placed(pipelines.run("text", SENTENCE).tokens)
+    covered, _ = drawn("attention", names[4], (names[4], "nowhere", names[1]))
+    assert covered.taps
+    assert [mark["customdata"] for mark in covered.figure.data if "customdata" in mark] == [[[2], [0]]]
+    assert not drawn("attention")[0].taps, "none of the options is a token"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("page", ["attention", "queries_keys_values", "layers", "answer"])
+def test_a_right_answer_that_is_not_the_runs_is_said_to_be_none(page: str, lang: str) -> None:
+    here = case_of(page)
+    if page in ("layers", "answer"):
+        shares = here.shares(here.trace["logits"])
+        first, other = (here.names[place] for place in np.argsort(-shares)[:2])
+    else:
+        rows = here.trace[f"layers.{LAYER}.attention.{'weights' if page == 'attention' else 'scores'}"]
+        first, other = (placed(here.tokens)[place] for place in np.argsort(-rows[HEAD, TOKEN])[:2])
+    said = {}
+    with speaking(lang):
+        for answer in (first, other, f"{other} || {other}", "nowhere", None, 0.5):
+            own = Own("?", options=(first, other, "nowhere"), answer=answer)
+            gesture = "slide" if answer == 0.5 else "tap"
+            said[answer] = not_the_runs(Question(OWN, None, gesture, 0.0, 3, place=f"{page}?layer=3", own=own), here)
+    assert first in said[other] and said[other] == said[f"{other} || {other}"]
+    assert not any(words for answer, words in said.items() if other not in f"{answer}")
+    assert said[other].partition(other)[0] == catalogue(lang)["class.not_the_runs"].partition("{")[0]
