@@ -4,7 +4,7 @@ from model.overview.answers import Answers, answers_of
 from model.overview.packing import Packed, columns_of, pack
 from model.overview.page import PAINTER, STYLE, Overview
 from model.overview.run import Difference
-from model.overview.words import WORDS
+from model.overview.words import WORDS, words_of
 
 __all__ = [
     "PAINTER",
@@ -17,4 +17,5 @@ __all__ = [
     "answers_of",
     "columns_of",
     "pack",
+    "words_of",
 ]

@@ -1,96 +1,13 @@
-"""What the overview says in English. Names in braces are filled in by the painter; tokens stand in “{…}”."""
+"""What the overview says, in each language: see en.toml and zh.toml beside it."""
 
-WORDS: dict[str, str] = {
-    "label": "The whole run: {n} tokens, {layers} layers, {heads} heads",
-    # what a picture is called
-    "embedding": "embedding",
-    "input": "input",
-    "query": "query",
-    "key": "key",
-    "value": "value",
-    "scores": "scores",
-    "weights": "attention weights",
-    "mixed": "heads mixed",
-    "add_norm": "add & norm",
-    "residual": "residual sum",
-    "neurons": "neurons",
-    "answer": "Answer",
-    "answer_word": "in place of “{token}”",
-    "answer_class": "class of the input",
-    "answer_label": "each true or not",
-    "answer_number": "measured",
-    "answer_tag": "class of “{token}”",
-    "answer_bound": "start and end",
-    "answer_none": "No head reads Z: these vectors are the result.",
-    "answer_vector": "One vector is made of these: it is the result.",
-    "answer_decoder": "A decoder reads these vectors.",
-    "answer_unread": "“{token}” is not read in a text so long.",
-    "lens": "Read after layer {layer}:",
-    # controls and keys to the colours
-    "layer": "Layer",
-    "of": "of {layers}",
-    "previous_layer": "Previous layer",
-    "next_layer": "Next layer",
-    "layer_number": "Layer {layer}",
-    "head": "Head",
-    "head_number": "Head {head}",
-    "heads": "Heads",
-    "legend_weights": "weights",
-    "legend_numbers": "values",
-    "legend_less": "differences",
-    "legend_pooled": "wide rows: the strongest of neighbours",
-    "legend_unseen": "the first {seen} of {n} tokens",
-    "values_path": "values",
-    "residual_path": "residual connection",
-    "drawing": "Input",
-    "looks": "attends to",
-    "row": "row {row}",
-    "play": "Play",
-    "stop": "Stop",
-    "step": "Step {step} of {steps}",
-    "open": "Open its page",
-    # what stands under the mouse
-    "cell": "“{token}”, number {number} of {of}: {value}",
-    "cell_pooled": "“{token}”, strongest of numbers {first} to {last} of {of}: {value}",
-    "cell_neuron": "“{token}”, neuron {number} of {of}: {value}",
-    "cell_neuron_pooled": "“{token}”, strongest of neurons {first} to {last} of {of}: {value}",
-    "cell_score": "query “{query}” · key “{key}”: {value}",
-    "cell_weight": "“{query}” attends to “{key}”: {value}",
-    "cell_hidden": "“{query}” may not attend to “{key}”",
-    "picture": "{symbol}, {caption}, {shape}, layer {layer}.",
-    "picture_head": "{symbol}, {caption}, {shape}, layer {layer}, head {head}.",
-    "picture_first": "{symbol}, {caption}, {shape}.",
-    # sentences
-    "read": "Layer {layer}, head {head}: “{query}” attends most to “{key}” ({value}).",
-    "read_self": "Layer {layer}, head {head}: “{query}” attends most to itself ({value}).",
-    "read_even": "Layer {layer}, head {head}: “{query}” attends to all tokens alike ({value} each).",
-    "read_single": "Layer {layer}, head {head}: a single token attends to itself alone ({value}).",
-    "less": "Layer {layer}, head {head}: in the row of “{query}” the weight of “{key}” differs most ({value}).",
-    "less_none": "Layer {layer}, head {head}: no weight in the row of “{query}” differs by 0.01 or more.",
-    "read_word": "The first guess in place of “{query}” is “{name}” ({value}).",
-    "read_class": "The input is read as “{name}” ({value}).",
-    "read_tag": "“{query}” is read as “{name}” ({value}).",
-    # Play
-    "film_word": "The sentence is cut into {n} tokens, one row each.",
-    "film_patch": "The picture is cut into patches of {patch} × {patch} pixels: {n} tokens, one row each.",
-    "film_image": "The whole picture is one token, one row of numbers.",
-    "film_embedding": "Each token becomes a vector of {d_model} numbers, its embedding.",
-    "film_embedding_position": "Each token becomes a vector of {d_model} numbers: its embedding plus its position.",
-    "film_input": "The layers rework these vectors one after the other. This is what enters layer {layer}.",
-    "film_query": "Each head makes a query and a key of {d_k} numbers from every vector.",
-    "film_scores": "Every query is compared with every key: {n} × {n} scores.",
-    "film_weights": "Softmax turns each row of scores into weights that sum to 1. “{query}” gives {value} to “{key}”.",
-    "film_heads": "{heads} heads do this side by side, each with matrices of its own.",
-    "film_head": "This network has one head in each layer.",
-    "film_values": "With its weights, each row collects the values of the tokens it attends to.",
-    "film_mixed": "W_O mixes what the heads found. It is added to what came in, and the sum is normalized.",
-    "film_mixed_first": "W_O mixes what the heads found. It is added to what came in.",
-    "film_neurons": "{d_ff} neurons work on each row by itself. Their output is added, and the sum is normalized.",
-    "film_neurons_first": "{d_ff} neurons work on each row by itself. Their output is added to the row.",
-    "film_layers": "Every further layer does the same.",
-    "film_layer": "This network has one layer.",
-    "film_changed": "A change of yours is at work here.",
-    "film_answer_word": "The row of “{query}” is read: “{name}”, {value}.",
-    "film_answer_class": "The answer is read: “{name}”, {value}.",
-    "film_answer_none": "These vectors are the result: no head reads them here.",
-}
+import tomllib
+from pathlib import Path
+
+
+def words_of(language: str) -> dict[str, str]:
+    """Name -> text, as the painter asks for it. Names in braces are filled in there."""
+    return tomllib.loads((Path(__file__).parent / f"{language}.toml").read_text("utf-8"))["overview"]
+
+
+#: In English, as notebooks show them.
+WORDS = words_of("en")

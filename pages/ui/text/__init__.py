@@ -1,6 +1,7 @@
 """Every word that a person reads, in two languages with the same keys, and how to look one up.
 
-Words stand beside the code that says them: a page's in en.toml and zh.toml of its folder, those of several pages here.
+Words stand beside the code that says them: a page's in en.toml and zh.toml of its folder, the overview's in
+model/overview, those of several pages here.
 """
 
 import re
@@ -45,8 +46,7 @@ def catalogue(language: str) -> dict[str, str]:
 
     for file in sorted(PAGES.rglob(f"{language}.toml")):
         walk(tomllib.loads(file.read_text(encoding="utf-8")), "")
-    if language == "en":  # notebooks say the same
-        flat |= {f"overview.{name}": text for name, text in overview.WORDS.items()}
+    walk({"overview": overview.words_of(language)}, "")
     return flat
 
 
