@@ -78,6 +78,32 @@ def test_without_positions_two_words_change_places_unseen() -> None:
     assert truth.said["bare_before"] == pytest.approx(truth.said["bare_after"], abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("sentence", "words"),
+    [
+        ("你爱我[MASK]", [{"你", "我"}]),
+        ("我们[MASK]他们。", [{"我们", "他们"}]),
+        ("我[MASK]你们。", []),  # not as long
+        ("其他人[MASK]我。", []),
+        ("小猫喜欢[MASK]小狗。", [{"猫", "狗"}]),
+        ("马路上有[MASK]和鱼缸。", []),
+        ("今天天气很好，我们[MASK]公园玩吧。", []),
+        ("妈妈说她很[MASK]这本书。", []),
+        ("我 love 你 [MASK] .", [{"我", "你"}]),
+        ("unhappily he [MASK] ran .", [{"he", "ran"}]),
+        ("the dog [MASK] .", [{"the", "dog"}]),
+        ("[MASK] .", []),
+    ],
+)
+def test_words_that_change_places_are_whole_and_of_one_kind(sentence: str, words: list[set[str]]) -> None:
+    """No half of a word, and no full stop; where none are known to be whole, nothing is asked."""
+    pipeline = pipelines.pipeline("text")
+    trace = pipeline(sentence)
+    here = Case(pipeline, trace, trace.tokens.index("[MASK]"), pipeline.reader.vocabulary)
+    truth = truth_of(QUESTIONS["places"], here)
+    assert ([{truth.said["one"], truth.said["other"]}] if truth else []) == words
+
+
 def test_shares_and_both_directions_come_of_q_and_k_and_the_root_of_d_k() -> None:
     here, weights = told("weights")
     np.testing.assert_allclose(np.array(weights.answer) / 100, row(here, weights), atol=1e-5)

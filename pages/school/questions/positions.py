@@ -1,10 +1,12 @@
 """Questions about positions."""
 
+import re
 from itertools import combinations
 
 import numpy as np
 
 from model import Edit
+from model.analysis import whole_words
 from model.measures.order import without_positions
 from pages.school.questions.case import Case, Truth, first_answer
 from pages.school.questions.pictures import embedded
@@ -12,6 +14,14 @@ from pages.school.questions.question import question
 
 CANDIDATES = 6  # tokens of which two change places
 DRAWN = 0.05  # the least share of a bar whose length is compared
+#: In scripts without spaces these alone are known to be words: pronouns; animals, beside what makes no longer word of
+#: them.
+UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+PRONOUN = re.compile("(?<![其吉自])[我你您他她它](?!们)"), re.compile("(?<![其吉自])[我你您他她它](?=们)")
+ANIMAL = re.compile(
+    "(?<![^ 只匹条头的小大黑白这那和跟与比被把追吃看爱怕咬养有是像，。！？,.!?])[猫狗牛羊马鸡鸭猪鱼鸟兔]"
+    "(?![^ 和跟与比被把追吃看爱怕咬养有是像很也都不没会在了的跑叫飞睡喜，。！？,.!?])"
+)
 ROUNDING = 1e-3  # what single precision may leave where nothing should change
 
 
@@ -29,15 +39,12 @@ ROUNDING = 1e-3  # what single precision may leave where nothing should change
 def swapped(case: Case) -> Truth | None:
     """Without positions, two words change places: the answer stays the same. Taken are those whose swap moves the
     first answer most with positions. margin: by how much; nothing where anything moves without positions, too, or
-    where the first answer there is too faint for a bar.
+    where the first answer there is too faint for a bar, or where no two words are known to be whole.
     """
     tokens, trace = case.tokens, case.trace
-    near = sorted(case.visible, key=lambda i: abs(i - case.token))
-    if (patches := trace.patches) is not None:  # those with most ink
-        ink = np.zeros(len(tokens))
-        ink[len(tokens) - len(patches) :] = patches.sum(axis=-1)
-        near = sorted((i for i in case.visible if ink[i] > 0), key=lambda i: -ink[i])
-    pairs = [pair for pair in combinations(sorted(near[:CANDIDATES]), 2) if tokens[pair[0]] != tokens[pair[1]]]
+    alike = (combinations(sorted(places[:CANDIDATES]), 2) for places in exchangeable(case))
+    kinds = ([(i, j) for i, j in pairs if tokens[i] != tokens[j]] for pairs in alike)
+    pairs = next(filter(None, kinds), [])
     if not case.answers or not pairs or not case.affords(len(pairs) + 4):
         return None
     none = without_positions(trace.graph)
@@ -51,10 +58,11 @@ def swapped(case: Case) -> Truth | None:
     first = int(bare.argmax())
     figures = {"before": now[output], "after": there[output]}
     figures |= {"bare_before": bare[first], "bare_after": bare_there[first]}
-    found = {name: float(share) for name, share in figures.items()}
-    said: dict[str, object] = {"one": tokens[one], "other": tokens[other], **found}
+    shares = {name: float(share) for name, share in figures.items()}
+    ending = "们" * (tokens[one + 1 : one + 2] == ["们"])
+    said: dict[str, object] = {"one": tokens[one] + ending, "other": tokens[other] + ending, **shares}
     said |= {"answer": case.names[output], "bare": case.names[first]}
-    seen = still <= ROUNDING and found["bare_before"] >= DRAWN
+    seen = still <= ROUNDING and shares["bare_before"] >= DRAWN
     margin = float(abs(there[output] - now[output])) if seen else 0.0
     place, told, config = {"token": one, "key": other}, ["why"], trace.config
     if config.places_added:
@@ -63,7 +71,7 @@ def swapped(case: Case) -> Truth | None:
             said["pairs"] = config.embedded // 2
             told += ["why_waves", *["why_scaled"] * (config.input == "words" and config.scale_embedding)]
     options = ("same", "different")
-    return Truth("same", margin, said, tuple(found.items()), place, options=options, told=tuple(told))
+    return Truth("same", margin, said, tuple(shares.items()), place, options=options, told=tuple(told))
 
 
 @question(
@@ -80,3 +88,19 @@ def swapped(case: Case) -> Truth | None:
 def without_places(case: Case) -> Truth | None:
     """Whether the first answer stays without positions. margin: how much of the probability moves."""
     return first_answer(case, without_positions(case.trace.graph))
+
+
+def exchangeable(case: Case) -> list[list[int]]:
+    """The tokens among which any two can change places, by their kind, the nearest first: patches with ink;
+    of a sentence whole words: pronouns, those before 们, animals, and words between spaces.
+    """
+    if (patches := case.trace.patches) is not None:
+        ink = np.zeros(len(case.tokens))
+        ink[len(case.tokens) - len(patches) :] = patches.sum(axis=-1)
+        return [sorted((i for i in case.visible if ink[i] > 0), key=lambda i: -ink[i])]
+    signs = "".join(name if len(name) == 1 else " " for name in case.tokens)  # a sign for each token
+    kinds = [[match.start() for match in kind.finditer(signs)] for kind in (*PRONOUN, ANIMAL)]
+    whole = [places[0] for places in whole_words(case.tokens) if len(places) == 1]
+    spaced = [i for i in whole if case.tokens[i].isalpha() and not UNSPACED.search(case.tokens[i])]
+    near = sorted(case.visible, key=lambda i: abs(i - case.token))
+    return [[i for i in near if i in kind] for kind in (*kinds, spaced)]
