@@ -397,9 +397,11 @@ export function overview(root, run, options) {
     nodes.widths = run.tokens.map((_, i) => (nodes.ends[i]?.offsetWidth ?? 0) * 1.08)
     nodes.wide = nodes.names.map(name => name.offsetWidth)
     nodes.over = draw(root, 'svg', { class: 'over', 'aria-hidden': 'true', width: at.width, height: at.height })
-    const defs = draw(nodes.over, 'defs', {}), tip = draw(defs, 'marker', {
-      id: 'overview-arrow', viewBox: '0 0 8 8', refX: 6.4, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' })
-    draw(tip, 'path', { d: 'M1 1l5 3-5 3', fill: 'none', stroke: 'context-stroke', 'stroke-width': 1.4 })
+    const defs = draw(nodes.over, 'defs', {})
+    for (const kind of ['way', 'values', 'out']) {  // not every browser gives a head the colour of its line
+      const tip = draw(defs, 'marker', { id: `overview-${kind}`, viewBox: '0 0 8 8', refX: 6.4, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' })
+      draw(tip, 'path', { d: 'M1 1l5 3-5 3', class: kind })
+    }
     nodes.lines = draw(nodes.over, 'g', { class: 'lines' })
     nodes.fanGroup = draw(nodes.over, 'g', { class: 'fan' })
     nodes.fan = run.tokens.map(() => draw(nodes.fanGroup, 'path', { visibility: 'hidden' }))
@@ -478,14 +480,14 @@ export function overview(root, run, options) {
     lines.replaceChildren()
     under.replaceChildren()
     if (!frame) return
-    const level = pics.x.y + pics.x.h / 2, line = (d, more) => draw(lines, 'path', { d, 'marker-end': 'url(#overview-arrow)', ...more })
-    const hop = (from, to) => { if (to - from > 11) line(`M${from + 4} ${level}H${to - 3}`, { class: 'way' }) }
+    const level = pics.x.y + pics.x.h / 2, line = (d, kind) => draw(lines, 'path', { d, class: kind, 'marker-end': `url(#overview-${kind})` })
+    const hop = (from, to) => { if (to - from > 11) line(`M${from + 4} ${level}H${to - 3}`, 'way') }
     hop(right('x0'), frame.x - at.sheet * Math.min(SHEETS, place.layer))
     for (const [from, to] of [['x', 'q'], ['k', 's'], ['s', 'w'], ['v', 'a'], ['a', 'n1'], ['n1', 'h'], ['h', 'n2']]) hop(right(from), pics[to].x)
     const y = pics.x.y + pics.x.h + 4, deep = at.foot - (at.big ? 12 : 10)
     const arc = (from, to, depth, kind) => {
       const bend = Math.min(20, depth / 2, (to - from) / 2)
-      line(`M${from} ${y}v${depth - bend}q0 ${bend} ${bend} ${bend}H${to - bend}q${bend} 0 ${bend} ${-bend}v${-(depth - bend) + 1}`, { class: kind })
+      line(`M${from} ${y}v${depth - bend}q0 ${bend} ${bend} ${bend}H${to - bend}q${bend} 0 ${bend} ${-bend}v${-(depth - bend) + 1}`, kind)
     }
     arc(middle('x') + 8, middle('v'), deep - 16, 'values')
     arc(middle('x') - 8, middle('n1') - 6, deep, 'way')
@@ -593,7 +595,7 @@ export function overview(root, run, options) {
       make('span', { className: 'symbol', textContent: words.answer }), make('span', { className: 'caption' })))
     nodes.answerTitle.setAttribute('role', on.open ? 'link' : 'note')
     nodes.bars = box.appendChild(make('div', { className: 'stack' }))
-    nodes.out = draw(nodes.over, 'path', { class: 'out', 'marker-end': 'url(#overview-arrow)' })
+    nodes.out = draw(nodes.over, 'path', { class: 'out', 'marker-end': 'url(#overview-out)' })
   }
 
   function drawAnswer() {

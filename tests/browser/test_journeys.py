@@ -3,6 +3,7 @@
 import re
 from urllib.parse import quote, urlsplit
 
+import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from pages.ui.frame.contents import PAGES
@@ -180,7 +181,8 @@ def test_on_a_slow_line_a_page_that_is_left_already_is_still_clicked(page: Page,
     title(page, "heads")
 
 
-def test_what_a_broken_line_did_not_bring_is_fetched_when_it_is_whole(page: Page, app_url: str) -> None:
+@pytest.mark.parametrize("part", ["js/ButtonGroup|plotly", "chart-"], ids=["of the client", "of ours"])
+def test_what_a_broken_line_did_not_bring_is_fetched_when_it_is_whole(page: Page, app_url: str, part: str) -> None:
     asked_for: list[str] = []
 
     def health(route: Route) -> None:  # the client asks once as it begins; after that the line is as broken for this
@@ -192,7 +194,7 @@ def test_what_a_broken_line_did_not_bring_is_fetched_when_it_is_whole(page: Page
         asked_for.append("part")
         route.abort()
 
-    page.route(re.compile("/static/(js/ButtonGroup|plotly)"), broken)
+    page.route(re.compile(f"/static/({part})"), broken)
     page.route(re.compile("_stcore/health"), health)
     page.goto(f"{app_url}/attention?s={quote(SENTENCE)}&{FIRST}")
     page.locator(".incomplete").wait_for(state="attached")

@@ -18,6 +18,8 @@ START = HERE / "start.js"  # stands in the start page itself
 STYLES = (STYLE, overview.STYLE)
 SCRIPTS = {path.stem: path for path in (*sorted((HERE.parent / "components").glob("*.js")), overview.PAINTER)}
 ALL = (PLOTLY, *STYLES, *SCRIPTS.values())
+#: For the start page, before all scripts: ours are imported by where they stand, from modules that stand nowhere.
+IMPORTS = '<script type="importmap">{"imports": {"static/": "./static/"}}</script>'
 
 
 @cache
@@ -27,14 +29,12 @@ def address(source: Path) -> str:
 
 
 def script(name: str, *used: str) -> str:
-    """What fetches the script of a component: the script itself would come with every message, at every click.
+    """What brings the script of a component: the script itself would come with every message, at every click.
 
-    used: scripts whose modules it gets as further arguments. If a broken line does not bring one, the page hears what
-    it hears of the client's own scripts.
+    used: scripts whose modules it gets as further arguments. The module that Streamlit makes of this has no address of
+    its own: IMPORTS says where these are. If a broken line does not bring one, the client says so as of its own.
     """
-    found = ", ".join(f'import(new URL("{address(SCRIPTS[one])}", document.baseURI))' for one in (name, *used))
-    missing = "error => { dispatchEvent(new Event('vite:preloadError')); throw error }"
-    return (
-        f"const [own, ...used] = await Promise.all([{found}]).catch({missing})\n"
-        "export default part => own.default(part, ...used)\n"
-    )
+    modules = {f"used{place}": one for place, one in enumerate(used)}
+    brought = {"own": name} | {f"* as {module}": one for module, one in modules.items()}
+    lines = [f'import {these} from "{address(SCRIPTS[one])}"' for these, one in brought.items()]
+    return "\n".join([*lines, f"export default part => own({', '.join(['part', *modules])})"])

@@ -143,7 +143,9 @@ def _start_page() -> str:
     styles = "".join(f'<link rel="stylesheet" href="{assets.address(path)}">' for path in assets.STYLES)
     wanted = "".join(f'<link rel="modulepreload" href="{assets.address(path)}">' for path in assets.SCRIPTS.values())
     start = f"<script>{assets.START.read_text('utf-8')}</script>"
-    page = page.replace("<head>", f'<head><script id="plotly" async data-src={plotly}></script>{start}{wanted}', 1)
+    page = page.replace(
+        "<head>", f'<head>{assets.IMPORTS}<script id="plotly" async data-src={plotly}></script>{start}{wanted}', 1
+    )
     return page.replace("<body>", f"<body>{styles}", 1)
 
 

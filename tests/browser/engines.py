@@ -1,0 +1,218 @@
+"""WebKit and Firefox, each as its own driver protocol has it: what a visitor with a Mac, an iPhone or Firefox meets.
+
+WebKit is driven by WebDriver over HTTP, on a screen that nobody sees; Firefox by WebDriver BiDi over a web socket.
+"""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+import pytest
+from websockets.sync.client import ClientConnection, connect
+
+MINIBROWSER = next(iter(sorted(Path("/usr/lib").glob("*/webkit2gtk-4.?/MiniBrowser"))), None)
+PATIENCE = 90  # seconds; a busy machine is slow, not broken
+KEYS = {"Enter": "\ue007", "ArrowDown": "\ue015", "ArrowRight": "\ue014"}
+
+
+class Engine(Protocol):
+    """A window of a browser."""
+
+    def open(self, url: str) -> None:
+        """Go there, and wait until the document is loaded."""
+
+    def errors(self) -> list[str]:
+        """What failed in scripts since then."""
+
+    def run(self, body: str, *given: Any) -> Any:
+        """What the body of a function returns on the page, called with `given` as its `arguments`."""
+
+
+def wait(engine: Engine, body: str, *given: Any) -> Any:
+    """What `run` returns, as soon as that is true in JavaScript's sense."""
+    until = time.monotonic() + PATIENCE
+    while not (found := engine.run(body, *given)):
+        assert time.monotonic() < until, f"never so: {body} {given}; {engine.errors()}"
+        time.sleep(0.05)
+    return found
+
+
+def needed(*programs: str | Path | None, packages: str) -> None:
+    """Skip the test where a program is missing; where CI is set, fail."""
+    if all(program and shutil.which(program) for program in programs):
+        return
+    reason = f"a browser is missing on this machine (Debian: apt-get install {packages})"
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@contextmanager
+def ended(command: Sequence[str | Path], **about: Any) -> Iterator[subprocess.Popen]:
+    """A program that ends with the block."""
+    process = subprocess.Popen(command, text=True, **about)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+# -- WebKit -----------------------------------------------------------------------------------------------------------
+
+
+# Its driver tells nothing of errors.
+LISTEN = """window.failed = []
+for (const kind of ['error', 'unhandledrejection'])
+  addEventListener(kind, ({ message = '', reason }) => {
+    if (!message.startsWith('ResizeObserver loop')) failed.push(message || String(reason))  // drawn in the next frame
+  })"""
+
+
+# Where something stands in the window once it stands still: left, top, width, height. Also in a component's own tree.
+BOX = """const trees = [document, ...[...document.querySelectorAll('*')].map(one => one.shadowRoot).filter(Boolean)]
+const found = trees.map(tree => tree.querySelector(arguments[0])).find(Boolean)
+if (!found || found.disabled) return null
+found.scrollIntoView({ block: 'nearest' })
+const { x, y, width, height } = found.getBoundingClientRect(), box = [x, y, width, height]
+if (found.stood !== String(box)) return void (found.stood = String(box))
+return width * height ? box : null"""
+
+
+class WebKit:
+    """A window of WebKit's, by its driver's address."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        options = {"binary": str(MINIBROWSER), "args": ["--automation"]}
+        wanted = {"capabilities": {"alwaysMatch": {"webkitgtk:browserOptions": options}}}
+        self._session = f"/session/{self._ask('/session', wanted)['sessionId']}"
+
+    def open(self, url: str) -> None:
+        self._ask(f"{self._session}/url", {"url": url})
+        self.run(LISTEN)
+
+    def errors(self) -> list[str]:
+        return self.run("return window.failed")
+
+    def run(self, body: str, *given: Any) -> Any:
+        return self._ask(f"{self._session}/execute/sync", {"script": body, "args": given})
+
+    def resize(self, width: int, height: int) -> None:
+        self._ask(f"{self._session}/window/rect", {"width": width, "height": height})
+
+    def click(self, selector: str) -> None:
+        self.drag(selector, (0.5, 0.5))
+
+    def press(self, *keys: str) -> None:
+        """Each of them down and up: a sign, or a name in KEYS."""
+        strokes = [{"type": kind, "value": KEYS.get(key, key)} for key in keys for kind in ("keyDown", "keyUp")]
+        self._act({"type": "key", "id": "keys", "actions": strokes})
+
+    def drag(self, selector: str, *points: tuple[float, float]) -> None:
+        """The mouse, pressed from the first point to the last: shares of the width and the height of what is found."""
+        x, y, width, height = wait(self, BOX, selector)
+        places = [(x + across * width, y + down * height) for across, down in points]
+        moves = [{"type": "pointerMove", "x": round(x), "y": round(y), "duration": 0} for x, y in places]
+        steps = [moves[0], {"type": "pointerDown", "button": 0}, *moves[1:], {"type": "pointerUp", "button": 0}]
+        self._act({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps})
+
+    def close(self) -> None:
+        self._ask(self._session, method="DELETE")
+
+    def _act(self, device: dict) -> None:
+        self._ask(f"{self._session}/actions", {"actions": [device]})
+
+    def _ask(self, path: str, content: dict | None = None, method: str = "POST") -> Any:
+        data = None if content is None else json.dumps(content).encode()
+        with urlopen(Request(self._address + path, data, method=method), timeout=PATIENCE) as answer:
+            return json.load(answer)["value"]
+
+
+@contextmanager
+def webkit() -> Iterator[WebKit]:
+    """A window of WebKit's until the end of the block."""
+    needed("WebKitWebDriver", "Xvfb", MINIBROWSER, packages="webkit2gtk-driver xvfb")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    with ExitStack() as stack:
+        screen = ["Xvfb", "-displayfd", "1", "-screen", "0", "1440x1000x24", "-nolisten", "tcp"]
+        display = stack.enter_context(ended(screen, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)).stdout
+        assert display
+        about = {"DISPLAY": f":{display.readline().strip()}", "LANG": "en_US.UTF-8"}
+        driver = ["WebKitWebDriver", f"--port={port}"]
+        stack.enter_context(ended(driver, env=os.environ | about, stderr=subprocess.DEVNULL))
+        for _ in range(300):
+            try:
+                urlopen(f"{address}/status", timeout=5).close()
+                break
+            except (URLError, OSError):
+                time.sleep(0.1)
+        window = WebKit(address)
+        stack.callback(window.close)
+        window.resize(1440, 980)
+        yield window
+
+
+# -- Firefox ----------------------------------------------------------------------------------------------------------
+
+
+class Firefox:
+    """A window of Firefox's, by its web socket."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._errors: list[str] = []
+        self._socket, self._number = socket, 0
+        self._ask("session.new", capabilities={})
+        self._ask("session.subscribe", events=["log.entryAdded"])
+        self._window = self._ask("browsingContext.getTree")["contexts"][0]["context"]
+
+    def open(self, url: str) -> None:
+        self._errors.clear()
+        self._ask("browsingContext.navigate", context=self._window, url=url, wait="complete")
+
+    def errors(self) -> list[str]:
+        self.run("return null")  # what was said before this answer has been heard
+        return self._errors
+
+    def run(self, body: str, *given: Any) -> Any:
+        called = f"JSON.stringify((function () {{ {body} }})(...{json.dumps(given)}) ?? null)"
+        answer = self._ask("script.evaluate", expression=called, target={"context": self._window}, awaitPromise=True)
+        assert "result" in answer, answer
+        return json.loads(answer["result"]["value"])
+
+    def _ask(self, method: str, **parameters: Any) -> Any:
+        self._number += 1
+        self._socket.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
+        while (said := json.loads(self._socket.recv(PATIENCE))).get("id") != self._number:
+            entry = said.get("params", {})
+            if entry.get("level") == "error" and entry.get("type") == "javascript":
+                self._errors.append(entry["text"])
+        assert said["type"] == "success", said
+        return said["result"]
+
+
+@contextmanager
+def firefox() -> Iterator[Firefox]:
+    """A window of Firefox's until the end of the block, with a profile of its own."""
+    program = next(filter(None, map(shutil.which, ("firefox-esr", "firefox"))), None)
+    needed(program, packages="firefox-esr")
+    with TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        command = [program, "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0"]
+        with ended(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            address = next(filter(None, (re.search(r"ws://\S+", line) for line in process.stderr)))[0]
+            with connect(f"{address}/session", max_size=None) as socket:
+                yield Firefox(socket)

@@ -1,0 +1,124 @@
+"""Every page in WebKit, as on Macs, iPhones and iPads, and in Firefox; and in WebKit what a visitor does by hand."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from pages.school.classroom import join
+from pages.school.classroom.phases import Phase
+from pages.ui.frame.contents import PAGES
+from tests.browser.conftest import serve
+from tests.browser.engines import Engine, WebKit, firefox, wait, webkit
+from tests.classroom.school import School, school
+
+SENTENCE = "she gave the dog a book ."
+LINKS = [f"{row.path}?lang=en&input={kind}" for row in PAGES for kind in ("sentence", "digit")]
+# What is broken on a page, in a list of its own; nothing until the page is whole, or broken.
+BROKEN = """const all = where => [...document.querySelectorAll(where)]
+const wrong = all('[data-testid=stException], [data-testid=stAlertContentError]').map(one => one.textContent)
+wrong.push(...document.body.textContent.match(/BidiComponent Error.{0,80}/g) ?? [])
+const ours = '.chart:not(.js-plotly-plot), :is(.overview, .sentence):empty'
+const unfinished = `[data-stale=true], [data-testid=stSkeleton], ${ours}`
+const ran = document.listening && document.querySelector('[data-test-script-state=notRunning] .navbar a')
+return wrong.length || ran && !all(unfinished).length ? [wrong] : null"""
+
+CHIPS = """const words = [...document.querySelectorAll('.sentence .chip')].map(chip => chip.textContent.trim())
+return words.join() === arguments[0].join()"""
+IN_LINK = "return new URLSearchParams(location.search).get(arguments[0]) === arguments[1]"
+
+# Of each arrow the colours of its line and of its head.
+ARROWS = """const colour = where => getComputedStyle(where).stroke
+const head = line => document.querySelector(`${line.getAttribute('marker-end').slice(4, -1)} path`)
+return [...document.querySelectorAll('.overview path[marker-end]')].map(line => [colour(line), colour(head(line))])"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_leaves_this_machine() -> None:
+    """These browsers do not tell what they ask for; Chromium does."""
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with serve() as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def mac() -> Iterator[WebKit]:
+    with webkit() as window:
+        yield window
+
+
+@pytest.fixture(scope="module", params=["webkit", "firefox"])
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    if request.param == "webkit":
+        yield request.getfixturevalue("mac")
+        return
+    with firefox() as window:
+        yield window
+
+
+@pytest.fixture(scope="module")
+def lesson(tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
+    folder = tmp_path_factory.mktemp("lesson")
+    with school({"GLASS_DATA": str(folder)}, f"sqlite:///{folder}/classes.sqlite") as found:
+        yield found
+
+
+def open_whole(engine: Engine, url: str) -> None:
+    """Go there, and find nothing broken."""
+    engine.open(url)
+    assert not (broken := wait(engine, BROKEN)[0] + engine.errors()), broken
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_no_page_is_broken(engine: Engine, url: str, link: str) -> None:
+    open_whole(engine, f"{url}/{link}")
+
+
+def test_an_arrow_on_home_has_a_head_in_its_colour(mac: WebKit, url: str) -> None:
+    open_whole(mac, f"{url}/?lang=en")
+    lines = wait(mac, ARROWS)
+    assert len(lines) > 10 and all(line == head != "none" for line, head in lines), lines
+
+
+def test_a_sentence_is_typed_and_keys_lead_through_it(mac: WebKit, url: str) -> None:
+    open_whole(mac, f"{url}/attention?lang=en&layer=2&head=3&s=so+be+it+.")
+    mac.click(".sentence .type")
+    wait(mac, "return document.activeElement.matches('.sentence input')")
+    mac.run("document.activeElement.select()")
+    mac.press(*SENTENCE, "Enter")
+    wait(mac, CHIPS, SENTENCE.split())
+    wait(mac, IN_LINK, "s", SENTENCE)
+    mac.press("ArrowRight", "ArrowDown")
+    wait(mac, IN_LINK, "head", "4")
+    wait(mac, "return document.querySelector('[data-testid=stMain]').textContent.includes('(layer 3, head 4)')")
+    assert not (broken := wait(mac, BROKEN)[0] + mac.errors()), broken
+
+
+def test_a_digit_is_drawn(mac: WebKit, url: str) -> None:
+    open_whole(mac, f"{url}/answer?lang=en&input=digit")
+    mac.click(".st-key-draw button")
+    mac.click(".pad [data-do=clear]")
+    mac.drag(".pad canvas", (0.53, 0.15), (0.5, 0.4), (0.47, 0.85))
+    wait(mac, "return document.querySelector('.st-key-line').textContent.includes('The network reads 1')")
+    assert not (broken := wait(mac, BROKEN)[0] + mac.errors()), broken
+
+
+def test_the_first_station_of_the_tour_is_answered(mac: WebKit, url: str) -> None:
+    open_whole(mac, f"{url}/lesson?lang=en&s=she+[MASK]+to+the+shop+.")
+    mac.click("[class*=st-key-lesson-word] input")
+    mac.press(*"went", "Enter")
+    wait(mac, "return document.querySelector('.st-key-tour_answer h3')")
+    assert not (broken := wait(mac, BROKEN)[0] + mac.errors()), broken
+
+
+def test_a_phone_votes(mac: WebKit, lesson: School) -> None:
+    lesson.ask("tap")
+    lesson.go(Phase.OPEN)
+    mac.resize(390, 844)
+    mac.open(f"http://127.0.0.1:{lesson.ports[0]}/join?c={lesson.code}")
+    mac.click(".choice:last-of-type")
+    wait(mac, "return document.body.textContent.includes(arguments[0])", join.words("en")["kept"])
+    lesson.go(Phase.CLOSED)
+    assert [vote.guess for vote in lesson.votes()[1]] == ["1"] and not mac.errors()
