@@ -110,6 +110,12 @@ def load(name: str | os.PathLike[str]) -> Pipeline:
         return _folders[folder][1]
 
 
+def let_go(folder: Path) -> None:
+    """Forget the pipeline of a folder."""
+    with _one_folder_at_a_time:
+        _folders.pop(folder.resolve(), None)
+
+
 @cache
 def trained(name: str) -> Pipeline:
     """One of our own, loaded once. Raises WeightsError if its file is missing or damaged."""

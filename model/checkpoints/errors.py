@@ -50,6 +50,8 @@ SENTENCES = {
         "{folder} has no {file} on the hub; its weights are pickles at best, which can run code and are not fetched; "
         "python -m model.checkpoints convert {folder} writes them as safetensors"
     ),
+    "hub_large": "{folder} has files of {size} MB on the hub, and at most {most} are fetched when a visitor asks",
+    "large": "{folder} takes {size} MB in memory, and what visitors name may take at most {most} together",
     "no_setting": "config.json in {folder} does not say {setting}",
     "setting": "config.json in {folder} says {setting} = {value}, which this encoder does not compute",
     "size": "config.json in {folder} says {setting} = {value}, which no encoder here can have",

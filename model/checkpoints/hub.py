@@ -23,6 +23,7 @@ SETTINGS = [
     "0_Transformer/*.json", "0_Transformer/*.txt",
 ]  # fmt: skip
 WEIGHTS = [WHOLE, SHARDS, "model-*-of-*.safetensors", "0_Transformer/model*.safetensors", f"*_Dense/{WHOLE}"]
+MOST_NAMED = 1_600_000_000  # bytes of the networks that visitors may name, together, as `memory` counts them
 NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 
 
@@ -33,18 +34,26 @@ def fetch(name: str, tell: Callable[[float], object] | None = None) -> Path:
 
     Raises CheckpointError; for a model that could not be read before its weights are fetched.
     """
-    if os.path.isdir(name):
-        return Path(name)
-    folder = download(name, SETTINGS)
+    return Path(name) if os.path.isdir(name) else fetch_from_hub(name, tell)
+
+
+def fetch_from_hub(name: str, tell: Callable[[float], object] | None = None, most: int | None = None) -> Path:
+    """The folder of the model of that name on the hub, whatever lies here. most: bytes of its files; more are refused.
+
+    tell, and what it raises: see `fetch`.
+    """
+    folder = download(name, SETTINGS, most=most)
     config_of(folder)
-    download(name, [*SETTINGS, *WEIGHTS], tell)
+    download(name, [*SETTINGS, *WEIGHTS], tell, most)
     if not any((Folder(folder).encoder.path / file).exists() for file in (WHOLE, SHARDS)):
         raise CheckpointError("hub_weights", folder=name, file=WHOLE)
     return folder
 
 
-def download(name: str, patterns: Sequence[str], tell: Callable[[float], object] | None = None) -> Path:
-    """What a model on the hub has of these files, in the cache. Raises CheckpointError."""
+def download(
+    name: str, patterns: Sequence[str], tell: Callable[[float], object] | None = None, most: int | None = None
+) -> Path:
+    """What a model on the hub has of these files, in the cache. most: bytes of them. Raises CheckpointError."""
     if not NAME.fullmatch(name):
         raise CheckpointError("no_folder", folder=name)
     try:
@@ -53,8 +62,14 @@ def download(name: str, patterns: Sequence[str], tell: Callable[[float], object]
     except ModuleNotFoundError as error:
         raise CheckpointError("hub_package", folder=name) from error
     try:
+        if most is not None:
+            files = snapshot_download(name, allow_patterns=list(patterns), dry_run=True)
+            if (size := sum(file.file_size or 0 for file in files)) > most:
+                raise CheckpointError("hub_large", folder=name, size=size // 10**6, most=most // 10**6)
         counter = _counter(tell) if tell else None
         return Path(snapshot_download(name, allow_patterns=list(patterns), tqdm_class=counter))
+    except CheckpointError:
+        raise
     except (RepositoryNotFoundError, HFValidationError) as error:
         raise CheckpointError("hub_unknown", folder=name) from error
     except Exception as error:  # what a broken connection raises differs from one version to the next

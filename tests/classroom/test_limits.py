@@ -48,9 +48,13 @@ def test_workers_without_room_are_not_started(workers: int, megabytes: int, enou
     assert ("MEMORY" in tried.stderr) is not enough, tried.stderr
 
 
-@pytest.mark.parametrize(("megabytes", "enough"), [(930, False), (990, True)])
-def test_the_networks_of_models_are_counted_in(megabytes: int, enough: bool, tmp_path: Path) -> None:
-    """Ten million numbers of two bytes in the file: of four in memory, and as many while a page compares them."""
+@pytest.mark.parametrize(
+    ("megabytes", "named", "enough"), [(930, 0, False), (990, 0, True), (2570, 1600, False), (2590, 1600, True)]
+)
+def test_the_networks_of_models_are_counted_in(megabytes: int, named: int, enough: bool, tmp_path: Path) -> None:
+    """Ten million numbers of two bytes in the file: of four in memory, and as many while a page compares them; and what
+    visitors may name.
+    """
     (tmp_path / "memory.max").write_text(f"{megabytes}000000\n")
     numbers = {f"{layer}": torch.zeros(1000, 1000, dtype=torch.float16) for layer in range(10)}
     save_file(numbers, tmp_path / "model.safetensors")
@@ -58,9 +62,10 @@ def test_the_networks_of_models_are_counted_in(megabytes: int, enough: bool, tmp
     (tmp_path / "python").chmod(0o755)
     environment = os.environ | {"WORKERS": "1", "MODELS": f"{tmp_path} {tmp_path / 'none'}", "PORT": "20300"}
     environment |= {"MEMORY_MAX": str(tmp_path / "memory.max"), "PYTHON": str(tmp_path / "python")}
+    environment |= {"MODELS_FROM": "/models" if named else ""}
     tried = subprocess.run([ROOT / ".serve/serve"], env=environment, capture_output=True, text=True, timeout=60)
     assert tried.returncode == 1
-    assert ("1 workers need 980 MB with MODELS" in tried.stderr) is not enough, tried.stderr
+    assert (f"1 workers need {980 + named} MB with MODELS" in tried.stderr) is not enough, tried.stderr
     assert ("does not start" in tried.stderr) is enough, tried.stderr
 
 

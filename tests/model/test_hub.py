@@ -5,6 +5,7 @@ import shutil
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
+from types import SimpleNamespace
 
 import huggingface_hub
 import numpy as np
@@ -34,8 +35,13 @@ class Hub:
         self.fails: Exception | None = None
 
     def __call__(
-        self, name: str, allow_patterns: list[str], local_files_only: bool = False, tqdm_class: type[tqdm] | None = None
-    ) -> str:
+        self,
+        name: str,
+        allow_patterns: list[str],
+        local_files_only: bool = False,
+        tqdm_class: type[tqdm] | None = None,
+        dry_run: bool = False,
+    ) -> str | list[SimpleNamespace]:
         if self.fails and not local_files_only:
             raise self.fails
         if name != "org/bert" or (local_files_only and not self.cache.exists()):
@@ -43,6 +49,8 @@ class Hub:
         files = {path: str(path.relative_to(self.online)) for path in self.online.rglob("*") if path.is_file()}
         wanted = {path: file for path, file in files.items() if any(fnmatch(file, one) for one in allow_patterns)}
         wanted = {} if local_files_only else wanted
+        if dry_run:
+            return [SimpleNamespace(file_size=path.stat().st_size) for path in wanted]
         bar = (tqdm_class or tqdm)(total=sum(path.stat().st_size for path in wanted), unit="B", disable=not tqdm_class)
         for path, file in wanted.items():
             (self.cache / file).parent.mkdir(parents=True, exist_ok=True)
@@ -61,6 +69,23 @@ def online(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
     fake = Hub(tmp_path / "hub")
     monkeypatch.setattr(huggingface_hub, "snapshot_download", fake)
     return fake
+
+
+def test_what_is_too_large_is_not_fetched(online: Hub) -> None:
+    whole = sum(path.stat().st_size for path in online.online.glob("*.*son")) + 1
+    for most in (100, whole):  # bytes: less than config.json has; room for the settings, and not for the weights
+        with pytest.raises(
+            CheckpointError, match=r"org/bert has files of \d+ MB on the hub, and at most \d+ are fetched"
+        ):
+            hub.fetch_from_hub("org/bert", most=most)
+        assert ("config.json" in online.fetched) is (most == whole) and "model.safetensors" not in online.fetched
+    assert hub.fetch_from_hub("org/bert", most=10**9) == online.cache
+
+
+def test_what_the_hub_brings_is_no_folder_that_lies_here(online: Hub) -> None:
+    shutil.copytree(online.online, "org/bert")
+    assert hub.fetch("org/bert") == Path("org/bert") and not online.cache.exists()
+    assert hub.fetch_from_hub("org/bert") == online.cache
 
 
 def test_settings_tokenizer_and_safetensors_are_fetched_and_nothing_else(online: Hub) -> None:

@@ -1,9 +1,12 @@
 """Every page with somebody else's encoder: offered in the sidebar, named by the link, computed to the last number."""
 
+import gc
 import re
 import shutil
+import weakref
 from pathlib import Path
 from time import sleep
+from types import SimpleNamespace
 
 import huggingface_hub
 import numpy as np
@@ -15,6 +18,8 @@ from streamlit.delta_generator import DeltaGenerator
 from model import load
 from model.analysis import outliers
 from model.checkpoints.errors import SENTENCES
+from model.checkpoints.hub import memory
+from pages.ui.frame import drawer, frame
 from pages.ui.runs import pipelines, worked_out
 from pages.ui.state import offered
 from pages.ui.text import LANGUAGES, catalogue, t
@@ -271,6 +276,48 @@ def test_a_folder_below_that_of_the_owner_is_named_in_the_drawer_and_a_refused_o
         assert bool(app.error) == (name == "deeper")
 
 
+@pytest.mark.parametrize(
+    ("address", "headers", "here"),
+    [
+        (None, {}, True),  # as Streamlit has 127.0.0.1 and ::1
+        ("::ffff:127.0.0.1", {}, True),
+        ("192.168.0.7", {}, False),
+        (None, {"X-Forwarded-For": "192.168.0.7"}, False),  # through our nginx
+        (None, {"X-Forwarded-For": "127.0.0.1"}, False),
+    ],
+)
+def test_of_the_hub_those_on_this_machine_name_models(
+    address: str | None, headers: dict[str, str], here: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(st, "context", SimpleNamespace(ip_address=address, headers=headers))
+    assert frame._is_on_this_machine() is here
+
+
+def test_networks_that_visitors_name_take_a_bounded_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    offer(monkeypatch)
+    monkeypatch.setattr(offered, "_added", {})
+    monkeypatch.setenv("MODELS_FROM", str(tmp_path))
+    for name in "abcd":
+        shutil.copytree(theirs("BertModel")[1], tmp_path / "runs" / name / "0412")
+        (tmp_path / name).symlink_to(tmp_path / "runs" / name / "0412")
+    one = memory([str(tmp_path / "a")])
+    monkeypatch.setattr(pipelines, "MOST_NAMED", 2 * one)
+    kept = []
+    for name in "abac":
+        assert offered.could_add(name), "a link is offered by its own name"
+        kept.append(weakref.ref(pipelines.pipeline(name)))
+    loaded = {name for name in "abc" if pipelines.is_loaded(name)}
+    assert loaded == {"a", "c"}, "b is the one that was asked for longest ago"
+    gc.unfreeze()
+    gc.collect()
+    assert kept[0]() and kept[3]() and not kept[1]()
+    monkeypatch.setattr(pipelines, "MOST_NAMED", one - 1)
+    app = open_page("attention")
+    app.text_input(key="drawer.add").set_value("d").run()
+    (error,) = app.error
+    assert error.value.startswith("`d` takes") and "d" not in offered.offered()
+
+
 def test_on_a_machine_of_ones_own_a_name_on_the_hub_is_fetched_in_the_drawer_and_by_no_link(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -279,9 +326,14 @@ def test_on_a_machine_of_ones_own_a_name_on_the_hub_is_fetched_in_the_drawer_and
     offer(monkeypatch)
     monkeypatch.setattr(offered, "_added", {})
     monkeypatch.setenv("MODELS_FROM", "hub")
+    app = at_page("attention", lang="en", model="org--bert", s="the cat sat").run()  # a visitor from elsewhere
+    assert "MODELS_FROM" in said(app) and not [box for box in app.text_input if box.key == "drawer.add"]
+    monkeypatch.setattr(frame, "_is_on_this_machine", lambda: True)
     shown: list[float] = []
     monkeypatch.setattr(DeltaGenerator, "progress", lambda _, share: shown.append(share))
-    monkeypatch.setattr(offered, "load", lambda folder: (sleep(0.5), load(folder)))
+    monkeypatch.setattr(drawer, "pipeline", lambda name: (sleep(0.5), pipelines.pipeline(name)))
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(online.online, tmp_path / "here" / "bert")  # below the working directory, and not on the hub
     app = at_page("attention", lang="en", model="org--bert", s="the cat sat").run()
     assert app.session_state["choice"].model == "trained" and not online.cache.exists()
     online.fails = ConnectionError("no route")
@@ -290,7 +342,7 @@ def test_on_a_machine_of_ones_own_a_name_on_the_hub_is_fetched_in_the_drawer_and
         t("error.checkpoint_hub_unreachable", folder="org/bert", why="ConnectionError")
     ]
     online.fails = None
-    for name in ("../bert", str(online.online)):
+    for name in ("../bert", str(online.online), "here/bert"):
         app.text_input(key="drawer.add").set_value(name).run()
         assert app.error and app.session_state["model"] == "trained"
     app.text_input(key="drawer.add").set_value("org/bert").run()

@@ -1,5 +1,6 @@
 """The drawer of settings, closed at first. Its widgets' keys are the names that a link has for their values."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
@@ -11,11 +12,11 @@ from pages.ui.frame.changes_bar import compare_box
 from pages.ui.frame.learned import step_slider
 from pages.ui.frame.line import begin_with
 from pages.ui.frame.pickers import either
-from pages.ui.runs.pipelines import explain_checkpoint
+from pages.ui.runs.pipelines import explain_checkpoint, pipeline
 from pages.ui.state import link
 from pages.ui.state.choice import MODELS, PICTURE, PIPELINES, SYMBOLS, Choice
 from pages.ui.state.first_sight import first_place
-from pages.ui.state.offered import HUB, add, models_from, of_pictures, offered
+from pages.ui.state.offered import HUB, add, models_from, of_pictures, offered, withdraw
 from pages.ui.text import LANGUAGES, plain, t
 
 #: In the session, once one was asked for: what the page, which knows what it shows, opens over itself.
@@ -90,7 +91,7 @@ def _your_own() -> None:
         else:
             st.markdown(plain("sidebar.add_how"))
         if name := st.session_state.pop(ASKED, ""):
-            _add(name)
+            _add(name, source)
         if error := st.session_state.get(REFUSED):
             explain_checkpoint(error)
 
@@ -99,11 +100,11 @@ def _ask() -> None:
     st.session_state.update({ASKED: st.session_state[ADD].strip(), REFUSED: None})
 
 
-def _add(name: str) -> None:
+def _add(name: str, source: str) -> None:
     """Read an encoder and show it; the page stays as it is meanwhile, and where it cannot be read."""
     shares: list[float] = []
     with st.spinner(t("sidebar.adding", name=name)), not_counted():
-        bar, reading = st.empty(), _reading.submit(add, name, shares.append)
+        bar, reading = st.empty(), _reading.submit(_read, name, source, shares.append)
         while wait([reading], 0.2).not_done:
             if shares:
                 bar.progress(shares[-1])
@@ -113,6 +114,17 @@ def _add(name: str) -> None:
         st.session_state[REFUSED] = error
         return
     st.rerun()
+
+
+def _read(name: str, source: str, tell: Callable[[float], object]) -> str:
+    """The name of an encoder in links, once it is in memory. Raises CheckpointError."""
+    name = add(name, source, tell)
+    try:
+        pipeline(name)
+    except CheckpointError:
+        withdraw(name)
+        raise
+    return name
 
 
 def _take_language() -> None:

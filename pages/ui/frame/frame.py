@@ -30,7 +30,7 @@ from pages.ui.server.in_flight import CrowdedError
 from pages.ui.server.streamlit_private import forget_old_widgets, intended_page, is_fragment_run, on_every_page
 from pages.ui.state import link
 from pages.ui.state.choice import Choice, Problem
-from pages.ui.state.offered import offered
+from pages.ui.state.offered import offered, on_this_machine
 from pages.ui.text import ELSEWHERE, LANGUAGES, catalogue, plain, speak, t
 
 #: In the session: what the frame shows of the choice.
@@ -108,6 +108,7 @@ def frame(school: School) -> None:
     st.set_page_config(page_icon="🔎", layout="wide")
     forget_old_widgets()
     pipelines.follow_files()
+    on_this_machine.set(_is_on_this_machine())
     _note_lost()
     wanted = link.clicked()
     problems = link.arrive()
@@ -136,6 +137,12 @@ def frame(school: School) -> None:
         page.run()
         if any(row.attention for row in PAGES if row.path == page.url_path):
             st.caption(t("common.not_explanation"))
+
+
+def _is_on_this_machine() -> bool:
+    """Whether the visitor's browser runs on the server's machine, and has come to it through no proxy."""
+    here = st.context.ip_address in (None, "::ffff:127.0.0.1")  # None is what Streamlit says of 127.0.0.1 and ::1
+    return here and "X-Forwarded-For" not in st.context.headers
 
 
 def _await_network(choice: Choice, title: str) -> None:

@@ -1,9 +1,10 @@
 """What is kept between reruns: one copy of each pipeline for everybody, and the latest traces."""
 
 import gc
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache, partial
 from threading import Condition
+from time import monotonic
 from typing import Any, overload
 
 import streamlit as st
@@ -12,8 +13,9 @@ from cachetools import cached
 from cachetools.keys import hashkey
 
 from model import CheckpointError, Edit, EditError, InputError, Pipeline, Trace, WeightsError, deadline, load
+from model.checkpoints.hub import MOST_NAMED, memory
 from model.config import PRESETS, EncoderConfig
-from model.loading import untrained
+from model.loading import let_go, untrained
 from model.measures import learning
 from model.measures.cost import recorded_bytes
 from model.measures.gradients import twin
@@ -24,7 +26,7 @@ from pages.ui.server.cache import cleared_by, forget, of_networks, traces_up_to
 from pages.ui.server.memory import give_back
 from pages.ui.state import sketch
 from pages.ui.state.choice import AFTER, OTHER, TRANSLATOR, TWIN, Choice
-from pages.ui.state.offered import folder_state, offered
+from pages.ui.state.offered import by_visitors, folder_state, offered
 from pages.ui.text import listed, plain, t
 
 FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visitor cannot be read
@@ -35,7 +37,43 @@ MOST_BYTES = 160_000_000  # of traces, 15 tokens about 2.7 MB: one for each of t
 cleared_by(st.cache_data.clear)
 
 
-@cached({}, condition=Condition())  # Streamlit's own takes as long as a widget, for each time that it is asked
+class _Networks(dict[Hashable, Pipeline]):
+    """Pipelines by their names. Of those that visitors named, at most MOST_NAMED bytes: the one that nobody has asked
+    for longest goes first.
+    """
+
+    def __init__(self) -> None:
+        self._asked: dict[str, float] = {}
+
+    def __getitem__(self, key: Hashable) -> Pipeline:
+        network = super().__getitem__(key)
+        name = _of(key)
+        if name in self._asked:
+            self._asked[name] = monotonic()
+        return network
+
+    def __setitem__(self, key: Hashable, network: Pipeline) -> None:
+        name = _of(key)
+        if not by_visitors(name):
+            return super().__setitem__(key, network)
+        self._asked.pop(name, None)
+        self._asked = {one: asked for one, asked in self._asked.items() if by_visitors(one)}
+        while self._asked and memory(str(offered()[one]) for one in (name, *self._asked)) > MOST_NAMED:
+            oldest = min(self._asked, key=self._asked.__getitem__)
+            del self._asked[oldest]
+            _let_go([oldest])
+        self._asked[name] = monotonic()
+        return super().__setitem__(key, network)
+
+
+def _of(key: Hashable) -> str:
+    """The name of an offered checkpoint in the key of one of its pipelines."""
+    assert isinstance(key, tuple)
+    name: str = key[0]
+    return name.removesuffix(TWIN).removesuffix(TRANSLATOR)
+
+
+@cached(_Networks(), condition=Condition())  # Streamlit's own takes as long as a widget, whenever it is asked
 def pipeline(name: str) -> Pipeline:
     """A trained pipeline, its untrained twin ("text-untrained": the same sizes, random weights, the same each time),
     "untrained" (the paper's base size), a snapshot of the training of digits ("digits-after-3") or an offered
@@ -48,6 +86,8 @@ def pipeline(name: str) -> Pipeline:
         folder = offered().get(name.removesuffix(TRANSLATOR))
         if folder is not None and not folder.is_dir():  # it was there when the server started
             raise CheckpointError("no_folder", folder=folder.name)
+        if by_visitors(name.removesuffix(TRANSLATOR)) and (size := memory([str(folder)])) > MOST_NAMED:
+            raise CheckpointError("large", folder=name, size=size // 10**6, most=MOST_NAMED // 10**6)
         if name.endswith(TWIN):
             trained = pipeline(name.removesuffix(TWIN))
             loaded = Pipeline(trained.name, twin(trained.config), trained.reader)
@@ -80,13 +120,20 @@ def follow_files() -> bool:
     if not changed:
         return False
     _files.update(now)
-    for name in changed:
-        for of in (name, name + TRANSLATOR):
+    _let_go(changed)
+    return True
+
+
+def _let_go(names: Iterable[str]) -> None:
+    """Forget offered checkpoints, and all that was computed with any network."""
+    for name in names:
+        for of in (name, name + TRANSLATOR, name + TWIN):
             pipeline.cache.pop(pipeline.cache_key(of), None)
+        let_go(offered()[name])
     forget()
     gc.unfreeze()  # what is let go may hold itself
-    gc.collect()
-    return True
+    give_back()
+    gc.freeze()
 
 
 def config(name: str) -> EncoderConfig:

@@ -1,20 +1,21 @@
 """Which checkpoints the pages offer beside our own networks: the folders and hub names in the variable MODELS.
 
 Where its owner sets MODELS_FROM to a folder, those below it are offered, too, as soon as somebody names one; set to
-"hub", as on a machine of one's own, any model of the Hugging Face hub.
+"hub", any model of the Hugging Face hub, as soon as somebody on this machine names it.
 """
 
 import os
 import re
 from collections.abc import Callable, Hashable
+from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-from model import CheckpointError, load
+from model import CheckpointError
 from model.checkpoints import FAMILIES, config_of, decoder_of
 from model.checkpoints.folder import Folder
-from model.checkpoints.hub import NAME, fetch, found
+from model.checkpoints.hub import MOST_NAMED, NAME, fetch_from_hub, found
 from model.config import EncoderConfig
 from pages.ui.server.cache import of_networks
 
@@ -23,6 +24,8 @@ HUB = "hub"
 T = TypeVar("T")
 MOST_NAME = 97  # characters: of the hub, whose longest is "owner/name" of 96
 PLAIN = re.compile(rf"\w[\w.-]{{0,{MOST_NAME - 1}}}", re.ASCII)
+#: Whether the browser of the visitor whose run this is runs here, too: the hub is asked in the owner's name.
+on_this_machine = ContextVar("on_this_machine", default=False)
 _added: dict[str, None] = {}  # those that visitors named, in their order
 
 
@@ -32,18 +35,25 @@ def offered() -> dict[str, Path]:
 
 
 def models_from() -> str:
-    """The folder whose folders visitors may name, or "hub"; "" where they may name none."""
-    return os.environ.get("MODELS_FROM", "")
+    """The folder whose folders this visitor may name, or "hub"; "" where he may name none."""
+    source = os.environ.get("MODELS_FROM", "")
+    return source if source != HUB or on_this_machine.get() else ""
 
 
-def add(name: str, tell: Callable[[float], object] | None = None) -> str:
-    """Offer what MODELS_FROM allows; returns its name in links. tell: see `hub.fetch`.
+def add(name: str, source: str, tell: Callable[[float], object] | None = None) -> str:
+    """Offer what `models_from` allows, which is `source`; returns its name in links. tell: see `hub.fetch`.
 
-    Raises CheckpointError for what cannot be read, or is not allowed.
+    Raises CheckpointError for what config.json says cannot be read, or is not allowed.
     """
-    folder = fetch(name, tell) if models_from() == HUB and NAME.fullmatch(name) else _allowed(name)
-    load(folder.resolve())  # which keeps it
+    of_hub = source == HUB and NAME.fullmatch(name)
+    folder = fetch_from_hub(name, tell, MOST_NAMED // 2) if of_hub else _allowed(name, source)
+    config_of(folder)
     return _offer(folder)
+
+
+def withdraw(name: str) -> None:
+    """Offer no longer what a visitor named."""
+    _added.pop(str(offered().get(name)), None)
 
 
 def could_add(name: str) -> bool:
@@ -51,15 +61,21 @@ def could_add(name: str) -> bool:
     visitor comes to.
     """
     try:
-        config_of(folder := _allowed(name))
+        config_of(folder := _allowed(name, models_from()))
     except CheckpointError:
         return False
     return _offer(folder) == name
 
 
-def _allowed(name: str) -> Path:
-    """The folder of this name below MODELS_FROM, or in the cache of the hub; nothing is fetched."""
-    source, of_hub = models_from(), name.replace("--", "/", 1)
+def by_visitors(name: str) -> bool:
+    """Whether visitors named the folder that is offered by that name."""
+    folder = offered().get(name)
+    return folder is not None and str(folder) in _added
+
+
+def _allowed(name: str, source: str) -> Path:
+    """The folder of this name below `source`, or in the cache of the hub; nothing is fetched."""
+    of_hub = name.replace("--", "/", 1)
     folder = found(of_hub) if source == HUB else Path(source) / name
     not_fetched = source == HUB and folder == Path(of_hub)
     if not source or not_fetched or name in TAKEN or not PLAIN.fullmatch(name) or not folder.is_dir():
@@ -77,7 +93,7 @@ def _offer(folder: Path) -> str:
 def _named(folders: tuple[str, ...]) -> dict[str, Path]:
     named: dict[str, Path] = {}
     for folder in map(found, folders):
-        path = folder.resolve()
+        path = Path(os.path.abspath(folder))  # a link is called by its own name
         if path.parent.name == "snapshots":  # in the hub's own cache a folder is called by its revision
             path = Path(path.parents[1].name.removeprefix("models--"))
         name = only = re.sub(r"[^\w.-]+", "-", path.name, flags=re.ASCII)[-MOST_NAME:] or "model"
