@@ -173,11 +173,12 @@ def quantised(values: np.ndarray, share: bool) -> tuple[str, list[float], np.nda
     """(map, row, column) as whole numbers, a scale for each map: a value is its number times that, to half a scale.
 
     "u1": shares between 0 and 1, by halves of a hundredth and read in the middle of one, so that two digits of them are
-    exact. "i1", "i2": signed numbers in one byte or two; the least of them is −∞, or no number.
+    as Python rounds them. "i1", "i2": signed numbers in one byte or two; the least of them is −∞, or no number.
     """
     seen = np.where(np.isfinite(values), values, 0.0)
     if share and seen.min() >= 0 and seen.max() <= 1:
         halves = np.minimum(seen.astype(np.float64) * QUANTA["u1"], QUANTA["u1"] - 1)
+        halves -= halves % 4 == 1  # just between two hundredths, of which the lower is even
         return "u1", [1 / QUANTA["u1"]] * len(values), halves.astype(np.uint8)
     top = np.abs(seen).max(axis=(1, 2))
     kind = "i2" if (top > FAR * np.maximum(_usual_of_maps(seen), 1e-30)).any() else "i1"

@@ -97,7 +97,20 @@ function paint(canvas, map, pixels, theme) {
 
 // -- words ------------------------------------------------------------------------------------------------------------
 
-const two = value => value === -Infinity ? '−∞' : value.toFixed(2).replace('-', '−')
+/* A number with so many decimals, as Python writes it: what lies just between two, an odd part of 2ⁿ⁺¹, goes to the even
+   one of them, where toFixed goes up. */
+const fixed = (value, places) => {
+  const text = value.toFixed(places), between = Math.abs(value) * 2 ** (places + 1) % 2 === 1
+  return between && '13579'.includes(text.at(-1)) ? (value - Math.sign(value) / 2 / 10 ** places).toFixed(places) : text
+}
+export const two = value => value === -Infinity ? '−∞' : fixed(value, 2).replace(/^-(0\.00$)?/, (_, none) => none ?? '−')
+/* A share as short as it stays true, as the pages write it: 0.41, 0.0002, 0.9996, 8 × 10⁻⁵. */
+export function decimal(share) {
+  if (share >= .995 && share < .99995) return fixed(share, 4)
+  if (share >= .01 || !(share > 0)) return share ? two(share) : '0'
+  const [digit, power] = share.toExponential(0).split('e-')
+  return power > 4 ? `${digit} × 10⁻${[...power].map(sign => '⁰¹²³⁴⁵⁶⁷⁸⁹'[sign]).join('')}` : share.toFixed(power)
+}
 const signed = value => (value > 0 ? '+' : '') + two(value)
 
 /* A sentence as nodes: {name} is filled in, “{name}” is a token, which nobody translates. */
@@ -565,7 +578,7 @@ export function overview(root, run, options) {
   /* The sentence about a token: its template and what is filled in. */
   function sentence(i) {
     const [key, value] = run.strongest(place.layer, place.head, i)
-    const values = { layer: place.layer + 1, head: place.head + 1, query: run.named[i], key: run.named[key], value: number(value) }
+    const values = { layer: place.layer + 1, head: place.head + 1, query: run.named[i], key: run.named[key], value: run.differs ? signed(value) : decimal(value) }
     if (run.differs) return [words[Math.abs(value) >= .005 ? 'less' : 'less_none'], values]
     const kind = run.n === 1 ? 'read_single' : value * run.sizes.n < 1.02 ? 'read_even' : key === i ? 'read_self' : 'read'
     return [words[kind], values]
@@ -576,7 +589,7 @@ export function overview(root, run, options) {
     const of = { word: 'read_word', tag: 'read_tag', class: 'read_class' }[run.answers.kind]
     if (of && bars?.length) {
       const [name, value] = bars.reduce((best, bar) => bar[1] > best[1] ? bar : best)
-      nodesOf.push(gap(words.read), ...said(words[of], { query: run.named[i], name, value: two(value) }))
+      nodesOf.push(gap(words.read), ...said(words[of], { query: run.named[i], name, value: decimal(value) }))
     }
     const note = notes[i] ?? notes[-1]
     if (note) nodesOf.push(gap(words.read), make('span', { className: 'note', textContent: note }))
@@ -608,8 +621,8 @@ export function overview(root, run, options) {
       const share = clamp(Math.abs(value) / (most || 1), .02, 1).toFixed(3)
       return [
         make('span', { className: 'bar-name', translate: false, textContent: name, title: name }),
-        make('span', { className: best ? 'bar best' : 'bar' }, make('i', { style: `width: calc((100% - 2.6em) * ${share})` }),
-          make('span', { textContent: two(value) }))]
+        make('span', { className: best ? 'bar best' : 'bar' }, make('i', { style: `width: calc((100% - 3.4em) * ${share})` }),
+          make('span', { textContent: kind === 'number' ? two(value) : decimal(value) }))]
     }
     if (!bars) {
       const map = run.map('z', 0, 0)
@@ -738,7 +751,7 @@ export function overview(root, run, options) {
     const bars = barsAt(i), [name, share] = bars?.reduce((best, bar) => bar[1] > best[1] ? bar : best) ?? ['', 0]
     const first = run.normFirst ? '_first' : ''
     const patch = run.drawing && run.drawing.side > 1 ? run.patch : 0
-    const about = { ...sizes, layer: place.layer + 1, query: run.named[i], key: run.named[key], value: two(value), patch }
+    const about = { ...sizes, layer: place.layer + 1, query: run.named[i], key: run.named[key], value: decimal(value), patch }
     const position = run.positions ? '_position' : ''
     const kind = !bars ? 'none' : answers.kind === 'word' || answers.kind === 'tag' ? 'word' : 'class'
     return [
@@ -753,7 +766,7 @@ export function overview(root, run, options) {
       [['a', 'n1'], words[`film_mixed${first}`]],
       [['h', 'n2'], words[`film_neurons${first}`]],
       [['layers'], words[sizes.layers > 1 ? 'film_layers' : 'film_layer']],
-      [['answer'], words[`film_answer_${kind}`], { name, value: two(share) }],
+      [['answer'], words[`film_answer_${kind}`], { name, value: decimal(share) }],
     ].map(([roles, text, more]) => {
       const changed = roles.some(role => run.changed.includes(`${place.layer}.${role}`) || (role === 'x0' && run.changed.includes('x0')))
       return { roles, text: changed ? words.film_changed : text, values: { ...about, ...more } }

@@ -18,7 +18,7 @@ from pages.ui.place import Place
 from pages.ui.sections.band import Column, band
 from pages.ui.sections.quantity_map import chosen_cell
 from pages.ui.text import plain, t, texts_of
-from pages.ui.text.numbers import written
+from pages.ui.text.numbers import percent, written
 
 USUAL = 0.99  # share of all numbers below the strongest colour
 text, word = texts_of("add_and_norm")
@@ -133,7 +133,7 @@ def _read(at: AddNorm, place: Place, key: str, cell: tuple[int, ...]) -> str:
     if key == sub.output:
         push = at.pushes()
         typical = np.median(push[np.isfinite(push)]) if np.isfinite(push).any() else 0.0
-        return text("read_output", share=f"{typical:.0%}") + _read_layer_scale(at)
+        return text("read_output", share=percent(typical)) + _read_layer_scale(at)
     if key == sub.sum:
         x, o = (round(float(run[part][cell]), 4) for part in (sub.before, sub.output))
         added = {"x": f"{x:.4f}", "o": f"({written(f'{o:.4f}')})" if o < 0 else f"{o:.4f}", "sum": f"{x + o:.4f}"}

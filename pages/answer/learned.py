@@ -18,7 +18,7 @@ from pages.ui.picture import Picture
 from pages.ui.runs import pipelines
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.text import class_label, plain, texts_of
-from pages.ui.text.numbers import decimal
+from pages.ui.text.numbers import decimal, percent
 
 HIGH, LOW = 440, 230  # pixels
 text, word = texts_of("learned")
@@ -89,7 +89,7 @@ def how_it_learned(view: Page) -> None:
         look = {"table": pd.DataFrame(curves, index=names, columns=along.labels), "title": word("curve"), "fixed": True}
         figure = lines(curves, names, along, word("axis_measured"), height=LOW)
         view.show("curve", Picture(figure, read, **look))
-        shares = {"first": f"{found.on_ink[:, 0].mean():.0%}", "last": f"{found.on_ink[:, -1].mean():.0%}"}
+        shares = {"first": percent(found.on_ink[:, 0].mean()), "last": percent(found.on_ink[:, -1].mean())}
         layers = Axis.counted(plain("sidebar.layer"), len(found.on_ink))
-        read = text("read_on_ink", even=f"{found.even:.0%}", **shares)
+        read = text("read_on_ink", even=percent(found.even), **shares)
         over_time("on_ink", found.on_ink, layers, 0, LOW, read)

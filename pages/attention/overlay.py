@@ -14,7 +14,7 @@ from pages.ui.picture import Moves, Numbers, Picture
 from pages.ui.place import Place
 from pages.ui.sections.band import room_of
 from pages.ui.text import plain, t
-from pages.ui.text.numbers import written
+from pages.ui.text.numbers import percent, written
 
 
 def inked(run: Trace, seen: np.ndarray | None) -> np.ndarray | None:
@@ -44,7 +44,7 @@ def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None)
     if placeless := list(run.config.placeless):
         said += " " + t("overlay.by_registers", value=f"{row[placeless].sum():.3f}")
     if (ink := inked(run, seen)) is not None:
-        share, even = f"{row[front:][ink].sum():.0%}", f"{ink.sum() / len(row):.0%}"
+        share, even = percent(row[front:][ink].sum()), percent(ink.sum() / len(row))
         said += " " + t("overlay.read_ink", inked=ink.sum(), ink=share, even=even, least=FAINTEST)
 
     def choose(row: int, column: int) -> dict[str, object]:

@@ -10,6 +10,7 @@ from model.by_hand import strongest_cell
 from pages.ui.picture import names_of, touched
 from pages.ui.place import Place
 from pages.ui.text import t
+from pages.ui.text.numbers import decimal, percent
 
 #: The quantities in order of computation: q · k, ÷ √d_k, mask, softmax, × V.
 STEPS = ("scores", "scaled", "masked", "weights", "heads")
@@ -45,10 +46,10 @@ def attends_most(run: Trace, place: Place, key: str, columns: Sequence[int] | No
         where=place.where(),
         query=placed(queries)[token],
         key=placed(keys)[best],
-        value=f"{row[best]:.2f}",
+        value=decimal(float(row[best])),
     )
     rest = 1 - float(weights.sum())
-    return f"{said} {t('attention.rows_short', rest=f'{rest:.0%}')}" if len(places) < len(keys) else said
+    return f"{said} {t('attention.rows_short', rest=percent(rest))}" if len(places) < len(keys) else said
 
 
 def read_step(run: Trace, place: Place, prefix: str, step: str, columns: Sequence[int] | None = None) -> str:
@@ -64,7 +65,8 @@ def read_step(run: Trace, place: Place, prefix: str, step: str, columns: Sequenc
     of = prefix + ("weights" if step == "heads" else step)
     row, column = strongest_cell(run, of, place.head, place.row(of), columns)[1:]
     cell = (0, 0) if step == "relative" else (row, column)
-    value = f"{run[of][place.head][cell]:{'.0%' if step == 'heads' else '.2f'}}"
+    found = float(run[of][place.head][cell])
+    value = percent(found) if step == "heads" else f"{found:.2f}"
     parts, d_k = 1 + len(run.config.distance_terms), run.config.d_k
     said: dict[str, object] = {"query": queries[row], "key": keys[column], "value": value}
     said |= {"d_k": f"({parts} · {d_k})" if parts > 1 else d_k, "root": f"{(d_k * parts) ** 0.5:.3f}"}

@@ -12,7 +12,7 @@ from pages.ui.picture import Numbers, Picture, of_both
 from pages.ui.place import Place
 from pages.ui.server.cache import once_a_run
 from pages.ui.text import plain, texts_of
-from pages.ui.text.numbers import written
+from pages.ui.text.numbers import percents
 
 text, word = texts_of("origins")
 
@@ -71,7 +71,7 @@ def in_words(row: Sequence[float], own: str) -> str:
     """ "word 4%, place 114%, …": the shares of KINDS."""
     kinds = [own, *KINDS[1:]]
     return plain("common.comma").join(
-        word(f"share_{kind}", share=_share(value)) for kind, value in zip(kinds, row, strict=True)
+        word(f"share_{kind}", share=share) for kind, share in zip(kinds, percents(row), strict=True)
     )
 
 
@@ -80,4 +80,4 @@ def own_kind(trace: Trace) -> str:
 
 
 def _share(value: float) -> str:
-    return written(f"{value:.0%}")
+    return percents([value])[0]

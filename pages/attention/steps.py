@@ -17,6 +17,7 @@ from pages.ui.sections.band import Column, band
 from pages.ui.sections.quantity_map import chosen_cell
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
+from pages.ui.text.numbers import percent
 from pages.ui.view import View
 
 SECONDS = 2.0  # that a step stays on the screen while they are played
@@ -64,7 +65,7 @@ def about_masks(view: View, prefix: str) -> None:
     if "[MASK]" in tokens:
         weights = view.trace[prefix + "weights"][view.head]
         share = weights[:, [place for place, token in enumerate(keys) if token == "[MASK]"]].sum(axis=1).mean()
-        said += " " + t("attention.mask_word_here", share=f"{share:.0%}")
+        said += " " + t("attention.mask_word_here", share=percent(share))
     st.markdown(said)
     padding(view)
     if view.trace.graph[prefix + "masked"].window is None:  # else here is a mask that hides something

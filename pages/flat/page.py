@@ -17,6 +17,7 @@ from pages.ui.runs.worked_out import disturbed
 from pages.ui.state import sketch
 from pages.ui.state.choice import Choice
 from pages.ui.text import class_label
+from pages.ui.text.numbers import percent
 
 #: What is disturbed, each with noise of this strength.
 DISTURBED = ("Q", "K", "scores", "V")
@@ -70,7 +71,7 @@ class Flat(Page):
             learned = {name: weight.numel() for name, weight in self.pipeline.network.named_parameters()}
             idle = sum(count for name, count in learned.items() if ".W_Q." in name or ".W_K." in name)
             whole = sum(learned.values())
-            st.markdown(text("why", idle=f"{idle:,}", all=f"{whole:,}", share=f"{idle / whole:.0%}"))
+            st.markdown(text("why", idle=f"{idle:,}", all=f"{whole:,}", share=percent(idle / whole)))
 
     def noise(self) -> None:
         """What noise on the way does to the answer: on Q, K or the scores nothing."""

@@ -18,7 +18,7 @@ from pages.ui.place import Place
 from pages.ui.sections.band import room_of
 from pages.ui.sections.quantity_map import LEAST
 from pages.ui.text import plain, texts_of
-from pages.ui.text.numbers import decimal
+from pages.ui.text.numbers import decimal, percent
 
 HIGH = 460  # pixels
 text, word = texts_of("layers")
@@ -116,8 +116,8 @@ def origin(run: Trace, place: Place) -> Picture:
     layer, token, n = place.layer, place.token, len(run.tokens)
     names, reached = placed(run.tokens), all_reached(run)[layer]
     source = strongest_other(reached[token], token)
-    said = {"layer": layer + 1, "query": names[token], "own": f"{reached[token, token]:.0%}"}
-    said |= {"key": names[source], "value": f"{reached[token, source]:.0%}"}
+    said = {"layer": layer + 1, "query": names[token], "own": percent(reached[token, token])}
+    said |= {"key": names[source], "value": percent(reached[token, source])}
     axes = token_axis(run, word("axis_after")), token_axis(run, word("axis_input"))
     look = {"equation": ROLLOUT, "reads": ["layers.{l}.attention.weights"]}
     sentence = text("read_rollout" if n > 1 else "alone_rollout", **said)
@@ -164,12 +164,12 @@ def path(run: Trace, place: Place, plane: Callable[..., Plane] = one_plane) -> P
 
     def draw(drawn: Numbers) -> Figure:
         (points, *others), shares = flat(drawn)
-        titles = [word("axis_pca", number=i + 1, share=f"{share:.0%}") for i, share in enumerate(shares)]
+        titles = [word("axis_pca", number=i + 1, share=percent(share)) for i, share in enumerate(shares)]
         before = others[0] if others else None
         return paths(points, run.tokens, numbered(run), (titles[0], titles[1]), chosen=token, before=before)
 
     def says(drawn: Numbers) -> str:
-        said = {"token": placed(run.tokens)[token], "share": f"{flat(drawn)[1].sum():.0%}"}
+        said = {"token": placed(run.tokens)[token], "share": percent(flat(drawn)[1].sum())}
         return text("read_path", layer=longest + 1, step=f"{walked[longest]:.1f}", **said)
 
     def as_table(points: np.ndarray) -> pd.DataFrame:

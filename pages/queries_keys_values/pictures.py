@@ -13,6 +13,7 @@ from pages.ui.picture import Numbers, Picture, of_both, one_plane
 from pages.ui.place import Place
 from pages.ui.sections.quantity_map import chosen_cell, quantity_map
 from pages.ui.text import texts_of
+from pages.ui.text.numbers import percent
 
 PREFIX = "layers.{l}.attention."
 text, word = texts_of("queries_keys_values")
@@ -83,7 +84,7 @@ def plane(run: Trace, place: Place) -> Picture:
 
     def draw(drawn: Numbers) -> Figure:
         (points, *others), shares = flat(drawn)
-        titles = tuple(word("axis_pc", n=i + 1, share=f"{shares[i]:.0%}") for i in range(2))
+        titles = tuple(word("axis_pc", n=i + 1, share=percent(shares[i])) for i in range(2))
         legend = word("legend_query"), word("legend_key")
         look = {"link": (place.token, best), "before": tuple(others[0]) if others else None, "height": 520}
         return queries_and_keys(points[0], points[1], tokens, legend, titles, **look)
@@ -99,7 +100,7 @@ def plane(run: Trace, place: Place) -> Picture:
         points, shares = flat(drawn)
         apart = np.linalg.norm(points[0][0][:, None] - points[0][1][None], axis=-1)  # (query, key)
         agree = int((scores.argmax(axis=1) == apart.argmin(axis=1)).sum())
-        said = {"share": f"{shares.sum():.0%}", "token": tokens[place.token], "best": tokens[best], "agree": agree}
+        said = {"share": percent(shares.sum()), "token": tokens[place.token], "best": tokens[best], "agree": agree}
         said |= {"N": len(tokens), "score": f"{scores[place.token, best]:.2f}"}
         return text("read_plane", d_k=run.config.d_k, **said)
 

@@ -39,6 +39,7 @@ from pages.ui.page import Page, Parts
 from pages.ui.picture import Picture
 from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.text import literal
+from pages.ui.text.numbers import percent
 
 #: What grows with the input, from what stays as it is to what grows fastest.
 GROWING = ("parameters", "projections", "ffn", "scores", "weighted_sum")
@@ -106,7 +107,7 @@ class ShapesAndCost(Page):
         config = encoder_settings(self).config
         parts = {name: part.number for name, part in parameters(config).items()}
         whole, real, largest = sum(parts.values()), cost_tables.counted(config), max(parts, key=parts.get)
-        share, memory = f"{parts[largest] / whole:.0%}", in_bytes(whole * BYTES["float32"])
+        share, memory = percent(parts[largest] / whole), in_bytes(whole * BYTES["float32"])
         said = text("read_parameters", part=word(f"part_{largest}"), share=share, total=f"{whole:,}", memory=memory)
         check = text(f"check_{'equal' if real == whole else 'differs'}", ours=f"{whole:,}", real=f"{real:,}")
         left, right = st.columns([2, 3], gap="medium")

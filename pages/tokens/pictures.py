@@ -23,6 +23,7 @@ from pages.ui.picture import Make, Picture, sizes, touched
 from pages.ui.place import Place
 from pages.ui.state import sketch
 from pages.ui.text import plain, t, texts_of
+from pages.ui.text.numbers import percent
 
 text, word = texts_of("tokens")
 
@@ -107,7 +108,7 @@ def drawing_steps(run: Trace, drawn: bytes | None) -> dict[str, Picture]:
     row, column = (float((image.sum(1 - axis) * np.arange(SIZE)).sum() / image.sum()) for axis in (0, 1))
     scaled = {"before": sizes(cropped.shape), "after": sizes(steps.scaled.shape), "box": BOX}
     return {
-        "raw": _step("raw", drawing(raw, box=box, height=SMALL), raw, share=f"{(raw > 0).mean():.0%}"),
+        "raw": _step("raw", drawing(raw, box=box, height=SMALL), raw, share=percent(float((raw > 0).mean()))),
         "scaled": _step("scaled", drawing(steps.scaled, height=SMALL), steps.scaled, **scaled),
         "centred": _step("centred", drawing(image, cross=(row, column), height=SMALL), image, size=SIZE, middle=MIDDLE),
     }
@@ -206,7 +207,7 @@ def read_room(table: np.ndarray) -> str:
     """In how few directions the vectors differ, so that they can be added; nothing where those are most of all."""
     d_model, most = table.shape[1], np.cumsum(np.linalg.svd(table - table.mean(axis=0), compute_uv=False) ** 2)
     few = 1 + int(np.searchsorted(most, ROOM * most[-1]))
-    return text("read_room", few=few, d_model=d_model, share=f"{ROOM:.0%}") if 2 * few <= d_model else ""
+    return text("read_room", few=few, d_model=d_model, share=percent(ROOM)) if 2 * few <= d_model else ""
 
 
 def similarity_of_words(run: Trace, place: Place) -> Picture:

@@ -13,6 +13,7 @@ from pages.ui.sections.cell_map import draw_map
 from pages.ui.sections.quantity_map import quantity_map
 from pages.ui.sections.roles import measured_role, role_in_words
 from pages.ui.text import plain, t
+from pages.ui.text.numbers import percent
 
 ALIGNED = ("aligned_next", "aligned")
 
@@ -31,7 +32,7 @@ def sentence(view: Writing) -> str:
     """What the chosen step looks at most, and what is known of such heads."""
     row = view.trace[view.key(CROSS)][view.choice.head, view.step]
     best = placed(view.trace.tokens)[int(row.argmax())]
-    said = {"piece": view.trace.written[view.step], "source": best, "share": f"{row.max():.0%}"}
+    said = {"piece": view.trace.written[view.step], "source": best, "share": percent(row.max())}
     return f"{t('translation.read_map', where=view.where(), **said)} {known(view)}"
 
 

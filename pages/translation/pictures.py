@@ -47,7 +47,7 @@ def lines(run: TranslationTrace, place: Place, lit: int | None = None, paired: b
         "piece": run.written[step],
         "read": run.target_tokens[step],
         "source": placed(source)[best],
-        "share": f"{taken[best]:.0%}",
+        "share": percent(taken[best]),
         "where": place.where(),
     }
 

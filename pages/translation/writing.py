@@ -158,7 +158,7 @@ def likelihood(view: Writing, written: Translation) -> str:
     mean = float(np.exp(np.mean(own)))
     piece, p = written.tokens[least], float(np.exp(written.steps[least]))
     said = text("poor") + " " if mean < POOR else ""
-    said += text("sure", mean=f"{mean:.0%}", piece=piece, least=percent(p), step=least + 1)
+    said += text("sure", mean=percent(mean), piece=piece, least=percent(p), step=least + 1)
     if "[UNK]" in written.tokens:
         said += " " + text("unknown")
     if written.tokens[-1] != "[SEP]":

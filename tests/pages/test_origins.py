@@ -12,6 +12,7 @@ from pages.attention import origins, why_there
 from pages.attention.origins import agreement
 from pages.ui.runs import pipelines
 from pages.ui.text import catalogue
+from pages.ui.text.numbers import percents
 from tests.pages.opening import charts, numbers, open_page, pre_norm, run_of, said, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
@@ -48,7 +49,7 @@ def test_of_heads_of_known_roles_role_and_shares_stand_side_by_side_and_whether_
         for text in read.values():
             assert (cancels in text) == (min(found.values()) < -0.5)
             assert f"{role.share:.0%}" in text or f"{role.share:.1%}" in text
-            assert all(f"{value:.0%}".replace("-0%", "0%") in text for value in found.values())
+            assert all(share.replace("−", "-") in text for share in percents(found.values()))
             assert all(piece in text for piece in told)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from pages.ui.text import LANGUAGES, SYMBOL, catalogue, joined, literal, plain, t, unmarked
-from pages.ui.text.numbers import four_decimals, percent, written
+from pages.ui.text import LANGUAGES, PAGES, SYMBOL, catalogue, joined, literal, plain, t, unmarked
+from pages.ui.text.numbers import four_decimals, percent, percents, written
 
 
 @pytest.fixture(autouse=True)
@@ -90,6 +90,19 @@ def test_symbols_in_sentences_are_set_as_symbols() -> None:
 def test_what_is_read_aloud_has_no_marks() -> None:
     marked = r"**a** “\$x\$” \* `b` :gray[c] :red[**\[SEP\]** 5%] \[CLS\] [CLS] &ensp;$W_O$"
     assert unmarked(marked) == "a “$x$” * b c [SEP] 5% [CLS] [CLS] W_O"
+
+
+def test_every_share_in_percent_is_written_by_one_rule_which_calls_little_not_nothing() -> None:
+    files = (file for file in PAGES.rglob("*.py") if file.name != "numbers.py")
+    assert not [file.name for file in files if ".0%" in file.read_text("utf-8")]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_shares_of_one_whole_add_up_to_it_as_they_are_written(seed: int) -> None:
+    shares = np.random.default_rng(seed).normal(size=3 + seed % 4)
+    shares[0] += 1 - shares.sum()  # with signs, as they are in a score
+    shown = [int(share.replace("−", "-").removesuffix("%")) for share in percents(shares)]
+    assert sum(shown) == 100 and np.abs(np.array(shown) - 100 * shares).max() < 1
 
 
 def test_a_sentence_ends_with_a_full_stop_in_both_languages() -> None:

@@ -15,6 +15,8 @@ const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and
 const KEPT = 30_000  // ms; so long is a click sent again with every later one
 const SLANT = -45  // degrees, of the names above a map
 const NUMBERED = .9  // of the size of all letters: the smallest numbers in cells
+const TWO = new Intl.NumberFormat('en', {  // as Python rounds
+  minimumFractionDigits: 2, maximumFractionDigits: 2, useGrouping: false, roundingMode: 'halfEven' })
 const SYMBOL = '.katex [style*="color:"]'
 const words = new TextDecoder()
 const KINDS = {
@@ -156,7 +158,7 @@ function numbered(trace, layout) {
   const high = (layout.height - t - b) / rows, wide = Math.min((layout.width - l - r) / columns, high * STRETCH)
   const size = Math.min(1.08 * layout.font.size, wide / 1.9, .75 * high)
   if (size < NUMBERED * layout.font.size) return trace
-  const two = value => Math.abs(value) < .005 ? '' : value.toFixed(2).replace('-', '−').replace(/^(−?)0\./, '$1.')
+  const two = value => Math.abs(value) < .005 ? '' : TWO.format(value).replace('-', '−').replace(/^(−?)0\./, '$1.')
   const text = trace.z.map(row => Array.from(row, value => Number.isFinite(value) ? two(value) : ''))
   return { ...trace, text, texttemplate: '%{text}', textfont: { size } }
 }

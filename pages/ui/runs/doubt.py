@@ -6,6 +6,7 @@ from model import WeightsError
 from model.measures.doubt import doubt
 from pages.ui.runs import pipelines
 from pages.ui.text import class_label, joined, t
+from pages.ui.text.numbers import percent
 
 
 def doubt_about(ink: bytes) -> str | None:
@@ -37,7 +38,7 @@ def verdict(pipeline: str, ink: bytes) -> None:
         pipelines.explain_weights(error)
         return
     p = max(guess.probabilities)
-    said = {"label": class_label(guess.best), "probability": f"{p:.0%}" if p < 0.995 else f"{p:.2%}"}  # never 100%
+    said = {"label": class_label(guess.best), "probability": percent(p)}
     unsure = hedge(pipeline, ink)
     words = f"{unsure} {t('doubt.forced', **said)}" if unsure else t("sidebar.verdict", **said)
     st.markdown(joined(words), help=f"{t('doubt.smoothing')}\n\n{how_sure()}" if pipeline == "digits" else None)
@@ -52,5 +53,5 @@ def how_sure() -> str:
     if rule is None:
         return ""
     kinds = ("printed_letters", "printed_lookalikes")
-    letters, lookalikes = (f"{1 - rule.measured[kind]:.0%}" for kind in kinds)  # not doubted
+    letters, lookalikes = (percent(1 - rule.measured[kind]) for kind in kinds)  # not doubted
     return t("doubt.rule", digits=f"{rule.measured['test_digits']:.1%}", letters=letters, lookalikes=lookalikes)

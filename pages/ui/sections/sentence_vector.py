@@ -21,6 +21,7 @@ from pages.ui.sections.working import MOST, terms
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.state.choice import OUR_TRANSLATOR
 from pages.ui.text import plain, t
+from pages.ui.text.numbers import percent
 from pages.ui.view import View
 
 
@@ -53,7 +54,7 @@ def no_head(view: View) -> None:
     why = "sentence_vector.no_head_no_cls" if only_a_mean(view) else of_input(view, "no_head")
     said = t(why if view.choice.checkpoint else "untrained.no_answer")
     if hidden := view.config.hidden_in_training:
-        said += " " + t("sentence_vector.hidden_in_training", share=f"{hidden:.0%}")
+        said += " " + t("sentence_vector.hidden_in_training", share=percent(hidden))
     st.info(said, icon=":material/lightbulb:")
 
 

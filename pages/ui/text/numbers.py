@@ -1,6 +1,7 @@
 """One way to write numbers wherever they stand: −0.5 with a minus sign, 9 × 10⁻⁵ and not 9e-05."""
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -39,11 +40,22 @@ def unsigned(value: float) -> str:
 
 def percent(p: float) -> str:
     """A share in percent, as short as it stays true: "41%", "99.7%", "> 99.9%", "0.4%", "< 0.1%", "0%"."""
-    if 0.9995 <= p < 1:
+    if p > 1 - 1e-6:  # which numbers of 32 bits hardly tell from 1
+        return f"{p:.0%}"
+    if p >= 0.9995:
         return "> 99.9%"
     if 0 < p < 0.001:
         return "< 0.1%"
-    return f"{p:.1%}" if 0.995 <= p < 1 or 0 < p < 0.1 else f"{p:.0%}"
+    return f"{p:.1%}" if p >= 0.995 or 0 < p < 0.1 else f"{p:.0%}"
+
+
+def percents(shares: Iterable[float]) -> list[str]:
+    """Shares in whole percent that add up to what the shares add up to: those with the largest rests are rounded up."""
+    exact = 100 * np.array([*shares], float)
+    whole = np.floor(exact)
+    up = (whole - exact).argsort(kind="stable")[: round(float(exact.sum() - whole.sum()))]
+    whole[up] += 1
+    return [written(f"{share:.0f}%") for share in whole]
 
 
 def decimal(probability: float) -> str:

@@ -1,0 +1,46 @@
+"""Numbers are rounded alike wherever they are written: by Python, by the painter of Home, in the cells of a map."""
+
+import numpy as np
+from playwright.sync_api import Page, expect
+
+from model.overview.packing import quantised
+from pages.ui.server.assets import SCRIPTS, address
+from pages.ui.text.numbers import decimal, written
+from tests.browser.steps import settle, title
+
+EIGHTHS = [part / 8 for part in range(-11, 12)]
+CASES = [
+    *EIGHTHS, 0.285, 0.295, 0.335, 1.005, 0.9989, 0.99495, 0.995, 0.99994, 0.99995, 0.9999, 1 - 1e-9, 0.0149, 0.00996,
+    0.0096, 0.004, 9.96e-5, 8e-5, 1.2e-12, -0.004, -0.005, 12.5, 1234.567, *np.random.default_rng(0).random(200),
+    *np.random.default_rng(1).random(200).astype(np.float32).astype(float), *np.random.default_rng(2).random(99) ** 9,
+]  # fmt: skip
+ROUNDED = """async ([address, values]) => {
+    const { two, decimal } = await import(address)
+    return values.map(value => [two(value), decimal(value)]) }"""
+
+
+def test_python_and_the_painter_write_a_number_alike(page: Page, app_url: str) -> None:
+    page.goto(app_url)
+    values = [float(value) for value in CASES]
+    found = page.evaluate(ROUNDED, [f"{app_url}/{address(SCRIPTS['painter'])}", values])
+    for value, (two, short) in zip(values, found, strict=True):
+        assert two == written(f"{value:.2f}"), value
+        assert value < 0 or short == decimal(value), value
+
+
+def test_two_digits_of_a_weight_survive_the_way_to_the_painter() -> None:
+    weights = np.array([value for value in CASES if 0 <= value <= 1], np.float32)
+    _, (scale,), halves = quantised(weights[None, None], share=True)
+    assert [f"{value:.2f}" for value in (halves.ravel() + 0.5) * scale] == [f"{value:.2f}" for value in weights]
+
+
+def test_an_eighth_is_the_same_on_home_and_in_a_cell_and_beside_it(page: Page, app_url: str) -> None:
+    link = "lang=en&s=she saw the big dog .&token=2&edits=layers.{l}.attention.weights~even"  # eight tokens
+    page.goto(f"{app_url}/?{link}")
+    expect(page.locator(".overview .say p")).to_contain_text("0.12")
+    page.goto(f"{app_url}/attention?{link}")
+    title(page, "attention")
+    settle(page)
+    expect(page.get_by_test_id("stMain")).to_contain_text("0.12 each")
+    cells = page.locator(".js-plotly-plot").first.evaluate("chart => chart.data[0].text.flat()")
+    assert set(cells) == {".12"}
