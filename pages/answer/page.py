@@ -12,9 +12,8 @@ from pages.answer.prediction import prediction
 from pages.answer.who_wrote import who_wrote
 from pages.ui.frame.pickers import bound
 from pages.ui.page import Page, Parts
-from pages.ui.runs import pipelines
 from pages.ui.sections.answers import probabilities
-from pages.ui.sections.hidden_words import asked_place, clickable_words, to_keep_hidden
+from pages.ui.sections.hidden_words import asked_place, to_keep_hidden
 from pages.ui.sections.sentence_vector import instead_of_an_answer
 from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.state.link import select
@@ -49,10 +48,9 @@ class Answer(Page):
 
     def above(self) -> None:
         #: The place that is asked about, and the hidden places with the words that stood there.
-        if pipelines.compares(self.choice):  # then no word can be hidden on top of the page
-            self.asked, self.hidden = clickable_words(self, several=self.choice.several)
-        else:
-            self.asked, self.hidden = asked_place(self)
+        self.asked, self.hidden = asked_place(self)
+        if self.says_words and self.choice.token is not None:
+            self.asked = self.token
 
     def parts(self) -> Parts:
         parts = {"all": self.prediction, "wrote": self.written_by}
@@ -93,9 +91,8 @@ class Answer(Page):
     @property
     def logit(self) -> tuple[int, int]:
         """The place, of words, and the output that are asked about; the likeliest where nobody chose one."""
-        at = self.asked if self.choice.token is None or not self.says_words else self.token
-        output = int(probabilities(self.trace, at).argmax()) if self.choice.output is None else self.choice.output
-        return at, output
+        likeliest = int(probabilities(self.trace, self.asked).argmax())
+        return self.asked, likeliest if self.choice.output is None else self.choice.output
 
     def prediction(self) -> None:
         prediction(self, self.logit, self.asked, self.hidden)

@@ -39,7 +39,9 @@ def prediction(view: View, logit: tuple[int, int], asked: int, hidden: Hidden) -
 
 
 def _answers(view: View, asked: int, hidden: Hidden) -> None:
-    """The likeliest at each hidden place; at another temperature than the network's own, at the one asked about."""
+    """The likeliest at each hidden place, or where the reader chose another, there; at another temperature than the
+    network's own, at the one asked about.
+    """
     tau = bound("answer.tau", view.choice.tau / 10, lambda value: select(tau=round(10 * value)))
     tau |= {"format": "%.1f", "help": tau_word("help"), "width": 380}
     st.slider(tau_word("slider"), 0.1, 5.0, step=0.1, **tau)
@@ -48,7 +50,7 @@ def _answers(view: View, asked: int, hidden: Hidden) -> None:
         make = partial(at_temperature, tau=view.choice.tau / 10, truth=hidden.get(asked))
         view.show("temperature", make, at=at)
         return
-    shown = list(hidden)[:MOST_CHARTS] or [asked]
+    shown = [*hidden][:MOST_CHARTS] if asked in [*hidden][:MOST_CHARTS] else [asked]
     columns = st.columns(min(2, len(shown)))
     for number, place in enumerate(shown):
         with columns[number % 2]:

@@ -80,9 +80,9 @@ class Page(View):
     def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
         """What the page is about instead of the input as it was read, so that only that is run: its hidden words.
 
-        All pages are about one run, in which the reader's hidden words read [MASK], but while he compares two inputs.
+        All pages are about one run, in which the reader's hidden words read [MASK].
         """
-        return None if pipelines.compares(choice) else with_words_hidden(choice, typed)
+        return with_words_hidden(choice, typed)
 
     def above(self) -> None:
         """Draw what stands above all parts alike."""
@@ -184,7 +184,8 @@ class Page(View):
                 if rival and self.choice.beside_twin:
                     twin_bar()
                 elif rival:
-                    compare_bar(own, rival, pipelines.read(self.choice)[1].tokens)
+                    as_typed = pipelines.other(self.choice)
+                    compare_bar(own, as_typed or rival, pipelines.read(self.choice)[1].tokens)
                 if made.edits or rival:
                     this_run = "changed" if rival is None else "trained" if self.choice.beside_twin else "this"
                     shown_switch(self.ways, self.shows, this=this_run)

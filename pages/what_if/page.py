@@ -14,10 +14,9 @@ from pages.answer.judged import asked_of, draw, named
 from pages.ui.frame.changes_bar import edit_in_words
 from pages.ui.frame.pickers import either
 from pages.ui.page import Page, Parts
-from pages.ui.runs import pipelines
 from pages.ui.sections.answers import probabilities
 from pages.ui.sections.guesses import guesses
-from pages.ui.sections.hidden_words import asked_place, clickable_words
+from pages.ui.sections.hidden_words import asked_place
 from pages.ui.sections.sentence_vector import head_laboratory
 from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.state.choice import MEASURES
@@ -53,8 +52,7 @@ class WhatIf(Page):
         if self.config.head in KEYS:
             self.lab, truth = Experiment.on_judged(self, asked_of(self)), None
         else:
-            # Above the page no word can be hidden while two inputs are compared.
-            place, hidden = (clickable_words if pipelines.compares(self.choice) else asked_place)(self)
+            place, hidden = asked_place(self)
             self.lab, truth = Experiment.on(self, place), hidden.get(place)
         parts = self.parts()
         draw_kind = parts[self.choose_part(list(PARTS))]

@@ -1,5 +1,6 @@
 """The Answer page: what it hides, what it says of it, and that its arithmetic adds up as displayed."""
 
+import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -14,7 +15,7 @@ from pages.ui.frame import line
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import catalogue
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, said, texts
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, said, steps, texts
 
 SENTENCE = "the dog chased the cat ."
 PIECES = "the zebroid sat"  # a word of several pieces
@@ -57,11 +58,11 @@ def test_a_hidden_word_is_hidden_from_the_encoder_and_from_nobody_else() -> None
     assert app.session_state["choice"].sentence == SENTENCE
 
 
-def test_what_the_reader_hid_is_hidden_on_every_page_but_where_two_inputs_are_compared() -> None:
+def test_what_the_reader_hid_is_hidden_on_every_page_also_where_two_inputs_are_compared() -> None:
     key, link = "layers.0.attention.Q", {"s": SENTENCE, "layer": "1", "head": "1"}
-    for more, seen in (({}, False), ({"other": "i see the dog ."}, True)):
+    for more in ({}, {"other": "i see the dog ."}):
         app = open_page("queries_keys_values", hidden="3", **link, **more)
-        trace = load("text")(SENTENCE) if seen else run(SENTENCE, 2)
+        trace = run(SENTENCE, 2)
         np.testing.assert_allclose(
             np.concatenate(numbers(charts(app)[0]["figure"]["data"][0]["z"])).ravel(), trace[key][0].ravel(), atol=1e-6
         )
@@ -165,3 +166,13 @@ def test_a_class_that_was_chosen_is_no_word_of_a_sentence() -> None:
     app.pills(key="input").set_value("sentence").run()
     assert_fine(app)
     assert (app.session_state["choice"].output, app.session_state["choice"].against) == (None, None)
+
+
+@pytest.mark.parametrize(("token", "output"), [("3", None), ("5", None), ("6", "9"), ("1", None)])
+def test_the_chart_the_map_and_the_arithmetic_are_of_the_same_token(token: str, output: str | None) -> None:
+    """Also where the reader chose a token that is not the hidden one, on Home or in the map."""
+    more = {} if output is None else {"output": output}
+    app = open_page("answer", s=SENTENCE, hidden="3", token=token, **more)
+    titles = [text for text in texts(app).splitlines() if "Prediction at position" in text]
+    assert [re.findall(r"position (\d+)", title) for title in titles] == [[token]]
+    assert steps(app)[0].startswith(f"p_{{{token},")

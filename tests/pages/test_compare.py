@@ -10,6 +10,7 @@ import pytest
 
 from model.measures.gradients import untrained
 from pages.ui.runs import pipelines
+from pages.ui.runs.runs import Runs
 from pages.ui.state import sketch
 from pages.ui.state.choice import TWIN
 from pages.ui.state.link_values import DRAWING
@@ -155,3 +156,26 @@ def test_one_tap_sets_the_twin_beside_it_and_another_input_takes_its_place() -> 
     paper = open_page("attention", s=DOG, model="paper", twin="true")
     assert not [toggle for toggle in paper.toggle if toggle.key == "compare.twin"]
     assert catalogue("en")["compare.twin_says"] not in [caption.value for caption in paper.caption]
+
+
+TIRED = {"s": "i was so tired that i did not eat .", "other": "i was so happy that i did not sleep .", "hidden": "8"}
+
+
+@pytest.mark.parametrize("page", ["home", "attention", "answer", "what_if", "layers", "tokens"])
+@pytest.mark.parametrize("shown", ["changed", "beside", "other", "against"])
+def test_a_hidden_word_stays_hidden_on_every_page_while_two_sentences_are_compared(
+    page: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, open_runs = [], Runs._open_runs
+
+    def spy(view: Runs) -> tuple:
+        found = open_runs(view)
+        opened.append((view.trace.tokens, view.other.tokens))
+        return found
+
+    monkeypatch.setattr(Runs, "_open_runs", spy)
+    app = open_page(page, **TIRED, shown=shown)
+    hidden = ["[MASK]" if word == "did" else word for word in pipelines.run("text", TIRED["s"]).tokens]
+    there = ["[MASK]" if word == "did" else word for word in pipelines.run("text", TIRED["other"]).tokens]
+    assert opened == [(there if shown == "other" else hidden, there)]
+    assert "did" in texts(app)  # the bar of the comparison writes the other sentence as it was typed

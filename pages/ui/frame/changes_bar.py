@@ -52,7 +52,7 @@ def changes_bar(choice: Choice, own: Trace, waiting: tuple[Edit, ...] = ()) -> N
 def compare_bar(own: Trace, rival: Trace, typed: Sequence[str]) -> None:
     """The other input, what differs in it marked; a button to be done with it.
 
-    typed: the tokens of the run's own input, none of them hidden.
+    rival: of that input as it was typed. typed: the tokens of the run's own input, none of them hidden.
     """
     st.markdown(f":violet-badge[{plain('compare.badge')}]", width="content")
     if own.ids:

@@ -116,7 +116,7 @@ def _sentence(choice: Choice, asks: bool) -> None:
     try:
         read = pipelines.read(choice)[1]
         tokens: list[str] = list(read.tokens)
-        guesses = pipelines.config(choice.pipeline).head == "masked-word" and not pipelines.compares(choice)
+        guesses = pipelines.config(choice.pipeline).head == "masked-word"
         hidden, typed = hidden_places(choice, read) if guesses else (set(), set())
     except WeightsError:  # the page says so
         tokens, guesses, hidden, typed = [], False, set(), set()

@@ -6,10 +6,12 @@ import streamlit as st
 
 from model import Trace, WeightsError
 from model.edits import OPERATIONS, Edit
+from model.measures.comparison import align
 from model.pipeline import Reading
 from pages.ui.picture import touched
 from pages.ui.place import Place
 from pages.ui.runs import pipelines
+from pages.ui.runs.masks import with_masks
 from pages.ui.runs.two_runs import TwoRuns
 from pages.ui.state.choice import TWIN, WITH_EDITS, WITH_OTHER, Choice
 from pages.ui.text import t
@@ -49,7 +51,8 @@ class Runs:
             self._rival = self.choice.pipeline + TWIN, self.subject
             rival: Trace | None = pipelines.run(*self._rival)
         elif rival := pipelines.other(self.choice):
-            self._rival = self.choice.pipeline, tuple(rival.ids) or self.choice.other_subject
+            self._rival = self.choice.pipeline, self._hidden_there(rival) or self.choice.other_subject
+            rival = pipelines.run(*self._rival)
         #: Which run the pictures show: one of `choice.SHOWN`, "changed" where what the reader chose is not there.
         #: Which of them there are; an untrained twin never stands alone.
         self.ways = [w for w in ways_to_show(made, rival) if not (w == "other" and self.choice.beside_twin)]
@@ -74,12 +77,20 @@ class Runs:
         pipelines.explain_input(self.choice.pipeline, unread, self.typed)
         edits = tuple(edit for edit in self.choice.edits if not edit.key.startswith("decoder."))
         hidden = self.reads(self.choice, self.typed)
-        #: Whether words are hidden in the run that the page was opened with.
-        self.hides = hidden is not None
         trace = pipelines.changed(self.choice.pipeline, self.given if hidden is None else hidden, edits)
         self.waiting: tuple[Edit, ...] = ()
         self._keep([edit for edit in self.choice.edits if edit not in edits or edit in trace.edits])
         return trace
+
+    def _hidden_there(self, rival: Trace) -> tuple[int, ...]:
+        """The ids of the other sentence, with [MASK] also in place of the words that the reader hid in his."""
+        places = range(len(rival.ids and self.trace.ids))
+        hidden = [place for place in places if "[MASK]" == self.trace.tokens[place] != self.typed.tokens[place]]
+        if not hidden:
+            return tuple(rival.ids)
+        pairs = align(self.typed.tokens, rival.tokens)
+        there = [pair.other for pair in pairs if pair.one in hidden and pair.other is not None]
+        return with_masks(self.pipeline, rival.ids, there)
 
     def _made_elsewhere(self) -> Trace | None:
         """The run that this page is about, if it is not the reader's own, with those of his changes that fit there."""
@@ -144,10 +155,6 @@ class Runs:
             self._one_input()
         self._show((pipeline, subject), pipelines.changed(pipeline, subject, self._edits))
         return self.trace
-
-    def compare_with(self, subject: Hashable) -> None:
-        """Compare the rest of the page with another run than the reader's other input."""
-        self._rival = self._rival[0] if self._rival else self._run[0], subject
 
     def _one_input(self) -> None:
         """Where this page cannot compare inputs, show this one, and say so to readers who wanted both."""
