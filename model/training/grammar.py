@@ -21,6 +21,7 @@ from model.training.attention_budget import Watch
 from model.training.relations import Sentence, cut_words, treebank
 
 TREES = "en_ewt-train.conllu.xz"
+TREE_TOKENS = 8192  # of a batch
 Tree = tuple[Tensor, Tensor]  # ids (token,); governs (token, token): row looks up to column
 
 
@@ -41,10 +42,10 @@ def as_tree(tokenizer: Tokenizer, sentence: Sentence) -> Tree:
 
 
 def batches(trees: list[Tree], dice: torch.Generator) -> Iterator[Tree]:
-    """Endless padded batches of about text.BATCH_TOKENS pieces: ids (sentence, token), and who governs whom in each."""
+    """Endless padded batches of about TREE_TOKENS pieces: ids (sentence, token), and who governs whom in each."""
     while True:
         order = (torch.tensor([len(ids) for ids, _ in trees]) + 4 * torch.rand(len(trees), generator=dice)).argsort()
-        groups = [some.tolist() for some in order.split(text.BATCH_TOKENS // 40)]
+        groups = [some.tolist() for some in order.split(TREE_TOKENS // 40)]
         for number in torch.randperm(len(groups), generator=dice):
             ids = pad_sequence([trees[i][0] for i in groups[number]], batch_first=True, padding_value=text.PAD)
             governs = torch.zeros(*ids.shape, ids.shape[1], dtype=torch.bool)

@@ -5,6 +5,7 @@ measured, as in the paper), half of the others a random piece, half stay, and th
 Attention that rests on a few places beyond their budget costs. Batches of the two languages alternate.
 """
 
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -27,8 +28,9 @@ from model.training.optimization import compiled, device, half_precision, learni
 CONFIG = PRESETS["text"]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 PAD, UNK, CLS, SEP, MASK = range(5)
-BATCH_TOKENS = 8192
+BATCH_TOKENS = {"cpu": 8192, "cuda": 65536}  # smaller ones leave most of a graphics card idle
 PEAK_RATE = 1.5e-3
+PAUSE = 120  # seconds between two validations, and checkpoints
 VALIDATION_SENTENCES = 2000  # of each language
 HIDDEN, HIDDEN_AT_PEAK = 0.15, 0.3  # share of the words hidden: as measured, and while the rate is high (Wettig 2023)
 MASKED, MASKED_TO_LEARN = 0.8, 0.9  # share of those that become [MASK]: the others teach less
@@ -66,27 +68,34 @@ def encode(tokenizer: Tokenizer, lines: list[str]) -> list[Tensor]:
 
 
 def batches(encoded: list[Tensor], dice: torch.Generator) -> Iterator[Tensor]:
-    """Endless padded batches (sentence, token) of about BATCH_TOKENS, each of sentences of like length."""
-    lengths = torch.tensor([len(ids) for ids in encoded])
+    """Endless padded batches (sentence, token) of about BATCH_TOKENS pieces, each of sentences of like length.
+
+    Put together on the device of the dice, where all sentences lie: a graphics card would wait for a processor.
+    """
+    lengths = torch.tensor([len(ids) for ids in encoded], device=dice.device)
+    pieces, starts = torch.cat(encoded).to(dice.device), lengths.cumsum(0) - lengths
     while True:
         # Sorting by a blurred length keeps padding small and the mixture random.
-        order = (lengths + 4 * torch.rand(len(encoded), generator=dice)).argsort()
-        groups, start = [], 0
+        order = (lengths + 4 * torch.rand(len(lengths), generator=dice, device=dice.device)).argsort()
+        in_order, groups, start = lengths[order].tolist(), [], 0
         while start < len(order):
-            longest = int(lengths[order[min(start + 32, len(order) - 1)]]) + 4
-            size = max(8, BATCH_TOKENS // longest)
-            groups.append(order[start : start + size])
+            longest = in_order[min(start + 32, len(order) - 1)] + 4
+            size = max(8, BATCH_TOKENS[dice.device.type] // longest)
+            groups.append((order[start : start + size], max(in_order[start : start + size])))
             start += size
-        for number in torch.randperm(len(groups), generator=dice):
-            rows = [encoded[i].long() for i in groups[number]]
-            yield torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=PAD)
+        for number in torch.randperm(len(groups), generator=dice, device=dice.device).tolist():
+            rows, longest = groups[number]
+            column = torch.arange(longest, device=dice.device)
+            at = (starts[rows, None] + column).clamp(max=len(pieces) - 1)
+            yield torch.where(column < lengths[rows, None], pieces[at].long(), PAD)
 
 
 def hide(ids: Tensor, dice: torch.Generator, share: float = HIDDEN, masked: float = MASKED) -> tuple[Tensor, Tensor]:
     """The ids with this share of the words hidden, most of them behind [MASK], and where (both (sentence, token))."""
-    chosen = (torch.rand(ids.shape, generator=dice) < share) & (ids > MASK)
-    fate = torch.rand(ids.shape, generator=dice)
-    random_piece = torch.randint(len(SPECIAL), CONFIG.vocab_size, ids.shape, generator=dice)
+    on = {"generator": dice, "device": dice.device}
+    chosen = (torch.rand(ids.shape, **on) < share) & (ids > MASK)
+    fate = torch.rand(ids.shape, **on)
+    random_piece = torch.randint(len(SPECIAL), CONFIG.vocab_size, ids.shape, **on)
     hidden = torch.where(chosen & (fate < masked), MASK, ids)
     hidden = torch.where(chosen & (fate >= (1 + masked) / 2), random_piece, hidden)
     return hidden, chosen
@@ -170,21 +179,22 @@ def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, 
         seen, steps = progress["tokens"], int(progress["step"])
     elif start_from:
         load_shipped(start_from, network)
-    dice = torch.Generator().manual_seed(seed + steps)
+    dice = torch.Generator(where).manual_seed(seed + steps)
     streams = [batches(train_set[language], dice) for language in LANGUAGES]
     budget = budgets(tokenizer).to(where)
     encode_fast = compiled(partial(encode_watched, network, Watch.over(network)), where)
     loss_fast = compiled(partial(guess_loss, network), where)
 
+    due = time.monotonic() + PAUSE
     with tqdm(total=tokens, initial=seen, unit="tok", unit_scale=True, mininterval=10) as bar:
         while seen < tokens:
             ids = next(streams[steps % 2])
             rate = learning_rate(seen / tokens)
             hidden, chosen = hide(ids, dice, share_hidden(rate), MASKED_TO_LEARN)
             with half_precision(where):
-                Z, over = encode_fast(hidden.to(where), budget)
+                Z, over = encode_fast(hidden, budget)
                 # The head reads only the places where a guess is asked for: that saves most of its time.
-                loss = loss_fast(Z[chosen.to(where)], ids[chosen].to(where))
+                loss = loss_fast(Z[chosen], ids[chosen])
             (loss + WEIGHT * over).backward()
             take_step(network, optimizers, rate * peak * PEAK_RATE)
             count = int((ids != PAD).sum())
@@ -192,7 +202,8 @@ def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, 
             bar.update(count)
             if steps % 20 == 0:
                 bar.set_postfix(loss=f"{loss.item():.3f}", over=f"{over.item():.3f}", rate=f"{rate:.2f}")
-            if steps % 400 == 0 or seen >= tokens:
+            if time.monotonic() > due or seen >= tokens:
+                due = time.monotonic() + PAUSE
                 bar.write(f"{steps} steps, {seen / 1e6:.1f} M tokens: {validate(network, held, where)}")
                 save_checkpoint(checkpoint, network, optimizers, tokens=seen, step=steps)
     ship("text", network, {**validate(network, held, where), "tokens": seen})

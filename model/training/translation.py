@@ -1,11 +1,12 @@
 """The translator, and the text encoder that it shares: two tasks in turn, one set of encoder weights.
 
-Of each ten batches, eight hide words as in the recipe `text` (five of them English: there is more of it), one is of
-parsed sentences, from which two heads learn grammar, and one holds sentence pairs to translate, from English and from
-Chinese by turns. Start it with `--from` the text weights; it ships both files anew.
+Of each sixteen batches, eleven hide words as in the recipe `text` (six of them English), one is of parsed sentences,
+from which two heads learn grammar, and four hold sentence pairs to translate, from English and from Chinese by turns.
+Start it with `--from` the text weights; it ships both files anew.
 """
 
 import random
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -32,7 +33,14 @@ from model.translator import as_written
 LONGEST = 40  # pieces of either side; of the sentence pairs, 99.9 % are shorter
 SMOOTHING = 0.1  # of the labels, as the paper does (section 5.4)
 #: Of batches, over and over.
-TURNS = ("en", "zh", "en", "pairs", "en", "zh", "en", "trees", "zh", "en")
+TURNS = (
+    *("en", "zh", "pairs", "en", "zh", "en", "pairs", "trees"),
+    *("en", "zh", "pairs", "en", "zh", "en", "pairs", "zh"),
+)
+PAIR_TOKENS = {
+    "cpu": 8192,
+    "cuda": 16384,
+}  # of a batch, both sides counted: there are few pairs, and they are soon known
 DECAY = 0.75  # share of the training in which the learning rate falls to zero
 
 
@@ -51,25 +59,25 @@ def as_batch(sources: list[Tensor], targets: list[Tensor], into: str) -> tuple[T
     return x, y
 
 
-def batches(encoded: dict[str, list[Tensor]], dice: torch.Generator) -> Iterator[tuple[Tensor, Tensor]]:
-    """Endless batches of about text.BATCH_TOKENS pieces, both sides counted, into the one language and the other."""
+def batches(encoded: dict[str, list[Tensor]], dice: torch.Generator, most: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """Endless batches of about `most` pieces, both sides counted, into the one language and the other."""
     longer = torch.tensor([max(map(len, pair)) for pair in zip(*encoded.values(), strict=True)])
     while True:
         # Sorting by a blurred length keeps padding small and the mixture random.
         order = (longer + 2 * torch.rand(len(longer), generator=dice)).argsort()
-        groups = order.split_with_sizes(list(_sizes(longer[order])))
+        groups = order.split_with_sizes(list(_sizes(longer[order], most)))
         for turn, number in enumerate(torch.randperm(len(groups), generator=dice)):
             source, into = LANGUAGES if turn % 2 else LANGUAGES[::-1]
             group = groups[number].tolist()
             yield as_batch([encoded[source][i] for i in group], [encoded[into][i] for i in group], into)
 
 
-def _sizes(longer: Tensor) -> Iterator[int]:
+def _sizes(longer: Tensor, most: int) -> Iterator[int]:
     """How many pairs, taken in order of their longer side, make up each batch."""
     start = 0
     while start < len(longer):
-        most = text.BATCH_TOKENS // (2 * int(longer[start]))
-        size = text.BATCH_TOKENS // (2 * int(longer[start : start + most].max()))
+        about = most // (2 * int(longer[start]))
+        size = most // (2 * int(longer[start : start + about].max()))
         size = min(size, len(longer) - start)
         yield size
         start += size
@@ -181,25 +189,30 @@ def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, 
         if (decoder := start_from.with_name("translation.safetensors")).exists():
             load_shipped(decoder, translator)
     dice = torch.Generator().manual_seed(seed + steps)
-    streams = {language: text.batches(train_set[language], dice) for language in LANGUAGES}
-    pair_stream, trees = batches(encoded, dice), grammar.batches(grammar.read_trees(data, tokenizer), dice)
+    words_dice = torch.Generator(where).manual_seed(seed + steps)
+    streams = {language: text.batches(train_set[language], words_dice) for language in LANGUAGES}
+    pair_stream, trees = (
+        batches(encoded, dice, PAIR_TOKENS[where.type]),
+        grammar.batches(grammar.read_trees(data, tokenizer), dice),
+    )
     budget, watch = budgets(tokenizer, extra=len(TARGET_LANGUAGES)).to(where), Watch.over(translator)
     encode_fast = compiled(partial(text.encode_watched, words, watch), where)
     guess_fast = compiled(partial(text.guess_loss, words), where)
     grammar_fast = compiled(partial(grammar.grammar_loss, words, watch), where)
     translate_fast = compiled(partial(watched_loss, translator, watch), where)
 
+    due = time.monotonic() + text.PAUSE
     with tqdm(total=tokens, initial=seen, unit="tok", unit_scale=True, mininterval=10) as bar:
         while seen < tokens:
             rate = learning_rate(seen / tokens, decay=DECAY)
             turn = TURNS[steps % len(TURNS)]
             if turn in LANGUAGES:
                 ids = next(streams[turn])
-                hidden, chosen = text.hide(ids, dice, text.share_hidden(rate), text.MASKED_TO_LEARN)
+                hidden, chosen = text.hide(ids, words_dice, text.share_hidden(rate), text.MASKED_TO_LEARN)
                 count = int((ids != PAD).sum())
                 with half_precision(where):
-                    Z, over = encode_fast(hidden.to(where), budget)
-                    loss = guess_fast(Z[chosen.to(where)], ids[chosen].to(where))
+                    Z, over = encode_fast(hidden, budget)
+                    loss = guess_fast(Z[chosen], ids[chosen])
             elif turn == "trees":
                 ids, governs = next(trees)
                 count = int((ids != PAD).sum())
@@ -216,7 +229,8 @@ def train(data: Path, checkpoints: Path, tokens: float, peak: float, seed: int, 
             bar.update(count)
             if steps % 20 == 0:
                 bar.set_postfix(loss=f"{loss.item():.3f}", over=f"{over.item():.3f}", rate=f"{rate:.2f}")
-            if steps % 200 == 0 or seen >= tokens:
+            if time.monotonic() > due or seen >= tokens:
+                due = time.monotonic() + text.PAUSE
                 figures = validate(networks, held, encoded_held, where)
                 bar.write(f"{steps} steps, {seen / 1e6:.1f} M tokens: {figures}")
                 save_checkpoint(checkpoint, networks, optimizers, tokens=seen, step=steps)

@@ -21,13 +21,16 @@ def test_an_orthogonal_step_keeps_the_directions_and_makes_them_equally_long(sha
 @pytest.mark.parametrize("precision", [torch.bfloat16, torch.float32])
 def test_muon_takes_the_steps_of_torchs(precision: torch.dtype) -> None:
     dice = torch.Generator().manual_seed(0)
-    ours, theirs = (nn.Parameter(torch.ones(24, 60)) for _ in range(2))
-    muon = Muon([ours], 0.01, decay=0.05, precision=precision)
-    torchs = torch.optim.Muon([theirs], lr=0.01, weight_decay=0.05, adjust_lr_fn="match_rms_adamw")
-    for _ in range(4):
-        ours.grad = torch.randn(24, 60, generator=dice)
-        theirs.grad = ours.grad.clone()
+    shapes = [(24, 60), (24, 60), (60, 24), (24, 24)]
+    ours, theirs = ([nn.Parameter(torch.ones(shape)) for shape in shapes] for _ in range(2))
+    muon = Muon(ours, 0.01, decay=0.05, precision=precision)
+    torchs = torch.optim.Muon(theirs, lr=0.01, weight_decay=0.05, adjust_lr_fn="match_rms_adamw")
+    for step in range(4):
+        for one, other in zip(ours, theirs, strict=True):
+            one.grad = torch.randn(one.shape, generator=dice) * 10.0**-step
+            other.grad = one.grad.clone()
         muon.step()
         torchs.step()
-    torch.testing.assert_close(ours, theirs, atol=1e-3, rtol=0)  # bfloat16 holds three digits
-    assert (ours - 1).abs().mean() > 4e-3
+    for one, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(one, other, atol=2e-3, rtol=0)  # bfloat16 holds three digits
+        assert (one - 1).abs().mean() > 4e-3

@@ -123,6 +123,24 @@ def test_no_held_out_pair_shares_a_sentence_with_training(tmp_path) -> None:
         assert not {pair[language] for pair in train} & {pair[language] for pair in held}
 
 
+def test_every_sentence_comes_once_an_epoch_as_it_is_and_padded() -> None:
+    dice = torch.Generator().manual_seed(0)
+    lengths = torch.randint(3, 60, (2000,), generator=dice).tolist()
+    encoded = [torch.randint(5, 9, (n,), generator=dice).to(torch.int16) for n in lengths]
+    for number, ids in enumerate(encoded):
+        ids[0] = 100 + number
+    seen = torch.zeros(2000)
+    for ids in text.batches(encoded, dice):
+        assert ids.numel() <= 1.2 * text.BATCH_TOKENS["cpu"]
+        for row in ids:
+            wanted = encoded[row[0] - 100].long()
+            assert torch.equal(row[: len(wanted)], wanted) and not row[len(wanted) :].any()
+        seen[ids[:, 0] - 100] += 1
+        if seen.sum() >= 2000:
+            break
+    assert (seen == 1).all()
+
+
 def test_a_batch_begins_with_the_language_and_every_pair_comes_once_an_epoch() -> None:
     dice = torch.Generator().manual_seed(0)
     lengths = torch.randint(3, 30, (300, 2), generator=dice)
@@ -132,9 +150,9 @@ def test_a_batch_begins_with_the_language_and_every_pair_comes_once_an_epoch() -
         for side, language in enumerate(corpus.LANGUAGES)
     }
     seen = torch.zeros(300)
-    for x, y in translation.batches(encoded, dice):
+    for x, y in translation.batches(encoded, dice, 8192):
         assert y[:, 0].unique().tolist() in ([12_000], [12_001])
-        assert (x[:, 0] == 2).all() and x.numel() + y.numel() <= 1.2 * text.BATCH_TOKENS
+        assert (x[:, 0] == 2).all() and x.numel() + y.numel() <= 1.2 * 8192
         source, target = (part.max(1).values if part is x else part[:, 1:].max(1).values for part in (x, y))
         assert torch.equal(source, target)
         seen[source - 100] += 1
