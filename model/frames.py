@@ -1,5 +1,6 @@
 """A recorded value as a table with the tokens beside it, for a notebook or a terminal."""
 
+import html
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -51,5 +52,7 @@ class Shown:
             strength = abs(number) / most if np.isfinite(number) else 0
             return f"background-color: rgba({ABOVE if number > 0 else BELOW}, {strength:.2f})"
 
-        styled = seen.style.map(colour).format(precision=2).set_caption(self.title)
+        styled = seen.style.map(colour).format(precision=2).set_caption(html.escape(self.title))
+        for axis in (0, 1):  # pandas writes names as they are, and a tokenizer may call a token "<script>"
+            styled.format_index(lambda name: html.escape(str(name)), axis=axis)
         return styled.to_html(max_rows=MOST_SIDE, max_columns=MOST_SIDE)
