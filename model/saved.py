@@ -1,10 +1,11 @@
 """A trace in a file of its own, without the network that computed it: safetensors, of which nothing is run."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import asdict, is_dataclass
 from pathlib import Path
-from typing import Any, Self
+from types import UnionType
+from typing import Any, Literal, Never, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
 import torch
@@ -88,24 +89,81 @@ class Saved:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The trace in a file that `save` wrote. Raises ValueError for another file."""
+        """The trace in a file that `save` wrote. Raises ValueError for another, and OSError where there is no file."""
         try:
             with safe_open(path, framework="pt") as file:
                 about = json.loads((file.metadata() or {})[WRITTEN])
                 values = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
-        except (SafetensorError, KeyError, ValueError) as error:
-            raise ValueError(f"{path} is no file that trace.save has written") from error
-        config = EncoderConfig(**{name: _tupled(value) for name, value in about["config"].items()})
-        edits = tuple(Edit(**{name: _tupled(value) for name, value in edit.items()}) for edit in about["edits"])
-        picture = values.pop(PICTURE, None)
-        subject = _tupled(about["subject"]) if picture is None else picture.numpy()
-        kept = Kept({row.key: values[row.key] for row in graph(config, None) if row.key in values}, edits)
-        answer = (Guess(*map(_tupled, guess.values())) for guess in about["answer"])
-        notes = tuple(Note(**note) for note in about["notes"])
-        more = notes, edits, None, about["segments"], about["outputs"]
-        return cls(kept, graph(config, None), subject, about["tokens"], about["ids"], tuple(answer), *more)  # type: ignore[call-arg]
+            return cls(*_run_of(about, values))
+        except (
+            SafetensorError,
+            LookupError,
+            TypeError,
+            AttributeError,
+            ValueError,
+            ArithmeticError,
+            RecursionError,
+        ) as error:
+            raise ValueError(f"{path} is no file that trace.save has written, or is damaged") from error
 
 
-def _tupled(value: Any) -> Any:
-    """What was a tuple, which a file has as a list."""
-    return tuple(map(_tupled, value)) if isinstance(value, list) else value
+def _run_of(about: dict[str, Any], values: dict[str, Tensor]) -> tuple[Any, ...]:
+    """What a Trace is made of, from a file. Raises one of several errors for what is not as `save` writes it, before
+    anything is built of the sizes that it claims.
+    """
+    json.dumps(about, ensure_ascii=False).encode()  # half a sign, "\ud800", could be shown nowhere
+    _check_sizes(about["config"], len(values), len(about["tokens"]))
+    config = _as(EncoderConfig, about["config"])
+    tokens, ids, segments = (_as(kind, about[name]) for name, kind in _LISTS.items())
+    edits = _as(tuple[Edit, ...], about["edits"])
+    picture = values.pop(PICTURE, None)
+    subject = _as(Hashable, about["subject"]) if picture is None else picture.numpy()
+    rows = graph(config, None)
+    sides = {"token": len(tokens), "query": len(tokens), "key": len(tokens), "head": config.heads}
+    for key, value in values.items():
+        axes = rows[key].axes
+        if [sides.get(axis, size) for axis, size in zip(axes, value.shape[1:], strict=True)] != [*value.shape[1:]]:
+            raise ValueError(f"{key} has another shape")
+        if not value.is_floating_point() or value.shape[0] != 1:
+            raise ValueError(f"{key} holds no numbers of one run")
+    answer, notes = _as(tuple[Guess, ...], about["answer"]), _as(tuple[Note, ...], about["notes"])
+    if any(len(guess.labels) != len(guess.probabilities) for guess in answer):
+        raise ValueError("an answer lacks labels or probabilities")
+    kept = Kept({row.key: values[row.key] for row in rows if row.key in values}, edits)
+    outputs = _as(tuple[str, ...], about["outputs"])
+    return kept, rows, subject, list(tokens), list(ids), answer, notes, edits, None, segments, outputs
+
+
+_LISTS = {"tokens": tuple[str, ...], "ids": tuple[int, ...], "segments": tuple[int, ...]}
+MOST_SIZE = 2_000_000  # of anything that a configuration counts: more words than any vocabulary has
+
+
+def _check_sizes(config: dict[str, Any], tensors: int, tokens: int) -> None:
+    """Raises ValueError for more layers than there are tensors, and for more registers or patches than tokens."""
+    most = {"layers": tensors, "registers": tokens}
+    for name, value in config.items():
+        if isinstance(value, int) and value > most.get(name, MOST_SIZE):
+            raise ValueError(f"{name} = {value}")
+    if config["input"] == "patches" and (config["image_size"] // config["patch_size"]) ** 2 > tokens:
+        raise ValueError("more patches than tokens")
+
+
+def _as(kind: Any, value: Any) -> Any:
+    """A value of JSON as the type that a field says, lists as tuples. Raises ValueError or TypeError for another."""
+    origin, inside = get_origin(kind), get_args(kind)
+    if is_dataclass(kind) and isinstance(value, dict):
+        kinds = get_type_hints(kind)
+        return kind(**{name: _as(kinds[name], one) for name, one in value.items()})  # type: ignore[operator]
+    if origin is tuple and isinstance(value, list):
+        return tuple(_as(inside[0], one) for one in value)
+    if origin is UnionType:
+        kind = next(one for one in (*inside, Never) if one in (type(value), Never))
+    if origin is dict and isinstance(value, dict):
+        return value
+    if kind is Hashable and isinstance(value, list):
+        return tuple(_as(Hashable, one) for one in value)
+    known = origin is Literal and isinstance(value, str) and value in inside
+    known = known or (kind is Hashable and isinstance(value, str | int | float | None))
+    if known or type(value) is kind or (kind is float and type(value) is int and abs(value) < 2**53):
+        return value
+    raise ValueError(f"{value!r:.60} is no {kind}")
