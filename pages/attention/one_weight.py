@@ -10,7 +10,7 @@ from model.by_hand import Working, by_hand
 from pages.attention.read import queries_and_keys, steps_of
 from pages.ui.components.arithmetic import arithmetic
 from pages.ui.figures.base import role_colours, signed_colours
-from pages.ui.sections.working import working
+from pages.ui.sections.working import MOST, working
 from pages.ui.text import plain
 from pages.ui.text.numbers import written
 from pages.ui.view import View
@@ -21,10 +21,12 @@ LEAST = 1.5  # % of the height: a bar that can still be seen
 
 def one_weight(view: View, key: str, cell: tuple[int, ...]) -> None:
     """Query, key, their products, softmax, value and the head's row as strips; below them the same in numbers."""
-    worked = by_hand(view.pipeline.network, view.trace, key, cell, EVERY)
+    network = view.pipeline.network
     if not view.touched(*(f"{key.rpartition('.')[0]}.{step}" for step in steps_of(view.trace, key))):
-        arithmetic("".join(_lines(view, key, cell, worked)), key="weight")
-    working(view, key, cell, worked=worked)
+        every = by_hand(network, view.trace, key, cell, EVERY)
+        arithmetic("".join(_lines(view, key, cell, every)), key="weight")
+    # The lines add up as many terms as those of the score by itself: one sum has one value on all pages.
+    working(view, key, cell, worked=by_hand(network, view.trace, key, cell, MOST))
 
 
 def _lines(view: View, key: str, cell: tuple[int, ...], worked: Working) -> Iterator[str]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from model import InputError
+from model.analysis import spelled, whole_words
 from model.measures.order import likeness, same_words, without_positions
 from pages.tokens.pictures import order
 from pages.ui.frame.line import afresh
@@ -23,13 +24,19 @@ PAIRS = {
 
 
 def word_order(view: View) -> None:
-    """The reader's sentence and the one it is compared with, if they hold the same words; else an example."""
+    """The reader's sentence and the one it is compared with, if they hold the same words, or else itself backwards;
+    where neither can be, an example.
+    """
     ready = [pair for pair in PAIRS["zh"] + PAIRS["en"] if words_are_the_same(view, *pair)]
     chosen = chosen_pair(view, ready)
     if chosen is None:
         st.info(t("order.none"), icon=":material/shuffle:")
         return
+    own = view.choice.sentence
     with st.container(horizontal=True, vertical_alignment="center"):
+        if chosen[0] == own and chosen not in ready:
+            label = "order.backwards" if chosen[1] == backwards(view, own) else "order.own"
+            st.button(plain(label), key="order.own", type="primary", on_click=show_pair, args=chosen)
         for number, pair in enumerate(ready):
             kind = "primary" if pair == chosen else "secondary"
             st.button(" ↔ ".join(pair), key=f"order.{number}", type=kind, on_click=show_pair, args=pair)
@@ -39,17 +46,31 @@ def word_order(view: View) -> None:
     bare, other_bare = (pipelines.run(name, sentence, none) for sentence in chosen)
     pairs = same_words(run.tokens, other.tokens)
     assert pairs  # such were chosen
-    view.show("order", order(run, likeness(run, other, pairs), likeness(bare, other_bare, pairs)))
+    token = view.choice.token if chosen[0] == own else None
+    view.show("order", order(run, likeness(run, other, pairs), likeness(bare, other_bare, pairs), token))
     look = {"icon": ":material/compare_arrows:", "key": "order.compare", "on_click": show_pair}
     st.button(plain("order.compare"), args=chosen, kwargs={"shown": "against"}, **look)
 
 
 def chosen_pair(view: View, ready: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
-    """The reader's two sentences, if they hold the same words; else an example, if there is one."""
-    own, other = view.choice.sentence, view.choice.other or ""
-    if own != other and words_are_the_same(view, own, other):
-        return own, other
+    """The reader's two sentences, if they hold the same words, or his and itself backwards; else an example."""
+    own = view.choice.sentence
+    for other in (view.choice.other or "", dict(ready).get(own, ""), backwards(view, own)):
+        if own != other and words_are_the_same(view, own, other):
+            return own, other
     return next((pair for pair in ready if pair in PAIRS.get(view.choice.lang, ())), ready[0] if ready else None)
+
+
+def backwards(view: View, sentence: str) -> str:
+    """The words of a sentence from the last to the first; a sign at its end stays there. "" of what cannot be read."""
+    try:
+        tokens = view.pipeline.reader.read(sentence).tokens
+    except InputError:
+        return ""
+    words = [spelled([tokens[place] for place in places]) for places in whole_words(tokens)]
+    end = words[-1:] if words and not words[-1][0].isalnum() else []
+    between = " " if " " in sentence else ""
+    return between.join([*reversed(words[: len(words) - len(end)]), *end])
 
 
 def words_are_the_same(view: View, one: str, other: str) -> bool:

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from model import Trace
-from model.analysis import cosine_similarity
+from model.analysis import cosine_similarity, placed
 from model.checkpoints.images import CheckpointImageReader
 from model.config import EncoderConfig
 from model.digits import BOX, FAINTEST, MIDDLE, SIZE, hold_ink
@@ -374,19 +374,22 @@ SCHEMES = (
 MOST_LINES = 3  # words with a line of their own
 
 
-def order(run: Trace, cosines: np.ndarray, bare: np.ndarray) -> Picture:
-    """How alike each word stays to itself: the words that change most, and, without positions, all of them."""
-    words = [place for place, token in enumerate(run.tokens) if token not in ("[CLS]", "[SEP]")]
-    moved = sorted(words, key=lambda place: cosines[-1, place])[:MOST_LINES]
+def order(run: Trace, cosines: np.ndarray, bare: np.ndarray, token: int | None = None) -> Picture:
+    """How alike each token stays to itself: the chosen one, the words that change most, and, without positions, all."""
+    words = [place for place, name in enumerate(run.tokens) if name not in ("[CLS]", "[SEP]")]
+    moved = sorted(words, key=lambda place: (place != token, cosines[-1, place]))[:MOST_LINES]
+    if token is not None and token not in moved:
+        moved = [token, *moved[:-1]]
     steps = [plain("order.word"), "X⁰", *(str(layer + 1) for layer in range(len(cosines) - 2))]
     first, lowest = moved[0], bare[:, words].min(axis=1)
-    names = [run.tokens[place] for place in moved]
+    tokens = placed(run.tokens)
+    names = [tokens[place] for place in moved]
     names.insert(1, plain("order.without"))
     series = np.insert(cosines[:, moved].T, 1, lowest, axis=0)
     numbers = {"start": f"{cosines[1, first]:.3f}", "end": f"{cosines[-1, first]:.3f}", "bare": f"{lowest.min():.6f}"}
     return Picture(
         lines(series, names, Axis(plain("order.axis"), steps), plain("order.cosine")),
-        t("order.read", token=run.tokens[first], layers=len(cosines) - 2, **numbers),
+        t("order.read", token=tokens[first], layers=len(cosines) - 2, **numbers),
         title=plain("order.title"),
         table=pd.DataFrame(series.T, index=steps, columns=names),
         fixed=True,

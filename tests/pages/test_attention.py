@@ -145,3 +145,14 @@ def test_a_mask_is_told_from_the_word_of_that_name() -> None:
     app.button(key="attention.way").click().run()
     assert_fine(app)
     assert "translation.leak" in [chart["key"] for chart in charts(app)]
+
+
+@pytest.mark.parametrize(
+    "link", [{"s": SENTENCE}, {"s": "i love you .", "token": "1"}, {"input": "digit", "as": "map"}]
+)
+@pytest.mark.parametrize("layer", ["1", "3", "5"])
+def test_a_score_has_one_value_on_the_map_and_step_by_step(link: dict[str, str], layer: str) -> None:
+    on_map = steps(open_page("attention", layer=layer, head="2", key="2", **link))
+    by_itself = steps(open_page("attention", layer=layer, head="2", key="2", panel="steps", stage="scores", **link))
+    scores = [[line for line in lines if re.match(r"S_\{[\d,]+\} = [-\d(]", line)] for lines in (on_map, by_itself)]
+    assert len(scores[0]) == 1 and scores[0] == scores[1]

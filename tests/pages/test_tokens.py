@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.analysis import cosine_similarity, nearest_rows
+from model.analysis import cosine_similarity, nearest_rows, placed
 from model.measures.order import likeness, same_words
 from pages.tokens.order import PAIRS
 from pages.ui.runs import pipelines
@@ -156,3 +156,21 @@ def test_the_sentence_of_several_maps_is_said_once_and_read_aloud_with_each() ->
     (sentence,) = [box.value for box in app.markdown if "Mean lengths" in box.value]
     maps = [chart for chart in charts(app) if chart["key"].rsplit(".", 1)[-1] in ROWS]
     assert len(maps) == 3 and all("Mean lengths" in chart["alt"] for chart in maps) and sentence.count("Mean") == 1
+
+
+@pytest.mark.parametrize(
+    ("sentence", "turned"),
+    [
+        ("she likes the happy dog .", "dog happy the likes she ."),
+        ("the sleepless cat", "cat sleepless the"),
+        ("我爱你。", "你爱我。"),
+    ],
+)
+def test_word_order_is_that_of_the_readers_sentence_and_the_chosen_token_is_told(sentence: str, turned: str) -> None:
+    own, other = (pipelines.run("text", one) for one in (sentence, turned))
+    cosines = likeness(own, other, same_words(own.tokens, other.tokens))
+    for token in range(1, len(own.tokens) - 1):
+        app = open_part("order", s=sentence, token=str(token + 1))
+        line = numbers(figure(app)["data"][0]["y"])
+        np.testing.assert_allclose(line, cosines[:, token], atol=1e-5)
+        assert f"“{placed(own.tokens)[token]}” in one order and in the other" in said(app)

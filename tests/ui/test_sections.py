@@ -9,6 +9,7 @@ import pytest
 from model.by_hand import strongest_cell
 from pages.tokens import order
 from pages.ui.place import Place
+from pages.ui.runs import pipelines
 from pages.ui.sections.quantity_map import chosen_cell, quantity_map
 from pages.ui.state.choice import Choice
 from tests.networks import trace_of
@@ -51,4 +52,7 @@ def test_the_strongest_colour_is_the_largest_value_of_the_head() -> None:
 
 def test_a_language_without_example_sentences_takes_those_of_another() -> None:
     ready = [("I love you.", "You love me.")]
-    assert order.chosen_pair(SimpleNamespace(choice=Choice(lang="fr")), ready) == ready[0]
+    assert (
+        order.chosen_pair(SimpleNamespace(choice=Choice(lang="fr"), pipeline=pipelines.pipeline("text")), ready)
+        == ready[0]
+    )

@@ -25,7 +25,7 @@ class PageRow:
     group: str = "way"
     words_only: bool = False
     attention: bool = False  # where heads look is shown there
-    alone: bool = True  # the way on leads there: it is for one reader
+    alone: bool = True  # the way on leads there: to the tour leads a button beside it, a class is for many
     asks: bool = False  # for hidden words, which then stand nowhere in sight
     shown_of: tuple[str, ...] = ()
     but: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -84,7 +84,7 @@ PAGES: tuple[PageRow, ...] = (
         but={"alike": LAYER, "origin": LAYER},
     ),
     PageRow("answer"),
-    PageRow("lesson", "beside", asks=True),
+    PageRow("lesson", "beside", alone=False, asks=True),
     PageRow("what_if", "beside"),
     PageRow(
         "translation",
