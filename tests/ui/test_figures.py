@@ -214,3 +214,17 @@ def test_the_number_of_the_longest_bar_has_its_room_in_however_slim_a_picture(si
         layout = spec(bars_with_numbers(np.array([0.9, 0.004]), ["a", "b"], ["0.90", "0.004"], most=1.0))["layout"]
     assert layout["xaxis"]["range"][1] == 1.0, "it ends at the axis' end"
     assert layout["margin"]["r"] >= 0.5 * layout["font"]["size"] * len(" 0.004")
+
+
+@pytest.mark.parametrize("size", [12, LARGE, 22])
+@pytest.mark.parametrize("names", ["ab", ["[CLS]", "a", "[SEP]"], "我们", ["counterrevolutionary"] * 2])
+@pytest.mark.parametrize("corner", ["keys →\nqueries ↓", "键 →\n查询 ↓", "layer →\na much longer title ↓"])
+def test_what_stands_at_the_corner_of_a_map_has_its_room_however_short_the_names(
+    corner: str, names: list[str], size: int
+) -> None:
+    axis = Axis("", list(names))
+    with letters(size):
+        margin = heatmap(np.eye(len(names), dtype=np.float32), axis, axis, corner=corner).layout["margin"]
+    lines = corner.split("\n")
+    widest = max(sum(0.55 if sign.isascii() else 1.0 for sign in line) for line in lines) * size
+    assert margin["l"] >= widest + 4 and margin["t"] >= 1.3 * size * len(lines)

@@ -199,8 +199,6 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
             widest = max(map(text_width, axis["ticktext"]), default=1) * axis["tickfont"]["size"]
             needed["t"] = math.ceil(margin["t"] + 0.71 * (widest + axis["tickfont"]["size"]) + 6)
             needed["r"] = math.ceil(margin["r"] + 0.71 * text_width(axis["ticktext"][-1]) * axis["tickfont"]["size"])
-        elif axis.get("side") == "top" and layout.get("annotations"):  # two lines of them
-            needed["t"] = math.ceil(margin["t"] + 2.7 * size)
         if not axis.get("automargin") or axis.get("side", "") in ("top", "right"):
             continue
         names = [text_width(name) for name in every.get(along) or axis.get("ticktext", ())]
@@ -211,6 +209,13 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
         deep = 1.3 * size if upright else max(widest, 1.2 * size)
         title = 3 * size if axis.get("title", {}).get("text") else 6
         needed[side] = max(needed.get(side, 0), math.ceil(margin[side] + deep + title + 2 * axis.get("linewidth", 0)))
+    corners = [
+        words for words in layout.get("annotations", ()) if (words.get("x"), words.get("xanchor")) == (0, "right")
+    ]
+    for words in corners:  # above the names at the left, beside those on top: two lines
+        widest = max(map(text_width, words["text"].split("<br>"))) * words["font"]["size"] - words["xshift"]
+        for side, deep in (("l", widest), ("t", 2.7 * size)):
+            needed[side] = max(needed.get(side, 0), math.ceil(margin[side] + deep))
     return needed
 
 
