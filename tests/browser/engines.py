@@ -44,7 +44,7 @@ def wait(engine: Engine, body: str, *given: Any) -> Any:
     until = time.monotonic() + PATIENCE
     while not (found := engine.run(body, *given)):
         assert time.monotonic() < until, f"never so: {body} {given}; {engine.errors()}"
-        time.sleep(0.05)
+        time.sleep(0.2)
     return found
 
 
@@ -149,7 +149,7 @@ def webkit() -> Iterator[WebKit]:
         port = probe.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
     with ExitStack() as stack:
-        screen = ["Xvfb", "-displayfd", "1", "-screen", "0", "1440x1000x24", "-nolisten", "tcp"]
+        screen = ["Xvfb", "-displayfd", "1", "-screen", "0", "1280x900x24", "-nolisten", "tcp"]
         display = stack.enter_context(ended(screen, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)).stdout
         assert display
         about = {"DISPLAY": f":{display.readline().strip()}", "LANG": "en_US.UTF-8"}
@@ -163,7 +163,7 @@ def webkit() -> Iterator[WebKit]:
                 time.sleep(0.1)
         window = WebKit(address)
         stack.callback(window.close)
-        window.resize(1440, 980)
+        window.resize(1180, 820)  # an iPad
         yield window
 
 
