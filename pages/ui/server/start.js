@@ -152,3 +152,11 @@ navigator.clipboard ?? Object.defineProperty(navigator, 'clipboard', { value: { 
   addEventListener('vite:preloadError', missing)
   addEventListener('error', missing, true)
 }
+
+/* A page on paper is laid out as on the screen, where its pictures were drawn, and made as small as one sheet is. */
+addEventListener('beforeprint', () => {
+  const [app, page] = ['stApp', 'stMainBlockContainer'].map(part => document.querySelector(`[data-testid=${part}]`))
+  const dark = getComputedStyle(app).colorScheme === 'dark'
+  for (const [name, pixels] of [['wide', innerWidth], ['tall', page?.offsetHeight]]) document.body.style.setProperty(`--${name}`, pixels)
+  Object.assign(document.body.dataset, { address: location.href, ground: dark ? 'dark' : 'light' })
+})
