@@ -9,6 +9,7 @@ from pages.school.classroom import join
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import UNSAID
 from pages.school.questions.case import short
+from pages.ui.server.assets import STYLE
 from tests.browser.steps import serious
 from tests.classroom.school import School, school
 from tests.school.classroom.asked import EXAMPLES, SECRET
@@ -118,6 +119,25 @@ def test_chips_for_sixteen_tokens_fit_a_phone_in_letters_that_can_be_read(
     rows = page.locator("tbody th")
     expect(rows).to_have_count(16)
     assert min(rows.evaluate_all("rows => rows.map(row => parseFloat(getComputedStyle(row).fontSize))")) >= 20
+
+
+@pytest.mark.parametrize("gesture", ["slide", "chips"])
+def test_in_forced_colours_bars_line_and_marks_are_seen(
+    lesson: School, new_phone: Callable[..., Page], gesture: str
+) -> None:
+    page = new_phone(forced_colors="active")
+    open_question(lesson, gesture)
+    answer(page, gesture)
+    says(page, "kept")
+    lesson.go(Phase.CLOSED, Phase.REVEALED)
+    parts = page.locator(".bar, .track i, .mark")
+    expect(parts.first).to_be_visible()
+    grounds = "parts => parts.map(one => getComputedStyle(one).backgroundColor)"
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert parts.count() >= 3 and ground not in parts.evaluate_all(grounds)
+    page.goto("about:blank")
+    page.set_content(f'<style>{STYLE.read_text("utf-8")}</style><p class="said"><i class="vote">1</i></p>')
+    assert page.locator(".said i").evaluate_all(grounds) == ["rgb(230, 159, 0)"]  # on the projector, too
 
 
 @pytest.mark.parametrize(
