@@ -3,21 +3,25 @@
 The app never opens a pickle. Here torch does, by its reader that makes tensors and runs nothing else.
 """
 
+import errno
 import os
-import pickle
 import shutil
+from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZipFile, is_zipfile
 
 import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
-from model.checkpoints.folder import PIECES, WHOLE
+from model.checkpoints.folder import PIECES, WHOLE, Folder
 from model.checkpoints.hub import SETTINGS, WEIGHTS, download
 
 PICKLES = ("pytorch_model*.bin", "*/pytorch_model*.bin")
 KEPT = (*SETTINGS, *WEIGHTS)
+MOST_NAMES = 4  # by which one tensor is called, on the average
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json")  # that are read here
 
 
@@ -28,53 +32,98 @@ class ConversionError(ValueError):
 def convert(name: str) -> Path:
     """The folder that was written: beside the one of that name, or here, of a model on the hub.
 
-    Raises ConversionError where there is nothing to convert, or a pickle holds more than tensors; CheckpointError where
-    nothing can be fetched.
+    Raises ConversionError where there is nothing to convert, a pickle holds more than tensors, or the folder to write
+    is there already; CheckpointError where nothing can be fetched, or a link leads out of the folder.
     """
     ours = os.path.isdir(name)
-    source = Path(name) if ours else download(name, [*KEPT, *PICKLES, *PIECES])
-    beside = source.resolve() if ours else Path(name.replace("/", "--"))
-    folder = beside.with_name(f"{beside.name}-safetensors")
-    files = sorted(str(path.relative_to(source)) for path in source.rglob("*") if path.is_file())
+    source = Folder(Path(name) if ours else download(name, [*KEPT, *PICKLES, *PIECES]))
+    beside = source.path.resolve() if ours else Path(name.replace("/", "--"))
+    target = beside.with_name(f"{beside.name}-safetensors")
+    if os.path.lexists(target):
+        raise ConversionError(f"{target} is there already, and nothing is written over it: move it away")
+    try:
+        with TemporaryDirectory(dir=target.parent) as beginning:
+            _write(name, source, written := Path(beginning) / target.name)
+            written.rename(target)
+    except OSError as error:
+        raise ConversionError(f"{target} cannot be written, or {name} not be read ({error.strerror})") from error
+    return target
+
+
+def _write(name: str, source: Folder, folder: Path) -> None:
+    files = sorted(str(path.relative_to(source.path)) for path in source.path.rglob("*") if path.is_file())
     safe = {os.path.dirname(file) for file in files if file.endswith(".safetensors")}
     pickles = [
         file for file in files if any(fnmatch(file, one) for one in PICKLES) and os.path.dirname(file) not in safe
     ]
     bare = not any(os.path.basename(file) in TOKENIZERS for file in files)
-    if not pickles and not (bare and any(file in PIECES for file in files)):
+    pieces = [file for file in files if file in PIECES] if bare else []
+    if not pickles and not pieces:
         raise ConversionError(
             f"{name} has no pytorch_model.bin beside which there are no safetensors: nothing to convert"
         )
-    for file in files:
-        if any(fnmatch(file, pattern) for pattern in KEPT):
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source / file, folder / file)
+    for file in (*pieces, *(file for file in files if any(fnmatch(file, pattern) for pattern in KEPT))):
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(_inside(source, file), folder / file)
     for below in sorted({os.path.dirname(file) for file in pickles}):
-        own = [file for file in pickles if os.path.dirname(file) == below]
-        save_file(_tensors(name, source, own), folder / below / WHOLE, {"format": "pt"})
+        own = [_inside(source, file) for file in pickles if os.path.dirname(file) == below]
+        (folder / below).mkdir(parents=True, exist_ok=True)
+        _write_tensors(name, own, folder / below / WHOLE)
     if bare:
-        _write_tokenizer(source, folder)
-    return folder
+        _write_tokenizer(name, folder)
+    for file in pieces:
+        (folder / file).unlink(missing_ok=True)
 
 
-def _tensors(name: str, source: Path, files: list[str]) -> dict[str, Tensor]:
-    """All tensors of some pickles; each a copy, since safetensors has no two names for one."""
+def _inside(source: Folder, file: str) -> Path:
+    """A file of the folder. Raises CheckpointError for a link that leads out of it."""
+    path = source.file(file)
+    if path is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), file)
+    return path
+
+
+def _write_tensors(name: str, pickles: Sequence[Path], target: Path) -> None:
+    """All tensors of some pickles in one file."""
     found: dict[str, Tensor] = {}
-    for file in files:
-        try:
-            found |= torch.load(source / file, map_location="cpu", weights_only=True)
-        except (pickle.UnpicklingError, OSError, EOFError, RuntimeError, TypeError) as error:
-            raise ConversionError(
-                f"{file} of {name} is damaged, or holds more than tensors, and is not opened"
-            ) from error
-    return {key: tensor.contiguous().clone() for key, tensor in found.items() if isinstance(tensor, Tensor)}
+    try:
+        for file in pickles:
+            found |= _tensors(file)
+        save_file(found, target, {"format": "pt"})
+    except OSError:
+        raise
+    except Exception as error:  # what is damaged lets torch raise nearly anything
+        raise ConversionError(
+            f"{file.name} of {name} is damaged, or holds more than tensors, and is not opened"
+        ) from error
 
 
-def _write_tokenizer(source: Path, folder: Path) -> None:
+def _tensors(file: Path) -> dict[str, Tensor]:
+    """The tensors of a pickle, each a copy: safetensors has no two names for one. Whoever made it may mean no good."""
+    size = file.stat().st_size
+    if is_zipfile(file) and sum(part.file_size for part in ZipFile(file).infolist()) > size:
+        raise ValueError("it would grow where it is unpacked")  # torch packs nothing
+    try:
+        said = torch.load(file, map_location="cpu", weights_only=True)
+    except OSError as error:  # of what it reads, and not of this disk
+        raise ValueError("cut short") from error
+    tensors = {key: tensor for key, tensor in said.items() if isinstance(tensor, Tensor)}
+    if sum(tensor.nbytes for tensor in tensors.values()) > MOST_NAMES * size:
+        raise ValueError("its tensors are larger than it")  # a row of any length may be one number
+    return {key: tensor.contiguous().clone() for key, tensor in tensors.items()}
+
+
+def _write_tokenizer(name: str, folder: Path) -> None:
+    """tokenizer.json, from SentencePiece's file in the folder."""
     try:
         from transformers import AutoTokenizer
     except ModuleNotFoundError as error:
         raise ConversionError(
             "its tokenizer is converted by transformers: .venv/bin/pip install transformers"
         ) from error
-    AutoTokenizer.from_pretrained(source).save_pretrained(folder)
+    try:
+        AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True).save_pretrained(folder)
+    except Exception as error:  # what is damaged lets it raise nearly anything
+        raise ConversionError(
+            f"the tokenizer of {name} is damaged, or of a kind that transformers does not convert"
+        ) from error

@@ -1,6 +1,8 @@
 """Files that are damaged, or made by somebody who means no good: one sentence says so, and nothing is built of them."""
 
+import io
 import json
+import pickle
 import random
 import struct
 import time
@@ -8,11 +10,17 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from model import Edit, Trace
+from model.checkpoints import CheckpointError
+from model.checkpoints.convert import ConversionError, convert
+from tests.model.test_checkpoints import Bomb
 from tests.networks import example, pipeline
 
 #: Runs by name, each with what a file says of it.
@@ -137,3 +145,109 @@ def test_of_a_claimed_size_nothing_is_built(name: str, size: str, tmp_path_facto
         with pytest.raises(ValueError, match="no file that"):
             Trace.load(file)
         assert time.monotonic() - start < 2
+
+
+def a_pickle(said: object, folder: Path, **how: object) -> bytes:
+    """What torch writes of it."""
+    torch.save(said, folder / "said.bin", **how)
+    return (folder / "said.bin").read_bytes()
+
+
+def grown(folder: Path) -> bytes:
+    """Zeros for a hundred million numbers, packed into little."""
+    whole = ZipFile(io.BytesIO(a_pickle({"x": torch.zeros(25_000_000)}, folder)))
+    with ZipFile(folder / "packed.bin", "w", ZIP_DEFLATED) as packed:
+        for part in whole.infolist():
+            packed.writestr(part.filename, whole.read(part))
+    return (folder / "packed.bin").read_bytes()
+
+
+#: Pickles that hold no tensors, or tensors of which no checkpoint is made.
+HOSTILE: dict[str, Callable[[Path], bytes]] = {
+    "nothing": lambda _: b"",
+    "a text": lambda _: b"no pickle",
+    "a list": lambda folder: a_pickle([torch.zeros(3)], folder),
+    "a number": lambda folder: a_pickle(3, folder),
+    "names that are numbers": lambda folder: a_pickle({1: torch.zeros(3)}, folder),
+    "a row of any length": lambda folder: a_pickle({"x": torch.zeros(1).expand(10**12)}, folder),
+    "a thousand names": lambda folder: a_pickle(dict.fromkeys(map(str, range(1000)), torch.zeros(10**6)), folder),
+    "packed": grown,
+    "complex": lambda folder: a_pickle({"x": torch.zeros(3, dtype=torch.complex128)}, folder),
+    "sparse": lambda folder: a_pickle({"x": torch.eye(3).to_sparse()}, folder),
+    "without numbers": lambda folder: a_pickle({"x": torch.zeros(10**12, device="meta")}, folder),
+    "what runs": lambda folder: pickle.dumps(Bomb(str(folder / "exploded"))),
+    "deep": lambda _: b"\x80\x02" + b"(" * 100_000 + b"t" * 100_000 + b".",
+}
+
+
+def folder_with(content: bytes, below: Path) -> Path:
+    """A folder whose weights are this pickle."""
+    folder = below / "mine"
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    (folder / "tokenizer.json").write_text("{}")
+    (folder / "pytorch_model.bin").write_bytes(content)
+    return folder
+
+
+def refused_whole(folder: Path) -> str:
+    """Why it is not converted; nothing is left of the try."""
+    start = time.monotonic()
+    with pytest.raises((ConversionError, CheckpointError)) as refusal:
+        convert(str(folder))
+    assert [path.name for path in folder.parent.iterdir() if path.is_dir()] == [folder.name]
+    assert "\n" not in str(refusal.value) and time.monotonic() - start < 20
+    return str(refusal.value)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_pickle_is_refused_in_a_sentence(name: str, tmp_path: Path) -> None:
+    folder = folder_with(HOSTILE[name](tmp_path), tmp_path)
+    assert "pytorch_model.bin" in refused_whole(folder) and not (tmp_path / "exploded").exists()
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+def test_a_damaged_pickle_is_refused_in_a_sentence_or_read(zipped: bool, tmp_path: Path) -> None:
+    whole = a_pickle({"x": torch.rand(4, 4), "y": {"z": [1]}}, tmp_path, _use_new_zipfile_serialization=zipped)
+    for seed in range(150):
+        dice, content = random.Random(seed), bytearray(whole)
+        for _ in range(1 + seed % 3):
+            content[dice.randrange(len(content))] = dice.randrange(256)
+        below = tmp_path / str(seed)
+        below.mkdir()
+        folder = folder_with(bytes(content[: dice.randrange(len(content)) if seed % 5 == 0 else None]), below)
+        try:
+            convert(str(folder))
+        except ConversionError as error:
+            assert "\n" not in str(error), seed
+            assert [path.name for path in below.iterdir()] == ["mine"], seed
+
+
+def test_no_link_is_followed_where_a_checkpoint_is_converted(tmp_path: Path) -> None:
+    secret, good = tmp_path / "secret", {"x": torch.zeros(3)}
+    secret.write_text("a secret")
+    folder = folder_with(a_pickle(good, tmp_path), tmp_path)
+    for name in ("vocab.txt", "config.json", "pytorch_model.bin"):
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(secret)
+        assert "leads out of the folder" in refused_whole(folder)
+        (folder / name).unlink()
+        (folder / name).write_bytes(a_pickle(good, tmp_path) if name.endswith("bin") else b"{}")
+    target = tmp_path / "mine-safetensors"
+    target.symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").mkdir()
+    with pytest.raises(ConversionError, match="there already"):
+        convert(str(folder))
+    assert not [*(tmp_path / "elsewhere").iterdir()]
+    target.unlink()
+    assert convert(str(folder)) == target and load_file(target / "model.safetensors").keys() == {"x"}
+    with pytest.raises(ConversionError, match="there already"):
+        convert(str(folder))
+
+
+def test_pieces_that_are_damaged_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    folder = folder_with(a_pickle({"x": torch.zeros(3)}, tmp_path), tmp_path)
+    (folder / "tokenizer.json").unlink()
+    (folder / "config.json").write_text(json.dumps({"model_type": "t5"}))
+    (folder / "spiece.model").write_bytes(b"no pieces")
+    assert "tokenizer" in refused_whole(folder)
