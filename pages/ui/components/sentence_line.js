@@ -22,8 +22,9 @@ export default function({ data, parentElement, setTriggerValue }) {
     root.then = undefined
     if (link) setTimeout(() => link.click())
   }
-  clearTimeout(root.again)  // of two quick clicks the second may not be heard
+  clearTimeout(root.again)  // of two quick clicks the second may not be heard; nor what was typed, where a server begins anew
   if (root.wish) root.again = setTimeout(() => root.tell('picked', root.wish), 300)
+  else if (root.pending !== undefined) root.again = setTimeout(() => root.tell('typed', { text: root.pending }), 1000)
   if (!root.querySelector('input')) draw(root)  // who is typing goes on
   if (!root.hearing) {
     root.hearing = true

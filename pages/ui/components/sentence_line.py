@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from time import time_ns
 
 import streamlit as st
 
@@ -11,7 +12,8 @@ from pages.ui.server.assets import script
 _line = st.components.v2.component(
     "sentence_line", html='<div class="sentence"></div>', js=script("sentence_line"), isolate_styles=False
 )
-#: In the session: the number of the last thing that was heard.
+#: In the session: the number of the last thing that was heard; before the first, one that no other session has, so that
+#: a browser sees when its session is a new one.
 HEARD = "sentence_line.heard"
 
 
@@ -41,9 +43,11 @@ def sentence_line(
     it shall be hidden: of clicks that come faster than we answer, only the last is heard.
     """
 
+    st.session_state.setdefault(HEARD, -time_ns())
+
     def heard(event: str) -> None:
         sent = told("sentence_line", event)
-        if not isinstance(sent, dict) or int(sent["number"]) <= st.session_state.get(HEARD, 0):
+        if not isinstance(sent, dict) or int(sent["number"]) <= st.session_state[HEARD]:
             return
         st.session_state[HEARD] = int(sent["number"])
         if event == "typed":
@@ -58,7 +62,7 @@ def sentence_line(
             "sentence": sentence,
             "examples": list(examples),
             "names": names,
-            "heard": st.session_state.get(HEARD, 0),
+            "heard": st.session_state[HEARD],
         },
         on_typed_change=lambda: heard("typed"),
         on_picked_change=lambda: heard("picked"),

@@ -12,6 +12,7 @@ export default function({ data }) {
   const root = document.documentElement, main = document.body
   const watched = { childList: true, subtree: true, characterData: true, attributes: true, attributeFilter: SPOKEN }
   root.lang = data.language
+  document.unheard = data.unheard
   root.classList.toggle('big', data.big)
 
   function translate(node) {

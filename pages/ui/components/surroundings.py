@@ -17,6 +17,7 @@ def surroundings(language: str, words: Mapping[str, str], big: bool, **names: st
     """Tend the document. language: for <html lang>. words: what Streamlit says -> what shall stand there.
     big: whether this is a presentation.
 
-    names: `equation` and `part`, what a screen reader calls an equation, or another part of a page, that scrolls.
+    names: `equation` and `part`, what a screen reader calls an equation, or another part of a page, that scrolls;
+    `unheard`, what is said while there is no connection.
     """
     _surroundings(key="surroundings", data={"language": language, "words": dict(words), "big": big, **names})

@@ -96,7 +96,7 @@ def _said(language: str) -> dict[str, str]:
 
 def _tend(shown: Choice) -> None:
     """What Streamlit leaves unsaid, or says in English only, in the reader's language; and how large all is."""
-    names = {name: plain(f"frame.{name}") for name in ("equation", "part")}
+    names = {name: plain(f"frame.{name}") for name in ("equation", "part", "unheard")}
     surroundings(shown.lang, _said(shown.lang), shown.big, **names)
 
 

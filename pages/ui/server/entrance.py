@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import get_option
 
-from pages.ui.server import assets, streamlit_private
+from pages.ui.server import assets, lines, streamlit_private
 from pages.ui.server.uploads import uploads
 
 SLASH = "%E2%88%95"  # ∕, which divides fractions and not addresses
@@ -42,7 +42,8 @@ class Entrance:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
             streamlit_private.send_without_delay(send)
-            receive = streamlit_private.keep_little(receive)
+            await lines.through_a_line(self._session, scope, receive, send)
+            return
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -91,6 +92,9 @@ class Entrance:
         except TimeoutError:
             answer = PlainTextResponse("no room for this file now", 503, {"Connection": "close"})
             await answer(scope, receive, send)
+
+    async def _session(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.app(scope, streamlit_private.keep_little(receive), send)
 
 
 def _guarded(send: Send) -> Send:
@@ -146,7 +150,7 @@ def _start_page() -> str:
     page = page.replace(
         "<head>", f'<head>{assets.IMPORTS}<script id="plotly" async data-src={plotly}></script>{start}{wanted}', 1
     )
-    return page.replace("<body>", f"<body>{styles}", 1)
+    return page.replace("<body>", f'<body>{styles}<p id="unheard" role="status"></p>', 1)
 
 
 def _packed(source: Path) -> Response:

@@ -1,6 +1,10 @@
 /* Runs in the start page, before all else. The client, opened at /attention, would look for its server below that path
-   first, and get two 404s. And it sets some letters once only: a presentation must be one from the beginning. */
-window.__streamlit = { BACKEND_BASE_URL: new URL('.', location).href }
+   first, and get two 404s. It would put a dialog for programmers before the reader when a line breaks. And it sets some
+   letters once only: a presentation must be one from the beginning. */
+window.__streamlit = {
+  BACKEND_BASE_URL: new URL('.', location).href,
+  HOST_CONFIG: { blockErrorDialogs: true, useExternalAuthToken: false, allowedOrigins: ['https://nobody.invalid'] },
+}
 document.documentElement.classList.toggle('big', new URLSearchParams(location.search).get('big') === 'true')
 
 /* Plotly is large, and Home needs none of it: there it comes when all is painted, or when a chart asks for it. */
@@ -132,6 +136,91 @@ navigator.clipboard ?? Object.defineProperty(navigator, 'clipboard', { value: { 
       return own.call(this, ...nodes, shown(last) ?? last)
     }
   }
+}
+
+/* The line to the server. Where its socket breaks, Streamlit's client would forget all that is done until it has another
+   one. So to the client it is never broken: what is said goes through the next socket, in order, and what the server said
+   meanwhile is heard then (lines.py). Only where the server no longer knows of it, the client opens another line, which
+   begins with what was not heard. */
+{
+  const Socket = WebSocket, OVER = 4404, ACKNOWLEDGED = 100, WAITS = [250, 500, 1000, 2000]
+  const LATE = 2000, LOST = 15_000  // ms without an answer: it is told; the socket is given up
+  const unheard = []  // what the client said, oldest first
+  let since = 0  // when a socket closed, or the oldest of them was said
+  let line
+  const look = () => {
+    if (line?.through && since && performance.now() - since > LOST) line.broken()
+    const note = document.getElementById('unheard'), late = since && performance.now() - since > LATE
+    const words = late ? document.unheard ?? '' : ''  // in the reader's language, from surroundings.js
+    if (note && note.textContent !== words) note.textContent = words
+  }
+  setInterval(look, 500)
+
+  class Line extends EventTarget {
+    readyState = 0
+    heard = 0
+    attempt = 0
+    constructor(address, protocols) {
+      super()
+      const name = Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')
+      line = Object.assign(this, { address, protocols, name, before: 0 })
+      this.open()
+    }
+    open() {
+      const socket = this.socket = new Socket(`${this.address}?line=${this.name}&heard=${this.heard}${this.readyState ? '&again=1' : ''}`, this.protocols)
+      socket.binaryType = 'arraybuffer'
+      socket.addEventListener('message', ({ data }) => {
+        if (this.socket === socket) typeof data === 'string' ? this.acknowledged(Number(data)) : this.hear(data)
+      })
+      socket.addEventListener('close', ({ code, wasClean }) => {
+        if (this.socket === socket) this.broken(code, wasClean)
+      })
+    }
+    acknowledged(number) {
+      unheard.splice(0, number - this.before)
+      this.before = number
+      since = unheard.length ? performance.now() : 0
+      if (this.through) return
+      this.through = true
+      this.attempt = 0
+      for (const said of unheard) this.socket.send(said)
+      if (this.readyState) return
+      this.readyState = 1
+      this.dispatchEvent(new Event('open'))
+    }
+    hear(data) {
+      this.heard++
+      this.telling ??= setTimeout(() => {
+        this.telling = undefined
+        if (this.through) this.socket.send(String(this.heard))
+      }, ACKNOWLEDGED)
+      this.dispatchEvent(new MessageEvent('message', { data }))
+    }
+    broken(code, wasClean) {
+      this.socket.close()
+      this.socket = undefined
+      this.through = false
+      since ||= performance.now()
+      if (this.readyState === 1 && code !== OVER) {
+        setTimeout(() => this.readyState === 1 && this.open(), WAITS[Math.min(this.attempt++, WAITS.length - 1)])
+        return
+      }
+      this.readyState = 3
+      this.dispatchEvent(new CloseEvent('close', { code, wasClean }))
+    }
+    send(said) {
+      unheard.push(said)
+      since ||= performance.now()
+      if (this.through) this.socket.send(said)
+    }
+    close() {
+      this.readyState = 3
+      this.through = false
+      this.socket?.close(1000)
+      this.socket = undefined
+    }
+  }
+  window.WebSocket = Line
 }
 
 /* A part of the client that a broken line did not bring is missing for good. So the page is opened anew as soon as the

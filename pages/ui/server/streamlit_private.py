@@ -84,6 +84,11 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     "BACKEND_BASE_URL",
     "vite:preloadError",
     "_stcore/health",
+    # where it asks not to be asked, and lets itself be kept from dialogs
+    "HOST_CONFIG",
+    "blockErrorDialogs",
+    "useExternalAuthToken",
+    "allowedOrigins",
     # its letters, and those of its formulas
     "Material Symbols Rounded",
     "katex",

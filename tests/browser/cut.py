@@ -1,0 +1,73 @@
+"""A line between a browser and its server that can be cut, as a network does that is away for some seconds."""
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Thread
+from urllib.parse import urlsplit
+
+
+class Line:
+    """What comes to `url` is handed on to a server, and its answers back, while the line is whole.
+
+    `swallows` is the side, "browser" or "server", whose words vanish on an open line before they arrive.
+    """
+
+    def __init__(self, server: str) -> None:
+        self.whole, self.swallows, self._ends = True, "", set[socket.socket]()
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        self.lead_to(server)
+        Thread(target=self._answer, daemon=True).start()
+
+    def lead_to(self, server: str) -> None:
+        self._server = "127.0.0.1", urlsplit(server).port
+
+    def cut(self) -> None:
+        """Close all that goes through it, and all that comes, until it is mended."""
+        self.whole = False
+        for end in tuple(self._ends):
+            _shut(end)
+
+    def mend(self) -> None:
+        self.whole, self.swallows = True, ""
+
+    def close(self) -> None:
+        self.cut()
+        self._listening.close()
+
+    def _answer(self) -> None:
+        with suppress(OSError):  # closed
+            while True:
+                browser, _ = self._listening.accept()
+                if self.whole:
+                    server = socket.create_connection(self._server)
+                    self._ends |= {browser, server}
+                    Thread(target=self._hand_on, args=("browser", browser, server), daemon=True).start()
+                    Thread(target=self._hand_on, args=("server", server, browser), daemon=True).start()
+                else:
+                    browser.close()
+
+    def _hand_on(self, side: str, one: socket.socket, other: socket.socket) -> None:
+        with suppress(OSError):
+            while said := one.recv(65536):
+                if self.swallows != side:
+                    other.sendall(said)
+        for end in (one, other):
+            _shut(end)
+        self._ends -= {one, other}
+
+
+def _shut(end: socket.socket) -> None:
+    with suppress(OSError):  # it is
+        end.shutdown(socket.SHUT_RDWR)
+
+
+@contextmanager
+def line_to(server: str) -> Iterator[Line]:
+    """A line to a server, for the time of the block."""
+    line = Line(server)
+    try:
+        yield line
+    finally:
+        line.close()

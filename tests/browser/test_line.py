@@ -1,0 +1,172 @@
+"""What a visitor does while the line to the server is cut: it is done when the line is whole, once, and on no part of
+the page before.
+"""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from pages.ui.text import catalogue
+from tests.browser.conftest import serve
+from tests.browser.cut import Line, line_to
+from tests.browser.pad import draw, show_pad
+from tests.browser.steps import asked, expect_sentence, main_text, open_settings, place, sentence_field, settle
+
+SENTENCE = "i love you ."
+PAGE = "attention?lang=en&layer=1&head=1&s=i+love+you+."
+NEW = "she likes the dog ."
+AWAY = 4000  # ms
+
+
+@pytest.fixture
+def line(app_url: str) -> Iterator[Line]:
+    with line_to(app_url) as line:
+        yield line
+
+
+def _types(page: Page) -> None:
+    field = sentence_field(page)
+    field.fill("she likes the")
+    page.wait_for_timeout(AWAY)
+    expect(field).to_be_focused()
+    page.keyboard.press("End")
+    page.keyboard.type(" dog .")
+    page.keyboard.press("Enter")
+
+
+def _hides_a_word(page: Page) -> None:
+    page.locator(".sentence").get_by_role("button", name="love").click()
+
+
+def _takes_an_example(page: Page) -> None:
+    page.locator(".sentence select").select_option(label="the dog chased the cat .")
+
+
+def _draws(page: Page) -> None:
+    draw(page, 7)
+
+
+def _presses_a_key(page: Page) -> None:
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+
+
+def _chooses_a_language(page: Page) -> None:
+    page.get_by_test_id("stSidebar").get_by_role("radio", name="中文").click()
+
+
+def _answers(page: Page) -> None:
+    page.locator("[class*='st-key-lesson-word'] input").first.fill("went")
+    page.keyboard.press("Enter")
+
+
+def _does_homework(page: Page) -> None:
+    place(page, "head", 2).click()
+
+
+def _walks_on(page: Page) -> None:
+    page.locator('.navbar a[href*="/heads?"]').click()
+
+
+CONTROLS: dict[str, tuple[str, Callable[[Page], None], Callable[[str], bool], str]] = {
+    # what is done -> link, how, what its address says then, and what the page shows
+    "typed": (PAGE, _types, lambda url: asked(url).get("s") == NEW, "she"),
+    "hidden": (PAGE, _hides_a_word, lambda url: asked(url).get("hidden") == "3", "[MASK]"),
+    "example": (PAGE, _takes_an_example, lambda url: asked(url).get("s") == "the dog chased the cat .", "chased"),
+    "drawing": ("tokens?input=digit&lang=en", _draws, lambda url: "ink" in asked(url), ""),
+    "keys": (PAGE, _presses_a_key, lambda url: asked(url).get("layer") == "3", "layer 3"),
+    "settings": (PAGE, _chooses_a_language, lambda url: asked(url).get("lang") == "zh", "注意力"),
+    "tour": (f"lesson?{PAGE.split('?')[1]}&question=word", _answers, lambda url: True, "went"),
+    "homework": (
+        f"{PAGE}&token=3&key=4&goal=oneway.90.5",
+        _does_homework,
+        lambda url: asked(url)["head"] == "2",
+        "Layer 1, head 2: ",
+    ),
+    "page": (PAGE, _walks_on, lambda url: "/heads?" in url, "Heads"),
+}
+
+
+def _open(page: Page, line: Line, link: str) -> None:
+    page.goto(f"{line.url}/{link}")
+    expect(page.locator(".js-plotly-plot, .tokens, .chart").first).to_be_visible()
+    page.wait_for_function("() => Boolean(document.listening)")
+    settle(page)
+    page.wait_for_timeout(500)
+
+
+def _prepare(page: Page, control: str) -> None:
+    """What lies in the drawer or in a box is at hand before the line is cut."""
+    if control == "settings":
+        open_settings(page)
+    elif control == "drawing":
+        show_pad(page)
+    elif control == "typed":
+        sentence_field(page)
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_what_is_done_while_the_line_is_cut_is_done_when_it_is_whole(page: Page, line: Line, control: str) -> None:
+    link, act, said, shown = CONTROLS[control]
+    _open(page, line, link)
+    _prepare(page, control)
+    line.cut()
+    act(page)
+    words = catalogue("en")["frame.unheard"]
+    expect(page.get_by_role("status").filter(has_text=words)).to_be_visible()
+    expect(page.get_by_role("dialog").filter(has_text="onnect")).to_have_count(0)
+    line.mend()
+    page.wait_for_url(said)
+    settle(page)
+    expect(page.get_by_test_id("stMain")).to_contain_text(shown)
+    expect(page.locator("#unheard")).to_be_empty()
+    expect(page.locator(".sentence.waits")).to_have_count(0)
+    if control not in ("tour", "drawing", "settings"):
+        _same_as_its_address(page)
+
+
+def _same_as_its_address(page: Page) -> None:
+    """The line, the picture and the arithmetic are those that the address leads to."""
+    settle(page)
+    heard, charts = main_text(page), page.locator(".chart").all_inner_texts()
+    page.reload()
+    expect(page.get_by_test_id("stMain")).to_have_text(heard, use_inner_text=True)
+    expect(page.locator(".chart")).to_have_text(charts, use_inner_text=True)
+
+
+@pytest.mark.parametrize("side", ["browser", "server"])
+def test_a_step_whose_message_or_answer_was_swallowed_is_one_step(page: Page, line: Line, side: str) -> None:
+    _open(page, line, PAGE)
+    line.swallows = side
+    page.keyboard.press("ArrowDown")
+    page.wait_for_timeout(1500)
+    line.cut()
+    page.wait_for_timeout(1500)
+    line.mend()
+    page.wait_for_url(lambda url: asked(url)["layer"] == "2")
+    settle(page)
+    page.wait_for_timeout(1500)
+    assert asked(page.url)["layer"] == "2"
+    _same_as_its_address(page)
+
+
+def test_a_server_that_was_begun_anew_hears_the_sentence(page: Page, line: Line) -> None:
+    _open(page, line, PAGE)
+    sentence_field(page).fill(NEW)
+    line.cut()
+    page.keyboard.press("Enter")
+    with serve() as other:
+        line.lead_to(other)
+        line.mend()
+        page.wait_for_url(lambda url: asked(url).get("s") == NEW)
+        expect_sentence(page, NEW)
+        _same_as_its_address(page)
+
+
+def test_it_is_said_in_the_readers_language(page: Page, line: Line) -> None:
+    _open(page, line, PAGE.replace("lang=en", "lang=zh"))
+    line.cut()
+    expect(page.locator("#unheard")).to_have_text(catalogue("zh")["frame.unheard"])
+    line.mend()
+    expect(page.locator("#unheard")).to_be_empty()
