@@ -1,7 +1,7 @@
 PYTHON ?= python3
 # What may be said on the command line. It reaches the shell by the environment, and make reads nothing in it, so that
 # `MODELS="a;touch x"` names a strange model and runs no touch. $(value …) is the text as it was typed.
-SAID := PYTHON MODELS MODELS_FROM WORKERS PORT RECIPE DATA MODEL VISITORS THINK SECONDS PLACES PHONES HOSTILE
+SAID := PYTHON MODELS MODELS_FROM WORKERS PORT APP RECIPE DATA MODEL VISITORS THINK SECONDS PLACES PHONES HOSTILE
 $(foreach name,$(SAID),$(if $(value $(name)),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,7 +18,7 @@ CLASS = $(if $(VISITORS),--visitors $$VISITORS) $(if $(WORKERS),--workers "$$WOR
 # MODELS="folder org/name": whose encoders are offered, too. What is no folder is fetched from the Hugging Face hub.
 FETCH = $(if $(MODELS),$(BIN)/python -m model.checkpoints $$MODELS)
 
-.PHONY: run serve test newest train bench class soak lint lock
+.PHONY: run serve site test newest train bench class soak lint lock
 
 run: $(VENV)/run
 	$(FETCH)
@@ -27,6 +27,10 @@ run: $(VENV)/run
 serve: $(VENV)/run
 	$(FETCH)
 	exec env $(SHARED) PYTHON=$(BIN)/python .serve/serve
+
+# The run on one screen as a folder for any host of files. APP=https://… : the app to which its pictures lead.
+site: $(VENV)/site
+	$(BIN)/python -m model.overview.site site $(if $(APP),"$$APP")
 
 test: $(VENV)/test
 	$(BIN)/ruff check .
@@ -81,6 +85,10 @@ $(VENV)/run: requirements.txt requirements.lock
 
 $(VENV)/test: $(VENV)/run tests/requirements.lock
 	$(LOCKED) -r tests/requirements.lock
+	touch $@
+
+$(VENV)/site: $(VENV)/run model/overview/site/requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check -r model/overview/site/requirements.txt
 	touch $@
 
 $(VENV)/train: $(VENV)/run model/training/requirements.txt

@@ -29,6 +29,32 @@ SENTENCES = (
     ("they bought a new car last week .", "他们上星期买了一辆新车。"),
 )
 
+#: Sentences that a reader may pick, of each language.
+READY = {
+    "en": (
+        "the animal did not cross the street because it was too tired .",
+        "i love you .",
+        "the cat sat on the [MASK] .",
+        "she sat by the river bank .",
+        "he put the money in the bank .",
+        "the dog chased the cat .",
+        "the cat chased the dog .",
+        "the unhappy children were playing .",
+    ),
+    "zh": (
+        "今天天气很好，我们去公园玩吧。",
+        "我爱你。",
+        "你爱我。",
+        "今天天气很[MASK]。",
+        "我[MASK]你。",
+        "他在银行工作。",
+        "妈妈说她很喜欢这本书。",
+        "我喜欢吃苹果。",
+        "他用手机打电话。",
+        "我 love 你 .",
+    ),
+}
+
 #: Amino acids, each as one letter: the two chains of human insulin, one of them with a hole, glucagon and ubiquitin.
 PROTEINS = (
     "FVNQHLCGSHLVEALYLVCGERGFFYTPKT",

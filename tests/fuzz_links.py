@@ -20,9 +20,9 @@ import numpy as np
 from model import Edit
 from model.config import DECODER, PRESETS
 from model.edits import OPERATIONS, operations_at
+from model.examples import READY
 from model.graph import graph
 from pages.ui.frame.frame import PAGES
-from pages.ui.frame.line import EXAMPLES
 from pages.ui.state import choice, pictures, sketch
 from pages.ui.state.choice import FIELDS, Choice, Field
 from pages.ui.state.goal import GOAL
@@ -37,7 +37,7 @@ Link = dict[str, str]
 GRAPHS = (graph(PRESETS["text"], DECODER), graph(PRESETS["text"]), graph(PRESETS["digits"]), graph(PRESETS["flat"]))
 ODD = """i|我|😀😀|the [MASK] [MASK] .|[PAD] [CLS] [SEP] [UNK]|the cat 😀 sat|<b>x</b> $x$ `y` :z: [u](v)|a,=1+1;x
 é ﬁ Ⅷ ½ ％７Ｅ～＝|a\u202eb\u0000c\ufeff\u200b|\ta\rb"""
-SENTENCES = [*EXAMPLES["en"], *EXAMPLES["zh"], *re.split(r"\||\n", ODD), ODD, "", " ", "word " * 80, "我" * 400]
+SENTENCES = [*READY["en"], *READY["zh"], *re.split(r"\||\n", ODD), ODD, "", " ", "word " * 80, "我" * 400]
 NUMBERS = [str(number) for number in (*range(5), 7, 8, 12, 64, 100, 256, 1000, 1024, 16_384, 999_999, 1_000_000)]
 AMOUNTS = [*map(str, (0, 1, -1, 0.5, 2, 3.25, -100, 100, 1e-3, 1e-300, -0.0, 10_000, 999_999))]
 GOALS = ["first.3.0a1b2c.在", "first.1.0a1b2c.a.b", "oneway.90.5"]

@@ -6,7 +6,7 @@
 const KINDS = { u1: Uint8Array, i1: Int8Array, i2: Int16Array }, HIDDEN = { i1: -128, i2: -32768 }
 const ORDER = ['x0', 'x', 'q', 'k', 's', 'w', 'v', 'a', 'n1', 'h', 'n2'], SQUARE = ['s', 'w'], BY_HEAD = ['q', 'k', 's', 'w', 'v']
 
-const bytesOf = text => Uint8Array.from(atob(text), sign => sign.charCodeAt())
+export const bytesOf = text => Uint8Array.from(atob(text), sign => sign.charCodeAt())
 
 /* A run from a message: the length of its description in four bytes, the description, the numbers. */
 export function fromBytes(message) {
@@ -17,23 +17,28 @@ export function fromBytes(message) {
 /* A run from JSON in which the numbers are base64. */
 export const fromText = ({ numbers, ...about }) => new Run(about, bytesOf(numbers).buffer, 0)
 
-class Run {
+export class Run {
   constructor(about, buffer, base) {
     Object.assign(this, about, { buffer, base, n: about.tokens.length })
     /* Tokens as sentences name them: one that occurs more than once with its place. */
     this.named = this.tokens.map((token, i, all) => all.indexOf(token) === all.lastIndexOf(token) ? token : `${token} (${i + 1})`)
   }
 
-  /* The numbers of one picture: {numbers, scale, middle, hidden, rows, columns, of, together, top}, each (number +
-     middle) · scale; nothing if it was not sent. */
+  /* The numbers of one picture: {numbers, scale, middle, hidden, rows, columns, of, together, top, share}, each (number +
+     middle) · scale, on the colours of shares or about 0; nothing if it was not sent. */
   map(role, layer, head) {
     if (role === 'x') [role, layer] = layer ? ['n2', layer - 1] : ['x0', 0]
     if (role === 'x0' || role === 'z') layer = 0
-    const array = this.arrays[role], one = array?.layers[layer]
+    const array = this.arrays[role], numbers = array && this.numbers(array, layer, array.heads > 1 ? head : 0, array.rows * array.columns)
+    return numbers && { ...array, ...numbers }
+  }
+
+  /* What a map has in this layer: so many numbers, of a head's place. */
+  numbers(array, layer, place, size) {
+    const one = array.layers[layer], Kind = KINDS[one?.kind], share = one?.kind === 'u1'
     if (!one) return
-    const place = array.heads > 1 ? head : 0, size = array.rows * array.columns, Kind = KINDS[one.kind]
     const numbers = new Kind(this.buffer, this.base + one.at + place * size * Kind.BYTES_PER_ELEMENT, size)
-    return { ...array, numbers, scale: one.scales[place], hidden: HIDDEN[one.kind], middle: one.kind === 'u1' ? .5 : 0 }
+    return { numbers, scale: one.scales[place], hidden: HIDDEN[one.kind], middle: share ? .5 : 0, share }
   }
 
   /* The weights of one row, the strongest as the run recorded it. */
@@ -76,12 +81,12 @@ const SHADES = { share: shades(CIVIDIS), light: shades(SIGNED.light), dark: shad
 
 /* Paint a picture into a canvas, a pixel for each number; of more columns than pixels, neighbours share one: the strongest. */
 function paint(canvas, map, pixels, theme) {
-  const { numbers, rows, columns, scale, middle, hidden, top } = map, wide = Math.max(1, Math.min(columns, pixels))
+  const { numbers, rows, columns, scale, middle, hidden, top, share } = map, wide = Math.max(1, Math.min(columns, pixels))
   if (canvas.width !== wide) canvas.width = wide
   if (canvas.height !== rows) canvas.height = rows
   const context = canvas.getContext('2d'), image = context.createImageData(wide, rows)
-  const colours = new Uint32Array(image.data.buffer), lookup = middle ? SHADES.share : SHADES[theme]
-  const factor = scale / top * (middle ? 255 : 127.5), zero = middle ? middle * factor : 127.5
+  const colours = new Uint32Array(image.data.buffer), lookup = share ? SHADES.share : SHADES[theme]
+  const factor = scale / top * (share ? 255 : 127.5), zero = share ? middle * factor : 127.5
   for (let row = 0, out = 0; row < rows; row++) {
     const from = row * columns
     for (let x = 0; x < wide; x++, out++) {
@@ -126,7 +131,7 @@ function said(template, values) {
   }
   return nodes
 }
-const plain = (template, values) => said(template, values).map(node => node.textContent ?? node).join('')
+export const plain = (template, values) => said(template, values).map(node => node.textContent ?? node).join('')
 
 /* What stands between two sentences: after a Chinese full stop nothing. */
 const gap = sentence => sentence.endsWith('。') ? '' : ' '
@@ -148,7 +153,7 @@ function symbol(node, text, layer) {
 
 // -- nodes ------------------------------------------------------------------------------------------------------------
 
-function make(kind, own = {}, ...children) {
+export function make(kind, own = {}, ...children) {
   const node = Object.assign(document.createElement(kind), own)
   node.append(...children)
   return node

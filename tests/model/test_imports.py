@@ -86,9 +86,9 @@ def test_pages_know_nothing_of_the_school() -> None:
 
 
 def room(module: str) -> str:
-    """The folder in pages/ui, pages/school or model of a module; a file beside the folders is a room of its own."""
+    """The folder in pages/ui, pages/school, model/overview or model of a module; a file beside them is its own room."""
     parts = module.split(".")
-    return ".".join(parts[: 3 if parts[:2] in (["pages", "ui"], ["pages", "school"]) else 2])
+    return ".".join(parts[: 3 if parts[:2] in (["pages", "ui"], ["pages", "school"], ["model", "overview"]) else 2])
 
 
 def test_modules_and_folders_import_each_other_in_no_circle() -> None:

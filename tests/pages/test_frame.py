@@ -6,9 +6,9 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.examples import READY
 from model.measures.tables import head_roles
 from model.pipeline import MOST_CHARACTERS
-from pages.ui.frame.line import EXAMPLES
 from pages.ui.runs import pipelines
 from pages.ui.state.choice import Choice
 from pages.ui.text import LANGUAGES, catalogue
@@ -44,7 +44,7 @@ def test_a_visitor_begins_with_a_head_that_was_measured_to_do_something(language
 
 def test_every_example_is_read_as_it_stands() -> None:
     reader = pipelines.pipeline("text").reader
-    assert not [sentence for sentence in (*EXAMPLES["en"], *EXAMPLES["zh"]) if reader.read(sentence).notes]
+    assert not [sentence for sentence in (*READY["en"], *READY["zh"]) if reader.read(sentence).notes]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import streamlit as st
 
 from model import WeightsError
 from model.analysis import spelled, whole_words
-from model.examples import PROTEINS
+from model.examples import PROTEINS, READY
 from model.pipeline import MOST_CHARACTERS
 from pages.ui.components.digit_pad import digit_pad
 from pages.ui.components.sentence_line import Word, sentence_line
@@ -30,30 +30,6 @@ CUT = "line.cut"
 READ = "line.read"
 STROKES = 2, 2  # layer and head that a drawing opens with: what [CLS] attends to there has a shape
 SMALL = 52  # pixels of a picture in the line
-EXAMPLES = {
-    "en": (
-        "the animal did not cross the street because it was too tired .",
-        "i love you .",
-        "the cat sat on the [MASK] .",
-        "she sat by the river bank .",
-        "he put the money in the bank .",
-        "the dog chased the cat .",
-        "the cat chased the dog .",
-        "the unhappy children were playing .",
-    ),
-    "zh": (
-        "今天天气很好，我们去公园玩吧。",
-        "我爱你。",
-        "你爱我。",
-        "今天天气很[MASK]。",
-        "我[MASK]你。",
-        "他在银行工作。",
-        "妈妈说她很喜欢这本书。",
-        "我喜欢吃苹果。",
-        "他用手机打电话。",
-        "我 love 你 .",
-    ),
-}
 
 
 def afresh() -> dict[str, object]:
@@ -104,7 +80,7 @@ def begin_with(lang: str) -> None:
     Otherwise it would be the first head of all, which looks at everything alike.
     """
     first = first_picture(lang)
-    st.session_state["s"] = first.text if first else EXAMPLES[lang][0]
+    st.session_state["s"] = first.text if first else READY[lang][0]
     if first:
         link.select(layer=first.layer, head=first.head)
 
@@ -142,7 +118,7 @@ def _sentence(choice: Choice, asks: bool) -> None:
     names["hide"] = plain("sentence_line.hide") if hides else ""
     if asks:
         names["choose"] = ""
-    ready = [sentence for lang in sorted(EXAMPLES, key=choice.lang.__ne__) for sentence in EXAMPLES[lang]]
+    ready = [sentence for lang in sorted(READY, key=choice.lang.__ne__) for sentence in READY[lang]]
     examples = PROTEINS if reads_proteins(choice.model) else ready
     sentence_line(words, choice.sentence, examples, names, on_words=_say, on_pick=picked)
     if choice.sentence == st.session_state.get(CUT):

@@ -1,0 +1,112 @@
+"""The run on one screen without a server: a folder that any host of files serves, in which the browser computes."""
+
+import json
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from model import examples
+from model.export import ExportError, as_recorded
+from model.loading import load
+from model.measures.tables import head_roles
+from model.overview import PAINTER, STYLE, Packed, pack, words_of
+from model.overview.answers import LENS, MOST_BARS, answers_of
+from model.overview.packing import MANY, MOST_COLUMNS
+from model.overview.pictures import key_before, keys_of
+from model.pipeline import Pipeline, TextReader
+
+HERE = Path(__file__).parent
+OWN = ("engine.js", "live.js", "page.js", "reader.js", "site.css")
+#: What is taken of npm's packages, whose versions and hashes stand in package-lock.json.
+ENGINE = (
+    "onnxruntime-web/dist/ort.wasm.bundle.min.mjs",
+    "onnxruntime-web/dist/ort-wasm-simd-threaded.wasm",
+    "@huggingface/tokenizers/dist/tokenizers.min.mjs",
+)
+LANGUAGES = ("en", "zh")
+
+
+def make_site(folder: Path, app: str = "") -> None:
+    """Write index.html and all that it needs into a folder, which is made.
+
+    app: the address of an app; each picture leads to it then. Raises ExportError where npm or what ONNX needs is
+    missing.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    _fetch_engine(folder)
+    for path in (PAINTER, STYLE, *(HERE / name for name in OWN)):
+        shutil.copy(path, folder)
+    text = load("text")
+    network = _network(text, folder)
+    firsts = {language: _first(text, language) for language in LANGUAGES}
+    runs = {language: run.with_(**network) for language, (_, run) in firsts.items()}
+    (folder / "zh.run").write_bytes(runs["zh"].message)
+    about = {
+        "words": {language: _words(language) for language in LANGUAGES},
+        "firsts": {language: first for language, (first, _) in firsts.items()},
+        "examples": examples.READY,
+        "recorded": {"zh": "zh.run"},
+        "run": json.loads(runs["en"].text),
+        "app": app,
+    }
+    page = (HERE / "index.html").read_text("utf-8")
+    data = json.dumps(about, ensure_ascii=False).replace("<", "\\u003c")
+    (folder / "index.html").write_text(page.replace("ABOUT", data), encoding="utf-8")
+
+
+def _words(language: str) -> dict[str, Any]:
+    own: dict[str, Any] = tomllib.loads((HERE / f"{language}.toml").read_text("utf-8"))
+    return own | {"overview": words_of(language)}
+
+
+def _fetch_engine(folder: Path) -> None:
+    """What runs the network in a browser, and cuts sentences, from npm."""
+    if not (npm := shutil.which("npm")):
+        raise ExportError("for a site npm is needed, which comes with Node.js (Debian: apt-get install npm)")
+    with TemporaryDirectory() as room:
+        for name in ("package.json", "package-lock.json"):
+            shutil.copy(HERE / name, room)
+        fetch = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+        if subprocess.run(fetch, cwd=room, stdout=subprocess.DEVNULL, check=False).returncode:
+            raise ExportError("npm could not fetch the packages that a site needs")
+        for file in ENGINE:
+            shutil.copy(Path(room) / "node_modules" / file, folder)
+
+
+def _network(pipeline: Pipeline, folder: Path) -> dict[str, Any]:
+    """Write a network, and say what the page needs to know of it.
+
+    keys: role -> the key of each layer; limits: how packing.py and answers.py draw the line; load: what the engine is
+    told.
+    """
+    config, graph, reader = pipeline.config, pipeline.graph, pipeline.reader
+    with TemporaryDirectory() as room:
+        as_recorded(pipeline, Path(room))
+        network = folder / f"{pipeline.name}.onnx"
+        shutil.move(Path(room) / "model.onnx", network)
+        load: dict[str, Any] = {"network": network.name, "bytes": network.stat().st_size}
+        if isinstance(reader, TextReader):
+            shutil.move(Path(room) / "tokenizer.json", folder)
+            load |= {"tokenizer": "tokenizer.json", "most": reader.most, "maxLen": reader.max_len}
+    layers = [keys_of(graph, layer) for layer in range(config.layers)]
+    keys = {"x0": [key_before(graph)], **{role: [layer[role] for layer in layers] for role in layers[0]}}
+    load |= {"layers": config.layers, "heads": config.heads, "lens": LENS}
+    load["keys"] = [*(key for of_role in keys.values() for key in of_role), "logits", "lens"]
+    limits = {"columns": MOST_COLUMNS, "many": MANY, "bars": MOST_BARS, "lens": LENS}
+    return {"keys": keys, "limits": limits, "load": load}
+
+
+def _first(pipeline: Pipeline, language: str) -> tuple[dict[str, Any], Packed]:
+    """What a visitor sees first: a sentence, a head and a word of it, which is hidden; and that run."""
+    roles, reader = head_roles(), pipeline.reader
+    first = roles and roles.first(language)
+    assert first and isinstance(reader, TextReader)
+    typed = reader.read(first.text)
+    run = pipeline(reader.hide(typed.ids, [first.query]))
+    right = {first.query: typed.tokens[first.query]}
+    place = {"layer": first.layer, "head": first.head, "query": first.query}
+    packed = pack(run, answers=answers_of(run, right=right))
+    return {"text": first.text, "tokens": typed.tokens, **place}, packed

@@ -1,0 +1,74 @@
+/* A worker: it cuts a sentence into tokens and runs the exported network. Asked {load: …} once, then {run: …}. */
+import * as ort from './ort.wasm.bundle.min.mjs'
+import { Reader } from './reader.js'
+
+ort.env.wasm.numThreads = 1
+ort.env.wasm.wasmPaths = { wasm: new URL('ort-wasm-simd-threaded.wasm', import.meta.url).href }
+let network, about, reader
+
+onmessage = async ({ data: { number, load, run } }) => {
+  try {
+    const found = load ? await begin(load) : await compute(run)
+    postMessage({ number, found }, Object.values(found.values ?? {}).map(({ data }) => data.buffer))
+  } catch (error) {
+    postMessage({ number, error: String(error) })
+  }
+}
+
+/* network: its file; bytes: how large that is; tokenizer: its file, of a network of words; most, maxLen: of a sentence. */
+async function begin(load) {
+  about = load
+  const words = load.tokenizer && fetched(load.tokenizer).then(answer => answer.json())
+  network = await ort.InferenceSession.create(await read(load.network, load.bytes), { executionProviders: ['wasm'] })
+  if (!words) return {}
+  reader = new Reader(await words, load)
+  return { vocabulary: reader.vocabulary }
+}
+
+async function fetched(file) {
+  const answer = await fetch(file)
+  if (!answer.ok) throw new Error(`${file}: ${answer.status}`)
+  return answer
+}
+
+/* A file's bytes; how much of it is here is told meanwhile. */
+async function read(file, bytes) {
+  const parts = new Uint8Array(bytes)
+  let at = 0
+  for (const reader = (await fetched(file)).body.getReader(); ;) {
+    const { done, value } = await reader.read()
+    if (done) return parts
+    parts.set(value, at)
+    at += value.length
+    postMessage({ share: at / bytes })
+  }
+}
+
+/* text and the places hidden in it, or pixels; off: heads, as "layer.head"; asked: the token whose answer is read after
+   each layer where none is hidden; only: the keys that are wanted. Returns {typed, tokens, asked, notes, values}, or
+   {problem}. */
+async function compute({ text, hidden, pixels, off, asked, only }) {
+  const switches = new Float32Array(about.layers * about.heads).fill(1)
+  for (const head of off) {
+    const [layer, place] = head.split('.').map(Number)
+    if (layer < about.layers && place < about.heads) switches[layer * about.heads + place] = 0
+  }
+  const feeds = { heads: new ort.Tensor('float32', switches, [about.layers, about.heads]) }
+  let found
+  if (pixels) {
+    const side = Math.sqrt(pixels.length)
+    feeds.pixel_values = new ort.Tensor('float32', pixels, [1, side, side])
+    found = { tokens: about.tokens }
+  } else {
+    found = reader.read(text, hidden)
+    if (found.problem) return found
+    const masks = [...found.tokens.keys()].filter(i => found.tokens[i] === '[MASK]')
+    found.asked = masks.length ? masks.slice(0, about.lens) : [Math.min(asked, found.tokens.length - 1)]
+    feeds.input_ids = integers(found.ids, [1, found.ids.length])
+    feeds.asked = integers(found.asked, [found.asked.length])
+  }
+  const values = await network.run(feeds, only ?? about.keys)
+  return { ...found, values: Object.fromEntries(Object.entries(values).map(([key, { data, dims }]) => [key, { data, dims }])) }
+}
+
+const integers = (numbers, dims) => new ort.Tensor('int64', BigInt64Array.from(numbers, BigInt), dims)

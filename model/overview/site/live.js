@@ -1,0 +1,127 @@
+/* A run that was just computed here: what the painter asks of one, answered from the engine's tensors as they are. */
+import { Run, decimal, plain } from './painter.js'
+
+/* like: a recorded run of the same network, which says all that is the same of every input; and there `keys`, role ->
+   the key of each layer, and `limits`. found: {tokens, values: key -> {data, dims}}. names: what logits stand for. more:
+   asked, the tokens of the lens; right, token -> what stands there; off, the heads that are: "layer.head"; pixels, of a
+   drawing; words; notes. */
+export class Live extends Run {
+  constructor(like, { tokens, values }, names, { asked = [], right = {}, off = [], pixels, ...more }) {
+    const n = tokens.length, arrays = {}, { limits } = like
+    for (const [role, keys] of Object.entries(like.keys)) {
+      const [heads, rows, columns] = values[keys[0]].dims.length > 3 ? values[keys[0]].dims.slice(1) : [1, ...values[keys[0]].dims.slice(1)]
+      let top
+      arrays[role] = {
+        heads, rows, columns, of: columns, together: 1, keys, share: role === 'w',
+        get top() { return top ??= role === 'w' ? bright(keys.map(key => values[key].data), n, limits) : usual(keys.map(key => values[key]), limits) },
+      }
+    }
+    const special = [...tokens.keys()].filter(i => tokens[i].startsWith('[') && tokens[i].endsWith(']'))
+    const pictures = like.pictures.map(one => ({ ...one, shape: `${n} × ${arrays[one.role === 'x' ? 'x0' : one.role].of}` }))
+    const drawing = pixels && { ...like.drawing, pixels: btoa(String.fromCharCode(...pixels)) }
+    const changed = [...new Set([...off].map(head => `${head.split('.')[0]}.a`))]
+    super({ ...like, tokens, special, pictures, arrays, changed, ...drawing && { drawing }, sizes: { ...like.sizes, n }, unseen: 0, ...more })
+    this.values = values
+    this.answers = answers(like, values, names, asked, right)
+  }
+
+  numbers({ keys, share }, layer, place, size) {
+    return { numbers: this.values[keys[layer]].data.subarray(place * size, (place + 1) * size), scale: 1, hidden: -Infinity, middle: 0, share }
+  }
+
+  strongest(layer, head, row) {
+    const { numbers, columns } = this.map('w', layer, head), weights = numbers.subarray(row * columns, (row + 1) * columns)
+    const key = weights.reduce((best, weight, j) => weight > weights[best] ? j : best, 0)
+    return [key, weights[key]]
+  }
+}
+
+/* What heads that are off do to the answer, at each token where there is one; -1 stands for the whole input. */
+export function notes(words, now, before, names) {
+  const found = {}
+  for (let i = now.dims.length < 3 ? -1 : 0; i < (now.dims.length < 3 ? 0 : now.dims[1]); i++)
+    once(found, i, () => moved(words, ...[now, before].map(({ data, dims }) => softmax(rowOf(data, dims, i))), names))
+  return found
+}
+
+function moved(words, p, q, names) {
+  const most = p.reduce((best, share, i) => Math.abs(share - q[i]) > Math.abs(p[best] - q[best]) ? i : best, 0)
+  const values = { name: names[most], before: decimal(q[most]), after: decimal(p[most]) }
+  return plain(words[values.before === values.after ? 'moved_none' : 'moved'], values)
+}
+
+// -- answers ----------------------------------------------------------------------------------------------------------
+
+function answers({ answers: { kind, reads }, limits }, { logits, lens }, names, asked, right) {
+  if (kind !== 'word') return { kind, reads, right, rows: { [-1]: bars(logits.data, names, names.length, false) }, lens: { [-1]: layers(lens, 0, 1).map(row => bars(row, names, names.length, false)) } }
+  const rows = {}
+  for (let i = 0; i < logits.dims[1]; i++) once(rows, i, () => bars(rowOf(logits.data, logits.dims, i), names, limits.bars))
+  return { kind, reads, right, rows, lens: Object.fromEntries(asked.map((token, j) => [token, layers(lens, j, asked.length).map(row => bars(row, names, limits.lens))])) }
+}
+
+const rowOf = (data, dims, token) => dims.length < 3 ? data : data.subarray(token * dims[2], (token + 1) * dims[2])
+
+/* The logits after each layer, at one of the tokens that were asked about. */
+function layers({ data, dims }, place, asked) {
+  const size = dims.at(-1)
+  return Array.from({ length: dims[0] }, (_, layer) => data.subarray((layer * asked + place) * size, (layer * asked + place + 1) * size))
+}
+
+/* The most likely names with their shares; or all in their order. */
+function bars(logits, names, most, ranked = true) {
+  const shares = softmax(logits), places = []
+  if (!ranked) return names.map((name, i) => [name, shares[i]])
+  for (let i = 0; i < shares.length; i++) {
+    if (places.length === most && shares[i] <= shares[places.at(-1)]) continue
+    places.splice(places.findLastIndex(place => shares[place] >= shares[i]) + 1, 0, i)
+    if (places.length > most) places.pop()
+  }
+  return places.map(i => [names[i], shares[i]])
+}
+
+function softmax(logits) {
+  const most = logits.reduce((most, logit) => Math.max(most, logit)), shares = Float64Array.from(logits, logit => Math.exp(logit - most))
+  const sum = shares.reduce((sum, share) => sum + share)
+  return shares.map(share => share / sum)
+}
+
+/* A property that is computed when it is first read. */
+function once(object, name, compute) {
+  let value
+  Object.defineProperty(object, name, { enumerable: true, get: () => value ??= compute() })
+}
+
+// -- how far the colours reach ----------------------------------------------------------------------------------------
+
+/* The weight at the bright end of the colours, as packing.py has it. */
+function bright(layers, n, { many }) {
+  if (n <= many) return 1
+  return Math.max(...layers.map(weights => Math.min(1, Math.max(.1, Math.ceil(10 * quantile(weights, .998)) / 10))))
+}
+
+/* How far from 0 all but the furthest are, of neighbours that share a column the strongest, as packing.py has it. */
+function usual(layers, { columns: most }) {
+  return Math.max(...layers.map(({ data, dims }) => {
+    const columns = dims.at(-1), together = Math.ceil(columns / most), blocks = Math.ceil(columns / together)
+    const sizes = new Float32Array(data.length / columns * blocks)
+    for (let at = 0, out = 0; at < data.length; at += columns)
+      for (let block = 0; block < columns; block += together, out++)
+        for (let i = block; i < Math.min(block + together, columns); i++) {
+          const size = Math.abs(data[at + i])
+          if (size > sizes[out] && size < Infinity) sizes[out] = size
+        }
+    return quantile(sizes, .995) || 1e-6
+  }))
+}
+
+/* The number below which a share of some lie that are not negative; between two of them in proportion, as NumPy does.
+   Their bits are in their order, so only those near the top need be sorted. */
+function quantile(numbers, share) {
+  const bits = new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length), counts = new Uint32Array(4096)
+  for (let i = 0; i < bits.length; i++) counts[bits[i] >>> 20]++
+  const place = share * (numbers.length - 1), low = Math.floor(place), wanted = numbers.length - low
+  let bucket = counts.length
+  for (let found = 0; found < wanted;) found += counts[--bucket]
+  const highest = numbers.filter((_, i) => bits[i] >>> 20 >= bucket).sort(), [one, next = one] = highest.subarray(highest.length - wanted)
+  return one + (place - low) * (next - one)
+}

@@ -1,0 +1,30 @@
+/* Cuts a sentence into tokens as model/pipeline.py does. */
+import { Tokenizer } from './tokenizers.min.mjs'
+
+const SPECIAL = ['[CLS]', '[SEP]']
+const RARE = /[\u{20000}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu  // Chinese characters that the package takes for two halves
+
+export class Reader {
+  /* rules: tokenizer.json; most: characters that are read; maxLen: tokens that are. */
+  constructor(rules, { most, maxLen }) {
+    Object.assign(this, { most, maxLen, tokenizer: new Tokenizer(rules, {}), vocabulary: [] })
+    for (const [word, id] of Object.entries(rules.model.vocab)) this.vocabulary[id] = word
+  }
+
+  /* hidden: places that read [MASK]. Returns {problem}, or {typed and tokens, before words are hidden and after, their
+     ids, notes}. */
+  read(text, hidden = []) {
+    const signs = [...text], { most, maxLen, vocabulary } = this
+    let { ids } = this.tokenizer.encode(signs.slice(0, most).join('').replace(RARE, ' $& '))
+    const names = ids.slice(0, maxLen - 1).map(id => vocabulary[id]).filter(name => !SPECIAL.includes(name))
+    const unknown = names.filter(name => name === '[UNK]').length, notes = []
+    if (!names.length) return { problem: 'empty' }
+    if (unknown === names.length) return { problem: 'unknown_only' }
+    if (unknown) notes.push('unknown')
+    if (ids.length > maxLen || signs.length > most) notes.push('truncated')
+    if (ids.length > maxLen) ids = [...ids.slice(0, maxLen - 1), ids.at(-1)]
+    const typed = ids.map(id => vocabulary[id]), mask = vocabulary.indexOf('[MASK]')
+    ids = ids.map((id, i) => hidden.includes(i) && !SPECIAL.includes(typed[i]) ? mask : id)
+    return { typed, ids, tokens: ids.map(id => vocabulary[id]), notes }
+  }
+}

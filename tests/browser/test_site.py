@@ -1,0 +1,251 @@
+"""The run on one screen without a server: what the browser computes itself is what a trace records, and stays there."""
+
+import base64
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from random import Random
+from threading import Thread
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from model import Edit, Trace, load
+from model.analysis import softmax
+from model.measures.tables import head_roles
+from model.overview.packing import pack
+from model.overview.pictures import key_before, keys_of
+from model.overview.site import make_site
+from model.pipeline import InputError
+from tests.browser.steps import asked
+
+FIRST = "the animal did not cross the street because it was too tired ."
+#: What is typed, what a click hides (as the address counts), and which heads are off: (layer, head) from 0.
+SENTENCES: list[tuple[str, str, list[tuple[int, int]]]] = [
+    ("i love you .", "none", []),
+    ("我爱你。", "none", []),
+    ("a", "none", []),
+    ("我", "none", []),
+    (FIRST, "4", []),
+    ("今天天气很好，我们去公园玩吧。", "11", []),
+    ("the unhappy children were playing .", "none", []),
+    ("the cat sat on the [MASK] .", "none", []),
+    ("我 love 你 . 今天天气很[MASK]。", "5.6", []),
+    ("the small dog and the old cat sat near a big house . " * 6, "none", []),
+    ("天气很好" * 20, "none", []),
+    (FIRST, "none", [(1, 3), (4, 0)]),
+]
+# All that the painter asks of the run that is shown: every map as it is, and the answers.
+SHOWN = """() => {
+  const { run } = document.querySelector('.overview'), { layers, heads } = run.sizes, maps = {}
+  const text = numbers => {
+    let all = ''
+    for (const byte of new Uint8Array(numbers.slice().buffer)) all += String.fromCharCode(byte)
+    return btoa(all)
+  }
+  for (const role in run.keys) for (let layer = 0; layer < (role === 'x0' ? 1 : layers); layer++)
+    for (let head = 0; head < (run.arrays[role].heads > 1 ? heads : 1); head++)
+      maps[`${role}.${layer}.${head}`] = text(run.map(role, layer, head).numbers)
+  const tops = Object.fromEntries(Object.entries(run.arrays).map(([role, { top }]) => [role, top]))
+  const { tokens, answers, pictures, special } = run
+  return { maps, tops, tokens, answers, pictures, special, best: run.strongest(2, 1, Math.min(1, run.n - 1)) }
+}"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site. Without npm the tests are skipped; where CI is set they fail."""
+    if shutil.which("npm") is None:
+        reason = "no npm on this machine (Debian: apt-get install npm)"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("host") / "below" / "a path"
+    make_site(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(folder: Path) -> Iterator[str]:
+    """The address of the site on a host of files, below a path."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder.parents[1]))
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/below/a%20path/"
+    server.shutdown()
+
+
+def opened(page: Page, address: str) -> Page:
+    """A page whose engine is there, and has painted what the address asks for."""
+    page.failed = []  # type: ignore[attr-defined]
+    page.on("pageerror", lambda error: page.failed.append(str(error)))  # type: ignore[attr-defined]
+    page.on("console", lambda told: told.type == "error" and page.failed.append(told.text))  # type: ignore[attr-defined]
+    page.goto(address)
+    page.wait_for_selector("html.alive", state="attached")
+    return page
+
+
+def shown(page: Page) -> dict[str, Any]:
+    return page.evaluate(SHOWN)
+
+
+def near(found: np.ndarray, own: np.ndarray, name: str) -> None:
+    """Within 1e-4 of the largest number."""
+    np.testing.assert_allclose(found, own, atol=1e-4 * np.abs(own).max(), rtol=0, err_msg=name)
+
+
+def assert_shows(page: Page, trace: Trace) -> None:
+    """Every number that the page paints, its answers and colours are those of a trace."""
+    seen, config = shown(page), trace.config
+    assert seen["tokens"] == trace.tokens
+    keys = [keys_of(trace.graph, layer) for layer in range(config.layers)]
+    for name, text in seen["maps"].items():
+        role, layer, head = name.split(".")
+        own = trace[key_before(trace.graph) if role == "x0" else keys[int(layer)][role]]
+        own = own if own.ndim == 2 else own[int(head)]
+        near(np.frombuffer(base64.b64decode(text), "<f4").reshape(own.shape), own, name)
+    packed = pack(trace).about
+    assert [one["shape"] for one in seen["pictures"]] == [one["shape"] for one in packed["pictures"]]
+    assert seen["special"] == packed["special"]
+    for role, top in seen["tops"].items():
+        assert top == pytest.approx(packed["arrays"][role]["top"], rel=1e-4), role
+    row = trace["layers.2.attention.weights"][1, min(1, len(trace.tokens) - 1)]
+    assert seen["best"] == [row.argmax(), pytest.approx(row.max(), abs=1e-4)]
+    for place, bars in packed["answers"]["rows"].items():
+        found = seen["answers"]["rows"][str(place)]
+        assert [name for name, _ in found] == [name for name, _ in bars]
+        assert [share for _, share in found] == pytest.approx([share for _, share in bars], abs=1e-4)
+    for place, layers in seen["answers"]["lens"].items():
+        read = load("text").read_states(trace.states()[1:], int(place))
+        for bars, own in zip(layers, read, strict=True):
+            best = np.argsort(-own)[: len(bars)]
+            assert [name for name, _ in bars] == [trace.outputs[i] for i in best]
+            assert [share for _, share in bars] == pytest.approx(own[best].tolist(), abs=1e-4)
+
+
+def cut(off: list[tuple[int, int]]) -> list[Edit]:
+    return [Edit(f"layers.{layer}.attention.heads", "zero", head=head) for layer, head in off]
+
+
+@pytest.mark.parametrize("at", range(len(SENTENCES)))
+def test_all_that_is_painted_of_a_sentence_is_what_a_trace_records(at: int, page: Page, site: str) -> None:
+    sentence, hidden, off = SENTENCES[at]
+    text = load("text")
+    ids = text.reader.read(sentence).ids
+    places = [int(place) - 1 for place in hidden.split(".")] if hidden != "none" else []
+    trace = text(text.reader.hide(ids, places), edits=cut(off))
+    edits = "~~".join(f"layers.{layer}.attention.heads~zero~head.{head + 1}" for layer, head in off)
+    opened(page, f"{site}?{urlencode({'lang': 'en', 's': sentence, 'hidden': hidden, 'edits': edits})}")
+    assert_shows(page, trace)
+    if off:
+        before = text(ids)
+        now, then = (softmax(run["logits"])[1] for run in (trace, before))
+        moved = trace.outputs[int(np.abs(now - then).argmax())]
+        expect(page.locator(".overview .note")).to_contain_text(moved)
+    assert not page.failed  # type: ignore[attr-defined]
+
+
+def odd(count: int) -> list[str]:
+    """Strings that nobody foresaw: signs of many scripts, alone and among words, marks, spaces, what has no sign."""
+    random = Random(0)
+    words = "the unhappy Café naïve ＡＩ ， 。 我们 體驗 龍 𠮷 한국 かな"
+    words += " مرحبا שלום हिन्दी ไทย 😀 👩‍👩‍👧 🇨🇳 é e\u0301 ﬁ Ⅳ ① ½ ß İ Σς … —"
+    more = "[MASK] [mask] [CLS] [SEP] [UNK] [PAD] ##ing <b> &amp; $x$ ` \\ ' ’ “ don't 3.14 1,000"
+    more += " a_b @#% ＦＵＬＬ ｶﾀｶﾅ ㎏ ǆ ŉ ゛ ー 々 〇 㐀 豈"
+    signs = "\u200b\u200d\ufeff\u00ad\u2028\t\r\n\x00\x07\x7f\x85\u3000\xa0\ue000\uf8ff\U0010ffff\ufffd"
+    parts = [*words.split(" "), *more.split(" "), *signs, "x" * 90, "http://a.b/c?d=e"]
+    alone = [*parts, "word " * 200, "我" * 1000, "x" * 1000, "Ａ" * 1000, " " * 50 + "we" + " " * 50]
+    mixed = (random.choice(("", " ")).join(random.choices(parts, k=random.randint(2, 9))) for _ in range(count))
+    return [*alone, *mixed][:count]
+
+
+def test_odd_sentences_are_cut_into_the_same_tokens(page: Page, site: str) -> None:
+    page.goto(site)
+    sentences = odd(240)
+    found = page.evaluate(
+        """async sentences => {
+          const { Reader } = await import(new URL('reader.js', document.baseURI))
+          const reader = new Reader(await (await fetch('tokenizer.json')).json(), { most: 2000, maxLen: 64 })
+          return sentences.map(sentence => reader.read(sentence))
+        }""",
+        sentences,
+    )
+    for sentence, read in zip(sentences, found, strict=True):
+        try:
+            own = load("text").reader.read(sentence)
+        except InputError as error:
+            assert read == {"problem": error.reason}, sentence
+        else:
+            assert read["ids"] == own.ids and read["tokens"] == own.tokens, sentence
+            assert set(read["notes"]) == {note.reason for note in own.notes} - {"mask_cut"}, sentence
+
+
+def test_each_letter_is_a_run_and_the_newest_is_painted(page: Page, site: str, requests: list[str]) -> None:
+    opened(page, f"{site}?lang=en")
+    box = page.locator("#sentence")
+    box.fill("")
+    expect(page.locator("#status")).to_contain_text("empty")
+    box.press_sequentially("we sleep .", delay=10)
+    expect(page.locator(".overview .label", has_text="sleep")).to_have_count(1)
+    expect(page.locator("#status")).to_have_text("")
+    assert_shows(page, load("text")("we sleep ."))
+    assert asked(page.url)["s"] == "we sleep ."
+    assert all(url.startswith(site) for url in requests), "no request leaves the folder"
+    assert not page.failed  # type: ignore[attr-defined]
+
+
+def test_a_hostile_sentence_is_shown_as_it_is_typed(page: Page, site: str) -> None:
+    hostile = "</script><img src=x onerror=alert(1)> <b>we</b> {name} “it” [mask] ${x}"
+    opened(page, f"{site}?{urlencode({'lang': 'en', 's': hostile})}")
+    assert_shows(page, load("text")(hostile))
+    assert page.locator("img, header b").count() == 0
+    assert page.locator("#sentence").input_value() == hostile
+    assert not page.failed  # type: ignore[attr-defined]
+
+
+def test_the_recorded_run_is_painted_before_the_engine_is_there(page: Page, site: str) -> None:
+    page.route(re.compile("onnx|wasm"), lambda route: None)  # it never comes
+    for lang in ("en", "zh"):
+        page.goto(f"{site}?lang={lang}")
+        roles = head_roles()
+        first = roles and roles.first(lang)
+        assert first
+        expect(page.locator(".overview .pic")).to_have_count(11)
+        expect(page.locator("#sentence")).to_have_value(first.text)
+        expect(page.locator("#status")).to_contain_text("0")
+        expect(page.locator("#chips [aria-pressed=true]")).to_have_count(1)
+
+
+def test_where_the_browser_cannot_or_the_engine_does_not_come_it_says_so(page: Page, site: str) -> None:
+    page.route(re.compile(r"\.onnx"), lambda route: route.fulfill(status=404))
+    page.goto(f"{site}?lang=en")
+    expect(page.locator("#status")).to_contain_text("could not be loaded")
+    page.add_init_script("delete window.WebAssembly")
+    page.reload()
+    expect(page.locator("#status")).to_contain_text("WebAssembly is missing")
+    expect(page.locator(".overview .pic")).to_have_count(11)
+
+
+def test_the_page_says_the_same_things_in_both_languages(folder: Path) -> None:
+    about = json.loads(
+        re.search(r'id="about">(.*?)</script>', (folder / "index.html").read_text("utf-8"), re.DOTALL)[1]
+    )  # type: ignore[index]
+    words = about["words"]
+    assert words["en"].keys() == words["zh"].keys()
+    source = (folder / "page.js").read_text("utf-8") + (folder / "index.html").read_text("utf-8").split("<script type")[
+        0
+    ]
+    said = set(re.findall(r"words\(\)\.(\w+)|data-say=\"(\w+)\"", source))
+    assert {name for pair in said for name in pair if name} <= words["en"].keys()
