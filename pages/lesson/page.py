@@ -26,7 +26,7 @@ from pages.ui.state.choice import OTHER, Choice
 from pages.ui.state.link import rerun_with, select
 from pages.ui.text import literal, texts_of
 
-#: In the session: what the visitor has answered, of which lesson and input.
+#: In the session: what the visitor has answered, of which input and lesson, and how often he has begun anew.
 STATE = "lesson"
 #: What is chosen where a lesson is about another kind of input.
 WANTED = {kind: {"input": kind, "output": None, "against": None, "question": None} for kind in ("digit", "sentence")}
@@ -82,12 +82,16 @@ class Lesson(Page):
     # -- where the visitor is ----------------------------------------------------------------------
 
     def _state(self) -> dict:
-        """What the visitor has answered; with another input, or in another lesson, he begins anew."""
-        run = hashkey(self.choice.pipeline, digest(self.subject), usual_case(self).token, self.choice.lesson)
-        state = st.session_state.get(STATE)
-        if state is None or state["run"] != run:
-            state = st.session_state[STATE] = {"run": run, "guesses": {}}
-        return state
+        """What the visitor has answered; with another input, or in another lesson, he begins anew. Another input that
+        leaves answers behind is asked the first question.
+        """
+        run = hashkey(self.choice.pipeline, digest(self.subject), usual_case(self).token), self.choice.lesson
+        before = st.session_state.get(STATE)
+        if before is None or before["run"] != run:
+            _begin_anew(run)
+            if before and before["guesses"] and before["run"][0] != run[0] and self.choice.question:
+                rerun_with(question=None)
+        return st.session_state[STATE]
 
     def _station(self) -> str:
         """The station to show: that of the link, or the next that is clear here."""
@@ -104,7 +108,8 @@ class Lesson(Page):
         guesses, stations = self.state["guesses"], self.stations
         place = stations.index(key)
         give = partial(hand_in, key)
-        station = Station(self, self.lesson[key], case, truth, guesses.get(key), key in guesses, give)
+        turn = self.state["turn"]
+        station = Station(self, self.lesson[key], case, truth, guesses.get(key), key in guesses, give, turn)
         left, right = st.columns([2, 3], gap="large")
         with left, st.container(key="tour_side"):
             self._progress(place)
@@ -210,5 +215,11 @@ def go_to(key: str) -> None:
 
 
 def begin() -> None:
-    st.session_state.pop(STATE, None)
+    _begin_anew(st.session_state[STATE]["run"])
     select(question=None)
+
+
+def _begin_anew(run: Hashable) -> None:
+    """Forget what was answered, and what was half answered: widgets get other names than those of earlier turns."""
+    turn = st.session_state[STATE]["turn"] + 1 if STATE in st.session_state else 0
+    st.session_state[STATE] = {"run": run, "guesses": {}, "turn": turn}

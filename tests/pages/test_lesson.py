@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -276,6 +277,47 @@ def test_who_goes_back_finds_the_answer_and_another_input_begins_anew() -> None:
     write(app, "the cat sat on the [MASK] .")
     assert_fine(app)
     assert not said(app)
+
+
+def _draw(app: AppTest) -> None:
+    app.button_group(key="input").set_value("digit").run()
+
+
+#: Another input, with as many tokens where it is a sentence.
+INPUTS: dict[str, Callable[[AppTest], object]] = {
+    "sentence": lambda app: write(app, "he [MASK] to the park to see some friends ."),
+    "drawing": _draw,
+}
+
+
+@pytest.mark.parametrize("other", INPUTS)
+@pytest.mark.parametrize("at", ["source", "weights"])
+def test_where_another_input_leaves_answers_behind_the_tour_begins_anew(at: str, other: str) -> None:
+    """Behind the last question, or behind any."""
+    app = click(click(station(at), "show"), "next")
+    assert (app.query_params["question"] == END) == (at == "source")
+    INPUTS[other](app)
+    assert_fine(app)
+    assert "question" not in app.query_params and not said(app)
+    assert catalogue("en")["lesson.end_title"] not in [part.value for part in app.subheader] and charts(app)
+    assert catalogue("en")["lesson.of"].format(number=1, all="")[:3] in texts_of_dots(app)
+
+
+def test_what_was_begun_of_one_input_is_not_held_for_another() -> None:
+    """Chips that were given, a word that was typed, a number that was slid to."""
+    app = click(station("weights"), "weights.0")
+    left = catalogue("en")["lesson.chips_left"]
+    assert left.format(left=CHIPS - 1) in [part.value for part in app.caption]
+    INPUTS["sentence"](app)
+    assert asked(app, "weights") and left.format(left=CHIPS) in [part.value for part in app.caption]
+    app = station("word")
+    app.text_input(key="lesson.word").set_value("milk").run()
+    INPUTS["sentence"](app)
+    assert asked(app, "word") and [box.value for box in app.text_input if "lesson.word" in box.key] == [""]
+    app = station("root")
+    app.slider(key="lesson.root").set_value(0.9).run()
+    INPUTS["sentence"](app)
+    assert asked(app, "root") and [one.value for one in app.slider if "lesson.root" in one.key] == [0.5]
 
 
 def test_a_piece_of_the_translation_is_glossed_by_the_word_that_all_heads_read_most() -> None:

@@ -43,7 +43,7 @@ text, word = texts_of("lesson")
 @dataclass(frozen=True)
 class Station:
     """A question on the page, with what was guessed. shown: whether the answer is. give: hands in a guess, None for
-    none; it holds no run.
+    none; it holds no run. turn: how often the tour was begun anew.
     """
 
     page: Page
@@ -53,11 +53,12 @@ class Station:
     guess: Guess | None
     shown: bool
     give: Give
+    turn: int
 
     @property
     def key(self) -> str:
-        """Of its widgets."""
-        return f"lesson.{self.question.key}"
+        """Of its widgets, which hold nothing of an earlier turn."""
+        return f"lesson.{self.question.key}" + (f".{self.turn}" if self.turn else "")
 
     # -- at the left -------------------------------------------------------------------------------
 
