@@ -13,7 +13,16 @@ from model.analysis import placed
 from pages.school.additions import STATIONS
 from pages.school.lessons.lesson import END, LESSONS, TOUR
 from pages.school.lessons.wording import answer_in_words, heading_and_rest, shortened
-from pages.school.lessons.written import OWN, lesson_from_code, lesson_from_text, lesson_to_code, opened_at, own_lesson
+from pages.school.lessons.written import (
+    MOST_ASK,
+    MOST_WHY,
+    OWN,
+    lesson_from_code,
+    lesson_from_text,
+    lesson_to_code,
+    opened_at,
+    own_lesson,
+)
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.pictures import CAUSAL, CHIPS
@@ -634,6 +643,16 @@ def open_maker(lesson: str | None = None, **link: str) -> AppTest:
     app.session_state["lasting"] = {"lesson.maker": True}
     del app.session_state["lesson.maker"]  # as it was before it was drawn
     return app.run()
+
+
+def test_a_question_is_only_as_long_as_a_projector_holds_and_a_longer_one_of_before_can_be_edited() -> None:
+    kept = Question(OWN, None, "tap", 0, 3, own=Own("long " * 100, "why " * 100, ("a", "b"), answer="a"))
+    app = open_maker(lesson_to_code(own_lesson([kept])))
+    app.button(key="lesson.edit.0").click().run()
+    assert_fine(app)
+    boxes = {name: app.text_area(key=f"lesson.new.{name}") for name in ("ask", "why")}
+    assert {name: box.proto.max_chars for name, box in boxes.items()} == {"ask": MOST_ASK, "why": MOST_WHY}
+    assert boxes["ask"].value == ("long " * 100)[:MOST_ASK]
 
 
 def test_what_is_typed_just_before_a_click_goes_into_the_lesson_with_it() -> None:

@@ -25,6 +25,7 @@ from pages.ui.state.link_values import MOST_CODE
 MOST_TEXT = 40_000  # characters of a lesson as JSON
 MOST_QUESTIONS, MOST_MINUTES = 30, 90
 MOST_TITLE, MOST_WORDS = 80, 600  # characters of a title, of a text
+MOST_ASK, MOST_WHY = 200, 300  # of a question, and of what is said after it, as they are written now
 OPTIONS = 2, 12  # how few and how many
 MOST_OPTION = 48  # characters of an option, Chinese ones twice: a line of a projector beside a picture
 FEW, SHORT = 6, 16  # so many options may be as long; all of more of them have so few characters
@@ -193,7 +194,7 @@ def _own(row: Mapping[str, Any], words: str, why: str, place: str, number: int) 
         there = isinstance(options, list) and all(_is_text(option, MOST_WORDS) for option in options)
         if not there or not OPTIONS[0] <= len(options) <= OPTIONS[1] or len(set(options)) < len(options):
             raise LessonError("options", number=number, least=OPTIONS[0], most=OPTIONS[1], long=SHORT)
-        if max(map(_width, options)) > (MOST_OPTION if len(options) <= FEW else SHORT):
+        if max(map(width, options)) > (MOST_OPTION if len(options) <= FEW else SHORT):
             raise LessonError("options", number=number, least=OPTIONS[0], most=FEW, long=MOST_OPTION)
         if answer is not None and answer not in options:
             raise LessonError("answer", number=number)
@@ -210,9 +211,9 @@ def _own(row: Mapping[str, Any], words: str, why: str, place: str, number: int) 
     return Question(OWN, None, gesture, 0.0, 3, place=place, own=own)
 
 
-def _width(option: str) -> int:
-    """Characters of an option, Chinese ones twice; of one in two languages, those of the longer."""
-    return max(sum(1 if sign.isascii() else 2 for sign in part.strip()) for part in option.split("||"))
+def width(words: str) -> int:
+    """Characters of a text, Chinese ones twice; of one in two languages, those of the longer."""
+    return max(sum(1 if sign.isascii() else 2 for sign in part.strip()) for part in words.split("||"))
 
 
 def _is_text(value: object, most: int, least: int = 1) -> bool:

@@ -9,9 +9,10 @@ from model.analysis import placed
 from pages.school.lessons.lesson import LESSONS, Lesson
 from pages.school.lessons.wording import called, local, shortened, title_of
 from pages.school.lessons.written import (
+    MOST_ASK,
     MOST_MINUTES,
     MOST_TITLE,
-    MOST_WORDS,
+    MOST_WHY,
     OPTIONS,
     OWN,
     OWN_GESTURES,
@@ -120,7 +121,7 @@ def _add(page: Page, lesson: Lesson) -> None:
 def _own(asked: Question, case: Case | None) -> None:
     """The boxes of a question in her own words, asked at its place of this run."""
     tokens = placed(case.tokens) if case else []
-    st.text_area(word("make_ask"), max_chars=MOST_WORDS, height=68, **lasting(NEW + "ask", ""))
+    st.text_area(word("make_ask"), max_chars=MOST_ASK, height=68, **lasting(NEW + "ask", ""))
     ways = {name: word(f"make_by_{name}") for name in OWN_GESTURES}
     by = lasting(NEW + "gesture", "tap")
     gesture = st.segmented_control(word("make_by"), list(ways), format_func=ways.__getitem__, required=True, **by)
@@ -142,7 +143,7 @@ def _own(asked: Question, case: Case | None) -> None:
                 value = usual if whole or usual is None else float(usual)
                 box = lasting(f"{NEW}{gesture}.{name}", value)
                 st.number_input(word(f"make_{name}"), step=1 if whole else 0.1, width=150, **box)
-    st.text_area(word("make_why"), max_chars=MOST_WORDS, height=68, **lasting(NEW + "why", ""))
+    st.text_area(word("make_why"), max_chars=MOST_WHY, height=68, **lasting(NEW + "why", ""))
 
 
 # -- what a click does ---------------------------------------------------------------------------------------------
@@ -211,7 +212,7 @@ def _edit(number: int) -> None:
     boxes: dict[str, Any] = {"place": question.place.partition("?")[0], "minutes": question.minutes}
     boxes |= {"which": question.row if question.measure else MINE}
     if not question.measure:
-        boxes |= {"ask": own.ask, "why": own.why, "gesture": gesture}
+        boxes |= {"ask": own.ask[:MOST_ASK], "why": own.why[:MOST_WHY], "gesture": gesture}
         if gesture == "tap":
             boxes |= {"options": "\n".join(own.options), "answer": own.answer}
         else:

@@ -4,10 +4,12 @@ from math import ceil
 from textwrap import wrap
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.questions import Shown
 from pages.school.lessons.wording import heading_and_rest, hints, otherwise, seen_at
+from pages.school.lessons.written import width
 from pages.school.questions.pictures import Drawn, Look, answer_bars
 from pages.school.teaching import pictures
 from pages.school.teaching.cases import hidden_in
@@ -22,6 +24,8 @@ from pages.ui.text import joined, language, literal, plain, t, texts_of
 #: In the session: how many hints were shown, and whether the words, of which question.
 HINTS, WORDS = "class.hints_of", "class.words_of"
 A_ROW, MARGIN = 21, 16  # in a presentation, in pixels: the least of a row of a picture, and what stays free below it
+ROOM_TO_ASK, ROOM_TO_SAY = 140, 220  # letters of a question, and of what is said after it, that fit beside a picture
+MORE = 1, 1.6, 2.4  # times as many, from which on they are smaller, as the style sheet has it
 A_NAME = 21  # letters of a line beside a bar
 SMALLER = 4  # pixels that letters beside bars are smaller: bars make them larger
 text, word = texts_of("class")
@@ -34,7 +38,14 @@ def ask(lecture: Lecture, *, small: bool = False) -> None:
     with st.container(key="class_ask_small" if small else "class_ask"):
         said_to_read = f"  \n{_read(shown)}" if "reads" in shown and not lecture.picture else ""  # else above it
         said = shown["ask"][language()]
-        st.markdown(literal(heading_and_rest(said)[0] if lecture.phase is Phase.EXPLAINED else said) + said_to_read)
+        said = heading_and_rest(said)[0] if lecture.phase is Phase.EXPLAINED else said
+        with _in_room("ask", said if lecture.is_own else "", ROOM_TO_ASK):
+            st.markdown(literal(said) + said_to_read)
+
+
+def _in_room(name: str, words: str, room: int) -> DeltaGenerator:
+    """Where words take no more room than so many letters do: of more, they are smaller."""
+    return st.container(key=f"class_fits_{name}_{sum(width(words) > room * times for times in MORE)}")
 
 
 def reads(lecture: Lecture) -> None:
@@ -127,7 +138,9 @@ def explained(lecture: Lecture) -> None:
     with left, st.container(key="class_network"):
         _answers(lecture, revealed=True) if _are_chips(lecture) else _network(lecture)
     with right, st.container(key="class_why"):
-        st.markdown(literal(lecture.now.truth.get("why", {}).get(language(), "")) if lecture.now else "")
+        why = lecture.now.truth.get("why", {}).get(language(), "") if lecture.now else ""
+        with _in_room("why", why if lecture.is_own else "", ROOM_TO_SAY):
+            st.markdown(literal(why))
         if lecture.truth and lecture.question and (idea := otherwise(lecture.question, lecture.truth)):
             st.markdown(idea)
 
