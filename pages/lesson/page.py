@@ -11,6 +11,7 @@ from model.pipeline import Reading
 from pages.school.lessons.lesson import END, LESSONS, TOUR
 from pages.school.lessons.wording import answer_in_words, called, title_of
 from pages.school.questions.case import Case, Guess, Truth
+from pages.school.teaching import desk
 from pages.school.teaching.cases import lesson_of, not_asked, truth_here, usual_case, with_a_gap
 from pages.school.teaching.homework import homework
 from pages.school.teaching.maker import make_a_lesson
@@ -76,7 +77,7 @@ class Lesson(Page):
             self._end()
         else:
             self._draw(key, *self.here[key])
-        if not self.choice.big:
+        if not self.choice.big or self.choice.of_class in desk.own():  # a class begins in a presentation
             self._for_teachers()
 
     # -- where the visitor is ----------------------------------------------------------------------

@@ -236,26 +236,30 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
 def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
     school: str, screen_at: Callable[..., Page]
 ) -> None:
-    """Twenty-four tokens, of which each is an answer; and a teacher's own questions, beside the picture of a page."""
+    """Twenty-four tokens, of which each is an answer; and a teacher's own questions, beside the picture of a page: also
+    one as long as lessons could hold before there was a limit.
+    """
     asks = (
-        ("Which one? " * 9, TWELVE),
-        ("Why are there several heads in each layer and not just one that does all of this work?", SIX),
+        ("Which one? " * 9, TWELVE, "Because."),
+        ("Why are there several heads in each layer and not just one that does all of this work?", SIX, "Because."),
+        ("这个头最关注的是哪一个词呢，" * 42 + "哪一个？", SIX, "因为这个词和那个词离得最近，" * 42),
     )
-    mine = (Own(ask, "Because.", options, answer=options[0]) for ask, options in asks)
+    mine = (Own(ask, why, options, answer=options[0]) for ask, options, why in asks)
     own = [Question(OWN, None, "tap", 0, 2, own=one, place=PLACE) for one in mine]
     link = f"lang=en&s={quote(LONG)}&lesson={lesson_to_code(own_lesson([QUESTIONS['fit'], *own]))}"
     page, bar = screen_at(f"class?{link}", PROJECTOR), catalogue("en")
     page.locator(".st-key-class-start button").first.click()
     page.wait_for_url(re.compile("class=[A-Z]{6}"))
     others = Others(school, re.search("class=([A-Z]{6})", page.url)[1], OTHERS)
-    for question in ("fit", "own", "own"):
+    settle(page)
+    for question in ("fit", "own", "own", "long"):
         for phase in ("question", "open", "closed", "discuss", "open", "closed", "revealed", "explained"):
             page.wait_for_timeout(1000 * HURRY + 200)
             if phase == "discuss":
                 page.locator(".st-key-class-to_discuss button").first.click()
             else:
                 page.keyboard.press("PageDown")
-            told = f"phase_{phase}_own" if (question, phase) == ("own", "revealed") else f"phase_{phase}"
+            told = f"phase_{phase}_own" if question != "fit" and phase == "revealed" else f"phase_{phase}"
             expect(page.locator(".st-key-class_bar")).to_contain_text(bar[f"class.{told}"])
             if phase == "open":
                 guesses = others.look(phase)["question"]["options"]
@@ -264,12 +268,17 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
             page.wait_for_function(ENDS_WITH_THE_SCREEN)
             asked, rows, names, hidden, apart = page.evaluate(LETTERS)
             assert asked >= 24 and min(rows, names) >= 18 and apart >= 4, (question, phase)
-            assert not hidden and page.locator(".chart").count() == (question == "own" or phase in TOLD)
+            assert page.locator(".st-key-class_fits_ask_0").count() == (question != "long"), "what is short is large"
+            assert not hidden and page.locator(".chart").count() == (question != "fit" or phase in TOLD)
     heights = []
     for more in ("", "&" + page.url.partition("?")[2]):  # the way back to the class takes nothing from a map
         page.goto(f"{school}/attention?{link}&big=true{more}")
         title(page, "attention")
         expect(page.locator(".st-key-to_class")).to_have_count(int(bool(more)))
+        if more:
+            sends, pages = (page.locator(where).bounding_box() for where in (".st-key-lead button", ".navbar .list"))
+            assert page.locator(".st-key-lead p").bounding_box()["width"] > 60, "in words"
+            assert sends["x"] >= pages["x"] + pages["width"], "beside all pages"
         heights.append(page.locator(".chart").first.bounding_box()["height"])
     assert heights[0] == heights[1]
 

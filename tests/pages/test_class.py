@@ -21,7 +21,7 @@ from pages.school.classroom.door import LOOKS, MOST_FAILURES, CrowdedError, Door
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.questions import CHIPS
 from pages.school.classroom.store import SURE, Ballot, Store, UnavailableError, UnknownClassError
-from pages.school.lessons.lesson import ENCODER
+from pages.school.lessons.lesson import ENCODER, LESSONS
 from pages.school.lessons.written import OWN, lesson_to_code, own_lesson, place_of
 from pages.school.questions.case import short
 from pages.school.questions.question import Own, Question
@@ -136,7 +136,7 @@ def test_one_question_from_the_lobby_to_the_next_one(classes: Store, monkeypatch
     best = int(shares.argmax())
     first = f"{pipelines.pipeline('text').reader.vocabulary[best]} {short(float(shares[best]))}"
     for phase in (Phase.LOBBY, Phase.QUESTION):
-        assert room_of(app, classes).phase is phase
+        assert room_of(app, classes).phase is phase and "class.to_end" in [button.key for button in app.button]
         assert (words["lesson.word.ask"][:20] in said_to_browser(app)) == (phase is Phase.QUESTION)
         assert first in texts(notes.run()).replace("\\", "") and first not in said_to_browser(app)
         assert words["class.foretold_clear"] in texts(notes) and words["class.foretold_close"] not in texts(notes)
@@ -175,6 +175,34 @@ def test_one_question_from_the_lobby_to_the_next_one(classes: Store, monkeypatch
     click(app, "next")
     room = room_of(app, classes)
     assert (room.phase, room.number, room.round) == (Phase.QUESTION, 2, 1)
+
+
+def test_the_notes_count_from_the_first_question_and_expect_the_rest_to_go_as_fast(
+    classes: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, now = begun(lesson="positions"), time.time()
+    planned, said = [question.minutes for question in LESSONS["positions"].questions], []
+    for question, minutes in ((0, 9), (1, 10), (1, 10 + planned[0] // 2), (1, 900)):
+        while len(asked_in(app, classes)) < question or (
+            question and room_of(app, classes).phase is not Phase.EXPLAINED
+        ):
+            click(app, "next")
+        monkeypatch.setattr("pages.school.teaching.notes.time.time", lambda minutes=minutes: now + 60 * minutes)
+        found = re.search(r"Time: \*\*(\d+) min.*?about (\d+) min", texts(notes_of(app)))
+        said.append((int(found[1]), int(found[2])))
+    rest = sum(planned[1:])
+    assert said[0] == (0, sum(planned)), "the class comes in"
+    assert said[1] == (10, min(2 * rest, round(10 / planned[0] * rest))) and said[3] == (900, 2 * rest)
+
+
+def test_who_teaches_finds_homework_and_lessons_of_her_own_in_a_presentation(classes: Store) -> None:
+    app = begun()
+    turn_to(app, "lesson").run()
+    assert_fine(app)
+    kinds = {catalogue("en")[name] for name in ("lesson.make", "homework.title", "paper.title")}
+    assert app.query_params["big"] == "true" and kinds <= {box.label for box in app.expander}
+    member = open_page("lesson", lang="en", s=SENTENCE, big="true", **{"class": code_of(app)})
+    assert not kinds & {box.label for box in member.expander}, "nor anybody else on a projector"
 
 
 def test_free_words_can_still_be_shown_once_the_answer_is_and_the_button_says_which_question_is_next(

@@ -52,6 +52,7 @@ CODE = 6  # letters
 UNSAID, SURE = 0, 3  # how confident a vote is: not said, or from 1 (guessed) to this
 DAY, HOUR = 24 * 3600, 3600
 SEEN = 15  # seconds for which a phone counts as present after its worker last said so
+TIMES = "begun", "closes"  # columns that the database sets by its own clock
 MARK = 8  # characters of a phone's number by which those who are present are told apart
 WAIT = 5  # seconds that a database may take
 MOST_CLASSES, MOST_PHONES = 1000, 2000  # at once; and that vote in one class
@@ -88,7 +89,8 @@ class Room:
     number: which question it is, counted as they were asked (0: none yet). place: where that is in the lesson. round:
     its first or second vote. version: grows with each act of the teacher's. lead: the view that she leads to, a page
     with its query, "" where she leads to none; led: grows with each. plan: what she has in mind, as she wrote it.
-    ticket: what her windows show, and those who follow her, to hear how the class stands. left: seconds after which the
+    begun: when the first question was asked, by the database's clock, None before. ticket: what her windows show, and
+    those who follow her, to hear how the class stands. left: seconds after which the
     vote closes by itself, None where she closes it. resumes: of an ended class, the phase in which it is reopened.
     """
 
@@ -103,6 +105,7 @@ class Room:
     led: int
     plan: str
     created: float
+    begun: float | None
     ticket: str
     resumes: Phase
     left: float | None = None
@@ -155,6 +158,7 @@ classes = Table(
     Column("plan", Text, nullable=False),
     Column("led", Integer, nullable=False),
     Column("created", Float, nullable=False),
+    Column("begun", Float),
     Column("closes", Float),  # when the vote closes by itself
     Column("resumes", String(16)),  # an ended class: where it is reopened
 )
@@ -271,7 +275,7 @@ class Store:
                 return room
             now.execute(questions.insert().values(code=code, number=room.number + 1, place=place, **written))
             values = {"phase": Phase.QUESTION, "number": room.number + 1, "place": place, "round": 1, "paused": False}
-            return self._change(now, room, closes=None, **values)
+            return self._change(now, room, closes=None, begun=func.coalesce(classes.c.begun, self._time), **values)
 
     def advance(self, code: str, key: str, version: int, to: Phase) -> Room:
         """Go on to a phase that can follow (`phases.following`); to another question goes `ask`. See there.
@@ -528,7 +532,7 @@ class Store:
                 for former in ("pictures", "present"):  # of earlier versions, as tables without a column
                     now.execute(text(f"DROP TABLE IF EXISTS {former}"))
                 there = {column["name"] for column in inspect(now).get_columns("classes")}
-                for name, kind in {"closes": "FLOAT", "resumes": "VARCHAR(16)"}.items():
+                for name, kind in {"begun": "FLOAT", "closes": "FLOAT", "resumes": "VARCHAR(16)"}.items():
                     if name not in there:
                         now.execute(text(f"ALTER TABLE classes ADD COLUMN {name} {kind}"))
             self._ready = self._there()
@@ -556,7 +560,7 @@ class Store:
     def _put(self, now: Connection, room: Room, **values: Any) -> Room:
         now.execute(classes.update().where(classes.c.code == room.code).values(**values))
         left = {"left": None} if "closes" in values else {}
-        return replace(room, **{name: value for name, value in values.items() if name != "closes"} | left)
+        return replace(room, **{name: value for name, value in values.items() if name not in TIMES} | left)
 
     def _question(self, now: Connection, code: str, number: int) -> Shown:
         """A question that a class is or was asked; it never changes under its number."""

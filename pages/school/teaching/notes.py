@@ -1,7 +1,6 @@
 """The teacher's second window: what to say, the confusion behind the question, what comes next, how long it takes."""
 
 import time
-from functools import partial
 
 import streamlit as st
 
@@ -13,11 +12,12 @@ from pages.school.teaching import report
 from pages.school.teaching.asked import not_the_runs, why
 from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.pictures import answer_is, answer_of, said_of_right, said_of_sure
-from pages.school.teaching.projector import WANTED, afterwards, confirm, controls, count, other_input
+from pages.school.teaching.projector import WANTED, afterwards, controls, count, other_input
 from pages.school.teaching.start import not_asked
 from pages.ui.text import joined, language, literal, plain, texts_of
 
 ANSWERS = ("word", "digit")  # questions about what the network answers at the end, with its probabilities
+MOST_PACE = 2  # times as long as planned, or as short, that what is left is expected to take
 CLEARLY = 2  # times as clear as a question must be to be asked
 text, word = texts_of("class")
 
@@ -39,8 +39,6 @@ def draw(lecture: Lecture) -> None:
             afterwards(lecture)
         else:
             report.offer(lecture)
-            if lecture.next_phases[0] is not Phase.ENDED:  # else it stands above
-                confirm(word("to_ended"), "end_sure", partial(lecture.desk.go, Phase.ENDED), "class.to_end")
 
 
 def _present(lecture: Lecture) -> None:
@@ -97,12 +95,19 @@ def how_clear(question: Question, case: Case, truth: Truth) -> str:
 
 
 def _time(lecture: Lecture) -> None:
-    """How long it has been, and what the rest takes; nothing once the class has ended."""
+    """How long it has been since the first question, and what the rest takes if the class goes on as fast; nothing once
+    it has ended.
+    """
     if lecture.phase is Phase.ENDED:
         return
-    gone = round((time.time() - lecture.desk.room.created) / 60)
-    needed = sum(lecture.clear[place][0].minutes for place in lecture.coming)
-    st.markdown(text("minutes" if lecture.coming else "minutes_last", gone=gone, needed=needed))
+    begun, now = lecture.desk.room.begun, time.time()
+    gone = (now - (begun or now)) / 60
+    minutes = {place: question.minutes for place, question in enumerate(lecture.lesson.questions)}
+    over = (one for one in lecture.asked if one is not lecture.now or lecture.phase is Phase.EXPLAINED)
+    planned = sum(minutes.get(one.place, 0) for one in over)
+    pace = min(MOST_PACE, max(gone / planned, 1 / MOST_PACE)) if planned else 1.0
+    needed = max(1, round(pace * sum(minutes[place] for place in lecture.coming)))
+    st.markdown(text("minutes" if lecture.coming else "minutes_last", gone=round(gone), needed=needed))
 
 
 def _coming(lecture: Lecture) -> None:

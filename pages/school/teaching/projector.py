@@ -99,6 +99,8 @@ def _buttons(lecture: Lecture) -> None:
         _button("give_hint", "lightbulb", lambda: more_hints(lecture))
     icon, label = ("play_arrow", word("go_on")) if paused else ("pause", word("pause"))
     _button("pause", icon, lambda: desk.pause(not paused), label, type="tertiary", help=word("pause_key"))
+    if lecture.next_phases[0] is not Phase.ENDED:
+        confirm(word("to_ended"), "end_sure", partial(desk.go, Phase.ENDED), "class.to_end", type="tertiary")
 
 
 def _button(name: str, icon: str, act: Callable[[], None], label: str = "", **look: Any) -> None:
@@ -222,9 +224,9 @@ def afterwards(lecture: Lecture) -> None:
         confirm(word("delete"), "delete_sure", partial(_end, lecture), "class.delete")
 
 
-def confirm(label: str, sure: str, act: Callable[[], None], key: str) -> None:
+def confirm(label: str, sure: str, act: Callable[[], None], key: str, **look: Any) -> None:
     """A button that asks once before it acts. sure: what it asks."""
-    with st.popover(label):
+    with st.popover(label, **look):
         st.markdown(text(sure))
         st.button(label, on_click=act, key=key, type="primary")
 

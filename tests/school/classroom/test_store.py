@@ -310,7 +310,7 @@ def test_a_countdown_is_that_of_one_vote_and_ends_with_a_pause(lesson: Class) ->
 
 def test_classes_that_an_earlier_version_kept_go_on(lesson: Class, url: str) -> None:
     with lesson.store._transaction() as now:
-        for column in ("closes", "resumes"):
+        for column in ("begun", "closes", "resumes"):
             now.exec_driver_sql(f"ALTER TABLE classes DROP COLUMN {column}")
     later = Store(url)
     assert later.of_teacher(lesson.code, lesson.key).phase is Phase.LOBBY
