@@ -12,13 +12,14 @@ from cachetools.keys import hashkey
 from model import Edit, EditError, Pipeline, Trace
 from model.measures import judged
 from model.measures.sweep import effects
-from pages.ui.figures import GREY, INK, Axis, heatmap, on_screen
+from pages.ui.figures import GREY, INK, Axis, heatmap, on_screen, theme
 from pages.ui.figures.base import Figure
 from pages.ui.figures.theme import scaled
 from pages.ui.frame.changes_bar import toggled
 from pages.ui.frame.pickers import pick
 from pages.ui.picture import Picture
 from pages.ui.sections.answers import probabilities
+from pages.ui.sections.band import room_of
 from pages.ui.sections.patience import patience, waits
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.text import plain, t, texts_of
@@ -36,6 +37,8 @@ Number = tuple[int, int, int]
 LEAST = {"moved": 0.1, "lead": 0.4, "judged": 0.1}
 NOBODY = -1  # leads or is led: the number is of one output by itself
 ROW = 44  # pixels, of a map of changes
+LOWEST = 240  # pixels of it in a presentation, where it leaves room for what a click does
+BESIDE = 0.55  # of the page's width, that it has
 HARDLY = 0.01  # of the probability
 text, word = texts_of("what_if")
 
@@ -210,6 +213,8 @@ def effect_map(
             said += " " + t("change.sign_colour")
     off = name == "heads" and all(edit.operation == "zero" for edit in cells)
     said += " " + text("click_heads" if off else "click")
+    if theme.big() and not over:
+        figure.layout |= {"height": LOWEST, "meta": {"below": room_of(said, BESIDE)}}
     title, shape = word(name, number=word(f"number_{lab.measure}")), () if over else values.shape
     view.show(name, Picture(figure, said, title=title, picks=change, fixed=True, shape=shape))
 

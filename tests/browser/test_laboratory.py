@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from pages.ui.text import catalogue
+from pages.ui.text import LANGUAGES, catalogue
 from tests.browser.conftest import watch
 from tests.browser.steps import MIDDLE, WIDEST, asked, settle, title, walk_to
 
@@ -50,6 +50,20 @@ def test_changes_are_clicked_and_the_link_alone_makes_the_same_run(
         expect(changes(other)).to_have_count(2)
     walk_to(page, "attention")
     expect(changes(page)).to_have_count(2)
+
+
+def test_in_a_presentation_a_click_scrolls_nothing_away_and_what_it_does_is_read(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    for lang in LANGUAGES:
+        page.goto(f"{app_url}/what_if?{urlencode({'lang': lang, 's': ANIMAL, 'big': 'true'})}")
+        title(page, "what_if", lang)
+        says = page.locator("[data-testid=stMain] p", has_text=catalogue(lang)["what_if.click_heads"][-8:])
+        for clicked in (False, True):
+            if clicked:
+                change(page, "heads", 3, 3)
+            expect(page.locator(".navbar")).to_be_in_viewport(ratio=1)
+            expect(says).to_be_in_viewport(ratio=1)
+            expect(page.locator(".st-key-what_if-heads .chart")).to_be_in_viewport(ratio=1)
 
 
 def test_on_a_phone_a_vector_is_put_into_another_run_by_touch_and_taken_back(phone: Page, app_url: str) -> None:

@@ -49,9 +49,9 @@ class Column:
         return pd.DataFrame(numbers.array, numbers.axes[0].labels, columns)
 
 
-def room_of(sentence: str) -> int:
-    """How many pixels a sentence below a picture takes in a presentation."""
-    return 2 * EDGE + LINE * math.ceil(sum(0.48 if sign.isascii() else 1 for sign in sentence) / WIDE)
+def room_of(sentence: str, share: float = 1) -> int:
+    """How many pixels a sentence below a picture takes in a presentation, in such a share of the page's width."""
+    return 2 * EDGE + LINE * math.ceil(sum(0.48 if sign.isascii() else 1 for sign in sentence) / (share * WIDE))
 
 
 def _symbol(run: Trace, key: str) -> str:
