@@ -20,6 +20,7 @@ LOOK = 0.1  # seconds between two looks at the store
 TROUBLED = 1.0  # seconds until the next look at a store that does not answer
 TELL_MORE, TELL_PRESENT = 0.5, 5.0  # seconds between two notes of which phones are here: where some came, and else
 FORGET = 3600.0
+TIDY = 60.0  # seconds from one look for what is old to the next
 ANSWER = 10.0  # seconds after which who waits for the store is told that it does not answer
 LINGER = 30.0  # seconds for which a class without a phone is still looked after
 STAYS = 120.0  # seconds for which a phone still counts that is heard no more: it is locked, or opens another page
@@ -251,7 +252,7 @@ class Hall:
                 if self._classes and now - told > (TELL_MORE if self._has_more else TELL_PRESENT):
                     told = now
                     await self._note_present()
-                if now - forgot > FORGET:
+                if now - forgot > TIDY:
                     forgot = now
                     await self._in_thread(lambda: self._store().forget_old())
                 troubled = False

@@ -5,9 +5,12 @@ key, of which only the hash is here; who answers has a number that his phone was
 on several machines may have clocks that differ. Every function may raise UnavailableError.
 """
 
+import errno
 import json
+import logging
 import os
 import secrets
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -57,7 +60,9 @@ MARK = 8  # characters of a phone's number by which those who are present are to
 WAIT = 5  # seconds that a database may take
 MOST_CLASSES, MOST_PHONES = 1000, 2000  # at once; and that vote in one class
 MOST_BYTES = 30_000  # of a question, of a link
+SPARE = 1_000_000  # bytes on the disk: a hundred times what closing and deleting take
 ROOT = Path(__file__).parents[3]
+logger = logging.getLogger(__name__)
 
 
 class UnavailableError(Exception):
@@ -282,7 +287,7 @@ class Store:
 
         A class that was ended by mistake goes back to where it was: what was open when it ended stays closed.
         """
-        with self._transaction() as now:
+        with self._transaction(ends=True) as now:
             room = self._hers(now, code, key, alone=True)
             possible = to is not Phase.QUESTION and to in following(room.phase, room.round)
             if room.version != version or not (to is room.resumes if room.phase is Phase.ENDED else possible):
@@ -330,7 +335,7 @@ class Store:
 
     def end(self, code: str, key: str) -> None:
         """Delete the class and all that was answered in it. (What can still be reported is in the phase “ended”.)"""
-        with self._transaction() as now:
+        with self._transaction(ends=True) as now:
             self._hers(now, code, key, alone=True)
             _forget(now, [code])
         self._wipe()
@@ -480,7 +485,7 @@ class Store:
         """
         used = (classes.c.number > 0) | (classes.c.led > 0) | classes.c.code.in_(select(present.c.code))
         over = (classes.c.created < self._time - DAY) | ((classes.c.created < self._time - HOUR) & ~used)
-        with self._transaction() as now:
+        with self._transaction(ends=True) as now:
             old = now.scalars(select(classes.c.code).where(over)).all()
             if old:
                 _forget(now, old)
@@ -489,10 +494,11 @@ class Store:
     # -- how it is done --------------------------------------------------------------------------------------------
 
     @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
-        """What is done here is done wholly or not at all."""
+    def _transaction(self, *, ends: bool = False) -> Iterator[Connection]:
+        """What is done here is done wholly or not at all. ends: it closes or deletes, and may take what is spare."""
         try:
             self._prepare()
+            self._use_spare() if ends else self._keep_spare()
             with self._engine.begin() as now:
                 yield now
         except (SQLAlchemyError, OSError) as problem:
@@ -508,11 +514,31 @@ class Store:
         except (SQLAlchemyError, OSError) as problem:
             raise UnavailableError(str(problem)) from problem
 
+    def _keep_spare(self) -> None:
+        """Hold a little of the disk beside the file: on a full one, a vote could be neither closed nor deleted.
+
+        Nothing else is written without it. Raises OSError where there is no room.
+        """
+        if self._file is None or (spare := self._file.with_suffix(".spare")).exists():
+            return
+        if shutil.disk_usage(self._file.parent).free < 2 * SPARE:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        spare.write_bytes(bytes(SPARE))
+
+    def _use_spare(self) -> None:
+        if self._file and shutil.disk_usage(self._file.parent).free < SPARE:
+            self._file.with_suffix(".spare").unlink(missing_ok=True)
+
     def _wipe(self) -> None:
-        """Let nothing of what was deleted stand in the log beside the file either. PostgreSQL does so by itself."""
+        """Let nothing of what was deleted stand in the log beside the file either. PostgreSQL does so by itself.
+
+        Where somebody else reads the file, it does until he has ended: `forget_old` tries again.
+        """
         if self._file:
             with self._look() as now:
-                now.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+                busy, *_ = now.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()
+            if busy:
+                logger.warning("What was deleted stands in %s-wal as long as somebody else reads it.", self._file)
 
     def _prepare(self) -> None:
         """Make the tables at the first use; and once more if somebody took the file away."""

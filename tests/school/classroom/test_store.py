@@ -5,10 +5,12 @@ import os
 import resource
 import shutil
 import sqlite3
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -588,6 +590,59 @@ def test_what_cannot_be_closed_or_deleted_on_a_full_disk_is_said_and_can_be_late
             resource.setrlimit(resource.RLIMIT_FSIZE, usual)
         act()
     assert one.store.room(one.code) is None
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of three megabytes. Who may mount none skips."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if (
+        shutil.which("mount") is None
+        or subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", disk], capture_output=True, check=False
+        ).returncode
+    ):
+        pytest.skip("nothing can be mounted here")
+    yield disk
+    subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+def test_on_a_full_disk_a_vote_is_closed_and_deleted_and_none_comes(small_disk: Path) -> None:
+    one = of_file(small_disk / "classes.sqlite")
+    assert one.vote(device="before") is Verdict.KEPT
+    with suppress(OSError), (small_disk / "others").open("wb") as others:
+        while True:
+            others.write(bytes(4096))
+            others.flush()
+    assert shutil.disk_usage(small_disk).free == 0
+    closed = one.store.advance(one.code, one.key, one.room.version, Phase.CLOSED)
+    assert closed.phase is Phase.CLOSED and one.store.count(one.code)[0] == 1
+    for _ in range(3):  # nor does anybody else take the room
+        with pytest.raises(UnavailableError):
+            one.store.vote(Ballot(one.code, 1, 1, "during", "1", 2))
+        with pytest.raises(UnavailableError):
+            one.store.create()
+    one.store.end(one.code, one.key)
+    assert one.store.room(one.code) is None
+    (small_disk / "others").unlink()
+    assert one.store.create() and (small_disk / "classes.spare").stat().st_size == kept.SPARE
+
+
+def test_while_somebody_else_reads_what_was_deleted_stands_and_it_is_said(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    one, log = of_file(file), file.with_name(f"{file.name}-wal")
+    assert one.vote(device="phone-of-somebody") is Verdict.KEPT
+    reader = sqlite3.connect(file, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT * FROM votes").fetchall()
+    one.store.end(one.code, one.key)
+    assert b"phone-of-somebody" in log.read_bytes() and "as long as somebody else reads" in caplog.text
+    reader.close()
+    caplog.clear()
+    one.store.forget_old()
+    assert b"phone-of-somebody" not in log.read_bytes() and not caplog.text
 
 
 @pytest.mark.parametrize("how", ["deleted", "forgotten"])
