@@ -71,6 +71,10 @@ def test_the_commands_and_the_container_install_what_is_locked(tmp_path: Path) -
     assert all("--require-hashes" in words for words in calls if words[-1].endswith("lock"))
     container = (ROOT / ".serve/Containerfile").read_text()
     assert "--require-hashes --no-deps -r requirements.lock" in container and "--extra-index-url" not in container
+    assert container.count("pip install") == container.count("--require-hashes"), "nothing is installed without a hash"
+    lock, asked = (ROOT / ".serve/torch.lock").read_text(), (ROOT / "requirements.txt").read_text()
+    assert f"torch=={version('torch')} " in lock and f"torch=={version('torch').partition('+')[0]}\n" in asked
+    assert len(re.findall(r"--hash=sha256:[0-9a-f]{64}", lock)) == 2, "of both processors"
 
 
 def lay_out(folder: Path, stamps: Sequence[str] = ("run", "test", "train")) -> None:
