@@ -60,9 +60,13 @@ def test_the_csv_says_in_its_first_line_what_it_is_about() -> None:
     assert others == [["", "a"], ["0", "1"]]
 
 
-@pytest.mark.parametrize("live", ["=cmd|'/C calc'!A0", "-1+A1", "@SUM(A1)", "\r=1", " =1"])
+#: A formula behind what cannot be seen, or written otherwise.
+UNSEEN = ("\ufeff=1", "\u200b=1", "\u202e=1", "\u2066\u00ad\u200f=1", "\x00=1", "\u3000@A", "\ufe66A1", "\U000e0020+A1")
+
+
+@pytest.mark.parametrize("live", ["=cmd|'/C calc'!A0", "-1+A1", "@SUM(A1)", "\r=1", " =1", *UNSEEN])
 def test_no_word_of_a_csv_is_a_formula_and_numbers_stay_numbers(live: str) -> None:
-    values, wide = np.array([-0.1, 1e-8], np.float32), live.translate(str.maketrans("=+-@", "＝＋－＠"))
+    values, wide = np.array([-0.1, 1e-8], np.float32), live.translate(str.maketrans("=+-@﹦", "＝＋－＠＝"))
     table = pd.DataFrame({live: values, wide: [live, "a;=1,b"]}, index=pd.Index([wide, "-1.5"], name=f"@{live}"))
     kept = exports.csv(table, live)
     assert not [cell for row in cells(kept) for cell in row if re.match(r"\s*[=+@＝＋－＠]|\s|-1\+", cell)]

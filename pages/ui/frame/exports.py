@@ -5,6 +5,7 @@ import html
 import io
 import re
 import time
+import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,9 +24,9 @@ from pages.ui.text import plain
 #: Under pictures drawn for the two themes: their words are dark on the one and light on the other.
 GROUND = {"light": "#ffffff", "dark": "#0f1420"}
 INK_ON = {"light": "#172033", "dark": "#e8edf6"}
-#: How a cell begins that a spreadsheet might take for a formula and compute when it opens the file (OWASP lists them).
 MOST_TYPED = 120  # characters of an address that somebody might type from paper
-LIVE = re.compile(r"\s*[=+@\-＝＋＠－]|[\t\r\n]")
+#: How a cell begins that a spreadsheet might take for a formula and compute when it opens the file (OWASP lists them).
+LIVE = "=+@-"
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
@@ -94,10 +95,15 @@ def csv(table: pd.DataFrame, about: str = "") -> bytes:
 
 
 def _harmless(cell: object) -> object:
-    """A cell as it is, but words that begin like a formula behind an apostrophe: spreadsheets then leave them alone."""
-    if isinstance(cell, str) and LIVE.match(cell) and not NUMBER.fullmatch(cell):
-        return f"'{cell}"
-    return cell
+    """A cell as it is, but words that begin like a formula behind an apostrophe: spreadsheets then leave them alone.
+
+    What cannot be seen, a blank or a mark of order, is passed over, as some of them do; a wide ＝ is a =.
+    """
+    if not isinstance(cell, str) or NUMBER.fullmatch(cell):
+        return cell
+    first = next((sign for sign in cell if unicodedata.category(sign)[0] not in "CZ"), "")
+    live = unicodedata.normalize("NFKC", first) in tuple(LIVE) or cell[:1] in ("\t", "\r", "\n")
+    return f"'{cell}" if live else cell
 
 
 @dataclass(frozen=True)
