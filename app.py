@@ -7,7 +7,7 @@ from streamlit.starlette import App
 from pages.school.classroom.hall import Hall
 from pages.school.classroom.routes import routes
 from pages.school.classroom.store import store
-from pages.ui.server import entrance, streamlit_private
+from pages.ui.server import entrance, log, streamlit_private
 
 streamlit_private.ask_no_stranger()
 streamlit_private.send_whole_pages()
@@ -15,6 +15,7 @@ streamlit_private.run_in_turn()
 streamlit_private.read_settings_once()
 streamlit_private.bound_messages()
 streamlit_private.hold_one_file()
+log.quieten()
 hall = Hall(store)  # the phones of a class, which get no Streamlit
 app = App(
     "pages/every_page.py",

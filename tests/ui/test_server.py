@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib
+import logging
 import shutil
 import socket
 import tempfile
@@ -26,7 +27,7 @@ from streamlit.web.server.server_util import is_url_from_allowed_origins
 from streamlit.web.server.starlette.starlette_server import _bind_socket
 from websockets.asyncio.client import connect
 
-from pages.ui.server import assets, entrance
+from pages.ui.server import assets, entrance, log
 from pages.ui.server import streamlit_private as private
 from tests.classroom.visitor import visit
 
@@ -327,6 +328,36 @@ def test_of_what_is_too_long_for_a_visit_the_beginning_is_heard_and_then_somethi
 def test_no_more_widgets_are_heard_than_a_page_can_have() -> None:
     heard, _ = _hears(_click(*(WidgetState(id=f"{place:0200}", int_value=1) for place in range(5000))))
     assert len(heard.rerun_script.widget_states.widgets) <= private.MOST_WIDGETS
+
+
+def test_states_of_what_is_no_widget_are_left_out() -> None:
+    names = ["", "x", "\ufeff", "$$", "$$ID-1-layer", "$$STREAMLIT_INTERNAL_KEY_$$ID-2-line__events", "", "ID-1"]
+    wanted = ClientState(widget_states={"widgets": [WidgetState(id=name, int_value=1) for name in names]})
+    private._leave_out_strangers(wanted)
+    assert [state.id for state in wanted.widget_states.widgets] == names[4:6]
+
+
+def test_a_failure_that_is_asked_for_again_and_again_is_written_down_once_a_minute(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(logger: logging.Logger, kind: type[Exception]) -> None:
+        try:
+            raise kind("a visitor's words")
+        except kind:
+            logger.exception("a page failed")
+
+    monkeypatch.setattr(log, "FAILING", ("one failing part", "another"))
+    log.quieten()
+    loggers = [logging.getLogger(name) for name in log.FAILING]
+    for _ in range(50):
+        for kind in (KeyError, ValueError):
+            fail(loggers[0], kind)
+            fail(loggers[1], kind)
+    loggers[0].error("no failure of code")
+    assert len(caplog.records) == 3, "two kinds of failure at one place, and what is none"
+    monkeypatch.setattr(log, "monotonic", lambda: time.monotonic() + log.MINUTE)
+    fail(loggers[0], KeyError)
+    assert len(caplog.records) == 4
 
 
 def test_what_is_no_message_is_answered_by_streamlit() -> None:

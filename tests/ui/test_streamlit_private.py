@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import logging
 import re
 from collections.abc import Callable
 from functools import cache
@@ -9,7 +10,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from streamlit import file_util, net_util
+from streamlit import error_util, file_util, net_util
 from streamlit.proto.NewSession_pb2 import NewSession
 from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
@@ -27,8 +28,10 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.protocol import Protocol
 from websockets.streams import StreamReader
 
-from pages.ui.server import assets, streamlit_private
+from pages.ui.frame import frame
+from pages.ui.server import assets, log, streamlit_private
 from pages.ui.server.streamlit_private import IN_PLOTLY, IN_STREAMLIT
+from pages.ui.state import link
 from pages.ui.text import catalogue
 
 HOUSE = Path(__file__).parents[2]
@@ -127,6 +130,11 @@ def test_a_script_run_knows_what_we_ask_it() -> None:
     assert isinstance(state._new_widget_state, WStates) and isinstance(state._old_state, dict)
     assert isinstance(widgets.widget_metadata, dict) and widgets.states == {}
     assert "fragment_id" in WidgetMetadata.__dataclass_fields__
+
+
+def test_failures_are_written_down_by_those_who_are_asked_to_do_so_seldom() -> None:
+    writers = error_util._LOGGER, *(logging.getLogger(module.__name__) for module in (frame, link))
+    assert [logger.name for logger in writers] == [*log.FAILING]
 
 
 def test_a_run_tells_how_it_goes_on() -> None:

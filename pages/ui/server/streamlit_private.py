@@ -27,6 +27,8 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, StopException, get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.runtime.state.common import GENERATED_ELEMENT_ID_PREFIX
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -189,6 +191,8 @@ def read_upload(file: object) -> bytes | None:
 
 # -- the server --------------------------------------------------------------------------------------------------
 
+#: How the names of widgets begin.
+OF_WIDGETS = (f"{GENERATED_ELEMENT_ID_PREFIX}-", STREAMLIT_INTERNAL_KEY_PREFIX)
 # Seconds: most pages are written by then, and of the others the reader shall see something. The frame is written first,
 # so that the browser can draw it while the page is being written.
 HOLD, HOLD_FRAME = 0.06, 0.03
@@ -250,6 +254,8 @@ def send_whole_pages() -> None:
         A session that has run nothing yet knows no part of a page: it is the new one of a browser that was away too
         long, or whose server was begun again. Asked for a part, it runs all, or each click there would be lost.
         """
+        if wanted:
+            _leave_out_strangers(wanted)
         if wanted and session not in kept:
             wanted.fragment_id = ""
         if (said := kept.get(session)) and said[-1].args[1] not in GOES_ON:
@@ -259,6 +265,14 @@ def send_whole_pages() -> None:
     request = AppSession.request_rerun
     AppSession.request_rerun = ask  # type: ignore[method-assign,assignment]
     AppSession._on_scriptrunner_event = hear  # type: ignore[method-assign,assignment]  # no setting for it
+
+
+def _leave_out_strangers(wanted: ClientState) -> None:
+    """Take away states of what is no widget by its name: Streamlit would look each up, and break off each run."""
+    states = wanted.widget_states.widgets
+    if strangers := [state for state in states if not state.id.startswith(OF_WIDGETS)]:
+        for state in strangers:
+            states.remove(state)
 
 
 def run_in_turn() -> None:
