@@ -15,7 +15,7 @@ from model import Trace
 from model import pipeline as model_pipeline
 from pages.ui.frame.contents import PAGES, ROWS
 from pages.ui.runs import pipelines
-from pages.ui.text import LANGUAGES, catalogue
+from pages.ui.text import LANGUAGES, catalogue, literal
 from pages.what_if.page import PARTS
 from tests.pages.inputs import DIGIT, NETWORKS, OURS, bring
 from tests.pages.opening import (
@@ -94,6 +94,10 @@ def test_every_page_opens_with_everything(input_: str, name: str, monkeypatch: p
         assert not re.search(r"\bnan\b", texts(app))
     if input_ in BROUGHT:
         assert app.session_state["choice"].pipeline == link["model"] and not warnings(app)
+    named = catalogue(language)["frame.network"]
+    said = [part.value for part in app.markdown if part.value.startswith(f":small[:gray[{named.partition('{')[0]}")]
+    ours = input_ not in BROUGHT
+    assert said == ([] if ours else [f":small[:gray[{named.format(name=literal(link['model']))}]]"]), "whose it is"
     if input_ in SAYS:
         key, but = SAYS[input_]
         assert name in but or stands(app, key)

@@ -15,7 +15,7 @@ from pages.ui.runs import pipelines
 from pages.ui.runs.masks import hidden_places
 from pages.ui.server.streamlit_private import read_upload
 from pages.ui.state import link, pictures, sketch
-from pages.ui.state.choice import PICTURE, Choice
+from pages.ui.state.choice import MODELS, PICTURE, Choice
 from pages.ui.state.first_sight import first_picture
 from pages.ui.state.offered import reads_proteins
 from pages.ui.text import plain, t
@@ -44,7 +44,11 @@ def line(asks: bool) -> None:
     """
     with st.container(key="line"):
         st.session_state[TO_SEE] = st.container(horizontal=True, vertical_alignment="center")
-    if st.session_state["choice"].input == "sentence":
+    choice = st.session_state["choice"]
+    if choice.input in ("sentence", PICTURE) and choice.model not in MODELS:  # of ours a page says what there is to say
+        with st.session_state[TO_SEE]:
+            st.markdown(f":small[:gray[{t('frame.network', name=choice.model)}]]", width="content")
+    if choice.input == "sentence":
         with st.session_state[TO_SEE]:
             _sentence(link.chosen(), asks)
 
