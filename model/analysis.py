@@ -1,5 +1,6 @@
 """Measurements on recorded runs: pure functions of arrays, none of which runs the network."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -325,6 +326,18 @@ def spelled(pieces: Sequence[str]) -> str:
     written = list(dropwhile(SPACE.__eq__, pieces)) or pieces[:1]
     first, *rest = (FIRST_PART.sub("", LATER_PART.sub("##", piece)) for piece in written)
     return first + "".join(piece.removeprefix("##") for piece in rest)
+
+
+MANY = 32  # tokens; of more, attention is spread so thin that its colours end before 1
+
+
+def bright_end(weights: np.ndarray) -> float:
+    """The weight with the brightest colour in every picture of some attention weights (…, query, key): 1; of more than
+    MANY keys what 99.8 % of them stay below, a tenth at least.
+    """
+    if weights.shape[-1] <= MANY:
+        return 1.0
+    return min(1.0, max(0.1, math.ceil(10 * float(np.quantile(weights, 0.998))) / 10))
 
 
 def softmax(logits: ArrayLike) -> np.ndarray:

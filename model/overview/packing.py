@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from model.analysis import bright_end
 from model.overview.answers import Answers, answers_of
 from model.overview.pictures import IN_LAYER, key_before, keys_of, pictures_of, touched
 from model.overview.run import Difference, Run
@@ -16,7 +17,6 @@ MOST_ROWS = 256  # tokens; of more, the first are shown
 MOST_COLUMNS = 256  # of a picture; of more, neighbours share one: the strongest of them
 LEAST_COLUMNS = 16
 MOST_BYTES = 1_200_000  # of all layers; of a larger run one layer is sent at a time
-MANY = 32  # tokens; of more, attention is spread so thin that its colours end before 1
 MOST_PIXELS = 112  # a side of the input as it looks; a larger one is sent in less detail
 FAR = 8  # times as far from 0 as 99 % of a picture: with such numbers in it one byte would leave the others no shades
 HIDDEN = {"i1": -128, "i2": -32768}  # what stands for −∞, and for what is no number
@@ -158,7 +158,7 @@ class _Writer:
              "layers": {}, "top": 0.0},
         )  # fmt: skip
         array["layers"][layer] = {"kind": kind, "scales": scales, "at": self._write(numbers.tobytes())}
-        top = _bright(values) if kind == "u1" else _usual(values)
+        top = bright_end(values) if kind == "u1" else _usual(values)
         array["top"] = max(array["top"], top)
 
     def _write(self, part: bytes) -> int:
@@ -195,13 +195,6 @@ def _usual_of_maps(values: np.ndarray) -> np.ndarray:
 def _usual(values: np.ndarray) -> float:
     """How far from 0 all but the furthest of some numbers are: the end of the colours."""
     return float(np.quantile(np.abs(np.where(np.isfinite(values), values, 0.0)), 0.995)) or 1e-6
-
-
-def _bright(weights: np.ndarray) -> float:
-    """The weight at the bright end of the colours: 1, or less where so many tokens share that few get near it."""
-    if weights.shape[-1] <= MANY:
-        return 1.0
-    return float(min(1.0, max(0.1, np.ceil(10 * np.quantile(weights, 0.998)) / 10)))
 
 
 def _shape(trace: Run, role: str) -> str:

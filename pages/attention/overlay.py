@@ -12,9 +12,12 @@ from pages.ui.figures.equations import MEAN_WEIGHTS, ROLLOUT
 from pages.ui.figures.theme import big
 from pages.ui.picture import Moves, Numbers, Picture
 from pages.ui.place import Place
+from pages.ui.scales import weights_end
 from pages.ui.sections.band import room_of
 from pages.ui.text import plain, t
 from pages.ui.text.numbers import percent, written
+
+WEIGHTS = "layers.0.attention.weights"
 
 
 def inked(run: Trace, seen: np.ndarray | None) -> np.ndarray | None:
@@ -51,7 +54,8 @@ def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None)
         return {"token": token_at(row, column, side, front)}
 
     def draw(weights: Numbers) -> Figure:
-        look = {"front": front, "differs": weights.differs, "height": 285 if big() else 420}  # both end on a screen
+        look = {"front": front, "differs": weights.differs, "limit": None if weights.differs else weights_end(run, key)}
+        look["height"] = 285 if big() else 420  # both end on a screen
         figure = over_drawing(seen, weights.array, tokens, token, plain("attention.weight"), **look)
         if big():
             figure.layout["meta"] = {"below": room_of(said)}
@@ -89,6 +93,7 @@ def over_heads(run: Trace, place: Place, seen: np.ndarray | None = None) -> Pict
             Axis.counted(plain("overlay.axis_head"), config.heads),
             chosen=(place.layer, place.head),
             differs=drawn.differs,
+            limit=None if drawn.differs else weights_end(run, WEIGHTS),
             hover=hover,
             height=500 if config.layers <= 6 else 640,
         )
@@ -131,7 +136,9 @@ def over_layers(run: Trace, place: Place, name: str, seen: np.ndarray | None = N
     def draw(rows: Numbers) -> Figure:
         hover = [f"{step} · {_most(row, tokens, front)}" for step, row in zip(steps, rows.array, strict=True)]
         drawn = rows.array[None, :, front:].reshape(1, config.layers, side, side)
-        return over_drawings(seen, drawn, Axis(""), Axis("", steps), differs=rows.differs, hover=hover, height=240)
+        look = {"differs": rows.differs, "hover": hover, "height": 240}
+        look["limit"] = None if rows.differs or name == "rollout" else weights_end(run, WEIGHTS)
+        return over_drawings(seen, drawn, Axis(""), Axis("", steps), **look)
 
     return Picture(
         draw,

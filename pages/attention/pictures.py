@@ -16,6 +16,7 @@ from pages.ui.figures import Axis, Figure, attention_lines, heatmap
 from pages.ui.figures.equations import MEAN_WEIGHTS
 from pages.ui.picture import Moves, Numbers, Picture, token_axis
 from pages.ui.place import Place
+from pages.ui.scales import weights_end
 from pages.ui.sections.quantity_map import axes, chosen_cell, field, quantity_map, shown_places
 from pages.ui.text import plain, t
 
@@ -89,7 +90,10 @@ def mean_through_layers(run: Trace, place: Place) -> Picture:
     said["value"] = f"{means[place.layer, place.token, best]:.2f}"
 
     def draw(rows: Numbers) -> Figure:
-        look = {"scale": rows.scale("share"), "limit": None if rows.differs else rows.largest or None}
+        look = {
+            "scale": rows.scale("share"),
+            "limit": None if rows.differs else weights_end(run, "layers.0.attention.weights"),
+        }
         cell = place.layer, key
         return heatmap(rows.array, *rows.axes, cell=cell, clickable=True, square=False, height=HIGH, **look)
 

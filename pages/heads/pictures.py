@@ -17,6 +17,7 @@ from pages.ui.figures import ACCENT, AFTER, GREY, Axis, Figure, block_of, groupe
 from pages.ui.figures.theme import big, scaled
 from pages.ui.picture import Numbers, Picture, outputs_of, token_axis, told_where
 from pages.ui.place import Place
+from pages.ui.scales import weights_end
 from pages.ui.sections.band import Column, band
 from pages.ui.server.cache import once_a_run
 from pages.ui.text import language, plain, texts_of
@@ -26,8 +27,6 @@ AXES = ("layer", "head", "query", "key")  # of all weights
 KINDS = ("previous", "self", "next", "near", "token", "cls", "sep", "mixed", "spread", "alone")
 BELOW = 84  # pixels that stay free below the tiles
 LOW = 38  # pixels that a row of tiles takes at least, but in a presentation, which fits on one screen
-#: Heads have colour ranges of their own where, of one range, more than this share of them would use less than this.
-MANY, LITTLE = 1 / 3, 1 / 4
 FADED = {"fillcolor": "rgba(128,128,128,0.85)", "line": {"width": 0}, "type": "rect"}
 text, word = texts_of("heads")
 part, part_word = texts_of("contribution")
@@ -78,22 +77,14 @@ def all_heads(run: Trace, place: Place, kind: str | None = None) -> Picture:
     patterns, names = head_patterns(run)[1], [word("axis_layer"), word("axis_head")]
     block, high = block_of(every.shape), _tall(layers)
 
-    def end_of(shown: Numbers) -> tuple[np.ndarray, float, bool]:
-        """The largest weight of each head, the end of a range for all, and whether each has a range of its own."""
-        largest = shown.array.max(axis=(2, 3))
-        end = float(largest.max()) if block > 1 else 1.0  # of many weights, hardly one is large
-        return largest, end, not shown.differs and bool((largest < LITTLE * end).mean() > MANY)
-
     def draw(shown: Numbers) -> Figure:
-        largest, end, own = end_of(shown)
-        does = _in_words(run)
+        largest, does = shown.array.max(axis=(2, 3)), _in_words(run)
         figure = tiles(
             shown.array,
             *map(_first_named, names, (layers, heads)),
             scale=shown.scale("share"),
             chosen=(place.layer, place.head),
-            limit=largest if own else None if shown.differs else end,
-            end=word("own_end") if own else "",
+            limit=None if shown.differs else weights_end(run, "layers.0.attention.weights"),
             hover=[" · ".join([does[at], word("largest", value=f"{largest[at]:.2g}")]) for at in patterns],
             height=high,
             square=True,
@@ -112,9 +103,7 @@ def all_heads(run: Trace, place: Place, kind: str | None = None) -> Picture:
 
     many = Counter(pattern.name for pattern in patterns.values())
     most = [f"{word(f'kind_{kind}')} ({many[kind]})" for kind in KINDS if many[kind] == max(many.values())]
-    largest, _, own = end_of(Numbers(every))
     said = [text("read_all", count=len(patterns), n=n, kinds=plain("common.comma").join(most))]
-    said += [text("read_own_ranges", least=f"{largest.min():.2g}", most=f"{largest.max():.2g}")] * own
     said += [text("read_blocks", block=block)] * (block > 1)
     axes = *map(Axis, names), token_axis(run, ""), Axis("", run.tokens)
     return Picture(

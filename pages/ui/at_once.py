@@ -18,6 +18,7 @@ from model import Trace
 from pages.ui.figures.base import MOST_CLICKABLE, MOST_NAMED, crossing, label
 from pages.ui.figures.points import WAY, line_colours
 from pages.ui.place import Place
+from pages.ui.scales import weights_end
 
 #: Numbers that are sent: those of 48 heads over 64 tokens, 0.8 MB. Of larger runs the server draws each picture.
 MOST = 200_000
@@ -94,6 +95,8 @@ def map_at_once(run: Trace, place: Place, key: str, rows: Sequence[int], columns
         return None
     look: dict[str, Any] = {"scale": quantity.scale, "most": MOST_NAMED, "rows": [*rows], "columns": [*columns]}
     look["frames"] = [one["line"] for one in crossing(0, 0, 1, 1)]
+    if quantity.operation == "softmax":
+        look["end"] = weights_end(run, key)
     return _of_every_head(run, place, key, "map", names=_names(run, rows, columns), **look)
 
 
@@ -109,7 +112,7 @@ def lines_at_once(
 def patches_at_once(run: Trace, place: Place, key: str) -> AtOnce | None:
     """Of weights laid over a picture."""
     grid = [run.config.patches_per_side, run.config.tokens_in_front]
-    return _of_every_head(run, place, key, "patches", grid=grid)
+    return _of_every_head(run, place, key, "patches", grid=grid, end=weights_end(run, key))
 
 
 def frame_at_once(run: Trace, place: Place) -> AtOnce:

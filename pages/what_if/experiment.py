@@ -32,9 +32,9 @@ Where = Callable[[int, int], str]
 Over = tuple[Figure, Callable[[int, int], tuple[int, int]]]
 #: One output, another that it leads, and the place at which the answer is read.
 Number = tuple[int, int, int]
-#: The least that has the strongest colour, so that what does nothing is never bright: a tenth of the probability, and
-#: the change of a lead that, of two answers, moves as much (at most a quarter of it).
-LEAST = {"moved": 0.1, "lead": 0.4, "judged": 0.1}
+#: The least that has the strongest colour, so that what does nothing is never bright: a hundredth of the probability,
+#: and the change of a lead that, of two answers, moves as much (at most a quarter of it).
+LEAST = {"moved": 0.01, "lead": 0.04, "judged": 0.01}
 NOBODY = -1  # leads or is led: the number is of one output by itself
 ROW = 44  # pixels, of a map of changes
 LOWEST = 240  # pixels of it in a presentation, where it leaves room for what a click does

@@ -129,6 +129,7 @@ const digits = (least, most, kind) => new Intl.NumberFormat('en', {
 const whole = digits(0, 0, 'Fraction'), [two, six] = [2, 6].map(most => digits(1, most, 'Significant')), four = digits(4, 4, 'Fraction')
 const ends = (bar, values, format = two) => ({
   ...bar, tickvals: values, ticktext: values.map(value => format.format(value).replace('-', '−')) })
+const upTo = (bar, end, largest) => ({ ...bar, tickvals: [0, end], ticktext: ['0', two.format(end) + (largest > end * 1.000001 ? '+' : '')] })
 const box = (top, left, bottom, right) => ({ x0: left - .5, x1: right + .5, y0: top - .5, y1: bottom + .5 })
 
 /* The names of some places along a side: as many as there is room for, the chosen one among them. */
@@ -142,7 +143,7 @@ function named(axis, names, chosen, most) {
 }
 
 const DRAWS = {
-  map({ data: [cells, marks], layout }, { rows, columns, names, scale, frames, most }, at, run) {
+  map({ data: [cells, marks], layout }, { rows, columns, names, scale, frames, most, end }, at, run) {
     const number = (row, column) => {
       const value = run.value(at, row, column)
       return Number.isFinite(value) ? value : NaN
@@ -150,9 +151,9 @@ const DRAWS = {
     const z = rows.map(row => Float32Array.from(columns, column => number(row, column)))
     const signed = scale === 'signed', hidden = signed ? NaN : 0  // a weight that the mask hides is 0, and has no colour
     const customdata = Float32Array.from(z.flatMap(row => [...row]), value => Number.isNaN(value) ? hidden : value)
-    const high = run.largest(at) || 1
+    const largest = run.largest(at), high = end ?? (largest || 1)
     const unit = 10 ** Math.floor(Math.log10(high)), whole = Math.floor(high / unit) * unit
-    const bar = signed ? ends(cells.colorbar, [-whole, 0, whole], six) : ends(cells.colorbar, [0, high])
+    const bar = signed ? ends(cells.colorbar, [-whole, 0, whole], six) : upTo(cells.colorbar, high, largest)
     const row = rows.indexOf(at.token), column = columns.indexOf(at.key ?? run.strongest(at, at.token))
     const outlined = row >= 0 && column >= 0
     const boxes = [box(row, 0, row, columns.length - 1), box(0, column, rows.length - 1, column), box(row, column, row, column)]
@@ -165,15 +166,15 @@ const DRAWS = {
       },
     }
   },
-  patches({ data, layout }, { grid: [side, front] }, at, run) {
+  patches({ data, layout }, { grid: [side, front], end }, at, run) {
     const under = data.slice(0, -2), [veil, marks] = data.slice(-2)
     const row = Float32Array.from({ length: front + side * side }, (_, key) => run.value(at, at.token, key))
     const z = Array.from({ length: side }, (_, i) => Float32Array.from({ length: side + 2 }, (_, j) =>
       j > 1 ? row[front + i * side + j - 2] : j === 0 && i < front ? row[i] : NaN))
-    const largest = Math.max(...row) || 1, [outside, frame] = layout.shapes, patch = at.token - front
+    const largest = Math.max(...row), [outside, frame] = layout.shapes, patch = at.token - front
     const here = patch < 0 ? [at.token, -2] : [Math.floor(patch / side), patch % side]
     return {
-      data: [...under, { ...veil, z, zmax: largest, colorbar: ends(veil.colorbar, [0, largest]) }, { ...marks, customdata: row }],
+      data: [...under, { ...veil, z, zmax: end, colorbar: upTo(veil.colorbar, end, largest) }, { ...marks, customdata: row }],
       layout: { ...layout, shapes: [outside, { ...frame, ...box(...here, ...here) }] },
     }
   },

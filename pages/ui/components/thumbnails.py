@@ -9,6 +9,7 @@ from PIL import Image
 
 from model import Trace
 from pages.ui.figures.base import SHARES
+from pages.ui.scales import weights_end
 from pages.ui.server.cache import once_a_run
 
 STOPS = [at for at, _ in SHARES]
@@ -27,7 +28,8 @@ def thumbnails(widget: str, run: Trace, layer: int) -> None:
     """Put the weights of each head of a layer on its button, in the row of buttons with this key."""
     kept = _kept(run)
     if layer not in kept:
-        kept[layer] = [png(weights) for weights in run[f"layers.{layer}.attention.weights"]]
+        key = f"layers.{layer}.attention.weights"
+        kept[layer] = [png(weights / weights_end(run, key)) for weights in run[key]]
     row = f".st-key-{widget.replace('.', '-')}"
     rules = (
         f"{row} button:nth-of-type({place}) p::before {{ background-image: url(data:image/png;base64,{picture}) }}"
@@ -42,7 +44,7 @@ def _kept(run: Trace) -> dict[int, list[str]]:
 
 
 def png(weights: np.ndarray) -> str:
-    """Weights as a picture in their colours, in base64."""
+    """Weights, as shares of the one with the brightest colour, as a picture in base64."""
     together = -(-len(weights) // MOST)
     side = -(-len(weights) // together)
     padded = np.zeros((side * together, side * together))

@@ -289,6 +289,11 @@ LEGEND = {
 }
 
 
+def up_to(end: float, values: np.ndarray) -> str:
+    """The name of the strongest colour: "0.1+" where some numbers are beyond it, and look as it does."""
+    return f"{end:.2g}" + "+" * bool(np.nanmax(np.abs(values), initial=0.0) > end * (1 + 1e-6))
+
+
 def colour_bar(ends: dict[float, str], **look: Any) -> dict:
     """The names of some values, above a picture at its left."""
     return {

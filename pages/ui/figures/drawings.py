@@ -8,6 +8,7 @@ import numpy as np
 from pages.ui.figures.base import (
     BARE,
     ROLE_COLOURS,
+    SHARES,
     STEPS,
     TO_THE_NEAREST,
     Axis,
@@ -25,6 +26,7 @@ from pages.ui.figures.base import (
     tile_markers,
     tint,
     unseen,
+    up_to,
     with_gap,
 )
 from pages.ui.figures.colours import dimmed, stitched, under
@@ -33,10 +35,14 @@ from pages.ui.figures.theme import font_size, scaled
 #: A drawing is white ink on black in either theme, as on the pad; under a veil of weights the ink is dimmed.
 WHITE_INK = [[0.0, "#000000"], [1.0, "#ffffff"]]
 DIMMED_INK = [[0.0, "#000000"], [1.0, "#9a9a9a"]]
-#: Weights laid over a drawing, in the colour of the keys: nothing at 0, nearly opaque at the largest.
-VEIL = [[0.0, tint(ROLE_COLOURS["dark"]["K"], 0)], [1.0, tint(ROLE_COLOURS["dark"]["K"], 0.92)]]
-#: The same for differences: blue for less, nothing at 0.
-SIGNED_VEIL = [[0.0, "rgba(86,180,233,0.92)"], [0.5, "rgba(163,170,140,0)"], VEIL[1]]
+#: Weights laid over a drawing, in the colours of all weights: the drawing is seen through them, least where most is.
+VEIL = [[at, tint(colour, 0.55 + 0.37 * at)] for at, colour in SHARES]
+#: Differences: blue for less, nothing at 0, orange for more.
+SIGNED_VEIL = [
+    [0.0, "rgba(86,180,233,0.92)"],
+    [0.5, "rgba(163,170,140,0)"],
+    [1.0, tint(ROLE_COLOURS["dark"]["K"], 0.92)],
+]
 MOST_SMALL = 64  # pixels along one side of a copy in colour
 
 
@@ -91,6 +97,7 @@ def veiled(weights: np.ndarray, differs: bool, limit: float | None = None) -> di
     """
     largest = limit or float(np.abs(weights).max(initial=0.0)) or 1.0
     ends = {end: f"{end:.2g}" for end in ([-largest, 0.0, largest] if differs else [0.0, largest])}
+    ends |= {} if differs else {largest: up_to(largest, weights)}
     white = {"size": font_size() - 2, "color": "#ffffff"}
     bar = colour_bar(ends, bgcolor="#000000", xpad=14, tickfont=white)
     scale = {"zmin": min(ends), "zmax": largest, "colorscale": SIGNED_VEIL if differs else VEIL}
@@ -194,12 +201,14 @@ def over_drawings(
     chosen: tuple[int, int] | None = None,
     hover: Sequence[str] = (),
     differs: bool = False,
+    limit: float | None = None,
     height: int = 500,
 ) -> Figure:
     """The same picture many times, each under weights of its own: weights (row, column, patches down, patches across).
 
     Two stitched heatmaps in which a copy is one unit wide and high, so that a click says which. All share one scale.
-    chosen: outlined. hover: a line for each copy, row by row. differs: the weights are differences.
+    chosen: outlined. hover: a line for each copy, row by row. differs: the weights are differences. limit: the value
+    of the strongest colour, if it is not the largest of them.
     """
     weights = np.asarray(weights, dtype=np.float32)
     n_rows, n_columns, side, _ = weights.shape
@@ -218,7 +227,7 @@ def over_drawings(
     def edges(copies: int) -> np.ndarray:
         return (np.arange(copies)[:, None] - 0.5 + gap / (2 * unit) + within).ravel()
 
-    veil = dict(type="heatmap", z=sheet, x=edges(n_columns), y=edges(n_rows), **veiled(weights, differs))
+    veil = dict(type="heatmap", z=sheet, x=edges(n_columns), y=edges(n_rows), **veiled(weights, differs, limit))
     places = tile_markers(n_rows, n_columns, hover)
     layout = tile_layout(rows, columns, (n_rows, n_columns), chosen, scaled(height))
     for axis in (layout["xaxis"], layout["yaxis"]):

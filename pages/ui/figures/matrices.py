@@ -34,6 +34,7 @@ from pages.ui.figures.base import (
     tile_layout,
     tile_markers,
     unseen,
+    up_to,
     with_gap,
     words_at,
 )
@@ -101,7 +102,7 @@ def heatmap_parts(
         named = float(np.floor(largest / unit) * unit)
         ends = {end: f"{end:g}" for end in (-named, 0, named)}
     else:  # the end is always named: 0.15 must not look like 1
-        ends = {0: "0", high: f"{high:.2g}"}
+        ends = {0: "0", high: up_to(high, finite)}
     cells = dict(
         type="heatmap",
         z=finite,
@@ -287,35 +288,33 @@ def tiles(
     columns: Axis,
     *,
     scale: str = "share",
-    limit: float | np.ndarray | None = None,
+    limit: float | None = None,
     chosen: tuple[int, int] | None = None,
     hover: Sequence[str] = (),
     words: Sequence[str] = (),
     height: int | None = None,
     square: bool = False,
-    end: str = "",
     above: bool = False,
 ) -> Figure:
     """Many matrices side by side as one picture: values (row, column, n, m), a tile for each row and column.
 
     One stitched heatmap of bytes, since a subplot for each tile would cost a hundred times as much. A tile is one unit
-    wide and high, so that a click, like a tick, says which tile and not which cell. scale, limit: as in `heatmap`;
-    limit may be one for each tile, (row, column), and `end` is what the bar then calls it. chosen: outlined. hover: a
-    line for each tile, row by row; words: the same, to stand below the tiles. square: as wide as high. above: the
-    columns are named there, without titles, and the colour bar lies below. Of very many cells a block is drawn as one:
-    `block_of`. What is NaN stays see-through.
+    wide and high, so that a click, like a tick, says which tile and not which cell. scale, limit: as in `heatmap`.
+    chosen: outlined. hover: a line for each tile, row by row; words: the same, to stand below the tiles. square: as
+    wide as high. above: the columns are named there, without titles, and the colour bar lies below. Of very many cells
+    a block is drawn as one: `block_of`. What is NaN stays see-through.
     """
     values = np.asarray(values, dtype=np.float32)
     values = in_blocks(values, *[block_of(values.shape)] * 2)
     finer = -(-16 // max(values.shape[2:]))  # small matrices in finer cells, so that the gaps stay narrow
     values = values.repeat(finer, axis=2).repeat(finer, axis=3)
     n_rows, n_columns, n, m = values.shape
-    if isinstance(limit, np.ndarray):
-        values, limit = values / np.where(limit > 0, limit, 1)[..., None, None], 1.0
     largest = limit or (1.0 if scale == "share" else float(np.nanmax(np.abs(values), initial=0.0))) or 1.0
     low = -largest if scale == "signed" else 0.0
     shares = np.clip((values - low) / (largest - low), 0, 1)
-    ends = {at: f"{low + at * (largest - low):.3g}" for at in (0, 0.5, 1)} if not end else {0: "0", 1: end}
+    ends = {at: f"{low + at * (largest - low):.3g}" for at in (0, 0.5, 1)}
+    if scale != "signed":
+        ends[1] = up_to(largest, values)
     between, gap_x = max(1, n // 16), max(1, m // 16)
     height = height or min(620, scaled(66 + n_rows * 68))
     size = round(0.8 * font_size())
@@ -409,7 +408,7 @@ def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, row_height: int = 118) ->
                     "type": "heatmap",
                     "z": values,
                     "zmin": -largest if picture.scale == "signed" else 0.0,
-                    "zmax": 1.0 if picture.scale == "share" else largest,
+                    "zmax": largest if picture.limit or picture.scale != "share" else 1.0,
                     "colorscale": colours_of(picture.scale),
                     "showscale": False,
                     "xaxis": f"x{name}",

@@ -8,6 +8,7 @@ from model import Trace
 from model.analysis import FAR_OUT, Outliers, outliers
 from pages.ui.figures import Axis
 from pages.ui.picture import Numbers, place_in_words
+from pages.ui.scales import weights_end
 from pages.ui.text import plain, t
 from pages.ui.text.numbers import written
 
@@ -26,7 +27,11 @@ def far_out(run: Trace, key: str, numbers: Numbers) -> Outliers | None:
 
 
 def strongest(run: Trace, key: str, numbers: Numbers) -> float:
-    """The value of the strongest colour: the largest, or what 99 % of the numbers stay below if a few stand far out."""
+    """The value of the strongest colour: the largest, or what 99 % of the numbers stay below if a few stand far out; of
+    attention weights see `weights_end`.
+    """
+    if run.quantity(key).operation == "softmax" and not numbers.differs:
+        return weights_end(run, key)
     far = far_out(run, key, numbers)
     return far.usual if far else numbers.largest
 

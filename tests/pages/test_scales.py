@@ -1,0 +1,70 @@
+"""One rule for the colours of attention weights: they end at the same weight on Home and in every other picture."""
+
+import numpy as np
+import pytest
+
+from model.analysis import MANY, bright_end
+from pages.ui.components import thumbnails
+from pages.ui.scales import weights_end
+from pages.ui.state import sketch
+from tests.pages.inputs import DIGIT, bring
+from tests.pages.opening import AppTest, charts, open_page, run_of
+
+WORDS, LONG = {"s": "i love you ."}, {"s": "the cat sat on the mat . " * 6}
+
+
+def test_the_end_is_one_and_of_many_tokens_a_tenth_at_least_and_beyond_all_but_a_few() -> None:
+    few = np.full((2, 4, 4), 0.25)
+    many = np.full((4, MANY + 8, MANY + 8), 1 / (MANY + 8))
+    assert bright_end(few) == 1 and bright_end(many) == 0.1
+    many[0, :, 0] = 0.55
+    assert bright_end(many) == 0.6
+    assert bright_end(np.eye(100)[None]) == 1
+
+
+def ends(app: AppTest) -> set[float]:
+    """Where the colours of each picture of weights on the page end, as its legend says."""
+    found = set()
+    for one in charts(app):
+        for trace in one["figure"]["data"]:
+            if trace.get("showscale", True) and "colorbar" in trace and trace.get("zmin") == 0:
+                names, places = trace["colorbar"]["ticktext"], trace["colorbar"]["tickvals"]
+                stitched = trace["zmax"] > 1  # tiles are bytes
+                end = float(names[-1].rstrip("+")) if stitched else trace["zmax"]
+                assert float(names[-1].rstrip("+")) == pytest.approx(end, rel=0.1) and places
+                found.add(round(end, 4))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [
+        ("attention", {}),
+        ("attention", {"as": "map"}),
+        ("attention", {"panel": "layers"}),
+        ("heads", {}),
+    ],
+)
+@pytest.mark.parametrize("input_", [WORDS, LONG, DIGIT], ids=["words", "many words", "digit"])
+def test_all_pictures_of_weights_end_at_the_weight_of_home(
+    page: str, link: dict[str, str], input_: dict[str, str]
+) -> None:
+    app = open_page(page, **input_, **link, layer="2", head="3")
+    run = run_of(app)
+    top = max(map(bright_end, run.over_layers("attention.weights")))
+    assert weights_end(run, "layers.1.attention.weights") == top
+    found = ends(app)
+    assert found and top in found and (len(found) == 1 or link.get("panel") == "layers")  # rollout has its own
+
+
+def test_thumbnails_end_there_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[float] = []
+    monkeypatch.setattr(thumbnails, "png", lambda weights: drawn.append(float(weights.max())) or "")
+    app = open_page("attention", input="digit", ink=sketch.to_code(sketch.example(8)), layer="2")  # not drawn before
+    weights = run_of(app)["layers.1.attention.weights"]
+    np.testing.assert_allclose(drawn, weights.max((1, 2)) / weights_end(run_of(app), "layers.1.attention.weights"))
+
+
+def test_of_a_network_of_others_likewise(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("attention", **bring(monkeypatch, "T5"))
+    assert ends(app) == {1.0}
