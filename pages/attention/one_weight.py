@@ -12,7 +12,7 @@ from pages.ui.components.arithmetic import arithmetic
 from pages.ui.figures.base import role_colours, signed_colours
 from pages.ui.sections.working import MOST, working
 from pages.ui.text import plain
-from pages.ui.text.numbers import written
+from pages.ui.text.numbers import decimal, written
 from pages.ui.view import View
 
 EVERY = 10**6  # terms of a sum
@@ -36,7 +36,7 @@ def _lines(view: View, key: str, cell: tuple[int, ...], worked: Working) -> Iter
     names = [
         html.escape(placed(side)[at]) for side, at in zip(queries_and_keys(view.trace, key), cell[1:], strict=True)
     ]
-    value = f"{row[column]:.2f}"
+    value = decimal(float(row[column]))
     pair = plain("attention.pair", query=f"<b>{names[0]}</b>", key=f"<b>{names[1]}</b>")
     yield f'<p class="pair">{pair} <b class="rose">{value}</b></p><div class="weight">'
     for table in worked.tables:

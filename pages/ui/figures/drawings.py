@@ -35,8 +35,9 @@ from pages.ui.figures.theme import font_size, scaled
 #: A drawing is white ink on black in either theme, as on the pad; under a veil of weights the ink is dimmed.
 WHITE_INK = [[0.0, "#000000"], [1.0, "#ffffff"]]
 DIMMED_INK = [[0.0, "#000000"], [1.0, "#9a9a9a"]]
-#: Weights laid over a drawing, in the colours of all weights: the drawing is seen through them, least where most is.
-VEIL = [[at, tint(colour, 0.55 + 0.37 * at)] for at, colour in SHARES]
+#: Weights laid over a drawing, from the darkest to the brightest colour of all weights, without the grey between, which
+#: would look like ink: the drawing is seen through them, least where most is.
+VEIL = [[0.0, tint(SHARES[0][1], 0.55)], [1.0, tint(SHARES[-1][1], 0.92)]]
 #: Differences: blue for less, nothing at 0, orange for more.
 SIGNED_VEIL = [
     [0.0, "rgba(86,180,233,0.92)"],
