@@ -9,12 +9,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from model import examples
+from model.analysis import MANY
 from model.export import ExportError, as_recorded
 from model.loading import load
 from model.measures.tables import head_roles
 from model.overview import PAINTER, STYLE, Packed, pack, words_of
 from model.overview.answers import LENS, MOST_BARS, answers_of
-from model.overview.packing import MANY, MOST_COLUMNS
+from model.overview.packing import MOST_COLUMNS
 from model.overview.pictures import key_before, keys_of
 from model.pipeline import Pipeline, TextReader
 
