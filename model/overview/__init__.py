@@ -2,11 +2,12 @@
 
 from model.overview.answers import Answers, answers_of
 from model.overview.packing import Packed, columns_of, pack
-from model.overview.page import PAINTER, STYLE, Overview
+from model.overview.page import PAD, PAINTER, STYLE, Overview
 from model.overview.run import Difference
 from model.overview.words import WORDS, words_of
 
 __all__ = [
+    "PAD",
     "PAINTER",
     "STYLE",
     "WORDS",

@@ -12,7 +12,7 @@ from model.overview.run import Run
 from model.overview.words import WORDS
 
 HERE = Path(__file__).parent
-PAINTER, STYLE = HERE / "painter.js", HERE / "painter.css"
+PAINTER, STYLE, PAD = HERE / "painter.js", HERE / "painter.css", HERE / "digit_pad.js"
 HEIGHT = 720  # pixels, in a notebook
 
 

@@ -1,6 +1,7 @@
 """The run on one screen without a server: what the browser computes itself is what a trace records, and stays there."""
 
 import base64
+import gzip
 import json
 import os
 import re
@@ -18,13 +19,15 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from model import Edit, Trace, load
+from model import Edit, Trace, examples, load
 from model.analysis import softmax
+from model.digits import DigitError
 from model.measures.tables import head_roles
 from model.overview.packing import pack
 from model.overview.pictures import key_before, keys_of
 from model.overview.site import make_site
 from model.pipeline import InputError
+from pages.ui.state import sketch
 from tests.browser.steps import asked
 
 FIRST = "the animal did not cross the street because it was too tired ."
@@ -128,11 +131,11 @@ def assert_shows(page: Page, trace: Trace) -> None:
         assert [name for name, _ in found] == [name for name, _ in bars]
         assert [share for _, share in found] == pytest.approx([share for _, share in bars], abs=1e-4)
     for place, layers in seen["answers"]["lens"].items():
-        read = load("text").read_states(trace.states()[1:], int(place))
+        read = load("text" if trace.ids else "digits").read_states(trace.states()[1:], max(int(place), 0))
         for bars, own in zip(layers, read, strict=True):
-            best = np.argsort(-own)[: len(bars)]
+            best = np.argsort(-own)[: len(bars)] if trace.ids else range(len(own))
             assert [name for name, _ in bars] == [trace.outputs[i] for i in best]
-            assert [share for _, share in bars] == pytest.approx(own[best].tolist(), abs=1e-4)
+            assert [share for _, share in bars] == pytest.approx([own[i] for i in best], abs=1e-4)
 
 
 def cut(off: list[tuple[int, int]]) -> list[Edit]:
@@ -155,6 +158,96 @@ def test_all_that_is_painted_of_a_sentence_is_what_a_trace_records(at: int, page
         moved = trace.outputs[int(np.abs(now - then).argmax())]
         expect(page.locator(".overview .note")).to_contain_text(moved)
     assert not page.failed  # type: ignore[attr-defined]
+
+
+def drawn(count: int) -> list[bytes]:
+    """Drawings as the pad sends them: digits, strokes at random, and what is no digit."""
+    random, (y, x) = np.random.default_rng(0), np.mgrid[:112, :112]
+    found = [*map(sketch.example, range(10)), *map(sketch.from_picture, examples.digits())]
+    for value in (np.zeros((112, 112)), np.full((112, 112), 3), random.integers(0, 4, (112, 112))):
+        found.append(sketch.pack(value))
+    for half in (1, 15, 40):  # a dot, a larger one, a patch; and one on a dark ground
+        found.append(sketch.pack(3 * (np.maximum(abs(y - 56), abs(x - 56)) <= half)))
+    found.append(sketch.pack(np.where((abs(y - 56) < 40) & (abs(x - 60) < 5), 0, 3)))
+    while len(found) < count:
+        ink = np.zeros((112, 112))
+        for _ in range(random.integers(1, 4)):
+            at, step, width = random.uniform(20, 92, 2), random.normal(0, 3, 2), random.uniform(0.5, 6)
+            for _ in range(random.integers(1, 40)):
+                ink = np.maximum(ink, np.clip(width + 0.5 - np.hypot(y - at[0], x - at[1]), 0, 1))
+                step, at = step + random.normal(0, 1, 2), np.clip(at + step, 0, 111)
+        found.append(sketch.pack((ink * 3).round()))
+    return found
+
+
+def test_a_drawing_is_prepared_and_written_in_the_address_as_the_app_does(page: Page, site: str) -> None:
+    page.goto(site)
+    drawings = drawn(100)
+    found = page.evaluate(
+        """async ([drawings, codes]) => {
+          const { prepare, toCode, fromCode } = await import(new URL('drawing.js', document.baseURI))
+          const text = bytes => bytes && btoa(String.fromCharCode(...bytes)), read = []
+          for (let i = 0; i < drawings.length; i++) {
+            const packed = Uint8Array.from(atob(drawings[i]), sign => sign.charCodeAt())
+            const { bytes, problem } = prepare(packed)
+            read.push([problem ?? [...bytes], await toCode(packed), text(await fromCode(codes[i]))])
+          }
+          return [read, await fromCode('nonsense') ?? null, await fromCode(codes[0].slice(0, 40)) ?? null]
+        }""",
+        [[base64.b64encode(one).decode() for one in drawings], list(map(sketch.to_code, drawings))],
+    )
+    assert found[1:] == [None, None]
+    for drawing, (ink, code, packed) in zip(drawings, found[0], strict=True):
+        assert sketch.from_code(code) == drawing == base64.b64decode(packed)
+        try:
+            own = np.frombuffer(sketch.ink(drawing), np.uint8)
+        except DigitError as error:
+            assert ink == f"digit_{error.reason}"
+        else:
+            assert np.abs(np.array(ink) - own).max() <= 1  # of 255, where a number lies between two
+
+
+@pytest.mark.parametrize(("which", "off"), [(None, []), (3, []), (8, [(0, 1)]), (1, [(2, 2), (4, 3)])])
+def test_all_that_is_painted_of_a_digit_is_what_a_trace_records(
+    which: int | None, off: list[tuple[int, int]], page: Page, site: str
+) -> None:
+    edits = "~~".join(f"layers.{layer}.attention.heads~zero~head.{head + 1}" for layer, head in off)
+    ink = {} if which is None else {"ink": sketch.to_code(sketch.example(which))}
+    opened(page, f"{site}?{urlencode({'lang': 'en', 'input': 'digit', 'edits': edits} | ink)}")
+    pixels = page.evaluate("[...atob(document.querySelector('.overview').run.drawing.pixels)].map(s => s.charCodeAt())")
+    if which is not None:
+        assert np.abs(np.array(pixels) - np.frombuffer(sketch.ink(sketch.example(which)), np.uint8)).max() <= 1
+    assert_shows(page, load("digits")(bytes(pixels), edits=cut(off)))
+    assert page.locator(".overview .note").count() == (1 if off else 0)
+    assert not page.failed  # type: ignore[attr-defined]
+
+
+def test_each_stroke_is_a_run_and_a_link_of_it_opens_the_same(page: Page, site: str, requests: list[str]) -> None:
+    opened(page, f"{site}?lang=en&input=digit")
+    assert not [url for url in requests if "text.onnx" in url or "tokenizer.json" in url], "only what digits need"
+    page.locator("#draw").click()
+    page.locator("#pad [data-do=clear]").click()
+    expect(page.locator("#status")).to_contain_text("empty")
+    box = page.locator("#pad canvas").bounding_box()
+    assert box
+    corners = [(60, 40), (150, 40), (80, 190)]
+    page.mouse.move(box["x"] + 60, box["y"] + 40)
+    page.mouse.down()
+    for x, y in corners:
+        page.mouse.move(box["x"] + x, box["y"] + y, steps=6)
+    page.mouse.up()
+    expect(page.locator(".overview .say p")).to_contain_text("“7”")
+    expect(page.locator("#status")).to_have_text("")
+    drawing = sketch.from_code(asked(page.url)["ink"])
+    assert_shows(page, load("digits")(sketch.ink(drawing)))
+    page.go_back()
+    expect(page.locator("#status")).to_contain_text("empty")
+    page.go_back()
+    expect(page.locator(".overview .say p")).to_contain_text("“5”")
+    page.go_forward()
+    page.go_forward()
+    expect(page.locator(".overview .say p")).to_contain_text("“7”")
+    assert all(url.startswith(site) for url in requests)
 
 
 def odd(count: int) -> list[str]:
@@ -236,6 +329,15 @@ def test_where_the_browser_cannot_or_the_engine_does_not_come_it_says_so(page: P
     page.reload()
     expect(page.locator("#status")).to_contain_text("WebAssembly is missing")
     expect(page.locator(".overview .pic")).to_have_count(11)
+
+
+def test_it_is_small(folder: Path) -> None:
+    packed = {file.name: len(gzip.compress(file.read_bytes(), 6)) for file in folder.rglob("*") if file.is_file()}
+    first = ["index.html", "painter.js", "painter.css", "site.css", "page.js", "live.js", "drawing.js", "digit_pad.js"]
+    assert sum(packed[name] for name in first) <= 400_000, "all that must come before the first picture"
+    assert sum(packed.values()) <= 22_000_000
+    words = "text.onnx", "tokenizer.json", "zh.run"
+    assert sum(size for name, size in packed.items() if name not in words) <= 5_000_000, "all that digits need"
 
 
 def test_the_page_says_the_same_things_in_both_languages(folder: Path) -> None:

@@ -1,5 +1,6 @@
 """The run on one screen without a server: a folder that any host of files serves, in which the browser computes."""
 
+import base64
 import json
 import shutil
 import subprocess
@@ -8,19 +9,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+import torch
+from torch.nn import functional
+
+from model import digits as digits_of
 from model import examples
 from model.analysis import MANY
 from model.export import ExportError, as_recorded
 from model.loading import load
 from model.measures.tables import head_roles
-from model.overview import PAINTER, STYLE, Packed, pack, words_of
+from model.overview import PAD, PAINTER, STYLE, Packed, pack, words_of
 from model.overview.answers import LENS, MOST_BARS, answers_of
 from model.overview.packing import MOST_COLUMNS
 from model.overview.pictures import key_before, keys_of
 from model.pipeline import Pipeline, TextReader
 
 HERE = Path(__file__).parent
-OWN = ("engine.js", "live.js", "page.js", "reader.js", "site.css")
+OWN = ("drawing.js", "engine.js", "live.js", "page.js", "reader.js", "site.css")
 #: What is taken of npm's packages, whose versions and hashes stand in package-lock.json.
 ENGINE = (
     "onnxruntime-web/dist/ort.wasm.bundle.min.mjs",
@@ -28,6 +34,8 @@ ENGINE = (
     "@huggingface/tokenizers/dist/tokenizers.min.mjs",
 )
 LANGUAGES = ("en", "zh")
+PLACES = 112  # a side of the pad
+FIRST_DIGIT = 5
 
 
 def make_site(folder: Path, app: str = "") -> None:
@@ -38,18 +46,19 @@ def make_site(folder: Path, app: str = "") -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     _fetch_engine(folder)
-    for path in (PAINTER, STYLE, *(HERE / name for name in OWN)):
+    for path in (PAD, PAINTER, STYLE, *(HERE / name for name in OWN)):
         shutil.copy(path, folder)
     text = load("text")
     network = _network(text, folder)
     firsts = {language: _first(text, language) for language in LANGUAGES}
     runs = {language: run.with_(**network) for language, (_, run) in firsts.items()}
     (folder / "zh.run").write_bytes(runs["zh"].message)
+    (folder / "digit.run").write_bytes(_digit(folder).message)
     about = {
         "words": {language: _words(language) for language in LANGUAGES},
         "firsts": {language: first for language, (first, _) in firsts.items()},
         "examples": examples.READY,
-        "recorded": {"zh": "zh.run"},
+        "recorded": {"zh": "zh.run", "digit": "digit.run"},
         "run": json.loads(runs["en"].text),
         "app": app,
     }
@@ -90,7 +99,7 @@ def _network(pipeline: Pipeline, folder: Path) -> dict[str, Any]:
         shutil.move(Path(room) / "model.onnx", network)
         load: dict[str, Any] = {"network": network.name, "bytes": network.stat().st_size}
         if isinstance(reader, TextReader):
-            shutil.move(Path(room) / "tokenizer.json", folder)
+            shutil.move(Path(room) / "tokenizer.json", folder / "tokenizer.json")
             load |= {"tokenizer": "tokenizer.json", "most": reader.most, "maxLen": reader.max_len}
     layers = [keys_of(graph, layer) for layer in range(config.layers)]
     keys = {"x0": [key_before(graph)], **{role: [layer[role] for layer in layers] for role in layers[0]}}
@@ -111,3 +120,24 @@ def _first(pipeline: Pipeline, language: str) -> tuple[dict[str, Any], Packed]:
     place = {"layer": first.layer, "head": first.head, "query": first.query}
     packed = pack(run, answers=answers_of(run, right=right))
     return {"text": first.text, "tokens": typed.tokens, **place}, packed
+
+
+def _digit(folder: Path) -> Packed:
+    """The run of a drawing, and ten drawings to pick from, of each digit one."""
+    digits = load("digits")
+    drawings = [_drawn(picture) for picture in examples.digits()[::2]]
+    packed = pack(digits(digits_of.prepare(drawings[FIRST_DIGIT] / 3)))
+    more = {"drawings": [base64.b64encode(_packed(one)).decode() for one in drawings], "first": FIRST_DIGIT}
+    return packed.with_(**_network(digits, folder), **more)
+
+
+def _drawn(picture: np.ndarray) -> np.ndarray:
+    """A picture as on the pad: (112, 112) greys from 0 to 3."""
+    large = functional.interpolate(torch.from_numpy(picture)[None, None], (PLACES, PLACES), mode="bilinear")[0, 0]
+    return (large * 3).round().numpy().astype(np.uint8)
+
+
+def _packed(drawing: np.ndarray) -> bytes:
+    """Four places in each byte, row by row."""
+    places = drawing.reshape(-1, 4)
+    return (places << np.array([0, 2, 4, 6], np.uint8)).sum(1).astype(np.uint8).tobytes()

@@ -54,11 +54,10 @@ async function compute({ text, hidden, pixels, off, asked, only }) {
     if (layer < about.layers && place < about.heads) switches[layer * about.heads + place] = 0
   }
   const feeds = { heads: new ort.Tensor('float32', switches, [about.layers, about.heads]) }
-  let found
+  let found = {}
   if (pixels) {
     const side = Math.sqrt(pixels.length)
     feeds.pixel_values = new ort.Tensor('float32', pixels, [1, side, side])
-    found = { tokens: about.tokens }
   } else {
     found = reader.read(text, hidden)
     if (found.problem) return found

@@ -1,24 +1,27 @@
 /* The page: what is typed or hidden is run by the engine, and the run is painted. All that is chosen stands in the
    address, by the names that the app has for it. */
-import { fromBytes, fromText, make, overview, plain } from './painter.js'
+import { bytesOf, fromBytes, fromText, make, overview, plain } from './painter.js'
 import { Live, notes } from './live.js'
+import { fromCode, prepare, toCode } from './drawing.js'
+import digitPad from './digit_pad.js'
 
 const about = JSON.parse(document.getElementById('about').textContent), part = name => document.getElementById(name)
 const HEAD = /^layers\.(\d+)\.attention\.heads~zero~head\.(\d+)$/
 
 // -- what is chosen, and the address ----------------------------------------------------------------------------------
 
-const { numbers, ...like } = about.run  // the same of every sentence
+const { numbers, ...like } = about.run, likes = { sentence: like }  // what is the same of every input
+const STROKES = { layer: 2, head: 2 }  // what [CLS] attends to there has a shape
 let chosen, written = new URLSearchParams(location.search)
 
 function readAddress() {
   written = new URLSearchParams(location.search)
   const place = name => { const number = written.get(name); return /^\d{1,4}$/.test(number) && number > 0 ? number - 1 : undefined }
   const asked = written.get('lang') ?? navigator.language.slice(0, 2), lang = asked in about.words ? asked : 'en'
-  const hidden = written.get('hidden'), first = about.firsts[lang]
+  const hidden = written.get('hidden'), input = written.get('input') === 'digit' ? 'digit' : 'sentence', first = about.firsts[lang], usual = input === 'digit' ? STROKES : first
   chosen = {
-    lang, sentence: written.get('s') ?? first.text, token: place('token'),
-    layer: place('layer') ?? first.layer, head: place('head') ?? first.head,
+    lang, input, sentence: written.get('s') ?? first.text, ink: written.get('ink') ?? undefined, token: place('token'),
+    layer: place('layer') ?? usual.layer, head: place('head') ?? usual.head,
     hidden: hidden === null ? undefined : hidden.split('.').filter(Number).map(number => number - 1),
     off: new Set((written.get('edits') ?? '').split('~~').flatMap(code => { const [, layer, head] = code.match(HEAD) ?? []; return head > 0 ? `${layer}.${head - 1}` : [] })),
   }
@@ -26,9 +29,9 @@ function readAddress() {
 
 /* anew: a step that the browser can go back. */
 function writeAddress(anew = false) {
-  const { lang, sentence, hidden, off, layer, head, token } = chosen, edits = [...off].map(at => at.split('.').map(Number))
+  const { lang, input, sentence, ink, hidden, off, layer, head, token } = chosen, edits = [...off].map(at => at.split('.').map(Number))
   const values = {
-    lang, s: sentence, layer: layer + 1, head: head + 1, token: token === undefined ? undefined : token + 1,
+    lang, input, s: sentence, ink, layer: layer + 1, head: head + 1, token: token === undefined ? undefined : token + 1,
     edits: edits.map(([layer, head]) => `layers.${layer}.attention.heads~zero~head.${head + 1}`).join('~~') || undefined,
     hidden: hidden === undefined ? undefined : hidden.map(i => i + 1).join('.') || 'none',
   }
@@ -71,15 +74,18 @@ class Engine {
   }
 }
 
-let engine, busy, waiting
+const engines = {}  // input -> its engine, once it is there
+let busy, waiting
 
 async function wake() {
+  const { input } = chosen
+  if (engines[input]) return tell('')
   if (typeof WebAssembly !== 'object' || typeof Worker !== 'function') return tell(words().unable)
   tell(plain(words().loading, { percent: 0 }))
   try {
-    const own = new Engine(like)
-    await own.ready
-    engine = own
+    const engine = new Engine(likes[input] ?? await recorded(input))
+    await engine.ready
+    engines[input] = engine
     tell('')
     await follow()
     document.documentElement.classList.add('alive')
@@ -91,27 +97,41 @@ async function wake() {
 
 async function follow() {
   waiting = true
-  if (!engine || busy) return
+  if (busy) return
   busy = true
-  while (waiting) {
+  while (waiting && engines[chosen.input]) {
     waiting = false
-    await compute()
+    await (chosen.input === 'digit' ? followStroke : followSentence)(engines[chosen.input], [...chosen.off])
   }
   busy = false
   document.dispatchEvent(new Event('followed'))
 }
 
-async function compute() {
-  const { sentence, token } = chosen, hidden = hiddenPlaces(), off = [...chosen.off], first = ownFirst()
-  const wish = { text: sentence, hidden, off, asked: token ?? first?.query ?? 1 }, { names } = engine
-  const found = await engine.ask({ run: wish })
+async function followSentence(engine, off) {
+  const { sentence, token } = chosen, hidden = hiddenPlaces(), first = ownFirst()
+  const wish = { text: sentence, hidden, off, asked: token ?? first?.query ?? 1 }, found = await engine.ask({ run: wish })
   if (found.problem) return tell(words()[found.problem])
-  const before = off.length && await engine.ask({ run: { ...wish, off: [], only: ['logits'] } })
-  const masked = found.tokens.indexOf('[MASK]'), usual = masked < 0 ? first?.query ?? 1 : masked, right = {}
+  const masked = found.tokens.indexOf('[MASK]'), right = {}
   found.tokens.forEach((name, i) => { if (name !== found.typed[i]) right[i] = found.typed[i] })
   tell(found.notes.map(name => plain(words()[name], { most: engine.like.load.maxLen })).join(' '))
-  show(new Live(engine.like, found, names, { asked: found.asked, right, off, words: words().overview, notes: before ? notes(words(), found.values.logits, before.values.logits, names) : {} }), usual)
+  await paint(engine, wish, found, engine.names, { asked: found.asked, right }, masked < 0 ? first?.query ?? 1 : masked)
   drawChips(found.typed, hidden)
+}
+
+async function followStroke(engine, off) {
+  const { like } = engine, packed = chosen.ink === undefined ? bytesOf(like.drawings[like.first]) : await fromCode(chosen.ink)
+  const { bytes, problem } = packed ? prepare(packed) : { problem: 'drawing_code' }
+  if (problem) return tell(words()[problem])
+  const wish = { pixels: Float32Array.from(bytes, byte => byte / 255), off }, names = like.answers.rows[-1].map(([name]) => name)
+  tell('')
+  await paint(engine, wish, { tokens: like.tokens, ...await engine.ask({ run: wish }) }, names, { pixels: bytes }, 0)
+}
+
+/* Show a run, with what heads that are off change in its answer. */
+async function paint(engine, wish, found, names, more, usual) {
+  const before = wish.off.length && await engine.ask({ run: { ...wish, off: [], only: ['logits'] } })
+  const said = before ? notes(words(), found.values.logits, before.values.logits, names) : {}
+  show(new Live(engine.like, found, names, { ...more, off: wish.off, words: words().overview, notes: said }), usual)
 }
 
 // -- what is seen -----------------------------------------------------------------------------------------------------
@@ -161,38 +181,53 @@ function drawChips(tokens, hidden) {
 function choose(wanted, anew = false) {
   Object.assign(chosen, wanted)
   writeAddress(anew)
-  follow()
+  return follow()
 }
 
-/* All that is said, in the language of the reader. */
+/* All that is said, in the language of the reader, and what he types or draws on. */
 function speak() {
-  const { lang } = chosen, other = lang === 'en' ? 'zh' : 'en'
+  const { lang, input } = chosen, other = lang === 'en' ? 'zh' : 'en', digit = input === 'digit'
   document.documentElement.lang = lang
+  document.body.dataset.input = input
   for (const node of document.querySelectorAll('[data-say]')) node.textContent = words()[node.dataset.say]
-  Object.assign(part('sentence'), { value: chosen.sentence, ariaLabel: words().label })
+  part('purpose').textContent = words()[`purpose_${input}`]
+  if (part('sentence').value !== chosen.sentence) part('sentence').value = chosen.sentence
+  part('sentence').ariaLabel = words().label
   Object.assign(part('language'), { textContent: about.words[other].name, lang: other })
+  for (const button of document.querySelectorAll('[data-input]:not(body)')) button.setAttribute('aria-pressed', button.dataset.input === input)
+  for (const name of ['sentence', 'examples', 'chips']) part(name).hidden = digit
+  for (const name of ['draw', 'digits']) part(name).hidden = !digit
+  if (!digit) part('pad').hidden = true
   const ready = about.examples[lang].concat(about.examples[other]).map(text => make('option', { value: text, textContent: text, translate: false }))
   part('examples').replaceChildren(make('option', { value: '', textContent: words().examples }), ...ready)
-  part('examples').ariaLabel = words().examples
+  for (const name of ['examples', 'digits', 'chips']) part(name).ariaLabel = words()[name]
 }
 
-/* The recorded run of the reader's language: there before the engine is. */
+/* A run that was recorded when the site was made: there before the engine is. Remembers what all of its kind share. */
+async function recorded(name) {
+  const answer = await fetch(about.recorded[name]), run = fromBytes(new Uint8Array(await answer.arrayBuffer()))
+  if (name === 'digit') likes.digit = run
+  return run
+}
+
 async function showRecorded() {
-  const { lang } = chosen, first = about.firsts[lang]
-  const run = lang === 'en' ? fromText(about.run) : fromBytes(new Uint8Array(await (await fetch(about.recorded[lang])).arrayBuffer()))
-  if (engine) return
+  const { lang, input } = chosen, digit = input === 'digit', first = digit ? { query: 0 } : about.firsts[lang]
+  const run = digit ? await recorded('digit') : lang === 'en' ? fromText(about.run) : await recorded(lang)
+  if (engines[input] || chosen.input !== input) return
   Object.assign(run, { words: words().overview, notes: {} })
   show(run, first.query)
-  if (chosen.sentence === first.text) drawChips(first.tokens, [first.query])
+  if (!digit && chosen.sentence === first.text) drawChips(first.tokens, [first.query])
 }
 
-const typing = { since: false }
+// -- what the reader does ---------------------------------------------------------------------------------------------
+
+let going  // whether he has typed since he came into the box
 part('sentence').oninput = () => {
-  const anew = !typing.since
-  typing.since = true
+  const anew = !going
+  going = true
   choose({ sentence: part('sentence').value, hidden: undefined, token: undefined }, anew)
 }
-part('sentence').onblur = () => { typing.since = false }
+part('sentence').onblur = () => { going = false }
 part('examples').onchange = () => {
   const { value } = part('examples')
   if (!value) return
@@ -205,14 +240,48 @@ part('language').onclick = () => {
   Object.assign(chosen, { lang }, own && { sentence: about.firsts[lang].text, hidden: undefined, token: undefined })
   begin(true)
 }
-addEventListener('popstate', () => { readAddress(); begin() })
+for (const button of document.querySelectorAll('[data-input]:not(body)'))
+  button.onclick = () => {
+    const { input } = button.dataset
+    if (input === chosen.input) return
+    Object.assign(chosen, { input, token: undefined, off: new Set() }, input === 'digit' ? STROKES : (({ layer, head }) => ({ layer, head }))(about.firsts[chosen.lang]))
+    begin(true)
+  }
+part('digits').replaceChildren(...Array.from({ length: 10 }, (_, which) => make('button', {
+  type: 'button', textContent: which, onclick: async () => choose({ ink: await toCode(bytesOf(likes.digit.drawings[which])), token: undefined }, true).then(drawPad),
+})))
+part('draw').onclick = () => {
+  part('pad').hidden = !part('pad').hidden
+  drawPad()
+}
 
-function begin(anew) {
+let epoch = 0
+/* What is drawn, on the pad. */
+async function drawPad() {
+  if (part('pad').hidden) return
+  const own = chosen.ink !== undefined && await fromCode(chosen.ink), base = own || bytesOf(likes.digit.drawings[likes.digit.first])
+  const named = Object.fromEntries(['label', 'undo', 'clear'].map(name => [name, words()[name === 'label' ? 'pad' : name]]))
+  const text = btoa(String.fromCharCode(...base)), example = likes.digit.drawings.includes(text)
+  digitPad({
+    data: { base: text, epoch: ++epoch, width: 28, example, ...named }, parentElement: part('pad'),
+    setStateValue: async (_, drawn) => choose({ ink: await toCode(bytesOf(drawn.split(':')[1])), token: undefined }, true),
+  })
+}
+
+addEventListener('popstate', () => {
+  readAddress()
+  begin()
+  drawPad()
+})
+
+/* Begin with what is chosen: at once with a recorded run, where the engine is not there yet. */
+async function begin(anew) {
   if (anew !== undefined) writeAddress(anew)
   speak()
-  engine ? follow() : showRecorded()
+  if (engines[chosen.input]) return follow()
+  await showRecorded()
+  await wake()
 }
 
 readAddress()
 begin()
-wake()

@@ -16,7 +16,8 @@ PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 STYLE = HERE / "style.css"
 START = HERE / "start.js"  # stands in the start page itself
 STYLES = (STYLE, overview.STYLE)
-SCRIPTS = {path.stem: path for path in (*sorted((HERE.parent / "components").glob("*.js")), overview.PAINTER)}
+COMPONENTS = sorted((HERE.parent / "components").glob("*.js"))
+SCRIPTS = {path.stem: path for path in (*COMPONENTS, overview.PAD, overview.PAINTER)}
 ALL = (PLOTLY, *STYLES, *SCRIPTS.values())
 #: For the start page, before all scripts: ours are imported by where they stand, from modules that stand nowhere.
 IMPORTS = '<script type="importmap">{"imports": {"static/": "./static/"}}</script>'
