@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 import pytest
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pages.ui.server import lines
 
@@ -44,6 +44,8 @@ class Socket:
         return await self._said.get()
 
     async def send(self, message: Message) -> None:
+        if self.closed:
+            raise RuntimeError("after sending 'websocket.close'")  # as uvicorn does
         self.told.append(message)
 
     def say(self, said: bytes | str) -> None:
@@ -75,7 +77,7 @@ def run(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
 
 @asynccontextmanager
 async def socket(
-    app: App, heard: int = 0, again: str = "", origin: bytes = b"here", name: str = NAME
+    app: ASGIApp, heard: int = 0, again: str = "", origin: bytes = b"here", name: str = NAME
 ) -> AsyncIterator[Socket]:
     """A socket of the line; after the block it has closed as a network that is away closes it."""
     one = Socket()
@@ -116,11 +118,50 @@ async def test_an_old_socket_says_nothing_more_once_there_is_another() -> None:
     app = App()
     async with socket(app) as first:
         first.say(b"a")
+        await _settled()
         async with socket(app, heard=1, again="&again=1") as second:
             first.say(b"b")
             await _settled()
             second.say(b"b")
     assert app.heard == [b"a", b"b"] and first.bytes == [b"a\0"]
+
+
+@run
+async def test_an_old_socket_is_told_nothing_more_though_it_stays_open() -> None:
+    app = App()
+    async with socket(app) as first:
+        first.say(b"a")
+        await _settled()
+        async with socket(app, heard=1, again="&again=1") as second:
+            second.say(b"b")
+    assert first.bytes == [b"a\0"] and second.bytes == [b"b\0"]
+
+
+@run
+async def test_what_comes_through_a_socket_that_we_closed_is_not_acknowledged() -> None:
+    async def closing(scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        await send(ACCEPT)
+        await send({"type": "websocket.close", "code": 1008})
+
+    async with socket(closing) as one:
+        assert one.closed == [1008]
+        one.say(b"too late")
+    assert one.acknowledged == ["0"]
+
+
+@run
+async def test_of_many_lines_without_a_socket_the_longest_without_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "MOST_WAITING", 2)
+    apps = [App() for _ in range(4)]
+    for number, app in enumerate(apps):
+        async with socket(app, name=f"{number:032x}"):
+            pass
+        if number == 1:  # comes back, and is the last to have been away
+            async with socket(apps[0], again="&again=1", name=f"{0:032x}"):
+                pass
+    await _settled()
+    assert [bool(app.gone) for app in apps] == [True, True, False, False]  # 1 when 2 went, 0 when 3 did
 
 
 @pytest.mark.parametrize("code", [*lines.LEFT, 1005, 1006, 1011])

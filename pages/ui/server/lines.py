@@ -17,7 +17,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 #: Seconds that a line lasts without a socket.
 PATIENCE = 60.0
-#: Bytes that a line keeps before the session waits for its browser; and all lines together, before the fullest ends.
+#: Lines without a socket at the same time. Of more, the one that has been without for longest ends.
+MOST_WAITING = 128
+#: Bytes that a line keeps before it takes no more from Streamlit, which ends a session once its own queue is full; and
+#: all lines together, before the fullest ends.
 MOST_KEPT, MOST_HELD = 2_000_000, 64_000_000
 #: Codes with which a browser leaves, or a server stops. With any other, a socket was broken.
 LEFT = (1000, 1001, 1012)
@@ -28,6 +31,7 @@ NAME = re.compile(r"[0-9a-f]{32}")
 COUNT = re.compile(r"[0-9]{1,15}")
 
 _lines: dict[str, "Line"] = {}
+_waiting: dict["Line", None] = {}  # those without a socket, the longest first
 
 
 async def through_a_line(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
@@ -69,6 +73,7 @@ class Line:
         self._accepted: Message | None = None
         self._over = False
         self._socket: object = None  # the last one
+        self._telling: asyncio.Task[None] | None = None  # what it shall hear
         self._patience: asyncio.TimerHandle | None = None
         self._task = asyncio.create_task(self._serve(app, scope, at_end))
 
@@ -78,6 +83,7 @@ class Line:
             await app(scope, self._said.get, self._tell)
         finally:
             at_end()
+            _waiting.pop(self, None)
             self._over = True
             async with self._change:
                 self._change.notify_all()
@@ -98,23 +104,39 @@ class Line:
     async def go_through(self, heard: int, receive: Receive, send: Send) -> None:
         """Use this socket, whose browser has heard so many messages, until it closes or the browser opens another."""
         this = self._socket = object()
+        _waiting.pop(self, None)
         if self._patience:
             self._patience.cancel()
+        if self._telling:
+            self._telling.cancel()
         await receive()
         await self._acknowledged(heard)
-        telling, code = asyncio.create_task(self._send_all(send)), None
+        closed, code = False, None
+
+        async def say(message: Message) -> None:
+            """Send it, unless we have closed the socket: that would be an error."""
+            nonlocal closed
+            if not closed:
+                closed = message["type"] == "websocket.close"
+                await send(message)
+
+        telling = self._telling = asyncio.create_task(self._send_all(say))
         try:
             while code is None and self._socket is this:
                 message = await receive()
                 if message["type"] == "websocket.disconnect":
                     code = message.get("code", 1006)
                 elif self._socket is this:
-                    await self._hear(message, send)
+                    await self._hear(message, say)
         finally:
             telling.cancel()
-            if self._socket is this:
+            if self._socket is this and not self._over:
                 wait = 0 if code in LEFT else PATIENCE
                 self._patience = asyncio.get_running_loop().call_later(wait, self._end)
+                if wait:
+                    _waiting[self] = None
+                if len(_waiting) > MOST_WAITING:
+                    next(iter(_waiting))._end()
 
     async def _hear(self, message: Message, send: Send) -> None:
         if (number := message.get("text")) is not None:
@@ -137,8 +159,7 @@ class Line:
             while message := await self._kept_at(at):
                 await send(message)
                 at = max(at + 1, self._before)
-            if not self._kept or self._kept[-1]["type"] != "websocket.close":
-                await send({"type": "websocket.close", "code": OVER})
+            await send({"type": "websocket.close", "code": OVER})
 
     async def _kept_at(self, place: int) -> Message | None:
         """The message with this number, from 0, as soon as there is one; None once the line has ended."""
@@ -156,6 +177,7 @@ class Line:
 
     def _end(self) -> None:
         """Let the app know that its browser is gone."""
+        _waiting.pop(self, None)
         self._said.put_nowait({"type": "websocket.disconnect", "code": 1006})
         self._bytes = 0
         self._kept.clear()
