@@ -52,13 +52,16 @@ def forget_sources() -> None:
 
 
 class InputError(ReasonedError):
-    """An input that cannot be read. `reason`: "empty", "unknown_only", "not_cut", "not_an_image"."""
+    """An input that cannot be read. `reason`: "empty", "unknown_only", "not_cut", "not_an_image", "not_from_0_to_1"."""
 
     sentences: ClassVar = {
         "empty": "the sentence is empty",
         "unknown_only": "the vocabulary has no piece for any of this: {symbols}",
         "not_cut": "the tokenizer fails on this sentence",
         "not_an_image": "this is no picture that this network reads: a file's bytes, or an array of its size",
+        "not_from_0_to_1": (
+            "this picture goes from {least:g} to {most:g}; from 0 to 1 is wanted, or in whole numbers (uint8) to 255"
+        ),
     }
 
 
@@ -232,6 +235,17 @@ class TextReader:
             yield from pair
 
 
+def numbers_of(x: object) -> np.ndarray:
+    """An input as an array of numbers. Raises InputError("not_an_image") for what is none."""
+    try:
+        array = np.asarray(x)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InputError("not_an_image") from error
+    if array.dtype.kind not in "biuf":
+        raise InputError("not_an_image", kind=str(array.dtype))
+    return array
+
+
 class ImageReader:
     """Drawings: a (28, 28) float array in [0, 1] with bright ink, or its 784 bytes."""
 
@@ -245,7 +259,8 @@ class ImageReader:
         side = self.config.image_size
         if isinstance(x, bytes) and len(x) == side * side:
             x = np.frombuffer(x, np.uint8).reshape(side, side).astype(np.float32) / 255
-        image = np.asarray(x, dtype=np.float32)
+        image = numbers_of(x)
+        image = image.astype(np.float32) / (255 if image.dtype == np.uint8 else 1)
         if image.shape != (side, side) or not np.isfinite(image).all() or image.min() < 0 or image.max() > 1:
             raise InputError("not_an_image", shape=image.shape)
         rows = range(1, self.config.patches_per_side + 1)

@@ -12,23 +12,26 @@ from torch import Tensor
 
 from model.checkpoints.answers import guesses
 from model.config import EncoderConfig
-from model.pipeline import InputError, Reading
+from model.pipeline import InputError, Reading, numbers_of
 from model.trace import Guess
 from model.unpacking import MOST_UNPACKED, bytes_to_read
 
 MOST_PIXELS = 50_000_000  # of a file: more would be unpacked in vain
 MOST_PACKED = 1000  # times: what is packed into less shows nothing
 MOST_SIDE = 4096  # to which a picture is brought
+SLIP = 0.01  # beyond 0 and 1, of a picture that was made larger or smaller
 #: The ways to resize, as Pillow numbers them and these files too.
 RESAMPLING = (0, 1, 2, 3, 4, 5)
 
 
 class CheckpointImageReader:
-    """Colour pictures: a file's bytes, an array (height, width, channel) in [0, 1], or the picture of a trace.
+    """Colour pictures: a file's bytes, a picture of Pillow or whole numbers from 0 to 255 (height, width, channel); an
+    array of the network's size in [0, 1]; or what the network reads: the picture of a trace, (channel, height, width),
+    what their library prepares, (1, channel, height, width), or the dictionary in which that is `pixel_values`.
 
     What the network reads, and a trace calls its picture, is (picture − mean) / deviation, channel by channel;
-    `shown` is the way back. A file is resized as the settings say, and where they say so its middle is cut out.
-    `labels` are a classifier's classes.
+    `shown` is the way back. A file, and what is as a file holds it, is resized as the settings say, and where they say
+    so its middle is cut out. `labels` are a classifier's classes.
     """
 
     vocabulary: Sequence[str] = ()
@@ -47,19 +50,39 @@ class CheckpointImageReader:
 
     def read(self, x: object) -> Reading:
         """Raises InputError("not_an_image") for what is no picture."""
-        if isinstance(x, str):
-            raise InputError("not_an_image")
-        pixels = self._unpacked(x) if isinstance(x, bytes) else np.asarray(x, dtype=np.float32)
+        pixels = self._pixels(x)
         side, channels = self.config.image_size, self.config.channels
+        if pixels.shape == (1, channels, side, side):
+            pixels = pixels[0]
         if pixels.shape == (self.side, self.side, channels):
             pixels = pixels[:side, :side]
         as_read = pixels.shape == (channels, side, side)
         if not (as_read or pixels.shape == (side, side, channels)) or not np.isfinite(pixels).all():
             raise InputError("not_an_image", shape=pixels.shape)
+        if not as_read and not -SLIP <= pixels.min() <= pixels.max() <= 1 + SLIP:
+            raise InputError("not_from_0_to_1", least=float(pixels.min()), most=float(pixels.max()))
         read = pixels if as_read else ((pixels - self.mean) / self.deviation).astype(np.float32).transpose(2, 0, 1)
         rows = range(1, self.config.patches_per_side + 1)
         tokens = [*self.config.front, *(f"r{row}c{column}" for row in rows for column in rows)]
         return Reading(torch.from_numpy(read.copy())[None], tokens, [])
+
+    def _pixels(self, x: object) -> np.ndarray:
+        """An input as numbers; what is as a file holds it, in [0, 1] and of the network's size."""
+        if isinstance(x, bytes):
+            return self._unpacked(x)
+        if isinstance(x, Mapping) and "pixel_values" in x:
+            x = x["pixel_values"]
+        try:
+            if isinstance(x, Image.Image):
+                return self._prepared(x)
+            array = numbers_of(x)
+            return (
+                self._prepared(Image.fromarray(array.squeeze()))
+                if array.dtype == np.uint8
+                else array.astype(np.float32)
+            )
+        except (TypeError, ValueError, RuntimeError, OSError) as error:
+            raise InputError("not_an_image") from error
 
     def _unpacked(self, file: bytes) -> np.ndarray:
         """A file as (height, width, channel) in [0, 1], of the network's size."""
@@ -68,11 +91,14 @@ class CheckpointImageReader:
                 too_much = max(MOST_UNPACKED, MOST_PACKED * len(file))
                 if opened.width * opened.height > MOST_PIXELS or bytes_to_read(opened, file, MOST_PIXELS) > too_much:
                     raise InputError("not_an_image", shape=opened.size)
-                upright = ImageOps.exif_transpose(opened)  # a telephone held upright says so, and stores it lying
-                picture = upright.convert("RGB" if self.config.channels == 3 else "L")
-            picture = self._of_its_size(picture)
+                return self._prepared(opened)
         except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
             raise InputError("not_an_image") from error
+
+    def _prepared(self, opened: Image.Image) -> np.ndarray:
+        """A picture as (height, width, channel) in [0, 1], of the network's size."""
+        upright = ImageOps.exif_transpose(opened)  # a telephone held upright says so, and stores it lying
+        picture = self._of_its_size(upright.convert("RGB" if self.config.channels == 3 else "L"))
         pixels = np.asarray(picture, dtype=np.float32) / 255
         return pixels.reshape(*pixels.shape[:2], -1)
 

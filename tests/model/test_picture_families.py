@@ -209,6 +209,57 @@ def test_a_file_is_read_as_their_library_reads_it(what: str, tmp_path: Path) -> 
             pipeline(broken)
 
 
+@pytest.mark.parametrize("size", [(32, 32), (50, 41), (33, 90)])
+@pytest.mark.parametrize("what", ["both sides", "the middle by the shorter side", "numbers up to 255"])
+def test_a_picture_is_read_alike_however_it_is_brought(what: str, size: tuple[int, int], tmp_path: Path) -> None:
+    folder, (seen, file) = with_settings(tmp_path, **SETTINGS[what]), picture(*size)
+    prepare, pipeline = transformers.DeiTImageProcessorPil.from_pretrained(folder), load(str(folder))
+    prepared, Z = prepare(seen, return_tensors="pt"), pipeline(file).Z
+    close(pipeline(file).picture, prepared["pixel_values"][0])
+    as_others_have_it = {
+        "Pillow's": seen,
+        "Pillow's, with a mask": seen.convert("RGBA"),
+        "whole numbers": np.asarray(seen),
+        "whole numbers of torch": torch.from_numpy(np.array(seen)),
+        "a batch of one": np.asarray(seen)[None],
+        "what their processor makes": prepared,
+        "as NumPy has it": prepare(seen, return_tensors="np"),
+        "as a tensor": prepared["pixel_values"],
+        "as one picture": prepared["pixel_values"][0],
+    }
+    for name, brought in as_others_have_it.items():
+        np.testing.assert_allclose(pipeline(brought).Z, Z, atol=1e-5, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [
+        np.random.default_rng(0).uniform(0, 255, (32, 32, 3)),
+        np.full((32, 32, 3), 128, np.int64),
+        np.full((32, 32, 3), -1.0),
+        np.zeros((32, 32, 3), complex),
+        np.array([["a"]]),
+        {"pixel_values": torch.zeros(2, 3, 32, 32)},
+        {"input_ids": torch.zeros(1, 3, 32, 32)},
+        None,
+        3,
+        [[1, 2], [3]],
+    ],
+    ids=lambda strange: type(strange).__name__,
+)
+def test_what_is_no_picture_or_no_share_of_light_is_refused_in_a_sentence(strange: object, tmp_path: Path) -> None:
+    for pipeline in (load(str(with_settings(tmp_path, size=32))), load("digits")):
+        with pytest.raises(InputError, match="picture"):
+            pipeline(strange)
+
+
+def test_a_drawing_of_whole_numbers_is_read_as_its_shares() -> None:
+    grey = np.random.default_rng(0).integers(0, 256, (28, 28), np.uint8)
+    digits = load("digits")
+    for brought in (grey, Image.fromarray(grey), grey.tobytes()):
+        np.testing.assert_array_equal(digits(brought).Z, digits(grey / 255).Z)
+
+
 def test_pictures_are_prepared_as_either_file_says_and_processor_config_first(tmp_path: Path) -> None:
     saved(tmp_path, "CLIP", "VisionModel", odd_settings("CLIP", 0) | {"patch_size": 8, "image_size": 32})
     seen, file = picture(50, 41)
