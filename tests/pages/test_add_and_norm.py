@@ -40,7 +40,7 @@ def test_what_goes_into_a_layer_and_comes_out_has_the_number_of_the_layer() -> N
 
 def test_normalised_vectors_have_mean_0_and_deviation_1() -> None:
     app = open_part("maps", token="4")
-    assert "; 0 and 1.0000 once normalised" in said(app)
+    assert "; 0 and 1.0000 once normalized" in said(app)
     normed = pipelines.run("text", SENTENCE)["layers.1.norm_1"][3]
     assert f"{normed.mean():.3f} and {normed.std():.3f} after" in said(app)
 
@@ -60,7 +60,7 @@ def test_a_token_that_was_taken_away_is_left_out_of_the_typical_push() -> None:
 def test_of_a_vector_of_zeros_no_standard_deviation_of_1_is_told() -> None:
     edit = "layers.0.add_1~zero~token.3"
     read = said(open_part("maps", layer="1", token="3", edits=edit))
-    assert "standard deviation 0.000 to 1.000, then" in read and "0 and 0.0000 once normalised" in read
+    assert "standard deviation 0.000 to 1.000, then" in read and "0 and 0.0000 once normalized" in read
     assert "standard deviation 1, then" in said(open_part("maps", layer="1"))
 
 

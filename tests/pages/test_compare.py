@@ -140,7 +140,7 @@ def test_the_difference_from_it_is_what_training_made_of_the_same_words() -> Non
     subject = pipelines.pipeline("text").reader.hide(pipelines.run("text", DOG).ids, [2])
     here, there = (pipelines.run(name, tuple(subject))[SCORES][0] for name in ("text", "text" + TWIN))
     np.testing.assert_allclose(maps(app)[0], here - there, atol=1e-5)
-    assert "This run less the other." in texts(app)
+    assert "This run minus the other." in texts(app)
 
 
 def test_one_tap_sets_the_twin_beside_it_and_another_input_takes_its_place() -> None:

@@ -49,7 +49,7 @@ def test_every_tile_is_a_head_of_the_trace_and_the_chosen_one_stands_large_besid
     assert f"Entropy{measures['entropy'][1, 2]:.2f} of {np.log2(len(trace.tokens)):.2f} bits" in read
     assert f"Mean distance{measures['distance'][1, 2]:.2f} tokens" in read
     length = np.linalg.norm(trace["layers.1.attention.contributions"], axis=-1).mean(axis=1)
-    assert f"Length it writes{length[2]:.2f}" in read
+    assert f"Output length{length[2]:.2f}" in read
 
 
 def test_of_a_network_without_measured_roles_and_of_one_token_there_are_fewer_tabs() -> None:
@@ -138,8 +138,8 @@ def test_one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_a
     np.testing.assert_allclose(shown, [p[best] for p in runs[1:]], atol=1e-4)
     spared, enough = (sum(int(p.argmax()) == best for p in some) for some in (runs[1:9], runs[9:]))
     read = said(app)
-    assert f": {spared} of 8 heads can go" in read
-    assert f"{enough} can be the only one" in read
+    assert f": {spared} of 8 heads can be switched off one at a time" in read
+    assert f"{enough} of the 8 give it alone" in read
     word = pipeline.reader.vocabulary[int(runs[3].argmax())]
     assert word != pipeline.reader.vocabulary[best] and f"Without head 3 it is “{word}”" in read
 

@@ -168,7 +168,7 @@ def test_a_cell_is_the_run_with_that_change_alone(kind: str, link: dict[str, str
         assert shown[cell] == pytest.approx(effect, abs=1e-3)
     if link.get("stage") == "remove":
         assert np.flatnonzero(np.isnan(shown[0])) == [place]  # what answers is not taken away
-        assert "The token that answers stays" in texts(app)
+        assert "cannot be removed" in texts(app)
 
 
 def test_two_clicks_on_bars_choose_the_number() -> None:

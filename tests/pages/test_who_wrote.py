@@ -51,7 +51,7 @@ def test_of_words_each_bar_is_what_the_lead_loses_without_that_part() -> None:
     drawn = drawn_in(app, "wrote")
     np.testing.assert_allclose(drawn, parts[np.argsort(-np.abs(parts), kind="stable")][: len(drawn)], atol=1e-4)
     assert f"the lead would be {lead.value - parts.max():.2f}" in said(app)
-    assert "add up to nothing" in texts(app)
+    assert "do not add up to the lead" in texts(app)
 
 
 @pytest.mark.parametrize("link", [WORDS, {"input": "digit"}])
