@@ -1,6 +1,7 @@
 """A page that takes too long, or finds no room, says so in a sentence, keeps the way on, and holds nothing."""
 
 from collections.abc import Callable, Iterator
+from threading import Timer
 from unittest.mock import Mock
 
 import pytest
@@ -116,3 +117,18 @@ def test_what_somebody_asked_for_by_a_button_may_take_as_long_as_the_button_said
     assert said > in_flight.MOST_SECONDS
     assert patience.seconds_for(config, 100, runs) > 2 * said
     assert patience.seconds_for(PRESETS["flat"], 1, 9) == pytest.approx(in_flight.MOST_SECONDS, abs=0.1)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_who_finds_no_room_waits_in_turn_and_is_told_his_place(language: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one place, and what he typed is computed as soon as there is room."""
+    room, other = in_flight.Room(1), in_flight.Drawing()
+    monkeypatch.setattr(in_flight, "small", room)
+    monkeypatch.setattr(in_flight, "LOOK", 0.05)
+    room.enter(other, 1)
+    leaves = Timer(2, room.leave, [other])
+    leaves.start()
+    app = open_page("attention", s=LONG, lang=language)
+    leaves.join()
+    assert {toast.value for toast in app.toast} == {catalogue(language)["frame.waits"].format(before=1)}
+    assert len(app.toast) == 1 and not warnings(app) and app.session_state["choice"].sentence == LONG

@@ -103,6 +103,26 @@ def test_who_waits_too_long_is_told_so_and_leaves_the_line(monkeypatch: pytest.M
     second.leave()
 
 
+def test_who_waits_is_told_his_place_and_may_give_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_flight, "LOOK", 0.02)
+    first, second, told = Inside(60), Inside(40), list[int]()
+    assert first.entered.wait(5) and second.entered.wait(5)
+
+    def tell(before: int) -> None:
+        told.append(before)
+        second.leave()
+        if before == 1:
+            raise InterruptedError
+
+    with in_flight.page(tell), pytest.raises(InterruptedError):
+        in_flight.make_room(90 * MB)
+    assert told == [2, 1]
+    third = Inside(40)
+    assert third.entered.wait(5), "nobody stands in the line any more"
+    for page in (first, third):
+        page.leave()
+
+
 def test_waiting_does_not_count_as_computing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(in_flight, "MOST_SECONDS", 0.3)
     first = Inside(60)

@@ -10,6 +10,7 @@ from functools import cache
 from importlib import import_module
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model import CheckpointError, WeightsError
 from model.checkpoints.hub import memory
@@ -27,7 +28,13 @@ from pages.ui.frame.places import fit_places
 from pages.ui.runs import pipelines
 from pages.ui.server import in_flight
 from pages.ui.server.in_flight import CrowdedError
-from pages.ui.server.streamlit_private import forget_old_widgets, intended_page, is_fragment_run, on_every_page
+from pages.ui.server.streamlit_private import (
+    forget_old_widgets,
+    give_way,
+    intended_page,
+    is_fragment_run,
+    on_every_page,
+)
 from pages.ui.state import link
 from pages.ui.state.choice import Choice, Problem
 from pages.ui.state.offered import offered, on_this_machine
@@ -204,7 +211,7 @@ def _draw(name: str, school: School) -> None:
 def _excuses(name: str) -> Iterator[None]:
     """In place of whatever goes wrong in this block, a sentence for the reader. name: of the page, for the log."""
     try:
-        with in_flight.page():
+        with in_flight.page(_tell_place()):
             yield
     except WeightsError as error:
         pipelines.explain_weights(error)
@@ -220,6 +227,18 @@ def _excuses(name: str) -> Iterator[None]:
     except Exception:
         logging.getLogger(__name__).exception("page %s failed", name)
         st.error(t("error.unexpected"), icon=":material/error:")
+
+
+def _tell_place() -> in_flight.Tell:
+    """What says, in one place, how many are computed before this visitor; a click of his ends the waiting."""
+    shown: list[DeltaGenerator] = []
+
+    def tell(before: int) -> None:
+        give_way()
+        toast = shown.pop() if shown else st
+        shown.append(toast.toast(t("frame.waits", before=before), icon=":material/hourglass_top:"))
+
+    return tell
 
 
 def _say(problem: Problem) -> None:

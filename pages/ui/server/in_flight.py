@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Condition
+from time import monotonic
 
 from model import deadline
 from model.deadline import OverdueError
@@ -19,7 +20,10 @@ from pages.ui.server.memory import trim
 RUNS = 4  # of a page: with changes and without, of another input, of a translation
 LARGE = 32_000_000  # bytes: a page of ours with 40 tokens
 MOST_SECONDS = 15.0  # that a page may compute
-LONGEST_WAIT = 10.0  # seconds in line
+LONGEST_WAIT = 60.0  # seconds in line
+LOOK = 1.0  # seconds after which one who waits is told his place again
+#: Is told how many are computed before this page. It may raise to give up waiting.
+Tell = Callable[[int], object]
 
 
 class CrowdedError(OverdueError):
@@ -28,8 +32,11 @@ class CrowdedError(OverdueError):
 
 @dataclass(eq=False)
 class Drawing:
-    """A page that is being drawn: the rooms that it is in, and what is to be done when it ends."""
+    """A page that is being drawn: what it is told while it waits, the rooms that it is in, and what is to be done when
+    it ends.
+    """
 
+    tell: Tell = lambda before: None
     rooms: list["Room"] = field(default_factory=list)
     at_end: list[Callable[[], None]] = field(default_factory=list)
 
@@ -48,20 +55,31 @@ class Room:
 
         Raises CrowdedError after LONGEST_WAIT.
         """
+        until = monotonic() + LONGEST_WAIT
+        with self._changed:
+            self._line.append(page)
+        try:
+            while (before := self._wait(page, needed)) is not None:
+                if monotonic() >= until:
+                    raise CrowdedError("no room in time")
+                page.tell(before)
+        finally:
+            with self._changed:
+                self._line.remove(page)
+                self._changed.notify_all()
+
+    def _wait(self, page: Drawing, needed: int) -> int | None:
+        """Let the page in, or after a LOOK return how many are computed before it."""
 
         def fits() -> bool:
             return not self._inside or sum(self._inside.values()) + needed <= self.most
 
         with self._changed:
-            self._line.append(page)
-            try:
-                if not self._changed.wait_for(lambda: self._line[0] is page and fits(), LONGEST_WAIT):
-                    raise CrowdedError("no room in time")
-                self._inside[page] = needed
-                page.rooms.append(self)
-            finally:
-                self._line.remove(page)
-                self._changed.notify_all()
+            if not self._changed.wait_for(lambda: self._line[0] is page and fits(), min(LOOK, LONGEST_WAIT)):
+                return len(self._inside) + self._line.index(page)
+            self._inside[page] = needed
+            page.rooms.append(self)
+            return None
 
     def leave(self, page: Drawing) -> None:
         """Make room for others."""
@@ -75,15 +93,16 @@ _page: ContextVar[Drawing | None] = ContextVar("page", default=None)
 
 
 @contextmanager
-def page() -> Iterator[None]:
+def page(tell: Tell = Drawing.tell) -> Iterator[None]:
     """While this lasts, a page is drawn, or a file for download made; a page inside a page is part of it.
 
+    tell: is told each second of waiting how many are computed before it.
     Whatever runs a network in it raises OverdueError once it has computed for MOST_SECONDS.
     """
     if _page.get():
         yield
         return
-    this = Drawing()
+    this = Drawing(tell)
     token = _page.set(this)
     try:
         with deadline.within(MOST_SECONDS):
