@@ -1,7 +1,7 @@
 PYTHON ?= python3
 # What may be said on the command line. It reaches the shell by the environment, and make reads nothing in it, so that
 # `MODELS="a;touch x"` names a strange model and runs no touch. $(value …) is the text as it was typed.
-SAID := PYTHON MODELS MODELS_FROM WORKERS PORT APP RECIPE DATA MODEL VISITORS THINK SECONDS PLACES PHONES HOSTILE
+SAID := PYTHON MODELS MODELS_FROM WORKERS PORT APP FRAMED_BY RECIPE DATA MODEL VISITORS THINK SECONDS PLACES PHONES HOSTILE
 $(foreach name,$(SAID),$(if $(value $(name)),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 VENV := .venv
 BIN := $(VENV)/bin

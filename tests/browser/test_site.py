@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from model import Edit, Trace, examples, load
 from model.analysis import softmax
@@ -28,6 +28,7 @@ from model.overview.pictures import key_before, keys_of
 from model.overview.site import make_site
 from model.pipeline import InputError
 from pages.ui.state import sketch
+from tests.browser.conftest import watched
 from tests.browser.steps import asked
 
 FIRST = "the animal did not cross the street because it was too tired ."
@@ -88,6 +89,15 @@ def site(folder: Path) -> Iterator[str]:
     Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/below/a%20path/"
     server.shutdown()
+
+
+@pytest.fixture
+def page(browser: Browser, browser_context_args: dict, requests: list[str]) -> Iterator[Page]:
+    """A tab of a window in which nothing is kept for a visit without a network."""
+    context = browser.new_context(**browser_context_args, service_workers="block")
+    with watched(context, requests):
+        yield context.new_page()
+    context.close()
 
 
 def opened(page: Page, address: str) -> Page:
@@ -329,6 +339,63 @@ def test_where_the_browser_cannot_or_the_engine_does_not_come_it_says_so(page: P
     page.reload()
     expect(page.locator("#status")).to_contain_text("WebAssembly is missing")
     expect(page.locator(".overview .pic")).to_have_count(11)
+
+
+def test_after_a_visit_it_opens_without_a_network(browser: Browser, browser_context_args: dict, site: str) -> None:
+    context = browser.new_context(**browser_context_args)
+    page = opened(context.new_page(), f"{site}?lang=en")
+    page.evaluate(
+        """async () => {
+          const kept = async () => (await Promise.all((await caches.keys()).map(async name =>
+            (await (await caches.open(name)).keys()).map(({ url }) => url.split('/').at(-1))))).flat()
+          while (!['', 'text.onnx', 'page.js', 'painter.css', 'ort-wasm-simd-threaded.wasm'].every(
+            name => kept.now?.includes(name))) kept.now = await kept()
+        }"""
+    )
+    context.set_offline(True)
+    page = opened(context.new_page(), f"{site}?lang=en&s=we+sleep")
+    assert_shows(page, load("text")("we sleep"))
+    context.close()
+
+
+def test_bare_it_is_the_line_and_the_picture(page: Page, site: str) -> None:
+    opened(page, f"{site}?lang=en&bare")
+    assert not page.locator("h1, .kinds button").first.is_visible()
+    assert page.locator("#sentence").is_visible()
+    page.locator("#sentence").fill("we sleep .")
+    expect(page.locator(".overview .label", has_text="sleep")).to_have_count(1)
+    assert "bare" in page.url
+
+
+def test_what_a_course_page_needs_is_copied(page: Page, site: str) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    opened(page, f"{site}?lang=en&s=we+sleep")
+    page.locator("#embed").click()
+    expect(page.locator("#status")).to_contain_text("Copied")
+    snippet = page.evaluate("navigator.clipboard.readText()")
+    assert snippet.startswith(f'<iframe src="{site}?') and "s=we+sleep" in snippet and "bare" in snippet
+
+
+def test_a_click_hides_a_word_and_the_language_is_changed(page: Page, site: str) -> None:
+    opened(page, f"{site}?lang=en&s=the+unhappy+cat+sleeps+.&layer=2")
+    text = load("text")
+    ids = text.reader.read("the unhappy cat sleeps .").ids
+    page.locator("#chips .chip", has_text="unhappy").click()
+    expect(page.locator("#chips [aria-pressed=true]")).to_have_text("unhappy")
+    expect(page.locator(".overview .label.on")).to_have_text("[MASK]")
+    places = [int(place) - 1 for place in asked(page.url)["hidden"].split(".")]
+    assert_shows(page, text(text.reader.hide(ids, places)))
+    page.locator("#language").click()
+    expect(page.locator("html")).to_have_attribute("lang", "zh")
+    assert asked(page.url)["lang"] == "zh" and asked(page.url)["layer"] == "2"
+    expect(page.locator(".overview .play")).to_contain_text("播放")
+    page.locator("#chips [aria-pressed=true]").click()
+    expect(page.locator("#chips [aria-pressed=true]")).to_have_count(0)
+    page.go_back()
+    expect(page.locator("#chips [aria-pressed=true]")).to_have_count(1)
+    page.reload()
+    page.wait_for_selector("html.alive", state="attached")
+    expect(page.locator("#chips [aria-pressed=true]")).to_have_text("unhappy")
 
 
 def test_it_is_small(folder: Path) -> None:

@@ -420,6 +420,15 @@ def test_every_answer_forbids_guesses_at_what_a_file_is_and_frames_of_other_site
         assert "frame-ancestors 'self'" in told["content-security-policy"]
 
 
+def test_only_sites_that_the_owner_names_may_frame_the_app() -> None:
+    sites = "https://moodle.example.edu https://*.example.org http://localhost:8080"
+    assert entrance.framed_by("") == "frame-ancestors 'self'"
+    assert entrance.framed_by(sites) == f"frame-ancestors 'self' {sites}"
+    for wrong in ("*", "moodle.example.edu", "https://a.b; script-src *", "https://a.b,https://c.d", "'none'"):
+        with pytest.raises(SystemExit, match="FRAMED_BY names sites"):
+            entrance.framed_by(wrong)
+
+
 def test_health_is_the_runtimes_until_the_disk_of_temporary_files_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
     assert visit(_ask("/health"))[::2] == (200, "app:/_stcore/health")
     real = shutil.disk_usage(tempfile.gettempdir())

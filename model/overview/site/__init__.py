@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 import tomllib
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -27,6 +28,7 @@ from model.pipeline import Pipeline, TextReader
 
 HERE = Path(__file__).parent
 OWN = ("drawing.js", "engine.js", "live.js", "page.js", "reader.js", "site.css")
+OFFLINE = HERE / "offline.js"
 #: What is taken of npm's packages, whose versions and hashes stand in package-lock.json.
 ENGINE = (
     "onnxruntime-web/dist/ort.wasm.bundle.min.mjs",
@@ -58,6 +60,7 @@ def make_site(folder: Path, app: str = "") -> None:
         "words": {language: _words(language) for language in LANGUAGES},
         "firsts": {language: first for language, (first, _) in firsts.items()},
         "examples": examples.READY,
+        "engine": ["engine.js", "reader.js", *(Path(file).name for file in ENGINE)],
         "recorded": {"zh": "zh.run", "digit": "digit.run"},
         "run": json.loads(runs["en"].text),
         "app": app,
@@ -65,6 +68,9 @@ def make_site(folder: Path, app: str = "") -> None:
     page = (HERE / "index.html").read_text("utf-8")
     data = json.dumps(about, ensure_ascii=False).replace("<", "\\u003c")
     (folder / "index.html").write_text(page.replace("ABOUT", data), encoding="utf-8")
+    version = sha256(b"".join(file.read_bytes() for file in sorted(folder.glob("*.*")) if file.name != OFFLINE.name))
+    worker = OFFLINE.read_text("utf-8").replace("VERSION", version.hexdigest()[:16])
+    (folder / OFFLINE.name).write_text(worker, encoding="utf-8")
 
 
 def _words(language: str) -> dict[str, Any]:

@@ -89,10 +89,19 @@ async function wake() {
     tell('')
     await follow()
     document.documentElement.classList.add('alive')
+    keep(engine.like.load)
   } catch (error) {
     console.error(error)
     tell(words().failed)
   }
+}
+
+/* All that was fetched so far is kept for a visit without a network, where the browser can. */
+async function keep({ network, tokenizer }) {
+  const { active } = await navigator.serviceWorker?.register('offline.js') && await navigator.serviceWorker.ready
+  const seen = performance.getEntriesByType('resource').map(({ name }) => name.split(/[?#]/)[0]), own = new URL('./', location.href).href
+  const files = new Set(['./', network, ...tokenizer ? [tokenizer] : [], ...about.engine].map(file => new URL(file, own).href))
+  active?.postMessage([...files, ...seen.filter(name => name.startsWith(own) && !files.has(name))])
 }
 
 async function follow() {
@@ -283,5 +292,13 @@ async function begin(anew) {
   await wake()
 }
 
+part('embed').onclick = async () => {
+  writeAddress()
+  const address = make('a', { href: `?${written}${written.has('bare') ? '' : '&bare'}` })
+  await navigator.clipboard.writeText(make('iframe', { src: address.href, width: '100%', height: '800', title: document.title }).outerHTML)
+  tell(words().embedded)
+}
+
 readAddress()
+document.body.classList.toggle('bare', written.has('bare'))
 begin()

@@ -1,8 +1,10 @@
 """How the server answers addresses, where it does so otherwise than Streamlit's own."""
 
 import gzip
+import os
 import re
 import shutil
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -17,10 +19,23 @@ from pages.ui.server import assets, lines, streamlit_private
 from pages.ui.server.uploads import uploads
 
 SLASH = "%E2%88%95"  # ∕, which divides fractions and not addresses
-# On every answer: a browser takes a file for what it is called, and no other site shows ours in a frame.
+
+
+def framed_by(sites: str) -> str:
+    """Who may show our pages in a frame: we ourselves, and the sites that the owner names.
+
+    sites: as in FRAMED_BY="https://moodle.example.edu https://*.example.org". Ends the server at any other value.
+    """
+    if wrong := [site for site in sites.split() if not re.fullmatch(r"https?://[\w.*-]+(:\d+)?", site, re.ASCII)]:
+        sys.exit(f"FRAMED_BY names sites such as https://moodle.example.edu; {wrong[0]!r} is none")
+    return " ".join(["frame-ancestors 'self'", *sites.split()])
+
+
+# On every answer: a browser takes a file for what it is called, and only sites that are named show ours in a frame.
 GUARD = {
     "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "frame-ancestors 'self'; base-uri 'self'; form-action 'self'; object-src 'none'",
+    "Content-Security-Policy": f"{framed_by(os.environ.get('FRAMED_BY', ''))}; base-uri 'self'; form-action 'self'; "
+    "object-src 'none'",
 }
 LEAST_ROOM = (
     32 * 2**20
