@@ -365,8 +365,11 @@ def winners(values: ArrayLike, shown: Callable[[float], str] = "{:.2f}".format) 
     """
     values = np.asarray(values)
     order = (-values).argsort(kind="stable").tolist()
-    best = shown(float(values[order[0]]))
-    return list(takewhile(lambda place: shown(float(values[place])) == best, order))
+    best = values[order[0]]
+    equal = int((values == best).sum())  # thousands, where nothing differs: they need not be written
+    name = shown(float(best))
+    alike = takewhile(lambda place: shown(float(values[place])) == name, order[equal:])
+    return [*order[:equal], *alike]
 
 
 def likeliest(logits: ArrayLike, counts: Sequence[int]) -> list[int]:

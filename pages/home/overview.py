@@ -112,10 +112,12 @@ def notes(view: View) -> dict[int, str]:
         return {}
     if "logits" not in view.trace:
         return {-1: plain("home.changed_run")}
-    now, before = (np.atleast_2d(all_probabilities(run)) for run in (view.trace, view.original))
-    return {
-        place if view.says_words else -1: _moved(view, *row) for place, row in enumerate(zip(before, now, strict=True))
-    }
+    kept = _kept(view.trace)
+    if (key := ("moved", language())) not in kept:
+        now, before = (np.atleast_2d(all_probabilities(run)) for run in (view.trace, view.original))
+        rows = enumerate(zip(before, now, strict=True))
+        kept[key] = {place if view.says_words else -1: _moved(view, *row) for place, row in rows}
+    return kept[key]
 
 
 def _moved(view: View, before: np.ndarray, now: np.ndarray) -> str:

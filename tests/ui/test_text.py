@@ -42,6 +42,8 @@ def test_numbers_are_written_as_people_write_them(python: str, people: str) -> N
         (0.067, "6.7%"),
         (0.0003, "< 0.1%"),
         (0, "0%"),
+        (-6e-8, "0%"),
+        (-0.2, "−20%"),
     ],
 )
 def test_no_share_is_said_to_be_all_or_nothing_that_is_not(share: float, said: str) -> None:

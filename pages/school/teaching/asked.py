@@ -94,7 +94,7 @@ def not_the_runs(question: Question, case: Case) -> str:
         return ""
     first = max(named, key=named.__getitem__)
     there = {name: written(short(named[one])) for name, one in (("most", first), ("own", answer))}
-    return t("class.not_the_runs", answer=answer, first=first, **there)
+    return t("class.not_the_runs", answer=answer, first=first, **there) if there["most"] != there["own"] else ""
 
 
 def why(question: Question, truth: Truth) -> str:

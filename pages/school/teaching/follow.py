@@ -85,7 +85,7 @@ def _follow(classes: Store, code: str) -> None:
             st.session_state[SAYS] = "asks_now" if asks else "led" if room.lead else None
         else:
             led = room.led
-    live(code, room.ticket, room.version, led, every=LATER, on_moved=_go_there)
+    live(code, room.ticket, room.version, led, every=LATER, follows=True, on_moved=_go_there)
 
 
 def way_back(page: Page) -> None:

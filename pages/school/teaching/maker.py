@@ -121,7 +121,7 @@ def _add(page: Page, lesson: Lesson) -> None:
 def _own(asked: Question, case: Case | None) -> None:
     """The boxes of a question in her own words, asked at its place of this run."""
     tokens = placed(case.tokens) if case else []
-    st.text_area(word("make_ask"), max_chars=MOST_ASK, height=68, **lasting(NEW + "ask", ""))
+    st.text_area(word("make_ask"), max_chars=_most("ask", MOST_ASK), height=68, **lasting(NEW + "ask", ""))
     ways = {name: word(f"make_by_{name}") for name in OWN_GESTURES}
     by = lasting(NEW + "gesture", "tap")
     gesture = st.segmented_control(word("make_by"), list(ways), format_func=ways.__getitem__, required=True, **by)
@@ -143,7 +143,7 @@ def _own(asked: Question, case: Case | None) -> None:
                 value = usual if whole or usual is None else float(usual)
                 box = lasting(f"{NEW}{gesture}.{name}", value)
                 st.number_input(word(f"make_{name}"), step=1 if whole else 0.1, width=150, **box)
-    st.text_area(word("make_why"), max_chars=MOST_WHY, height=68, **lasting(NEW + "why", ""))
+    st.text_area(word("make_why"), max_chars=_most("why", MOST_WHY), height=68, **lasting(NEW + "why", ""))
 
 
 # -- what a click does ---------------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def _edit(number: int) -> None:
     boxes: dict[str, Any] = {"place": question.place.partition("?")[0], "minutes": question.minutes}
     boxes |= {"which": question.row if question.measure else MINE}
     if not question.measure:
-        boxes |= {"ask": own.ask[:MOST_ASK], "why": own.why[:MOST_WHY], "gesture": gesture}
+        boxes |= {"ask": own.ask, "why": own.why, "gesture": gesture}
         if gesture == "tap":
             boxes |= {"options": "\n".join(own.options), "answer": own.answer}
         else:
@@ -220,6 +220,11 @@ def _edit(number: int) -> None:
             number_of = int if gesture == "number" else float
             boxes |= {f"{gesture}.{name}": None if v is None else number_of(v) for name, v in values.items()}  # type: ignore[arg-type]
     set_lasting({NEW + name: value for name, value in boxes.items()})
+
+
+def _most(box: str, usual: int) -> int:
+    """How many letters a box takes: the usual ones, or all of a question that was written when more were allowed."""
+    return max(usual, len(st.session_state.get(NEW + box) or ""))
 
 
 def _put() -> None:

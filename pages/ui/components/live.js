@@ -1,5 +1,5 @@
-/* Asks the server how a class stands, shows what it says, and tells the page when the teacher has gone on. A phone of
-   this class that follows her says which one it is, and so is still in it. */
+/* Asks the server how a class stands, shows what it says, and tells the page when the teacher has gone on. A phone that
+   follows her (data.follows) says which one it is, and so is still in the class. */
 export default function({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector('.live')
   place.stop?.()
@@ -16,7 +16,7 @@ export default function({ data, parentElement, setTriggerValue }) {
 
   async function ask() {
     try {
-      const said = await fetch(new URL(`live/${data.code}/standing?t=${data.ticket}${phone(data.code)}`, document.baseURI), { cache: 'no-store' })
+      const said = await fetch(new URL(`live/${data.code}/standing?t=${data.ticket}${data.follows ? phone(data.code) : ''}`, document.baseURI), { cache: 'no-store' })
       if (!said.ok && said.status !== 404) throw said.status
       const now = said.ok ? await said.json() : { version: 0, led: 0, answered: 0, there: 0 }
       if (over) return  // the page was drawn anew or left meanwhile

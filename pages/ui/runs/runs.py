@@ -84,7 +84,9 @@ class Runs:
 
     def _hidden_there(self, rival: Trace) -> tuple[int, ...]:
         """The ids of the other sentence, with [MASK] also in place of the words that the reader hid in his."""
-        places = range(len(rival.ids and self.trace.ids))
+        if not rival.ids:
+            return ()
+        places = range(len(self.trace.ids))
         hidden = [place for place in places if "[MASK]" == self.trace.tokens[place] != self.typed.tokens[place]]
         if not hidden:
             return tuple(rival.ids)

@@ -46,7 +46,7 @@ def percent(p: float) -> str:
         return "> 99.9%"
     if 0 < p < 0.001:
         return "< 0.1%"
-    return f"{p:.1%}" if p >= 0.995 or 0 < p < 0.1 else f"{p:.0%}"
+    return written(f"{p:.1%}" if p >= 0.995 or 0 < p < 0.1 else f"{p:.0%}")
 
 
 def percents(shares: Iterable[float]) -> list[str]:
