@@ -1,6 +1,7 @@
 """A run on one screen: its pictures as few bytes, and the painter that shows them in a browser."""
 
 from model.overview.answers import Answers, answers_of
+from model.overview.opened import exact
 from model.overview.packing import Packed, columns_of, pack
 from model.overview.page import PAD, PAINTER, STYLE, Overview
 from model.overview.run import Difference
@@ -17,6 +18,7 @@ __all__ = [
     "Packed",
     "answers_of",
     "columns_of",
+    "exact",
     "pack",
     "words_of",
 ]

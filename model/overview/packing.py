@@ -5,10 +5,12 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
 from model.analysis import bright_end
+from model.overview import opened
 from model.overview.answers import Answers, answers_of
 from model.overview.pictures import IN_LAYER, key_before, keys_of, pictures_of, touched
 from model.overview.run import Difference, Run
@@ -17,10 +19,12 @@ MOST_ROWS = 256  # tokens; of more, the first are shown
 MOST_COLUMNS = 256  # of a picture; of more, neighbours share one: the strongest of them
 LEAST_COLUMNS = 16
 MOST_BYTES = 1_200_000  # of all layers; of a larger run one layer is sent at a time
+MOST_EXACT = 1_500_000  # numbers in a file; of a larger run it has no arithmetic
 MOST_PIXELS = 112  # a side of the input as it looks; a larger one is sent in less detail
 FAR = 8  # times as far from 0 as 99 % of a picture: with such numbers in it one byte would leave the others no shades
 HIDDEN = {"i1": -128, "i2": -32768}  # what stands for −∞, and for what is no number
 QUANTA = {"u1": 200, "i1": 127, "i2": 32767}
+KINDS = {"u1": "u1", "i1": "i1", "i2": "<i2", "f4": "<f4"}
 
 
 @dataclass(frozen=True)
@@ -54,19 +58,22 @@ def pack(
     answers: Answers | None = None,
     picture: np.ndarray | None = None,
     whole: bool = False,
+    exact: bool = False,
 ) -> Packed:
     """Everything that the painter shows of a run.
 
-    layer: the one that is sent of a run too large to send all, unless the whole of it is wanted. answers: in place of
-    the network's own, where the caller names classes otherwise. picture: the input as it looks, (height, width[, 3]) in
-    [0, 1], if not as the network reads it.
+    layer: the one that is sent of a run too large to send all, unless the whole of it is wanted. exact: with all that
+    the arithmetic of a cell needs, for a file that can ask nobody. answers: in place of the network's own, where the
+    caller names classes otherwise. picture: the input as it looks, (height, width[, 3]) in [0, 1], if not as the
+    network reads it.
     """
     config, graph = trace.config, trace.graph
     answers = answers or answers_of(trace)
     rows, columns = min(len(trace.tokens), MOST_ROWS), columns_of(trace)
     sent: Iterable[int] = range(config.layers) if columns or whole else [layer]
     differs = isinstance(trace, Difference)
-    writer = _Writer(rows, columns or MOST_COLUMNS)
+    exact = exact and rows * config.layers * (4 * config.d_model + 2 * config.heads * rows) <= MOST_EXACT
+    writer = _Writer(rows, columns or MOST_COLUMNS, exact)
     writer.add("x0", 0, trace[key_before(graph)])
     if layer - 1 not in sent and layer:  # what enters the only layer that is sent
         writer.add("n2", layer - 1, trace[keys_of(graph, layer - 1)["n2"]])
@@ -91,7 +98,15 @@ def pack(
         "patch": config.patch_size,
         "changed": touched(graph, trace.edited),
         "differs": differs,
+        "id": crc32(b"".join(writer.parts)),
     }
+    if not differs:
+        steps = [opened.steps_of(trace, number) for number in range(config.layers)]
+        about["steps"] = [None if place and one == steps[place - 1] else one for place, one in enumerate(steps)]
+    if exact:
+        rows_of_all = opened.everything(trace)
+        about |= rows_of_all.described(writer.size)
+        writer.parts += rows_of_all.parts
     if trace.picture is not None:
         about["drawing"] = _drawing(trace, picture)
     return Packed(about, b"".join(writer.parts))
@@ -128,8 +143,8 @@ def columns_of(trace: Run) -> int | None:
 class _Writer:
     """The numbers of pictures behind each other, and where each of them stands."""
 
-    def __init__(self, rows: int, columns: int) -> None:
-        self.rows, self.columns = rows, columns
+    def __init__(self, rows: int, columns: int, exact: bool = False) -> None:
+        self.rows, self.columns, self.exact = rows, columns, exact
         self.parts: list[bytes] = []
         self.size = 0
         #: Role -> {"heads", "rows", "columns", "of" (columns before pooling), "together", "layers", "top"}.
@@ -144,14 +159,17 @@ class _Writer:
             values, of, together = values[..., : self.rows], self.rows, 1
         else:
             of = values.shape[-1]
-            values, together = pooled(values, self.columns)
+            values, together = pooled(values, of if self.exact and role in opened.KEPT else self.columns)
         if share:
             key = (np.nan_to_num(np.abs(values)) if differs else values).argmax(-1)
             self.best[layer] = {
                 "key": self._write(key.astype("<u2").tobytes()),
                 "weight": self._write(np.take_along_axis(values, key[..., None], -1).astype("<f4").tobytes()),
             }
-        kind, scales, numbers = quantised(values, share and not differs)
+        if self.exact and role in opened.KEPT:
+            kind, scales, numbers = "f4", [1.0] * len(values), values.astype("<f4")
+        else:
+            kind, scales, numbers = quantised(values, share and not differs)
         array = self.arrays.setdefault(
             role,
             {"heads": len(values), "rows": values.shape[1], "columns": values.shape[2], "of": of, "together": together,
@@ -229,7 +247,7 @@ def unpack(packed: Packed, role: str, layer: int) -> tuple[np.ndarray, np.ndarra
     array = packed.about["arrays"][role]
     one = array["layers"][layer]
     shape = array["heads"], array["rows"], array["columns"]
-    kind = np.dtype({"u1": "u1", "i1": "i1", "i2": "<i2"}[one["kind"]])
+    kind = np.dtype(KINDS[one["kind"]])
     numbers = np.frombuffer(packed.numbers, kind, int(np.prod(shape)), one["at"]).reshape(shape)
     scales = np.array(one["scales"])
     values = (numbers + 0.5 * (one["kind"] == "u1")) * scales[:, None, None]

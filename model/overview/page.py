@@ -37,7 +37,7 @@ class Overview:
         usual = _striking(trace, token, range(trace.config.layers) if layer is None else [layer])
         place = {"layer": usual[0], "head": usual[1] if head is None else head, "token": token}
         title = "" if trace.picture is not None else " ".join(trace.tokens)
-        return cls(pack(trace, whole=True).with_(words=WORDS, notes={}), place, title)
+        return cls(pack(trace, whole=True, exact=True).with_(words=WORDS, notes={}), place, title)
 
     def __repr__(self) -> str:
         return f"Overview of {self.title or 'a picture'}: show it in a notebook, or save(path)"

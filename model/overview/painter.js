@@ -3,15 +3,17 @@
 
 // -- the run ----------------------------------------------------------------------------------------------------------
 
-const KINDS = { u1: Uint8Array, i1: Int8Array, i2: Int16Array }, HIDDEN = { i1: -128, i2: -32768 }
+const KINDS = { u1: Uint8Array, i1: Int8Array, i2: Int16Array, f4: Float32Array }, HIDDEN = { i1: -128, i2: -32768, f4: -Infinity }
 const ORDER = ['x0', 'x', 'q', 'k', 's', 'w', 'v', 'a', 'n1', 'h', 'n2'], SQUARE = ['s', 'w'], BY_HEAD = ['q', 'k', 's', 'w', 'v']
 
+const dot = (one, other) => one.reduce((sum, value, c) => sum + value * other[c], 0)
 export const bytesOf = text => Uint8Array.from(atob(text), sign => sign.charCodeAt())
 
 /* A run from a message: the length of its description in four bytes, the description, the numbers. */
-export function fromBytes(message) {
+export const fromBytes = message => new Run(...apart(message))
+function apart(message) {
   const bytes = message.slice(), length = new DataView(bytes.buffer).getUint32(0, true)
-  return new Run(JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))), bytes.buffer, 4 + length)
+  return [JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))), bytes.buffer, 4 + length]
 }
 
 /* A run from JSON in which the numbers are base64. */
@@ -21,6 +23,8 @@ export class Run {
   constructor(about, buffer, base) {
     Object.assign(this, about, { buffer, base, n: about.tokens.length })
     /* Tokens as sentences name them: one that occurs more than once with its place. */
+    this.blocks = []
+    this.learn(about)
     this.named = this.tokens.map((token, i, all) => all.indexOf(token) === all.lastIndexOf(token) ? token : `${token} (${i + 1})`)
   }
 
@@ -40,6 +44,76 @@ export class Run {
     const numbers = new Kind(this.buffer, this.base + one.at + place * size * Kind.BYTES_PER_ELEMENT, size)
     return { numbers, scale: one.scales[place], hidden: HIDDEN[one.kind], middle: share ? .5 : 0, share }
   }
+
+  /* -- the arithmetic of an opened picture: rows as they were recorded ------------------------------------------------ */
+
+  /* Rows that come later: blocks [{name, layer, head, row, heads, rows, columns, at}] of float32, and neurons. */
+  learn({ blocks = [], neurons = {} }, buffer = this.buffer, base = this.base) {
+    for (const block of blocks) this.blocks.unshift({ ...block, numbers: new Float32Array(buffer, base + block.at, block.heads * block.rows * block.columns) })
+    Object.assign(this.neurons ??= {}, neurons)
+  }
+
+  /* From what a quantity of a layer is computed, as graph.py says it; nothing where the painter is to know no more of it. */
+  step(name, layer) {
+    let steps = this.steps?.[layer]
+    for (let before = layer; !steps && before-- > 0;) steps = this.steps?.[before]
+    return steps?.[name]
+  }
+
+  /* A row as it was recorded; nothing if it was not sent. name: a picture's role, or what a step reads. */
+  held(name, layer, head, row) {
+    const within = ({ name: own, layer: at, ...b }) => own === name && at === layer && head >= b.head && head < b.head + b.heads && row >= b.row && row < b.row + b.rows
+    const block = this.blocks.find(within)
+    if (block) {
+      const at = ((head - block.head) * block.rows + row - block.row) * block.columns
+      return block.numbers.subarray(at, at + block.columns)
+    }
+    const map = this.map(name, layer, head)
+    return map?.numbers instanceof Float32Array ? map.numbers.subarray(row * map.columns, (row + 1) * map.columns) : undefined
+  }
+
+  /* A row as it was recorded, or computed by its step from rows that were; nothing if they are not here. */
+  exact(name, layer, head, row) {
+    if (name === 'x0') [name, layer] = ['x', 0]
+    const held = this.held(name, layer, head, row)
+    if (held) return held
+    if (name === 'x' && layer) return this.exact('n2', layer - 1, head, row)
+    const step = this.step(name, layer)
+    if (!step || step.operation === 'mask') return
+    const rows = step.reads.map(read => this.exact(read, layer, head, row)), [one] = rows, other = step.reads[1]
+    if (!one || (step.operation !== 'scores' && step.operation !== 'weighted_sum' && rows.includes(undefined))) return
+    switch (step.operation) {
+      case 'scores': case 'weighted_sum': {
+        const all = Array.from({ length: this.n }, (_, j) => this.exact(other, layer, head, j))
+        if (all.includes(undefined)) return
+        return step.operation === 'scores' ? Float64Array.from(all, key => dot(one, key))
+          : Float64Array.from(all[0], (_, c) => all.reduce((sum, value, j) => sum + one[j] * value[c], 0))
+      }
+      case 'scale': return one.map(value => value * step.factor)
+      case 'softmax': {
+        const most = Math.max(...one), powers = Float64Array.from(one, value => Math.exp(value - most)), sum = powers.reduce((a, b) => a + b, 0)
+        return powers.map(power => power / sum)
+      }
+      case 'norm': {
+        const { mean, deviation } = this.normed(step, one), [gain, shift] = this.trained(name, layer)
+        return gain && Float64Array.from(one, (value, c) => (value - mean) / deviation * gain[c] + (shift?.[c] ?? 0))
+      }
+      case 'layer_scale': {
+        const [gain] = this.trained(name, layer)
+        return gain && one.map((value, c) => value * gain[c])
+      }
+      default: return Float64Array.from(one, (_, c) => rows.reduce((sum, part) => sum + part[c], 0))  // add, biased
+    }
+  }
+
+  /* What LayerNorm takes from a row and divides it by. */
+  normed({ function: kind, eps }, values) {
+    const mean = kind === 'rms' ? 0 : values.reduce((a, b) => a + b, 0) / values.length
+    return { mean, deviation: Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length + eps) }
+  }
+
+  /* The trained numbers of a step: γ and β of a norm. */
+  trained = (name, layer) => [0, 1].map(place => this.held(`${name}.${place}`, layer, 0, 0))
 
   /* The weights of one row, the strongest as the run recorded it. */
   weights(layer, head, row) {
@@ -175,12 +249,14 @@ const NARROW = 700  // px; below it, pictures stand below each other
 const SHARE = { x0: 30, x: 30, q: 22, k: 22, s: 92, w: 260, v: 22, a: 30, n1: 30, h: 92, n2: 30 }  // of the width that is left
 const LEAST = { x0: 40, x: 40, q: 26, k: 26, s: 60, w: 130, v: 26, a: 40, n1: 40, h: 56, n2: 40 }
 const STACKED = [['x0'], ['x', 'q', 'k'], ['s'], ['w', 'v'], ['a', 'n1'], ['h', 'n2']]
+const THIN = .62, PANEL = 196, DEEP = 330  // beside an opened picture: of LEAST, the others; px, its arithmetic, at least
 const ANSWER = 150, SHEETS = 5  // px; sheets that are seen on each side
 const LEGIBLE = 20  // px, of a row whose name is read from the last row of a hall
 
 /* The places of all pictures and their rows. titles: role -> its node, of which the width is measured; measured: how high
-   the head and the answer are where all stands below each other, once that is known. */
-function layOut({ root, run, titles, below, widest, measured }) {
+   the head and the answer are where all stands below each other, once that is known. opened: the picture that is wide, the
+   others being thin; closed: where everything stood before, and so the rows stay. */
+function layOut({ root, run, titles, below, widest, measured, opened, closed }) {
   const width = root.clientWidth, n = run.n, drawing = run.drawing && n > 1
   const scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, low = innerHeight < 780
   const big = Boolean(root.closest('.big')), unit = big ? 1 : scale  // large letters leave no room for large gaps
@@ -191,36 +267,43 @@ function layOut({ root, run, titles, below, widest, measured }) {
       const name = (drawing ? 44 : big ? clamp(widest, 30, 96) + 38 : clamp(widest * .94, 30, 96) + 38 - 2 * detail) * scale
       const left = run.drawing ? (big ? 115 : low ? 150 : 200) * scale * shrunk + 14 : 0
       const fan = big ? 46 : drawing ? 56 : (clamp(widest * .76, 24, 76) + 46 - 6 * detail) * scale
-      const sheet = detail > 1 ? 4 : 6, out = sheet * Math.min(SHEETS, run.sizes.layers - 1) + (detail > 1 ? 14 : 20), answer = (big && drawing ? 100 : ANSWER) * scale * shrunk
+      const sheet = detail > 1 ? 4 : 6, out = sheet * Math.min(SHEETS, run.sizes.layers - 1) + (detail > 1 ? 14 : 20), answer = closed?.answer.w ?? (big && drawing ? 100 : ANSWER) * scale * shrunk
       const before = { x0: left + name + 6, x: out + pad, q: gap, k: 7, s: gap, w: gap, v: fan, a: gap, n1: gap, h: gap, n2: gap }
+      if (opened) before.v = gap
       const beside = { ...before, x: 2 * pad, end: 2 * pad }, after = role => beside[ORDER[ORDER.indexOf(role) + 1] ?? 'end']
-      const least = role => Math.max((n > 1 ? LEAST[role] : 30) * unit * shrunk, titles[role].offsetWidth + 6 - Math.min(beside[role], after(role)))
-      const fixed = ORDER.reduce((sum, role) => sum + before[role] + least(role), pad + out + answer)
+      const wide = SQUARE.includes(opened) ? clamp(n * 23, 120, 345) : 180, panel = opened ? PANEL * scale * shrunk + gap : 0
+      const least = role => Math.max((role === opened ? wide : (n > 1 ? LEAST[role] : 30) * (opened ? THIN : 1)) * unit * shrunk, titles[role].offsetWidth + 6 - Math.min(beside[role], after(role)))
+      const fixed = ORDER.reduce((sum, role) => sum + before[role] + least(role), pad + out + answer + panel)
       if (fixed > width) continue
-      const every = ORDER.reduce((sum, role) => sum + SHARE[role], 0), pics = {}
-      let x = 0
+      const shares = opened === 'x0' ? { ...SHARE, x0: 200, panel: 120 } : opened ? { ...SHARE, w: 60, s: 40, h: 40, [opened]: SQUARE.includes(opened) ? 300 : 600, panel: 500 } : SHARE
+      const every = Object.values(shares).reduce((sum, share) => sum + share, 0), spare = (width - fixed) / every, pics = {}
+      let x = 0, right = 0
       for (const role of ORDER) {
         x += before[role]
-        let w = least(role) + (width - fixed) * SHARE[role] / every
+        let w = least(role) + spare * shares[role]
         if (SQUARE.includes(role) && w / n >= 3) w = Math.floor(w / n) * n
         pics[role] = { x: Math.round(x), w: Math.round(w) }
         x += w
+        if (role === opened) right = x += panel + spare * shares.panel
       }
-      const heads = run.sizes.heads * (drawing ? 2 : 1), inside = pics.n2.x + pics.n2.w + pad - pics.x.x - 260 * scale - (big ? 20 : 10) * run.sizes.heads
-      const thumb = Math.round(clamp(inside / heads, 14, (drawing ? low ? 40 : 58 : low ? 34 : 44) * scale))
-      const head = big ? thumb + 16 : 12 + thumb + 19 * scale + 12
+      const heads = run.sizes.heads * (drawing ? 2 : 1), end = Math.round(x), inside = end + pad - pics.x.x - 260 * scale - (big ? 20 : 10) * run.sizes.heads
+      const thumb = closed?.thumb ?? Math.round(clamp(inside / heads, 14, (drawing ? low ? 40 : 58 : low ? 34 : 44) * scale))
+      const head = closed?.head ?? (big ? thumb + 16 : 12 + thumb + 19 * scale + 12)
       const names = drawing || n === 1 ? 4 : big ? 28 : Math.min(widest * .72, low ? 48 : 60) * scale + 12
-      const foot = names + (big ? 36 : 40 * scale), say = (big ? 40 : 50) * scale, from = topOf(root)
+      let foot = names + (big ? 36 : 40 * scale)
+      const say = (big ? 40 : 50) * scale, from = topOf(root)
       const title = titles.x0.offsetHeight + 10
       const free = Math.floor((innerHeight - from - (big ? 24 : below) - head - title - foot - say) / n)
-      const row = clamp(free, drawing ? 5 : n > 1 ? Math.round(12 * scale) : 40, Math.round((n > 1 ? 44 : big ? 200 : 90) * scale)), top = Math.round(head + title)
+      const row = closed?.row ?? clamp(free, drawing ? 5 : n > 1 ? Math.round(12 * scale) : 40, Math.round((n > 1 ? 44 : big ? 200 : 90) * scale)), top = closed?.pics.x.y ?? Math.round(head + title)
+      if (opened) foot = Math.max(foot, head + DEEP * scale - top - row * n + (big ? 36 : 40 * scale))
       for (const pic of Object.values(pics)) Object.assign(pic, { y: top, h: row * n })
-      const frame = { x: pics.x.x - pad, y: 0, w: pics.n2.x + pics.n2.w + pad * 2 - pics.x.x, h: top + row * n + foot }
+      const frame = { x: pics.x.x - pad, y: 0, w: end + pad * 2 - pics.x.x, h: top + row * n + foot }
       frame.x = Math.round(frame.x)
       if (left) frame.h = Math.max(frame.h, left + 96 * scale)
-      const bands = [{ x: left, w: name, y: top, right: pics.n2.x + pics.n2.w + 6, roles: ORDER }]
+      const bands = [{ x: left, w: name, y: top, right: end + 6, roles: ORDER }]
       return {
-        width, row, pics, bands, frame, thumb, foot, left, scale, drawing, sheet, big,
+        width, row, pics, bands, frame, thumb, foot, left, scale, drawing, sheet, big, opened,
+        panel: opened && { x: pics[opened].x + pics[opened].w + gap, y: head, w: Math.round(right - pics[opened].x - pics[opened].w - gap), h: top + row * n + foot - (big ? 36 : 40 * scale) - head },
         answer: { x: frame.x + frame.w + out, y: top, w: answer }, say: frame.h + 8, height: frame.h + 8 + say, head, from,
       }
     }
@@ -259,11 +342,13 @@ const scrolled = node => node.closest('[data-testid=stMain]')?.scrollTop ?? docu
 // -- the overview -----------------------------------------------------------------------------------------------------
 
 /* Show a run in a node. place: {layer, head, token} from 0; below: pixels that stay free under it; on.place(place): the
-   reader chose another; on.open(role, place): he wants the page of a picture. Returns {show(run), go(place), leave()}. */
+   reader chose another; on.open(role, place): he wants the page of a picture; on.need(role, place, row): he opened
+   it there, and `run.exact` lacks what is behind that row of it, which `learn` brings. Returns {show(run), go(place), learn(message), leave()}. */
 export function overview(root, run, options) {
   let { words, notes } = run
   const { below = 8, on = {} } = options
   const place = { layer: 0, head: 0, token: 0, ...options.place }
+  let opened, cell = { row: 0, column: 0 }, over, asked  // the opened picture, the cell that was chosen in it, the one under the pointer
   let at, theme, nodes = {}, hover, shown = {}, film, told, measured = {}
   const listening = new AbortController(), { signal } = listening
   root.tabIndex = -1
@@ -283,12 +368,14 @@ export function overview(root, run, options) {
     theme = root.dataset.theme = (ground ? luminous(ground) < .5 : matchMedia('(prefers-color-scheme: dark)').matches) ? 'dark' : 'light'
     hover = undefined
     shown = {}
+    over = asked = undefined
     root.replaceChildren()
+    root.classList.remove('opens')
     root.setAttribute('role', 'group')
     root.setAttribute('aria-label', plain(words.label, { ...run.sizes }))
     nodes = { titles: {}, pics: {}, marks: {}, labels: [], ends: [], names: [], fan: [], taken: [] }
     for (const { role, caption, shape } of run.pictures) {
-      const node = nodes.titles[role] = make('div', { className: 'title', title: on.open ? words.open : '' })
+      const node = nodes.titles[role] = make('div', { className: 'title', title: words.look_closer })
       node.dataset.role = role
       node.append(make('span', { className: 'symbol' }), make('span', { className: 'caption', textContent: words[caption] }),
         make('span', { className: 'shape', textContent: shape }))
@@ -298,7 +385,19 @@ export function overview(root, run, options) {
     const pen = make('canvas').getContext('2d')
     pen.font = `600 16px ${style.fontFamily}`
     const widest = Math.max(...run.tokens.map(token => pen.measureText(token).width))
-    at = layOut({ root, run, titles: nodes.titles, below, widest, measured })
+    const about = { root, run, titles: nodes.titles, below, widest, measured }
+    at = layOut(about)
+    if (opened && at.frame) {
+      const { detail } = root.dataset
+      root.classList.add('opens')
+      nodes.titles[opened].classList.add('open')
+      const wide = layOut({ ...about, opened, closed: at })
+      if (wide.frame) at = wide
+      else {  // too narrow: it stands on a sheet of its own
+        root.classList.remove('opens')
+        root.dataset.detail = detail
+      }
+    }
     root.style.height = `${at.height}px`
     root.style.setProperty('--row', `${at.row}px`)
     root.style.setProperty('--gap', at.row >= 12 ? '2px' : at.row >= 8 ? '1px' : '0px')
@@ -310,6 +409,7 @@ export function overview(root, run, options) {
     if (run.drawing) buildDrawing()
     buildAnswer()
     buildSay()
+    if (opened) buildOpened()
     nodes.tip = root.appendChild(make('div', { className: 'tip', ariaHidden: 'true' }))
     const own = root.getBoundingClientRect()
     nodes.thumbs = nodes.heads.map(thumb => rectIn(thumb, own))  // to measure is slow: once, and not at each step
@@ -356,6 +456,7 @@ export function overview(root, run, options) {
     else if (at.frame) put(legends, { x: at.left, y: x0.y + x0.h + 10, w: at.frame.x - at.left - at.sheet * SHEETS })
     ;(at.frame ? root : head).append(legends)
     head.classList.toggle('crowded', at.thumb < 18)
+    head.classList.toggle('tight', head.firstChild.offsetWidth + thumbs.offsetWidth + 48 > head.clientWidth)
     if (at.frame) {  // above the weights, as far as there is room
       const room = head.clientWidth - thumbs.offsetWidth - 16, { w } = at.pics
       thumbs.style.left = `${clamp(w.x + w.w / 2 - at.frame.x - thumbs.offsetWidth / 2, Math.min(head.firstChild.offsetWidth + 32, room), room)}px`
@@ -368,7 +469,7 @@ export function overview(root, run, options) {
     title.classList.add('placed')
     root.append(title)  // above the frame
     const node = nodes.pics[role] = root.appendChild(make('div', { className: `pic ${square ? 'square' : ''}`, tabIndex: 0 }, make('canvas')))
-    node.setAttribute('role', on.open ? 'link' : 'img')
+    node.setAttribute('role', 'button')
     node.dataset.role = role
     put(node, pic)
     if (square) node.style.setProperty('--cell', `${pic.w / run.n}px`)
@@ -398,7 +499,7 @@ export function overview(root, run, options) {
     }))
     const v = at.pics.v
     if (run.n > 1 && !at.drawing && at.frame) {
-      if (!at.big) nodes.ends = run.tokens.map((token, i) => {
+      if (!at.big && !at.opened) nodes.ends = run.tokens.map((token, i) => {
         const end = root.appendChild(make('span', { className: 'end', translate: false, textContent: token }))
         end.setAttribute('aria-hidden', 'true')
         put(end, { x: v.x - 8, y: v.y + i * at.row })
@@ -466,6 +567,7 @@ export function overview(root, run, options) {
     drawSheets()
     drawLines()
     shown = {}
+    if (opened) fillCells()
     light()
   }
 
@@ -500,8 +602,9 @@ export function overview(root, run, options) {
     if (!frame) return
     const level = pics.x.y + pics.x.h / 2, line = (d, kind) => draw(lines, 'path', { d, class: kind, 'marker-end': `url(#overview-${kind})` })
     const hop = (from, to) => { if (to - from > 11) line(`M${from + 4} ${level}H${to - 3}`, 'way') }
-    hop(right('x0'), frame.x - at.sheet * Math.min(SHEETS, place.layer))
-    for (const [from, to] of [['x', 'q'], ['k', 's'], ['s', 'w'], ['v', 'a'], ['a', 'n1'], ['n1', 'h'], ['h', 'n2']]) hop(right(from), pics[to].x)
+    if (at.opened !== 'x0') hop(right('x0'), frame.x - at.sheet * Math.min(SHEETS, place.layer))
+    const hops = [['x', 'q'], ['k', 's'], ['s', 'w'], ['v', 'a'], ['a', 'n1'], ['n1', 'h'], ['h', 'n2']]
+    for (const [from, to] of hops) if (from !== at.opened) hop(right(from), pics[to].x)
     const y = pics.x.y + pics.x.h + 4, deep = at.foot - (at.big ? 12 : 10)
     const arc = (from, to, depth, kind) => {
       const bend = Math.min(20, depth / 2, (to - from) / 2)
@@ -511,6 +614,11 @@ export function overview(root, run, options) {
     arc(middle('x') - 8, middle('n1') - 6, deep, 'way')
     arc(middle('n1') + 8, middle('n2'), deep, 'way')
     const note = (x, depth, text, kind) => { draw(lines, 'text', { x, y: y + depth + 4, class: kind }).textContent = text }
+    const along = (to, share) => middle('x') + (middle(to) - middle('x')) * share
+    if (at.opened) {
+      note(along('v', .3), deep - 16, words.values_path, 'values')
+      return note(along('n1', .7), deep, words.residual_path, 'way')
+    }
     note(at.big ? right('w') : (middle('q') + pics.s.x) / 2, deep - 16, words.values_path, 'values')
     note((pics.s.x + pics.w.x) / 2, deep, words.residual_path, 'way')
     const thumb = nodes.thumbs[place.head], a = thumb.x, b = thumb.x + thumb.w, from = thumb.y + thumb.h + 2, to = pics.w.y - 3
@@ -544,7 +652,7 @@ export function overview(root, run, options) {
     nameColumns(weights, seen)
     const w = pics.w, v = pics.v, x1 = w.x + w.w + 3, y1 = w.y + (i + .5) * at.row
     nodes.fan.forEach((path, j) => {
-      const share = weights[j], drawn = share >= (run.n > 20 ? .06 : .04)
+      const share = weights[j], drawn = !at.opened && share >= (run.n > 20 ? .06 : .04)
       path.setAttribute('visibility', drawn ? 'visible' : 'hidden')
       nodes.taken[j].hidden = !seen(j)
       if (seen(j)) nodes.taken[j].style.opacity = .4 + .6 * share
@@ -558,6 +666,7 @@ export function overview(root, run, options) {
     if (shown.answer !== `${place.token}.${place.layer}`) drawAnswer()
     shown.answer = `${place.token}.${place.layer}`
     if (!film) read()
+    if (opened) explain()
     document.dispatchEvent(new CustomEvent('overview:light', { detail: { row: hover, from: root } }))
   }
 
@@ -747,6 +856,251 @@ export function overview(root, run, options) {
       })
   }
 
+  // -- a picture that is opened where it stands ----------------------------------------------------------------------
+
+  /* Open a picture, or close what is open; the keys stay where they were. */
+  function show(role, where) {
+    if (film) stop()
+    const last = opened
+    opened = role
+    cell = where ?? { row: place.token, column: role ? loudestIn(role) : 0 }
+    build()
+    ;(role ? nodes.big : nodes.pics[last])?.focus({ preventScroll: true })
+  }
+
+  /* The column of a picture in which the chosen token's number is furthest from 0. */
+  function loudestIn(role) {
+    const map = run.map(role, place.layer, place.head)
+    if (SQUARE.includes(role) || !map) return run.strongest(place.layer, place.head, place.token)[0]
+    const row = map.numbers.subarray(place.token * map.columns, (place.token + 1) * map.columns).map(Math.abs)
+    return row.indexOf(Math.max(...row))
+  }
+
+  /* What an opened picture has more than others: numbers in its cells, and at its right the arithmetic of one. */
+  function buildOpened() {
+    const title = nodes.titles[opened], map = run.map(opened, place.layer, place.head), close = make('button', {
+      type: 'button', className: 'close', ariaLabel: words.close, title: words.close, onclick: () => show() }, '×')
+    nodes.panel = make('div', { className: 'panel', role: 'group', ariaLabel: words.arithmetic })
+    nodes.panel.setAttribute('aria-live', 'polite')
+    nodes.big = nodes.pics[opened]
+    if (at.panel) {
+      title.append(close)
+      put(root.appendChild(nodes.panel), at.panel)
+    } else {
+      const rows = make('div', { className: 'rows' }), big = nodes.big = make('div', { className: nodes.big.className, tabIndex: 0 }, make('canvas'))
+      big.dataset.role = opened
+      const high = clamp(Math.floor(innerHeight * .42 / run.n), 6, 22)
+      big.style.cssText = `height: ${high * run.n}px; --row: ${high}px; --cell: ${100 / (map?.columns ?? 1)}%`
+      if (!at.drawing) rows.append(make('div', { className: 'row-names', translate: false }, ...run.tokens.map(token => make('span', { textContent: token, style: `height: ${high}px; font-size: ${Math.min(14, high * .74)}px` }))))
+      const name = title.cloneNode(true)
+      name.className = 'title open'
+      name.removeAttribute('style')
+      rows.append(big)
+      nodes.sheet = root.appendChild(make('div', { className: 'opened-sheet', role: 'dialog', ariaLabel: nameOf(opened) }, make('div', { className: 'sheet-head' }, name, close), rows, nodes.panel))
+    }
+    nodes.big.setAttribute('role', 'application')
+    nodes.big.setAttribute('aria-roledescription', words.opened)
+    nodes.mark = nodes.big.appendChild(make('i', { className: 'cell' }))
+    const wide = nodes.big.clientWidth / (map?.columns ?? 1), high = nodes.big.clientHeight / run.n
+    nodes.cells = []
+    if (!map || wide < 19 || high < 12 || map.columns > 64) return
+    const grid = nodes.big.appendChild(make('div', { className: 'grid', ariaHidden: 'true' }))
+    grid.style.gridTemplate = `repeat(${run.n}, 1fr) / repeat(${map.columns}, 1fr)`
+    nodes.cells = Array.from(map.numbers, () => grid.appendChild(make('span')))
+  }
+
+  /* A number as short as a cell: .99, 1, −3.2; nothing for what rounds to 0. */
+  const short = (value, share) => share ? two(value).replace(/^(0\.00|−0\.00)$/, '').replace('0.', '.').replace('1.00', '1') : value === -Infinity ? '' : fixed(value, 1).replace('-', '−').replace('−0.0', '0.0')
+
+  function fillCells() {
+    const { layer, head } = place, map = run.map(opened, layer, head)
+    if (!at.panel && map) paint(nodes.big.querySelector('canvas'), map, Math.round(nodes.big.clientWidth * (devicePixelRatio || 1)), theme)
+    if (!nodes.cells.length || !map) return
+    const { share } = map, lookup = share ? SHADES.share : SHADES[theme]
+    for (let row = 0, k = 0; row < map.rows; row++) {
+      const own = share ? undefined : run.exact(opened, layer, BY_HEAD.includes(opened) ? head : 0, row)
+      for (let column = 0; column < map.columns; column++, k++) {
+        const value = own ? own[column] : (map.numbers[k] + map.middle) * map.scale, cellOf = nodes.cells[k]
+        const text = map.numbers[k] === map.hidden || !(own || share) ? '' : short(value, share)
+        if (cellOf.textContent !== text) cellOf.textContent = text
+        const shade = lookup[clamp(Math.round(share ? value / map.top * 255 : 127.5 + value / map.top * 127.5), 0, 255)]
+        cellOf.className = .3 * (shade & 255) + .59 * (shade >> 8 & 255) + .11 * (shade >> 16 & 255) > 120 ? 'bright' : ''
+      }
+    }
+  }
+
+  /* The arithmetic of a cell, from rows that the run recorded; who has none of them asks, once for each place. */
+  function explain() {
+    const map = run.map(opened, place.layer, place.head), { row: i, column } = over ?? cell, of = map?.columns ?? 1
+    if (!map) return nodes.panel.replaceChildren()
+    const square = SQUARE.includes(opened), j = Math.min(column, of - 1)
+    nodes.mark.style.cssText = `left: ${j / of * 100}%; top: ${i / run.n * 100}%; width: ${100 / of}%; height: ${100 / run.n}%; min-width: 3px`
+    const shown = run.differs ? [] : (PANELS[opened] ?? PANELS.stream)(i, square ? j : opened === 'h' ? neuronAt(map, i, j) : Math.min(j * map.together, map.of - 1))
+    nodes.panel.replaceChildren(...shown ?? [line('quiet', run.id && on.need ? '' : words.not_carried)],
+      ...on.open ? [make('a', { className: 'more', tabIndex: 0, role: 'link', onclick: () => open(opened, opened === 'k' || opened === 'v' ? {} : { token: i, ...square && { key: j } }) }, `→ ${words.open}`)] : [])
+    const needs = `${opened}.${place.layer}.${place.head}.${i}`
+    if (shown || run.differs || !on.need || asked === needs) return
+    asked = needs
+    clearTimeout(told)
+    on.need(opened, { ...place }, i)
+  }
+
+  const line = (kind, ...parts) => make('p', { className: kind }, ...parts)
+  const row_ = (...parts) => make('p', { className: 'sides' }, ...parts.map(part => make('span', {}, ...[part].flat())))
+
+  /* A row as a strip of colours, its columns in an order, and what it is called. */
+  function strip(name, values, order, top, kind = '') {
+    const canvas = make('canvas'), numbers = Float32Array.from(order ?? values, order ? c => values[c] : value => value)
+    paint(canvas, { numbers, rows: 1, columns: numbers.length, scale: 1, middle: 0, hidden: -Infinity, top: top ?? Math.max(...numbers.map(Math.abs), 1e-9) }, 512, theme)
+    return make('div', { className: 'strip' }, make('span', { className: `name ${kind}` }, ...[name].flat()), canvas)
+  }
+
+  /* Parts that are added up, as stairs: each begins where the one before it ended. */
+  function stairs(parts) {
+    let low = 0, high = 0, sum = 0
+    for (const part of parts) { sum += part; low = Math.min(low, sum); high = Math.max(high, sum) }
+    const box = make('div', { className: 'stairs' }), pen = draw(box, 'svg', { viewBox: `0 0 ${parts.length} 100`, preserveAspectRatio: 'none', 'aria-hidden': 'true' })
+    const y = value => 98 - (value - low) / (high - low || 1) * 96
+    sum = 0
+    parts.forEach((part, x) => {
+      const from = y(sum), to = y(sum += part)
+      draw(pen, 'rect', { x: x + .06, width: .88, y: Math.min(from, to), height: Math.max(Math.abs(from - to), 1), class: part < 0 ? 'falls' : 'rises' })
+    })
+    draw(pen, 'path', { d: `M0 ${y(0)}H${parts.length}`, class: 'zero' })
+    return box
+  }
+
+  /* The steps from a quantity back to the product that it comes from, the first one first. */
+  function stepsTo(name) {
+    const found = []
+    for (let step; (step = run.step(name, place.layer)); name = step.reads[0]) {
+      found.unshift({ name, ...step })
+      if (step.operation === 'scores') break
+    }
+    return found
+  }
+
+  /* A query meets a key: their products, their sum, and what becomes of it up to the score. */
+  function meeting(i, j) {
+    const { layer, head } = place, steps = stepsTo('s'), [product] = steps
+    if (product?.operation !== 'scores') return
+    const [q, k] = [run.exact(product.reads[0], layer, head, i), run.exact(product.reads[1], layer, head, j)]
+    const values = steps.map(({ name }) => run.exact(name, layer, head, i)?.[j])
+    if (!q || !k || values.includes(undefined)) return
+    const products = Array.from(q, (value, c) => value * k[c]), order = products.map((_, c) => c).sort((a, b) => products[b] - products[a])
+    const most = Math.max(...q.map(Math.abs), ...k.map(Math.abs)), turned = product.reads[0] === 'q' ? '' : '\u0303'
+    const lines = [row_('', [make('b', {}, `q${turned} · k${turned} = ${two(values[0])}`)])]
+    steps.forEach((step, place) => {
+      const before = values[place - 1], value = values[place]
+      if (step.operation === 'scale') lines.push(row_('', `${step.factor < 1 ? '÷' : '×'} √${Math.round(step.factor < 1 ? step.factor ** -2 : step.factor ** 2)} = ${two(value)}`))
+      if (step.operation === 'biased') lines.push(row_('', `${value < before ? '−' : '+'} ${two(Math.abs(value - before))} = ${two(value)}`))
+      if (step.operation === 'mask' && value === -Infinity) lines.push(line('quiet', ...said(words.cell_hidden, { query: run.named[i], key: run.named[j] })))
+    })
+    return [strip(make('i', { className: 'q' }, `q${turned}`), q, order, most), strip(make('i', { className: 'k' }, `k${turned}`), k, order, most), stairs(order.map(c => products[c])), ...lines]
+  }
+
+  /* The row of softmax, the chosen key lit. */
+  function shares(i, j) {
+    const weights = run.exact('w', place.layer, place.head, i)
+    if (!weights) return
+    const box = make('div', { className: 'shares', ariaHidden: 'true' }), top = Math.max(...weights, 1e-9)
+    weights.forEach((weight, k) => box.append(make('i', { className: k === j ? 'on' : '', style: `height: ${Math.max(0, weight / top * 100)}%` })))
+    return [box, row_(words.softmax_row, make('b', {}, decimal(weights[j])))]
+  }
+
+  /* The values that a query takes, each times its weight, and their sum: what its head writes. */
+  function taken(i, j, most) {
+    const { layer, head } = place, weights = run.exact('w', layer, head, i), found = run.exact('heads', layer, head, i)
+    const values = weights && Array.from(weights, (_, k) => run.exact('v', layer, head, k))
+    if (!found || values.includes(undefined)) return
+    const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, most - 1)
+    if (!order.includes(j)) order.push(j)
+    const top = Math.max(...found.map(Math.abs), ...order.flatMap(k => Array.from(values[k], value => Math.abs(value * weights[k]))), 1e-9)
+    const name = k => [make('small', {}, short(weights[k], true) || '.00'), make('i', { className: 'v' }, ' v'), ...most > 2 ? [make('small', { translate: false, className: k === j ? 'on' : '' }, ` ${run.tokens[k]}`)] : []]
+    return [...order.map(k => strip(name(k), values[k].map(value => value * weights[k]), undefined, top, most > 2 ? 'long' : '')),
+      strip('Σ', found, undefined, top, most > 2 ? 'long' : ''), line('quiet', plain(words.head_writes, { head: head + 1, token: run.tokens[i] }))]
+  }
+
+  const pair = (i, j, value) => row_([make('b', { translate: false }, run.named[i]), ' → ', make('b', { translate: false }, run.named[j])], [make('b', { className: 'result' }, value)])
+  const all = (...parts) => parts.includes(undefined) ? undefined : parts.flat()
+  const weightOf = (i, j) => { const weights = run.exact('w', place.layer, place.head, i); return weights ? decimal(weights[j]) : '' }
+
+  /* Picture -> what its panel shows of a cell; nothing while rows are missing. A key's or a value's row is met by the chosen token. */
+  const PANELS = {
+    s: (i, j) => { const met = meeting(i, j), row = run.exact('s', place.layer, place.head, i); return all(met && [pair(i, j, two(row[j]))], met, shares(i, j)) },
+    w: (i, j) => all([pair(i, j, weightOf(i, j))], meeting(i, j), shares(i, j), taken(i, j, 1)),
+    q: i => { const [j] = run.strongest(place.layer, place.head, i); return PANELS.s(i, j) },
+    k: i => PANELS.s(place.token, i),
+    v: i => all([pair(place.token, i, weightOf(place.token, i))], shares(place.token, i), taken(place.token, i, 6)),
+    a: mixed, h: neurons, stream,
+  }
+
+  /* How far each head takes what attention adds to a token, along that. */
+  function mixed(i) {
+    const parts = run.held('parts', place.layer, 0, i)
+    if (!parts) return
+    const sum = parts.reduce((a, b) => a + b, 0), order = [...parts.keys()].sort((a, b) => parts[b] - parts[a]), most = Math.max(...parts.map(Math.abs), 1e-9)
+    const bars = order.slice(0, 16).map(h => make('div', { className: `part ${h === place.head ? 'on' : ''}`, onclick: () => { if (h < run.sizes.heads) go({ head: h }) } },
+      make('span', {}, h < run.sizes.heads ? plain(words.head_number, { head: h + 1 }) : 'b_O'), make('i', { className: parts[h] < 0 ? 'falls' : 'rises', style: `width: ${Math.abs(parts[h]) / most * 100}%` }), make('span', {}, two(parts[h]))))
+    return [line('', ...said(words.parts, { token: run.named[i] })), make('div', { className: 'parts' }, ...bars), row_(words.length, make('b', {}, two(sum)))]
+  }
+
+  /* The loudest neurons of a token, by the words that they point to. */
+  function neurons(i, neuron) {
+    const loud = run.neurons?.[`${place.layer}.${i}`]
+    if (!loud) return
+    const most = Math.max(...loud.map(([, value]) => Math.abs(value)), 1e-9), one = loud.find(([place]) => place === neuron)
+    return [line('', ...said(words.loudest, { token: run.named[i] })), make('div', { className: 'parts neurons' }, ...loud.map(([place, value, , names]) =>
+      make('div', { className: `part ${place === neuron ? 'on' : ''}`, title: names.join(', ') }, make('span', { translate: false }, names.join(', ') || `#${place + 1}`),
+        make('i', { className: value < 0 ? 'falls' : 'rises', style: `width: ${Math.abs(value) / most * 100}%` }), make('span', {}, two(value))))),
+    ...one ? [row_(plain(words.neuron_number, { neuron: neuron + 1 }), `${run.step('h', place.layer)?.function ? `${two(one[2])} → ` : ''}${two(one[1])}`)] : []]
+  }
+
+  /* The neuron under a column, of which several may share one: the loudest among them. */
+  function neuronAt(map, i, j) {
+    const loud = run.neurons?.[`${place.layer}.${i}`], first = j * map.together
+    return loud?.find(([neuron]) => neuron >= first && neuron < first + map.together)?.[0] ?? first
+  }
+
+  /* A row of the residual stream: what was there, what is added to it, and what LayerNorm makes of the sum. */
+  function stream(i, c) {
+    let role = opened === 'x0' ? 'x' : opened, layer = opened === 'x0' ? 0 : place.layer
+    if (role === 'x' && layer) [role, layer] = ['n2', layer - 1]
+    const last = run.step(role, layer), normed = last?.operation === 'norm', name = normed ? last.reads[0] : role, added = run.step(name, layer)
+    const result = run.exact(role, layer, 0, i), sum = run.exact(name, layer, 0, i)
+    if (!last) return result && [row_(words.row_itself, two(result[c]))]
+    if (normed && !run.trained(role, layer)[0]) return
+    const parts = added?.operation === 'add' ? added.reads.map(read => [termOf(read, layer), run.exact(read, layer, 0, i)]) : [[termOf(name, layer), sum]]
+    if (!result || !sum || parts.some(([, values]) => !values)) return
+    const rows = [...parts, ...parts.length > 1 && normed ? [['Σ', sum]] : [], [symbolOf(opened), result]], top = Math.max(...rows.flatMap(([, values]) => Array.from(values, Math.abs))) * .6
+    const shown = [row_([make('b', { translate: false }, run.named[i]), ` · ${c + 1}`], make('b', { className: 'result' }, two(result[c]))), ...rows.map(([name, values]) => strip(name, values, undefined, top, 'long'))]
+    if (parts.length === 2) shown.push(...arrows(parts, sum))
+    shown.push(row_('', `${parts.map(([, values], k) => k ? `${values[c] < 0 ? '−' : '+'} ${two(Math.abs(values[c]))}` : two(values[c])).join(' ')}${parts.length > 1 ? ` = ${two(sum[c])}` : ''}`))
+    if (normed) {
+      const { mean, deviation } = run.normed(last, sum), [gain, shift] = run.trained(role, layer)
+      const less = Math.abs(mean) < .005 || last.function === 'rms' ? two(sum[c]) : `(${two(sum[c])} ${mean < 0 ? '+' : '−'} ${two(Math.abs(mean))})`
+      shown.push(row_('', `${less} ÷ ${two(deviation)} · ${two(gain[c])}${shift ? ` ${shift[c] < 0 ? '−' : '+'} ${two(Math.abs(shift[c]))}` : ''} = ${two(result[c])}`))
+    }
+    return shown
+  }
+
+  /* How a row of the stream is written: by its picture's symbol, or as what the embedding adds. */
+  const symbolOf = role => { const node = make('i', { className: 'symbol' }); symbol(node, run.pictures.find(one => one.role === role)?.symbol ?? role, place.layer); return node }
+  const termOf = (name, layer) => run.pictures.some(one => one.role === name) ? symbolOf(layer ? name : name === 'x' ? 'x0' : name)
+    : name.includes('ffn') || name === 'scale_2' ? 'FFN' : name === 'scale_1' ? symbolOf('a') : words[name.includes('position') ? 'position' : name.includes('segment') ? 'segment' : 'embedding']
+
+  /* Two rows and their sum as arrows, in the plane in which all three lie: lengths and angles are true. */
+  function arrows([[name, one], [other, more]], sum) {
+    const length = values => Math.sqrt(dot(values, values)), x = length(one), s = length(sum), along = dot(more, one) / (x || 1), up = Math.sqrt(Math.max(0, dot(more, more) - along ** 2))
+    const left = Math.min(0, x + along), right = Math.max(x, x + along, 1e-9), u = Math.min(150 / (right - left), 62 / (up || 1e-9)), base = 8 + up * u
+    const box = make('div', { className: 'arrows' }), pen = draw(box, 'svg', { viewBox: `0 0 170 ${base + 20}`, role: 'img', 'aria-label': plain(words.arrows, { one: two(x), more: two(length(more)), sum: two(s) }) })
+    const at = (a, b) => [8 + (a - left) * u, base - b * u], put = (from, to, kind) => draw(pen, 'path', { d: `M${from}L${to}`, class: kind, 'marker-end': `url(#overview-${kind === 'sum' ? 'out' : kind === 'more' ? 'values' : 'way'})` })
+    put(at(0, 0), at(x, 0), 'one')
+    put(at(x, 0), at(x + along, up), 'more')
+    put(at(0, 0), at(x + along, up), 'sum')
+    return [box, row_([name.cloneNode?.(true) ?? name, ` ${two(x)}`], [other.cloneNode?.(true) ?? other, ` ${two(length(more))}`], `Σ ${two(s)}`)]
+  }
+
   // -- Play -----------------------------------------------------------------------------------------------------------
 
   const STEP = 2400, LAYER = 430  // ms
@@ -792,6 +1146,7 @@ export function overview(root, run, options) {
   }
 
   async function play(from = 0) {
+    if (opened) show()
     if (run.differs) return  // it tells how one run was computed
     const me = film = { from: place.layer, wake: () => {} }
     hover = undefined
@@ -867,6 +1222,7 @@ export function overview(root, run, options) {
     Object.assign(place, wanted)
     fit()
     hover = undefined
+    if (opened && opened !== 'k' && opened !== 'v') cell.row = place.token
     if (JSON.stringify(place) === before) return light()
     if (place.layer !== layer || place.head !== head) step()
     else light()
@@ -887,13 +1243,13 @@ export function overview(root, run, options) {
     if (!node) return
     const { role } = node.dataset, map = run.map(role, place.layer, place.head)
     if (!map) return
-    const i = clamp(Math.floor(event.offsetY / at.row), 0, run.n - 1), wide = node.firstChild.width
-    const x = clamp(Math.floor(event.offsetX / at.pics[role].w * wide), 0, wide - 1)
+    const i = clamp(Math.floor(event.offsetY / node.clientHeight * run.n), 0, run.n - 1), wide = node.firstChild.width
+    const x = clamp(Math.floor(event.offsetX / node.clientWidth * wide), 0, wide - 1)
     const from = Math.floor(x * map.columns / wide), to = Math.max(from + 1, Math.floor((x + 1) * map.columns / wide))
     let j = from
     for (let k = from; k < to; k++) if (Math.abs(map.numbers[i * map.columns + k]) > Math.abs(map.numbers[i * map.columns + j])) j = k
     const number = map.numbers[i * map.columns + j], value = number === map.hidden ? -Infinity : (number + map.middle) * map.scale
-    return { role, row: i, column: j, value, first: from * map.together + 1, last: Math.min(to * map.together, map.of), of: map.of }
+    return { role, row: i, column: j, across: Math.floor(event.offsetX / node.clientWidth * map.columns), value, first: from * map.together + 1, last: Math.min(to * map.together, map.of), of: map.of }
   }
 
   function tell({ role, row: i, column, value, first, last, of }) {
@@ -907,12 +1263,13 @@ export function overview(root, run, options) {
 
   root.addEventListener('pointermove', event => {
     if (event.pointerType === 'touch') return
-    const label = event.target.closest?.('.label'), cell = label ? undefined : cellAt(event)
-    if (!film && !event.target.closest?.('.square-box')) {
-      hover = label && !at.drawing ? Number(label.dataset.row) : cell?.row
-      light()
+    const label = event.target.closest?.('.label'), told = label ? undefined : cellAt(event)
+    const inside = told && opened && told.role === opened && event.target === nodes.big
+    if (!film && !event.target.closest?.('.square-box, .panel')) {
+      hover = label && !at.drawing ? Number(label.dataset.row) : told?.row
+      point(inside ? told : undefined)
     }
-    const tells = cell && !(run.differs && cell.value === -Infinity)  // nothing stands in its place there
+    const cell = told, tells = cell && !inside && !(run.differs && cell.value === -Infinity)  // nothing stands in its place there
     nodes.tip.classList.toggle('seen', Boolean(tells))
     if (!tells) return
     nodes.tip.replaceChildren(...tell(cell))
@@ -921,27 +1278,53 @@ export function overview(root, run, options) {
   }, { signal })
   root.addEventListener('pointerleave', () => {
     hover = undefined
-    nodes.tip.classList.remove('seen')
-    light()
+    nodes.tip?.classList.remove('seen')
+    point()
   }, { signal })
+  /* The cell of the opened picture that is pointed at; without one, that which was chosen. */
+  const point = found => {
+    const before = over
+    over = found && { row: found.row, column: found.across }
+    const { key } = shown
+    light()
+    if (opened && shown.key === key && JSON.stringify(over) !== JSON.stringify(before)) explain()
+  }
   let touched
   root.addEventListener('pointerdown', event => { touched = event.pointerType === 'touch' }, { signal })
   root.addEventListener('click', event => {
-    const title = event.target.closest('.title, .answer-title, .bars'), cell = cellAt(event)
-    if (cell && (touched || !on.open)) return go({ token: cell.row })
-    if (cell) return open(cell.role, { token: cell.row, ...SQUARE.includes(cell.role) && { key: cell.column } })
-    if (title) open(title.dataset.role ?? 'answer', {})
+    const title = event.target.closest('.title, .answer-title, .bars'), found = cellAt(event), role = title?.dataset.role
+    if (event.target.closest('button, a')) return
+    if (found && found.role === opened && event.target === nodes.big) return choose({ row: found.row, column: found.across })
+    if (found) {
+      if (found.role !== 'k' && found.role !== 'v') go({ token: found.row })
+      return show(found.role, { row: found.row, column: found.across })
+    }
+    if (role) show(role === opened ? undefined : role)
+    else if (title) open('answer', {})
   }, { signal })
+  /* Another cell of the opened picture; of all but keys and values its row is the chosen token's. */
+  const choose = wanted => {
+    const map = run.map(opened, place.layer, place.head)
+    cell = { row: clamp(wanted.row, 0, run.n - 1), column: clamp(wanted.column, 0, (map?.columns ?? 1) - 1) }
+    over = undefined
+    if (opened !== 'k' && opened !== 'v' && place.token !== cell.row) go({ token: cell.row })
+    else explain()
+  }
   document.addEventListener('keydown', event => {
     const from = event.composedPath()[0]
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !root.isConnected || !at) return
     if (from.closest?.('input, textarea, select, [contenteditable], [role=dialog], [role=listbox], [role=radiogroup], [role=slider]')) return
     const by = { ArrowLeft: { head: place.head - 1 }, ArrowRight: { head: place.head + 1 }, ArrowUp: { layer: place.layer - 1 }, ArrowDown: { layer: place.layer + 1 } }
     const tokens = { ArrowUp: { token: place.token - 1 }, ArrowDown: { token: place.token + 1 } }
-    const wanted = event.shiftKey ? tokens[event.key] : by[event.key], picture = from.closest?.('.pic, .title, .answer-title')
-    if (wanted) go(wanted)
+    const walks = opened && from === nodes.big && !event.shiftKey, { row: i, column } = cell
+    const cells = { ArrowLeft: { row: i, column: column - 1 }, ArrowRight: { row: i, column: column + 1 }, ArrowUp: { row: i - 1, column }, ArrowDown: { row: i + 1, column } }
+    const wanted = event.shiftKey && !(opened && from === nodes.big) ? tokens[event.key] : by[event.key], picture = from.closest?.('.pic, .title, .answer-title')
+    if (walks && cells[event.key]) choose(cells[event.key])
+    else if (event.key === 'Escape' && opened) show()
+    else if (wanted) go(wanted)
     else if (event.key === ' ' && !from.closest?.('button, a, summary, [role=button]')) film ? stop() : play()
-    else if (event.key === 'Enter' && picture && root.contains(picture)) open(picture.dataset.role ?? 'answer', {})
+    else if (event.key === 'Enter' && picture && root.contains(picture)) picture.dataset.role && picture.dataset.role !== 'answer' ? show(picture.dataset.role) : open('answer', {})
+    else if (event.key === 'Enter' && from.classList?.contains('more')) from.click()
     else return
     event.preventDefault()
   }, { signal })
@@ -979,6 +1362,13 @@ export function overview(root, run, options) {
       ;({ words, notes } = run)
       measured = {}
       if (root.clientWidth) build()
+    },
+    /* Rows that on.need asked for, in a message like that of the run; those of another run are left. */
+    learn(message) {
+      const [about, ...numbers] = apart(message)
+      if (about.id !== run.id) return
+      run.learn(about, ...numbers)
+      if (opened && at) { fillCells(); explain() }
     },
     go: wanted => { if (at) go(wanted, true); else Object.assign(place, wanted) },
     again: () => { if (root.clientWidth) build() },

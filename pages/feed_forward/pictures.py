@@ -10,8 +10,8 @@ import pandas as pd
 from model import Trace
 from model.activations import ACTIVATIONS
 from model.analysis import placed
-from model.measures.neurons import activation_curve
 from model.measures.without import Answers
+from model.neurons import activation_curve
 from pages.ui import figures
 from pages.ui.figures import ACCENT, AFTER, BEFORE, GREY, Axis, Figure, bars, grouped_bars
 from pages.ui.figures.theme import scaled

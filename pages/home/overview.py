@@ -9,7 +9,7 @@ import streamlit as st
 
 from model import Trace
 from model.analysis import winners
-from model.overview import WORDS, Difference, Overview, Packed, answers_of, columns_of, pack
+from model.overview import WORDS, Difference, Overview, Packed, answers_of, columns_of, exact, pack
 from model.overview.run import Run
 from pages.ui.components.overview import overview
 from pages.ui.frame.navigation import open_with
@@ -44,13 +44,20 @@ def run_on_one_screen(view: View) -> None:
     Where the reader wants both runs, the other one stands below, at the same layer and head.
     """
     place = {"layer": view.layer, "head": view.head, "token": view.token}
-    overview(packed(view), place, lambda chosen: select(**chosen), _open)
+    overview(packed(view), place, lambda chosen: select(**chosen), _open, partial(_rows, view.trace))
     if view.two.beside and view.other:
         named = view.compared_with("other")[0]
         st.subheader(literal(named[0].upper() + named[1:]), anchor=False)
         theirs = [view.two.counterpart(token) for token in range(len(view.tokens))]
         other = _pack(view, view.other).with_(theirs=theirs)
-        overview(other, place, lambda chosen: select(**chosen), _open, key="overview_other")
+        overview(other, place, lambda chosen: select(**chosen), _open, partial(_rows, view.other), key="overview_other")
+
+
+@once_a_run
+def _rows(run: Trace, role: str, layer: int, head: int, token: int) -> Packed:
+    """The numbers behind the cells of an opened picture."""
+    rows = exact(run, role, layer, head, token)
+    return Packed(rows.described(), b"".join(rows.parts))
 
 
 def _open(role: str, place: dict[str, int]) -> None:

@@ -20,8 +20,9 @@ LINK = f"?lang=en&s={SENTENCE}&hidden=4&layer=3&head=7"
 DESKS = [(1440, 900), (1280, 720)]
 # Boxes of all that is read in the overview and seen: [words, left, top, right, bottom].
 BOXES = """() => [...document.querySelectorAll(
-    '.overview :is(.symbol, .caption, .shape, .label span, .label small, .end, .under-cell, .bar-name, .bar span, ' +
-    '.lens p, .thumb em, .legend, .name, .of, .number, .say p, .lines text)')]
+    '.overview :is(.title .symbol, .answer-title .symbol, .caption, .shape, .label span, .label small, .end, ' +
+    '.under-cell, .bar-name, .bar span, .panel p:not(.sides), .sides > span, .strip .name, .part span, .more, ' +
+    '.lens p, .thumb em, .legend, .head .name, .of, .number, .say p, .lines text, .grid span)')]
   .filter(node => node.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && node.textContent.trim())
   .map(node => { const box = node.getBoundingClientRect()
     return [node.textContent, box.left, box.top, box.right, box.bottom] })"""
@@ -32,6 +33,8 @@ SIZES = """() => Object.fromEntries(['.label span', '.symbol', '.caption', '.und
 # Whether the page can be scrolled.
 SCROLLS = """() => { const { scrollHeight, clientHeight } = document.querySelector('[data-testid=stMain]')
   return scrollHeight > clientHeight }"""
+# Where the overview ends.
+BOTTOM = "document.querySelector('.overview').getBoundingClientRect().bottom"
 # The colours along the middle of one row of a picture.
 ROW = """([role, row]) => { const canvas = document.querySelector(`.overview .pic[data-role=${role}] canvas`)
     return [...canvas.getContext('2d').getImageData(0, row, canvas.width, 1).data] }"""
@@ -112,22 +115,71 @@ def test_a_row_is_painted_as_recorded_and_what_is_pointed_at_is_lit_in_every_pic
     assert says(page).inner_text().startswith(sentence(3, 7, 3))
 
 
-def test_a_click_or_enter_on_a_picture_opens_its_page_at_that_place(page: Page, app_url: str) -> None:
+def opens(page: Page, role: str) -> Locator:
+    """Open a picture by the keyboard; returns its panel, once the arithmetic stands there."""
+    page.locator(f".overview .pic[data-role={role}]").first.focus()
+    page.keyboard.press("Enter")
+    panel = page.locator(".overview .panel")
+    expect(panel.locator("p, .strip").nth(1)).to_be_visible()
+    return panel
+
+
+def test_a_click_opens_a_picture_where_it_stands_and_its_page_is_one_link_away(page: Page, app_url: str) -> None:
     opened(page, f"{app_url}/{LINK}")
+    tops = "[...document.querySelectorAll('.overview .pic')].map(p => p.getBoundingClientRect().top)"
     page.keyboard.press("ArrowDown")
+    before = page.evaluate(tops)
     picture = page.locator(".overview .pic[data-role=w]")
     box = picture.bounding_box()
     picture.click(position={"x": box["width"] * 5.5 / 15, "y": box["height"] * 6.5 / 15})
+    assert picture.bounding_box()["width"] > 1.5 * box["width"] and page.evaluate(tops) == before
+    panel = page.locator(".overview .panel")
+    expect(panel).to_contain_text("the (7) → cross")
+    page.locator(".overview .pic[data-role=q]").click(position={"x": 5, "y": box["height"] * 6.5 / 15})
+    assert picture.bounding_box()["width"] < box["width"], "another opens, and it is thin"
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+    assert picture.bounding_box()["width"] == box["width"] and page.evaluate(tops) == before
+    picture.click(position={"x": box["width"] * 5.5 / 15, "y": box["height"] * 6.5 / 15})
+    panel.locator(".more").click()
     expect(page).to_have_url(re.compile("/attention"))
     found = asked(page.url)
     assert (found["layer"], found["head"], found["token"], found["key"]) == ("4", "7", "7", "6")
-    page.go_back()
-    expect(page.locator(".overview .pic")).to_have_count(11)
-    picture = page.locator(".overview .pic[data-role=h]")
-    picture.focus()
-    assert len(picture.get_attribute("aria-label") or "") > 10
-    page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile("/feed_forward"))
+
+
+def test_the_numbers_of_an_opened_picture_are_the_runs_own_and_keys_walk_its_cells(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/{LINK}")
+    text = load("text")
+    trace = text(text.reader.hide(text(SENTENCE).ids, [3]))
+    layer = "layers.2.attention"
+    panel = opens(page, "w")
+    expect(panel).to_contain_text("q · k = ")
+    cells = page.locator(".overview .grid span").all_inner_texts()
+    shown = [float(cell or 0) for cell in cells]
+    assert np.abs(np.array(shown).reshape(15, 15) - trace[f"{layer}.weights"][6]).max() <= 0.0051
+    for key, (i, j) in {"ArrowRight": (3, 6), "ArrowDown": (4, 6), "ArrowLeft": (4, 5), "ArrowUp": (3, 5)}.items():
+        page.keyboard.press(key)
+        for part, name in (("q · k = ", "scores"), ("÷ √32 = ", "scaled")):
+            expect(panel).to_contain_text(f"{part}{trace[f'{layer}.{name}'][6, i, j]:.2f}".replace("-", "−"))
+        assert says(page).inner_text().startswith(sentence(3, 7, i))
+    page.keyboard.press("Shift+ArrowRight")
+    expect(panel).to_contain_text(f"q · k = {trace[f'{layer}.scores'][7, 3, 5]:.2f}".replace("-", "−"))
+    page.keyboard.press("Shift+ArrowLeft")
+    result = opens(page, "n1").locator(".result")
+    expect(result).to_have_text(re.compile(r"\d"))
+    row = trace["layers.2.norm_1"][3]
+    assert result.inner_text().replace("−", "-") == f"{row[np.abs(row).argmax()]:.2f}"
+    page.keyboard.press("ArrowDown")
+    expect(panel).to_contain_text(re.compile(r"^not · "))
+    panel = opens(page, "a")
+    expect(panel).to_contain_text(f"{np.linalg.norm(trace['layers.2.attention.output'][4]):.2f}")
+    panel = opens(page, "h")
+    loud = np.sort(trace["layers.2.ffn.activation"][4])[::-1][:10]
+    shown = panel.locator(".part span:last-child").all_inner_texts()
+    assert shown == [f"{value:.2f}" for value in loud]
+    panel = opens(page, "v")
+    mean = np.argsort(-trace[f"{layer}.weights"][6, 4])[0]
+    expect(panel.locator(".strip").first).to_contain_text(trace.tokens[mean])
 
 
 def test_play_goes_through_twelve_steps_and_comes_back(page: Page, app_url: str) -> None:
@@ -196,12 +248,15 @@ def test_no_two_words_stand_on_each_other_and_nothing_scrolls(
     opened(page, f"{app_url}/?{query}")
     assert overlapping(page) == []
     say = page.locator(".overview .say").bounding_box()
-    assert (
-        "model" in query
-        or page.evaluate("document.querySelector('.overview').getBoundingClientRect().bottom") <= size[1]
-    )
+    assert "model" in query or page.evaluate(BOTTOM) <= size[1]
     assert say["y"] + say["height"] <= size[1] + 1
     assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    for role in ("x0", "s", "w", "v", "a", "n1", "h", "n2"):
+        panel = opens(page, role)
+        assert overlapping(page) == [], role
+        cut = panel.evaluate("node => [node.scrollHeight - node.clientHeight, node.scrollWidth - node.clientWidth]")
+        assert max(cut) <= 1, role
+        assert "model" in query or page.evaluate(BOTTOM) <= size[1]
 
 
 @pytest.mark.parametrize(
@@ -234,6 +289,13 @@ def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: P
     page.locator(".overview .label").nth(3).click()
     page.keyboard.press("ArrowUp")
     assert overlapping(page) == []
+    page.locator(".overview .title[data-role=w]").click()
+    sheet = page.get_by_role("dialog")
+    expect(sheet).to_contain_text("softmax over the row")
+    sheet.locator(".pic").click(position={"x": 100, "y": 100})
+    assert sheet.bounding_box()["width"] == 390 and sheet.evaluate("node => node.scrollWidth") <= 390
+    sheet.get_by_role("button", name=catalogue("en")["overview.close"]).click()
+    expect(sheet).to_have_count(0)
 
 
 # -- one file, without a network -------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.measures.neurons import pushes
+from model.neurons import pushes
 from tests.networks import pipeline
 
 

@@ -10,6 +10,7 @@ import pytest
 from model import Edit, Trace, load
 from model.analysis import softmax
 from model.overview import PAINTER, WORDS, answers_of, pack
+from model.overview.opened import MOST, exact, names_of, parts_of_heads, steps_of
 from model.overview.packing import MOST_BYTES, MOST_ROWS, unpack
 from model.overview.pictures import SQUARE, key_before, keys_of, pictures_of
 from tests.networks import QUICK, TRANSLATORS, example, pipeline, trace_of
@@ -88,7 +89,7 @@ def test_fifteen_tokens_of_our_network_are_small() -> None:
     trace = load("text")(TIRED)
     assert len(trace.tokens) == 15
     assert len(pack(trace).numbers) <= 300_000
-    assert len(trace.overview().html.encode()) <= 1_000_000
+    assert len(trace.overview().html.encode()) <= 1_200_000
 
 
 @pytest.mark.parametrize("name", ["trained text", "vit-b-16"])
@@ -99,6 +100,75 @@ def test_a_large_run_is_sent_a_layer_at_a_time_and_no_run_is_huge(name: str) -> 
     assert 1 in packed.about["sent"]
     if len(packed.about["sent"]) == 1:
         assert 0 in packed.about["arrays"]["n2"]["layers"], "what enters the layer"
+
+
+# -- behind an opened picture ------------------------------------------------------------------------------------------
+
+DONE = {
+    "scores": lambda q, k: q @ k.swapaxes(-1, -2),
+    "weighted_sum": lambda weights, values: weights @ values,
+    "softmax": softmax,
+    "add": lambda *parts: sum(parts),
+    "biased": lambda *parts: sum(parts),
+}
+
+
+def computed(steps: dict, held: dict, name: str, reached: bool = False) -> np.ndarray:
+    """What the steps make of the rows that are held."""
+    step = steps.get(name)
+    if step is None or (name in held and not reached):
+        return held[name]
+    values = [computed(steps, held, read) for read in step["reads"]]
+    match step["operation"]:
+        case "scale":
+            return values[0] * step["factor"]
+        case "norm":
+            centre = values[0] - (0 if step["function"] == "rms" else values[0].mean(-1, keepdims=True))
+            trained = [held[f"{name}.{place}"] for place in range(2) if f"{name}.{place}" in held]
+            normed = centre / np.sqrt((centre**2).mean(-1, keepdims=True) + step["eps"])
+            return normed * trained[0] + (trained[1] if len(trained) > 1 else 0) if trained else normed
+        case "layer_scale":
+            return values[0] * held[f"{name}.0"]
+        case "mask" | "activation":
+            return held[name]
+        case operation:
+            return DONE[operation](*values)
+
+
+@pytest.mark.parametrize("name", [*QUICK, *TRANSLATORS])
+def test_a_cell_is_what_its_steps_make_of_the_numbers_that_are_sent(name: str) -> None:
+    trace = trace_of(name)
+    for layer in range(trace.config.layers):
+        steps, keys = steps_of(trace, layer), names_of(trace.graph, layer)
+        for role in ("x", "q", "s", "w", "v", "n1", "n2"):
+            if role == "x" and layer:
+                continue
+            rows = exact(trace, role, layer, 0, 0)
+            held = {}
+            for block, part in zip(rows.blocks, rows.parts, strict=True):
+                shape = block["heads"], block["rows"], block["columns"]
+                held[block["name"]] = np.frombuffer(part, "<f4").reshape(shape).astype(np.float64)
+            for one in ("s", "w", "heads") if role in ("q", "s", "w", "v") else (role,):
+                own = trace[keys[one]].astype(np.float64)
+                made = computed(steps, held, one, reached=True)
+                np.testing.assert_allclose(made, own.reshape(made.shape), atol=2e-4, rtol=1e-4, err_msg=f"{role} {one}")
+        lengths = np.linalg.norm(trace[keys["a"]], axis=-1)
+        np.testing.assert_allclose(parts_of_heads(trace, layer).sum(-1), lengths, rtol=1e-4, atol=1e-5)
+
+
+def test_what_an_edit_changed_is_sent_and_not_computed() -> None:
+    off = Edit("layers.2.attention.heads", "zero", head=6)
+    trace = load("text")(TIRED, (off,))
+    assert "heads" not in steps_of(trace, 2) and "heads" in steps_of(trace, 1)
+    rows = exact(trace, "w", 2, 6, 3)
+    (place,) = (i for i, block in enumerate(rows.blocks) if block["name"] == "heads")
+    np.testing.assert_array_equal(np.frombuffer(rows.parts[place], "<f4"), trace[off.key].ravel())
+
+
+def test_of_a_large_run_one_row_or_one_head_is_sent() -> None:
+    trace = trace_of("bert-base-uncased") if "bert-base-uncased" in QUICK else load("text")(LONG)
+    for role in ("x", "w", "a", "n1", "h", "n2"):
+        assert sum(map(len, exact(trace, role, 1, 2, 3).parts)) <= 12 * 4 * MOST, role
 
 
 # -- the answer ----------------------------------------------------------------------------------------------------
@@ -181,7 +251,7 @@ def test_the_painter_says_what_there_are_words_for_and_nothing_else() -> None:
     captions = {one.caption for name in QUICK for one in pictures_of(trace_of(name).graph)}
     assert asked <= WORDS.keys() | {"answer"}, asked - WORDS.keys()
     made = {key for key in WORDS if re.match("cell|answer_|film_|read_|picture", key)}
-    assert WORDS.keys() - asked - captions - made == set()
+    assert WORDS.keys() - asked - captions - made == {"embedding", "position", "segment"} - captions
     assert all(f"{{{name}}}" not in text for text in WORDS.values() for name in ("tokens", "word"))
 
 

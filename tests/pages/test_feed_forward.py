@@ -12,9 +12,9 @@ from model.analysis import softmax
 from model.config import PRESETS
 from model.heads import network_for
 from model.loading import load_tokenizer
-from model.measures.neurons import pushes
 from model.measures.tables import neuron_contexts
 from model.measures.without import answers, ffn_off
+from model.neurons import pushes
 from model.pipeline import SPECIAL_TOKENS, TextReader
 from pages.feed_forward.pictures import curve
 from pages.ui.place import Place

@@ -18,12 +18,16 @@ export default function({ data, parentElement, setTriggerValue }, { fromBytes, o
   }
   const there = place => root.theirs ? { ...place, token: root.theirs.indexOf(place.token) } : place
   const changed = place => Object.fromEntries(Object.entries(there(place)).filter(([name, value]) => value !== document.overviewPlace?.place[name]))
+  root.run = run
   if (root.shown) root.shown.show(run)
   else
     root.shown = overview(root, run, {
       place: here(document.overviewPlace?.place),
       below: 46,
-      on: { place: place => root.send('place', { place: changed(place) }), open: (role, place) => root.send('open', { role, place: changed(place) }) },
+      on: {
+        need: (role, place, token) => root.send('need', { role, id: root.run.id, place: changed(place), at: { ...place, token } }),
+        place: place => root.send('place', { place: changed(place) }), open: (role, place) => root.send('open', { role, place: changed(place) }),
+      },
     })
   root.heed()
   setTimeout(() => (window.requestIdleCallback ?? setTimeout)(window.bringPlotly), 1500)  // for the next page

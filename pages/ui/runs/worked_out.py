@@ -1,7 +1,6 @@
 """What pages work out once for all visitors."""
 
 from collections.abc import Callable, Hashable, Sequence
-from itertools import islice
 from threading import Condition
 from typing import TypeVar
 
@@ -14,8 +13,9 @@ from model import Edit, Trace
 from model.analysis import mean_cosine, nearest_rows
 from model.measures.fillers import FilledUp, fill_up
 from model.measures.gradients import gradient_lengths, untrained
-from model.measures.neurons import pushes
 from model.measures.without import Answers, Fate, answers, fates
+from model.neurons import pointed_to as pointed
+from model.neurons import pushes
 from model.pipeline import SPECIAL_TOKENS
 from pages.ui.figures.notation import symbols
 from pages.ui.figures.theme import font_size, mode
@@ -25,7 +25,6 @@ from pages.ui.server.cache import digest, of_networks
 from pages.ui.text import language
 
 BEST = 5  # guesses shown for each layer
-POINTED = 3  # words or classes named of a neuron
 T = TypeVar("T")
 
 
@@ -52,7 +51,7 @@ def neighbours(name: str, piece: int) -> tuple[list[str], np.ndarray, float]:
 
 @st.cache_data(max_entries=256, show_spinner=False)
 def pushed(pipeline: str, layer: int, neuron: int) -> np.ndarray:
-    """What `measures.neurons.pushes` finds of one neuron."""
+    """What `neurons.pushes` finds of one neuron."""
     return pushes(pipelines.pipeline(pipeline).network, layer, neuron)
 
 
@@ -60,13 +59,9 @@ def pushed(pipeline: str, layer: int, neuron: int) -> np.ndarray:
 @cached(LRUCache(2000), condition=Condition())  # asked for several neurons a page: Streamlit's own would take longer
 def pointed_to(name: str, layer: int, neuron: int, ascii_only: bool | None) -> tuple[str, ...]:
     """The whole words to which a neuron points most, in ASCII or in other letters; None: the classes."""
-    scores, reader = pushed(name, layer, neuron), pipelines.pipeline(name).reader
-    ranked = np.argsort(-scores, kind="stable")
-    if ascii_only is None:
-        return tuple(reader.labels[place] for place in ranked[:POINTED] if scores[place] > 0)
-    words = (reader.vocabulary[place] for place in ranked if scores[place] > 0)
-    fits = (one for one in words if one not in SPECIAL_TOKENS and one.isascii() == ascii_only and one[:2] != "##")
-    return tuple(islice(fits, POINTED))
+    reader = pipelines.pipeline(name).reader
+    names = reader.labels if ascii_only is None else reader.vocabulary
+    return pointed(pushed(name, layer, neuron), names, ascii_only)
 
 
 def known_by(trace: Trace) -> tuple:

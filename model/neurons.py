@@ -1,6 +1,8 @@
 """What a neuron of a feed-forward network does: the activation function, and what its output vector points to."""
 
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 import torch
@@ -11,7 +13,7 @@ from model.embedding import TokenEmbedding
 from model.encoder import Encoder
 
 
-def pushes(network: Encoder, layer: int, neuron: int) -> np.ndarray:
+def pushes(network: Encoder, layer: int, neuron: int | Sequence[int]) -> np.ndarray:
     """How far a neuron's output vector points to each word or class: w · E[word], w the neuron's row of W₂.
 
     For words E is the embedding matrix, which is also the last matrix of the masked-word head; where its rows are
@@ -19,19 +21,31 @@ def pushes(network: Encoder, layer: int, neuron: int) -> np.ndarray:
     head transform what is written, so this is a tendency, not an effect.
 
     Returns:
-        `(word or class,)` float32.
+        `(word or class,)` float32; of several neurons `(neuron, word or class)`.
 
     Source: Geva et al. 2021, "Transformer Feed-Forward Layers Are Key-Value Memories", section 4.
     """
-    value = network.layers[layer].ffn.W_2.weight[:, neuron]
+    value = network.layers[layer].ffn.W_2.weight.T[neuron]
     if network.config.layer_scale:
         value = value * network.layers[layer].scale_2.scale
     with torch.inference_mode():
         if not isinstance(network.embedding, TokenEmbedding):
-            return (_classifier(network) @ value).numpy()
+            return (value @ _classifier(network).T).numpy()
         if network.embedding.W_E is not None:
             value = value @ network.embedding.W_E.weight
-        return (network.embedding.E.weight @ value).numpy()
+        return (value @ network.embedding.E.weight.T).numpy()
+
+
+def pointed_to(scores: np.ndarray, names: Sequence[str], ascii_only: bool | None, most: int = 3) -> tuple[str, ...]:
+    """The whole words that a neuron points to most, in ASCII or in other letters; None: whatever they are, as classes.
+
+    scores: as `pushes` finds them, (word or class,); names: what each stands for.
+    """
+    ranked = (i for i in np.argsort(-scores, kind="stable").tolist() if scores[i] > 0 and i < len(names))
+    if ascii_only is None:
+        return tuple(names[i] for i in islice(ranked, most))
+    fits = (name for name in map(names.__getitem__, ranked) if name.isascii() == ascii_only and name[:2] != "##")
+    return tuple(islice((name for name in fits if name[:1] + name[-1:] != "[]"), most))
 
 
 def _classifier(network: Encoder) -> Tensor:
