@@ -89,13 +89,16 @@ def _write_tensors(name: str, pickles: Sequence[Path], target: Path) -> None:
     try:
         for file in pickles:
             found |= _tensors(file)
-        save_file(found, target, {"format": "pt"})
+        if found:
+            save_file(found, target, {"format": "pt"})
     except OSError:
         raise
     except Exception as error:  # what is damaged lets torch raise nearly anything
         raise ConversionError(
             f"{file.name} of {name} is damaged, or holds more than tensors, and is not opened"
         ) from error
+    if not found:
+        raise ConversionError(f"{pickles[0].name} of {name} holds no tensors by name: nothing to convert")
 
 
 def _tensors(file: Path) -> dict[str, Tensor]:

@@ -223,6 +223,14 @@ def test_a_damaged_pickle_is_refused_in_a_sentence_or_read(zipped: bool, tmp_pat
             assert [path.name for path in below.iterdir()] == ["mine"], seed
 
 
+@pytest.mark.parametrize(
+    "content", [{}, {"step": 3}, {"model": {"x": torch.zeros(3)}}], ids=["empty", "none", "deeper"]
+)
+def test_a_pickle_without_tensors_by_name_is_refused(content: dict[str, object], tmp_path: Path) -> None:
+    folder = folder_with(a_pickle(content, tmp_path), tmp_path)
+    assert "no tensors by name" in refused_whole(folder)
+
+
 def test_no_link_is_followed_where_a_checkpoint_is_converted(tmp_path: Path) -> None:
     secret, good = tmp_path / "secret", {"x": torch.zeros(3)}
     secret.write_text("a secret")
