@@ -49,9 +49,19 @@ def test_workers_without_room_are_not_started(workers: int, megabytes: int, enou
 
 
 @pytest.mark.parametrize(
-    ("megabytes", "named", "enough"), [(930, 0, False), (990, 0, True), (2570, 1600, False), (2590, 1600, True)]
+    ("megabytes", "source", "named", "enough"),
+    [
+        (930, "", 0, False),
+        (990, "", 0, True),
+        (2570, "/models", 1600, False),
+        (2590, "/models", 1600, True),
+        (930, "hub", 0, False),
+        (990, "hub", 0, True),  # behind nginx nobody may name any
+    ],
 )
-def test_the_networks_of_models_are_counted_in(megabytes: int, named: int, enough: bool, tmp_path: Path) -> None:
+def test_the_networks_of_models_are_counted_in(
+    megabytes: int, source: str, named: int, enough: bool, tmp_path: Path
+) -> None:
     """Ten million numbers of two bytes in the file: of four in memory, and as many while a page compares them; and what
     visitors may name.
     """
@@ -62,7 +72,7 @@ def test_the_networks_of_models_are_counted_in(megabytes: int, named: int, enoug
     (tmp_path / "python").chmod(0o755)
     environment = os.environ | {"WORKERS": "1", "MODELS": f"{tmp_path} {tmp_path / 'none'}", "PORT": "20300"}
     environment |= {"MEMORY_MAX": str(tmp_path / "memory.max"), "PYTHON": str(tmp_path / "python")}
-    environment |= {"MODELS_FROM": "/models" if named else ""}
+    environment |= {"MODELS_FROM": source}
     tried = subprocess.run([ROOT / ".serve/serve"], env=environment, capture_output=True, text=True, timeout=60)
     assert tried.returncode == 1
     assert (f"1 workers need {980 + named} MB with MODELS" in tried.stderr) is not enough, tried.stderr
