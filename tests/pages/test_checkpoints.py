@@ -29,6 +29,7 @@ from tests.model.test_pieces import byte_level, folder_of
 from tests.pages.inputs import bring, offer
 from tests.pages.opening import at_page, chart, charts, maps, open_page, said, tables, warnings
 
+LOCAL = {"Origin": "http://localhost:8501"}
 PAIR = "the cat sat on a mat [SEP] the dog slept by the door"
 
 
@@ -279,11 +280,17 @@ def test_a_folder_below_that_of_the_owner_is_named_in_the_drawer_and_a_refused_o
 @pytest.mark.parametrize(
     ("address", "headers", "here"),
     [
-        (None, {}, True),  # as Streamlit has 127.0.0.1 and ::1
-        ("::ffff:127.0.0.1", {}, True),
-        ("192.168.0.7", {}, False),
-        (None, {"X-Forwarded-For": "192.168.0.7"}, False),  # through our nginx
-        (None, {"X-Forwarded-For": "127.0.0.1"}, False),
+        (None, LOCAL, True),  # as Streamlit has 127.0.0.1 and ::1
+        ("::ffff:127.0.0.1", LOCAL, True),
+        (None, {"Origin": "http://127.0.0.1:8501"}, True),
+        (None, {"Origin": "http://[::1]:8501"}, True),
+        ("192.168.0.7", LOCAL, False),
+        (None, LOCAL | {"X-Forwarded-For": "192.168.0.7"}, False),  # through our nginx
+        (None, LOCAL | {"X-Forwarded-For": "127.0.0.1"}, False),
+        (None, {"Origin": "https://encoder.example.org"}, False),  # through a proxy that does not say so
+        (None, {"Origin": "https://localhost.example.org"}, False),
+        (None, {"Origin": "http://["}, False),
+        (None, {}, False),
     ],
 )
 def test_of_the_hub_those_on_this_machine_name_models(

@@ -4,6 +4,7 @@ A page is a fragment. What is chosen on it draws only the page anew; what the fr
 """
 
 import logging
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -27,6 +28,7 @@ from pages.ui.frame.navigation import OPEN, go_to, page_link
 from pages.ui.frame.places import fit_places
 from pages.ui.runs import pipelines
 from pages.ui.server import in_flight
+from pages.ui.server.entrance import is_from_here
 from pages.ui.server.in_flight import CrowdedError
 from pages.ui.server.streamlit_private import (
     forget_old_widgets,
@@ -44,6 +46,7 @@ from pages.ui.text import ELSEWHERE, LANGUAGES, catalogue, plain, speak, t
 FRAMED = "framed"
 #: In the session: the room in the sidebar for what is drawn beside a page.
 BESIDE = "beside"
+LOCAL_SITE = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?")
 ELSEWHERE.append(lambda: st.session_state.get("lang"))
 
 
@@ -147,9 +150,13 @@ def frame(school: School) -> None:
 
 
 def _is_on_this_machine() -> bool:
-    """Whether the visitor's browser runs on the server's machine, and has come to it through no proxy."""
-    here = st.context.ip_address in (None, "::ffff:127.0.0.1")  # None is what Streamlit says of 127.0.0.1 and ::1
-    return here and "X-Forwarded-For" not in st.context.headers
+    """Whether the visitor's browser runs on the server's machine, and has come to it through no proxy.
+
+    A proxy may not say for whom it asks. But its visitors' browsers name it as the site that they are on.
+    """
+    host = st.context.ip_address or "127.0.0.1"  # None is what Streamlit says of that, and of ::1
+    site = LOCAL_SITE.fullmatch(st.context.headers.get("Origin", ""))
+    return site is not None and is_from_here(host, st.context.headers)
 
 
 def _await_network(choice: Choice, title: str) -> None:

@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -129,9 +130,12 @@ def _no_room() -> bool:
 
 
 def _asked_from_here(scope: Scope) -> bool:
-    """Whether a request comes from this very machine, and not through a proxy on it."""
-    host = (scope["client"] or ("",))[0]
-    return host in ("127.0.0.1", "::1", "::ffff:127.0.0.1") and "x-forwarded-for" not in Headers(scope=scope)
+    return is_from_here((scope["client"] or ("",))[0], Headers(scope=scope))
+
+
+def is_from_here(host: str, headers: Mapping[str, str]) -> bool:
+    """Whether a request comes from this very machine, and not through a proxy on it that says for whom it asks."""
+    return host in ("127.0.0.1", "::1", "::ffff:127.0.0.1") and "X-Forwarded-For" not in headers
 
 
 def _starts_the_client(message: Message) -> bool:
