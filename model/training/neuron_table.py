@@ -1,6 +1,6 @@
 """neurons.npz: which pieces, in which contexts, fire each neuron of an encoder of sentences.
 
-What a neuron writes is not in it: that follows from the weights alone (measures.neurons.pushes).
+What a neuron writes is not in it: that follows from the weights alone (neurons.pushes).
 """
 
 import numpy as np
