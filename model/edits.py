@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -32,7 +33,7 @@ class EditError(ReasonedError):
     In this run: "index" (no such token, head, …), "shape" (what is put in has another), "source" (the other input
     cannot be read), "grows" (the target is still being written), "nothing_left" (a query may look nowhere), "read" (the
     answer is read at the token to be removed), "no_special" (no [CLS], no [SEP]), "no_corpus" (to take a mean over),
-    "overflow" (a number grew too large), "result" (a function hands on another shape).
+    "overflow" (a number grew too large), "result" (a function hands on another shape), "undefined" (or NaN).
 
     `edits` are those of the run that it is about, where that can be told.
     """
@@ -55,6 +56,7 @@ class EditError(ReasonedError):
         "no_corpus": "there are no example inputs here to take a mean over",
         "overflow": "with these edits a number at {key!r} grows too large (overflow)",
         "result": "the function at {key!r} returns the shape {after}; {before} is needed",
+        "undefined": "the function at {key!r} returns what is not a number (NaN)",
     }
     edits: tuple["Edit", ...] = ()
 
@@ -80,6 +82,13 @@ class Edit:
     from_looked_at: int | None = None  # patch: the key taken from there
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        """Numbers of NumPy and torch become Python's, which compare, hash and go into a link."""
+        for name in ("value", "head", "token", "looked_at", "neuron", "from_token", "from_looked_at", "seed"):
+            given = getattr(self, name)
+            if isinstance(given, np.number | Tensor) and given.ndim == 0 and given.dtype not in (bool, torch.bool):
+                object.__setattr__(self, name, given.item())
+
     def part(self, value: Tensor, axes: tuple[str, ...]) -> tuple[slice | int, ...]:
         """Which part of a recorded value (batch in front) this edit touches, as an index."""
         names = [PARTS.get(axis, "neuron") for axis in axes]
@@ -91,7 +100,7 @@ class Edit:
             if name not in names:
                 raise EditError("axis", key=self.key, axis=name)
             axis = 1 + names.index(name)
-            if not isinstance(place, int) or not 0 <= place < value.size(axis):
+            if type(place) is not int or not 0 <= place < value.size(axis):
                 raise EditError("index", key=self.key, axis=name, index=place, size=value.size(axis))
             index[axis] = place
         return tuple(index)
@@ -431,6 +440,8 @@ def row_of(operation: str | Callable[[Tensor], Tensor]) -> Operation:
         if not isinstance(made, Tensor) or made.shape != value.shape[1:]:
             after = tuple(made.shape) if isinstance(made, Tensor) else type(made).__name__
             raise EditError("result", key=here.quantity.key, before=tuple(value.shape[1:]), after=after)
+        if made.isnan().any():
+            raise EditError("undefined", key=here.quantity.key)
         return made[None]
 
     return Operation(new, _anywhere, lawful=False)

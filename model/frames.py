@@ -20,6 +20,10 @@ def to_frame(
     """
     if strange := set(at) - set(axes):
         raise ValueError(f"there is no axis {', '.join(sorted(strange))}: there are {', '.join(axes)}")
+    for axis, size in zip(axes, value.shape, strict=True):
+        place = at.get(axis, 0)
+        if isinstance(place, bool) or not hasattr(place, "__index__") or not -size <= place < size:
+            raise IndexError(f"there is no {axis} {place!r}: there are {size}, counted from 0")
     value = value[tuple(at.get(axis, slice(None)) for axis in axes)]
     left = [(axis, along) for axis, along in zip(axes, names, strict=True) if axis not in at]
     sides = [

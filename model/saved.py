@@ -75,7 +75,9 @@ class Saved:
         return self.pooled.steps(self._values[self.graph.Z][0].float().numpy())[-1][1]
 
     def save(self, path: str | Path) -> None:
-        """Write all numbers, and what the run was. Raises ValueError for edits by a function, and for a translation."""
+        """Write all numbers, and what the run was. Raises ValueError for edits by a function, and for a translation;
+        OSError where no such file can be written.
+        """
         if self.graph.decoder or any(callable(edit.operation) for edit in self.edits):
             raise ValueError("a translation, or a run with functions for edits, is not saved")
         values = {key: self._values[key].clone().contiguous() for key in self._values}  # some are one in memory
@@ -85,7 +87,12 @@ class Saved:
         about = {name: getattr(self, name) for name in ("tokens", "ids", "segments", "outputs")}
         about |= {name: list(map(asdict, getattr(self, name))) for name in ("answer", "notes", "edits")}
         about |= {"config": asdict(self.config), "subject": None if of_picture else self.subject}
-        save_file(values, path, {WRITTEN: json.dumps(about, default=list)})
+        if not (folder := Path(path).parent).is_dir():
+            raise FileNotFoundError(f"there is no folder {folder}, so the run is not saved")
+        try:
+            save_file(values, path, {WRITTEN: json.dumps(about, default=list)})
+        except SafetensorError as error:
+            raise OSError(f"{path} cannot be written: {error}") from error
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -16,6 +16,7 @@ from numpy.polynomial.legendre import leggauss
 from torch import Tensor
 
 from model.config import EncoderConfig
+from model.edits import no_quantity
 from model.encoder import Encoder, EncoderLayer
 from model.errors import nearest
 from model.heads import network_for
@@ -34,7 +35,8 @@ def gradients(
 ) -> dict[str, np.ndarray]:
     """{key: how fast the answer grows with each of its numbers}, each of the shape that a trace has of it.
 
-    x: an input, or a Trace of it; the run is without edits. Raises ValueError where the network has no such answer.
+    x: an input, or a Trace of it; the run is without edits. Raises ValueError where the network has no such answer,
+    EditError for a key of nothing that it computes.
     """
     kept: dict[str, Tensor] = {}
 
@@ -42,6 +44,10 @@ def gradients(
         kept[key] = value if value.requires_grad else value.requires_grad_()
         return value
 
+    keys = [*keys]
+    for key in keys:
+        if key not in pipeline.graph or pipeline.graph[key].aside:
+            raise no_quantity(key, pipeline.graph)
     _, inputs = pipeline.inputs(x)
     with hooked(pipeline.network, {key: partial(keep, key) for key in keys}, gradients=True):
         answer = _answer(pipeline, pipeline.network(*inputs), of, against, token)
@@ -99,6 +105,8 @@ def _instead(points: Tensor, _value: Tensor) -> Tensor:
 def _saying_nothing(pipeline: Pipeline, trace: Trace) -> object:
     if not isinstance(pipeline.reader, TextReader):
         return np.zeros_like(trace.picture)
+    if "[MASK]" not in pipeline.reader.vocabulary:
+        raise ValueError(f"{pipeline.name} has no token that hides a word: say from where, baseline=…")
     words = [place for place, token in enumerate(trace.tokens) if token not in SPECIAL_TOKENS]
     return pipeline.reader.hide(trace.ids, words)
 
@@ -128,10 +136,15 @@ def _answer(pipeline: Pipeline, output: Tensor, of: Of, against: Named | None, t
         return of(output)
     key = next((key for key in ANSWERS if key in pipeline.graph), None)
     if key is None:
-        raise ValueError(f"{pipeline.name} gives no answer by words or classes, and so it has no gradient")
+        raise ValueError(
+            f"{pipeline.name} gives no answer by words or classes: say by a function which number of what it puts out "
+            "is meant, as in of=lambda vectors: vectors[:, 0, 3]"
+        )
     if len(pipeline.graph[key].axes) > 1:
         if token is None:
             raise ValueError("there is an answer for each token: say of which, token=…")
+        if not 0 <= token < output.size(1):
+            raise ValueError(f"there is no token {token}: there are {output.size(1)}, counted from 0")
         output = output[:, token]
     of = _number_of(pipeline, of, output.size(-1))
     if against is not None:
@@ -149,7 +162,7 @@ def _number_of(pipeline: Pipeline, name: Named, most: int) -> int:
             near = nearest(name, names, "another")
             raise ValueError(f"{pipeline.name} has no answer {name!r}; did you mean {near}?")
         return names.index(name)
-    if not 0 <= name < most:
+    if not hasattr(name, "__index__") or not 0 <= name < most:
         raise ValueError(f"{pipeline.name} has answers from 0 to {most - 1}; there is no {name}")
     return name
 

@@ -299,6 +299,8 @@ MISFITS = [
     ("text", Edit("embedding.sum", "remove", token=99), "index"),
     ("text", Edit("layers.0.norm_1", "patch", token=1, from_token=99, source="you love me ."), "index"),
     ("text", Edit("layers.0.norm_1", "zero", head=1), "axis"),
+    ("text", Edit("layers.0.attention.heads", "zero", head=True), "index"),  # which as an index means all
+    ("text", Edit("layers.0.attention.heads", "zero", head=1.0), "index"),  # type: ignore[arg-type]
     ("text", Edit("embedding.sum", "remove"), "field"),
     ("text", Edit("embedding.tokens", "swap", token=1), "field"),
     ("text", Edit("layers.0.norm_1", "patch"), "field"),
@@ -331,6 +333,16 @@ def test_an_edit_that_does_not_fit_says_why(name: str, edit: Edit, reason: str) 
         pipeline(name)(subject, edits=[edit])
     assert (error.value.reason, error.value.edits) == (reason, (edit,))
     assert not any(module._forward_hooks for module in pipeline(name).network.modules())
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, torch.tensor], ids=lambda kind: kind.__name__)
+def test_numbers_of_numpy_and_torch_are_numbers(kind: Callable[[int], int]) -> None:
+    plain = Edit("layers.1.attention.weights", "scale", 2, head=3, token=1, looked_at=2)
+    theirs = Edit("layers.1.attention.weights", "scale", kind(2), head=kind(3), token=kind(1), looked_at=kind(2))
+    assert theirs == plain and hash(theirs) == hash(plain) and type(theirs.head) is int
+    halves = {Edit("norm", "scale", half) for half in (np.float32(0.5), torch.tensor(0.5))}
+    assert halves == {Edit("norm", "scale", 0.5)}
+    np.testing.assert_array_equal(run("trained text", theirs)["logits"], run("trained text", plain)["logits"])
 
 
 def test_too_many_edits_and_too_large_numbers_are_refused() -> None:
@@ -422,6 +434,8 @@ def test_a_function_that_hands_on_something_else_is_told_what_was_expected(funct
     with refused("result") as error:
         load("text")("i love you .", [Edit("layers.0.add_1", function)])
     assert error.value.values["before"] == (6, 256)
+    with refused("undefined"):
+        load("text")("i love you .", [Edit("layers.0.add_1", lambda value: value * math.nan)])
 
 
 @pytest.mark.parametrize("name", ["trained text", "two sentences", "narrow words", "several labels", "span"])

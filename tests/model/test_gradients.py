@@ -1,14 +1,16 @@
 """Gradients are those of the network's own forward pass, and without the sums no way is left but the sub-layers'."""
 
 from copy import deepcopy
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 from model import examples, load
-from model.measures.gradients import gradient_lengths, untrained
+from model.measures.gradients import TOKENS, gradient_lengths, gradients, integrated_gradients, untrained
 from model.trace import hooked
+from tests.model.test_t5 import saved
 from tests.networks import pipeline, trace_of
 
 NAMES = ["trained text", "pre-norm patches"]
@@ -73,3 +75,29 @@ def test_without_training_a_network_is_the_same_each_time_and_nobody_elses_dice_
     assert all(torch.equal(a, b) for a, b in zip(one.parameters(), two.parameters(), strict=True))
     X_0 = np.zeros((3, config.d_model), np.float32) + np.eye(3, config.d_model, dtype=np.float32)
     np.testing.assert_array_equal(gradient_lengths(one, X_0), gradient_lengths(two, X_0))
+
+
+WRONG = {
+    "no quantity is called": {"keys": ["layers.9.ffn.output"]},
+    "did you mean 'love'": {"of": "lovee"},
+    "there is no None": {"of": None},
+    "say of which": {"token": None},
+    "there is no token 99: there are 5": {"token": 99},
+}
+
+
+@pytest.mark.parametrize("says", WRONG)
+def test_a_gradient_that_cannot_be_asked_for_says_why(says: str) -> None:
+    asked = {"keys": ["layers.0.ffn.output"], "of": "love", "token": 2} | WRONG[says]
+    with pytest.raises(ValueError, match=says):
+        gradients(load("text"), "i love you", **asked)
+
+
+def test_of_a_vector_a_function_says_which_number_is_meant(tmp_path: Path) -> None:
+    encoder = load(saved(tmp_path / "t5"))
+    with pytest.raises(ValueError, match="of=lambda vectors"):
+        gradients(encoder, "the cat sat", [TOKENS], 3)
+    found = gradients(encoder, "the cat sat", [TOKENS], lambda vectors: vectors[:, 0, 3])[TOKENS]
+    assert found.any()
+    with pytest.raises(ValueError, match="baseline"):
+        integrated_gradients(encoder, "the cat sat", lambda vectors: vectors[:, 0, 3])

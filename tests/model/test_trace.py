@@ -170,6 +170,20 @@ def test_a_trace_is_read_from_its_file_without_its_network(name: str, tmp_path: 
         Trace.load(file)
 
 
+def test_where_a_run_cannot_be_written_it_is_said(tmp_path: Path) -> None:
+    trace = load("text")("i love you")
+    with pytest.raises(OSError, match="there is no folder"):
+        trace.save(tmp_path / "none" / "run.safetensors")
+    with pytest.raises(OSError, match="cannot be written"):
+        trace.save(tmp_path)
+
+
+@pytest.mark.parametrize("head", [8, -9, "1", 1.0, True, None])
+def test_a_place_that_there_is_not_is_named_with_how_many_there_are(head: object) -> None:
+    with pytest.raises(IndexError, match=r"there is no head .*: there are 8, counted from 0"):
+        load("text")("i love you").show("layers.0.attention.weights", head=head)
+
+
 def test_a_trace_of_a_sentence_names_it_and_a_wrong_key_names_the_right_one() -> None:
     trace = load("text")("i love you")
     said = repr(trace).splitlines()
