@@ -372,6 +372,15 @@ def winners(values: ArrayLike, shown: Callable[[float], str] = "{:.2f}".format) 
     return [*order[:equal], *alike]
 
 
+def tied(values: ArrayLike) -> np.ndarray:
+    """How many of each row's numbers, (…, n) from 0 on, are written like its largest: in two decimals, or one digit."""
+    values = np.asarray(values, np.float64)
+    largest = values.max(axis=-1, keepdims=True)
+    places = np.where(largest >= 0.01, 2, -np.floor(np.log10(np.maximum(largest, 1e-30))))
+    written = np.rint(values * 10.0**places)
+    return (written == written.max(axis=-1, keepdims=True)).sum(axis=-1)
+
+
 def likeliest(logits: ArrayLike, counts: Sequence[int]) -> list[int]:
     """The `counts[i]` best outputs of each row i of `(token, output)`, or all, best first, each output named once."""
     logits = np.asarray(logits)

@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from model.analysis import bright_end
+from model.analysis import bright_end, tied
 from model.overview import opened
 from model.overview.answers import Answers, answers_of
 from model.overview.pictures import IN_LAYER, key_before, keys_of, pictures_of, touched
@@ -149,7 +149,7 @@ class _Writer:
         self.size = 0
         #: Role -> {"heads", "rows", "columns", "of" (columns before pooling), "together", "layers", "top"}.
         self.arrays: dict[str, dict[str, Any]] = {}
-        #: Layer -> where the strongest key of each query stands: its place, then its weight.
+        #: Layer -> where the strongest key of each query stands: place, weight, and how many are written like it.
         self.best: dict[int, dict[str, int]] = {}
 
     def add(self, role: str, layer: int, values: np.ndarray, *, share: bool = False, differs: bool = False) -> None:
@@ -165,6 +165,7 @@ class _Writer:
             self.best[layer] = {
                 "key": self._write(key.astype("<u2").tobytes()),
                 "weight": self._write(np.take_along_axis(values, key[..., None], -1).astype("<f4").tobytes()),
+                "ties": self._write(tied(np.nan_to_num(np.abs(values))).astype("<u2").tobytes()),
             }
         if self.exact and role in opened.KEPT:
             kind, scales, numbers = "f4", [1.0] * len(values), values.astype("<f4")

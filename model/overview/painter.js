@@ -125,12 +125,12 @@ export class Run {
     return weights
   }
 
-  /* The strongest key of a query and its weight, as the run recorded it. */
+  /* The strongest key of a query and its weight, as the run recorded it, and how many are written like it. */
   strongest(layer, head, row) {
     const best = this.best[layer]
-    if (!best) return [0, 0]
-    const place = head * this.n + row
-    return [new Uint16Array(this.buffer, this.base + best.key)[place], new Float32Array(this.buffer, this.base + best.weight)[place]]
+    if (!best) return [0, 0, 1]
+    return [[best.key, Uint16Array], [best.weight, Float32Array], [best.ties, Uint16Array]].map(
+      ([at, Kind]) => new Kind(this.buffer, this.base + at)[head * this.n + row])
   }
 }
 
@@ -691,10 +691,10 @@ export function overview(root, run, options) {
 
   /* The sentence about a token: its template and what is filled in. */
   function sentence(i) {
-    const [key, value] = run.strongest(place.layer, place.head, i)
-    const values = { layer: place.layer + 1, head: place.head + 1, query: run.named[i], key: run.named[key], value: run.differs ? signed(value) : decimal(value) }
-    if (run.differs) return [words[Math.abs(value) >= .005 ? 'less' : 'less_none'], values]
-    const kind = run.n === 1 ? 'read_single' : value * run.sizes.n < 1.02 ? 'read_even' : key === i ? 'read_self' : 'read'
+    const [key, value, ties] = run.strongest(place.layer, place.head, i)
+    const values = { ties, layer: place.layer + 1, head: place.head + 1, query: run.named[i], key: run.named[key], value: run.differs ? signed(value) : decimal(value) }
+    if (run.differs) return [words[Math.abs(value) < .005 ? 'less_none' : ties > 1 ? 'less_tied' : 'less'], values]
+    const kind = run.n === 1 ? 'read_single' : ties === run.n ? 'read_even' : ties > 1 ? 'read_tied' : key === i ? 'read_self' : 'read'
     return [words[kind], values]
   }
 
@@ -703,7 +703,8 @@ export function overview(root, run, options) {
     const of = { word: 'read_word', tag: 'read_tag', class: 'read_class' }[run.answers.kind]
     if (of && bars?.length) {
       const [name, value] = bars.reduce((best, bar) => bar[1] > best[1] ? bar : best)
-      nodesOf.push(gap(words.read), ...said(words[of], { query: run.named[i], name, value: decimal(value) }))
+      const open = bars.filter(bar => decimal(bar[1]) === decimal(value)).length > 1
+      nodesOf.push(gap(words.read), ...said(words[open ? 'read_open' : of], { query: run.named[i], name, value: decimal(value) }))
     }
     const note = notes[i] ?? notes[-1]
     if (note) nodesOf.push(gap(words.read), make('span', { className: 'note', textContent: note }))

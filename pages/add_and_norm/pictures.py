@@ -18,7 +18,7 @@ from pages.ui.place import Place
 from pages.ui.sections.band import Column, band
 from pages.ui.sections.quantity_map import chosen_cell
 from pages.ui.text import plain, t, texts_of
-from pages.ui.text.numbers import percent, written
+from pages.ui.text.numbers import first, percent, two, written
 
 USUAL = 0.99  # share of all numbers below the strongest colour
 text, word = texts_of("add_and_norm")
@@ -181,10 +181,11 @@ def lengths(run: Trace, place: Place) -> Picture:
     """How long each token's vector is: what was there, what was found, and their sum."""
     at = AddNorm(run, place)
     before, found, both = at.lengths()
-    moved = int(np.nan_to_num(at.pushes()).argmax())
-    numbers = {"found": f"{found[moved]:.2f}", "before": f"{before[moved]:.2f}", "sum": f"{both[moved]:.2f}"}
-    said = text("read_lengths", token=placed(run.tokens)[moved], **numbers)
-    said = said if found.any() else text("read_lengths_none")
+    said = text("read_lengths_new" if found.any() else "read_lengths_none")
+    if found.any() and before.any():
+        most = first(at.pushes())
+        ends = {"found": two(found[most.place]), "before": two(before[most.place]), "sum": two(both[most.place])}
+        said = text("read_lengths", times=most, token=placed(run.tokens)[most.place], **ends)
     kinds = ("length_in", "length_found", "length_sum")
     colours = (BEFORE, ADDED, AFTER)
     return _bars_of_each(run, at.lengths(), "axis_length", kinds, colours, said, reads=[at.sub.sum])

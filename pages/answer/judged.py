@@ -14,6 +14,7 @@ from pages.answer.pictures import labels, span, tags, text_with_span, words_with
 from pages.ui.sections.sources import MOST_BYTES, in_short, parts_picture, places_of
 from pages.ui.sections.working import names_along, working
 from pages.ui.text import plain, texts_of
+from pages.ui.text.numbers import furthest
 from pages.ui.view import View
 
 MOST_PARTS = 8  # parts of a logit with a bar of their own
@@ -85,9 +86,9 @@ def who_wrote_it(view: View, cell: Cell) -> None:
         st.caption(text("bent"))  # a change stands behind the last vector
         return
     sources, parts = list(found.parts), np.array([*found.parts.values()])
-    place = int(np.abs(parts).argmax())
-    said = {"cell": name, "logit": f"{found.value:.2f}", "part": f"{parts[place]:.2f}"}
-    sentence = text("read_wrote", **said, source=in_short(sources[place], view.trace))
+    part = furthest(parts)
+    said = {"cell": name, "logit": f"{found.value:.2f}", "part": part}
+    sentence = text("read_wrote", **said, source=in_short(sources[part.place], view.trace))
     token = {"tags": cell[0], "span": cell[-1]}.get(view.config.head, 0)
     look = {"title": word("wrote", cell=name), "axis": "logit", "total": "logit", "most": MOST_PARTS}
     view.show("wrote", parts_picture(places_of(sources, view.trace, token), parts, sentence, **look))

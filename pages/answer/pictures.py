@@ -17,7 +17,7 @@ from pages.ui.place import Place
 from pages.ui.sections.answers import all_probabilities
 from pages.ui.sections.sources import in_short, parts_picture, places_of
 from pages.ui.text import class_label, literal, plain, texts_of
-from pages.ui.text.numbers import decimal, signed, unsigned, written
+from pages.ui.text.numbers import decimal, first, furthest, last, signed, two, unsigned, written
 
 MOST = 10  # bars
 NOTABLE = 0.01  # who gets less is hardly in the race
@@ -98,9 +98,9 @@ def parts_of(run: Trace, lead: Lead, outputs: tuple[int, int], token: int, chose
     """Each part of the network: of a linear head a sum; else what the lead loses where the head does not read it."""
     sources, parts, every = list(lead.parts), np.array(list(lead.parts.values())), outputs_of(run)
     names = {"best": every[outputs[0]], "other": every[outputs[1]]}
-    most = int(parts.argmax() if lead.value > 0 else parts.argmin())
-    said = {"lead": written(f"{abs(lead.value):.2f}"), "part": written(f"{parts[most]:.2f}")}
-    said |= {"source": in_short(sources[most], run), "left": f"{lead.value - parts[most]:.2f}"}
+    part = first(parts) if lead.value > 0 else last(parts)
+    said: dict[str, object] = {"lead": two(abs(lead.value)), "part": part, "source": in_short(sources[part.place], run)}
+    said["left"] = f"{lead.value - parts[part.place]:.2f}"
     ahead = wrote("read_ahead" if lead.value > 0 else "read_behind", **said, **names)
     look = {
         "title": wrote_word("lead", **names),
@@ -131,9 +131,9 @@ def heads_and_ffns(run: Trace, lead: Lead, after: float | None, token: int, chos
     after: the lead without it; None: not known. chosen: what a click chooses besides.
     """
     table, (layer, head), heads = by_head(run, lead), strongest_head(run, lead), run.config.heads
-    part = float(table[layer, head])
-    sentence = [wrote("read_head", where=Place(layer, head).where(), part=unsigned(part))]
-    if after is not None:
+    part, most = float(table[layer, head]), furthest(table[:, :-1], unsigned)
+    sentence = [wrote("read_head", where=Place(layer, head).where(), part=most)]
+    if after is not None and most.ahead:
         off = {"left": f"{lead.value - part:.2f}", "after": f"{after:.2f}"}
         sentence += [wrote("read_off", **off), *([] if off["left"] == off["after"] else [wrote("read_why")])]
 

@@ -13,7 +13,7 @@ from pages.ui.frame.pickers import bound
 from pages.ui.sections.sources import Place, in_short, kind_of, layer_of, parts_picture, way_to
 from pages.ui.state.link import select
 from pages.ui.text import literal, plain, texts_of
-from pages.ui.text.numbers import percent, signed, unsigned
+from pages.ui.text.numbers import furthest, percent, signed, unsigned
 from pages.ui.view import View
 
 INSIDE = re.compile(r"layers\.(\d+)\.attention\.(heads|V)\[(\d+)\]")
@@ -72,12 +72,16 @@ class Tree:
         """What the open part is made of; of a linear head, what its parts have in the lead adds up."""
         above, part = self.way[-2:]
         (value,) = leads_of(self.view.trace, self.way[0], [part], *self.outputs)
-        most = int(np.abs(self.leads).argmax())
+        most = furthest(self.leads, unsigned)
         places = [self._place(one, part) for one in self.parts]
         inside = INSIDE.fullmatch(part.name)
         kind = inside[2] if inside else kind_of(part.name, self.view.trace)
-        said = {"part": self.called(part, above), "value": unsigned(value), **self._where(part, above)}
-        said |= {"largest": places[most][0], "much": unsigned(float(self.leads[most]))}
+        said: dict[str, object] = {
+            "part": self.called(part, above),
+            "value": unsigned(value),
+            **self._where(part, above),
+        }
+        said |= {"largest": places[most.place][0], "much": most}
         said |= {"lead": f"{lead.value:.2f}", "left": f"{lead.value - value:.2f}"}
         sentence = f"{text('read' if lead.exact else 'read_less', **said)} {text(f'about_{kind}', **said)}"
         title, axis = word(f"title_{kind}", **said), plain("wrote.axis_logits" if lead.exact else "wrote.axis_less")

@@ -15,7 +15,7 @@ from pages.ui.sections.patience import waits
 from pages.ui.sections.roles import measured_role, source
 from pages.ui.sections.sources import MOST_BYTES
 from pages.ui.text import joined, plain
-from pages.ui.text.numbers import percent, signed
+from pages.ui.text.numbers import first, percent, signed
 from pages.ui.view import View
 
 RUNS = 8  # as many runs of the network take about as long
@@ -70,8 +70,9 @@ def of_cell(view: View, key: str, found: dict[str, float]) -> str:
 
 def agreement(role: Role, found: dict[str, float]) -> str | None:
     """The text that says whether a head goes by what its role suggests; None where that suggests nothing."""
-    most = max(KINDS, key=found.__getitem__)
-    if not role.clear or most == "rest":
+    largest = first([found[kind] for kind in KINDS], percent)
+    most = KINDS[largest.place]
+    if not role.clear or most == "rest" or not largest.ahead:
         return None
     if role.name in BY_PLACE:
         return "agree_place" if most == "place" else f"instead_{most}"

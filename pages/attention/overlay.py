@@ -15,7 +15,7 @@ from pages.ui.place import Place
 from pages.ui.scales import weights_end
 from pages.ui.sections.band import room_of
 from pages.ui.text import plain, t
-from pages.ui.text.numbers import percent, written
+from pages.ui.text.numbers import first, percent, three, written
 
 WEIGHTS = "layers.0.attention.weights"
 
@@ -33,16 +33,16 @@ def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None)
     tokens, side, front = run.tokens, run.config.patches_per_side, run.config.tokens_in_front
     seen, token = run.picture if seen is None else seen, place.token
     row = run[key][place.head, token]
-    best = int(row.argmax())
+    best = first(row, three)
     said = t(
         "overlay.read_one",
         query=tokens[token],
         where=place.where(),
-        best=tokens[best],
-        value=f"{row[best]:.3f}",
+        best=tokens[best.place],
+        value=best,
         patches=f"{row[front:].sum():.3f}",
     )
-    if front and best:
+    if front and best.place:
         said += " " + t("overlay.by_itself" if token == 0 else "overlay.by_cls", value=f"{row[0]:.3f}")
     if placeless := list(run.config.placeless):
         said += " " + t("overlay.by_registers", value=f"{row[placeless].sum():.3f}")
@@ -82,7 +82,8 @@ def over_heads(run: Trace, place: Place, seen: np.ndarray | None = None) -> Pict
     seen = run.picture if seen is None else seen
     every, heads = every_weight(run), [*np.ndindex(*sizes)]
     weights, names = every[:, :, token, front:], [place.where((int(i), int(j))) for i, j in heads]
-    layer, head, best = (int(i) for i in np.unravel_index(weights.argmax(), weights.shape))
+    strongest = first(weights, three)
+    layer, head, best = (int(i) for i in np.unravel_index(strongest.place, weights.shape))
 
     def draw(drawn: Numbers) -> Figure:
         hover = [f"{name} · {_most(row, tokens, front)}" for name, row in zip(names, drawn.array, strict=True)]
@@ -106,7 +107,7 @@ def over_heads(run: Trace, place: Place, seen: np.ndarray | None = None) -> Pict
         t(
             "overlay.read_heads",
             query=tokens[token],
-            value=f"{weights.max():.3f}",
+            value=strongest,
             where=place.where((layer, head)),
             best=tokens[front + best],
         ),
@@ -131,7 +132,7 @@ def over_layers(run: Trace, place: Place, name: str, seen: np.ndarray | None = N
     last = whole[-1, query]
     # Of rollout a patch's own place is told by itself: the shares in the sentence add up to 1.
     told = np.where(np.arange(len(tokens)) == query, 0, last) if name == "rollout" else last
-    best = front + int(told[front:].argmax())
+    most = first(told, three, among=range(front, len(tokens)))
 
     def draw(rows: Numbers) -> Figure:
         hover = [f"{step} · {_most(row, tokens, front)}" for step, row in zip(steps, rows.array, strict=True)]
@@ -146,8 +147,8 @@ def over_layers(run: Trace, place: Place, name: str, seen: np.ndarray | None = N
             _key_of(name, query, front),
             query=tokens[query],
             layer=config.layers,
-            best=tokens[best],
-            value=f"{last[best]:.3f}",
+            best=tokens[most.place],
+            value=most,
             own=f"{last[query]:.3f}",
             cls=f"{last[0]:.3f}",
             patches=f"{told[front:].sum():.3f}",

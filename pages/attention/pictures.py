@@ -19,6 +19,7 @@ from pages.ui.place import Place
 from pages.ui.scales import weights_end
 from pages.ui.sections.quantity_map import axes, chosen_cell, field, quantity_map, shown_places
 from pages.ui.text import plain, t
+from pages.ui.text.numbers import first
 
 FAINTEST = 0.02  # a smaller weight has no line
 HIGH = 360  # pixels of the map through all layers
@@ -82,12 +83,12 @@ def _some(axis: Axis, places: Sequence[int]) -> Axis:
 def mean_through_layers(run: Trace, place: Place) -> Picture:
     """What the selected token attends to in each layer, averaged over its heads."""
     means, named = every_weight(run).mean(axis=1), placed(run.tokens)
-    best = int(means[place.layer, place.token].argmax())
-    key = best if place.key is None else place.key
+    best = first(means[place.layer, place.token])
+    key = best.place if place.key is None else place.key
     layers = Axis.counted(plain("overlay.axis_layer"), run.config.layers)
     sides = layers, token_axis(run, plain("axis.key"))
-    said = {"layer": place.layer + 1, "query": named[place.token], "key": named[best]}
-    said["value"] = f"{means[place.layer, place.token, best]:.2f}"
+    said = {"layer": place.layer + 1, "query": named[place.token], "key": named[best.place]}
+    said |= {"value": best}
 
     def draw(rows: Numbers) -> Figure:
         look = {

@@ -10,14 +10,13 @@ from model.by_hand import strongest_cell
 from pages.ui.picture import names_of, touched
 from pages.ui.place import Place
 from pages.ui.text import t
-from pages.ui.text.numbers import decimal, percent
+from pages.ui.text.numbers import decimal, first, percent, two
 
 #: The quantities in order of computation: q · k, ÷ √d_k, mask, softmax, × V.
 STEPS = ("scores", "scaled", "masked", "weights", "heads")
 BY_DISTANCE = ("relative", "biased")  # in front of the mask, where a number for each distance is added
 #: What the scores are the sum of, where words and distances are told apart.
 TOLD_APART = ("content_to_content", "content_to_position", "position_to_content")
-EVEN = 1e-6  # closer together, all weights of a row are the same
 
 
 def steps_of(run: Trace, prefix: str) -> tuple[str, ...]:
@@ -39,14 +38,14 @@ def attends_most(run: Trace, place: Place, key: str, columns: Sequence[int] | No
     queries, keys = queries_and_keys(run, key)
     token, places = place.row(key), [*range(len(keys))] if columns is None else [*columns]
     row = run[key][place.head, token]
-    best, weights = max(places, key=lambda one: row[one]), row[places]
-    even = len(places) > 1 and float(weights.max() - weights.min()) < EVEN
+    best, weights = first(row, decimal, among=places), row[places]
+    even = len(places) > 1 and best.ties == best.of
     said = t(
         f"attention.read_{'even' if even else 'weights'}",
         where=place.where(),
         query=placed(queries)[token],
-        key=placed(keys)[best],
-        value=decimal(float(row[best])),
+        key=placed(keys)[best.place],
+        value=best.value if even else best,
     )
     rest = 1 - float(weights.sum())
     return f"{said} {t('attention.rows_short', rest=percent(rest))}" if len(places) < len(keys) else said
@@ -65,8 +64,7 @@ def read_step(run: Trace, place: Place, prefix: str, step: str, columns: Sequenc
     of = prefix + ("weights" if step == "heads" else step)
     row, column = strongest_cell(run, of, place.head, place.row(of), columns)[1:]
     cell = (0, 0) if step == "relative" else (row, column)
-    found = float(run[of][place.head][cell])
-    value = percent(found) if step == "heads" else f"{found:.2f}"
+    value = first(run[of][place.head][cell[0]], percent if step == "heads" else two, among=columns)
     parts, d_k = 1 + len(run.config.distance_terms), run.config.d_k
     said: dict[str, object] = {"query": queries[row], "key": keys[column], "value": value}
     said |= {"d_k": f"({parts} · {d_k})" if parts > 1 else d_k, "root": f"{(d_k * parts) ** 0.5:.3f}"}

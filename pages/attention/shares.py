@@ -12,7 +12,7 @@ from pages.ui.picture import Numbers, Picture, of_both
 from pages.ui.place import Place
 from pages.ui.server.cache import once_a_run
 from pages.ui.text import plain, texts_of
-from pages.ui.text.numbers import percents
+from pages.ui.text.numbers import first, percents
 
 text, word = texts_of("origins")
 
@@ -31,10 +31,9 @@ def heads_by_origin(run: Trace, place: Place) -> Picture:
     rows, layers, heads = of_heads(run).reshape(-1, len(KINDS)), run.config.layers, run.config.heads
     places = [(int(layer), int(head)) for layer, head in np.ndindex(layers, heads)]
     names = [f"{layer + 1}·{head + 1}" for layer, head in places]
-    first = {kind: int(rows[:, KINDS.index(kind)].argmax()) for kind in ("word", "place", "brought")}
-    said = {f"{kind}_head": names[most] for kind, most in first.items()}
-    said |= {kind: _share(rows[most, KINDS.index(kind)]) for kind, most in first.items()}
-    own = own_kind(run)
+    most = {kind: first(rows[:, KINDS.index(kind)], _share) for kind in ("word", "place", "brought")}
+    said = {f"{kind}_head": names[one.place] for kind, one in most.items()} | most
+    own, ahead = own_kind(run), [one.place for one in most.values() if one.ahead]
     told = [text(f"read_{own}", **said), *[text("read_rest", **said)] * bool(rows[:, 2].any())]
 
     def draw(drawn: Numbers) -> Figure:
@@ -45,7 +44,7 @@ def heads_by_origin(run: Trace, place: Place) -> Picture:
             np.repeat(np.arange(layers), heads),
             Axis.counted(plain("heads.axis_layer"), layers),
             [f"{place.where(at)}: {in_words(row, own)}" for at, row in zip(places, rows, strict=True)],
-            names=[name if i // heads == place.layer or i in first.values() else "" for i, name in enumerate(names)],
+            names=[name if i // heads == place.layer or i in ahead else "" for i, name in enumerate(names)],
             chosen=place.layer * heads + place.head,
             numbers=places,
             before=None if drawn.other is None else drawn.other[:, [1, 0]],

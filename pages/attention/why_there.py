@@ -20,7 +20,7 @@ from pages.ui.picture import Picture, names_of
 from pages.ui.sections.sources import MOST_BYTES, in_short, kind_of, layer_of, parts_picture, places_of
 from pages.ui.sections.working import working
 from pages.ui.text import plain, texts_of
-from pages.ui.text.numbers import percent, signed
+from pages.ui.text.numbers import first, furthest, last, percent, signed
 from pages.ui.view import View
 
 LEAST = 0.05  # share of what the softmax sees: of a pair that has less, nothing is said
@@ -150,8 +150,8 @@ class Asked:
         place, above = self.largest(parts), float(parts.sum())
         source = self.scores.of_keys[place]
         reason = word(f"because_{kind_of(source, self.view.trace)}", layer=layer_of(source) + 1, **self.names)
-        said = {"what": self.what, "score": f"{total:.2f}", "above": f"{abs(above):.2f}"}
-        said |= {"part": f"{parts[place]:.2f}", "reason": reason}
+        said: dict[str, object] = {"what": self.what, "score": f"{total:.2f}", "above": f"{abs(above):.2f}"}
+        said |= {"part": first(parts) if above > 0 else last(parts), "reason": reason}
         return text("read_above" if above > 0 else "read_below", **said, **self.names)
 
     def read_without(self, parts: np.ndarray) -> list[str]:
@@ -165,7 +165,7 @@ class Asked:
         said = {"now": percent(float(now[self.key])), "weight": percent(float(without[self.key]))}
         if best == self.key:
             return [text("read_without", **said, **self.names)]
-        most = {"best": self.keys[best], "most": percent(float(without[best]))}
+        most = {"best": self.keys[best], "most": first(without, percent)}
         return [text("read_without_other", **said, **most, **self.names)]
 
     def as_pairs(self) -> None:
@@ -175,12 +175,12 @@ class Asked:
             [in_short(source, self.view.trace) for source in of] for of in (self.scores.of_queries, self.scores.of_keys)
         )
         a, b = np.unravel_index(int(np.abs(pairs).argmax()), pairs.shape)
-        said = {"asks": rows[a], "answers": columns[b], "value": f"{pairs[a, b]:.2f}"}
+        said = {"asks": rows[a], "answers": columns[b], "value": furthest(pairs)}
         sentence = text("read_pair", **said, **self.names)
         if self.rows == slice(None):
             shares = self.scores.shares(self.visible)
             c, d = np.unravel_index(int(shares.argmax()), shares.shape)
-            largest = {"asks": rows[c], "answers": columns[d], "share": percent(float(shares[c, d]))}
+            largest = {"asks": rows[c], "answers": columns[d], "share": first(shares, percent)}
             sentence += f" {text('read_rows', **largest)}{self.read_alone(shares)}"
         figure = heatmap(pairs, Axis("", rows), Axis("", columns), square=False)
         self.view.show("pairs", Picture(figure, sentence, title=word("pairs", **self.names)))
@@ -210,5 +210,5 @@ class Asked:
             if source.endswith((".tokens", ".positions")) and shares[place, place] >= LEAST:
                 row = np.where(self.visible[self.query], of.parts[place, place, self.row], -np.inf)
                 kind = kind_of(source, self.view.trace)
-                said += " " + text(f"alone_{kind}", best=self.keys[int(row.argmax())])
+                said += " " + text(f"alone_{kind}", best=first(row).named(self.keys))
         return said

@@ -17,10 +17,11 @@ from pages.ui.figures import ACCENT, AFTER, BEFORE, GREY, Axis, Figure, bars, gr
 from pages.ui.figures.theme import scaled
 from pages.ui.picture import Numbers, Picture, of_both, outputs_of, picks_from, token_axis, told_where
 from pages.ui.place import Place
+from pages.ui.sections.answers import probabilities
 from pages.ui.sections.band import Column, band
 from pages.ui.sections.quantity_map import chosen_cell
 from pages.ui.text import texts_of
-from pages.ui.text.numbers import decimal, written
+from pages.ui.text.numbers import decimal, first, furthest, written
 
 MOST_ASKED = 128  # neurons that answer a click: the loudest of each token
 FIRES = 0.1  # an activation from here on is counted
@@ -133,9 +134,8 @@ def most_active(run: Trace, place: Place, words: Words) -> Picture:
         return _bars(of, drawn, [one == of.neuron for one in drawn.which])
 
     def says(drawn: Numbers) -> str:
-        neuron = drawn.which[0]
-        value = f"{run[of.fed][place.token, neuron]:.2f}"
-        return text("read_best", token=of.called, neuron=neuron + 1, value=value)
+        most = (furthest if of.gated else first)(run[of.fed][place.token])
+        return text("read_best", token=of.called, neuron=most.place + 1, value=most)
 
     return Picture(
         draw,
@@ -150,13 +150,12 @@ def most_active(run: Trace, place: Place, words: Words) -> Picture:
 def fires(run: Trace, place: Place) -> Picture:
     """The chosen neuron over all tokens of the input."""
     of = Neurons(run, place)
-    values, most = run[of.fed][:, of.neuron], int(of.loud[:, of.neuron].argmax())
-    said = {"token": placed(run.tokens)[most], "value": f"{values[most]:.2f}"}
+    most = (furthest if of.gated else first)(run[of.fed][:, of.neuron])
     lit = [token == place.token for token in range(len(run.tokens))]
     axis = token_axis(run, "")
     return Picture(
         lambda drawn: _bars(of, drawn, lit),
-        text("read_fires" if values.any() else "read_silent", neuron=of.neuron + 1, **said),
+        text("read_fires", neuron=of.neuron + 1, token=placed(run.tokens)[most.place], value=most),
         Numbers.of(run, of.fed, part=lambda every: every[:, of.neuron].on(axis)),
         title=word("fires", neuron=of.neuron + 1),
         two="beside",
@@ -220,10 +219,11 @@ def without_ffn(run: Trace, place: Place, found: Answers) -> Picture:
     """
     every, layer = outputs_of(run), place.layer + 1
     names = [lost_word("ffn_all"), lost_word("ffn_one", layer=layer), lost_word("ffn_none")]
-    first = found.outputs.index(found.best[0])
-    said = {name: every[i] for name, i in zip(("best", "one", "none"), found.best, strict=True)}
+    guess = found.outputs.index(found.best[0])
+    said: dict[str, object] = {name: every[i] for name, i in zip(("best", "one", "none"), found.best, strict=True)}
     said |= {name: decimal(row.max()) for name, row in zip(("p", "p_one", "p_none"), found.p, strict=True)}
-    said |= {"layer": str(layer), "lasts": decimal(found.p[1, first])}
+    said["p"] = first(probabilities(run, place.token), decimal)
+    said |= {"layer": str(layer), "lasts": decimal(found.p[1, guess])}
     sentences = [
         lost(f"read_ffn_{'same' if found.best[1] == found.best[0] else 'other'}", **said),
         lost(f"read_ffn_none{'_same' if found.best[2] == found.best[0] else ''}", **said),

@@ -18,10 +18,11 @@ from pages.ui.figures.theme import big, scaled
 from pages.ui.picture import Numbers, Picture, outputs_of, token_axis, told_where
 from pages.ui.place import Place
 from pages.ui.scales import weights_end
+from pages.ui.sections.answers import probabilities
 from pages.ui.sections.band import Column, band
 from pages.ui.server.cache import once_a_run
 from pages.ui.text import language, plain, texts_of
-from pages.ui.text.numbers import decimal
+from pages.ui.text.numbers import decimal, first, three
 
 AXES = ("layer", "head", "query", "key")  # of all weights
 KINDS = ("previous", "self", "next", "near", "token", "cls", "sep", "mixed", "spread", "alone")
@@ -102,8 +103,8 @@ def all_heads(run: Trace, place: Place, kind: str | None = None) -> Picture:
         return pd.DataFrame(shown.array.reshape(-1, n), index=rows, columns=run.tokens)
 
     many = Counter(pattern.name for pattern in patterns.values())
-    most = [f"{word(f'kind_{kind}')} ({many[kind]})" for kind in KINDS if many[kind] == max(many.values())]
-    said = [text("read_all", count=len(patterns), n=n, kinds=plain("common.comma").join(most))]
+    kinds = [f"{word(f'kind_{kind}')} ({count})" for kind, count in many.most_common()]
+    said = [text("read_all", count=len(patterns), n=n, kinds=plain("common.comma").join(kinds))]
     said += [text("read_blocks", block=block)] * (block > 1)
     axes = *map(Axis, names), token_axis(run, ""), Axis("", run.tokens)
     return Picture(
@@ -146,9 +147,8 @@ def written(run: Trace, place: Place) -> Picture:
     prefix = place.of("layers.{l}.attention.")
     own = lengths(run, prefix)
     axes = token_axis(run, plain("axis.token")), Axis.counted(part_word("axis_head"), len(own))
-    loudest = int(own[:, place.token].argmax())
-    said = {"token": placed(run.tokens)[place.token], "head": loudest + 1}
-    said["value"] = f"{own[loudest, place.token]:.3f}"
+    loudest = first(own[:, place.token], three)
+    said = {"token": placed(run.tokens)[place.token], "head": loudest.place + 1, "value": loudest}
 
     def draw(drawn: Numbers) -> Figure:
         look = {"cell": (place.token, place.head), "clickable": True, "square": False}
@@ -156,7 +156,7 @@ def written(run: Trace, place: Place) -> Picture:
 
     return Picture(
         draw,
-        part("read_norms" if own[:, place.token].any() else "read_norms_none", **said),
+        part("read_norms", **said),
         Numbers(own.T, ("token", "head"), axes=axes),
         title=part_word("norms"),
         shape=own.T.shape,
@@ -169,21 +169,22 @@ def needed(run: Trace, place: Place, found: Answers) -> Picture:
 
     found: the answers of `without.one_against_all`, at the token there.
     """
-    heads, every, first, layer, head = run.config.heads, outputs_of(run), found.best[0], place.layer, place.head
-    p = found.p[:, found.outputs.index(first)]
+    heads, every, guess, layer, head = run.config.heads, outputs_of(run), found.best[0], place.layer, place.head
+    p = found.p[:, found.outputs.index(guess)]
     names = [part_word("without"), part_word("only")]
     best = {"without": found.best[1 + head], "only": found.best[1 + heads + head]}
-    said = {"head": head + 1, "layer": layer + 1, "heads": heads, "best": every[first], "p": decimal(p[0])}
+    said: dict[str, object] = {"head": head + 1, "layer": layer + 1, "heads": heads, "best": every[guess]}
+    said["p"] = first(probabilities(run, place.token), decimal)
     said |= {"p_without": decimal(p[1 + head]), "p_only": decimal(p[1 + heads + head])}
     said |= {name: every[output] for name, output in best.items()}
     said["spared"], said["enough"] = (
-        sum(output == first for output in some) for some in (found.best[1 : 1 + heads], found.best[1 + heads :])
+        sum(output == guess for output in some) for some in (found.best[1 : 1 + heads], found.best[1 + heads :])
     )
     sentences = [part("read_as_it_is", **said)]
-    sentences += [part(f"read_{name}_{'same' if best[name] == first else 'other'}", **said) for name in best]
+    sentences += [part(f"read_{name}_{'same' if best[name] == guess else 'other'}", **said) for name in best]
     sentences.append(part("read_count", **said))
     series = {names[0]: p[1 : 1 + heads], names[1]: p[1 + heads :]}
-    axes = Axis.counted(part_word("axis_head"), heads), part_word("axis_p", best=every[first])
+    axes = Axis.counted(part_word("axis_head"), heads), part_word("axis_p", best=every[guess])
     figure = grouped_bars(series, *axes, (AFTER, ACCENT), value_range=(0, 1))
     as_it_is = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": p[0], "y1": p[0]}
     chosen = {"type": "rect", "yref": "paper", "x0": head - 0.5, "x1": head + 0.5, "y0": 0, "y1": 1}
@@ -205,9 +206,9 @@ def mixed(run: Trace, place: Place, focus: str) -> Picture:
     """Concat and the output side by side. focus: the key of one of them."""
     prefix, d_k = place.of("layers.{l}.attention."), run.config.d_k
     output = run[prefix + "output"]
-    strongest, first = int(np.linalg.norm(output, axis=1).argmax()), place.head * d_k
-    said: dict[str, object] = {"head": place.head + 1, "first": first + 1, "last": first + d_k}
-    said |= {"token": placed(run.tokens)[strongest], "value": f"{np.linalg.norm(output[strongest]):.2f}"}
+    longest, begin = first(np.linalg.norm(output, axis=1)), place.head * d_k
+    said: dict[str, object] = {"head": place.head + 1, "first": begin + 1, "last": begin + d_k}
+    said |= {"token": placed(run.tokens)[longest.place], "value": longest}
     columns = [Column(prefix + name, part_word(name)) for name in ("concat", "output")]
     look = {"title": part_word("mixed"), "focus": focus, "reads": [column.key for column in columns]}
     return band(run, place, columns, part("read_mixed", **said), **look)

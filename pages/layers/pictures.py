@@ -1,6 +1,7 @@
 """The pictures of the residual stream: how alike its vectors are, whence they come, their way, and the logit lens."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from pages.ui.place import Place
 from pages.ui.sections.band import room_of
 from pages.ui.sections.quantity_map import LEAST
 from pages.ui.text import plain, texts_of
-from pages.ui.text.numbers import decimal, percent
+from pages.ui.text.numbers import First, decimal, first, percent
 
 HIGH = 460  # pixels
 text, word = texts_of("layers")
@@ -41,6 +42,11 @@ def strongest_other(row: np.ndarray, token: int) -> int:
     """The token with the largest value in a token's row, other than itself; itself where it is alone."""
     others = np.arange(len(row)) != token
     return int(np.where(others, row, -np.inf).argmax()) if len(row) > 1 else token
+
+
+def others_than(token: int, count: int) -> list[int]:
+    """All tokens but one."""
+    return [other for other in range(count) if other != token]
 
 
 def chosen_key(place: Place, row: np.ndarray) -> int:
@@ -87,8 +93,9 @@ def similarity(run: Trace, place: Place) -> Picture:
     said = {"layer": place.layer + 1, "token": names[token], "other": names[nearest]}
     sentence = text("alone_similarity", value=f"{now[0, 0]:.2f}")
     if n > 1:
-        first, last = (f"{alike[step][pairs].mean():.2f}" for step in (0, -1))
-        sentence = text("read_similarity", value=f"{now[token, nearest]:.2f}", before=first, after=last, **said)
+        before, after = (f"{alike[step][pairs].mean():.2f}" for step in (0, -1))
+        most = first(now[token], among=others_than(token, n))
+        sentence = text("read_similarity", value=most, before=before, after=after, **said)
     return token_map(run, place, now, (axis, axis), sentence, "signed", equation=COSINE)
 
 
@@ -116,8 +123,9 @@ def origin(run: Trace, place: Place) -> Picture:
     layer, token, n = place.layer, place.token, len(run.tokens)
     names, reached = placed(run.tokens), all_reached(run)[layer]
     source = strongest_other(reached[token], token)
-    said = {"layer": layer + 1, "query": names[token], "own": percent(reached[token, token])}
-    said |= {"key": names[source], "value": percent(reached[token, source])}
+    said: dict[str, object] = {"layer": layer + 1, "query": names[token], "own": percent(reached[token, token])}
+    if n > 1:
+        said |= {"key": names[source], "value": first(reached[token], percent, among=others_than(token, n))}
     axes = token_axis(run, word("axis_after")), token_axis(run, word("axis_input"))
     look = {"equation": ROLLOUT, "reads": ["layers.{l}.attention.weights"]}
     sentence = text("read_rollout" if n > 1 else "alone_rollout", **said)
@@ -157,7 +165,7 @@ def path(run: Trace, place: Place, plane: Callable[..., Plane] = one_plane) -> P
     """The way of each token in a plane; of two runs that of both. plane: what finds it, as `one_plane` does."""
     states, token = run.states(), place.token
     walked = np.linalg.norm(np.diff(states[:, token], axis=0), axis=-1)
-    longest = int(walked.argmax())
+    longest = first(walked, "{:.1f}".format)
 
     def flat(drawn: Numbers) -> Plane:
         return plane(drawn.array, *([] if drawn.other is None else [drawn.other]))
@@ -170,7 +178,7 @@ def path(run: Trace, place: Place, plane: Callable[..., Plane] = one_plane) -> P
 
     def says(drawn: Numbers) -> str:
         said = {"token": placed(run.tokens)[token], "share": percent(flat(drawn)[1].sum())}
-        return text("read_path", layer=longest + 1, step=f"{walked[longest]:.1f}", **said)
+        return text("read_path", layer=longest.place + 1, step=longest, **said)
 
     def as_table(points: np.ndarray) -> pd.DataFrame:
         names = [f"{at + 1} {name}" for at, name in enumerate(run.tokens)]
@@ -192,8 +200,8 @@ def lengths_on_the_way(run: Trace, place: Place) -> Picture:
     names = [word("line_state"), *(word(f"line_{sub.name}") for sub in subs)]
     said = [text("read_norms", token=placed(run.tokens)[token], before=f"{own[0, 0]:.1f}", after=f"{own[0, -1]:.1f}")]
     for sub, added in zip(subs, own[1:], strict=True):
-        most = int(np.nanargmax(added))
-        said.append(text(f"adds_{sub.name}", layer=most, value=f"{added[most]:.1f}") if added[most] else "")
+        most = first(added, "{:.1f}".format)
+        said.append(text(f"adds_{sub.name}", layer=most.place, value=most))
     if not touched(run, place.head, *run.graph.norms):
         said.append(text("norms_before" if subs[0].norm_first else "norms_after"))
     axes = Axis("", names), Axis("", steps(run))
@@ -235,7 +243,8 @@ def words(run: Trace, place: Place, found: tuple[np.ndarray, np.ndarray]) -> Pic
     named = [[every[i] for i in row] for row in best]
     ranks = Axis(word("axis_rank"), [str(rank + 1) for rank in range(count)])
     figure = worded(shares, named, Axis(word("axis_step"), steps(run)), ranks, height=HIGH)
-    said = _read(run, place, "read_guess", best[:, 0], float(shares[-1, 0]))
+    top = replace(first(shares[-1], decimal), of=len(every))
+    said = _read(run, place, "read_guess", best[:, 0], top)
     figure.layout["meta"] = {"fills": room_of(said)}
     return Picture(figure, said, table=lambda: pd.DataFrame(named, index=steps(run), columns=range(1, count + 1)))
 
@@ -246,16 +255,18 @@ def classes(run: Trace, place: Place, lens: Lens) -> Picture:
     columns = classes_to_show(found)
     axes = Axis(word("axis_step"), steps(run)), Axis(word("axis_class"), [every[i] for i in columns])
     figure = heatmap(found[:, columns], *axes, scale="share", square=False, height=HIGH)
-    said = _read(run, place, "read_guess_class", found.argmax(axis=1), float(found[-1].max()))
+    said = _read(run, place, "read_guess_class", found.argmax(axis=1), first(found[-1], decimal))
     figure.layout["meta"] = {"fills": room_of(said)}
     return Picture(figure, said, table=lambda: pd.DataFrame(found, index=steps(run), columns=every))
 
 
-def _read(run: Trace, place: Place, read: str, first: np.ndarray, value: float) -> str:
-    """The answer, and from which layer on it is the first guess. first: of each state, (1 + layers,)."""
-    leads, answer = first == first[-1], outputs_of(run)[first[-1]]
+def _read(run: Trace, place: Place, read: str, best: np.ndarray, top: First) -> str:
+    """The answer, and from which layer on it is the first guess. best: of each state, (1 + layers,)."""
+    leads, answer = best == best[-1], outputs_of(run)[best[-1]]
     since = int(np.flatnonzero(~leads).max(initial=-1)) + 1
-    said = [text(read, token=placed(run.tokens)[place.token], answer=answer, value=decimal(value))]
+    said = [text(read, token=placed(run.tokens)[place.token], answer=answer, value=top)]
+    if not top.ahead:
+        return f"{said[0]} {text('lens')}"
     said.append(text("known" if since else "known_first", answer=answer, layer=since))
     if earlier := [steps(run)[step] for step in np.flatnonzero(leads[:since])]:
         said.append(text("known_before", earlier=plain("common.comma").join(earlier)))

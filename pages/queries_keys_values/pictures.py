@@ -5,7 +5,6 @@ import pandas as pd
 
 from model import Trace
 from model.analysis import head_slice, placed
-from model.by_hand import strongest_cell
 from pages.ui.figures import INK, Axis, Figure, heatmap, queries_and_keys, role_colours, strips
 from pages.ui.figures.equations import plain_math
 from pages.ui.figures.theme import mode
@@ -13,7 +12,7 @@ from pages.ui.picture import Numbers, Picture, of_both, one_plane
 from pages.ui.place import Place
 from pages.ui.sections.quantity_map import chosen_cell, quantity_map
 from pages.ui.text import texts_of
-from pages.ui.text.numbers import percent
+from pages.ui.text.numbers import first, percent
 
 PREFIX = "layers.{l}.attention."
 text, word = texts_of("queries_keys_values")
@@ -38,8 +37,8 @@ def paired_with(run: Trace, place: Place) -> int:
 def scores(run: Trace, place: Place) -> Picture:
     """The selected token's row of scores."""
     key, names = place.of(f"{PREFIX}scores"), placed(run.tokens)
-    best = strongest_cell(run, key, place.head, place.token)[-1]
-    said = text("read_scores", token=names[place.token], best=names[best])
+    best = first(run[key][place.head, place.token]).named(names)
+    said = text("read_scores", token=names[place.token], best=best)
     return quantity_map(run, place, key, said, rows=[place.token]).with_(at_once=None)  # its columns know no other head
 
 
@@ -77,7 +76,8 @@ def plane(run: Trace, place: Place) -> Picture:
     """Queries and keys as points of one plane; a line joins the selected query to its highest scoring key."""
     both, tokens = np.stack([vectors(run, place, role) for role in "QK"]), placed(run.tokens)
     scores = both[0] @ both[1].T
-    best = int(scores[place.token].argmax())
+    most = first(scores[place.token])
+    best = most.place
 
     def flat(drawn: Numbers) -> tuple[list[np.ndarray], np.ndarray]:
         return one_plane(drawn.array, *([] if drawn.other is None else [drawn.other]))
@@ -101,8 +101,9 @@ def plane(run: Trace, place: Place) -> Picture:
         apart = np.linalg.norm(points[0][0][:, None] - points[0][1][None], axis=-1)  # (query, key)
         agree = int((scores.argmax(axis=1) == apart.argmin(axis=1)).sum())
         said = {"share": percent(shares.sum()), "token": tokens[place.token], "best": tokens[best], "agree": agree}
-        said |= {"N": len(tokens), "score": f"{scores[place.token, best]:.2f}"}
-        return text("read_plane", d_k=run.config.d_k, **said)
+        said |= {"N": len(tokens), "score": most}
+        sentence = text("read_plane", d_k=run.config.d_k, **said)
+        return f"{sentence} {text('read_agree', **said)}" if most.ahead else sentence
 
     return Picture(
         draw,

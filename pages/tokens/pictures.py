@@ -23,7 +23,7 @@ from pages.ui.picture import Make, Picture, sizes, touched
 from pages.ui.place import Place
 from pages.ui.state import sketch
 from pages.ui.text import plain, t, texts_of
-from pages.ui.text.numbers import percent
+from pages.ui.text.numbers import first, percent
 
 text, word = texts_of("tokens")
 
@@ -81,7 +81,8 @@ def nearest(run: Trace, place: Place, found: tuple[list[str], np.ndarray, float]
     fixed: whether two runs have the same.
     """
     words, cosines, mean = found
-    said = {"token": run.tokens[place.token], "nearest": words[0], "cosine": f"{cosines[0]:.2f}"}
+    most = first(cosines)
+    said = {"token": run.tokens[place.token], "nearest": words[most.place], "cosine": most}
     return Picture(
         bars(cosines, Axis(word("column_piece"), words), word("axis_cosine"), colours=SLATE, height=scaled(230)),
         text("read_neighbours", mean=f"{mean:.2f}", **said),
@@ -233,7 +234,7 @@ def similarity_of_patches(run: Trace, place: Place) -> Picture:
     others = np.where(np.eye(len(names), dtype=bool), -np.inf, alike)
     apart = np.abs(stands[:, None] - stands[None]).sum(-1)
     shown = max(place.token - front, 0)
-    nearest = int(others[shown].argmax())
+    nearest = first(alike[shown], among=[other for other in range(len(names)) if other != shown])
     best = [(names[j], f"{others[i, j]:.2f}") for i, j in enumerate(others.argmax(axis=1))]
     figure = tiles(
         alike.reshape(side, side, side, side),
@@ -247,7 +248,7 @@ def similarity_of_patches(run: Trace, place: Place) -> Picture:
     )
     figure.layout["xaxis"] |= {"constrain": "domain"}
     figure.layout["yaxis"] |= {"constrain": "domain", "scaleanchor": "x"}
-    said = {"patch": names[shown], "nearest": names[nearest], "cosine": f"{others[shown, nearest]:.2f}"}
+    said: dict[str, object] = {"patch": names[shown], "nearest": names[nearest.place], "cosine": nearest}
     said |= {"near": f"{alike[apart == 1].mean():.2f}", "far": f"{alike[apart > 1].mean():.2f}"}
     return Picture(
         figure,

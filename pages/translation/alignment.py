@@ -13,7 +13,7 @@ from pages.ui.sections.cell_map import draw_map
 from pages.ui.sections.quantity_map import quantity_map
 from pages.ui.sections.roles import measured_role, role_in_words
 from pages.ui.text import plain, t
-from pages.ui.text.numbers import percent
+from pages.ui.text.numbers import first, percent
 
 ALIGNED = ("aligned_next", "aligned")
 
@@ -31,8 +31,8 @@ def alignment(view: Writing) -> None:
 def sentence(view: Writing) -> str:
     """What the chosen step looks at most, and what is known of such heads."""
     row = view.trace[view.key(CROSS)][view.choice.head, view.step]
-    best = placed(view.trace.tokens)[int(row.argmax())]
-    said = {"piece": view.trace.written[view.step], "source": best, "share": percent(row.max())}
+    best = first(row, percent)
+    said = {"piece": view.trace.written[view.step], "source": placed(view.trace.tokens)[best.place], "share": best}
     return f"{t('translation.read_map', where=view.where(), **said)} {known(view)}"
 
 

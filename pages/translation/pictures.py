@@ -15,7 +15,7 @@ from pages.ui.picture import Numbers, Picture, names_of, picks_from
 from pages.ui.place import Place
 from pages.ui.sections.answers import Choose
 from pages.ui.text import plain, t, texts_of
-from pages.ui.text.numbers import percent
+from pages.ui.text.numbers import first, percent
 
 CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.weights"
 SIDE = "decoder."
@@ -40,14 +40,14 @@ def lines(run: TranslationTrace, place: Place, lit: int | None = None, paired: b
         arcs = np.append(back.array, 0)
         return writing(*sides, step, across.array, arcs, least=LEAST, lit=lit, differs=across.differs)
 
-    best = int(taken.argmax())
-    said = {
+    best = first(taken, percent)
+    said: dict[str, object] = {
         "step": step + 1,
         "steps": steps,
         "piece": run.written[step],
         "read": run.target_tokens[step],
-        "source": placed(source)[best],
-        "share": percent(taken[best]),
+        "source": placed(source)[best.place],
+        "share": best,
         "where": place.where(),
     }
 
@@ -102,10 +102,12 @@ def next_pieces(
         look = {"colours": colours, "value_range": (0, 1.05), "height": scaled(230), **drawn.look}
         return bars(drawn.array, drawn.axes[0], word("probability"), **look)
 
-    beginning, at, best = run.written_ids[:step], rank(p, taken), vocabulary[int(p.argmax())]
-    said = {"piece": vocabulary[taken], "share": percent(float(p[taken])), "rank": at, "best": best}
+    beginning, at = run.written_ids[:step], rank(p, taken)
+    said: dict[str, object] = {"piece": vocabulary[taken], "share": percent(float(p[taken])), "rank": at}
+    said["best"] = first(p, percent).named(vocabulary)
     if not sentence:
-        sentence = text("read_next" if at == 1 else "read_not_first", **said)
+        top = {"share": first(p, percent)} if at == 1 else {}
+        sentence = text("read_next" if at == 1 else "read_not_first", **said | top)
         if at > 1 and by_beam:
             sentence += " " + text("beam_decides")
     pick = choose or (lambda one: forced((*beginning, one)))

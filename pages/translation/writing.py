@@ -23,7 +23,7 @@ from pages.ui.sections.answers import Choose
 from pages.ui.state.choice import WITH_EDITS, Choice
 from pages.ui.state.link import select
 from pages.ui.text import LANGUAGES, joined, literal
-from pages.ui.text.numbers import percent
+from pages.ui.text.numbers import last, percent
 from pages.ui.view import ARROWS, go_on
 
 POOR = 0.4  # below this mean probability a translation is called so
@@ -154,11 +154,11 @@ def likelihood(view: Writing, written: Translation) -> str:
     """How likely the model found what it wrote, but for what it was given: per piece, and where it was least sure."""
     own = written.steps[view.begun :]
     each = np.exp(own)
-    least = view.begun + int(each.argmin())
+    fewest = last(each, percent)
+    least = view.begun + fewest.place
     mean = float(np.exp(np.mean(own)))
-    piece, p = written.tokens[least], float(np.exp(written.steps[least]))
     said = text("poor") + " " if mean < POOR else ""
-    said += text("sure", mean=percent(mean), piece=piece, least=percent(p), step=least + 1)
+    said += text("sure", mean=percent(mean), piece=written.tokens[least], least=fewest, step=least + 1)
     if "[UNK]" in written.tokens:
         said += " " + text("unknown")
     if written.tokens[-1] != "[SEP]":

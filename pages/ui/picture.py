@@ -23,7 +23,7 @@ from pages.ui.at_once import AtOnce
 from pages.ui.figures import Axis, Figure
 from pages.ui.place import Place
 from pages.ui.text import class_label, plain, t
-from pages.ui.text.numbers import signed, written
+from pages.ui.text.numbers import furthest, signed
 
 # -- what pictures ask of a run --------------------------------------------------------------------
 
@@ -177,14 +177,19 @@ class Numbers:
             hidden = int(np.isinf(self.array).sum())
             return t("change.read_hidden", hidden=hidden) if hidden else t("change.read_same")
         sign = plain("change.sign_height" if self.upwards else "change.sign_colour")
-        where, value = place_in_words(self.axes, place), signed(float(self.array[place]))
-        return t(f"change.read_{shows}", sign=sign, place=where, value=value)
+        where = place_in_words(self.axes, place)
+        said = t("change.largest", place=where, value=furthest(self._known, signed))
+        return f"{t(f'change.read_{shows}', sign=sign)} {said}"
 
     def of_the_other(self) -> str:
         """Of the other input's numbers, which is the largest."""
         place, _ = _strongest(self.array)
-        where = place_in_words(self.axes, place)
-        return t("compare.read_there", place=where, value=written(f"{self.array[place]:.2f}"))
+        return t("compare.read_there", place=place_in_words(self.axes, place), value=furthest(self._known))
+
+    @property
+    def _known(self) -> np.ndarray:
+        """The numbers, NaN where they are infinite."""
+        return np.where(np.isfinite(self.array), self.array, np.nan)
 
 
 def _strongest(array: np.ndarray) -> tuple[tuple[int, ...], float]:

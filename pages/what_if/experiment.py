@@ -23,7 +23,7 @@ from pages.ui.sections.band import room_of
 from pages.ui.sections.patience import patience, waits
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.text import plain, t, texts_of
-from pages.ui.text.numbers import decimal, signed
+from pages.ui.text.numbers import decimal, furthest, signed
 from pages.ui.view import View
 
 #: What a row of changes is about, in the words of the page: (row, column) -> "layer 4, head 3".
@@ -207,7 +207,7 @@ def effect_map(
     elif not np.nan_to_num(values).any():
         said = text("read_no_effect", number=word(f"number_{lab.measure}"))
     else:
-        said = text("read_map", where=where(*strongest), value=lab.told(float(values[strongest])))
+        said = text("read_map", where=where(*strongest), value=furthest(values, lab.told))
         said += hardly(lab, values)
         if lab.measure != "moved" and not over:
             said += " " + t("change.sign_colour")

@@ -41,7 +41,7 @@ SAID = [
         ["attention.read_even"],
         ["attention.read_weights"],
     ),
-    ("words", "attention", {"stage": "scaled"}, ["attention.read_scaled"], ["attention.read_even"]),
+    ("words", "attention", {"stage": "scaled", "token": "4"}, ["attention.read_scaled"], ["attention.read_even"]),
     (
         "words",
         "tokens",
@@ -67,7 +67,7 @@ SAID = [
         "words",
         "add_and_norm",
         {"panel": "ways", "layer": "1", "edits": "embedding.sum~zero"},
-        ["add_and_norm.read_lengths"],
+        ["add_and_norm.read_lengths_new"],
         ["add_and_norm.read_lengths_none"],
     ),
     (
@@ -135,7 +135,7 @@ SAID = [
         "words",
         "heads",
         {"panel": "contribution", "edits": "layers.{l}.attention.heads~zero"},
-        ["no head writes anything"],
+        ["All 8 are at 0.000."],
         ["writes most"],
     ),
     *(
@@ -166,9 +166,9 @@ SAID = [
         ["In the row of “我 (2)”, “我 (5)” has the highest score: -12.93."],
         [],
     ),
-    ("words", "heads", {"s": "good good"}, ["Most common on this input: itself (15), selective (15)."], []),
-    ("words", "heads", {"s": "我我我我", "layer": "2", "head": "2"}, ["on average gives “我 (2)” most: 0.48"], []),
-    ("paper", "feed_forward", {"s": "i", "neuron": "10"}, ["Neuron 10 is 0 at every token."], []),
+    ("words", "heads", {"s": "good good"}, ["On this input: itself (15), selective (15)"], []),
+    ("words", "heads", {"s": "我我我我", "layer": "2", "head": "2"}, ["gives “我 (2)” 0.48 on average"], []),
+    ("paper", "feed_forward", {"s": "i", "neuron": "10"}, ["All 3 are at 0.00."], []),
     ("words", "translation", {"s": REPEATED, "step": "2"}, ["attends most to “cat (3)” in the source: 75%"], []),
     *(  # a head of the next token: the two “the” have numbers
         (

@@ -1,6 +1,6 @@
 """What the encoder answers: the likeliest words or classes as bars."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from pages.ui.figures import BLUE, GREY, ORANGE, Axis, Figure, bars_with_numbers
 from pages.ui.picture import Numbers, Picture, outputs_of, picks_from
 from pages.ui.place import Place
 from pages.ui.text import plain, t
-from pages.ui.text.numbers import decimal, signed
+from pages.ui.text.numbers import decimal, first, signed, two
 
 #: What a click on the bar of an output chooses.
 Choose = Callable[[int], Mapping[str, object]]
@@ -44,10 +44,7 @@ def likeliest_outputs(
     table = {"p": now[shown]}
     if unchanged is not None:
         table |= {plain("words.before"): before[shown]}
-        most_moved = max(shown, key=lambda i: abs(now[i] - before[i]))
-        moved = {"before": decimal(before[most_moved]), "after": decimal(now[most_moved])}
-        how = "changed" if moved["before"] != moved["after"] else "hardly_changed"
-        said += " " + t(f"words.read_{how}", name=names[most_moved], **moved)
+        said += " " + _moved(before, now, names, shown)
 
     def draw(drawn: Numbers) -> Figure:
         was = [""] * len(shown) if unchanged is None else [f"{decimal(before[i])} → " for i in shown]
@@ -99,6 +96,14 @@ def moved_most(run: Trace, place: Place, *, title: str, choose: Choose, most: in
         table=table,
         picks_of=lambda drawn: picks_from(drawn.which, choose),
     )
+
+
+def _moved(before: np.ndarray, now: np.ndarray, names: Sequence[str], shown: Sequence[int]) -> str:
+    """Which of the bars moved most, if one did."""
+    most = first(np.abs(now - before), among=shown)
+    how = "hardly_changed" if most.value == two(0) else "changed" if most.ahead else "changed_two"
+    ends = {"before": decimal(before[most.place]), "after": decimal(now[most.place])}
+    return t(f"words.read_{how}", name=names[most.place], **ends)
 
 
 def _at(run: Trace, place: Place, part: Callable[[Numbers], Numbers]) -> Numbers:

@@ -10,7 +10,7 @@ from pages.ui.picture import Make
 from pages.ui.runs.doubt import hedge
 from pages.ui.sections.answers import Choose, likeliest_outputs, moved_most, probabilities
 from pages.ui.text import plain, t
-from pages.ui.text.numbers import decimal
+from pages.ui.text.numbers import decimal, first
 from pages.ui.view import View
 
 EASY = 0.5  # a word that can be seen and gets less is not found easily
@@ -45,7 +45,12 @@ def guess_in_words(view: View, p: np.ndarray, place: int, truth: int | None) -> 
     """ "In place of ‘it’ it would put ‘he’ (0.57), then ‘she’ (0.18). ‘it’ has rank 4 of 12,000.\""""
     names = view.output_names
     best, second = likeliest(p[None], [2])
-    said = {"best": names[best], "first": decimal(p[best]), "second": names[second], "then": decimal(p[second])}
+    said: dict[str, object] = {
+        "best": names[best],
+        "first": first(p, decimal),
+        "second": names[second],
+        "then": decimal(p[second]),
+    }
     if not view.says_words:
         read = t("words.read_class" if p[second] >= 0.01 or len(p) == 2 else "words.read_sure", **said)
         return f"{hedge(view.choice.pipeline, view.subject)} {read}".strip()

@@ -15,6 +15,7 @@ from pages.ui.picture import Numbers, Picture
 from pages.ui.place import Place
 from pages.ui.sections.far_out import in_words, marked
 from pages.ui.text import plain, t
+from pages.ui.text.numbers import first, three
 
 
 def vectors(run: Trace, place: Place, plainly: Sequence[str], more: Sequence[str]) -> Picture:
@@ -41,7 +42,8 @@ def probe_looks(run: Trace, place: Place, seen: np.ndarray | None = None) -> Pic
     """The weights of the probe over the picture, head by head. seen: the input as it looks."""
     side, tokens, key = run.config.patches_per_side, run.tokens, "pool.cross.weights"
     weights = run[key][:, 0]
-    head, best = (int(i) for i in np.unravel_index(weights.argmax(), weights.shape))
+    most = first(weights, three)
+    head, best = (int(i) for i in np.unravel_index(most.place, weights.shape))
     names = Axis.counted(plain("sentence_vector.probe_head"), len(weights))
     seen = run.picture if seen is None else seen
 
@@ -50,7 +52,7 @@ def probe_looks(run: Trace, place: Place, seen: np.ndarray | None = None) -> Pic
         look = {"hover": hover, "differs": drawn.differs, "height": 260}
         return over_drawings(seen, drawn.array.reshape(1, len(weights), side, side), Axis(""), names, **look)
 
-    said = {"heads": len(weights), "value": f"{weights.max():.3f}", "best": tokens[best], "head": head + 1}
+    said = {"heads": len(weights), "value": most, "best": tokens[best], "head": head + 1}
     return Picture(
         draw,
         t("sentence_vector.read_probe_looks", **said),
@@ -88,7 +90,8 @@ def heads_that_turn(run: Trace, moved: np.ndarray, toggled: Callable[[Edit], obj
 
     toggled: what the changes are with one more, or one less.
     """
-    layer, head = (int(i) for i in np.unravel_index(moved.argmax(), moved.shape))
+    most = first(moved, "{:.4f}".format)
+    layer, head = (int(i) for i in np.unravel_index(most.place, moved.shape))
     axes = [Axis.counted(plain(f"sidebar.{name}"), n) for name, n in zip(("layer", "head"), moved.shape, strict=True)]
 
     def change(row: int, column: int) -> dict[str, object]:
@@ -96,7 +99,7 @@ def heads_that_turn(run: Trace, moved: np.ndarray, toggled: Callable[[Edit], obj
 
     where = Place(layer, head).where()
     look = {"scale": "positive", "cell": (layer, head), "clickable": True}
-    said = t("sentence_vector.read_heads", where=where, value=f"{moved.max():.4f}")
+    said = t("sentence_vector.read_heads", where=where, value=most)
     title = plain(text_of(run, "heads"))
     figure = heatmap(moved, *axes, square=False, **look)
     return Picture(figure, said, shape=moved.shape, picks=change, title=title, fixed=True)

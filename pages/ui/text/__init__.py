@@ -14,12 +14,14 @@ from pathlib import Path
 
 from model import overview
 from pages.ui.state.choice import LANGUAGES as LANGUAGES
-from pages.ui.text.numbers import written
+from pages.ui.text.numbers import First, written
 
 #: The folder whose files hold the words.
 PAGES = Path(__file__).parents[2]
 #: A matrix or a bias with its index, such as W_O, that is not part of something longer.
 SYMBOL = re.compile(r"(?<![\w$`{\\])([Wb]_[A-Z\d])(?![\w}`$])", re.ASCII)
+#: A sentence, and the space behind it.
+SENTENCE = re.compile(r"(.+?(?:[.?](?=\s|$)|[。？]|$))(\s*)", re.DOTALL)
 #: What Markdown shows letter by letter, its marks included.
 CODE = re.compile(r"(`[^`]+`)")
 #: What Markdown knows an address by.
@@ -106,7 +108,18 @@ def _text(name: str) -> str:
     return catalogue(language())[name]
 
 
+def _without_winner(text: str, name: str, found: First) -> str:
+    """A text whose sentence with {name} says that none is ahead of the others."""
+    kind = "alone" if found.of == 1 else "tied_all" if found.ties == found.of else "tied"
+    instead = _filled(_text(f"common.{kind}"), {"value": found.value, "n": found.ties, "of": f"{found.of:,}"}, str)
+    return "".join(instead + space if f"{{{name}}}" in one else one + space for one, space in SENTENCE.findall(text))
+
+
 def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]) -> str:
+    for name, value in values.items():
+        if isinstance(value, First) and not value.ahead:
+            text = _without_winner(text, name, value)
+
     def filled(hit: re.Match) -> str:
         opening, place, closing = hit.groups()
         if place not in values:

@@ -1,9 +1,13 @@
 """One way to write numbers wherever they stand: −0.5 with a minus sign, 9 × 10⁻⁵ and not 9e-05."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from model.analysis import winners
 
 NUMBER = re.compile(r"([+-]?)([\d.,]*\d)(?:e([+-]?)0*(\d+))?( ?%)?")
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -26,6 +30,71 @@ def four_decimals(values: np.ndarray) -> list[str]:
     for python, people in (("-inf", "−∞"), ("nan", ""), ("-0.0000", "0.0000"), ("-", "−")):
         text = text.replace(python, people)
     return text.split("\n")
+
+
+def two(value: float) -> str:
+    """A number in two decimals."""
+    return written(f"{value:.2f}")
+
+
+def three(value: float) -> str:
+    """A number in three decimals."""
+    return written(f"{value:.3f}")
+
+
+@dataclass(frozen=True)
+class First:
+    """Which of some values is the largest, as a reader sees them. Filled into a text it is its value, or its name.
+
+    place: where it stands. value: as it is written. ties: how many are written so, itself among them. of: how many
+    values there are. Where others tie with it, or there is no other, the sentence of a text in which it would stand
+    says that instead, so that no text names a winner where none is.
+    """
+
+    place: int
+    value: str
+    ties: int
+    of: int
+    name: str | None = None
+
+    def __str__(self) -> str:
+        return self.value if self.name is None else self.name
+
+    @property
+    def ahead(self) -> bool:
+        """Whether one is the largest."""
+        return self.ties == 1 < self.of
+
+    def named(self, names: Sequence[str]) -> "First":
+        """To stand in a text by its name, not by its value."""
+        return replace(self, name=names[self.place])
+
+
+def first(values: ArrayLike, shown: Callable[[float], str] = two, *, among: Sequence[int] | None = None) -> First:
+    """The largest of some values; of an array of several axes its place is flat. shown: how they are written.
+
+    among: the places that take part; all, if left out. What is NaN takes no part.
+    """
+    values = np.ravel(values)
+    places = np.arange(values.size) if among is None else np.asarray(among)
+    places = places[~np.isnan(values[places])]
+    best = winners(values[places], shown)
+    return First(int(places[best[0]]), shown(float(values[places[best[0]]])), len(best), len(places))
+
+
+def furthest(values: ArrayLike, shown: Callable[[float], str] = two, *, among: Sequence[int] | None = None) -> First:
+    """The same of the one that is furthest from 0, on either side."""
+    values = np.ravel(values)
+    found = first(np.abs(values), lambda size: shown(size).removeprefix("+"), among=among)
+    places = range(values.size) if among is None else among
+    like = [values[place] for place in places if shown(abs(values[place])).removeprefix("+") == found.value]
+    both = min(like) < 0 < max(like)
+    return replace(found, value=f"±{found.value}" if both else shown(float(values[found.place])))
+
+
+def last(values: ArrayLike, shown: Callable[[float], str] = two, *, among: Sequence[int] | None = None) -> First:
+    """The same of the smallest."""
+    return first(-np.asarray(values), lambda value: shown(-value), among=among)
 
 
 def signed(value: float) -> str:

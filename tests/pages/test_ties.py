@@ -1,0 +1,277 @@
+"""No sentence names a winner where there is none: every picture, of runs whose numbers are all equal, or zero, or but
+one.
+"""
+
+import copy
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache, partial
+from importlib import import_module
+from pkgutil import walk_packages
+from types import FunctionType
+
+import numpy as np
+import pytest
+import torch
+
+import pages
+from model import Edit, Trace, load
+from model.analysis import tied, winners
+from model.measures.sources import Lead, of_lead
+from model.measures.without import kept_of
+from model.translator import Task, TranslationTrace
+from pages.add_and_norm import pictures as add_and_norm
+from pages.add_and_norm.pictures import AddNorm
+from pages.add_and_norm.why_add_and_norm import batch_norm
+from pages.answer import pictures as answer
+from pages.attention import overlay
+from pages.attention import pictures as attention
+from pages.feed_forward import pictures as feed_forward
+from pages.heads import pictures as heads
+from pages.layers import pictures as layers
+from pages.queries_keys_values import pictures as queries_keys_values
+from pages.tokens import pictures as tokens
+from pages.translation import pictures as translation
+from pages.ui.figures import Axis
+from pages.ui.picture import Numbers, Picture, says_words
+from pages.ui.place import Place
+from pages.ui.sections.answers import likeliest_outputs
+from pages.ui.sections.vectors import heads_that_turn
+from pages.ui.state import sketch
+from pages.ui.text import LANGUAGES, plain, speaking
+from pages.ui.text.numbers import first, furthest, last
+
+SENTENCE = "the cat sat on a mat ."
+#: Words for the one that is ahead of all others, and those in which they mean something else.
+AHEAD = re.compile(r"\b(most|largest|highest|longest|strongest|loudest|first guess|furthest|best|shortest)\b|最(?!后)")
+WORDS, DRAWN, ONE, WRITTEN = {"text"}, {"digits"}, {"flat"}, {"translation"}
+PREFIX = "layers.1.attention."
+
+
+class Levelled(Mapping[str, torch.Tensor]):
+    """What a run recorded, with other numbers in the same shapes; the weights of attention still sum to 1."""
+
+    def __init__(self, values: Mapping[str, torch.Tensor], level: float, but_one: bool) -> None:
+        self.values, self.level, self.but_one = values, level, but_one
+
+    def __getitem__(self, key: str) -> torch.Tensor:
+        was = self.values[key]
+        level = 1 / was.shape[-1] if key.endswith("weights") and self.level else self.level
+        made = torch.full(was.shape, level)
+        if self.but_one:
+            made.view(-1)[-1] -= 0.2 * level
+        return made
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.values, name)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.values
+
+    def __iter__(self):
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@cache
+def recorded(network: str) -> Trace:
+    subjects = {"text": SENTENCE, "translation": Task("i love you .", "zh")}
+    return load(network)(subjects.get(network, sketch.ink(sketch.example(5))))
+
+
+def run_of(network: str, kind: str) -> Trace:
+    """A run of this network with numbers of this kind."""
+    run = recorded(network)
+    if kind in EDITS:
+        return load(network)(run.subject, EDITS[kind])
+    made = copy.copy(run)
+    made._values = Levelled(run._values, {"zero": 0.0}.get(kind, 0.5), but_one=kind == "but one")
+    return made
+
+
+#: What somebody can make of a run on the pages.
+EDITS = {
+    "even": [Edit("layers.{l}.attention.weights", "even")],
+    "nothing written": [Edit("layers.{l}.attention.heads", "zero"), Edit("layers.{l}.ffn.activation", "zero")],
+    "nothing comes in": [Edit("embedding.sum", "zero")],
+    "no answer": [Edit("logits", "zero")],
+}
+KINDS = ["equal", "zero", "but one", *EDITS]
+
+
+def parts(run: Trace, place: Place) -> Picture:
+    """Which part has most in a lead, where all have as much."""
+    return answer.parts_of(run, level_lead(run), (0, 1), place.token, {})
+
+
+def parts_of_heads(run: Trace, place: Place) -> Picture:
+    return answer.heads_and_ffns(run, level_lead(run, heads=True), 0.5, place.token, {})
+
+
+def level_lead(run: Trace, heads: bool = False) -> Lead:
+    sources = of_lead(recorded("text" if says_words(run) else "digits"), 0, 1, heads=heads).parts
+    return Lead(0.5 * len(sources), dict.fromkeys(sources, 0.5), exact=True)
+
+
+def lost(make: Callable[..., Picture], rows: Callable[[Trace], int]) -> Callable[[Trace, Place], Picture]:
+    """A picture of what becomes of the answer, where all answers are equal."""
+
+    def made(run: Trace, place: Place) -> Picture:
+        count = len(run.outputs)
+        return make(run, place, found=kept_of(np.full((rows(run), count), 1 / count), 5))
+
+    return made
+
+
+def warmer(run: Trace, place: Place) -> Picture:
+    return answer.at_temperature(run, place if says_words(run) else replace(place, token=0), tau=2)
+
+
+def next_pieces(run: TranslationTrace, place: Place) -> Picture:
+    return translation.next_pieces(run, place, load("translation").target_vocabulary)
+
+
+def changed(run: Trace, place: Place) -> Picture:
+    look = {"title": "", "choose": lambda output: {}, "said": ""}
+    return likeliest_outputs(run, place, unchanged=recorded("flat"), **look)
+
+
+def lens(run: Trace, token: int) -> np.ndarray:
+    return np.full((1 + run.config.layers, len(run.outputs)), 1 / len(run.outputs))
+
+
+def guessed(run: Trace, place: Place) -> Picture:
+    return layers.words(run, place, (np.zeros((7, 5), int) + np.arange(5), np.full((7, 5), 0.01)))
+
+
+def of_two(run: Trace, place: Place) -> Picture:
+    """A difference of two runs: that of a map, less itself."""
+    axes = [Axis("", run.tokens)] * 2
+    numbers = Numbers.of(run, f"{PREFIX}weights", 1).on(*axes).less(np.zeros((1, 1)))
+    return Picture(lambda: None, numbers.in_words("difference"))
+
+
+def of_other(run: Trace, place: Place) -> Picture:
+    return Picture(lambda: None, Numbers.of(run, f"{PREFIX}weights", 1).on(*[Axis("", run.tokens)] * 2).of_the_other())
+
+
+NEAREST = (["a", "b", "c"], np.full(3, 0.4), 0.1)
+MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
+    attention.attention_map: (WORDS | DRAWN | ONE, attention.attention_map),
+    attention.lines: (WORDS, partial(attention.lines, key=f"{PREFIX}weights")),
+    attention.mean_through_layers: (WORDS | DRAWN, attention.mean_through_layers),
+    overlay.over_one: (DRAWN, partial(overlay.over_one, key=f"{PREFIX}weights")),
+    overlay.over_heads: (DRAWN, overlay.over_heads),
+    overlay.over_layers: (DRAWN, partial(overlay.over_layers, name="rollout")),
+    heads.all_heads: (WORDS | DRAWN | ONE, heads.all_heads),
+    heads.chosen_head: (WORDS | DRAWN, heads.chosen_head),
+    heads.written: (WORDS | DRAWN, heads.written),
+    heads.needed: (WORDS | DRAWN, lost(heads.needed, lambda run: 1 + 2 * run.config.heads)),
+    heads.mixed: (WORDS | DRAWN, partial(heads.mixed, focus=f"{PREFIX}output")),
+    feed_forward.flow: (WORDS, partial(feed_forward.flow, words=lambda neuron: [])),
+    feed_forward.most_active: (WORDS | DRAWN, partial(feed_forward.most_active, words=lambda neuron: [])),
+    feed_forward.fires: (WORDS | DRAWN, feed_forward.fires),
+    feed_forward.curve: (WORDS | DRAWN, feed_forward.curve),
+    feed_forward.without_ffn: (WORDS | DRAWN, lost(feed_forward.without_ffn, lambda run: 3)),
+    add_and_norm.lengths: (WORDS | DRAWN, add_and_norm.lengths),
+    add_and_norm.cosines: (WORDS, add_and_norm.cosines),
+    add_and_norm.histogram: (WORDS, add_and_norm.histogram),
+    add_and_norm.maps: (WORDS, lambda run, at: add_and_norm.maps(run, at, AddNorm(run, at).norm, None)),
+    batch_norm: (WORDS, batch_norm),
+    layers.similarity: (WORDS | DRAWN, layers.similarity),
+    layers.origin: (WORDS | DRAWN, layers.origin),
+    layers.path: (WORDS | DRAWN, layers.path),
+    layers.lengths_on_the_way: (WORDS | DRAWN | ONE, layers.lengths_on_the_way),
+    layers.words: (WORDS, guessed),
+    layers.classes: (DRAWN | ONE, partial(layers.classes, lens=lens)),
+    queries_keys_values.scores: (WORDS | DRAWN, queries_keys_values.scores),
+    queries_keys_values.products: (WORDS, queries_keys_values.products),
+    queries_keys_values.plane: (WORDS | DRAWN, queries_keys_values.plane),
+    tokens.nearest: (WORDS, partial(tokens.nearest, found=NEAREST)),
+    translation.lines: (WRITTEN, translation.lines),
+    translation.next_pieces: (WRITTEN, next_pieces),
+    answer.at_temperature: (WORDS | DRAWN | ONE, warmer),
+    answer.every_place: (WORDS, partial(answer.every_place, logit=(2, 5), hidden={})),
+    answer.parts_of: (WORDS | DRAWN, parts),
+    answer.heads_and_ffns: (WORDS | DRAWN, parts_of_heads),
+    likeliest_outputs: (ONE, changed),
+    heads_that_turn: (WORDS, lambda run, at: heads_that_turn(run, np.zeros((6, 8)), lambda edit: ())),
+    Numbers.in_words: (WORDS, of_two),
+    Numbers.of_the_other: (WORDS, of_other),
+}
+for step in ("scores", "scaled", "heads"):  # as many sentences of one function
+    MAKES[partial(attention.step_map, step)] = WORDS, partial(attention.step_map, prefix=PREFIX, step=step)
+#: Pictures that say nothing of a run's numbers, or are of a kind above.
+OTHERS = {
+    "gradients_by_layer", "labels", "tags", "span", "why_scaled", "pushes", "of_one", "token_map", "difference",
+    "colours", "cut", "pixels_of_one", "similarity_of_words", "similarity_of_patches", "components", "turns",
+    "biases", "vectors_of_distances", "order", "aligning_heads", "moved_most", "band", "quantity_map", "matrix",
+    "parts_picture", "vectors", "probe_looks", "as_makers", "step_map", "heads_by_origin", "without_mask",
+}  # fmt: skip
+
+
+def test_every_picture_is_called_with_equal_numbers() -> None:
+    found = set()
+    for module in walk_packages(pages.__path__, "pages."):
+        if ".school" in module.name or module.name.endswith("every_page"):
+            continue
+        for name, make in vars(import_module(module.name)).items():
+            own = isinstance(make, FunctionType) and make.__module__ == module.name and not name.startswith("_")
+            if own and inspect.signature(make).return_annotation is Picture and make not in MAKES:
+                found.add(name)
+    assert found - OTHERS == set()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("network", "make"),
+    [(network, make) for networks, make in MAKES.values() for network in sorted(networks)],
+    ids=str,
+)
+def test_no_sentence_names_a_winner_where_there_is_none(network: str, make: Callable[..., Picture], kind: str) -> None:
+    run = run_of(network, kind)
+    layer, head = min(1, run.config.layers - 1), min(1, run.config.heads - 1)
+    place = Place(layer, head, token=min(2, len(run.tokens) - 1))
+    if isinstance(run, TranslationTrace):
+        place = replace(place, step=min(1, len(run.written) - 1))
+    for language in LANGUAGES:
+        with speaking(language):
+            said = make(run, place).says()
+        if kind in ("equal", "zero"):
+            assert not AHEAD.search(said), said
+        assert "nan" not in said.split() and "{" not in said
+
+
+CASES = [
+    ([0.1, 0.5, 0.3], (1, "0.50", 1)), ([0.1, 0.504, 0.496], (1, "0.50", 2)), ([0.25] * 4, (0, "0.25", 4)),
+    ([-1.0, np.nan, -2.0], (0, "−1.00", 1)), ([0.0, 0.0], (0, "0.00", 2)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("values", "wanted"), CASES)
+def test_a_tie_is_what_reads_like_one(values: list[float], wanted: tuple[int, str, int]) -> None:
+    found = first(values)
+    assert (found.place, found.value, found.ties) == wanted
+    assert found.ahead == (wanted[2] == 1)
+    if np.isfinite(values).all() and min(values) >= 0:
+        assert tied(values) == found.ties == len(winners(values))
+
+
+def test_what_is_furthest_from_nothing_on_both_sides_has_no_sign() -> None:
+    assert [furthest(row).value for row in ([-0.5, 0.1], [-0.5, 0.5])] == ["−0.50", "±0.50"]
+    assert last([3.0, 1.0]).value == "1.00"
+
+
+def test_a_sentence_without_a_winner_says_so_and_the_others_stay() -> None:
+    rows = [1, 2], [2, 2], [2, 2, 1], [1]
+    said = [plain("contribution.read_norms", token="it", head=1, value=first(row)) for row in rows]
+    begin = "The length of the vector that a head writes into the residual stream. "
+    ends = [
+        "At “it”, head 1 writes most: 2.00.", "All 2 are at 2.00.", "None is ahead: 2 of 3 are at 2.00.",
+        "There is only one: 1.00.",
+    ]  # fmt: skip
+    assert said == [begin + end for end in ends]
