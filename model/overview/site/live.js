@@ -32,7 +32,7 @@ export class Live extends Run {
   strongest(layer, head, row) {
     const { numbers, columns } = this.map('w', layer, head), weights = numbers.subarray(row * columns, (row + 1) * columns)
     const key = weights.reduce((best, weight, j) => weight > weights[best] ? j : best, 0)
-    return [key, weights[key]]
+    return [key, weights[key], weights.filter(weight => decimal(weight) === decimal(weights[key])).length]
   }
 }
 
@@ -47,7 +47,8 @@ export function notes(words, now, before, names) {
 function moved(words, p, q, names) {
   const most = p.reduce((best, share, i) => Math.abs(share - q[i]) > Math.abs(p[best] - q[best]) ? i : best, 0)
   const values = { name: names[most], before: decimal(q[most]), after: decimal(p[most]) }
-  return plain(words[values.before === values.after ? 'moved_none' : 'moved'], values)
+  const level = p.filter((share, i) => decimal(Math.abs(share - q[i])) === decimal(Math.abs(p[most] - q[most]))).length > 1
+  return plain(words[values.before === values.after ? 'moved_none' : level ? 'moved_two' : 'moved'], values)
 }
 
 // -- answers ----------------------------------------------------------------------------------------------------------
