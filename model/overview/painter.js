@@ -343,7 +343,8 @@ const scrolled = node => node.closest('[data-testid=stMain]')?.scrollTop ?? docu
 
 /* Show a run in a node. place: {layer, head, token} from 0; below: pixels that stay free under it; on.place(place): the
    reader chose another; on.open(role, place): he wants the page of a picture; on.need(role, place, row): he opened
-   it there, and `run.exact` lacks what is behind that row of it, which `learn` brings. Returns {show(run), go(place), learn(message), leave()}. */
+   it there, and `run.exact` lacks what is behind that row of it, which `learn` brings; on.off(layer, head): he turns a
+   head off, or on again if `run.off` has it ("layer.head"). Returns {show(run), go(place), learn(message), leave()}. */
 export function overview(root, run, options) {
   let { words, notes } = run
   const { below = 8, on = {} } = options
@@ -442,7 +443,9 @@ export function overview(root, run, options) {
       return make('button', { type: 'button', className: 'thumb', ariaLabel: name, title: name, onclick: () => go({ head: i }) },
         ...canvases, make('em', { textContent: i + 1 }))
     })
-    const thumbs = head.appendChild(make('div', { className: 'thumbs', role: 'group', ariaLabel: words.heads }, make('span', { className: 'name', textContent: words.head }), ...nodes.heads))
+    nodes.crosses = on.off ? nodes.heads.map((_, i) => make('button', { type: 'button', className: 'cross', onclick: () => on.off(place.layer, i) })) : []
+    const tiles = nodes.heads.map((thumb, i) => on.off ? make('span', { className: 'tile' }, thumb, nodes.crosses[i]) : thumb)
+    const thumbs = head.appendChild(make('div', { className: 'thumbs', role: 'group', ariaLabel: words.heads }, make('span', { className: 'name', textContent: words.head }), ...tiles))
     const ramp = (kind, from, to, text) => make('span', { className: 'legend' }, from, make('i', { className: `ramp ${kind}` }), `${to} ${text}`)
     const { top } = run.arrays.w, end = top < 1 ? top.toFixed(1) + '+' : '1'
     const legends = make('div', { className: 'legends' }, ...run.differs ? [] : [ramp('share', '0 ', ' ' + end, words.legend_weights)],
@@ -558,6 +561,11 @@ export function overview(root, run, options) {
       if (map) paint(button.firstChild, map, Math.round(at.thumb * dense), theme)
       button.classList.toggle('on', head === place.head)
       button.setAttribute('aria-pressed', head === place.head)
+    })
+    nodes.crosses.forEach((cross, head) => {
+      const off = Boolean(run.off?.includes(`${place.layer}.${head}`)), name = plain(off ? words.head_on : words.head_off, { layer: place.layer + 1, head: head + 1 })
+      Object.assign(cross, { ariaLabel: name, title: name, textContent: off ? '↺' : '×' }).classList.toggle('seen', off)
+      nodes.heads[head].classList.toggle('away', off)
     })
     for (const { role, symbol: text } of run.pictures)
       if (text.includes('{l')) symbol(nodes.titles[role].firstChild, text, place.layer)
@@ -1136,7 +1144,7 @@ export function overview(root, run, options) {
   function boxOf(roles) {
     const own = root.getBoundingClientRect()
     const boxes = roles.map(role => role === 'labels' ? nodes.labels[0].find(Boolean) && at.bands[0] && { x: at.bands[0].x, y: at.bands[0].y, w: at.bands[0].w, h: at.row * run.n }
-      : role === 'answer' ? rectIn(nodes.bars, own) : role === 'heads' ? rectIn(nodes.heads[0].parentNode, own)
+      : role === 'answer' ? rectIn(nodes.bars, own) : role === 'heads' ? rectIn(nodes.heads[0].closest('.thumbs'), own)
         : role === 'layers' ? at.frame ?? rectIn(nodes.head, own) : at.pics[role])
     const x = Math.min(...boxes.map(box => box.x)), y = Math.min(...boxes.map(box => box.y))
     return { x: x - 6, y: y - 6, w: Math.max(...boxes.map(box => box.x + box.w)) - x + 12, h: Math.max(...boxes.map(box => box.y + box.h)) - y + 12 }

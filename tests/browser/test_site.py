@@ -398,6 +398,32 @@ def test_a_click_hides_a_word_and_the_language_is_changed(page: Page, site: str)
     expect(page.locator("#chips [aria-pressed=true]")).to_have_text("unhappy")
 
 
+@pytest.mark.parametrize("name", ["text", "digits"])
+def test_a_head_is_turned_off_and_on_where_it_is_seen(name: str, page: Page, site: str) -> None:
+    pipeline, subject = load(name), "i love you ."
+    opened(page, f"{site}?lang=en&layer=2&input={'sentence' if name == 'text' else 'digit'}&s={subject}")
+    if name == "digits":
+        drawn = page.evaluate(
+            "[...atob(document.querySelector('.overview').run.drawing.pixels)].map(s => s.charCodeAt())"
+        )
+        subject = bytes(drawn)
+    for head in (2, 0):
+        page.locator(".overview .tile").nth(head).hover()
+        page.get_by_role("button", name=f"Turn head {head + 1} of layer 2 off", exact=True).click()
+    expect(page.locator(".overview .thumb.away")).to_have_count(2)
+    assert asked(page.url)["edits"].count("layers.1.attention.heads~zero~head.") == 2
+    assert_shows(page, pipeline(subject, edits=cut([(1, 2), (1, 0)])))
+    expect(page.locator(".overview .note")).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".overview .thumb.away")).to_have_count(0)
+    page.keyboard.press("ArrowUp")
+    for head in (2, 0):
+        page.get_by_role("button", name=f"Turn head {head + 1} of layer 2 on again", exact=True).click()
+    expect(page.locator(".overview .note")).to_have_count(0)
+    assert_shows(page, pipeline(subject))
+    assert "edits" not in asked(page.url)
+
+
 def test_it_is_small(folder: Path) -> None:
     packed = {file.name: len(gzip.compress(file.read_bytes(), 6)) for file in folder.rglob("*") if file.is_file()}
     first = ["index.html", "painter.js", "painter.css", "site.css", "page.js", "live.js", "drawing.js", "digit_pad.js"]

@@ -20,7 +20,7 @@ export class Live extends Run {
     const pictures = like.pictures.map(one => ({ ...one, shape: `${n} × ${arrays[one.role === 'x' ? 'x0' : one.role].of}` }))
     const drawing = pixels && { ...like.drawing, pixels: btoa(String.fromCharCode(...pixels)) }
     const changed = [...new Set([...off].map(head => `${head.split('.')[0]}.a`))]
-    super({ ...like, tokens, special, pictures, arrays, changed, ...drawing && { drawing }, sizes: { ...like.sizes, n }, unseen: 0, ...more })
+    super({ ...like, tokens, special, pictures, arrays, changed, off, ...drawing && { drawing }, sizes: { ...like.sizes, n }, unseen: 0, ...more })
     this.values = values
     this.answers = answers(like, values, names, asked, right)
   }

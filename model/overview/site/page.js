@@ -155,7 +155,14 @@ function show(run, usual) {
     shown.place.token = place.token
     shown.show(run)
     shown.go(place)
-  } else shown = overview(root, run, { place, on: { place(place) { Object.assign(chosen, place); writeAddress() }, ...about.app && { open } } })
+  } else shown = overview(root, run, { place, on: { place(place) { Object.assign(chosen, place); writeAddress() }, off: turn, ...about.app && { open } } })
+}
+
+/* A head is turned off, or on again. */
+function turn(layer, head) {
+  const off = new Set(chosen.off), at = `${layer}.${head}`
+  if (!off.delete(at)) off.add(at)
+  choose({ off }, true)
 }
 
 /* The page of a picture in the app. */
