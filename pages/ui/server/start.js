@@ -247,5 +247,6 @@ addEventListener('beforeprint', () => {
   const [app, page] = ['stApp', 'stMainBlockContainer'].map(part => document.querySelector(`[data-testid=${part}]`))
   const dark = getComputedStyle(app).colorScheme === 'dark'
   for (const [name, pixels] of [['wide', innerWidth], ['tall', page?.offsetHeight]]) document.body.style.setProperty(`--${name}`, pixels)
-  Object.assign(document.body.dataset, { address: location.href, ground: dark ? 'dark' : 'light' })
+  document.body.dataset.address = location.href
+  document.body.dataset.ground = dark ? 'dark' : 'light'
 })
