@@ -22,7 +22,7 @@ from model.decoder import TranslationNetwork
 from model.encoder import Encoder
 from model.heads import network_for
 from model.measure import WithoutNumbers
-from model.pipeline import Pipeline, Reader
+from model.pipeline import Pipeline, Reader, TextReader
 from model.variants.shared import set_of
 
 #: The largest value of a setting that is a size, so that no config.json makes us build without end.
@@ -89,6 +89,8 @@ def load_folder(path: str | Path, name: str = "") -> Pipeline:
         pipeline = _pipeline(folder, theirs, family, NO_ANSWER)
         pipeline.unanswered = error
     pipeline.pooled = whole.pooled()
+    if (longest := whole.longest()) and isinstance(pipeline.reader, TextReader):
+        pipeline.reader.max_len = min(pipeline.reader.max_len, longest)
     width = pipeline.config.d_model
     for dense in pipeline.pooled.dense if pipeline.pooled else ():
         if len(dense.W) != width:

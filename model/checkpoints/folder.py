@@ -22,6 +22,11 @@ from model.variants.pooled import Dense, Pooled
 WHOLE, SHARDS = "model.safetensors", "model.safetensors.index.json"
 READ = (".json", ".txt", ".spm", ".safetensors")  # other files decide nothing
 PIECES = ("spiece.model", "spm.model", "sentencepiece.bpe.model")  # of SentencePiece, without the special tokens
+#: Where sentence-transformers writes how long a sentence may be: one of them.
+OF_SENTENCES = [
+    f"sentence_{kind}_config.json" for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta")
+]
+SHORTEST = 3  # tokens: a word between [CLS] and [SEP]
 MOST_BYTES = 5_000_000  # of a file of settings; a tokenizer may have a long vocabulary
 MOST_TOKENIZER_BYTES = 100_000_000
 
@@ -111,6 +116,15 @@ class Folder:
         ):
             raise CheckpointError("damaged", file="modules.json", folder=self.name)
         return found
+
+    def longest(self) -> int | None:
+        """How many tokens sentence-transformers reads of a sentence, where it made the folder and says so."""
+        if not self.parts:
+            return None
+        said = [self.encoder.settings(name) or {} for name in OF_SENTENCES]
+        said.append({"max_seq_length": (self.encoder.settings("tokenizer_config.json") or {}).get("model_max_length")})
+        given = (one.get("max_seq_length") for one in said)
+        return next((most for most in given if type(most) is int and most >= SHORTEST), None)
 
     def pooled(self) -> Pooled | None:
         """How sentence-transformers makes one vector of all; None where the folder does not say."""

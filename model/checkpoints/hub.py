@@ -14,13 +14,13 @@ from typing import Any
 
 from model.checkpoints.build import config_of
 from model.checkpoints.errors import CheckpointError
-from model.checkpoints.folder import SHARDS, WHOLE, Folder
+from model.checkpoints.folder import OF_SENTENCES, SHARDS, WHOLE, Folder
 
 SETTINGS = [
     "config.json", "tokenizer.json", "vocab.txt", "tokenizer_config.json", "special_tokens_map.json",
     "preprocessor_config.json", "processor_config.json", "modules.json", "vocab.json", "merges.txt", "source.spm",
     "target_vocab.json", "generation_config.json", "*_Pooling/config.json", "*_Dense/config.json",
-    "0_Transformer/*.json", "0_Transformer/*.txt",
+    "0_Transformer/*.json", "0_Transformer/*.txt", *OF_SENTENCES,
 ]  # fmt: skip
 WEIGHTS = [WHOLE, SHARDS, "model-*-of-*.safetensors", "0_Transformer/model*.safetensors", f"*_Dense/{WHOLE}"]
 MOST_NAMED = 1_600_000_000  # bytes of the networks that visitors may name, together, as `memory` counts them

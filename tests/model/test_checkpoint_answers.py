@@ -8,6 +8,7 @@ import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
+from sentence_transformers import SentenceTransformer
 from tokenizers.pre_tokenizers import ByteLevel
 
 from model.checkpoints import CheckpointError, load_folder
@@ -148,11 +149,16 @@ def sentence_encoder(folder: Path, bias: bool = True) -> dict[str, np.ndarray]:
     settings = odd_settings("MPNet", "Model", 1) | {"hidden_size": 24, "num_attention_heads": 3}
     network_in(folder, "MPNet", "Model", settings)
     kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense", "3_Normalize": "Normalize"}
-    parts = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in kinds.items()]
+    parts = [
+        {"idx": place, "name": f"{place}", "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for place, (path, kind) in enumerate(kinds.items())
+    ]
     (folder / "modules.json").write_text(json.dumps(parts))
     for below in list(kinds)[1:3]:
         (folder / below).mkdir()
-    (folder / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode": "mean_sqrt_len_tokens"}))
+    (folder / "1_Pooling" / "config.json").write_text(
+        json.dumps({"embedding_dimension": 24, "pooling_mode": "mean_sqrt_len_tokens"})
+    )
     said = {"in_features": 24, "out_features": 10, "bias": bias}
     said["activation_function"] = "torch.nn.modules.activation.Tanh"
     (folder / "2_Dense" / "config.json").write_text(json.dumps(said))
@@ -160,6 +166,22 @@ def sentence_encoder(folder: Path, bias: bool = True) -> dict[str, np.ndarray]:
     weights = {"linear.weight": torch.randn(10, 24) / 5} | ({"linear.bias": torch.randn(10)} if bias else {})
     save_file(weights, folder / "2_Dense" / "model.safetensors")
     return {name: tensor.numpy() for name, tensor in weights.items()}
+
+
+@pytest.mark.parametrize("most", [5, 8, 400])
+@pytest.mark.parametrize("said", ["sentence_bert_config.json", "tokenizer_config.json"])
+def test_of_a_long_sentence_as_much_is_read_as_its_makers_read(said: str, most: int, tmp_path: Path) -> None:
+    sentence_encoder(tmp_path)
+    there = json.loads((tmp_path / said).read_text()) if (tmp_path / said).exists() else {}
+    name = "max_seq_length" if said.startswith("sentence") else "model_max_length"
+    (tmp_path / said).write_text(json.dumps(there | {name: most}))
+    pipeline = load_folder(tmp_path)
+    text = " ".join(SENTENCES[0].split() * (3 if most < 20 else 2))
+    trace = pipeline(text)
+    theirs = SentenceTransformer(str(tmp_path), device="cpu")
+    assert len(trace.tokens) == len(theirs.tokenize([text])["input_ids"][0]) <= most
+    np.testing.assert_allclose(trace.vector, theirs.encode([text])[0], atol=1e-5)
+    assert [note.reason for note in trace.notes] == ["truncated"] * (most < len(text.split()))
 
 
 @pytest.mark.parametrize("bias", [True, False])
