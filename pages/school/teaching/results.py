@@ -25,7 +25,7 @@ from pages.ui.text import joined, language, literal, plain, t, texts_of
 HINTS, WORDS = "class.hints_of", "class.words_of"
 A_ROW, MARGIN = 21, 16  # in a presentation, in pixels: the least of a row of a picture, and what stays free below it
 ROOM_TO_ASK, ROOM_TO_SAY = 140, 220  # letters of a question, and of what is said after it, that fit beside a picture
-MORE = 1, 1.6, 2.4  # times as many, from which on they are smaller, as the style sheet has it
+MORE = 1, 1.6, 2.4, 4  # times as many, from which on they are smaller, as the style sheet has it
 A_NAME = 21  # letters of a line beside a bar
 SMALLER = 4  # pixels that letters beside bars are smaller: bars make them larger
 text, word = texts_of("class")
