@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pages.school.classroom.door import MOST_OF_ADDRESS
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import Store
 from tests.classroom.phone import Phone
@@ -42,7 +43,8 @@ class Answering:
     def __init__(self, server: Server, store: Store, number: int) -> None:
         self.store, self.answered = store, Answered()
         self.code, self.key = store.create()
-        self.phones = [Phone(server.address, self.code) for _ in range(number)]
+        sources = (f"127.0.0.{2 + place // MOST_OF_ADDRESS}" for place in range(number))
+        self.phones = [Phone(server.address, self.code, source) for source in sources]
 
     async def come(self) -> None:
         for first in range(0, len(self.phones), COME):

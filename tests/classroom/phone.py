@@ -15,9 +15,10 @@ class Phone:
     heard: all that the class was told, and when (time.monotonic). raw: every byte of it.
     """
 
-    def __init__(self, address: str, code: str) -> None:
-        """address: host:port."""
+    def __init__(self, address: str, code: str, source: str = "127.0.0.1") -> None:
+        """address: host:port. source: of this machine's addresses, the one from which it comes."""
         self.host, _, port = address.partition(":")
+        self.source = source, 0
         self.port, self.code = int(port), code
         self.device = ""  # until the server has given it one
         self.heard: list[tuple[float, dict[str, Any]]] = []
@@ -87,7 +88,7 @@ class Phone:
     ) -> tuple[int, dict[str, Any]]:
         """One request on a line that is kept."""
         for attempt in (1, 2):
-            self._line = self._line or await asyncio.open_connection(self.host, self.port)
+            self._line = self._line or await asyncio.open_connection(self.host, self.port, local_addr=self.source)
             reader, writer = self._line
             try:
                 writer.write(self._head(method, what, body, kind) + body)
@@ -121,7 +122,7 @@ class Phone:
         """Server-sent events, in the chunks of HTTP/1.1; come again when the line breaks."""
         while True:
             try:
-                reader, writer = await asyncio.open_connection(self.host, self.port)
+                reader, writer = await asyncio.open_connection(self.host, self.port, local_addr=self.source)
             except OSError:
                 await asyncio.sleep(0.2)
                 continue

@@ -23,8 +23,8 @@ class School:
         self.store, self.ports, self.processes = Store(url), ports, processes
         self.code, self.key = self.store.create()
 
-    def phone(self, worker: int = 0, code: str | None = None) -> Phone:
-        return Phone(f"127.0.0.1:{self.ports[worker]}", code or self.code)
+    def phone(self, worker: int = 0, code: str | None = None, source: str = "127.0.0.1") -> Phone:
+        return Phone(f"127.0.0.1:{self.ports[worker]}", code or self.code, source)
 
     def ask(self, gesture: str, truth: dict | None = None) -> None:
         example = EXAMPLES[gesture]

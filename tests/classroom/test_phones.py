@@ -5,6 +5,7 @@ import json
 import re
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from gzip import compress
@@ -15,7 +16,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from pages.school.classroom import routes
-from pages.school.classroom.door import AT_ONCE, LOOKS, MOST_FAILURES, NUMBERS
+from pages.school.classroom.door import LOOKS, MOST_FAILURES, MOST_OF_ADDRESS, NUMBERS, TAG
 from pages.school.classroom.join import LANGUAGES, words
 from pages.school.classroom.phases import Phase
 from tests.classroom.phone import Phone
@@ -316,12 +317,12 @@ def test_streams_are_bounded_for_a_phone_and_none_is_there_for_a_made_up_number(
 async def bring_many_phones(at: School) -> None:
     """More than come in at once from one address: some wait, and some are told to come again."""
     at.code, at.key = at.store.create()
-    many = [at.phone() for _ in range(AT_ONCE + 300)]
+    many = [at.phone() for _ in range(MOST_OF_ADDRESS + 150)]
     began = time.monotonic()
     statuses = [status for status, _ in await asyncio.gather(*(phone.now() for phone in many))]
     numbers = {phone.device for phone in many} - {""}
     assert statuses.count(200) == len(numbers) and statuses.count(503) == len(many) - len(numbers) > 100
-    assert AT_ONCE <= len(numbers) <= AT_ONCE + NUMBERS * (time.monotonic() - began + LONGEST_WAIT)
+    assert MOST_OF_ADDRESS <= len(numbers) <= MOST_OF_ADDRESS + 1 + NUMBERS * (time.monotonic() - began + LONGEST_WAIT)
     honest = at.phone()
     await honest.sign_in()  # it comes again, as phones do
     at.ask("tap")
@@ -333,6 +334,27 @@ async def bring_many_phones(at: School) -> None:
 
 def test_numbers_are_given_to_an_address_at_a_bounded_rate(calm: School) -> None:
     visit(bring_many_phones(calm))
+
+
+async def one_client_votes_for_many(at: School) -> None:
+    """As many as he may, and a class that comes from elsewhere still has its places."""
+    at.code, at.key = at.store.create()
+    at.ask("tap")
+    at.go(Phase.OPEN)
+    many = [at.phone(source="127.0.0.9") for _ in range(MOST_OF_ADDRESS + 5)]
+    await asyncio.gather(*(phone.now() for phone in many))
+    given = [phone for phone in many if phone.device]
+    found = Counter([await phone.vote("0", n=1, r=1) for phone in given])
+    assert found[200, "kept"] <= MOST_OF_ADDRESS and len({phone.device[:TAG] for phone in given}) == 1
+    honest = [at.phone() for _ in range(5)]
+    assert [await phone.vote("1", n=1, r=1) for phone in honest] == [(200, "kept")] * 5
+    assert at.store.most_of_address(at.code, at.key) == found[200, "kept"]
+    for phone in (*many, *honest):
+        await phone.leave()
+
+
+def test_one_client_takes_no_more_places_than_an_address_may_and_the_teacher_is_told(calm: School) -> None:
+    visit(one_client_votes_for_many(calm))
 
 
 async def keep_voting(at: School, phone: Phone, guess: str) -> int:

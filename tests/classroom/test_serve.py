@@ -20,6 +20,7 @@ from urllib.request import Request, urlopen
 import psutil
 import pytest
 
+from pages.school.classroom.door import MOST_OF_ADDRESS
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import Store
 from pages.ui.server import assets
@@ -217,7 +218,8 @@ def store_of(server: Server) -> Store:
 async def a_large_class(server: Server) -> None:
     store = store_of(server)
     code, key = store.create()
-    phones = [Phone(server.address, code) for _ in range(700)]  # more than visits that one address may hold
+    sources = [*["127.0.0.1"] * MOST_OF_ADDRESS, *["127.0.0.2"] * 100]  # as many as one may bring, and others
+    phones = [Phone(server.address, code, source) for source in sources]
     await asyncio.gather(*(phone.come() for phone in phones))
     store.ask(code, key, 1, 0, EXAMPLES["tap"].shown, EXAMPLES["tap"].truth)
     since = time.monotonic()

@@ -16,9 +16,11 @@ from cachetools import TTLCache
 #: From so many wrong codes on, within so many seconds, an address waits for each that is looked up for it.
 MOST_FAILURES, FAILURES_FOR = 60, 60.0
 LOOKS = 20.0  # codes that are then looked up in a second
-NUMBERS, AT_ONCE = 10.0, 500  # phones of one class that an address may bring in a second, beyond so many at once
+MOST_OF_ADDRESS = 600  # phones of one class that answer from an address
+NUMBERS = 0.2  # that it may bring in a second, beyond so many at once
 LONGEST_WAIT = 10.0  # seconds
 HALF = 16  # hexadecimal digits: the first half of a number is drawn by lot, the second one signs it
+TAG = 2  # of the first half that phones of an address share: one in 256 has them, so that they tell of no address
 
 
 class CrowdedError(Exception):
@@ -74,9 +76,9 @@ class Door:
 door, starts = Door(), Queue(1 / 300, 20)
 
 
-def new_number(seal: str) -> str:
+def new_number(seal: str, address: str) -> str:
     """A number for a phone, which nobody can make up who does not know the seal of its class."""
-    drawn = secrets.token_hex(HALF // 2)
+    drawn = _signed(seal, f"address {address}")[:TAG] + secrets.token_hex((HALF - TAG) // 2)
     return drawn + _signed(seal, drawn)
 
 

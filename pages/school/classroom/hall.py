@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 from cachetools import TTLCache
 
-from pages.school.classroom.door import AT_ONCE as NEW_AT_ONCE
-from pages.school.classroom.door import NUMBERS, Queue, door, is_number, new_number
+from pages.school.classroom.door import MOST_OF_ADDRESS, NUMBERS, Queue, door, is_number, new_number
 from pages.school.classroom.store import MOST_PHONES, Ballot, Store, UnavailableError, Verdict
 
 LOOK = 0.1  # seconds between two looks at the store
@@ -94,7 +93,7 @@ class Hall:
         self._worker = secrets.token_hex(8)
         self._classes: dict[str, Gathering] = {}
         self._waiting: asyncio.Queue[tuple[Ballot, asyncio.Future[Verdict]]] = asyncio.Queue(MOST_WAITING)
-        self._newcomers = Queue(NUMBERS, NEW_AT_ONCE)
+        self._newcomers = Queue(NUMBERS, MOST_OF_ADDRESS)
         self._tried: dict[tuple[str, str], asyncio.Task[Gathering | None]] = {}
         self._streams = 0
         self._noted: dict[str, set[str]] = {}  # of each class, which phones are here, as the store knows it
@@ -154,7 +153,7 @@ class Hall:
     async def let_in(self, gathering: Gathering, address: str) -> str:
         """A number for one more phone. Who brings many waits for the next. May raise CrowdedError."""
         await asyncio.sleep(self._newcomers.wait((address, gathering.seal)))
-        return new_number(gathering.seal)
+        return new_number(gathering.seal, address)
 
     def is_full(self, gathering: Gathering) -> bool:
         """Whether no more phones of this class can listen."""

@@ -11,6 +11,7 @@ import logging
 import os
 import secrets
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -47,6 +48,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
+from pages.school.classroom.door import MOST_OF_ADDRESS, TAG
 from pages.school.classroom.phases import ROUNDS, TOLD, Phase, following, round_of
 from pages.school.classroom.questions import Guess, Shown, Told, checked, stem
 
@@ -56,7 +58,7 @@ UNSAID, SURE = 0, 3  # how confident a vote is: not said, or from 1 (guessed) to
 DAY, HOUR = 24 * 3600, 3600
 SEEN = 15  # seconds for which a phone counts as present after its worker last said so
 TIMES = "begun", "closes"  # columns that the database sets by its own clock
-MARK = 8  # characters of a phone's number by which those who are present are told apart
+MARK = 10  # characters of a phone's number by which those who are present are told apart
 WAIT = 5  # seconds that a database may take
 MOST_CLASSES, MOST_PHONES = 1000, 2000  # at once; and that vote in one class
 MOST_BYTES = 30_000  # of a question, of a link
@@ -371,6 +373,11 @@ class Store:
             there = {marks[at : at + MARK] for marks in held for at in range(0, len(marks), MARK)}
             return now.execute(answered.where(classes.c.code == code)).scalar_one(), len(there)
 
+    def most_of_address(self, code: str, key: str) -> int:
+        """How many of the answers in the present round come from one address, at most."""
+        with self._look() as now:
+            return max(_Answered(self._devices(now, self._hers(now, code, key))).of_address.values(), default=0)
+
     # -- the members' ----------------------------------------------------------------------------------------------
 
     def room(self, code: str) -> Room | None:
@@ -449,7 +456,7 @@ class Store:
             # FOR SHARE: no teacher closes the question between this look and the end.
             which = select(classes, self._left).where(classes.c.code.in_(codes))
             rooms = {row.code: _room(row) for row in now.execute(which.with_for_update(read=True))}
-            places = {code: self._places(now, room) for code, room in rooms.items()}
+            answered = {code: _Answered(self._devices(now, room)) for code, room in rooms.items()}
             for place, ballot in enumerate(ballots):
                 room = rooms.get(ballot.code)
                 if room is None:
@@ -457,7 +464,7 @@ class Store:
                 elif _takes(room, ballot):
                     vote = _possible(self._question(now, room.code, room.number), ballot)
                     verdicts[place] = Verdict.IMPOSSIBLE if vote is None else Verdict.FULL
-                    if vote is not None and places[room.code] > 0:
+                    if vote is not None and answered[room.code].takes(ballot.device):
                         mine = {"code": room.code, "number": room.number, "round": room.round, "device": ballot.device}
                         written = {"guess": json.dumps(vote.guess), "confidence": vote.confidence}
                         kept[tuple(mine.values())] = mine | written
@@ -606,10 +613,10 @@ class Store:
             json.loads(there.guess), there.confidence
         )
 
-    def _places(self, now: Connection, room: Room) -> int:
-        """How many more votes are taken."""
+    def _devices(self, now: Connection, room: Room) -> Sequence[str]:
+        """The phones that have voted in this round."""
         this = votes.c.code == room.code, votes.c.number == room.number, votes.c.round == room.round
-        return MOST_PHONES - now.execute(select(func.count()).select_from(votes).where(*this)).scalar_one()
+        return now.scalars(select(votes.c.device).where(*this)).all()
 
     def _upsert(self, now: Connection, table: Table, rows: list[dict], changes: Sequence[str]) -> None:
         if not rows:
@@ -632,6 +639,27 @@ def _takes(room: Room, ballot: Ballot) -> bool:
     """Whether this is a vote that is open now."""
     over = room.left is not None and room.left <= 0
     return (room.phase, room.number, room.round) == (Phase.OPEN, ballot.number, ballot.round) and not over
+
+
+class _Answered:
+    """The phones that have a place in a round of votes. Whoever brings many leaves places for others.
+
+    of_address: how many, by what the numbers of an address's phones begin with.
+    """
+
+    def __init__(self, devices: Iterable[str]) -> None:
+        self.devices = set(devices)
+        self.of_address = Counter(device[:TAG] for device in self.devices)
+
+    def takes(self, device: str) -> bool:
+        """Whether this phone has a place, or is given one."""
+        if device in self.devices:
+            return True
+        if len(self.devices) >= MOST_PHONES or self.of_address[device[:TAG]] >= MOST_OF_ADDRESS:
+            return False
+        self.devices.add(device)
+        self.of_address[device[:TAG]] += 1
+        return True
 
 
 def _ticket(row: Row) -> str:

@@ -4,7 +4,9 @@ import time
 
 import streamlit as st
 
+from pages.school.classroom.door import MOST_OF_ADDRESS
 from pages.school.classroom.phases import Phase
+from pages.school.classroom.store import store
 from pages.school.lessons.wording import answer_in_words, asked, called, hints, otherwise
 from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.question import Question
@@ -31,6 +33,7 @@ def draw(lecture: Lecture) -> None:
     with right:
         _time(lecture)
         count(lecture, "answered" if lecture.phase is Phase.OPEN else "there")
+        _addresses(lecture)
         _coming(lecture)
         with st.expander(word("your_key"), icon=":material/key:"):
             st.markdown(text("key_help"))
@@ -108,6 +111,13 @@ def _time(lecture: Lecture) -> None:
     pace = min(MOST_PACE, max(gone / planned, 1 / MOST_PACE)) if planned else 1.0
     needed = max(1, round(pace * sum(minutes[place] for place in lecture.coming)))
     st.markdown(text("minutes" if lecture.coming else "minutes_last", gone=round(gone), needed=needed))
+
+
+def _addresses(lecture: Lecture) -> None:
+    """How many of the answers come from one address: she knows how many phones she has."""
+    most = store().most_of_address(lecture.desk.code, lecture.desk.key)
+    if most > 1:
+        st.caption(text("of_address_full" if most >= MOST_OF_ADDRESS else "of_address", most=most))
 
 
 def _coming(lecture: Lecture) -> None:

@@ -18,6 +18,7 @@ import pytest
 from sqlalchemy import make_url, select, update
 
 from pages.school.classroom import store as kept
+from pages.school.classroom.door import new_number
 from pages.school.classroom.phases import TOLD, Phase
 from pages.school.classroom.store import (
     DAY,
@@ -398,6 +399,20 @@ def test_a_class_takes_so_many_phones_and_no_more(lesson: Class, monkeypatch: py
     lesson.go(*TO_OPEN)
     found = [lesson.vote(device=str(place)) for place in range(4)]
     assert found == [Verdict.KEPT] * 3 + [Verdict.FULL]
+    assert lesson.vote(device="1") is Verdict.KEPT, "who has a place may change his mind"
+
+
+def test_an_address_takes_so_many_places_and_leaves_the_rest_to_others(
+    lesson: Class, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept, "MOST_OF_ADDRESS", 3)
+    lesson.go(*TO_OPEN)
+    assert lesson.store.most_of_address(lesson.code, lesson.key) == 0
+    one, other = ([new_number("seal", address) for _ in range(5)] for address in ("10.0.0.1", "10.0.0.2"))
+    ballots = [Ballot(lesson.code, 1, 1, device, "1", 1) for device in (*one, one[0], *other[:2])]
+    kept_ones, full = Verdict.KEPT, Verdict.FULL
+    assert lesson.store.vote_all(ballots) == [*[kept_ones] * 3, full, full, *[kept_ones] * 3]
+    assert lesson.store.count(lesson.code)[0] == 5 and lesson.store.most_of_address(lesson.code, lesson.key) == 3
 
 
 # -- what phones see ---------------------------------------------------------------------------------------------------
