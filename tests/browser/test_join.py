@@ -121,6 +121,30 @@ def test_chips_for_sixteen_tokens_fit_a_phone_in_letters_that_can_be_read(
     assert min(rows.evaluate_all("rows => rows.map(row => parseFloat(getComputedStyle(row).fontSize))")) >= 20
 
 
+def test_many_short_names_to_tap_stand_beside_each_other_and_the_class_is_orange_as_in_front(
+    lesson: School, new_phone: Callable[..., Page]
+) -> None:
+    sentence = "the old man who lived in the small house near the big river took his dog ."
+    tokens = ["[CLS]", *sentence.split(), "[SEP]"]
+    example, names = EXAMPLES["tap"], [f"{token} ({i})" for i, token in enumerate(tokens)]
+    shown = example.shown | {"options": names, "names": dict.fromkeys(("en", "zh"), names)}
+    version = lesson.store.of_teacher(lesson.code, lesson.key).version
+    lesson.store.ask(lesson.code, lesson.key, version, 0, shown, example.truth | {"answer": names[2]})
+    lesson.go(Phase.OPEN)
+    page = new_phone()
+    expect(page.locator(".choice")).to_have_text(names)
+    assert page.locator("fieldset").bounding_box()["height"] < 600 and not page.evaluate(SIDEWAYS)
+    page.locator(".choice").nth(3).click()
+    says(page, "kept")
+    lesson.go(Phase.CLOSED, Phase.REVEALED)
+    says(page, "you")
+    own, true = (
+        page.locator(f"li .{whose}").evaluate("one => getComputedStyle(one).color.match(/\\d+/g).map(Number)")
+        for whose in ("own", "true")
+    )
+    assert own[0] > own[2] and true[2] > true[0], "as on the projector: the class orange, the network blue"
+
+
 @pytest.mark.parametrize("gesture", ["slide", "chips"])
 def test_in_forced_colours_bars_line_and_marks_are_seen(
     lesson: School, new_phone: Callable[..., Page], gesture: str

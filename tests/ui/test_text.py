@@ -75,6 +75,10 @@ def test_a_token_that_is_a_quotation_mark_stands_between_other_marks(token: str)
     assert "“it”" in said
 
 
+def test_marks_within_marks_are_the_inner_ones() -> None:
+    assert plain("common.quoted", token="“它”指的是什么？") == "“‘它’指的是什么？”"
+
+
 @pytest.mark.parametrize("token", ["1e5", "-3", "99 %"])
 def test_a_token_in_quotation_marks_is_no_number_to_be_typeset(token: str) -> None:
     for fill in (plain, t):

@@ -5,6 +5,7 @@
   var WORDS = JSON.parse(document.getElementById('words').textContent)
   var LANGUAGES = ['en', 'zh']
   var CHIPS = 3, LONGEST_WORD = 24
+  var FEW = 6, SHORT = 12   // more options than that, of no more letters, stand beside each other
   var SILENCE = 45000   // ms without a word from the server, who says something every 15 s: the line is dead
   var POLL = 3000       // ms between two questions, where the server cannot speak by itself
   var DEAF = 500        // ms after a tap in which another one is the same tap, and what now stands under it does nothing
@@ -198,7 +199,8 @@
   }
   function tap(question) {
     var texts = question.options.map(function (option, i) { return called(i) })
-    return options(word('your_choice'), question.options, texts, draft.guess, function (value) { cast(value, 0) })
+    var short = texts.length > FEW && texts.every(function (text) { return text.length <= SHORT })
+    return options(word('your_choice'), question.options, texts, draft.guess, function (value) { cast(value, 0) }, short ? 'names' : '')
   }
   function deafen() {
     clearTimeout(deaf)

@@ -32,7 +32,7 @@ from pages.ui.figures import (
     tiles,
 )
 from pages.ui.figures.base import TO_THE_NEAREST, grid, label, outline, unseen, words_at
-from pages.ui.figures.matrices import SLANT, heatmap_parts
+from pages.ui.figures.matrices import heatmap_parts
 from pages.ui.figures.theme import SMALL, font_size, scaled
 from pages.ui.text import catalogue, language, plain
 from pages.ui.text.numbers import percent, written
@@ -253,8 +253,6 @@ def _map(
         gaps=values.shape[1] <= 64,
         corner=(plain("axis.corner") if rows.title else "") if columns.labels else None,
     )
-    if columns.labels:  # each has its name, also a long one between Chinese signs
-        layout["xaxis"]["tickangle"] = SLANT
     if numbered and max(values.shape) <= MOST_NUMBERED:
         digits = 2 if scale == "share" else int(values.shape[1] * font_size() <= WIDE)
         least = LEAST_NUMBER if scale == "share" else 0.0

@@ -25,6 +25,7 @@ from pages.ui.text import joined, language, literal, plain, t, texts_of
 HINTS, WORDS = "class.hints_of", "class.words_of"
 A_ROW, MARGIN = 21, 16  # in a presentation, in pixels: the least of a row of a picture, and what stays free below it
 ROOM_TO_ASK, ROOM_TO_SAY = 140, 220  # letters of a question, and of what is said after it, that fit beside a picture
+ROOM_TO_TALK = 40  # of the former, that the call to talk takes
 MORE = 1, 1.6, 2.4, 4  # times as many, from which on they are smaller, as the style sheet has it
 A_NAME = 21  # letters of a line beside a bar
 SMALLER = 4  # pixels that letters beside bars are smaller: bars make them larger
@@ -39,7 +40,8 @@ def ask(lecture: Lecture, *, small: bool = False) -> None:
         said_to_read = f"  \n{_read(shown)}" if "reads" in shown and not lecture.picture else ""  # else above it
         said = shown["ask"][language()]
         said = heading_and_rest(said)[0] if lecture.phase is Phase.EXPLAINED else said
-        with _in_room("ask", said if lecture.is_own else "", ROOM_TO_ASK):
+        room = ROOM_TO_ASK - ROOM_TO_TALK * (lecture.phase is Phase.DISCUSS)
+        with _in_room("ask", said if lecture.is_own else "", room):
             st.markdown(literal(said) + said_to_read)
 
 

@@ -19,6 +19,7 @@ from pages.ui.text.numbers import First, written
 #: The folder whose files hold the words.
 PAGES = Path(__file__).parents[2]
 #: A matrix or a bias with its index, such as W_O, that is not part of something longer.
+INNER = str.maketrans("“”", "‘’")  # quotation marks within others
 SYMBOL = re.compile(r"(?<![\w$`{\\])([Wb]_[A-Z\d])(?![\w}`$])", re.ASCII)
 #: A sentence, and the space behind it.
 SENTENCE = re.compile(r"(.+?(?:[.?](?=\s|$)|[。？]|$))(\s*)", re.DOTALL)
@@ -131,8 +132,10 @@ def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]
 
 
 def quoted(text: str) -> str:
-    """“it”; but ‘”’, so that the marks still read where the token is itself such a mark."""
-    return f"‘{text}’" if set(text) & set('"“”') else f"“{text}”"
+    """“it”; “who ‘it’ is”; but ‘”’, so that the marks still read where the token is itself such a mark."""
+    if text and set(text) <= set('"“”'):
+        return f"‘{text}’"
+    return f"“{text.translate(INNER)}”"
 
 
 def listed(names: Iterable[str]) -> str:
