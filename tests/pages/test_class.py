@@ -30,7 +30,7 @@ from pages.ui.runs import pipelines
 from pages.ui.state.choice import Choice
 from pages.ui.text import LANGUAGES, catalogue
 from pages.ui.view import View
-from tests.pages.opening import assert_fine, charts, numbers, open_page, texts, turn_to
+from tests.pages.opening import assert_fine, charts, line, numbers, open_page, texts, turn_to
 from tests.school.classroom.asked import EXAMPLES
 
 SENTENCE = "we [MASK] to the park ."
@@ -579,6 +579,24 @@ def test_the_class_goes_where_its_teacher_leads_and_she_alone_has_a_way_back(
     app.button(key="to_class").click().run()
     assert_fine(app)
     assert "class.next" in [button.key for button in app.button]
+
+
+def test_a_hidden_word_stands_on_no_page_in_class_until_it_was_asked_for(classes: Store) -> None:
+    app = open_page("class", lang="en")
+    click(app, "start")
+    member = open_page("attention", lang="en", **{"class": code_of(app)})
+
+    def words() -> set[str]:
+        return {word["text"] for page in (app, member) for word in line(page)["words"]}
+
+    for phase in (Phase.LOBBY, Phase.QUESTION, Phase.OPEN, Phase.CLOSED, Phase.REVEALED):
+        assert room_of(app, classes).phase is phase
+        turn_to(app, "attention").run()
+        assert ("did" in words()) == (phase is Phase.REVEALED) and "animal" in words()
+        turn_to(app, "class").run()
+        click(app, "next")
+        member.run()
+    assert "did" in {word["text"] for word in line(open_page("attention", lang="en"))["words"]}
 
 
 def test_a_task_goes_to_the_phones_that_follow_and_nobody_loses_the_one_he_has(

@@ -73,6 +73,16 @@ def test_a_sheet_does_not_tell_above_its_questions_the_word_that_it_asks_for() -
     assert "the [MASK] did" in above and "animal" not in above + first.partition("<h2>")[0]
 
 
+def test_no_question_prints_the_hidden_word_that_another_one_asks_for() -> None:
+    link = {"s": "she went to the shop to buy some bread .", "hidden": "3", "lang": "en"}
+    _, sheet, _ = printed(lesson="encoder_decoder", **link)
+    asks, _ = sheet.split('<section class="answers">')
+    assert catalogue("en")["lesson.word.short"] in titles(sheet)
+    assert not re.search(r"\bwent\b", re.sub("<[^>]*>", " ", asks))
+    alone = lesson_to_code(own_lesson([QUESTIONS["once"]]))
+    assert titles(printed(lesson=alone, **link)[1]), "where nobody asks for it, it may be read"
+
+
 def test_the_pictures_hold_the_numbers_of_this_run_in_ink_for_a_light_ground(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(view, "draw_on", lambda ground, *, big: theme.draw_on("dark", big=big))
     _, _, pictures = printed()

@@ -14,6 +14,7 @@ from pages.school.teaching import desk
 from pages.ui.components.kept import kept
 from pages.ui.components.live import LATER, live
 from pages.ui.frame.contents import PAGES
+from pages.ui.frame.line import COVERS
 from pages.ui.frame.navigation import OPEN, open_with
 from pages.ui.page import Page
 from pages.ui.state.choice import FIELDS, Choice
@@ -36,11 +37,16 @@ def beside(page: str) -> None:
     choice: Choice = st.session_state["choice"]
     code = choice.of_class
     st.session_state[SAYS] = None
+    if code is None:
+        st.session_state.pop(COVERS, None)
     if code is None or page == "class":  # members stay where they were led before
         return
     st.empty()  # what a fragment alone would be the first to draw, Streamlit draws nowhere else
     kept(desk.own(), st.session_state.get(desk.FORGOTTEN, ()), desk.hear)
     try:
+        drawn, st.session_state[COVERS] = st.session_state.get(COVERS, True), _is_to_be_asked(store(), code)
+        if drawn != st.session_state[COVERS]:
+            st.rerun()
         if key := desk.own().get(code):
             if not st.session_state.get(HERS):  # her browser has said so since
                 st.session_state[HERS] = True
@@ -50,6 +56,13 @@ def beside(page: str) -> None:
             _follow(store(), code)
     except (CrowdedError, UnavailableError, UnknownClassError):
         st.session_state[SAYS] = "not_there"
+
+
+def _is_to_be_asked(classes: Store, code: str) -> bool:
+    """Whether a class may yet be asked for a hidden word: before its first question, and until that is answered."""
+    says = classes.snapshot(code) or {}
+    asked = says.get("question", {}).get("gesture") == "word" and "truth" not in says
+    return asked or says.get("phase") == Phase.LOBBY
 
 
 def _lead(classes: Store, code: str, key: str, page: str, choice: Choice) -> None:

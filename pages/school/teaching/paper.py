@@ -47,7 +47,10 @@ def sheet(page: Page, lesson: Lesson) -> tuple[str, dict[str, Figure]]:
     """
     questions: list[exports.Question] = []
     pictures: dict[str, Figure] = {}
+    secret = hidden_in(page) and any(one.row == "word" and truth_here(page, one) for one in lesson.questions)
     for question in lesson.questions:
+        if question.run == "translation" and secret:  # which reads, and lets tap, the word that is asked for
+            continue
         if here := truth_here(page, question):
             one, drawn = _question(page, question, *here)
             questions.append(one)

@@ -30,6 +30,8 @@ CUT = "line.cut"
 READ = "line.read"
 STROKES = 2, 2  # layer and head that a drawing opens with: what [CLS] attends to there has a shape
 SMALL = 52  # pixels of a picture in the line
+#: In the session, in a class: whether it may yet be asked for hidden words, which then stand nowhere in sight.
+COVERS = "line.covers"
 
 
 def afresh() -> dict[str, object]:
@@ -104,7 +106,7 @@ def _sentence(choice: Choice, asks: bool) -> None:
         Word(spelled([tokens[place] for place in places]), tuple(places), bool(hidden & set(places)))
         for places in whole_words(tokens)
     ]
-    if asks:
+    if asks or st.session_state.get(COVERS, choice.of_class is not None):
         words = [replace(word, text="[MASK]", hidden=False) if word.hidden else word for word in words]
     hides = guesses and not asks
 
