@@ -226,11 +226,18 @@ def test_every_picture_is_called_with_equal_numbers() -> None:
     assert found - OTHERS == set()
 
 
+def _name(of: Callable) -> str:
+    return f"{of.func.__name__}-{of.args[0]}" if isinstance(of, partial) else of.__name__
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("network", "make"),
-    [(network, make) for networks, make in MAKES.values() for network in sorted(networks)],
-    ids=str,
+    [
+        pytest.param(network, make, id=f"{network}-{_name(of)}")
+        for of, (networks, make) in MAKES.items()
+        for network in sorted(networks)
+    ],
 )
 def test_no_sentence_names_a_winner_where_there_is_none(network: str, make: Callable[..., Picture], kind: str) -> None:
     run = run_of(network, kind)
