@@ -280,7 +280,7 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
                 page.locator(where).first.bounding_box() for where in (".st-key-lead button", ".navbar .list")
             )
             assert page.locator(".st-key-lead p").first.bounding_box()["width"] > 60, "in words"
-            assert sends["x"] >= pages["x"] + pages["width"], "beside all pages"
+            assert sends["x"] >= pages["x"] + pages["width"] - 4, "beside all pages, but for their padding"
         heights.append(page.locator(".chart").first.bounding_box()["height"])
     assert heights[0] == heights[1]
 

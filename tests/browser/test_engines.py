@@ -1,5 +1,6 @@
 """Every page in WebKit, as on Macs, iPhones and iPads, and in Firefox; and in WebKit what a visitor does by hand."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -124,4 +125,7 @@ def test_a_phone_votes(mac: WebKit, lesson: School) -> None:
     mac.click(".choice:last-of-type")
     wait(mac, "return document.body.textContent.includes(arguments[0])", join.words("en")["kept"])
     lesson.go(Phase.CLOSED)
+    until = time.monotonic() + 10
+    while 1 not in lesson.votes() and time.monotonic() < until:
+        time.sleep(0.1)
     assert [vote.guess for vote in lesson.votes()[1]] == ["1"] and not mac.errors()
