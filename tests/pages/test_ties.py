@@ -170,7 +170,6 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     heads.all_heads: (WORDS | DRAWN | ONE, heads.all_heads),
     heads.chosen_head: (WORDS | DRAWN, heads.chosen_head),
     heads.written: (WORDS | DRAWN, heads.written),
-    heads.needed: (WORDS | DRAWN, lost(heads.needed, lambda run: 1 + 2 * run.config.heads)),
     heads.mixed: (WORDS | DRAWN, partial(heads.mixed, focus=f"{PREFIX}output")),
     feed_forward.flow: (WORDS, partial(feed_forward.flow, words=lambda neuron: [])),
     feed_forward.most_active: (WORDS | DRAWN, partial(feed_forward.most_active, words=lambda neuron: [])),
@@ -207,7 +206,7 @@ for step in ("scores", "scaled", "heads"):  # as many sentences of one function
     MAKES[partial(attention.step_map, step)] = WORDS, partial(attention.step_map, prefix=PREFIX, step=step)
 #: Pictures that say nothing of a run's numbers, or are of a kind above.
 OTHERS = {
-    "gradients_by_layer", "labels", "tags", "span", "why_scaled", "pushes", "of_one", "token_map", "difference",
+    "needed", "gradients_by_layer", "labels", "tags", "span", "why_scaled", "pushes", "of_one", "token_map", "difference",
     "colours", "cut", "pixels_of_one", "similarity_of_words", "similarity_of_patches", "components", "turns",
     "biases", "vectors_of_distances", "order", "aligning_heads", "moved_most", "band", "quantity_map", "matrix",
     "parts_picture", "vectors", "probe_looks", "as_makers", "step_map", "heads_by_origin", "without_mask",
