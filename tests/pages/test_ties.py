@@ -206,7 +206,8 @@ for step in ("scores", "scaled", "heads"):  # as many sentences of one function
     MAKES[partial(attention.step_map, step)] = WORDS, partial(attention.step_map, prefix=PREFIX, step=step)
 #: Pictures that say nothing of a run's numbers, or are of a kind above.
 OTHERS = {
-    "needed", "gradients_by_layer", "labels", "tags", "span", "why_scaled", "pushes", "of_one", "token_map", "difference",
+    "needed",
+    "gradients_by_layer", "labels", "tags", "span", "why_scaled", "pushes", "of_one", "token_map", "difference",
     "colours", "cut", "pixels_of_one", "similarity_of_words", "similarity_of_patches", "components", "turns",
     "biases", "vectors_of_distances", "order", "aligning_heads", "moved_most", "band", "quantity_map", "matrix",
     "parts_picture", "vectors", "probe_looks", "as_makers", "step_map", "heads_by_origin", "without_mask",
