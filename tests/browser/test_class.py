@@ -328,17 +328,20 @@ def test_a_phone_that_follows_says_which_one_of_its_class_it_is(page: Page) -> N
     asked = page.evaluate("""async () => {
         const { default: live } = await import('/live.js'), asked = []
         const data = { code: 'ABCDEF', ticket: 't', version: 1, led: 0, words: '', every: 1 }
-        const kept = [['', '', true], ['ABCDEF', '7', true], ['GHJKLM', '7', true], ['ABCDEF', '', true], ['ABCDEF', '7', false]]
+        const kept = [
+            ['', '', true], ['ABCDEF', '7', true], ['GHJKLM', '7', true], ['ABCDEF', '', true], ['ABCDEF', '7', false],
+        ]
         for (const [code, device, follows] of kept) {
             if (code) localStorage.setItem('glass.class', JSON.stringify({ code, device }))
             await new Promise(done => {
                 window.fetch = url => { asked.push(new URL(url).search); leave(); done(); return new Promise(() => {}) }
-                const leave = live({ data: { ...data, follows }, parentElement: document.body, setTriggerValue: () => {} })
+                const told = { ...data, follows }, parentElement = document.body
+                const leave = live({ data: told, parentElement, setTriggerValue: () => {} })
             })
         }
         return asked
     }""")
-    assert asked == ["?t=t", "?t=t&d=7", "?t=t", "?t=t", "?t=t"]  # the last: the screen of who teaches
+    assert asked == ["?t=t", "?t=t&d=7", "?t=t", "?t=t", "?t=t"]  # the last: her own screen
 
 
 def test_a_teacher_sees_it_where_more_have_answered_than_are_there(page: Page) -> None:
