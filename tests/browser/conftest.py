@@ -141,7 +141,8 @@ def phone(pocket: BrowserContext, requests: list[str]) -> Iterator[Page]:
 
 @contextmanager
 def tab(context: BrowserContext) -> Iterator[Page]:
-    """What the app kept in the browser is forgotten after it; the scripts are not."""
+    """What the app kept in the browser is forgotten after it, and a line that was cut is whole; the scripts stay."""
+    context.set_offline(False)
     page = context.new_page()
     yield page
     left = {"origin": "/".join(page.url.split("/", 3)[:3]), "storageTypes": "cookies,local_storage,indexeddb"}

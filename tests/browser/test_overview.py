@@ -61,6 +61,10 @@ def sentence(layer: int, head: int, token: int) -> str:
     weights = trace[f"layers.{layer - 1}.attention.weights"][head - 1, token]
     key = int(weights.argmax())
     names = placed(trace.tokens)
+    alike = sum(f"{weight:.2f}" == f"{weights[key]:.2f}" for weight in weights)
+    if alike > 1:
+        tie = f"attends to {alike} tokens alike ({weights[key]:.2f} each)."
+        return f"Layer {layer}, head {head}: “{names[token]}” {tie}"
     ends = "itself" if key == token else f"“{names[key]}”"
     return f"Layer {layer}, head {head}: “{names[token]}” attends most to {ends} ({weights[key]:.2f})."
 

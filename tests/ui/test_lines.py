@@ -10,6 +10,7 @@ import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pages.ui.server import lines
+from tests.classroom.visitor import visit
 
 NAME = "0123456789abcdef" * 2
 ACCEPT = {"type": "websocket.accept", "subprotocol": "streamlit"}
@@ -70,7 +71,7 @@ class Socket:
 def run(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
     @wraps(test)
     def now(*arguments: object, **named: object) -> None:
-        asyncio.run(test(*arguments, **named))
+        visit(test(*arguments, **named))
 
     return now
 

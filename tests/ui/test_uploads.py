@@ -19,6 +19,7 @@ from pages.ui.server import uploads
 from pages.ui.server.uploads import MOST_READ, Uploads
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
+from tests.classroom.visitor import visit
 
 ORIENTATION = 0x0112  # of EXIF
 DICE = np.random.default_rng(0)
@@ -270,7 +271,7 @@ def test_a_file_waits_for_room_which_late_ones_make(holder: str) -> None:
         assert files.held == 0 and not files.take("a", "1")
         assert await send(100, 0.5) == "came", "it took as long, and nobody waited"
 
-    asyncio.run(all_at_once())
+    visit(all_at_once())
 
 
 @pytest.mark.usefixtures("little_patience")
@@ -288,4 +289,4 @@ def test_where_there_is_no_room_in_time_a_file_is_refused(monkeypatch: pytest.Mo
             assert files.held == 100
         assert files.held == 0
 
-    asyncio.run(full())
+    visit(full())
