@@ -3,7 +3,7 @@
 from model.overview.answers import Answers, answers_of
 from model.overview.opened import exact
 from model.overview.packing import Packed, columns_of, pack
-from model.overview.page import PAD, PAINTER, STYLE, Overview
+from model.overview.page import PAD, PAINTER, STYLE, Overview, painter
 from model.overview.run import Difference
 from model.overview.words import WORDS, words_of
 
@@ -20,5 +20,6 @@ __all__ = [
     "columns_of",
     "exact",
     "pack",
+    "painter",
     "words_of",
 ]

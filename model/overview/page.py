@@ -2,8 +2,10 @@
 
 import html
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Self
 
@@ -12,8 +14,17 @@ from model.overview.run import Run
 from model.overview.words import WORDS
 
 HERE = Path(__file__).parent
-PAINTER, STYLE, PAD = HERE / "painter.js", HERE / "painter.css", HERE / "digit_pad.js"
+PAINTER, STYLE, PAD = HERE / "painter/painter.js", HERE / "painter/painter.css", HERE / "digit_pad.js"
+#: The painter's modules, each after those that it imports.
+MODULES = ("run", "nodes", "words", "colours", "layout", "arithmetic", "opened", "drawing", "play", "painter")
 HEIGHT = 720  # pixels, in a notebook
+
+
+@cache
+def painter() -> str:
+    """The painter as one script: its modules behind each other, without what they import of each other."""
+    modules = ((HERE / "painter" / f"{name}.js").read_text("utf-8") for name in MODULES)
+    return re.sub(r"^(?:import|export) .* from '\./.*\n", "", "\n".join(modules), flags=re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -47,13 +58,12 @@ class Overview:
         """A whole page, with script and style in it."""
         run = self.packed.text.replace("<", "\\u003c")
         title = html.escape(self.title)
-        painter = PAINTER.read_text("utf-8").replace("export ", "")
         return (
             f'<!doctype html><html lang="{self.language}"><head><meta charset="utf-8"><title>{title}</title>'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<style>{STYLE.read_text('utf-8')}</style></head>"
             f'<body class="overview-page"><h1 translate="no">{title}</h1><div class="overview"></div>'
-            f'<script type="application/json" id="run">{run}</script><script type="module">{painter}\n'
+            f'<script type="application/json" id="run">{run}</script><script type="module">{painter()}\n'
             "const run = fromText(JSON.parse(document.getElementById('run').textContent))\n"
             f"overview(document.querySelector('.overview'), run, {{ place: {json.dumps(self.place)} }})\n"
             "</script></body></html>"

@@ -90,7 +90,7 @@ def test_every_script_and_the_style_is_sent_packed_kept_and_fetched_once(
         assert [url for url in requests if address in url] == [f"{app_url}/{address}"]
         with urllib.request.urlopen(f"{app_url}/{address}") as answer:
             headers, packed = answer.headers, answer.read()
-        assert headers["Content-Encoding"] == "gzip" and gzip.decompress(packed) == source.read_bytes()
+        assert headers["Content-Encoding"] == "gzip" and gzip.decompress(packed) == assets.content(source)
         kind = "text/css" if source in assets.STYLES else "text/javascript"
         assert "immutable" in headers["Cache-Control"] and headers["Content-Type"].startswith(kind)
 

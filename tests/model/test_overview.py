@@ -9,7 +9,7 @@ import pytest
 
 from model import Edit, Trace, load
 from model.analysis import softmax
-from model.overview import PAINTER, WORDS, answers_of, pack
+from model.overview import WORDS, answers_of, pack, painter
 from model.overview.opened import MOST, exact, names_of, parts_of_heads, steps_of
 from model.overview.packing import MOST_BYTES, MOST_ROWS, unpack
 from model.overview.pictures import SQUARE, key_before, keys_of, pictures_of
@@ -244,7 +244,7 @@ def test_a_hostile_sentence_closes_no_script() -> None:
 
 
 def test_the_painter_says_what_there_are_words_for_and_nothing_else() -> None:
-    source = PAINTER.read_text("utf-8")
+    source = painter()
     asked = set(re.findall(r"words\.(\w+)", source)) | set(
         re.findall(r"'((?:read|film|cell|picture|answer|less|legend_)\w*)'", source)
     )

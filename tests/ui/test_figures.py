@@ -9,7 +9,7 @@ import plotly.io
 import pytest
 from plotly.colors import hex_to_rgb
 
-from model.overview import PAINTER
+from model.overview import painter
 from pages.ui.figures import Axis, attention_lines, bars, bars_with_numbers, heatmap, on_white, tiles
 from pages.ui.figures.base import SIGNED, signed_colours
 from pages.ui.figures.curves import waterfall, waves
@@ -36,7 +36,7 @@ def test_zero_is_the_ground_in_every_map_and_on_home_and_white_on_paper(ground: 
     small = thumbnails([[Thumbnail("a", VALUES, ["x", "y"])]])
     own = [heatmap(VALUES, *rows), tiles(VALUES[None, None], *rows, scale="signed"), small]
     scales = [[colour for _, colour in spec(one)["data"][0]["colorscale"]][-5:] for one in own]
-    painted = re.search(rf"{ground}: \[(.*?)\]", PAINTER.read_text("utf-8"))[1]
+    painted = re.search(rf"{ground}: \[(.*?)\]", painter())[1]
     assert scales == [re.findall("#[0-9a-f]{6}", painted)] * 3
     assert signed_colours([-2.0, 0.0, 2.0]) == scales[0][::2]
     away = {"light": 255, "dark": 0}[ground]

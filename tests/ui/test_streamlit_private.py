@@ -170,7 +170,7 @@ def _looked_for() -> set[str]:
     """What our scripts and style.css look for in a page: by data-testid, by its other data-, by class."""
     found: set[str] = set()
     for source in OURS:
-        text = re.sub(r"/\*.*?\*/|\$\{[^{}]*\}", "", source.read_text("utf-8"), flags=re.DOTALL)
+        text = re.sub(r"/\*.*?\*/|\$\{[^{}]*\}", "", assets.content(source).decode(), flags=re.DOTALL)
         found.update(re.findall(r'data-testid="?([\w-]+)', text))
         found.update(re.findall(r"\[(data-(?!testid|do|menu|role|word|detail|theme)[\w-]+)", text))
         selectors = r"[^{};]+(?=\{)" if source == assets.STYLE else r"'[^'\n]*'|`[^`\n]*`"
@@ -202,7 +202,7 @@ def test_all_that_our_scripts_and_style_look_for_is_ours_or_on_the_list() -> Non
 
 def test_nothing_on_the_list_is_left_from_earlier() -> None:
     entrance = HOUSE / "pages/ui/server/entrance.py"
-    text = "\n".join(source.read_text("utf-8") for source in (*OURS, entrance))
+    text = "\n".join(assets.content(source).decode() for source in (*OURS, entrance))
     assert not [name for name in map("".join, (*IN_STREAMLIT, *IN_PLOTLY)) if name not in text]
 
 

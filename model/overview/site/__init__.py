@@ -20,7 +20,7 @@ from model.analysis import MANY
 from model.export import ExportError, as_recorded
 from model.loading import load
 from model.measures.tables import head_roles
-from model.overview import PAD, PAINTER, STYLE, Packed, pack, words_of
+from model.overview import PAD, STYLE, Packed, pack, painter, words_of
 from model.overview.answers import LENS, MOST_BARS, answers_of
 from model.overview.packing import MOST_COLUMNS
 from model.overview.pictures import key_before, keys_of
@@ -48,8 +48,9 @@ def make_site(folder: Path, app: str = "") -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     _fetch_engine(folder)
-    for path in (PAD, PAINTER, STYLE, *(HERE / name for name in OWN)):
+    for path in (PAD, STYLE, *(HERE / name for name in OWN)):
         shutil.copy(path, folder)
+    (folder / "painter.js").write_text(painter(), encoding="utf-8")
     text = load("text")
     network = _network(text, folder)
     firsts = {language: _first(text, language) for language in LANGUAGES}

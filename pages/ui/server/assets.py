@@ -26,7 +26,12 @@ IMPORTS = '<script type="importmap">{"imports": {"static/": "./static/"}}</scrip
 @cache
 def address(source: Path) -> str:
     """Where a file stands, among the client's own."""
-    return f"static/{source.name.split('.')[0]}-{sha256(source.read_bytes()).hexdigest()[:12]}{source.suffix}"
+    return f"static/{source.name.split('.')[0]}-{sha256(content(source)).hexdigest()[:12]}{source.suffix}"
+
+
+def content(source: Path) -> bytes:
+    """What is sent as this file: of the painter, all of its modules."""
+    return overview.painter().encode() if source == overview.PAINTER else source.read_bytes()
 
 
 def script(name: str, *used: str) -> str:

@@ -176,4 +176,4 @@ def _packed(source: Path) -> Response:
     """A script or a style for the browser. It never changes under its name."""
     told = {"Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable"}
     kind = "text/css" if source.suffix == ".css" else "text/javascript"
-    return Response(gzip.compress(source.read_bytes()), headers=told, media_type=kind)
+    return Response(gzip.compress(assets.content(source)), headers=told, media_type=kind)

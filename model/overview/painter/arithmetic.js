@@ -1,0 +1,175 @@
+/* The arithmetic of one cell of an opened picture, in small strips, from rows as they were recorded. */
+import { paint } from './colours.js'
+import { draw, make } from './nodes.js'
+import { SQUARE, dot } from './run.js'
+import { decimal, plain, said, short, symbol, two } from './words.js'
+
+const line = (kind, ...parts) => make('p', { className: kind }, ...parts)
+const sides = (...parts) => make('p', { className: 'sides' }, ...parts.map(part => make('span', {}, ...[part].flat())))
+const name = (kind, ...parts) => make(kind, { translate: false }, ...parts)
+const result = value => make('b', { className: 'result' }, value)
+const plus = value => `${value < 0 ? '−' : '+'} ${two(Math.abs(value))}`
+const furthest = values => Math.max(1e-9, ...values.map(Math.abs))
+const total = values => values.reduce((a, b) => a + b, 0)
+/* The parts behind each other; nothing where one is missing. */
+const all = (...parts) => parts.includes(undefined) ? undefined : parts.flat()
+
+/* What stands beside the opened picture for its cell in row i and column j: nodes; nothing while rows are missing. A key's
+   or a value's row is met by the chosen token. go(place): another head is chosen. */
+export function arithmetic({ run, place: { layer, head, token }, opened, theme, go }, i, j) {
+  const { words } = run, tokenOf = k => name('b', run.named[k]), row = (name, i) => run.exact(name, layer, head, i)
+  const pair = (i, j, value) => sides([tokenOf(i), ' → ', tokenOf(j)], result(value))
+  const weightOf = (i, j) => { const weights = row('w', i); return weights ? decimal(weights[j]) : '' }
+  const score = (i, j) => { const met = meeting(i, j); return all(met && pair(i, j, two(row('s', i)[j])), met, shares(i, j)) }
+  switch (opened) {
+    case 's': return score(i, j)
+    case 'q': return score(i, run.strongest(layer, head, i)[0])
+    case 'k': return score(token, i)
+    case 'w': return all(pair(i, j, weightOf(i, j)), meeting(i, j), shares(i, j), taken(i, j, 1))
+    case 'v': return all(pair(token, i, weightOf(token, i)), shares(token, i), taken(token, i, 6))
+    case 'a': return mixed()
+    case 'h': return neurons()
+    default: return stream()
+  }
+
+  /* A row as a strip of colours, its columns in an order, and what it is called. */
+  function strip(name, values, { order = [...values.keys()], top = furthest(values), kind = '' } = {}) {
+    const canvas = make('canvas'), numbers = Float32Array.from(order, c => values[c])
+    paint(canvas, { numbers, rows: 1, columns: numbers.length, scale: 1, middle: 0, hidden: -Infinity, top }, 512, theme)
+    return make('div', { className: 'strip' }, make('span', { className: `name ${kind}` }, ...[name].flat()), canvas)
+  }
+
+  /* A query meets a key: their products, their sum, and what becomes of it up to the score. */
+  function meeting(i, j) {
+    const steps = []
+    for (let name = 's', step; steps[0]?.operation !== 'scores' && (step = run.step(name, layer)); name = step.reads[0]) steps.unshift({ name, ...step })
+    if (steps[0]?.operation !== 'scores') return
+    const [asks, offers] = steps[0].reads, q = row(asks, i), k = row(offers, j), values = steps.map(({ name }) => row(name, i)?.[j])
+    if (!q || !k || values.includes(undefined)) return
+    const products = Array.from(q, (value, c) => value * k[c]), order = [...products.keys()].sort((a, b) => products[b] - products[a])
+    const top = furthest([...q, ...k]), turned = asks === 'q' ? '' : '\u0303', letter = kind => make('i', { className: kind }, kind + turned)
+    const then = {
+      scores: value => sides('', make('b', {}, `q${turned} · k${turned} = ${two(value)}`)),
+      scale: (value, _, { factor }) => sides('', `${factor < 1 ? '÷' : '×'} √${Math.round(factor < 1 ? factor ** -2 : factor ** 2)} = ${two(value)}`),
+      biased: (value, before) => sides('', `${plus(value - before)} = ${two(value)}`),
+      mask: value => value === -Infinity ? line('quiet', ...said(words.cell_hidden, { query: run.named[i], key: run.named[j] })) : [],
+    }
+    return [strip(letter('q'), q, { order, top }), strip(letter('k'), k, { order, top }), stairs(order.map(c => products[c])),
+      ...steps.flatMap((step, at) => then[step.operation]?.(values[at], values[at - 1], step) ?? [])]
+  }
+
+  /* The row of softmax, the chosen key lit. */
+  function shares(i, j) {
+    const weights = row('w', i)
+    if (!weights) return
+    const top = Math.max(...weights, 1e-9)
+    const bars = Array.from(weights, (weight, k) => make('i', { className: k === j ? 'on' : '', style: `height: ${Math.max(0, weight / top * 100)}%` }))
+    return [make('div', { className: 'shares', ariaHidden: 'true' }, ...bars), sides(words.softmax_row, make('b', {}, decimal(weights[j])))]
+  }
+
+  /* The values that a query takes, each times its weight, and their sum: what its head writes. */
+  function taken(i, j, most) {
+    const weights = row('w', i), found = row('heads', i), values = weights && Array.from(weights, (_, k) => row('v', k))
+    if (!found || values.includes(undefined)) return
+    const order = [...weights.keys()].sort((a, b) => weights[b] - weights[a]).slice(0, most - 1)
+    if (!order.includes(j)) order.push(j)
+    const parts = order.map(k => values[k].map(value => value * weights[k]))
+    const about = { top: furthest([...found, ...parts.flatMap(part => [...part])]), kind: most > 2 ? 'long' : '' }
+    const called = k => [make('small', {}, short(weights[k], true) || '.00'), make('i', { className: 'v' }, ' v'),
+      ...most > 2 ? [Object.assign(name('small', ` ${run.tokens[k]}`), { className: k === j ? 'on' : '' })] : []]
+    return [...order.map((k, at) => strip(called(k), parts[at], about)), strip('Σ', found, about),
+      line('quiet', plain(words.head_writes, { head: head + 1, token: run.tokens[i] }))]
+  }
+
+  /* How far each head takes what attention adds to a token, along that. */
+  function mixed() {
+    const parts = run.held('parts', layer, 0, i), { heads } = run.sizes
+    if (!parts) return
+    const order = [...parts.keys()].sort((a, b) => parts[b] - parts[a]).slice(0, 16)
+    return [line('', ...said(words.parts, { token: run.named[i] })),
+      bars('', order.map(h => [h < heads ? plain(words.head_number, { head: h + 1 }) : 'b_O', parts[h], h === head, { onclick: () => { if (h < heads) go({ head: h }) } }])),
+      sides(words.length, make('b', {}, two(total(parts))))]
+  }
+
+  /* The loudest neurons of a token, by the words that they point to. Of several that share a column the loudest is chosen. */
+  function neurons() {
+    const loud = run.neurons?.[`${layer}.${i}`]
+    if (!loud) return
+    const { together } = run.map('h', layer, head), first = j * together, one = loud.find(([neuron]) => neuron >= first && neuron < first + together)
+    return [line('', ...said(words.loudest, { token: run.named[i] })),
+      bars('neurons', loud.map(part => {
+        const [neuron, value, , names] = part, title = names.join(', ')
+        return [title || `#${neuron + 1}`, value, part === one, { title }]
+      })),
+      ...one ? [sides(plain(words.neuron_number, { neuron: one[0] + 1 }), `${run.step('h', layer)?.function ? `${two(one[2])} → ` : ''}${two(one[1])}`)] : []]
+  }
+
+  /* A row of the residual stream: what was there, what is added to it, and what LayerNorm makes of the sum. */
+  function stream() {
+    let [role, at] = opened === 'x0' ? ['x', 0] : [opened, layer]
+    if (role === 'x' && at) [role, at] = ['n2', at - 1]
+    const held = run.map(opened, layer, head), c = Math.min(j * held.together, held.of - 1)
+    const last = run.step(role, at), norm = last?.operation === 'norm', read = norm ? last.reads[0] : role, added = run.step(read, at)
+    const made = run.exact(role, at, 0, i), sum = run.exact(read, at, 0, i), [gain, shift] = norm ? run.trained(role, at) : [1]
+    if (!last) return made && [sides(words.row_itself, two(made[c]))]
+    const parts = (added?.operation === 'add' ? added.reads : [read]).map(part => [termOf(part, at), run.exact(part, at, 0, i)])
+    if (!made || !sum || !gain || parts.some(([, values]) => !values)) return
+    const rows = [...parts, ...parts.length > 1 && norm ? [['Σ', sum]] : [], [symbolOf(opened), made]]
+    const about = { top: furthest(rows.flatMap(([, values]) => [...values])) * .6, kind: 'long' }
+    const lines = [parts.map(([, values], k) => k ? plus(values[c]) : two(values[c])).join(' ') + (parts.length > 1 ? ` = ${two(sum[c])}` : '')]
+    if (norm) {
+      const { mean, deviation } = run.normed(last, sum), centred = Math.abs(mean) < .005 || last.function === 'rms' ? two(sum[c]) : `(${two(sum[c])} ${plus(-mean)})`
+      lines.push(`${centred} ÷ ${two(deviation)} · ${two(gain[c])}${shift ? ` ${plus(shift[c])}` : ''} = ${two(made[c])}`)
+    }
+    return [sides([tokenOf(i), ` · ${c + 1}`], result(two(made[c]))), ...rows.map(([name, values]) => strip(name, values, about)),
+      ...parts.length === 2 ? arrows(parts, sum, words) : [], ...lines.map(text => sides('', text))]
+  }
+
+  /* How a row of the stream is written: by its picture's symbol, or as what the embedding adds. */
+  function symbolOf(role) {
+    const node = make('i', { className: 'symbol' })
+    symbol(node, run.pictures.find(one => one.role === role)?.symbol ?? role, layer)
+    return node
+  }
+  function termOf(name, at) {
+    if (run.pictures.some(one => one.role === name)) return symbolOf(name === 'x' && !at ? 'x0' : name)
+    if (name.includes('ffn') || name === 'scale_2') return 'FFN'
+    return name === 'scale_1' ? symbolOf('a') : words[name.includes('position') ? 'position' : name.includes('segment') ? 'segment' : 'embedding']
+  }
+}
+
+/* Parts as bars below each other: [name, value, chosen, more of its node]. */
+function bars(kind, parts) {
+  const top = furthest(parts.map(([, value]) => value))
+  return make('div', { className: `parts ${kind}` }, ...parts.map(([name, value, on, more]) => make('div', { className: `part ${on ? 'on' : ''}`, ...more },
+    make('span', { translate: kind !== 'neurons' }, name), make('i', { className: value < 0 ? 'falls' : 'rises', style: `width: ${Math.abs(value) / top * 100}%` }), make('span', {}, two(value)))))
+}
+
+/* Parts that are added up, as stairs: each begins where the one before it ended. */
+function stairs(parts) {
+  let sum = 0
+  const sums = [0, ...parts.map(part => sum += part)], low = Math.min(...sums), high = Math.max(...sums)
+  const box = make('div', { className: 'stairs' }), pen = draw(box, 'svg', { viewBox: `0 0 ${parts.length} 100`, preserveAspectRatio: 'none', 'aria-hidden': 'true' })
+  const y = value => 98 - (value - low) / (high - low || 1) * 96
+  parts.forEach((part, x) => {
+    const from = y(sums[x]), to = y(sums[x + 1])
+    draw(pen, 'rect', { x: x + .06, width: .88, y: Math.min(from, to), height: Math.max(Math.abs(from - to), 1), class: part < 0 ? 'falls' : 'rises' })
+  })
+  draw(pen, 'path', { d: `M0 ${y(0)}H${parts.length}`, class: 'zero' })
+  return box
+}
+
+/* Two rows and their sum as arrows, in the plane in which all three lie: lengths and angles are true. */
+function arrows([[name, one], [other, more]], sum, words) {
+  const [x, m, s] = [one, more, sum].map(values => Math.sqrt(dot(values, values))), along = dot(more, one) / (x || 1), up = Math.sqrt(Math.max(0, m ** 2 - along ** 2))
+  const left = Math.min(0, x + along), right = Math.max(x, x + along, 1e-9), unit = Math.min(150 / (right - left), 62 / (up || 1e-9)), base = 8 + up * unit
+  const label = plain(words.arrows, { one: two(x), more: two(m), sum: two(s) })
+  const box = make('div', { className: 'arrows' }), pen = draw(box, 'svg', { viewBox: `0 0 170 ${base + 20}`, role: 'img', 'aria-label': label })
+  const at = (a, b) => [8 + (a - left) * unit, base - b * unit]
+  const arrow = (from, to, kind, tip) => draw(pen, 'path', { d: `M${from}L${to}`, class: kind, 'marker-end': `url(#overview-${tip})` })
+  arrow(at(0, 0), at(x, 0), 'one', 'way')
+  arrow(at(x, 0), at(x + along, up), 'more', 'values')
+  arrow(at(0, 0), at(x + along, up), 'sum', 'out')
+  const copy = node => node.cloneNode?.(true) ?? node
+  return [box, sides([copy(name), ` ${two(x)}`], [copy(other), ` ${two(m)}`], `Σ ${two(s)}`)]
+}

@@ -1,0 +1,55 @@
+/* Numbers, sentences and symbols as they are read. */
+import { make } from './nodes.js'
+
+/* A number with so many decimals, as Python writes it: what lies just between two, an odd part of 2ⁿ⁺¹, goes to the even
+   one of them, where toFixed goes up. */
+const fixed = (value, places) => {
+  const text = value.toFixed(places), between = Math.abs(value) * 2 ** (places + 1) % 2 === 1
+  return between && '13579'.includes(text.at(-1)) ? (value - Math.sign(value) / 2 / 10 ** places).toFixed(places) : text
+}
+export const two = value => value === -Infinity ? '−∞' : fixed(value, 2).replace(/^-(0\.00$)?/, (_, none) => none ?? '−')
+/* A share as short as it stays true, as the pages write it: 0.41, 0.0002, 0.9996, 8 × 10⁻⁵. */
+export function decimal(share) {
+  if (share >= .995 && share < .99995) return fixed(share, 4)
+  if (share >= .01 || !(share > 0)) return share ? two(share) : '0'
+  const [digit, power] = share.toExponential(0).split('e-')
+  return power > 4 ? `${digit} × 10⁻${[...power].map(sign => '⁰¹²³⁴⁵⁶⁷⁸⁹'[sign]).join('')}` : share.toFixed(power)
+}
+export const signed = value => (value > 0 ? '+' : '') + two(value)
+
+/* A sentence as nodes: {name} is filled in, “{name}” is a token, which nobody translates. */
+export function said(template, values) {
+  const nodes = []
+  for (const [, words, token, name] of template.matchAll(/([^“{]+|“(?!\{)|\{(?!\w+\}))|“\{(\w+)\}”|\{(\w+)\}/g)) {
+    if (words !== undefined) nodes.push(words)
+    else if (name) nodes.push(String(values[name] ?? ''))
+    else {
+      const text = String(values[token] ?? ''), quoted = /["“”]/.test(text) ? ['‘', '’'] : ['“', '”']
+      nodes.push(quoted[0], make('b', { textContent: text, translate: false }), quoted[1])
+    }
+  }
+  return nodes
+}
+export const plain = (template, values) => said(template, values).map(node => node.textContent ?? node).join('')
+
+/* What stands between two sentences: after a Chinese full stop nothing. */
+export const gap = sentence => sentence.endsWith('。') ? '' : ' '
+
+/* A symbol: ^ raises and _ lowers what follows; words stand upright, letters lean, Q, K and V have their colours. */
+export function symbol(node, text, layer) {
+  const put = (parent, part) => {
+    for (const [letters] of part.matchAll(/[A-Za-z]{2,}|[QKV]\u0303?|./gu)) {
+      const own = letters.length > 2 ? 'up' : { Q: 'q', K: 'k', V: 'v' }[letters[0]] ?? (/[A-Za-z′]/.test(letters[0]) ? '' : 'up')
+      parent.append(own ? make('span', { className: own, textContent: letters }) : letters)
+    }
+  }
+  node.replaceChildren()
+  const shown = text.replace('{l+1}', `{${layer + 1}}`).replace('{l}', `{${layer}}`)
+  for (const [, mark, group, one, rest] of shown.matchAll(/([_^])(?:\{([^}]*)\}|(.))|([^_^]+)/g))
+    if (rest) put(node, rest.replace(/[{}]/g, ''))
+    else node.append(make(mark === '^' ? 'sup' : 'sub', { textContent: group ?? one }))
+}
+
+/* A number as short as a cell: .99, 1, −3.2; nothing for a share that rounds to 0. */
+export const short = (value, share) => share ? two(value).replace(/^(0\.00|−0\.00)$/, '').replace('0.', '.').replace('1.00', '1')
+  : value === -Infinity ? '' : fixed(value, 1).replace('-', '−').replace('−0.0', '0.0')
