@@ -52,14 +52,12 @@ class Attention(Page):
         return parts
 
     def choose_part(self, names: Sequence[str]) -> str:
-        if self.choice.panel not in names:
-            self.choice = self.choice.with_(panel=self._meant(names))
-        if self.choice.panel != "steps":
+        if (part := super().choose_part(names)) != "steps":
             stop()
-        return super().choose_part(names)
+        return part
 
-    def _meant(self, names: Sequence[str]) -> str:
-        """The tab that a link without one means: its step, or what stood there in links of before."""
+    def usual_part(self, names: Sequence[str]) -> str:
+        """That of the link's step, or of what stood there in links of before."""
         choice = self.choice
         if choice.panel == "heads" and self.kind == "drawing":
             return "layers"

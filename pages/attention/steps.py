@@ -1,5 +1,6 @@
 """Attention step by step: scores, scaled, masked, weights and weighted sum side by side, one of them worked out."""
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -27,18 +28,17 @@ LEAST = 150  # pixels for each step, on a phone
 
 def attention_steps(view: View, prefix: str, controls: DeltaGenerator) -> None:
     """All steps in one band; below it, but not in a presentation, what the chosen one says, and its cell by hand."""
-    view.choice = view.choice.with_(between="all")  # the band shows all tokens
-    steps = steps_of(view.trace, prefix)
+    steps, at = steps_of(view.trace, prefix), replace(view.at, between="all")  # the band shows all tokens
     step = view.choice.stage if view.choice.stage in steps else steps[0]
     with controls:
         _stepper(step, steps)
     columns = [Column(prefix + one, plain(f"attention.{one}"), WIDE if one == "heads" else 1) for one in steps]
     look = {"title": plain("attention.steps"), "focus": prefix + step, "least": LEAST * len(steps)}
-    said = read_step(view.trace, view.at, prefix, step)
-    view.show_both("steps", partial(band, columns=columns, sentence=said, **look))
+    said = read_step(view.trace, at, prefix, step)
+    view.show_both("steps", partial(band, columns=columns, sentence=said, **look), at)
     if view.choice.big:
         return
-    cell = chosen_cell(view.trace, view.at, prefix + step)
+    cell = chosen_cell(view.trace, at, prefix + step)
     left, right = st.columns([1, 1], gap="medium")
     with left:
         by_hand_or_why(view, prefix + step, cell)

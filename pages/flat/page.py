@@ -47,7 +47,6 @@ class Flat(Page):
             self.follow("flat", self.ink)  # the page is about "flat", whatever the input
         elif self.shows == "other":
             self.ink = sketch.ink(self.choice.other_drawing)
-        self.choice = self.choice.fitted(self.config, len(self.tokens))
 
     def parts(self) -> Parts:
         return {"attention": self.of_one_token}

@@ -96,7 +96,11 @@ class Page(View):
 
     def choose_part(self, names: Sequence[str]) -> str:
         """Draw the buttons of the parts, and what else stands in their `row`; returns the part to draw."""
-        return self.panel(*names) if len(names) > 1 else names[0]
+        return self.panel(*names, usual=self.usual_part(names)) if len(names) > 1 else names[0]
+
+    def usual_part(self, names: Sequence[str]) -> str:
+        """The part that a link means which names none of these."""
+        return names[0]
 
     def code(self) -> Sequence[object]:
         """The classes and functions that made what is shown; their source stands at the end of the page."""

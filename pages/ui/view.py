@@ -168,12 +168,12 @@ class View(Runs):
         changed = [plain("change.shown_changed")] if self.trace.edits else []
         return exports.file_name(*parts, *changed, self.about())
 
-    def panel(self, *names: str) -> str:
+    def panel(self, *names: str, usual: str) -> str:
         """A row of buttons for the page's parts, of which one is on the screen; returns its name.
 
-        Their words are the texts "{page}.panel_{name}".
+        Their words are the texts "{page}.panel_{name}". usual: the one that a link without one means.
         """
-        chosen = self.choice.panel if self.choice.panel in names else names[0]
+        chosen = self.choice.panel if self.choice.panel in names else usual
         words = {name: plain(f"{self.name}.panel_{name}") for name in names}
         look = bound(f"{self.name}.panel", chosen, lambda name: select(panel=name))
         look |= {"label_visibility": "collapsed", "required": True, "wrap": True}
@@ -272,11 +272,11 @@ class View(Runs):
         self._pictures[name] = exports.Taken(title, figure, make_table, where, runs, unmarked(sentence), law)
         return numbers
 
-    def show_both(self, name: str, make: Make) -> None:
+    def show_both(self, name: str, make: Make, at: Place | None = None) -> None:
         """Draw a picture, and where the reader wants both inputs, below it that of the other one."""
-        drawn = self.show(name, make, noted=not self.two.beside)
+        drawn = self.show(name, make, at=at, noted=not self.two.beside)
         if self.two.beside:
-            self.show_other(name, make, drawn)
+            self.show_other(name, make, drawn, at)
 
     def show_other(self, name: str, make: Make, here: Sequence[Numbers], at: Place | None = None) -> None:
         """Draw the same picture of the other input's run, to stand beside this one: a click there chooses what stands
