@@ -1,11 +1,11 @@
 """A class that answers: the teacher's page, which stands on the projector; her notes; and what members see of it."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from model.pipeline import SPECIAL_TOKENS, Reading
+from model.pipeline import SPECIAL_TOKENS
 from pages.school.classroom.store import UnavailableError, store
 from pages.school.lessons.lesson import ENCODER
 from pages.school.lessons.wording import seen_at
@@ -29,6 +29,7 @@ text, word = texts_of("class")
 
 class Class(Page):
     chips = False
+    reads = staticmethod(with_a_gap)
 
     def __init__(self, choice: Choice) -> None:
         #: As the reader has it, who may by now look at something else than his class is about.
@@ -45,9 +46,6 @@ class Class(Page):
 
     def parts(self) -> Parts:
         return {"class": self.fill}
-
-    def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
-        return with_a_gap(choice, typed)
 
     def _title(self) -> None:
         if self.desk is None:

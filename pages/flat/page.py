@@ -14,6 +14,7 @@ from pages.ui.components.tables import draw_table
 from pages.ui.page import Page, Parts
 from pages.ui.runs import pipelines
 from pages.ui.runs.worked_out import disturbed
+from pages.ui.screen import Screen
 from pages.ui.state import sketch
 from pages.ui.state.choice import Choice
 from pages.ui.text import class_label
@@ -35,18 +36,17 @@ class Flat(Page):
     chips = False
     any_input = True
 
-    def elsewhere(self) -> tuple[str, Hashable] | None:
-        return "flat", ink_of(self.choice)
+    def elsewhere(self, choice: Choice, given: Hashable) -> tuple[str, Hashable]:
+        return "flat", ink_of(choice)
+
+    def about_what(self, screen: Screen) -> Screen:
+        """The page is about "flat", whatever the input."""
+        borrowed = screen.network != "flat" or not screen.choice.drawing
+        return screen.of("flat", ink_of(screen.choice)) if borrowed else screen
 
     def above(self) -> None:
-        #: The drawing, as 28 × 28 grey values.
-        self.ink = ink_of(self.choice)
         if not self.choice.ink:
             st.caption(text("borrowed"))
-        if self.choice.pipeline != "flat" or not self.choice.drawing:
-            self.follow("flat", self.ink)  # the page is about "flat", whatever the input
-        elif self.shows == "other":
-            self.ink = sketch.ink(self.choice.other_drawing)
 
     def parts(self) -> Parts:
         return {"attention": self.of_one_token}
@@ -75,7 +75,7 @@ class Flat(Page):
     def noise(self) -> None:
         """What noise on the way does to the answer: on Q, K or the scores nothing."""
         calm = np.array(self.trace.answer[0].probabilities)
-        answers = disturbed(self.ink, tuple(ATTENTION + place for place in DISTURBED), NOISE, self.trace.edits)
+        answers = disturbed(self.subject, tuple(ATTENTION + place for place in DISTURBED), NOISE, self.trace.edits)
         changes = np.abs(answers - calm).max(axis=1)
         names = [word("undisturbed"), *(word("noise_on", place=word(place)) for place in DISTURBED)]
         table = pd.DataFrame(
@@ -91,7 +91,7 @@ class Flat(Page):
 
     def beside_patches(self) -> None:
         """The same drawing cut into patches: how many tokens there are to choose from, and what is answered."""
-        patches = pipelines.run("digits", self.ink)
+        patches = pipelines.run("digits", self.subject)
         even = float(np.array(patches.answer[0].probabilities)[::2].sum())
         lines = {
             "tokens": (len(self.tokens), len(patches.tokens)),

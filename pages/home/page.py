@@ -43,8 +43,8 @@ class Home(Page):
         with page:
             file = f"{self.file_name(plain('home.file'))}.html"
             st.download_button(plain("home.one_file"), as_file(self), file, "text/html", **look)
-        run, edits = self._run, self.trace.edits
+        run = self.screen.network, self.subject, self.trace.edits
         with numbers:
             file = f"{self.file_name('trace')}.npz"
-            st.download_button(plain("common.npz"), lambda: exports.npz(pipelines.run(*run, edits)), file, **look)
+            st.download_button(plain("common.npz"), lambda: exports.npz(pipelines.run(*run)), file, **look)
         st.caption(t("home.one_file_help"))

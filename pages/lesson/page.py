@@ -7,7 +7,6 @@ from typing import Any
 import streamlit as st
 from cachetools.keys import hashkey
 
-from model.pipeline import Reading
 from pages.school.lessons.lesson import END, LESSONS, TOUR
 from pages.school.lessons.wording import answer_in_words, called, title_of
 from pages.school.questions.case import Case, Guess, Truth
@@ -36,6 +35,7 @@ text, word = texts_of("lesson")
 
 class Lesson(Page):
     chips = False
+    reads = staticmethod(with_a_gap)
 
     def __init__(self, choice: Choice) -> None:
         if st.session_state.pop(AWAY, False) and (choice.input, choice.drawing) == ("digit", sketch.example(EXAMPLE)):
@@ -48,9 +48,6 @@ class Lesson(Page):
 
     def parts(self) -> Parts:
         return {"tour": self.fill}
-
-    def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
-        return with_a_gap(choice, typed)
 
     def _title(self) -> None:
         """The question is the title."""

@@ -13,6 +13,7 @@ from pages.translation.decoder import inside
 from pages.translation.search import search
 from pages.translation.writing import Writing, one_step, sentences, step_slider, which
 from pages.ui.page import Parts
+from pages.ui.runs import pipelines
 from pages.ui.runs.masks import with_words_hidden
 from pages.ui.state.link import select
 from pages.ui.text import joined, plain, t
@@ -46,7 +47,7 @@ class Translation(Writing):
         with st.container(horizontal=True, vertical_alignment="center"):
             which(self)
             sentences(self)
-            if with_words_hidden(self.choice, self.typed) is not None:
+            if with_words_hidden(pipelines.pipeline(self.choice.pipeline), self.choice, self.typed) is not None:
                 read = [t("translation.all_read"), *[t("translation.same_encoder")] * (ours and not elsewhere)]
                 st.caption(joined(" ".join(read)), width="content")
 

@@ -1,16 +1,16 @@
 """A translation on the screen: which one of those found, at which step, and what that step looks at."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 
 import numpy as np
 import streamlit as st
 
-from model import Trace
+from model import InputError, Trace
 from model.decoder import TARGET_LANGUAGES
 from model.measures.tables import head_roles
-from model.pipeline import SPECIAL_TOKENS, Reading
+from model.pipeline import SPECIAL_TOKENS
 from model.translator import Task, Translation, TranslationTrace, Translator
 from pages.translation.pictures import lines, next_pieces, text, word
 from pages.ui.components.player import player
@@ -19,89 +19,30 @@ from pages.ui.frame.pickers import bound
 from pages.ui.page import Page
 from pages.ui.place import Place
 from pages.ui.runs import pipelines
+from pages.ui.screen import Screen, changed
 from pages.ui.sections.answers import Choose
 from pages.ui.state.choice import WITH_EDITS, Choice
 from pages.ui.state.link import select
 from pages.ui.text import LANGUAGES, joined, literal
 from pages.ui.text.numbers import last, percent
-from pages.ui.view import ARROWS, go_on
 
 POOR = 0.4  # below this mean probability a translation is called so
 SECONDS = 1.2  # that a step stays on the screen while they are played
 
 
-class Writing(Page):
-    """The page of a translation: `trace` is the run that wrote what is on the screen.
+@dataclass(frozen=True)
+class Written(Screen):
+    """A translation: `run` is the one that wrote what is on the screen, `found` that with the search.
 
-    `found` is the run with the search. A row of the decoder's quantities is a step of the writing, and `step` the one
-    that is looked at. For a drawing, `translates` is False and nothing of this is there.
+    task: what the reader wants written. written: the one of those found that is on the screen. A row of the decoder's
+    quantities is a step of the writing, and `step` the one that is looked at.
     """
 
-    trace: TranslationTrace
+    run: TranslationTrace
     pipeline: Translator
+    task: Task
     found: TranslationTrace
-
-    def _open(self) -> None:
-        wanted = {"layer": self.choice.layer, "head": self.choice.head}  # a decoder may have more than its encoder
-        super()._open()
-        if self.shows == "other":  # then that is on the screen
-            vars(self).pop("task", None)
-        self.translates = self.trace.picture is None
-        if self.translates:
-            self.choice = self.choice.with_(**wanted)
-            self._translate()
-
-    def reads(self, choice: Choice, typed: Reading) -> None:
-        """Nothing else: it writes what the whole sentence says."""
-
-    @cached_property
-    def task(self) -> Task:
-        """What the reader wants written; a beginning that a link asks for and that cannot be is left out."""
-        translator = self.choice.translator
-        sentence, _, unread = pipelines.read_by(translator, self.given)
-        pipelines.explain_input(translator, unread)
-        writes = pipelines.translator(self.choice).writes
-        forced = self.choice.forced if all(number in writes for number in self.choice.forced) else ()
-        return Task(sentence, self.choice.into, forced)
-
-    def explained(self) -> Trace:
-        return self.trace if self.trace.picture is not None else pipelines.run(self.choice.translator, self.task)
-
-    def elsewhere(self) -> tuple[str, Task] | None:
-        """What is translated, if it is a sentence."""
-        return (self.choice.translator, self.task) if self.choice.input == "sentence" else None
-
-    def _translate(self) -> None:
-        self.pipeline, choice, name = pipelines.translator(self.choice), self.choice, self.choice.translator
-        sentence = self.task.sentence
-        edits = () if self.shows == "other" else choice.edits  # which nobody changed
-        self.found = pipelines.changed(name, self.task, edits) if edits else pipelines.run(name, self.task)
-        found = self.found
-        self.written: Translation = (found.greedy, *found.beams)[min(choice.beam, len(found.beams))]
-        held = Task(sentence, choice.into, written=self.written.ids)
-        ways = ["changed", *WITH_EDITS] if found.edits else ["changed"]
-        if self.shows != "other":  # then that is what is translated
-            self._one_input()
-        self.shows = choice.shown if choice.shown in ways else "changed"
-        best = self.written == found.beams[0] and self.shows != "original"
-        edits = () if self.shows == "original" else found.edits
-        self.trace = found if best else pipelines.changed(name, held, edits)
-        # Original and changed run are compared on the same words, or their rows would not belong together.
-        self._run, self._rival, self.subject, self.given = (name, held), None, sentence, sentence
-        decoder = self.trace.graph.decoder
-        self.choice = choice.fitted(decoder, len(self.trace.tokens), len(self.trace.target_tokens))
-        layers = self.trace.graph.layers("decoder.")
-        for arrow, (down, across) in ARROWS.items():
-            to = ("layer", down, layers) if down else ("step", across, self.steps, self.usual_step)
-            if not down or "layer" in self.heeds:
-                self.on_key(arrow, partial(go_on, *to))
-
-    @property
-    def places(self) -> list[tuple[str, int]]:
-        decoder = self.trace.graph.decoder
-        assert decoder is not None  # of a drawing nothing is chosen
-        sizes = ("layer", decoder.layers), ("head", decoder.heads)
-        return [(name, most) for name, most in sizes if name in self.heeds]
+    written: Translation
 
     @property
     def begun(self) -> int:
@@ -111,14 +52,14 @@ class Writing(Page):
     @property
     def steps(self) -> int:
         """How many pieces are written, the [SEP] at the end included."""
-        return len(self.trace.written)
+        return len(self.run.written)
 
     @cached_property
     def usual_step(self) -> int:
         """The step looked at before anybody chose: a word whose source the decoder sees most clearly, not the first."""
-        keys = [key for key in self.trace if key.endswith(".cross.weights")]
-        clear = np.mean([self.trace[key].mean(axis=0) for key in keys], axis=0).max(axis=-1)
-        words = [step for step, piece in enumerate(self.trace.written) if step and piece[:1].isalnum()]
+        keys = [key for key in self.run if key.endswith(".cross.weights")]
+        clear = np.mean([self.run[key].mean(axis=0) for key in keys], axis=0).max(axis=-1)
+        words = [step for step, piece in enumerate(self.run.written) if step and piece[:1].isalnum()]
         return max(words, key=clear.__getitem__, default=0)
 
     @property
@@ -128,6 +69,97 @@ class Writing(Page):
     @property
     def at(self) -> Place:
         return replace(super().at, step=self.step, source=self.choice.token)
+
+
+def task_of(choice: Choice, given: Hashable) -> tuple[Task, InputError | None]:
+    """What the reader wants written, and why that is not what was typed; a beginning that a link asks for and that
+    cannot be is left out.
+    """
+    sentence, _, unread = pipelines.read_by(choice.translator, given)
+    writes = pipelines.translator(choice).writes
+    forced = choice.forced if all(number in writes for number in choice.forced) else ()
+    return Task(sentence, choice.into, forced), unread
+
+
+def translated(screen: Screen, wanted: Choice) -> Written:
+    """The screen about the translation of its sentence. wanted: what the reader chose: a decoder may have more layers
+    and heads than its encoder.
+    """
+    name, of_other = screen.choice.translator, screen.shows == "other"  # which nobody changed
+    choice = screen.choice.with_(layer=wanted.layer, head=wanted.head)
+    task, unread = task_of(choice, screen.given)
+    pipelines.explain_input(name, unread)
+    found: TranslationTrace = changed(partial(pipelines.run, name, task), () if of_other else choice.edits)
+    written = (found.greedy, *found.beams)[min(choice.beam, len(found.beams))]
+    held = Task(task.sentence, choice.into, written=written.ids)
+    shows = choice.shown if found.edits and choice.shown in WITH_EDITS else "changed"
+    best = written == found.beams[0] and shows != "original"
+    # Original and changed run are compared on the same words, or their rows would not belong together.
+    run = found if best else changed(partial(pipelines.run, name, held), () if shows == "original" else found.edits)
+    of = {one.name: getattr(screen, one.name) for one in fields(Screen)}
+    of |= {"network": name, "pipeline": pipelines.translator(choice), "run": run, "subject": held, "other": None}
+    of |= {"given": task.sentence, "shows": shows, "misfit": shows != "original" and run.edits != found.edits}
+    of["choice"] = choice.fitted(run.graph.decoder, len(run.tokens), len(run.target_tokens))
+    return Written(**of, task=task, found=found, written=written)
+
+
+class Writing(Page):
+    """The page of a translation. For a drawing, `translates` is False and nothing of this is there."""
+
+    screen: Written
+    reads = staticmethod(lambda pipeline, choice, typed: None)  # it writes what the whole sentence says
+
+    @property
+    def translates(self) -> bool:
+        return self.trace.picture is None
+
+    def elsewhere(self, choice: Choice, given: Hashable) -> tuple[str, Task] | None:
+        """What is translated, if it is a sentence."""
+        return (choice.translator, task_of(choice, given)[0]) if choice.input == "sentence" else None
+
+    def about_what(self, screen: Screen) -> Screen:
+        return translated(screen, self.wanted) if screen.run.picture is None else screen
+
+    @property
+    def along(self) -> Sequence[tuple]:
+        if not self.translates:
+            return super().along
+        return ("layer", self.trace.graph.layers("decoder.")), ("step", self.steps, self.screen.usual_step)
+
+    @property
+    def trace(self) -> TranslationTrace:
+        return self.screen.run
+
+    @property
+    def pipeline(self) -> Translator:
+        return self.screen.pipeline
+
+    @property
+    def found(self) -> TranslationTrace:
+        return self.screen.found
+
+    @property
+    def written(self) -> Translation:
+        return self.screen.written
+
+    @property
+    def begun(self) -> int:
+        return self.screen.begun
+
+    @property
+    def steps(self) -> int:
+        return self.screen.steps
+
+    @property
+    def step(self) -> int:
+        return self.screen.step
+
+    @property
+    def places(self) -> list[tuple[str, int]]:
+        decoder = self.trace.graph.decoder
+        assert decoder is not None  # of a drawing nothing is chosen
+        sizes = ("layer", decoder.layers), ("head", decoder.heads)
+        return [(name, most) for name, most in sizes if name in self.heeds]
 
     @property
     def output_names(self) -> Sequence[str]:
@@ -178,7 +210,7 @@ def which(view: Writing) -> None:
         source, target = map(literal, view.pipeline.pair)
         st.markdown(f":gray-badge[{source} → {target}]", width="content")
     if view.choice.forced:
-        beginning = "".join(f" {view.pipeline.target_vocabulary[i]}" for i in view.task.forced)
+        beginning = "".join(f" {view.pipeline.target_vocabulary[i]}" for i in view.screen.task.forced)
         label = word("forced", beginning=beginning.strip())
         st.button(
             literal(label), icon=":material/close:", key="translation.free", on_click=select, kwargs=WRITTEN_AFRESH

@@ -8,7 +8,6 @@ import streamlit as st
 
 from model import Trace, WeightsError
 from model.deadline import OverdueError
-from model.pipeline import Reading
 from pages.ui.components.handout import handout
 from pages.ui.components.keys import listen
 from pages.ui.components.thumbnails import thumbnails
@@ -29,9 +28,10 @@ from pages.ui.frame.share import address, open_share
 from pages.ui.runs import pipelines
 from pages.ui.runs.doubt import verdict
 from pages.ui.runs.masks import with_words_hidden
+from pages.ui.screen import Reads, Screen, open_screen
 from pages.ui.server import in_flight
 from pages.ui.server.memory import give_back
-from pages.ui.state.choice import Choice
+from pages.ui.state.choice import WITH_OTHER, Choice
 from pages.ui.state.link import select
 from pages.ui.text import plain, t, unmarked
 from pages.ui.view import ARROWS, View, go_on
@@ -62,6 +62,8 @@ class Page(View):
             select(**instead)
             choice = choice.with_(**instead)
         super().__init__(choice)
+        #: What the reader chose, before it is fitted to a run.
+        self.wanted = choice
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__module__.split(".")[-2]
@@ -77,12 +79,17 @@ class Page(View):
         """Whether the tokens stand under the strip, to choose one."""
         return True
 
-    def reads(self, choice: Choice, typed: Reading) -> Hashable | None:
-        """What the page is about instead of the input as it was read, so that only that is run: its hidden words.
+    #: What the page is about instead of the input as it was read. All pages are about one run, in which the reader's
+    #: hidden words read [MASK].
+    reads: Reads = staticmethod(with_words_hidden)
 
-        All pages are about one run, in which the reader's hidden words read [MASK].
-        """
-        return with_words_hidden(choice, typed)
+    def elsewhere(self, choice: Choice, given: Hashable) -> tuple[str, Hashable] | None:
+        """The network and the input of the run that the page is about, where that is not the reader's own."""
+        return None
+
+    def about_what(self, screen: Screen) -> Screen:
+        """The screen about that run."""
+        return screen
 
     def above(self) -> None:
         """Draw what stands above all parts alike."""
@@ -113,7 +120,7 @@ class Page(View):
         in_flight.at_end(self._let_go)
         if READ in st.session_state:
             with st.session_state[READ]:
-                verdict(self.choice.pipeline, self.choice.subject)
+                verdict(self.wanted.pipeline, self.wanted.subject)
         self._open()
         self.fill()
         self._close()
@@ -156,47 +163,65 @@ class Page(View):
 
     def _open(self) -> None:
         """Put the runs there, and draw the title and the bar of changes."""
-        asked = self.choice
         try:
-            own, made, rival = self._open_runs()
+            opened = self._screen(self.wanted)
         except (WeightsError, OverdueError) as error:
             if not self.any_input or isinstance(error, OverdueError):
                 raise
             pipelines.explain_weights(error)
-            self.choice = pipelines.readable(self.choice)
-            own, made, rival = self._open_runs()
+            opened = self._screen(pipelines.readable(self.wanted))
+        self.screen = opened
+        own, made, rival = opened.own, opened.made, opened.other
+        pipelines.explain_input(opened.choice.pipeline, opened.unread, opened.typed)
+        if opened.misfit:
+            st.warning(t("error.edits"), icon=":material/healing:")
+        if opened.other_unread:
+            st.warning(t("error.other_unread"), icon=":material/edit_off:")
         equations = [self.trace.graph[self.key(row)].equation for row in self.rows]
         self._equation = r" \qquad ".join(equations) or self.title_equation
         match st.session_state.pop(OVER, None):
             case "glossary":
                 open_glossary(self.explained())
             case "share":
-                open_share(asked)  # as the address has it, with what waits for another input
-        for arrow, (down, across) in ARROWS.items():
-            field, count = ("layer", self.config.layers) if down else ("head", self.config.heads)
-            if field in self.heeds:
-                self.on_key(arrow, partial(go_on, field, down or across, count))
+                open_share(self.wanted)  # as the address has it, with what waits for another input
         if self.choice.big:
             self._turn_by_key()
         if self.choice.pipeline == "untrained" and made is own:
             st.warning(t("untrained.banner"), icon=":material/shuffle:")
-        if made.edits or self.waiting or rival or self.choice.learning is not None:
+        if made.edits or opened.waiting or rival or self.choice.learning is not None:
             with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
                 if self.choice.learning is not None:
                     learned_bar(self.choice.learning)
-                changes_bar(self.choice, made, self.waiting)
+                changes_bar(self.choice, made, opened.waiting)
                 if rival and self.choice.beside_twin:
                     twin_bar()
                 elif rival:
-                    as_typed = pipelines.other(self.choice)
-                    compare_bar(own, as_typed or rival, pipelines.read(self.choice)[1].tokens)
+                    as_typed = pipelines.run(self.choice.pipeline, self.choice.other_subject)
+                    compare_bar(own, as_typed, pipelines.read(self.choice)[1].tokens)
                 if made.edits or rival:
                     this_run = "changed" if rival is None else "trained" if self.choice.beside_twin else "this"
-                    shown_switch(self.ways, self.shows, this=this_run)
+                    shown_switch(opened.ways, self.shows, this=this_run)
                 if rival and self.choice.beside_twin:
                     st.caption(t("compare.twin_says"))
         self._title()
         self.school.under_title(self)
+        self.screen = self.about_what(opened)
+        if self.screen.misfit and self.screen is not opened:
+            st.warning(t("error.edits"), icon=":material/healing:")
+        if opened.shows in WITH_OTHER and self.shows not in WITH_OTHER:
+            st.caption(t("change.no_other"))
+        for arrow, (down, across) in ARROWS.items():
+            by, (field, *count) = down or across, self.along[0 if down else 1]
+            if field == "step" or field in self.heeds:
+                self.on_key(arrow, partial(go_on, field, by, *count))
+
+    def _screen(self, choice: Choice) -> Screen:
+        return open_screen(choice, self.reads, self.elsewhere, pipelines)
+
+    @property
+    def along(self) -> Sequence[tuple]:
+        """What the arrows choose, down and across: the field of Choice, of how many, and where one is at first."""
+        return ("layer", self.config.layers), ("head", self.config.heads)
 
     def _close(self) -> None:
         """Draw the end of the page: the way on, the source of what made it, and downloads."""
@@ -219,7 +244,7 @@ class Page(View):
         """When the page has ended, however it ended: what a click will call may keep this object alive in the visitor's
         pipelines, but needs nothing of it.
         """
-        large = "trace" in vars(self) and self.trace.large
+        large = "screen" in vars(self) and self.trace.large
         vars(self).clear()
         if large:  # so are the arrays of its pictures
             give_back()
@@ -305,10 +330,14 @@ class Page(View):
             with page:
                 make = partial(exports.standalone, taken, about, mode())
                 st.download_button("HTML", make, f"{file}.html", "text/html", **look)
-        run, edits = self._run, self.trace.edits  # done again when asked for: a trace kept would stay with the visitor
+        run = (
+            self.screen.network,
+            self.subject,
+            self.trace.edits,
+        )  # done again when asked for: a trace kept would stay with the visitor
         with npz:
             file = f"{self.file_name('trace')}.npz"
-            st.download_button(plain("common.npz"), lambda: exports.npz(pipelines.run(*run, edits)), file, **look)
+            st.download_button(plain("common.npz"), lambda: exports.npz(pipelines.run(*run)), file, **look)
         st.caption(t("common.downloads_help"))
 
     def _handout(self) -> None:

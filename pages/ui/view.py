@@ -1,16 +1,16 @@
 """What parts of a page are given: what was chosen, ready to use, and how a picture with its sentence is put there."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
-from functools import cached_property, partial
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model import Trace
-from model.checkpoints.images import CheckpointImageReader
+from model import Pipeline, Trace
 from model.config import EncoderConfig
+from model.pipeline import Reading
 from pages.ui import figures
 from pages.ui.components.chart import chart
 from pages.ui.figures import Figure
@@ -21,17 +21,14 @@ from pages.ui.frame import exports
 from pages.ui.frame.contents import ROWS
 from pages.ui.frame.navigation import open_with
 from pages.ui.frame.pickers import bound
-from pages.ui.picture import Make, Moves, Numbers, Open, Picks, Picture, kind_of, outputs_of, says_words, sizes
+from pages.ui.picture import Make, Moves, Numbers, Open, Picks, Picture, kind_of, outputs_of, says_words, sizes, touched
 from pages.ui.place import Place
-from pages.ui.runs.runs import Runs
-from pages.ui.runs.two_runs import DIFFERENCES
+from pages.ui.runs.two_runs import DIFFERENCES, TwoRuns
+from pages.ui.screen import Screen
 from pages.ui.state.choice import Choice
-from pages.ui.state.first_sight import first_place
 from pages.ui.state.link import chosen, select
 from pages.ui.text import class_label, joined, literal, plain, t, unmarked
 
-#: What of a place the reader chooses; the step of a translation is its page's.
-CHOSEN = [one.name for one in fields(Place) if one.name not in ("step", "source", "marked")]
 #: Arrow keys -> by how many rows and columns they move.
 ARROWS = {"ArrowUp": (-1, 0), "ArrowDown": (1, 0), "ArrowLeft": (0, -1), "ArrowRight": (0, 1)}
 
@@ -51,29 +48,17 @@ def table_of(picture: Picture, figure: Figure, numbers: Sequence[Numbers]) -> pd
     return exports.figure_table(figure) if table is None else table
 
 
-def usual_token(trace: Trace, sentence: str) -> int:
-    """A hidden word; the word that looks, in a sentence that visitors see first; else the first word. Of a drawing,
-    [CLS].
-    """
-    tokens = trace.tokens
-    if trace.picture is not None:
-        return 0
-    if "[MASK]" in tokens:
-        return tokens.index("[MASK]")
-    return min(first_place(sentence) or int(tokens[0] == "[CLS]"), len(tokens) - 1)
-
-
-class View(Runs):
+class View:
     """One page on the screen, as its parts see it.
 
-    `choice` is what the reader chose, fitted to `trace`, the run of that input. Nothing here runs the network again
-    when only the place changes.
+    name: of the page: its folder, its address and the first word of its texts. Nothing here runs the network again when
+    only the place changes.
     """
 
-    name: str  # of the page: its file, its address and the first word of its texts
+    name: str
+    screen: Screen
 
     def __init__(self, choice: Choice) -> None:
-        self.choice = choice
         draw_on(st.context.theme.type or "light", big=choice.big)
         write_as(choice.symbols)
         self._pictures: dict[str, exports.Taken] = {}
@@ -83,15 +68,78 @@ class View(Runs):
     # -- what was chosen, ready to use -------------------------------------------------------------
 
     @property
+    def choice(self) -> Choice:
+        """What the reader chose, fitted to the run."""
+        return self.screen.choice
+
+    @property
+    def trace(self) -> Trace:
+        """The run on the screen."""
+        return self.screen.run
+
+    @property
+    def original(self) -> Trace:
+        return self.screen.original
+
+    @property
+    def other(self) -> Trace | None:
+        return self.screen.other
+
+    @property
+    def other_input(self) -> Trace | None:
+        return self.screen.other_input
+
+    @property
+    def two(self) -> TwoRuns:
+        return self.screen.two
+
+    @property
+    def pipeline(self) -> Pipeline:
+        return self.screen.pipeline
+
+    @property
+    def subject(self) -> Hashable:
+        return self.screen.subject
+
+    @property
+    def given(self) -> Hashable:
+        return self.screen.given
+
+    @property
+    def typed(self) -> Reading:
+        return self.screen.typed
+
+    @property
+    def shows(self) -> str:
+        return self.screen.shows
+
+    @property
+    def at(self) -> Place:
+        return self.screen.at
+
+    @property
+    def usual_token(self) -> int:
+        return self.screen.usual_token
+
+    @property
+    def seen(self) -> np.ndarray | None:
+        return self.screen.seen
+
+    def about(self) -> str:
+        return self.screen.about()
+
+    def key(self, row: str) -> str:
+        """The trace key of a row of the graph ("layers.{l}.attention.Q") in the chosen layer."""
+        return self.at.of(row)
+
+    def touched(self, *keys: str, every_head: bool = False) -> bool:
+        """Whether a change sits on one of these quantities: see `picture.touched`."""
+        return touched(self.trace, self.choice.head, *keys, every_head=every_head)
+
+    @property
     def kind(self) -> str:
         """What the tokens are: see `picture.kind_of`."""
         return kind_of(self.trace)
-
-    @cached_property
-    def seen(self) -> np.ndarray | None:
-        """The input as it looks, (height, width) or (height, width, 3) in [0, 1]; None for words."""
-        picture, reader = self.trace.picture, self.pipeline.reader
-        return reader.shown(picture) if isinstance(reader, CheckpointImageReader) and picture is not None else picture
 
     @property
     def tokens(self) -> list[str]:
@@ -125,17 +173,7 @@ class View(Runs):
     @property
     def token(self) -> int:
         """The selected token, the same on every page: the reader's, else one that is worth looking at."""
-        return self.usual_token if self.choice.token is None else self.choice.token
-
-    @property
-    def at(self) -> Place:
-        """The place on the screen."""
-        return Place(**{name: getattr(self.choice, name) for name in CHOSEN} | {"token": self.token})
-
-    @cached_property
-    def usual_token(self) -> int:
-        """The token selected before anybody chose."""
-        return usual_token(self.trace, self.choice.sentence)
+        return self.at.token
 
     def where(self, of: tuple[int, int] | None = None) -> str:
         """ "layer 2, head 3" in the reader's language: those that he chose, or another layer and head."""
@@ -158,10 +196,6 @@ class View(Runs):
             return self.where(of)
         named = ("layer", layer), ("head", head)
         return next((plain(f"change.{name}", number=place + 1) for name, place in named if place >= 0), "")
-
-    def about(self) -> str:
-        """What the files of this page are about: "i love you ."."""
-        return str(self.given) if self.trace.ids else plain(f"sidebar.input_{self.choice.input}")
 
     def file_name(self, *parts: str) -> str:
         """The name of a file: what is in it, whether the run was changed, and whose it is."""

@@ -1,5 +1,7 @@
 """Where a change sits, no sentence promises what it has broken; and a change that does not fit here is not lost."""
 
+from functools import partial
+
 import pytest
 import streamlit as st
 
@@ -10,6 +12,7 @@ from model.graph import graph as graph_of
 from model.translator import Task, Translator
 from pages.ui.frame.changes_bar import edit_in_words, is_full
 from pages.ui.runs import pipelines
+from pages.ui.screen import changed
 from pages.ui.state.choice import Choice
 from pages.ui.state.link_values import MOST_EDITS, edit_code
 from pages.ui.text import LANGUAGES, catalogue
@@ -68,7 +71,7 @@ def test_of_many_changes_that_do_not_fit_the_run_is_not_tried_with_each(monkeypa
     monkeypatch.setattr(Translator, "_search", lambda *told: searched.append(1) or original(*told))
     beyond = [Edit("decoder.layers.0.ffn.output", "scale", 2, token=token) for token in range(30, 38)]
     heads = [Edit("decoder.layers.0.cross.heads", "zero", head=head) for head in (2, 97, 98, 99)]
-    trace = pipelines.changed("translation", Task("the dog chased the old cat ."), (*beyond, *heads))
+    trace = changed(partial(pipelines.run, "translation", Task("the dog chased the old cat .")), (*beyond, *heads))
     assert trace.edits == (heads[0],)
     assert len(searched) <= 7  # greedy and in beams: twice whole; three times until a head is missing
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from model.measures.gradients import untrained
+from pages.ui import page as ui_page
 from pages.ui.runs import pipelines
-from pages.ui.runs.runs import Runs
+from pages.ui.screen import Screen
 from pages.ui.state import sketch
 from pages.ui.state.choice import TWIN
 from pages.ui.state.link_values import DRAWING
@@ -166,14 +167,14 @@ TIRED = {"s": "i was so tired that i did not eat .", "other": "i was so happy th
 def test_a_hidden_word_stays_hidden_on_every_page_while_two_sentences_are_compared(
     page: str, shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened, open_runs = [], Runs._open_runs
+    opened, open_screen = [], ui_page.open_screen
 
-    def spy(view: Runs) -> tuple:
-        found = open_runs(view)
-        opened.append((view.trace.tokens, view.other.tokens))
-        return found
+    def spy(*asked: object) -> Screen:
+        screen = open_screen(*asked)
+        opened.append((screen.run.tokens, screen.other.tokens))
+        return screen
 
-    monkeypatch.setattr(Runs, "_open_runs", spy)
+    monkeypatch.setattr(ui_page, "open_screen", spy)
     app = open_page(page, **TIRED, shown=shown)
     hidden = ["[MASK]" if word == "did" else word for word in pipelines.run("text", TIRED["s"]).tokens]
     there = ["[MASK]" if word == "did" else word for word in pipelines.run("text", TIRED["other"]).tokens]

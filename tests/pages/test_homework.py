@@ -243,7 +243,8 @@ def test_a_teacher_makes_a_task_and_its_link_is_not_reached_by_itself(kind: str,
 def _weakest_off(choice: Choice) -> list[tuple[Edit, ...]]:
     """One head off, two, and so on: those first without which the first guess loses most, each run by itself."""
     read = pipelines.read(choice)[1]
-    words, network = with_words_hidden(choice, read), pipelines.pipeline(choice.pipeline)
+    network = pipelines.pipeline(choice.pipeline)
+    words = with_words_hidden(network, choice, read)
     trace = network(choice.sentence if words is None else words)
     place = trace.tokens.index("[MASK]")
     heads = [head_off(*where) for where in np.ndindex(trace.config.layers, trace.config.heads)]

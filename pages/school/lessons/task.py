@@ -54,10 +54,11 @@ def judged(choice: Choice, goal: Goal) -> Standing:
     hides = TASKS[goal.name].hides
     if choice.edits and not hides:
         return Standing(False, "changed")
-    reader = pipelines.pipeline(choice.pipeline).reader
+    pipeline = pipelines.pipeline(choice.pipeline)
+    reader = pipeline.reader
     try:
         read = reader.read(choice.sentence)
-        masked = with_words_hidden(choice, read) if hides or choice.hidden else None
+        masked = with_words_hidden(pipeline, choice, read) if hides or choice.hidden else None
         trace = pipelines.run(choice.pipeline, choice.sentence if masked is None else masked, choice.edits)
     except InputError:
         return Standing(False, "unread")

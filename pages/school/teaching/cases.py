@@ -25,12 +25,12 @@ from pages.ui.page import Page
 from pages.ui.picture import outputs_of
 from pages.ui.runs import pipelines
 from pages.ui.runs.masks import with_words_hidden
+from pages.ui.screen import usual_token
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.state import sketch
 from pages.ui.state.choice import LANGUAGES, Choice
 from pages.ui.state.first_sight import first_picture
 from pages.ui.text import class_label, language, t
-from pages.ui.view import usual_token
 
 #: Questions about the network's answer, which is read at one token, whichever is chosen at a place.
 OF_THE_ANSWER = {"word", "places", "digit", "bare", "causal", "mixed", "heads", "thinks", "layer", "gathered"}
@@ -49,13 +49,12 @@ def lesson_of(choice: Choice, usual: Lesson) -> tuple[Lesson, LessonError | None
         return usual, error
 
 
-def with_a_gap(choice: Choice, typed: Reading) -> tuple[int, ...] | None:
+def with_a_gap(pipeline: Pipeline, choice: Choice, typed: Reading) -> tuple[int, ...] | None:
     """A sentence as questions read it: with the reader's hidden words; where there are none, with the telling one."""
-    pipeline = pipelines.pipeline(choice.pipeline)
     if choice.hidden is None and typed.ids and "[MASK]" not in typed.tokens:
         word = _telling_word(pipeline, tuple(typed.ids))
         choice = choice.with_(hidden=() if word is None else (word,))
-    return with_words_hidden(choice, typed)
+    return with_words_hidden(pipeline, choice, typed)
 
 
 def hidden_in(page: Page) -> tuple[int, ...] | None:
@@ -112,7 +111,7 @@ def _as_written(page: Page, values: Mapping[str, Any]) -> Case:
     names = ("input", "sentence", "drawing", "hidden")
     choice = page.choice.with_(**{name: values[name] for name in names if name in values})
     given, typed, _ = pipelines.read(choice)
-    hidden = with_words_hidden(choice, typed)
+    hidden = with_words_hidden(pipelines.pipeline(choice.pipeline), choice, typed)
     trace = pipelines.run(choice.pipeline, given if hidden is None else hidden)
     names_of = outputs_of(trace) if "logits" in trace else ()
     return Case(pipelines.pipeline(choice.pipeline), trace, usual_token(trace, choice.sentence), names_of)

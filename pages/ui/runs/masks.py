@@ -5,14 +5,12 @@ from collections.abc import Collection, Sequence
 from model import Pipeline
 from model.analysis import whole_words
 from model.pipeline import Reading, TextReader
-from pages.ui.runs import pipelines
 from pages.ui.state.choice import Choice
 from pages.ui.state.first_sight import first_place
 
 
-def with_words_hidden(choice: Choice, read: Reading) -> tuple[int, ...] | None:
+def with_words_hidden(pipeline: Pipeline, choice: Choice, read: Reading) -> tuple[int, ...] | None:
     """A sentence as pages that are about a hidden word read it: its ids; None where it stays as it is."""
-    pipeline = pipelines.pipeline(choice.pipeline)
     says_words = pipeline.config.head == "masked-word"  # others have no use for a hidden word
     hidden, typed = hidden_places(choice, read) if read.ids and says_words else (set(), set())
     return with_masks(pipeline, read.ids, hidden) if hidden - typed else None

@@ -12,7 +12,7 @@ import torch
 from cachetools import cached
 from cachetools.keys import hashkey
 
-from model import CheckpointError, Edit, EditError, InputError, Pipeline, Trace, WeightsError, deadline, load
+from model import CheckpointError, Edit, InputError, Pipeline, Trace, WeightsError, deadline, load
 from model.checkpoints.hub import MOST_NAMED, memory
 from model.config import PRESETS, EncoderConfig
 from model.loading import let_go, untrained
@@ -25,7 +25,7 @@ from pages.ui.server import in_flight
 from pages.ui.server.cache import cleared_by, forget, of_networks, traces_up_to
 from pages.ui.server.memory import give_back
 from pages.ui.state import sketch
-from pages.ui.state.choice import AFTER, OTHER, TRANSLATOR, TWIN, Choice
+from pages.ui.state.choice import AFTER, TRANSLATOR, TWIN, Choice
 from pages.ui.state.offered import by_visitors, folder_state, offered
 from pages.ui.text import listed, plain, t
 
@@ -256,40 +256,3 @@ def _reads(reader: Reader, subject: Hashable) -> bool:
     except InputError:
         return False
     return True
-
-
-@overload
-def changed(name: str, subject: Task, edits: tuple[Edit, ...]) -> TranslationTrace: ...
-@overload
-def changed(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> Trace: ...
-def changed(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> Trace:
-    """The run of an input with these edits; without those that do not fit, and it says so."""
-    fit = edits
-    while True:
-        try:
-            trace = run(name, subject, fit)
-            break
-        except EditError as error:
-            if not fit:
-                raise
-            misfits = error.edits or fit  # a run may take long: trying one after the other would take as long for each
-            fit = tuple(edit for edit in fit if edit not in misfits)
-    if fit != edits:
-        st.warning(t("error.edits"), icon=":material/healing:")
-    return trace
-
-
-def other(choice: Choice) -> Trace | None:
-    """The run of the input that the reader compares with; None where there is none, or, and it says so, none that can
-    be read.
-    """
-    if compares(choice):
-        return run(choice.pipeline, choice.other_subject)
-    if getattr(choice, OTHER[choice.input]) is not None:
-        st.warning(t("error.other_unread"), icon=":material/edit_off:")
-    return None
-
-
-def compares(choice: Choice) -> bool:
-    """Whether there is another input, which can be read, to compare with."""
-    return choice.other_subject is not None and _reads(pipeline(choice.pipeline).reader, choice.other_subject)
