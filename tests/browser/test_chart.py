@@ -12,7 +12,6 @@ from playwright.sync_api import Page, expect
 from pages.ui.server import assets
 from tests.browser.steps import MIDDLE, PAGE, SlowLine, one_head_on, opened, settle, wait_for
 
-SEVENTEEN = "the farmer gave the beans to the children because they [MASK] very hungry ."
 TWENTY_TWO = "the old farmer gave the red beans to all of the small children because they [MASK] very hungry ."
 DRAWN = "chart => JSON.stringify([...chart._fullData[0].z].map(row => [...row]))"
 
@@ -227,12 +226,9 @@ NAMES = """() => [...document.querySelectorAll('.js-plotly-plot :is(.yaxislayer-
 @pytest.mark.parametrize(
     ("sentence", "tokens", "letters", "name", "sides"),
     [
-        (SEVENTEEN, 17, 18, "tokens", 1),
-        (TWENTY_TWO, 22, 13, "queries_keys_values", 1),
         (TWENTY_TWO, 22, 13, "heads", 2),
         ("她把书放在桌上，然后回家[MASK]饭。", 17, 16, "heads", 2),
     ],
-    ids=["17", "22", "22 heads", "17 zh"],
 )
 def test_on_a_projector_all_tokens_have_their_names(
     sentence: str, tokens: int, letters: int, name: str, sides: int, page: Page, app_url: str

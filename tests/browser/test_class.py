@@ -34,7 +34,7 @@ ENDS_WITH_THE_SCREEN = """() => {
 
 
 LONG = "the old man who lived in the small house near the big river [MASK] his dog to the park every day ."
-TWELVE, PLACE = tuple(map(str, range(12))), "attention?layer=3&head=7"
+PLACE = "attention?layer=3&head=7"
 SIX = tuple(f"Because {one} looks for something of its own" for one in ("each head", "a head", "a layer", "a token"))
 SIX = *SIX, "Because of nothing", "因为每一个注意力头寻找的都是它自己想要的那个东西"  # 24 signs
 #: In pixels: the smallest letters of what the class is told, of its table, and of rows in pictures; hidden names; the
@@ -240,7 +240,6 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
     one as long as lessons could hold before there was a limit.
     """
     asks = (
-        ("Which one? " * 9, TWELVE, "Because."),
         ("Why are there several heads in each layer and not just one that does all of this work?", SIX, "Because."),
         ("这个头最关注的是哪一个词呢，" * 42 + "哪一个？", SIX, "因为这个词和那个词离得最近，" * 42),
     )
@@ -252,13 +251,10 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
     page.wait_for_url(re.compile("class=[A-Z]{6}"))
     others = Others(school, re.search("class=([A-Z]{6})", page.url)[1], OTHERS)
     settle(page)
-    for question in ("fit", "own", "own", "long"):
-        for phase in ("question", "open", "closed", "discuss", "open", "closed", "revealed", "explained"):
+    for question in ("fit", "own", "long"):
+        for phase in ("question", "open", "closed", "revealed", "explained"):
             page.wait_for_timeout(1000 * HURRY + 200)
-            if phase == "discuss":
-                page.locator(".st-key-class-to_discuss button").first.click()
-            else:
-                page.keyboard.press("PageDown")
+            page.keyboard.press("PageDown")
             told = f"phase_{phase}_own" if question != "fit" and phase == "revealed" else f"phase_{phase}"
             expect(page.locator(".st-key-class_bar")).to_contain_text(bar[f"class.{told}"])
             if phase == "open":

@@ -14,7 +14,6 @@ from tests.classroom.school import School, school
 
 SENTENCE = "she gave the dog a book ."
 LINKS = [f"{row.path}?lang=en&input=sentence" for row in PAGES]
-DRAWING = [f"{row.path}?lang=en&input=digit" for row in PAGES if not row.words_only]
 # What is broken on a page, in a list of its own; nothing until the page is whole, or broken.
 BROKEN = """const all = where => [...document.querySelectorAll(where)]
 const wrong = all('[data-testid=stException], [data-testid=stAlertContentError]').map(one => one.textContent)
@@ -70,7 +69,7 @@ def open_whole(engine: Engine, url: str) -> None:
     assert not (broken := wait(engine, BROKEN)[0] + engine.errors()), broken
 
 
-@pytest.mark.parametrize("link", [*LINKS, *DRAWING])
+@pytest.mark.parametrize("link", LINKS)
 def test_no_page_is_broken_in_webkit(mac: WebKit, url: str, link: str) -> None:
     open_whole(mac, f"{url}/{link}")
 

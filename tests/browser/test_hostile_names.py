@@ -19,7 +19,7 @@ from pages.ui.figures import matrices
 from pages.ui.figures.base import Axis
 from pages.ui.frame import exports
 from tests.browser.conftest import serve
-from tests.model.test_checkpoints import WORDS, rewritten, theirs
+from tests.model.making import WORDS, rewritten, theirs
 
 RING = "alert(1)"
 HOSTILE = {

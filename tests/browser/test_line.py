@@ -11,7 +11,7 @@ from pages.ui.text import catalogue
 from tests.browser.conftest import serve
 from tests.browser.cut import Line, line_to
 from tests.browser.pad import draw, show_pad
-from tests.browser.steps import asked, expect_sentence, main_text, open_settings, place, sentence_field, settle
+from tests.browser.steps import asked, expect_sentence, main_text, open_settings, sentence_field, settle
 
 SENTENCE = "i love you ."
 PAGE = "attention?lang=en&layer=1&head=1&s=i+love+you+."
@@ -35,14 +35,6 @@ def _types(page: Page) -> None:
     page.keyboard.press("Enter")
 
 
-def _hides_a_word(page: Page) -> None:
-    page.locator(".sentence").get_by_role("button", name="love").click()
-
-
-def _takes_an_example(page: Page) -> None:
-    page.locator(".sentence select").select_option(label="the dog chased the cat .")
-
-
 def _draws(page: Page) -> None:
     draw(page, 7)
 
@@ -61,10 +53,6 @@ def _answers(page: Page) -> None:
     page.keyboard.press("Enter")
 
 
-def _does_homework(page: Page) -> None:
-    place(page, "head", 2).click()
-
-
 def _walks_on(page: Page) -> None:
     page.locator('.navbar a[href*="/heads?"]').click()
 
@@ -72,18 +60,10 @@ def _walks_on(page: Page) -> None:
 CONTROLS: dict[str, tuple[str, Callable[[Page], None], Callable[[str], bool], str]] = {
     # what is done -> link, how, what its address says then, and what the page shows
     "typed": (PAGE, _types, lambda url: asked(url).get("s") == NEW, "she"),
-    "hidden": (PAGE, _hides_a_word, lambda url: asked(url).get("hidden") == "3", "[MASK]"),
-    "example": (PAGE, _takes_an_example, lambda url: asked(url).get("s") == "the dog chased the cat .", "chased"),
     "drawing": ("tokens?input=digit&lang=en", _draws, lambda url: "ink" in asked(url), ""),
     "keys": (PAGE, _presses_a_key, lambda url: asked(url).get("layer") == "3", "layer 3"),
     "settings": (PAGE, _chooses_a_language, lambda url: asked(url).get("lang") == "zh", "注意力"),
     "tour": (f"lesson?{PAGE.split('?')[1]}&question=word", _answers, lambda url: True, "went"),
-    "homework": (
-        f"{PAGE}&token=3&key=4&goal=oneway.90.5",
-        _does_homework,
-        lambda url: asked(url)["head"] == "2",
-        "Layer 1, head 2: ",
-    ),
     "page": (PAGE, _walks_on, lambda url: "/heads?" in url, "Heads"),
 }
 

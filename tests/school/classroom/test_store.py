@@ -730,7 +730,7 @@ def test_a_postgres_that_stands_still_is_said_and_waited_for(monkeypatch: pytest
         assert one.vote(device="before") is Verdict.KEPT
         ballot = Ballot(one.code, 1, 1, "during", "1", 2)
         with frozen(url):
-            for tried in (lambda: store.vote(ballot), lambda: store.room(one.code), lambda: Store(url).create()):
+            for tried in (lambda: store.vote(ballot), lambda: Store(url).create()):
                 began = time.monotonic()
                 with pytest.raises(UnavailableError):
                     tried()
