@@ -26,8 +26,8 @@ from model.measures.sweep import sweep
 from model.pipeline import MOST_INSIDE
 from model.trace import record
 from pages.ui.frame.contents import PAGES
-from tests.model.test_checkpoints import MINILM
-from tests.pages.opening import charts, open_page, write
+from tests.model.making import MINILM
+from tests.pages.opening import charts, open_page
 
 # AppTest reads a session's state outside of any script run, and Streamlit warns of that each time: a thousand lines.
 logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").addFilter(
@@ -35,17 +35,6 @@ logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").add
 )
 
 STORY = "the small dog and the old cat sat near a big house and saw many people on their way home . "
-
-TRANSLATED = {
-    "English → Chinese": (
-        "the old man sat near the big house .",
-        "she gave the dog a book .",
-        "we went to the market this morning .",
-        "many people like to drink tea .",
-    ),
-    "Chinese → English": ("今天天气很好。", "我们去公园玩吧。", "他喜欢看书和喝茶。", "妈妈在厨房里做饭。"),
-}
-LONG = "the old man and the small dog sat near the big house all day ."
 
 
 def sentence(tokens: int) -> str:
@@ -132,45 +121,6 @@ def patches(name: str, source: str) -> list[list[Edit]]:
     ]
 
 
-def bench_laboratory() -> None:
-    """A click on a head: another traced run, and a bar with what was changed; the map of all heads is there already."""
-    compiled = ScriptCache()
-    heads = [(Edit(f"layers.{layer}.attention.heads", "zero", head=head),) for layer in range(6) for head in range(8)]
-    clicks = iter(heads)
-    with patch("streamlit.testing.v1.app_test.ScriptCache", lambda: compiled):
-        app = open_page("what_if", s=sentence(16))
-
-        def rerun(edits: tuple[Edit, ...]) -> None:
-            app.session_state["at"] = app.session_state["at"] | {"edits": edits}
-            app.run()
-
-        plain, clicked = alternate(lambda: rerun(()), lambda: rerun(next(clicks)), 15)
-    print("A click on a head in the laboratory against a plain rerun of the page (text encoder, N = 16, AppTest)")
-    print(f"  {clicked / plain:.2f} ×   (plain {plain * 1e3:.0f} ms, with the changed run {clicked * 1e3:.0f} ms)")
-
-
-def bench_translation() -> None:
-    """A sentence that nobody translated yet, up to the page's picture; and then a step of the slider."""
-    translator, compiled = load("translation"), ScriptCache()
-    print("Server CPU of the first picture of a translation against translating alone (one thread, AppTest)")
-    with patch("streamlit.testing.v1.app_test.ScriptCache", lambda: compiled):
-        app = open_page("translation", s="he is here .")
-
-        def first_picture(s: str) -> None:
-            write(app, s)
-
-        for name, some in TRANSLATED.items():
-            alone = statistics.median(cpu(lambda s=s: translator(s)) for s in some)
-            page = statistics.median(cpu(lambda s=s: first_picture(s)) for s in some)
-            print(f"  {name}: {page / alone:.2f} ×   (alone {alone * 1e3:.0f} ms, the page {page * 1e3:.0f} ms)")
-        app = open_page("translation", s=LONG)
-        steps = int(app.slider(key="translation.step").max)
-        step = statistics.median(
-            cpu(lambda n=n: app.slider(key="translation.step").set_value(n).run()) for n in range(1, steps + 1)
-        )
-        print(f"  a step of the slider at {len(translator(LONG).tokens)} × {steps} pieces: {step * 1e3:.0f} ms")
-
-
 def cpu(run: Callable) -> float:
     """CPU seconds of running something once."""
     start = time.process_time()
@@ -208,7 +158,5 @@ if __name__ == "__main__":
     bench_checkpoint()
     bench_large()
     bench_sweeps()
-    bench_laboratory()
-    bench_translation()
     bench_pages()
     print(f"Largest memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")

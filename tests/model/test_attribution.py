@@ -10,7 +10,7 @@ from torch import Tensor
 from model import Pipeline, load
 from model.measures.gradients import gradients, head_importance, input_x_gradient, integrated_gradients
 from model.trace import record, recorded
-from tests.model.test_checkpoints import MINILM
+from tests.model.making import MINILM
 from tests.networks import example, pipeline
 
 #: One of each kind of answer, of input and of network; with the token that it is asked at.

@@ -6,7 +6,7 @@ import torch
 
 from model import Edit, Pipeline, Trace, load
 from model.batches import alike
-from tests.model.test_checkpoints import inputs_of, ours
+from tests.model.making import inputs_of, ours
 from tests.networks import QUICK, example, pipeline
 from tests.refusals import refused
 

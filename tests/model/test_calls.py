@@ -13,7 +13,7 @@ from model import CheckpointError, Edit, EditError, InputError, from_transformer
 from model.errors import ReasonedError
 from model.measures.gradients import gradients, input_x_gradient
 from model.measures.sweep import sweep
-from tests.model.test_checkpoints import theirs
+from tests.model.making import theirs
 
 SENTENCE, PLACE = "the cat sat on the [MASK] .", 6
 OFF = Edit("layers.1.attention.heads", "zero", head=2)

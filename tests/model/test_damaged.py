@@ -20,7 +20,7 @@ from safetensors.torch import load_file
 from model import Edit, Trace
 from model.checkpoints import CheckpointError
 from model.checkpoints.convert import ConversionError, convert
-from tests.model.test_checkpoints import Bomb
+from tests.model.making import Bomb
 from tests.networks import example, pipeline
 
 #: Runs by name, each with what a file says of it.

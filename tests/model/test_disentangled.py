@@ -11,32 +11,9 @@ from model import Edit
 from model.measures.sources import DISTANCE, of_attention
 from model.variants.disentangled import table_rows
 from model.variants.relative import table_rows as bucket_rows
-from tests.model.test_checkpoint_answers import labels, sizes
 from tests.networks import example, pipeline
 
 TOLD = ("told apart", "told apart, one way", "told apart, keys unbiased")
-TERMS = ("content_to_content", "content_to_position", "position_to_content")
-
-
-def odd_settings(head: str, seed: int) -> dict:
-    """Sizes, products, tables of distances and activations that nobody uses, each by its seed."""
-    dice = np.random.default_rng(seed)
-    products = (["c2p", "p2c"], ["p2c"], "p2c|c2p", ["c2p"], [])
-    settings = sizes(dice, seed) | labels(dice, seed, head) | {
-        "type_vocab_size": int(dice.integers(0, 3)), "relative_attention": True,
-        "pos_att_type": products[int(dice.integers(0, 5))],
-        "position_buckets": int(dice.choice([-1, 2, 3, 4, 6, 9])),
-        "max_relative_positions": int(dice.choice([-1, 8, 12, 20])), "share_att_key": bool(dice.integers(0, 2)),
-        "norm_rel_ebd": ("none", "layer_norm")[int(dice.integers(0, 2))],
-        "position_biased_input": bool(dice.integers(0, 3) == 0), "legacy": bool(seed % 2),
-        "pooler_hidden_act": ("gelu", "tanh", "relu", "silu")[seed % 4],
-    }  # fmt: skip
-    if not settings["pos_att_type"]:
-        settings["position_biased_input"] = True
-    return settings
-
-
-# Distances.
 
 
 @pytest.mark.parametrize(("buckets", "farthest"), [(-1, 40), (-1, 700), (256, 512), (6, 20), (9, 30), (2, 8), (3, 512)])

@@ -4,26 +4,27 @@ Numbers that nobody would choose, each by its seed; with more seeds, as many cas
 """
 
 import shutil
-from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
-import transformers
+from safetensors.torch import load_file, save_file
+from transformers.models.esm.tokenization_esm import EsmTokenizer
 
-from model import Pipeline
+from model import load
+from model.by_hand import by_hand
 from model.checkpoints import CheckpointError, load_folder
-from tests.model import test_disentangled, test_esm, test_modern_bert, test_picture_families, test_t5
-from tests.model.test_checkpoint_answers import BENDS, HEADS, SENTENCES, TURNED, labels, odd_settings, sizes
-from tests.model.test_checkpoints import BERT, answer_of, given_to, network_in, rewritten
+from model.checkpoints.convert import convert
+from model.config import EncoderConfig
+from tests.model.families import KIN, PICTURE_HEADS, PROTEINS, SMALL_ESM, SMALL_T5, agrees, made, saved_esm
+from tests.model.fetched import ROWS, Row, alibi, by_ntk, put
+from tests.model.making import BERT, HEADS, answer_of, odd_settings, rewritten
 
-KIN = (
-    "Bert", "Ernie", "MegatronBert", "Electra", "DistilBert", "Roberta", "RobertaPreLayerNorm", "Data2VecText",
-    "Albert", "MPNet",
-)  # fmt: skip
 #: Family, head and seed: each family with two of its heads or more, and each kind of head in four families or more.
 CASES = [(family, HEADS[(i + 2 * j) % 5], i + 10 * j) for j in (0, 1) for i, family in enumerate(KIN)]
 CASES += [("XLMRoberta", HEADS[1], 1), ("Camembert", HEADS[2], 2), ("Bert", "ForPreTraining", 2)]
@@ -38,73 +39,10 @@ CASES += [("RoFormer", HEADS[seed % 5], seed) for seed in range(6)]
 CASES += [("Gte", HEADS[seed % 4], seed) for seed in range(6)]
 CASES += [
     (family, head, place + 2 * (place % 2))
-    for family, heads in test_picture_families.HEADS.items()
+    for family, heads in PICTURE_HEADS.items()
     for place, head in enumerate(heads)
 ]
 CASES += [("Dinov2", "Model", 2), ("Siglip", "Model", 4), ("ViTMAE", "Model", 2)]
-
-
-def t5(head: str, seed: int) -> dict:
-    """Sizes, buckets and farthest distances that nobody uses, with a gate or none."""
-    dice = np.random.default_rng(seed)
-    heads, d_k, buckets = (int(dice.integers(low, high)) for low, high in ((1, 6), (1, 9), (4, 40)))
-    return labels(dice, seed, head) | {
-        "d_model": heads * d_k + seed % 3, "d_kv": d_k, "num_heads": heads, "num_layers": int(dice.integers(1, 5)),
-        "d_ff": int(dice.integers(1, 60)), "feed_forward_proj": "gated-" * (seed // 2 % 2) + BENDS[seed % len(BENDS)],
-        "relative_attention_num_buckets": buckets,
-        "relative_attention_max_distance": int(dice.integers(buckets // 4 + 1, 20)),
-        "layer_norm_epsilon": float(10.0 ** -dice.integers(3, 13)), "vocab_size": 31, "pad_token_id": 0,
-    }  # fmt: skip
-
-
-def esm(head: str, seed: int) -> dict:
-    """With token dropout and a first norm, or without."""
-    dice = np.random.default_rng(seed)
-    odd = sizes(dice, seed, step=2) | labels(dice, seed, head)
-    return odd | {
-        "max_position_embeddings": 100, "vocab_size": 33 + int(dice.integers(0, 5)), "token_dropout": bool(seed % 3),
-        "emb_layer_norm_before": (True, False, None)[seed % 5 % 3], "rope_theta": float(10 ** dice.uniform(0.5, 6)),
-        "position_embedding_type": ("rotary", "absolute")[seed // 8],
-    }  # fmt: skip
-
-
-def first_deberta(head: str, seed: int) -> dict:
-    settings = test_disentangled.odd_settings(head, seed)
-    return settings | {"pos_att_type": settings["pos_att_type"] or ["c2p", "p2c"]}
-
-
-ODD: dict[str, Callable[[str, int], dict]] = {
-    family: partial(odd_settings, family) for family in (*KIN, *TURNED, "XLMRoberta", "Camembert")
-} | {
-    "ModernBert": test_modern_bert.odd_settings, "Deberta": first_deberta, "DebertaV2": test_disentangled.odd_settings,
-    "T5": t5, "MT5": t5,
-}  # fmt: skip
-
-
-def made(
-    folder: Path, family: str, head: str, seed: int, **more: object
-) -> tuple[transformers.PreTrainedModel, object]:
-    """A network of theirs, saved in the folder, and an input for it. more: settings that are none of the odd ones."""
-    if family in test_picture_families.HEADS:
-        return test_picture_families.made(folder, family, head, seed, **more)
-    if family == "Esm":
-        return test_esm.saved(folder, head, **esm(head, seed) | more), test_esm.TEXTS[(seed // 4 + seed) % 4]
-    network = network_in(folder, family, head, ODD[family](head, seed) | more)
-    if family == "RoFormer":  # whose sines were drawn, too
-        table = next(module for name, module in network.named_modules() if name.endswith("embed_positions"))
-        table.weight.data = table.create_weight()
-        network.save_pretrained(folder)
-    return network, SENTENCES[(seed + seed // 4) % 2]
-
-
-def of_picture(network: transformers.PreTrainedModel, given: dict[str, torch.Tensor]) -> torch.Tensor:
-    """Their vector of a whole picture."""
-    with torch.no_grad():
-        if hasattr(network, "get_image_features"):
-            found = network.get_image_features(**given)
-            return found if isinstance(found, torch.Tensor) else found.pooler_output
-        found = network(**given)
-    return found.image_embeds if "image_embeds" in found else found.pooler_output
 
 
 @pytest.mark.parametrize(("family", "head", "seed"), CASES)
@@ -117,40 +55,6 @@ def test_stages_and_answers_are_those_of_its_library(family: str, head: str, see
         more = {"noise": torch.arange(pipeline.config.patches_per_side**2)[None].float()}
     assert pipeline.unanswered is None
     agrees(network, pipeline, x, head, **more)
-
-
-def agrees(
-    network: transformers.PreTrainedModel, pipeline: Pipeline, x: object, head: str, **more: torch.Tensor
-) -> None:
-    """States, weights of attention and answer are those of their network; more: what it is given beside the input."""
-    trace = pipeline(x)
-    encoder = getattr(network, "vision_model", network)
-    found = answer_of(encoder, trace, **more)
-    # With a final norm, the last is before or behind it, as the library likes.
-    layers = trace.graph.layers() + (not trace.config.final_norm and encoder is network)
-    pairs = [
-        (trace.states()[:layers], torch.cat(found.hidden_states[:layers])),
-        (trace.over_layers("attention.weights"), torch.cat(found.attentions)),
-    ]
-    if "last_hidden_state" in found:
-        pairs.append((trace.Z, found.last_hidden_state[0]))
-    match trace.config.head:
-        case "none":
-            assert "last_hidden_state" in found
-        case "vector":
-            vector = trace[trace.graph.vector].reshape(-1)
-            pairs.append((vector, of_picture(network, given_to(trace))[0]))
-        case "span":
-            pairs.append((trace["bounds"], torch.cat([found.start_logits, found.end_logits])))
-        case kind:
-            found = found if encoder is network else answer_of(network, trace)
-            theirs = found.prediction_logits if head == "ForPreTraining" else found.logits
-            key = {"labels": "labels", "numbers": "labels", "tags": "tags"}.get(kind, "logits")
-            pairs.append((trace[key], theirs[0]))
-    if trace.ids:  # beside a longer one it is as if it were alone
-        pairs.append((pipeline.batch([x, f"{x} the cat sat on"])[0].Z, trace.Z))
-    for ours, theirs in pairs:
-        np.testing.assert_allclose(ours, theirs, atol=1e-4, rtol=0)
 
 
 # What is computed nowhere.
@@ -250,8 +154,8 @@ USUAL: dict[str, dict] = {
     "ModernBert": {"num_hidden_layers": 4, "layer_types": None, "rope_parameters": None},
     "DebertaV2": {"pos_att_type": ["c2p", "p2c"], "position_buckets": 6},
     "Deberta": {"position_biased_input": True},
-    "T5": test_t5.SMALL | {"relative_attention_num_buckets": 32, "relative_attention_max_distance": 128},
-    "Esm": test_esm.SMALL,
+    "T5": SMALL_T5 | {"relative_attention_num_buckets": 32, "relative_attention_max_distance": 128},
+    "Esm": SMALL_ESM,
     "Dinov2WithRegisters": {"num_register_tokens": 2},
 }
 
@@ -296,3 +200,95 @@ def test_of_an_answer_that_nobody_computes_the_stages_are_there_and_it_is_said_w
     pipeline = load_folder(tmp_path)
     trace = pipeline(x)
     assert named in str(pipeline.unanswered) and np.isfinite(trace.Z).all() and trace.answer == ()
+
+
+# Those of the hub that people fetch most.
+
+
+def input_of(config: EncoderConfig) -> object:
+    """A picture, or a sentence."""
+    if config.input == "patches":
+        return np.random.default_rng(0).random((config.image_size, config.image_size, 3), np.float32)
+    return "the cat sat on a mat and it"
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_one_that_is_fetched_often_computes_as_its_library_does(name: str, tmp_path: Path) -> None:
+    row, folder = ROWS[name], tmp_path / "model"
+    network = put(row, folder)
+    if row.refused:
+        torch.save(network.state_dict(), folder / "pytorch_model.bin")
+        (folder / "model.safetensors").unlink()
+        with pytest.raises(CheckpointError, match=f"convert {folder.name}") as raised:
+            load_folder(folder)
+        assert raised.value.reason == row.refused
+        folder = convert(str(folder))
+    agrees_with(row, network, folder)
+
+
+def agrees_with(row: Row, network: Any, folder: Path) -> None:
+    """The folder's pipeline computes what the network does, and says of its answer what the row has."""
+    pipeline = load_folder(folder)
+    assert getattr(pipeline.unanswered, "reason", "") == row.unanswered
+    more = {} if row.mask is None else {"attention_mask": row.mask}
+    network = network.encoder if row.of == ("T5", "Model") else network
+    agrees(network, pipeline, input_of(pipeline.config), row.of[1], **more)
+
+
+def odd(seed: int) -> dict[str, Any]:
+    """Settings of a GTE that nobody would choose, but for how its tokens turn; one head, two, three, …"""
+    settings = odd_settings("Gte", "Model", seed)
+    settings.pop("rope_parameters", None)
+    return settings | {"num_attention_heads": 1 + seed, "hidden_size": 2 * (1 + seed) * (1 + seed % 3)}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_scores_that_fall_with_the_distance_do_so_in_odd_settings(seed: int, tmp_path: Path) -> None:
+    library = odd(seed) | {"hidden_act": "gelu"}
+    said = library | {"model_type": "bert", "position_embedding_type": "alibi", "feed_forward_type": "geglu"}
+    row = replace(ROWS["jinaai/jina-embeddings-v2-base-en"], said="JinaBertModel", settings=said, library=library)
+    row = replace(row, unanswered="", mask=alibi(10, 1 + seed))
+    agrees_with(row, put(row, tmp_path), tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_tokens_turn_in_odd_settings_as_the_hub_writes_them(seed: int, tmp_path: Path) -> None:
+    library, base, factor = odd(seed), 10.0 ** (1 + seed % 5), (1.0, 1.5, 8.0)[seed % 3]
+    scaling = {"type": "ntk", "factor": factor} if seed % 3 else None
+    row = replace(
+        ROWS["Alibaba-NLP/gte-large-en-v1.5"],
+        settings=library | {"model_type": "new", "rope_theta": base, "rope_scaling": scaling},
+        library=library,
+        network=partial(by_ntk, base=base, factor=factor),
+    )
+    agrees_with(row, put(row, tmp_path), tmp_path)
+
+
+# Proteins: a text is cut into letters, queries and keys turn, and hidden words drop out.
+
+
+@pytest.mark.parametrize("text", PROTEINS)
+def test_pieces_are_theirs(text: str, tmp_path: Path) -> None:
+    saved_esm(tmp_path)
+    theirs = EsmTokenizer(str(tmp_path / "vocab.txt"))
+    assert load(str(tmp_path))(text).ids == theirs(*text.replace("[MASK]", "<mask>").split("[SEP]"))["input_ids"]
+
+
+def test_turns_that_a_file_holds_in_fewer_digits_are_taken_as_they_are(tmp_path: Path) -> None:
+    network = saved_esm(tmp_path)
+    rounded = network.esm.rotary_embeddings.inv_freq.half()
+    file = tmp_path / "model.safetensors"
+    tensors = {name: tensor for name, tensor in load_file(file).items() if "inv_freq" not in name}
+    older = {
+        f"esm.encoder.layer.{layer}.attention.self.rotary_embeddings.inv_freq": rounded.clone() for layer in (0, 1)
+    }
+    save_file(tensors | older, file, {"format": "pt"})
+    pipeline = load(str(tmp_path))
+    trace = pipeline("MKTVRQERLKSIVRIL")
+    network.esm.rotary_embeddings.inv_freq.data = rounded.float()
+    np.testing.assert_allclose(trace["logits"], answer_of(network, trace).logits[0], atol=1e-4)
+    for layer in pipeline.network.layers:
+        assert torch.equal(layer.attention.speeds, rounded.float())
+    cell = (1, 12, 2)
+    worked = by_hand(pipeline.network, trace, "layers.1.attention.Q_rotated", cell)
+    assert worked.steps[-1].value == pytest.approx(float(trace["layers.1.attention.Q_rotated"][cell]), abs=2e-4)

@@ -6,7 +6,7 @@ import pytest
 from model import load
 from model.analysis import softmax
 from model.measures.fillers import FILLER, FILLERS, can_fill_up, fill_up
-from tests.model.test_checkpoints import inputs_of, ours
+from tests.model.making import inputs_of, ours
 
 SENTENCES = ("the animal [MASK] not cross the street because it was too tired .", "我们[MASK]公园玩吧 。", "[MASK] you")
 

@@ -10,7 +10,7 @@ import torch
 from model import examples, load
 from model.measures.gradients import TOKENS, gradient_lengths, gradients, integrated_gradients, untrained
 from model.trace import hooked
-from tests.model.test_t5 import saved
+from tests.model.families import saved_t5
 from tests.networks import pipeline, trace_of
 
 NAMES = ["trained text", "pre-norm patches"]
@@ -94,7 +94,7 @@ def test_a_gradient_that_cannot_be_asked_for_says_why(says: str) -> None:
 
 
 def test_of_a_vector_a_function_says_which_number_is_meant(tmp_path: Path) -> None:
-    encoder = load(saved(tmp_path / "t5"))
+    encoder = load(saved_t5(tmp_path / "t5"))
     with pytest.raises(ValueError, match="of=lambda vectors"):
         gradients(encoder, "the cat sat", [TOKENS], 3)
     found = gradients(encoder, "the cat sat", [TOKENS], lambda vectors: vectors[:, 0, 3])[TOKENS]

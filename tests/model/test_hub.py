@@ -3,64 +3,20 @@
 import json
 import shutil
 import sys
-from fnmatch import fnmatch
 from pathlib import Path
-from types import SimpleNamespace
 
 import huggingface_hub
 import numpy as np
 import pytest
 import torch
 from huggingface_hub.errors import LocalEntryNotFoundError, RepositoryNotFoundError
-from tqdm import tqdm
 
 from model import load
 from model.checkpoints import CheckpointError, hub, load_folder
 from model.checkpoints.__main__ import main
 from model.checkpoints.convert import ConversionError, convert
 from pages.ui.state import offered
-from tests.model.test_checkpoint_answers import sentence_encoder
-from tests.model.test_checkpoints import as_pickle, rewritten, theirs
-
-
-class Hub:
-    """Stands for snapshot_download: what it was asked for, and what it put into its cache."""
-
-    def __init__(self, home: Path) -> None:
-        self.online, self.cache = home / "online", home / "models--org--bert" / "snapshots" / "1f"
-        shutil.copytree(theirs("BertForMaskedLM")[1], self.online)
-        as_pickle(self.online, "pytorch_model.bin")
-        (self.online / "onnx").mkdir()
-        (self.online / "onnx" / "model.onnx").touch()
-        self.fails: Exception | None = None
-
-    def __call__(
-        self,
-        name: str,
-        allow_patterns: list[str],
-        local_files_only: bool = False,
-        tqdm_class: type[tqdm] | None = None,
-        dry_run: bool = False,
-    ) -> str | list[SimpleNamespace]:
-        if self.fails and not local_files_only:
-            raise self.fails
-        if name != "org/bert" or (local_files_only and not self.cache.exists()):
-            raise LocalEntryNotFoundError("not in the cache")
-        files = {path: str(path.relative_to(self.online)) for path in self.online.rglob("*") if path.is_file()}
-        wanted = {path: file for path, file in files.items() if any(fnmatch(file, one) for one in allow_patterns)}
-        wanted = {} if local_files_only else wanted
-        if dry_run:
-            return [SimpleNamespace(file_size=path.stat().st_size) for path in wanted]
-        bar = (tqdm_class or tqdm)(total=sum(path.stat().st_size for path in wanted), unit="B", disable=not tqdm_class)
-        for path, file in wanted.items():
-            (self.cache / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, self.cache / file)
-            bar.update(path.stat().st_size)
-        return str(self.cache)
-
-    @property
-    def fetched(self) -> set[str]:
-        return {path.name for path in self.cache.rglob("*") if path.is_file()}
+from tests.model.making import Hub, rewritten, sentence_encoder, theirs
 
 
 @pytest.fixture

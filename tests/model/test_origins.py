@@ -7,9 +7,11 @@ import torch
 from model.measures.origins import BROUGHT, by_kind, by_place, of_reads
 from model.measures.sources import EDIT, Scores
 from model.trace import Recording, record
-from tests.model.test_sources import POSITION, WORD, with_norms_held
+from tests.model.making import with_norms_held
 from tests.networks import QUICK, TRANSLATORS, pipeline, trace_of
 from tests.sums import origins_add_up
+
+WORD, POSITION = "embedding.tokens", "embedding.positions"
 
 
 @pytest.mark.parametrize("name", [*QUICK, *TRANSLATORS])

@@ -15,101 +15,15 @@ from model import InputError, load
 from model.by_hand import by_hand
 from model.checkpoints import load_folder
 from model.variants.patch_waves import are_waves
-from tests.model.test_checkpoint_answers import BENDS
-from tests.model.test_checkpoints import close, network_in, rewritten, theirs
+from tests.model.families import DINO, picture_settings, saved_picture
+from tests.model.making import close, network_in, rewritten, theirs
 from tests.refusals import refused
-
-DINO = ("Dinov2", "Dinov2WithRegisters")
-TWO_HEADS = ("Model", "ForImageClassification")
-HEADS = {
-    **dict.fromkeys(("ViT", "ViTMSN", *DINO), TWO_HEADS),
-    "DeiT": (*TWO_HEADS, "ForImageClassificationWithTeacher"),
-    "CLIP": ("VisionModel", "VisionModelWithProjection", *TWO_HEADS),
-    "Siglip": ("VisionModel", *TWO_HEADS),
-    "ViTMAE": ("Model", "ForPreTraining"),
-}
-#: What stands beside the encoder of pictures, and is not read.
-OTHER = {
-    "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 20, "vocab_size": 50,
-    "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2,
-}  # fmt: skip
-#: What one that was trained with most patches hidden has more.
-DECODER = {
-    "decoder_num_attention_heads": 2, "decoder_hidden_size": 8, "decoder_num_hidden_layers": 1,
-    "decoder_intermediate_size": 12,
-}  # fmt: skip
-
-
-def odd_settings(family: str, seed: int) -> dict:
-    """Sizes that nobody uses, and an activation, each by its seed."""
-    dice = np.random.default_rng(seed)
-    patch, heads = int(dice.integers(2, 9)), int(dice.integers(1, 5))
-    settings = {
-        "hidden_size": heads * int(dice.integers(3, 9)), "num_attention_heads": heads, "patch_size": patch,
-        "num_hidden_layers": int(dice.integers(1, 4)), "image_size": patch * int(dice.integers(1, 6)),
-        "hidden_act": BENDS[seed % len(BENDS)], "num_labels": int(dice.integers(2, 7)),
-        "layer_norm_eps": float(10.0 ** -dice.integers(3, 13)), "num_channels": (3, 1)[seed % 5 == 4],
-    }  # fmt: skip
-    if family not in DINO:
-        bend = ("quick_gelu", *BENDS)[seed % (1 + len(BENDS))]
-        settings |= {"intermediate_size": int(dice.integers(1, 60)), "hidden_act": bend}
-    if family == "ViTMAE":  # as wide as waves in two directions need it
-        settings |= {"hidden_size": 4 * heads * (1 + seed % 3), "mask_ratio": (0.75, 0.5, 0.0)[seed % 3]}
-    if family == "Siglip":
-        settings["image_size"] += seed % patch  # which no patch reads
-    if family == "CLIP":
-        settings["projection_dim"] = int(dice.integers(1, 30))
-    if family in DINO:
-        settings |= {"mlp_ratio": int(dice.integers(1, 5)), "use_swiglu_ffn": seed % 4 == 3}
-    if family == "Dinov2WithRegisters":
-        settings["num_register_tokens"] = int(dice.integers(0, 12))
-    return settings
-
-
-def made(
-    folder: Path, family: str, head: str, seed: int, **more: object
-) -> tuple[transformers.PreTrainedModel, np.ndarray]:
-    """A network of theirs, and a picture; with an odd seed DINOv2's positions were learned for another size."""
-    settings, dice = odd_settings(family, seed) | more, np.random.default_rng(seed)
-    side = settings["image_size"]
-    network = saved(folder, family, head, settings)
-    if family in DINO and seed % 2:
-        side = settings["patch_size"] * int(dice.integers(1, 6))
-        (folder / "preprocessor_config.json").write_text(json.dumps({"size": {"height": side, "width": side}}))
-    return network, dice.random((side, side, settings["num_channels"]), np.float32)
-
-
-def saved(folder: Path, family: str, head: str, settings: dict) -> transformers.PreTrainedModel:
-    """A network of theirs; of two encoders that were trained together, with the other or without."""
-    if family == "ViTMAE":
-        return masked(folder, head, settings)
-    if family not in ("CLIP", "Siglip"):
-        return network_in(folder, family, head, settings)
-    if head.startswith("VisionModel"):
-        return network_in(folder, f"{family}Vision", head.removeprefix("Vision"), settings)
-    both = {"vision_config": settings, "text_config": OTHER, "num_labels": settings["num_labels"]}
-    both |= {name: settings[name] for name in ("projection_dim",) if name in settings}
-    return network_in(folder, family, head, both | {"image_size": settings["image_size"]})
-
-
-def masked(folder: Path, head: str, settings: dict) -> transformers.PreTrainedModel:
-    """A ViTMAE of theirs, with its own waves for positions, and its decoder where the head has one."""
-    network = network_in(folder, "ViTMAE", head, settings | DECODER)
-    drawn = {name: value.clone() for name, value in network.state_dict().items()}
-    embeddings = getattr(network, "vit", network).embeddings
-    embeddings.patch_embeddings.projection._is_hf_initialized = False
-    embeddings.initialize_weights()  # theirs, of which the positions are kept
-    kept = {name: value for name, value in drawn.items() if not name.endswith("embeddings.position_embeddings")}
-    network.load_state_dict(kept, strict=False)
-    network.save_pretrained(folder)
-    return network
-
 
 # Tokens in front, and positions.
 
 
 def test_registers_have_names_and_no_place(tmp_path: Path) -> None:
-    network_in(tmp_path, "Dinov2WithRegisters", "Model", odd_settings("Dinov2", 0) | {"num_register_tokens": 2})
+    network_in(tmp_path, "Dinov2WithRegisters", "Model", picture_settings("Dinov2", 0) | {"num_register_tokens": 2})
     pipeline = load_folder(tmp_path)
     side = pipeline.config.image_size
     trace = pipeline(np.zeros((side, side, 3), np.float32))
@@ -120,7 +34,9 @@ def test_registers_have_names_and_no_place(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("family", DINO)
 def test_positions_of_larger_pictures_shrink_as_each_family_does_it(family: str, tmp_path: Path) -> None:
-    network = saved(tmp_path, family, "Model", odd_settings(family, 0) | {"patch_size": 4, "image_size": 28})
+    network = saved_picture(
+        tmp_path, family, "Model", picture_settings(family, 0) | {"patch_size": 4, "image_size": 28}
+    )
     (tmp_path / "preprocessor_config.json").write_text(json.dumps({"size": {"height": 12, "width": 12}}))
     pipeline = load_folder(tmp_path)
     table = pipeline.network.embedding.positions.table
@@ -131,7 +47,7 @@ def test_positions_of_larger_pictures_shrink_as_each_family_does_it(family: str,
 
 
 def test_its_positions_are_waves_in_two_directions_and_worked_out_by_hand(tmp_path: Path) -> None:
-    saved(tmp_path, "ViTMAE", "Model", odd_settings("ViTMAE", 0))
+    saved_picture(tmp_path, "ViTMAE", "Model", picture_settings("ViTMAE", 0))
     pipeline = load_folder(tmp_path)
     assert pipeline.config.hidden_in_training == 0.75
     table, side = pipeline.network.embedding.positions.table, pipeline.config.patches_per_side
@@ -150,7 +66,7 @@ def test_its_positions_are_waves_in_two_directions_and_worked_out_by_hand(tmp_pa
 
 def test_what_no_whole_patch_covers_is_cut_off_at_the_right_and_below(tmp_path: Path) -> None:
     sizes = {"patch_size": 7, "image_size": 30, "num_channels": 3}
-    network = saved(tmp_path, "Siglip", "VisionModel", odd_settings("Siglip", 0) | sizes)
+    network = saved_picture(tmp_path, "Siglip", "VisionModel", picture_settings("Siglip", 0) | sizes)
     x = np.random.default_rng(0).random((30, 30, 3), np.float32)
     with torch.no_grad():
         whole = network(torch.tensor(x * 2 - 1).permute(2, 0, 1)[None]).last_hidden_state[0]
@@ -261,7 +177,7 @@ def test_a_drawing_of_whole_numbers_is_read_as_its_shares() -> None:
 
 
 def test_pictures_are_prepared_as_either_file_says_and_processor_config_first(tmp_path: Path) -> None:
-    saved(tmp_path, "CLIP", "VisionModel", odd_settings("CLIP", 0) | {"patch_size": 8, "image_size": 32})
+    saved_picture(tmp_path, "CLIP", "VisionModel", picture_settings("CLIP", 0) | {"patch_size": 8, "image_size": 32})
     seen, file = picture(50, 41)
     for name, mean in (("preprocessor_config.json", 0.2), ("processor_config.json", 0.4)):
         theirs = transformers.CLIPImageProcessorPil(

@@ -1,7 +1,5 @@
 """Sums by source: the parts add up to what the run recorded, and each is of the source whose name it bears."""
 
-from copy import deepcopy
-
 import numpy as np
 import pytest
 import torch
@@ -24,6 +22,7 @@ from model.measures.sources import (
     opened,
 )
 from model.trace import Recording, record
+from tests.model.making import with_norms_held
 from tests.networks import QUICK, TRANSLATORS, pipeline, trace_of
 from tests.sums import attentions, close, of_stream, scores_add_up, sides, streams_add_up
 
@@ -88,25 +87,6 @@ def test_the_same_number_added_to_a_whole_row_has_no_share() -> None:
 
 
 # Each part is of its source.
-
-
-class Held(torch.nn.Module):
-    """LayerNorm with the deviations of one run, whatever it reads."""
-
-    def __init__(self, norm: torch.nn.LayerNorm, read: np.ndarray) -> None:
-        super().__init__()
-        self.norm, self.sigma = norm, torch.from_numpy(np.sqrt(read.var(-1, keepdims=True) + norm.eps))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.norm.weight * (x - x.mean(-1, keepdim=True)) / self.sigma + self.norm.bias
-
-
-def with_norms_held(name: str) -> torch.nn.Module:
-    trace, network = trace_of(name), deepcopy(pipeline(name).network)
-    for key in trace:
-        if trace.quantity(key).operation == "norm":
-            network.set_submodule(key, Held(network.get_submodule(key), trace[trace.quantity(key).reads[0]]))
-    return network
 
 
 def without(name: str, source: str, missing: np.ndarray) -> Recording:

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import replace
 from functools import cache
 from itertools import chain, product
@@ -27,8 +26,19 @@ from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 from tests import networks
+from tests.school.making import (
+    SENTENCE,
+    _keys_like_queries,
+    _mixed_already,
+    _no_answer,
+    _no_favourite,
+    _no_order,
+    _no_thought,
+    _nothing_added,
+    _nothing_found,
+    doctored,
+)
 
-SENTENCE = "she [MASK] to the shop to buy some bread ."
 #: The network whose run a question is asked of here, where it is not that of the hidden word.
 NETWORK = {"digit": "digits", "gathered": "digits", "source": "translation", "once": "translation"}
 
@@ -286,62 +296,6 @@ def test_the_encoder_runs_once_while_a_translation_is_written() -> None:
             hook.remove()
     assert ran == {"encoder": truth.answer + 1, "decoder": len(run.written) + 1}
     assert truth.said["steps"] == len(here.trace.written) > 2
-
-
-def _off(*layers: nn.Linear) -> None:
-    for layer in layers:
-        layer.weight.zero_()
-        if layer.bias is not None:
-            layer.bias.zero_()
-
-
-def _no_favourite(network: nn.Module) -> None:
-    _off(*(layer.attention.W_Q for layer in network.layers))
-
-
-def _no_order(network: nn.Module) -> None:
-    network.embedding.positions.table.zero_()
-
-
-def _nothing_found(network: nn.Module) -> None:
-    _off(*(layer.attention.W_O for layer in network.layers))
-
-
-def _keys_like_queries(network: nn.Module) -> None:
-    for layer in network.layers:
-        layer.attention.W_K.load_state_dict(layer.attention.W_Q.state_dict())
-
-
-def _mixed_already(network: nn.Module) -> None:
-    """Each head writes in its own places only."""
-    for layer in network.layers:
-        layer.attention.W_O.weight.copy_(torch.eye(len(layer.attention.W_O.weight)))
-        layer.attention.W_O.bias.zero_()
-
-
-def _no_thought(network: nn.Module) -> None:
-    _off(*(layer.ffn.W_2 for layer in network.layers))
-
-
-def _nothing_added(network: nn.Module) -> None:
-    _nothing_found(network)
-    _no_thought(network)
-
-
-def _no_answer(network: nn.Module) -> None:
-    """All words are as likely as each other."""
-    network.transform[2].weight.zero_()
-    network.transform[2].bias.zero_()
-    network.logits.bias.zero_()
-
-
-@torch.no_grad()
-def doctored(*changes: Callable[[nn.Module], None]) -> Pipeline:
-    whole = pipelines.pipeline("text")
-    network = deepcopy(whole.network)
-    for change in changes:
-        change(network)
-    return Pipeline("text", network, whole.reader)
 
 
 @pytest.mark.parametrize(

@@ -1,70 +1,95 @@
-"""Encoders of the hub that people fetch most: each in small, by its own config.json, is that of its library.
-
-The settings are those of the hub, under their old names and with what they leave out; sizes alone are small.
-"""
+"""Encoders of the hub that people fetch most, in small: each by its own config.json, old names and all."""
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-from model.checkpoints import CheckpointError, load_folder
-from model.checkpoints.convert import convert
-from model.config import EncoderConfig
-from tests.model.test_checkpoint_answers import odd_settings
-from tests.model.test_checkpoints import network_in
-from tests.model.test_families import agrees
+from tests.model.making import network_in
 
 BODY = {
     "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 40, "vocab_size": 31,
     "max_position_embeddings": 40, "layer_norm_eps": 1e-12, "hidden_act": "gelu", "type_vocab_size": 2,
     "pad_token_id": 0,
 }  # fmt: skip
+
+
 BERT = BODY | {"model_type": "bert", "position_embedding_type": "absolute"}
+
+
 ROBERTA = BODY | {"model_type": "roberta", "type_vocab_size": 1, "pad_token_id": 1, "layer_norm_eps": 1e-5}
+
+
 XLM = ROBERTA | {"model_type": "xlm-roberta", "position_embedding_type": "absolute"}
+
+
 DISTIL = {
     "model_type": "distilbert", "dim": 24, "n_heads": 3, "n_layers": 2, "hidden_dim": 40, "vocab_size": 31,
     "max_position_embeddings": 40, "activation": "gelu", "sinusoidal_pos_embds": False, "pad_token_id": 0,
 }  # fmt: skip
+
+
+_NOT_MODERN = ("layer_norm_eps", "type_vocab_size", "hidden_act")
+MODERN = {name: value for name, value in BODY.items() if name not in _NOT_MODERN} | {
+    "model_type": "modernbert", "hidden_activation": "gelu", "norm_eps": 1e-5, "global_attn_every_n_layers": 3,
+    "global_rope_theta": 160_000.0, "local_attention": 4, "local_rope_theta": 10_000.0, "norm_bias": False,
+    "position_embedding_type": "absolute", "classifier_pooling": "mean", "bos_token_id": 2, "cls_token_id": 2,
+    "eos_token_id": 3, "sep_token_id": 3,
+}  # fmt: skip
+DEEPER = MODERN | {"num_hidden_layers": 4}
 DEBERTA = BODY | {
     "model_type": "deberta-v2", "attention_head_size": 8, "layer_norm_eps": 1e-7, "max_relative_positions": -1,
     "position_buckets": 8, "norm_rel_ebd": "layer_norm", "share_att_key": True, "pos_att_type": "p2c|c2p",
     "relative_attention": True, "position_biased_input": False, "type_vocab_size": 0,
 }  # fmt: skip
+
+
 T5 = {
     "model_type": "t5", "d_model": 24, "d_ff": 40, "num_layers": 2, "num_heads": 3, "d_kv": 8, "vocab_size": 31,
     "n_positions": 40, "relative_attention_num_buckets": 32, "layer_norm_epsilon": 1e-6, "pad_token_id": 0,
 }  # fmt: skip
+
+
 NOMIC = {
     "model_type": "nomic_bert", "activation_function": "swiglu", "n_embd": 24, "n_head": 3, "n_inner": 40, "n_layer": 2,
     "n_positions": 40, "layer_norm_epsilon": 1e-12, "vocab_size": 31, "type_vocab_size": 2, "rotary_emb_base": 500,
     "rotary_emb_fraction": 1.0, "rotary_emb_interleaved": False, "rotary_scaling_factor": None, "prenorm": False,
     "qkv_proj_bias": False, "mlp_fc1_bias": False, "mlp_fc2_bias": False, "use_rms_norm": False,
 }  # fmt: skip
+
+
 OF_NOMIC = BODY | {"hidden_act": "silu", "rope_parameters": {"rope_type": "default", "rope_theta": 500.0}}
+
+
 VISION = {
     "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 40, "image_size": 32,
     "patch_size": 8, "num_channels": 3,
 }  # fmt: skip
+
+
 TEXT = {
     "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 20, "vocab_size": 50,
     "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2,
 }  # fmt: skip
+
+
 VIT = VISION | {"model_type": "vit", "qkv_bias": True, "layer_norm_eps": 1e-12, "hidden_act": "gelu"}
+
+
 GTE = BODY | {
     "model_type": "new", "position_embedding_type": "rope", "pack_qkv": True, "layer_norm_type": "layer_norm",
     "logn_attention_scale": False, "rope_theta": 160_000, "rope_scaling": {"type": "ntk", "factor": 2.0},
 }  # fmt: skip
+
+
 TWO = {str(i): f"LABEL_{i}" for i in range(2)}
+
+
 Tensors = dict[str, torch.Tensor]
 
 
@@ -204,17 +229,16 @@ ROWS: dict[str, Row] = {
         T5 | {"num_heads": 2, "feed_forward_proj": "gated-gelu", "relative_attention_max_distance": 128},
         unanswered="architecture",
     ),
-    "answerdotai/ModernBERT-base": Row(
-        ("ModernBert", "ForMaskedLM"),
-        "ModernBertForMaskedLM",
-        {name: value for name, value in BODY.items() if name not in ("layer_norm_eps", "type_vocab_size", "hidden_act")}
-        | {
-            "model_type": "modernbert", "hidden_activation": "gelu", "norm_eps": 1e-5, "global_attn_every_n_layers": 3,
-            "global_rope_theta": 160_000.0, "local_attention": 4, "local_rope_theta": 10_000.0, "norm_bias": False,
-            "position_embedding_type": "absolute", "classifier_pooling": "mean", "bos_token_id": 2, "cls_token_id": 2,
-            "eos_token_id": 3, "sep_token_id": 3,
-        },
-    ),
+    "answerdotai/ModernBERT-base": Row(("ModernBert", "ForMaskedLM"), "ModernBertForMaskedLM", MODERN),
+    **{
+        f"ModernBERT whose local turns are {said}": Row(
+            ("ModernBert", "ForMaskedLM"),
+            "ModernBertForMaskedLM",
+            DEEPER | {"local_rope_theta": said},
+            DEEPER | {"local_rope_theta": meant},
+        )
+        for said, meant in ((77.0, 77.0), (None, 160_000.0))
+    },
     "nomic-ai/nomic-embed-text-v1.5": Row(("NomicBert", "Model"), "NomicBertModel", NOMIC, OF_NOMIC),
     "jinaai/jina-embeddings-v2-base-en": Row(
         ("Gte", "Model"),
@@ -267,62 +291,3 @@ def put(row: Row, folder: Path) -> transformers.PreTrainedModel:
     said = {"architectures": [row.said]} if row.said else {}
     (folder / "config.json").write_text(json.dumps({**row.settings, **said}))
     return network
-
-
-def input_of(config: EncoderConfig) -> object:
-    """A picture, or a sentence."""
-    if config.input == "patches":
-        return np.random.default_rng(0).random((config.image_size, config.image_size, 3), np.float32)
-    return "the cat sat on a mat and it"
-
-
-@pytest.mark.parametrize("name", ROWS)
-def test_one_that_is_fetched_often_computes_as_its_library_does(name: str, tmp_path: Path) -> None:
-    row, folder = ROWS[name], tmp_path / "model"
-    network = put(row, folder)
-    if row.refused:
-        torch.save(network.state_dict(), folder / "pytorch_model.bin")
-        (folder / "model.safetensors").unlink()
-        with pytest.raises(CheckpointError, match=f"convert {folder.name}") as raised:
-            load_folder(folder)
-        assert raised.value.reason == row.refused
-        folder = convert(str(folder))
-    agrees_with(row, network, folder)
-
-
-def agrees_with(row: Row, network: Any, folder: Path) -> None:
-    """The folder's pipeline computes what the network does, and says of its answer what the row has."""
-    pipeline = load_folder(folder)
-    assert getattr(pipeline.unanswered, "reason", "") == row.unanswered
-    more = {} if row.mask is None else {"attention_mask": row.mask}
-    network = network.encoder if row.of == ("T5", "Model") else network
-    agrees(network, pipeline, input_of(pipeline.config), row.of[1], **more)
-
-
-def odd(seed: int) -> dict[str, Any]:
-    """Settings of a GTE that nobody would choose, but for how its tokens turn; one head, two, three, …"""
-    settings = odd_settings("Gte", "Model", seed)
-    settings.pop("rope_parameters", None)
-    return settings | {"num_attention_heads": 1 + seed, "hidden_size": 2 * (1 + seed) * (1 + seed % 3)}
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_scores_that_fall_with_the_distance_do_so_in_odd_settings(seed: int, tmp_path: Path) -> None:
-    library = odd(seed) | {"hidden_act": "gelu"}
-    said = library | {"model_type": "bert", "position_embedding_type": "alibi", "feed_forward_type": "geglu"}
-    row = replace(ROWS["jinaai/jina-embeddings-v2-base-en"], said="JinaBertModel", settings=said, library=library)
-    row = replace(row, unanswered="", mask=alibi(10, 1 + seed))
-    agrees_with(row, put(row, tmp_path), tmp_path)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_tokens_turn_in_odd_settings_as_the_hub_writes_them(seed: int, tmp_path: Path) -> None:
-    library, base, factor = odd(seed), 10.0 ** (1 + seed % 5), (1.0, 1.5, 8.0)[seed % 3]
-    scaling = {"type": "ntk", "factor": factor} if seed % 3 else None
-    row = replace(
-        ROWS["Alibaba-NLP/gte-large-en-v1.5"],
-        settings=library | {"model_type": "new", "rope_theta": base, "rope_scaling": scaling},
-        library=library,
-        network=partial(by_ntk, base=base, factor=factor),
-    )
-    agrees_with(row, put(row, tmp_path), tmp_path)

@@ -1,0 +1,68 @@
+"""Sentences that are asked about, and networks of which nothing is clear."""
+
+from collections.abc import Callable
+from copy import deepcopy
+
+import torch
+from torch import nn
+
+from model import Pipeline
+from pages.ui.runs import pipelines
+
+SENTENCE = "she [MASK] to the shop to buy some bread ."
+
+
+def _off(*layers: nn.Linear) -> None:
+    for layer in layers:
+        layer.weight.zero_()
+        if layer.bias is not None:
+            layer.bias.zero_()
+
+
+def _no_favourite(network: nn.Module) -> None:
+    _off(*(layer.attention.W_Q for layer in network.layers))
+
+
+def _no_order(network: nn.Module) -> None:
+    network.embedding.positions.table.zero_()
+
+
+def _nothing_found(network: nn.Module) -> None:
+    _off(*(layer.attention.W_O for layer in network.layers))
+
+
+def _keys_like_queries(network: nn.Module) -> None:
+    for layer in network.layers:
+        layer.attention.W_K.load_state_dict(layer.attention.W_Q.state_dict())
+
+
+def _mixed_already(network: nn.Module) -> None:
+    """Each head writes in its own places only."""
+    for layer in network.layers:
+        layer.attention.W_O.weight.copy_(torch.eye(len(layer.attention.W_O.weight)))
+        layer.attention.W_O.bias.zero_()
+
+
+def _no_thought(network: nn.Module) -> None:
+    _off(*(layer.ffn.W_2 for layer in network.layers))
+
+
+def _nothing_added(network: nn.Module) -> None:
+    _nothing_found(network)
+    _no_thought(network)
+
+
+def _no_answer(network: nn.Module) -> None:
+    """All words are as likely as each other."""
+    network.transform[2].weight.zero_()
+    network.transform[2].bias.zero_()
+    network.logits.bias.zero_()
+
+
+@torch.no_grad()
+def doctored(*changes: Callable[[nn.Module], None]) -> Pipeline:
+    whole = pipelines.pipeline("text")
+    network = deepcopy(whole.network)
+    for change in changes:
+        change(network)
+    return Pipeline("text", network, whole.reader)
