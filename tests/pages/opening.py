@@ -5,9 +5,11 @@ import html
 import json
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -215,3 +217,33 @@ def line(app: AppTest) -> dict:
 def address(app: AppTest) -> dict[str, str]:
     """The query; AppTest gives what it was told as text and what the app wrote as lists."""
     return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
+
+
+def within(block: object) -> Iterator[Any]:
+    """All parts of a page, in the order in which they stand on it."""
+    for part in getattr(block, "children", {}).values():
+        yield part
+        yield from within(part)
+
+
+def component(part: Any) -> str:
+    """The name of one of our components; of another part, nothing."""
+    return getattr(getattr(part, "proto", None), "component_name", "")
+
+
+def shown_on(app: AppTest) -> list[object]:
+    """All that stands on the page but its ways to others, the map, and what listens."""
+    components = {part.proto.id: part for part in app.get("bidi_component")}
+    shown: list[object] = []
+    for part in within(app.main):
+        proto = getattr(part, "proto", None)
+        if part.type in ("page_link", "button", "download_button"):
+            shown.append(proto.label)
+        elif component(part) == "chart":
+            chart = json.loads(components[proto.id].bytes)
+            shown.append((chart["figure"], chart["alt"]))
+        elif component(part) == "arithmetic":
+            shown.append(components[proto.id].bytes)
+        elif not component(part) and proto is not None:  # a widget is told its value only when that changes
+            shown.append(re.sub(r"\s*\b(id|styler_uuid|set_value|raw_values|value): .*", "", str(proto)))
+    return shown

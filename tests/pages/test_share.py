@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from pages.ui.frame.share import address
 from pages.ui.state.choice import Choice
 from pages.ui.text import catalogue
+from tests.links import choices
 from tests.pages.opening import assert_fine, open_page
-from tests.ui.test_choice import choices
 
 SCHOOL = "http://encoder.school.example/attention?lang=en"
 

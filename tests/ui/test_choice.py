@@ -2,7 +2,6 @@
 
 from dataclasses import fields, replace
 from random import Random
-from urllib.parse import parse_qs, urlencode
 
 import pytest
 from hypothesis import given, settings
@@ -16,34 +15,24 @@ from pages.ui.state import pictures, sketch
 from pages.ui.state.choice import FIELDS, PIPELINES, Choice, CostSettings
 from pages.ui.state.link import select
 from pages.ui.state.link_values import MOST_EDITS, moved
-from tests.fuzz_links import grown
+from tests.links import addressed, choices, grown, mutated
 
 KEYS = [quantity.key for quantity in graph(PRESETS["text"]) if quantity.traced]
-#: What people write, and what a link, a chart or an escape could stumble on.
-SIGNS = st.text(max_size=MOST_CHARACTERS) | st.text("我爱你。😀 &%#+=~.?/\\;<b>$`\n[MASK]%25%7E~~", max_size=60)
-
-
-@st.composite
-def any_choice(draw: st.DrawFn) -> Choice:
-    """One that a link of the grammar leads to; where texts are chosen, any that people may type."""
-    choice, _ = Choice.from_link(grown(Random(draw(st.integers()))))
-    if choice.input != "sentence":
-        return choice
-    edits = (replace(edit, source=draw(SIGNS)) if isinstance(edit.source, str) else edit for edit in choice.edits)
-    return replace(choice, sentence=draw(SIGNS), other=draw(st.none() | SIGNS), edits=tuple(edits))
-
-
-choices = any_choice()
-
-
-def through_an_address(link: dict[str, str]) -> dict[str, str]:
-    return {name: value for name, (value,) in parse_qs(urlencode(link), keep_blank_values=True).items()}
 
 
 @settings(max_examples=300, deadline=None)
 @given(choices)
 def test_a_choice_comes_back_from_its_link(choice: Choice) -> None:
-    assert Choice.from_link(through_an_address(choice.to_link())) == (choice, ())
+    assert Choice.from_link(addressed(choice.to_link())) == (choice, ())
+
+
+@settings(max_examples=2000, deadline=5000)
+@given(st.integers())
+def test_of_a_damaged_link_what_was_understood_is_written_so_that_it_is_read_again(seed: int) -> None:
+    link = addressed(mutated(grown(Random(seed)), Random(seed)))
+    choice, problems = Choice.from_link(link)
+    assert {problem.name for problem in problems} <= link.keys()
+    assert Choice.from_link(addressed(choice.to_link())) == (choice, ())
 
 
 @pytest.mark.parametrize("kind", PIPELINES)

@@ -1,38 +1,35 @@
-"""`python -m tests.fuzz_links`: links from their grammar, opened on their pages; others, damaged, read and written.
+"""Links from their grammar, as a page may have written them or as nobody can have: for tests of reading and opening.
 
 The grammar is that of Choice: for each of its fields values as a link holds them, and values that nobody can have
-chosen (too long, empty, of another kind, with separators within). Nothing may end a visit, nor take longer than MOST
-seconds of the processor. The tests take a fixed part of both.
+chosen (too long, empty, of another kind, with separators within).
 """
 
-import argparse
 import re
-import sys
-import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from random import Random
 from urllib.parse import parse_qsl, quote, urlencode
 
 import numpy as np
+from hypothesis import strategies as st
 
 from model import Edit
 from model.config import DECODER, PRESETS
 from model.edits import OPERATIONS, operations_at
 from model.examples import READY
 from model.graph import graph
-from pages.ui.frame.frame import PAGES
+from model.pipeline import MOST_CHARACTERS
+from pages.ui.frame import contents
 from pages.ui.state import choice, pictures, sketch
 from pages.ui.state.choice import FIELDS, Choice, Field
 from pages.ui.state.goal import GOAL
 from pages.ui.state.link_values import DRAWING, EDITS, HIDDEN, IDS, NAME, PLACE, TEXT
 from pages.ui.state.offered import offered
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import at_page, turn_to
 
-MOST = 5.0
-VISIT = 10  # after each so many links, the visitor goes on to another page
 Link = dict[str, str]
 GRAPHS = (graph(PRESETS["text"], DECODER), graph(PRESETS["text"]), graph(PRESETS["digits"]), graph(PRESETS["flat"]))
 ODD = """i|我|😀😀|the [MASK] [MASK] .|[PAD] [CLS] [SEP] [UNK]|the cat 😀 sat|<b>x</b> $x$ `y` :z: [u](v)|a,=1+1;x
@@ -47,8 +44,8 @@ PIECES = """~|~~|.|..|_|%|%7E|%25|%257E|%00|%ff|%ed%a0%80|+|-|0|-1|٣|１|none|t
 text.|ink.|picture.|source.text.|norm~patch~source.text.|value.1e3|from_token.1|layers.|decoder.| ||\U0010ffff"""
 LONG = [*(one * 401 for one in "a~._"), "a" * 8001, "9" * 5000, "1." * 4000]
 SIGNS = [*re.split(r"\||\n", PIECES), *NO_AMOUNTS, *LONG]
-#: What stands in place of what went wrong: nobody should ever read it.
-EXCUSES = [catalogue(name)[f"error.{key}"] for name in LANGUAGES for key in ("unexpected", "link_unread")]
+#: What people write, and what a link, a chart or an escape could stumble on.
+TYPED = st.text(max_size=MOST_CHARACTERS) | st.text("我爱你。😀 &%#+=~.?/\\;<b>$`\n[MASK]%25%7E~~", max_size=60)
 
 
 @cache
@@ -188,59 +185,72 @@ def addressed(link: Link) -> Link:
     return dict(parse_qsl(urlencode(link), keep_blank_values=True))
 
 
-def read_again(link: Link) -> None:
-    """Read a link and write what it says: that must mean the same."""
-    start = time.process_time()
-    choice, problems = Choice.from_link(addressed(link))
-    assert {problem.name for problem in problems} <= link.keys()
-    assert Choice.from_link(addressed(choice.to_link())) == (choice, ())
-    assert time.process_time() - start < MOST
+@st.composite
+def any_choice(draw: st.DrawFn) -> Choice:
+    """One that a link of the grammar leads to; where texts are chosen, any that people may type."""
+    choice, _ = Choice.from_link(grown(Random(draw(st.integers()))))
+    if choice.input != "sentence":
+        return choice
+    edits = (replace(edit, source=draw(TYPED)) if isinstance(edit.source, str) else edit for edit in choice.edits)
+    return replace(choice, sentence=draw(TYPED), other=draw(st.none() | TYPED), edits=tuple(edits))
 
 
-def open_it(link: Link, *pages: str) -> None:
-    """Open a link on a page, and from there other pages. Nothing may go wrong on any."""
-    app = at_page(pages[0], **link)
-    for page in pages:
-        start = time.process_time()
-        turn_to(app, page).run()
-        seconds = time.process_time() - start
-        wrong = [part.value for part in [*app.error, *app.warning] if part.value in EXCUSES]
-        wrong += [part.value for part in app.exception]
-        assert not wrong, f"on {page}: {wrong}"
-        assert seconds < MOST, f"on {page}: {seconds:.1f} s"
+choices = any_choice()
 
 
-def fuzz(pages: int, reads: int, seed: int) -> Iterator[tuple[str, str]]:
-    """(address, what went wrong on it, if anything) of each link: first those that are opened, then those only read."""
-    dice = Random(seed)
-    shown = [row.name for row in PAGES]
-    for number in range(pages + reads):
-        page, link = shown[number % len(shown)], grown(dice)
-        wrong = ""
-        try:
-            if number < pages:
-                open_it(link, page, *[dice.choice(shown)] * (number % VISIT == 0))
-            else:
-                link = mutated(link, dice)
-                read_again(link)
-        except Exception as error:
-            wrong = f"{type(error).__name__}: {error}"
-        yield f"/{page}?{urlencode(link)}", wrong
+# -- every tab ---------------------------------------------------------------------------------------------------------
+
+PAGES = [row.name for row in contents.PAGES]
+WORDS_ONLY = {row.name for row in contents.PAGES if row.words_only}
+#: The tabs of each page, by the words that they have.
+PANELS = {
+    name: [key.rpartition("panel_")[2] for key in catalogue("en") if key.startswith(f"{name}.panel_")] or [""]
+    for name in PAGES
+}
+CAT, DOG = "the cat [MASK] the dog .", "the dog [MASK] the small cat ."
+#: Each operation on a run, at least once.
+CHANGES = (
+    "layers.2.attention.heads~zero~head.2",
+    "layers.{l}.attention.output~scale~value.2.0",
+    "layers.2.ffn.activation~set~value.-3.5~neuron.8",
+    "embedding.sum~noise~value.0.5~seed.3",
+    "layers.1.attention.heads~mean~head.5",
+    f"layers.1.norm_2~patch~token.3~source.text.{DOG}~from_token.3",
+    "embedding.tokens~swap~token.3~from_token.6",
+    "embedding.sum~remove~token.3",
+    "layers.{l}.attention.scaled~unscaled",
+    "layers.{l}.attention.output~unmixed",
+    "layers.2.attention.scaled~temperature~value.0.3",
+    "layers.2.attention.weights~hard~head.2",
+    "layers.2.attention.weights~even",
+    "layers.{l}.attention.masked~causal",
+    "layers.2.attention.masked~window~value.1.0",
+    "layers.2.attention.masked~special",
+    "layers.{l}.attention.masked~hide~token.6~looked_at.3",
+    "embedding.positions~shuffle~seed.1",
+    "embedding.positions~shift~value.3.0",
+    "layers.2.add_1~without",
+    "layers.2.norm_1~bypass",
+    "decoder.layers.{l}.attention.masked~unmasked",
+    "embedding.positions~sinusoidal",
+)
+#: How the runs of a page are shown: as it is, changed, or beside another.
+WAYS = ("changed", "difference", "beside", "against", "")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pages", type=int, default=10_000, help="links that are opened")
-    parser.add_argument("--reads", type=int, default=100_000, help="damaged links that are read and written")
-    parser.add_argument("--seed", type=int, default=0)
-    told = parser.parse_args()
-    bad = 0
-    for address, wrong in fuzz(told.pages, told.reads, told.seed):
-        if wrong:
-            bad += 1
-            print(address, wrong, sep="\n", flush=True)
-    sys.exit(f"{told.pages} links opened, {told.reads} read and written: {bad} bad")
+def _covering() -> Iterator[tuple[str, Link]]:
+    """Each tab in each way, in languages, layers, heads and changes that take turns; drawings in between."""
+    tabs = [(page, tab) for page in PAGES for tab in PANELS[page]]
+    for turn, ((page, tab), shown) in enumerate(product(tabs, WAYS)):
+        place = {"layer": str(1 + turn % 5), "head": str(1 + turn % 4), "token": "3", "key": "2", "component": "6"}
+        link = {"lang": tuple(LANGUAGES)[turn % 2], "panel": tab, **place, "part": "4", "neuron": "8"}
+        drawn = turn % 4 == 3 and page not in WORDS_ONLY
+        link |= {"input": "digit", "ink": sketch.to_code(sketch.example(turn % 10))} if drawn else {"s": CAT}
+        if shown in ("changed", "difference"):
+            link["edits"] = CHANGES[turn % len(CHANGES)]
+        elif shown:
+            link |= {"other_ink": sketch.to_code(sketch.example(3))} if drawn else {"other": DOG}
+        yield page, {name: value for name, value in (link | {"shown": shown}).items() if value}
 
 
-if __name__ == "__main__":
-    main()
+LINKS = list(_covering())
