@@ -10,16 +10,9 @@ import pytest
 
 from pages.ui.state import sketch
 from pages.ui.state.offered import offered
-from tests.model import (
-    test_disentangled,
-    test_esm,
-    test_fetched_most,
-    test_modern_bert,
-    test_picture_families,
-    test_t5,
-)
-from tests.model.test_checkpoint_answers import network_in, odd_settings
-from tests.model.test_checkpoints import MINILM, theirs
+from tests.model.families import deberta, masked, modern, saved_esm, saved_t5
+from tests.model.fetched import ROWS, put
+from tests.model.making import MINILM, network_in, odd_settings, theirs
 from tests.pages.opening import pre_norm, with_network
 from tests.translators import written
 
@@ -58,11 +51,11 @@ def _picture(family: str, head: str, **more: object) -> Brought:
     return Brought(partial(network_in, family=family, head=head, settings=settings), CARD)
 
 
-MODERN = test_modern_bert.odd_settings("ForMaskedLM", 1) | SMALL | {
+MODERN = modern("ForMaskedLM", 1) | SMALL | {
     "num_hidden_layers": 4, "intermediate_size": 40, "layer_types": None, "rope_parameters": None,
     "local_attention": 4, "hidden_activation": "gelu", "norm_bias": False,
 }  # fmt: skip
-DEBERTA = test_disentangled.odd_settings("ForMaskedLM", 1) | SMALL | {
+DEBERTA = deberta("ForMaskedLM", 1) | SMALL | {
     "num_hidden_layers": 3, "intermediate_size": 40, "pos_att_type": ["c2p", "p2c"], "position_buckets": 6,
     "max_relative_positions": -1, "share_att_key": True, "norm_rel_ebd": "layer_norm",
     "position_biased_input": False, "type_vocab_size": 0, "hidden_act": "gelu",
@@ -74,14 +67,14 @@ NETWORKS = {
         partial(network_in, family="ModernBert", head="ForMaskedLM", settings=MODERN), {"s": SLEPT}
     ),
     "Deberta": Brought(partial(network_in, family="DebertaV2", head="ForMaskedLM", settings=DEBERTA), {"s": SLEPT}),
-    "Esm": Brought(test_esm.saved, {"s": "MKTVRQ[MASK]RLKSIVR"}),
-    "T5": Brought(test_t5.saved, {"s": "the cat sat on a mat"}),
+    "Esm": Brought(saved_esm, {"s": "MKTVRQ[MASK]RLKSIVR"}),
+    "T5": Brought(saved_t5, {"s": "the cat sat on a mat"}),
     "Albert": _words(
         "Albert", "ForMaskedLM", 0, {"s": CAT}, num_hidden_layers=4, num_hidden_groups=2, embedding_size=16
     ),
     "MPNet": _words("MPNet", "ForMaskedLM", 0, {"s": CAT}),
     "jina": Brought(  # scores fall with the distance, and each neuron has a gate
-        partial(test_fetched_most.put, test_fetched_most.ROWS["jinaai/jina-embeddings-v2-base-en"]), {"s": CAT}
+        partial(put, ROWS["jinaai/jina-embeddings-v2-base-en"]), {"s": CAT}
     ),
     "label": _judged("ForSequenceClassification", num_labels=1, problem_type=None),
     "labels": _judged("ForSequenceClassification", num_labels=3, problem_type="multi_label_classification"),
@@ -94,7 +87,7 @@ NETWORKS = {
     "SigLIP": _picture("SiglipVision", "Model"),
     "MAE": Brought(
         partial(
-            test_picture_families.masked, head="ForPreTraining", settings=PICTURES | {"intermediate_size": 40}
+            masked, head="ForPreTraining", settings=PICTURES | {"intermediate_size": 40}
         ),
         CARD,
     ),

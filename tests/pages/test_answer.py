@@ -13,7 +13,6 @@ from model.analysis import softmax, whole_words
 from pages.ui.components.sentence_line import Word
 from pages.ui.frame import line
 from pages.ui.runs import pipelines
-from pages.ui.state import sketch
 from pages.ui.text import catalogue
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, said, steps, texts
 
@@ -159,13 +158,6 @@ def test_a_class_is_read_from_the_first_vector(kind: str, language: str) -> None
     if kind == "flat":  # two classes: neither is "every other"
         assert chart(app)[0] == [catalogue(language)["common.even"], catalogue(language)["common.odd"]]
         assert {"en": "every other gets", "zh": "其余的都不到"}[language] not in texts(app)
-
-
-def test_a_class_that_was_chosen_is_no_word_of_a_sentence() -> None:
-    app = open_page("answer", input="digit", ink=sketch.to_code(sketch.example(3)), output="7", against="3")
-    app.pills(key="input").set_value("sentence").run()
-    assert_fine(app)
-    assert (app.session_state["choice"].output, app.session_state["choice"].against) == (None, None)
 
 
 @pytest.mark.parametrize(("token", "output"), [("3", None), ("5", None), ("6", "9"), ("1", None)])

@@ -6,7 +6,7 @@ from model import load
 from model.translator import Task
 from pages.attention.read import STEPS
 from pages.ui.runs import pipelines
-from tests.model.test_disentangled import TERMS
+from tests.model.families import TERMS
 from tests.pages.inputs import bring, folder
 from tests.pages.opening import open_page, recorded, result, run_of, shows
 

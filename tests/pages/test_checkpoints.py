@@ -24,9 +24,8 @@ from pages.ui.frame import drawer, frame
 from pages.ui.runs import pipelines, worked_out
 from pages.ui.state import offered
 from pages.ui.text import LANGUAGES, catalogue, t
-from tests.model.test_checkpoints import MINILM, TEMPLATE, Failing, retold, rewritten, save_again, theirs
-from tests.model.test_hub import Hub
-from tests.model.test_pieces import byte_level, folder_of
+from tests.model.making import MINILM, TEMPLATE, Failing, Hub, retold, rewritten, save_again, theirs
+from tests.model.pieces import byte_level, folder_of
 from tests.pages.inputs import bring, offer
 from tests.pages.opening import at_page, chart, charts, maps, open_page, said, tables, warnings
 

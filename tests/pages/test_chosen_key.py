@@ -97,9 +97,9 @@ HALVES = [
 
 
 @pytest.mark.parametrize(("page", "link"), HALVES)
-@pytest.mark.parametrize(("layer", "head"), [(5, 4), (1, 1), (3, 2)])
-def test_both_halves_of_a_page_name_the_same_cell(page: str, link: dict[str, str], layer: int, head: int) -> None:
-    app = open_page(page, layer=str(layer), head=str(min(head, 4)), **link)
+def test_both_halves_of_a_page_name_the_same_cell(page: str, link: dict[str, str]) -> None:
+    layer, head = [(5, 4), (1, 1), (3, 2)][HALVES.index((page, link)) % 3]
+    app = open_page(page, layer=str(layer), head=str(head), **link)
     (pair,) = re.findall(r'<p class="pair">(.*?)</p>', "".join(in_html(app)))
     query, key, value = map(html.unescape, re.findall("<b.*?>(.*?)</b>", pair))
     assert re.search(rf"“{re.escape(query)}”.* attends most to “{re.escape(key)}”: {value[:-1]}", said(app))

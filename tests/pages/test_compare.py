@@ -162,8 +162,13 @@ def test_one_tap_sets_the_twin_beside_it_and_another_input_takes_its_place() -> 
 TIRED = {"s": "i was so tired that i did not eat .", "other": "i was so happy that i did not sleep .", "hidden": "8"}
 
 
-@pytest.mark.parametrize("page", ["home", "attention", "answer", "what_if", "layers", "tokens"])
-@pytest.mark.parametrize("shown", ["changed", "beside", "other", "against"])
+@pytest.mark.parametrize(
+    ("page", "shown"),
+    [
+        ("home", "beside"), ("attention", "against"), ("answer", "changed"), ("what_if", "beside"), ("layers", "other"),
+        ("tokens", "against"),
+    ],
+)  # fmt: skip
 def test_a_hidden_word_stays_hidden_on_every_page_while_two_sentences_are_compared(
     page: str, shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,8 +19,8 @@ from pages.ui.figures import over_drawing, token_at
 from pages.ui.runs import pipelines
 from pages.ui.text import catalogue
 from pages.ui.text.numbers import written
-from tests.model.test_checkpoint_answers import network_in, odd_settings, sentence_encoder
-from tests.model.test_disentangled import TERMS
+from tests.model.families import TERMS
+from tests.model.making import network_in, odd_settings, sentence_encoder
 from tests.pages.inputs import SMALL, bring, folder, offer
 from tests.pages.opening import (
     assert_fine,

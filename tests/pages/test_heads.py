@@ -7,17 +7,16 @@ import pytest
 import torch
 
 from model import Edit, Pipeline
-from model.analysis import bright_end, head_table, softmax
+from model.analysis import bright_end, head_table
 from model.config import PRESETS
 from model.heads import network_for
 from model.measures.tables import head_roles
-from model.measures.without import one_against_all
 from model.pipeline import ImageReader
 from pages.heads.head_patterns import head_patterns
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
-from tests.pages.opening import chart, charts, figure, maps, numbers, open_page, said, with_network
+from tests.pages.opening import charts, figure, numbers, open_page, said, with_network
 
 SENTENCE = "the dog chased the cat ."
 TABS = ("overview", "roles", "contribution", "origins")
@@ -84,12 +83,6 @@ def test_each_kind_of_head_is_counted_and_the_others_fade() -> None:
     assert (chosen["y0"], chosen["x0"]) == (0.5, 1.5)
 
 
-def test_what_the_heads_write_has_the_lengths_that_are_drawn() -> None:
-    app, trace = open_part("contribution", token="4"), pipelines.run("text", SENTENCE)
-    lengths = np.linalg.norm(trace["layers.1.attention.contributions"], axis=-1)
-    np.testing.assert_allclose(maps(app)[0], lengths.T, atol=1e-5)
-
-
 def test_the_notes_experts_stand_beside_the_heads_that_were_measured_to_do_most_of_it() -> None:
     lang = "zh"
     roles = head_roles()
@@ -123,25 +116,6 @@ def test_the_examples_of_a_role_are_in_the_readers_language_as_far_as_there_are_
     ]
     assert len(shown[0]) == sum(map(len, own.examples.values()))
     assert all(row.isascii() == (lang == "en") for row in (*shown[0], shown[1][0])), "of one that does not, some first"
-
-
-HIDDEN = "the animal [MASK] not cross the street because it was too tired ."
-
-
-def test_one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_answer() -> None:
-    app = open_page("heads", s=HIDDEN, token="4", layer="2", head="3", panel="contribution")
-    pipeline = pipelines.pipeline("text")
-    runs = [softmax(pipeline(HIDDEN, row)["logits"][3]) for row in one_against_all(pipeline.graph, 1)]
-    best = int(runs[0].argmax())
-    drawn = chart(app, "needed")
-    shown = np.concatenate([numbers(trace["y"]) for trace in drawn["data"]])
-    np.testing.assert_allclose(shown, [p[best] for p in runs[1:]], atol=1e-4)
-    spared, enough = (sum(int(p.argmax()) == best for p in some) for some in (runs[1:9], runs[9:]))
-    read = said(app)
-    assert f": {spared} of 8 heads can be switched off one at a time" in read
-    assert f"{enough} of the 8 give it alone" in read
-    word = pipeline.reader.vocabulary[int(runs[3].argmax())]
-    assert word != pipeline.reader.vocabulary[best] and f"Without head 3 it is “{word}”" in read
 
 
 def test_of_a_network_with_one_head_nothing_is_said_of_several(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,6 @@ from tests.pages.opening import (
     figure,
     numbers,
     open_page,
-    said,
-    texts,
     warnings,
 )
 
@@ -88,21 +86,6 @@ def test_the_steps_of_preparing_end_in_what_the_network_reads() -> None:
     for place in (0, 10, 24, 48):
         top, left = 4 * (place // 7), 4 * (place % 7)
         np.testing.assert_allclose(patches[place], pixels[top : top + 4, left : left + 4].ravel(), rtol=1e-6)
-
-
-def test_every_page_counts_the_same_patches_as_inked_and_says_which() -> None:
-    patches = pipelines.run("digits", INK).patches
-    count, strongly = (int((patches.max(axis=1) >= least).sum()) for least in (0.05, 0.5))
-    assert count > strongly  # in this drawing it matters
-    row = pipelines.run("digits", INK)["layers.4.attention.weights"][0, 0, 1:]
-    prepared = texts(open_page("tokens", input="digit", ink=sketch.to_code(FOUR), panel="pieces"))
-    assert (
-        f"Number of tokens: 49, each of 4 × 4 pixels. With ink (a pixel of 0.05 or more): {count}."
-        in prepared.replace("\\", "")
-    )
-    read = said(attention("map", layer="5", token="1"))
-    share = f"{row[patches.max(axis=1) >= 0.05].sum():.0%}"
-    assert f"The {count} patches with ink (a pixel of 0.05 or more) get {share};" in read
 
 
 def test_the_maps_of_positions_are_the_cosines_of_the_learned_table() -> None:

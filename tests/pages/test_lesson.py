@@ -31,9 +31,8 @@ from pages.school.teaching.cases import OF_THE_ANSWER
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
-from tests.pages.opening import assert_fine, charts, numbers, open_page, texts, turn_to, write
-from tests.pages.test_home import line
-from tests.school.test_lessons import SENTENCE
+from tests.pages.opening import assert_fine, charts, line, numbers, open_page, texts, turn_to, write
+from tests.school.making import SENTENCE
 
 THREE = {"input": "digit", "ink": sketch.to_code(sketch.example(3))}
 #: What an exam on the encoder asks, and the station that teaches it.

@@ -12,8 +12,8 @@ from model.training import held_out
 from model.training.evaluate import evaluate_others
 from pages.ui.sections.roles import role_in_words
 from pages.ui.text import catalogue
-from tests.model.test_checkpoints import theirs
-from tests.model.test_pieces import byte_level, folder_of
+from tests.model.making import theirs
+from tests.model.pieces import byte_level, folder_of
 from tests.pages.inputs import offer
 from tests.pages.opening import open_page, said
 

@@ -11,7 +11,7 @@ from pages.ui.state import sketch
 from pages.ui.state.choice import LANGUAGES
 from pages.ui.state.offered import offered
 from pages.ui.text import catalogue
-from tests.model.test_checkpoints import MINILM
+from tests.model.making import MINILM
 from tests.pages.opening import open_page
 
 SENTENCE = "the dog chased the cat ."

@@ -26,16 +26,6 @@ def of(trace: Trace, layer: int, head: int) -> dict[str, float]:
     return shares(trace, trace.graph.sublayers(layer - 1)[0], head - 1, of_reads(trace))
 
 
-def test_each_head_is_a_point_at_its_shares_of_this_run() -> None:
-    app = open_page("heads", **LINK, layer="2", head="3")
-    (picture,) = charts(app)
-    trace, points = run_of(app), picture["figure"]["data"][0]
-    for layer, head in KNOWN:
-        found, place = of(trace, layer, head), 8 * (layer - 1) + head - 1
-        assert numbers(points["x"])[place] == pytest.approx(found["place"], abs=1e-4)
-        assert numbers(points["y"])[place] == pytest.approx(found["word"], abs=1e-4)
-
-
 def test_of_heads_of_known_roles_role_and_shares_stand_side_by_side_and_whether_they_agree() -> None:
     for i, (layer, head) in enumerate(KNOWN[::3]):
         language = ("en", "zh")[i % 2]

@@ -13,7 +13,7 @@ from model import load
 from pages.ui.figures import block_of, tiles
 from pages.ui.figures.base import Axis
 from pages.ui.state import link, pictures, sketch
-from tests.model.test_checkpoints import theirs
+from tests.model.making import theirs
 from tests.pages.inputs import folder, offer
 from tests.pages.opening import assert_fine, at_page, figure, maps, open_page, said, turn_to
 

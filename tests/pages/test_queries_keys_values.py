@@ -6,27 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.analysis import largest_terms
-from pages.ui.runs import pipelines
 from tests.pages.opening import figure, numbers, open_page, run_of, said, steps
 
 KINDS = [{"s": "the animal did not cross the street ."}, {"input": "digit"}, {"input": "flat"}]
 NAME = "queries_keys_values"
-ROLES = ["Q", "K", "V"]
-
-
-@pytest.mark.parametrize("link", [{**KINDS[0], "layer": "3", "head": "6"}, {**KINDS[1], "head": "2"}])
-def test_the_slices_make_the_vectors(link: dict) -> None:
-    maps, slices = (open_page(NAME, **link, panel=panel) for panel in ("maps", "weights"))
-    choice, trace = maps.session_state["choice"], run_of(maps)
-    pipeline = pipelines.pipeline(choice.pipeline)
-    attention = pipeline.network.layers[choice.layer].attention
-    X, *_ = trace.stream(choice.layer)
-    d_k = trace.config.d_k
-    for place, role in enumerate(ROLES):
-        vectors, W = (numbers(figure(app, place)["data"][0]["z"]) for app in (maps, slices))
-        bias = getattr(attention, f"W_{role}").bias.numpy()[choice.head * d_k :][:d_k]
-        assert W.shape == (trace.config.d_model, d_k)
-        assert np.allclose(vectors, X @ W + bias, atol=1e-4)
 
 
 def test_the_plane_is_a_projection_and_says_how_much_it_keeps() -> None:
@@ -40,26 +23,6 @@ def test_the_plane_is_a_projection_and_says_how_much_it_keeps() -> None:
     both, real = np.concatenate(flat), np.concatenate([Q, K])
     share = ((both - both.mean(0)) ** 2).sum() / ((real - real.mean(0)) ** 2).sum()
     assert f"**{share:.0%}**" in said(app)
-
-
-@pytest.mark.parametrize(("link", "chosen"), zip(KINDS, ({}, {"key": "5"}, {}), strict=True))
-def test_the_selected_query_is_laid_over_the_key_that_fits_best_or_is_chosen(link: dict, chosen: dict) -> None:
-    alone = link.get("input") == "flat"
-    app = open_page(NAME, panel="pair", token="3", layer="1" if alone else "2", **chosen, **link)
-    choice, trace = app.session_state["choice"], run_of(app)
-    query = 0 if alone else 2
-    Q, K = (trace[f"layers.{choice.layer}.attention.{role}"][choice.head] for role in "QK")
-    scores = trace[f"layers.{choice.layer}.attention.scores"][choice.head, query]
-    key = 4 if chosen and not alone else int(scores.argmax())
-    row, strips = (figure(app, which)["data"] for which in range(2))
-    np.testing.assert_array_equal(numbers(row[0]["z"])[0], scores)
-    drawn = [numbers(part["y"]) for part in strips]
-    for values, own in zip(drawn, (Q[query], K[key], Q[query] * K[key]), strict=True):
-        np.testing.assert_allclose(values, own, rtol=1e-6)
-    read = said(app)
-    total = float(drawn[2].sum())
-    assert total == pytest.approx(scores[key], abs=1e-3) and f"add up to {total:.2f}" in read
-    assert f"S_{{{query + 1},{key + 1}}}" in steps(app)[0]
 
 
 def test_the_chosen_cell_survives_a_smaller_head() -> None:

@@ -11,7 +11,6 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model import Edit
-from model.analysis import softmax
 from model.measures.tables import head_roles
 from model.search import LENGTH_PENALTY, score
 from model.translator import Task, Translator
@@ -24,7 +23,7 @@ from pages.ui.state.choice import Choice
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
 from pages.ui.text.numbers import percent
-from tests.model.test_checkpoints import MINILM
+from tests.model.making import MINILM
 from tests.networks import untrained_translator
 from tests.pages.inputs import offer
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, said, turn_to, warnings
@@ -45,21 +44,6 @@ def run_of(s: str = ENGLISH, edits: tuple[Edit, ...] = (), **task):
 def hovers(app: AppTest, which: int = 0) -> list[str]:
     """What stands over the marks of a picture."""
     return next(trace["text"] for trace in figure(app, which)["data"] if trace.get("hovertemplate"))
-
-
-@pytest.mark.parametrize(("source", "step"), [(ENGLISH, 0), (CHINESE, 2), ("我 love 你 .", 2)])
-def test_a_step_shows_its_row_of_the_run(source: str, step: int) -> None:
-    trace, app = run_of(source), opened(source, step=str(step + 1))
-    p = softmax(trace["logits"][step])
-    shown = numbers(figure(app, 1)["data"][0]["x"])
-    np.testing.assert_allclose(shown[:5], np.sort(p)[::-1][:5], atol=1e-6)
-    weights = trace["decoder.layers.2.cross.weights"][4, step]
-    own = trace["decoder.layers.2.attention.weights"][4, step, : step + 1]
-    wanted = [f"{name}<br>{share:.4f}" for name, share in zip(trace.tokens, weights, strict=True)]
-    wanted += [f"{name}<br>{share:.4f}" for name, share in zip(trace.target_tokens, own, strict=False)]
-    assert hovers(app) == [*wanted, f"{trace.target_tokens[step]} → {trace.written[step]}"]
-    assert f"writes “{trace.written[step]}”" in said(app)
-    assert f"“{trace.tokens[weights.argmax()]}” in the source: {weights.max():.0%}" in said(app)
 
 
 @pytest.mark.parametrize(
@@ -293,19 +277,3 @@ def test_what_the_mask_hides_is_drawn_as_no_weight_at_all() -> None:
     np.testing.assert_array_equal(np.isnan(cells), np.triu(np.ones(cells.shape, bool), 1))
     np.testing.assert_array_equal(np.nan_to_num(cells), weights)
     np.testing.assert_array_equal(numbers(hover["customdata"]), weights.ravel())
-
-
-def test_what_would_leak_without_the_mask_is_what_a_head_without_it_takes() -> None:
-    app, step = opened(**MASK, step="3"), 3
-    run = run_of(written=run_of().beams[0].ids)
-    edit = Edit("decoder.layers.2.attention.masked", "unmasked", head=4)
-    free = run_of(edits=(edit,), written=run_of().beams[0].ids)["decoder.layers.2.attention.weights"][4, step - 1]
-    (drawn,) = [chart["figure"]["data"] for chart in charts(app) if chart["key"] == "translation.leak"]
-    np.testing.assert_allclose(numbers(drawn[1]["y"]), free, atol=1e-5)
-    np.testing.assert_array_equal(numbers(drawn[0]["y"])[step:], 0)
-    np.testing.assert_array_equal(numbers(drawn[0]["y"]), run["decoder.layers.2.attention.weights"][4, step - 1])
-    assert f"would take {percent(float(free[step:].sum()))} from later pieces" in said(app)
-    assert f", {percent(float(free[step]))} from “{run.written[step - 1]}” itself" in said(app)
-    assert run.target_tokens[step] == run.written[step - 1]  # so it is the piece to be guessed
-    last = opened(**MASK, step=str(len(run_of().beams[0].ids)))
-    assert "would take" not in said(last) and "translation.leak" not in [chart["key"] for chart in charts(last)]

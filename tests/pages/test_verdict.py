@@ -8,7 +8,7 @@ from pages.ui.server import streamlit_private
 from pages.ui.state import sketch
 from pages.ui.text import catalogue
 from tests.pages.opening import open_page, texts, warnings
-from tests.ui.test_uploads import READ, REFUSED
+from tests.ui.making import READ, REFUSED
 
 
 def smiley() -> bytes:

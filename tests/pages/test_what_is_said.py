@@ -1,16 +1,12 @@
 """What a page says holds for the network and the run on it: one table of inputs, places, and what stands there."""
 
-import re
-
 import pytest
 
 from pages.ui.text import catalogue
 from tests.pages.inputs import OURS, bring
 from tests.pages.opening import open_page, said, stands
 
-SENTENCE = "the dog chased the cat ."
 NO_ATTENTION = {"edits": "layers.1.attention.output~zero", "layer": "2"}
-NUMBER = r"(-?\d+\.\d{4})"
 CAUSAL = {"edits": "layers.{l}.attention.masked~causal", "token": "2"}
 CLS = "[CLS]"
 REPEATED = "the cat saw the cat and the cat saw the dog ."
@@ -276,11 +272,3 @@ def test_what_is_said_is_so(
 
     assert [text for text in told if not is_said(text)] == []
     assert [text for text in not_ if is_said(text)] == []
-
-
-def test_the_sum_of_a_cell_is_that_of_the_numbers_that_stand_there() -> None:
-    for layer in (1, 4, 5):
-        read = said(open_page("add_and_norm", s=SENTENCE, panel="maps", stage="add_1", layer=str(layer)))
-        numbers = [float(part) for part in re.search(f"{NUMBER} \\+ \\(?{NUMBER}\\)? = {NUMBER}", read).groups()]
-        assert f"{numbers[0] + numbers[1]:.4f}" == f"{numbers[2]:.4f}"
-        assert "+ -" not in read

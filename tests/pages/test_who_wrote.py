@@ -31,29 +31,6 @@ def asked(link: dict[str, str]) -> tuple[Trace, int, int]:
     return trace, int(best), int(second)
 
 
-@pytest.mark.parametrize("kind", ["digit", "flat"])
-def test_of_a_linear_head_the_bars_add_up_to_the_lead(kind: str) -> None:
-    app = open_page("answer", **LINK, input=kind)
-    trace, best, second = asked({"input": kind})
-    bar = chart(app, "wrote")["data"][0]
-    written = [float(text.replace("−", "-")) for text in bar["text"]]
-    assert written[-1] == pytest.approx(trace["logits"][best] - trace["logits"][second], abs=0.006 * len(written))
-    assert sum(written[:-1]) == pytest.approx(written[-1], abs=1e-6)
-    largest = max(of_lead(trace, best, second).parts.values())
-    assert f"{largest:.2f}, was written by" in said(app)
-
-
-def test_of_words_each_bar_is_what_the_lead_loses_without_that_part() -> None:
-    app = open_page("answer", **LINK, **WORDS)
-    trace, best, second = asked(WORDS)
-    lead = of_lead(trace, best, second, 3)
-    parts = np.array(list(lead.parts.values()))
-    drawn = drawn_in(app, "wrote")
-    np.testing.assert_allclose(drawn, parts[np.argsort(-np.abs(parts), kind="stable")][: len(drawn)], atol=1e-4)
-    assert f"the lead would be {lead.value - parts.max():.2f}" in said(app)
-    assert "do not add up to the lead" in texts(app)
-
-
 @pytest.mark.parametrize("link", [WORDS, {"input": "digit"}])
 def test_heads_and_ffns_are_cells_and_the_strongest_head_is_really_switched_off(link: dict) -> None:
     app = open_page("answer", **LINK, **link)

@@ -1,0 +1,530 @@
+"""What a picture draws and says is its run's, computed another way: a law for each picture, called as a function.
+
+A law yields what must be there: arrays that the figure holds, words that the sentence has, Not(words) that it has not.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional as F
+
+from model import Edit, Trace
+from model.analysis import cosine_similarity, nearest_rows, rollout, softmax
+from model.measures.origins import of_reads, shares
+from model.measures.scaling import every_way, random_scores
+from model.measures.sources import of_lead
+from model.measures.without import answers, ffn_off, one_against_all
+from model.translator import Task
+from pages.add_and_norm import pictures as add_and_norm
+from pages.add_and_norm import why_add_and_norm
+from pages.answer import pictures as answer
+from pages.attention import overlay, scaling
+from pages.attention import pictures as attention
+from pages.attention.shares import heads_by_origin
+from pages.feed_forward import pictures as feed_forward
+from pages.heads import pictures as heads
+from pages.layers import pictures as layers
+from pages.queries_keys_values import pictures as queries_keys_values
+from pages.tokens import pictures as tokens
+from pages.translation import pictures as translation
+from pages.ui.figures import Figure
+from pages.ui.picture import Picture
+from pages.ui.place import Place
+from pages.ui.runs import pipelines, worked_out
+from pages.ui.state import sketch
+from tests.networks import trace_of
+
+DOG = "the dog chased the cat ."
+HIDDEN = "the animal [MASK] not cross the street because it was too tired ."
+TWICE = "the dog saw the cat and the cat saw the dog ."
+FIVE, THREE = (sketch.ink(sketch.example(digit)) for digit in (5, 3))
+A, FFN = "layers.1.attention.", "layers.1.ffn."
+Subject = str | bytes | Task | Callable[[], Trace]
+Law = Callable[[Trace, Place], Iterator[object]]
+
+
+class Not(str):
+    """Words that may not stand there."""
+
+
+class Row(NamedTuple):
+    """A picture, or what makes a sentence alone; what it is of, and where; and its law."""
+
+    make: Callable[[Trace, Place], Picture | str]
+    subject: Subject
+    edits: tuple[Edit, ...]
+    place: Place
+    law: Law
+
+
+ROWS: dict[str, Row] = {}
+
+
+def row(make: Callable, subject: Subject = DOG, *edits: Edit, **place: int | str) -> Callable[[Law], Law]:
+    """The law below is one of this picture. place: in layer 2 and at token 2, unless it says otherwise."""
+
+    def kept(law: Law) -> Law:
+        many = sum(one.law is law for one in ROWS.values())
+        ROWS[law.__name__ + f" {many}" * bool(many)] = Row(
+            make, subject, edits, Place(**{"layer": 1, "token": 1} | place), law
+        )
+        return law
+
+    return kept
+
+
+@cache
+def run_of(subject: Subject, edits: tuple[Edit, ...] = ()) -> Trace:
+    if callable(subject):
+        return subject()
+    return pipelines.run({bytes: "digits", Task: "translation"}.get(type(subject), "text"), subject, edits)
+
+
+def held(figure: Figure) -> Iterator[np.ndarray]:
+    """All arrays of numbers that a figure is drawn of."""
+    for values in (
+        np.asarray(trace[side]) for trace in figure.data for side in ("x", "y", "z", "customdata") if side in trace
+    ):
+        if values.dtype.kind in "fiu":
+            yield values
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_is_drawn_and_said_is_the_runs(name: str) -> None:
+    row = ROWS[name]
+    run = run_of(row.subject, row.edits)
+    picture = row.make(run, row.place)
+    said = (picture if isinstance(picture, str) else picture.says()).replace("\\", "").replace("−", "-")
+    drawn = [] if isinstance(picture, str) else [*held(picture.drawn())]
+    for wanted in row.law(run, row.place):
+        if isinstance(wanted, str):
+            assert (wanted in said) != isinstance(wanted, Not), said
+        else:
+            shape = np.shape(wanted)
+            assert any(one.shape == shape and np.allclose(one, wanted, 1e-5, 1e-5, True) for one in drawn), (
+                wanted,
+                said,
+            )
+
+
+# -- attention -------------------------------------------------------------------------------------------------------
+
+
+@row(attention.mean_through_layers, layer=2, token=3)
+def through_the_layers_the_row_is_the_mean_of_the_heads(run: Trace, at: Place) -> Iterator[object]:
+    means = run.over_layers("attention.weights").mean(axis=1)[:, at.token]
+    yield from (means, f"{means[at.layer].max():.2f}")
+
+
+@row(attention.attention_map, "the cat sat [SEP] the dog ran", layer=2, head=1, token=2, between="AB")
+def of_one_sentence_that_looks_at_another_it_is_said_what_is_not_shown(run: Trace, at: Place) -> Iterator[object]:
+    shown = run["layers.2.attention.weights"][1, 2, 5:]
+    yield from (f": {shown.max():.2f}", f"not shown get {1 - shown.sum():.1%} of this row")
+
+
+@row(partial(scaling.why_scaled, d_k=512), layer=2, head=3)
+@row(partial(scaling.why_scaled, d_k=512), DOG, Edit("layers.2.attention.masked", "causal"), layer=2, head=3)
+def why_scores_are_divided_is_told_of_random_vectors_and_of_the_chosen_head(run: Trace, at: Place) -> Iterator[object]:
+    undivided, divided, by_d_k = every_way(random_scores(512), 512)
+    yield from (f"{undivided.spread:.1f}", f"{divided.largest:.2f}", f"{undivided.slope:.3f}")
+    yield from (f"0.04 and {by_d_k.largest:.2f}", f"moves only {undivided.slope / divided.slope:.2f} times as far")
+    p = run["layers.2.attention.weights"][3].max(axis=-1)
+    yield from (f"→ {p.mean():.2f}", f"→ {(p * (1 - p)).mean():.3f}")
+
+
+@row(partial(scaling.why_scaled, d_k=4), layer=2, head=3)
+@row(partial(scaling.why_scaled, d_k=4), layer=1, head=6)
+def a_slope_that_is_larger_undivided_is_said_to_be_so(run: Trace, at: Place) -> Iterator[object]:
+    yield "keeps its slope even undivided"  # what holds of long vectors is not said of short ones
+    undivided, divided, _ = every_way(run[at.of("layers.{l}.attention.scores")][at.head], 32)
+    yield (str if undivided.slope > divided.slope else Not)("slope is larger undivided")
+
+
+@row(partial(overlay.over_one, key="layers.2.attention.weights"), FIVE, layer=2, head=2, token=8)
+def weights_lie_over_the_drawing(run: Trace, at: Place) -> Iterator[object]:
+    own, inked = run["layers.2.attention.weights"][2, 8], run.patches.max(axis=1) >= 0.05
+    yield own
+    yield f"The {inked.sum()} patches with ink (a pixel of 0.05 or more) get {own[1:][inked].sum():.0%};"
+
+
+# -- heads -----------------------------------------------------------------------------------------------------------
+
+
+@row(heads.written, token=3, head=2)
+def what_heads_write_has_the_lengths_that_are_drawn(run: Trace, at: Place) -> Iterator[object]:
+    yield np.linalg.norm(run[A + "contributions"], axis=-1).T
+
+
+def changed(run: Trace, rows: Sequence[Sequence[Edit]], token: int) -> list[np.ndarray]:
+    """The probabilities of each word at a token, in a run of its own for each of the changes."""
+    return [softmax(pipelines.pipeline("text")(run.subject, edits)["logits"][token]) for edits in rows]
+
+
+def needed(run: Trace, at: Place) -> Picture:
+    rows = one_against_all(run.graph, at.layer)
+    return heads.needed(run, at, answers(pipelines.pipeline("text"), run.subject, rows, at.token))
+
+
+@row(needed, HIDDEN, token=3, head=2)
+def one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_answer(
+    run: Trace, at: Place
+) -> Iterator[object]:
+    runs = changed(run, one_against_all(run.graph, 1), 3)
+    best = [int(p.argmax()) for p in runs]
+    yield from ([p[best[0]] for p in some] for some in (runs[1:9], runs[9:]))
+    yield f": {best[1:9].count(best[0])} of 8 heads can be switched off one at a time"
+    yield f"{best[9:].count(best[0])} of the 8 give it alone"
+    assert best[3] != best[0]
+    yield f"Without head 3 it is “{run.outputs[best[3]]}”"
+
+
+@row(heads_by_origin, head=2)
+def each_head_is_a_point_at_its_shares_of_this_run(run: Trace, at: Place) -> Iterator[object]:
+    known = of_reads(run)
+    every = [shares(run, run.graph.sublayers(layer)[0], head, known) for layer, head in np.ndindex(6, 8)]
+    yield from ([of[kind] for of in every] for kind in ("place", "word"))
+
+
+# -- feed-forward ----------------------------------------------------------------------------------------------------
+
+
+def no_words(neuron: int) -> Sequence[str]:
+    return []
+
+
+@row(partial(feed_forward.flow, words=no_words), neuron=999)
+@row(partial(feed_forward.flow, words=no_words), "the small dog and the old cat saw many people . " * 4)
+def the_band_holds_what_comes_in_the_neurons_and_what_is_added(run: Trace, at: Place) -> Iterator[object]:
+    activation = run[FFN + "activation"]
+    pairs = activation.reshape(len(activation), -1, 2)  # two neurons share a column: the one further from 0
+    yield np.take_along_axis(pairs, np.abs(pairs).argmax(axis=2, keepdims=True), axis=2)[..., 0]
+    yield from (run["layers.1.norm_1"], run[FFN + "output"], f", {(activation[1] > 0.1).sum()} of the ")
+
+
+@row(partial(feed_forward.flow, words=no_words), FIVE, token=8)
+def the_neurons_that_fire_at_the_token_are_counted(run: Trace, at: Place) -> Iterator[object]:
+    yield f", {(run[FFN + 'activation'][8] > 0.1).sum()} of the "
+
+
+@row(feed_forward.curve, token=3, neuron=2)
+def the_curve_holds_every_neuron_of_the_selected_token(run: Trace, at: Place) -> Iterator[object]:
+    u = run[FFN + "hidden"][3]
+    yield from (u, run[FFN + "activation"][3], f"{(u < 0).sum()} of the 1,024 neurons lie below 0")
+    yield "would be one 256 × 256 matrix"
+
+
+@row(feed_forward.curve)
+@row(feed_forward.curve, partial(trace_of, "003"), layer=0, token=0)
+@row(feed_forward.curve, partial(trace_of, "several labels"), layer=0)
+def it_is_said_how_low_the_activation_function_goes(run: Trace, at: Place) -> Iterator[object]:
+    u, h = (run[at.of(f"layers.{{l}}.ffn.{name}")] for name in ("hidden", "activation"))
+    act = {"gelu": F.gelu, "relu": F.relu, "silu": F.silu}[run.config.activation]
+    np.testing.assert_allclose(h, act(torch.tensor(u)), atol=1e-4)
+    yield f"never goes under { {'gelu': -0.17, 'relu': 0.0, 'silu': -0.28}[run.config.activation]:.2f}"
+
+
+@row(feed_forward.curve, partial(trace_of, "gated words"), layer=0)
+def two_matrices_are_not_said_to_be_one_where_a_gate_multiplies_them(run: Trace, at: Place) -> Iterator[object]:
+    yield Not("would be one")
+
+
+@row(partial(feed_forward.most_active, words=no_words))
+@row(partial(feed_forward.most_active, words=no_words), partial(trace_of, "gated words"), token=5)
+def the_most_active_neurons_lead_and_behind_gates_those_furthest_from_0(run: Trace, at: Place) -> Iterator[object]:
+    gated = FFN + "product" in run
+    fed = run[FFN + ("product" if gated else "activation")][at.token]
+    order = np.argsort(-(np.abs(fed) if gated else fed))[:6]
+    yield from (fed[order], f"{order[0] + 1}", f"{fed[order[0]]:.2f}")
+
+
+@row(feed_forward.fires, neuron=16)
+def one_neuron_stands_at_every_token(run: Trace, at: Place) -> Iterator[object]:
+    yield run[FFN + "activation"][:, 16]
+
+
+def without_ffn(run: Trace, at: Place) -> Picture:
+    found = answers(pipelines.pipeline("text"), run.subject, ffn_off(run.graph, at.layer), at.token)
+    return feed_forward.without_ffn(run, at, found)
+
+
+@row(without_ffn, HIDDEN, layer=4, token=3)
+@row(without_ffn, HIDDEN, layer=5, token=3)
+def without_ffn_the_first_guesses_are_those_of_the_changed_runs(run: Trace, at: Place) -> Iterator[object]:
+    runs = changed(run, ffn_off(run.graph, at.layer), at.token)
+    yield from (f"“{run.outputs[p.argmax()]}”" for p in runs)
+    yield (str if runs[0].argmax() == runs[1].argmax() else Not)("stays")
+
+
+# -- residual connections and LayerNorm ------------------------------------------------------------------------------
+
+
+def on_the_way(run: Trace, at: Place, focus: str = "norm") -> Picture:
+    of = add_and_norm.AddNorm(run, at)
+    return add_and_norm.maps(run, at, {"output": of.sub.output, "sum": of.sub.sum, "norm": of.norm}[focus], None)
+
+
+@row(on_the_way, layer=3)
+@row(on_the_way, layer=5, sublayer=2)
+def the_four_maps_are_recorded_and_the_first_two_add_up_to_the_third(run: Trace, at: Place) -> Iterator[object]:
+    part = run.graph.sublayers(at.layer)[at.sublayer - 1]
+    yield from (run[part.before], run[part.output], run[part.before] + run[part.output], run[part.norm])
+    yield "standard deviation 1, then"
+
+
+@row(partial(on_the_way, focus="sum"), layer=0, token=2, component=0)
+@row(partial(on_the_way, focus="sum"), layer=3, token=2, component=0)
+def the_sum_of_a_cell_is_that_of_the_numbers_that_stand_there(run: Trace, at: Place) -> Iterator[object]:
+    part = run.graph.sublayers(at.layer)[0]
+    x, o = (round(float(run[key][2, 0]), 4) for key in (part.before, part.output))
+    yield f"{x:.4f} + " + (f"({o:.4f})" if o < 0 else f"{o:.4f}") + f" = {x + o:.4f}"
+
+
+@row(partial(on_the_way, focus="output"), DOG, Edit("embedding.sum", "remove", token=2), layer=0)
+def a_token_that_was_taken_away_is_left_out_of_the_typical_push(run: Trace, at: Place) -> Iterator[object]:
+    before, found = (np.linalg.norm(run[key], axis=1) for key in ("embedding.sum", "layers.0.attention.output"))
+    assert before[2] == 0
+    yield f"(the median) is {np.median(np.delete(found, 2) / np.delete(before, 2)):.0%} as long"
+
+
+@row(add_and_norm.histogram, token=3)
+def normalised_vectors_have_mean_0_and_deviation_1(run: Trace, at: Place) -> Iterator[object]:
+    normed = run["layers.1.norm_1"][3]
+    yield from ("; 0 and 1.0000 once normalized", f"{normed.mean():.3f} and {normed.std():.3f} after")
+
+
+@row(on_the_way, DOG, Edit("layers.0.add_1", "zero", token=2), layer=0, token=2)
+def of_a_vector_of_zeros_no_standard_deviation_of_1_is_told(run: Trace, at: Place) -> Iterator[object]:
+    yield "standard deviation 0.000 to 1.000, then"
+
+
+@row(add_and_norm.lengths)
+def what_was_there_what_was_found_and_their_sum_have_these_lengths(run: Trace, at: Place) -> Iterator[object]:
+    part = run.graph.sublayers(1)[0]
+    yield from (np.linalg.norm(run[key], axis=1) for key in (part.before, part.output, part.sum))
+
+
+@row(add_and_norm.cosines, token=3)
+@row(add_and_norm.cosines, sublayer=2)
+def each_vector_is_compared_with_what_was_found_and_with_what_is_handed_on(run: Trace, at: Place) -> Iterator[object]:
+    part = run.graph.sublayers(1)[at.sublayer - 1]
+    for key in (part.output, part.norm):
+        cosines = [cosine_similarity(np.stack(pair))[0, 1] for pair in zip(run[part.before], run[key], strict=True)]
+        yield from (cosines, f"{cosines[at.token]:.2f}")
+
+
+@row(why_add_and_norm.batch_norm, token=2)
+def batch_norm_hangs_on_the_other_tokens(run: Trace, at: Place) -> Iterator[object]:
+    rows = run[run.graph.sublayers(1)[0].norm_reads]
+    batch, without = ((some - some.mean(0)) / np.sqrt(some.var(0) + 1e-5) for some in (rows, rows[:-1]))
+    yield from (batch.std(1), f"{np.abs(batch[:-1] - without)[2].mean():.2f}")
+
+
+@row(lambda run, at: why_add_and_norm.gradients_by_layer(run, at, np.full((2, 2, 7), 0.007)))
+def a_small_gradient_is_not_rounded_up(run: Trace, at: Place) -> Iterator[object]:
+    yield "0.007 times"
+
+
+# -- layers ----------------------------------------------------------------------------------------------------------
+
+
+@row(layers.path, token=2)
+def the_path_shows_its_shortest_view(run: Trace, at: Place) -> Iterator[object]:
+    walked = np.linalg.norm(np.diff(run.states()[:, 2], axis=0), axis=-1)
+    yield from (f"layer {walked.argmax() + 1}", f"{walked.max():.1f}")
+
+
+@row(layers.lengths_on_the_way)
+@row(layers.lengths_on_the_way, DOG, Edit("layers.{l}.ffn.output", "zero"))
+def of_a_sublayer_that_adds_nothing_no_layer_adds_most(run: Trace, at: Place) -> Iterator[object]:
+    yield np.linalg.norm(run.states()[:, 1], axis=-1)
+    for sub, name in {"attention": "Attention", "ffn": "The FFN"}.items():
+        added = np.array([np.linalg.norm(run[f"layers.{layer}.{sub}.output"][1]) for layer in range(6)])
+        yield f"{name} adds most in layer {added.argmax() + 1}" if added.any() else Not(f"{name} adds most")
+
+
+def lens(run: Trace, at: Place) -> Picture:
+    return layers.words(run, at, worked_out.best_words("text", run, at.token))
+
+
+@row(lens, "the cat sat on the [MASK] .", token=6)
+def the_lens_ends_with_the_networks_own_answer(run: Trace, at: Place) -> Iterator[object]:
+    (guess,) = run.answer
+    yield from (f"“{guess.best}”", f"{guess.probabilities[0]:.2f}")
+
+
+@row(lens, "the [MASK] sat on the mat .", token=2)
+def where_the_answer_led_before_and_lost_the_lead_both_are_said(run: Trace, at: Place) -> Iterator[object]:
+    yield from ("“girl”", "from layer 6 on. It was so before (after layer 4), and lost the lead")
+
+
+@row(lens, "the cat sat on [MASK] mat .", token=5)
+def where_the_answer_never_lost_the_lead_that_is_not_said(run: Trace, at: Place) -> Iterator[object]:
+    yield from ("“the”", "is the first guess from layer 2 on. The")
+
+
+@row(layers.similarity, token=2)
+def similarities_are_the_cosines_of_the_stream(run: Trace, at: Place) -> Iterator[object]:
+    alike = cosine_similarity(run.states()[2])
+    yield from (alike, f"{np.delete(alike[2], 2).max():.2f}")
+
+
+@row(layers.origin, TWICE, token=8)
+def the_rollout_is_that_of_the_layer_and_of_words_that_stand_twice_it_says_which(
+    run: Trace, at: Place
+) -> Iterator[object]:
+    yield from (rollout(run.over_layers("attention.weights"))[1], "“cat (9)”")
+
+
+# -- queries, keys, values -------------------------------------------------------------------------------------------
+
+
+@row(partial(queries_keys_values.matrix, role="Q"), layer=2, head=5)
+@row(partial(queries_keys_values.matrix, role="V"), FIVE, head=1)
+def the_slice_of_a_matrix_makes_the_vectors_of_its_head(run: Trace, at: Place) -> Iterator[object]:
+    role = "Q" if run.ids else "V"
+    W, d_k = getattr(run.network.layers[at.layer].attention, f"W_{role}"), run.config.d_k
+    own = slice(at.head * d_k, (at.head + 1) * d_k)
+    weights = W.weight.numpy().T[:, own]
+    yield weights
+    vectors = run.stream(at.layer)[0] @ weights + W.bias.numpy()[own]
+    np.testing.assert_allclose(vectors, run[at.of(f"layers.{{l}}.attention.{role}")][at.head], atol=1e-4)
+
+
+@row(queries_keys_values.products, token=2)
+@row(queries_keys_values.products, token=2, key=4)
+@row(queries_keys_values.products, FIVE, token=2)
+def a_query_is_laid_over_the_key_that_fits_best_or_is_chosen(run: Trace, at: Place) -> Iterator[object]:
+    scores = run[A + "scores"][0, at.token]
+    key = int(scores.argmax()) if at.key is None else at.key
+    q, k = run[A + "Q"][0, at.token], run[A + "K"][0, key]
+    yield from (q, k, q * k, f"add up to {scores[key]:.2f}")
+
+
+@row(queries_keys_values.scores, token=2, head=3)
+def the_row_of_scores_is_that_of_the_token(run: Trace, at: Place) -> Iterator[object]:
+    yield run[A + "scores"][3, 2:3]
+
+
+# -- tokens ----------------------------------------------------------------------------------------------------------
+
+
+@row(tokens.read_embedding)
+def a_word_that_stands_twice_has_one_row_and_two_sums(run: Trace, at: Place) -> Iterator[object]:
+    first, second = (place for place, token in enumerate(run.tokens) if token == "the")
+    np.testing.assert_array_equal(*run["embedding.tokens"][[first, second]])
+    yield f"{cosine_similarity(run['embedding.sum'][[first, second]])[0, 1]:.4f}"
+    bare = np.linalg.norm(run.network.embedding.E.weight.numpy()[run.ids], axis=1).mean()
+    yield f"Without the factor √256 = 16 the first would be {bare:.2f}"
+
+
+@row(tokens.read_embedding, FIVE)
+def of_a_drawing_no_factor_is_told(run: Trace, at: Place) -> Iterator[object]:
+    yield Not("Without the factor")
+
+
+@row(lambda run, at: tokens.nearest(run, at, worked_out.neighbours("text", run.ids[at.token])), token=2)
+def the_neighbours_are_the_nearest_rows_of_E(run: Trace, at: Place) -> Iterator[object]:
+    yield nearest_rows(run.network.embedding.E.weight.numpy(), run.ids[2], leave_out=range(5))[1]
+
+
+def table_of(run: Trace) -> np.ndarray:
+    return run.network.embedding.positions.table.numpy().astype(np.float64)
+
+
+@row(tokens.components)
+def the_waves_are_columns_of_the_table_of_positions(run: Trace, at: Place) -> Iterator[object]:
+    yield "Component 1 repeats after about 6.3 positions"  # 2π
+    yield from table_of(run)[:, [0, 16, 32, 64, 128]].T
+
+
+@row(tokens.similarity_of_words)
+def positions_are_alike_by_cosine_and_differ_in_as_few_directions_as_is_said(run: Trace, at: Place) -> Iterator[object]:
+    alike, table = cosine_similarity(table_of(run)), table_of(run)
+    yield from (alike, f"{np.diagonal(alike, 1).mean():.2f} on average between neighbours")
+    parts = np.linalg.svd(table - table.mean(axis=0), compute_uv=False) ** 2
+    few = int(np.argmax(parts.cumsum() >= 0.99 * parts.sum())) + 1
+    yield f"in {few} of 256 directions"
+
+
+@row(partial(tokens.pixels_of_one, seen=None), THREE, token=25)
+def the_selected_patch_stands_there_as_numbers(run: Trace, at: Place) -> Iterator[object]:
+    yield run.patches[24:25]
+
+
+# -- answers ---------------------------------------------------------------------------------------------------------
+
+
+def led(run: Trace) -> tuple[int, int]:
+    """The likeliest output, and the second."""
+    logits = run["logits"][run.tokens.index("[MASK]")] if run.ids else run["logits"]
+    second, best = np.argsort(logits)[-2:]
+    return int(best), int(second)
+
+
+def lead_of(run: Trace, at: Place, by_heads: bool = False) -> Picture:
+    lead = of_lead(run, *led(run), at.token, heads=by_heads)
+    if by_heads:
+        return answer.heads_and_ffns(run, lead, None, at.token, {})
+    return answer.parts_of(run, lead, led(run), at.token, {})
+
+
+@row(lead_of, FIVE, token=0)
+def of_a_linear_head_the_bars_add_up_to_the_lead(run: Trace, at: Place) -> Iterator[object]:
+    lead = of_lead(run, *led(run)).parts.values()
+    best, second = led(run)
+    assert sum(lead) == pytest.approx(run["logits"][best] - run["logits"][second], abs=1e-4)
+    yield f"{max(lead):.2f}, was written by"
+
+
+@row(lead_of, "the cat [MASK] on the mat .", token=3)
+def of_words_each_bar_is_what_the_lead_loses_without_that_part(run: Trace, at: Place) -> Iterator[object]:
+    lead = of_lead(run, *led(run), 3)
+    yield f"the lead would be {lead.value - max(lead.parts.values()):.2f}"
+
+
+@row(partial(lead_of, by_heads=True), FIVE, token=0)
+@row(partial(lead_of, by_heads=True), "the cat [MASK] on the mat .", token=3)
+def heads_and_ffns_are_cells(run: Trace, at: Place) -> Iterator[object]:
+    parts = of_lead(run, *led(run), at.token, heads=True).parts
+    columns = [*(f"attention.heads[{head}]" for head in range(run.config.heads)), "ffn.output"]
+    yield [[parts[f"layers.{layer}.{column}"] for column in columns] for layer in range(run.config.layers)]
+
+
+# -- translation -----------------------------------------------------------------------------------------------------
+
+
+def next_pieces(run: Trace, at: Place) -> Picture:
+    return translation.next_pieces(run, at, pipelines.pipeline("translation").target_vocabulary)
+
+
+@row(next_pieces, Task("我 love 你 ."), step=2)
+@row(next_pieces, Task(DOG), step=0)
+def the_likeliest_pieces_are_those_of_the_step(run: Trace, at: Place) -> Iterator[object]:
+    p = softmax(run["logits"][at.step])
+    five = np.sort(p)[::-1][:5]
+    yield five if p[run.written_ids[at.step]] in five else [*five, p[run.written_ids[at.step]]]
+
+
+@row(translation.lines, Task("我爱你。"), layer=2, head=4, step=2)
+@row(translation.lines, Task(DOG), layer=2, head=4, step=0)
+def a_step_attends_in_its_row_of_the_run(run: Trace, at: Place) -> Iterator[object]:
+    weights = run["decoder.layers.2.cross.weights"][4, at.step]
+    yield from (
+        f"writes “{run.written[at.step]}”",
+        f"“{run.tokens[weights.argmax()]}” in the source: {weights.max():.0%}",
+    )
+
+
+@row(translation.without_mask, Task(DOG), layer=2, head=4, step=2)
+def what_would_leak_without_the_mask_is_what_a_head_without_it_takes(run: Trace, at: Place) -> Iterator[object]:
+    edit = Edit("decoder.layers.2.attention.masked", "unmasked", head=4)
+    task = Task(DOG, written=run.written_ids)
+    free = pipelines.run("translation", task, (edit,))["decoder.layers.2.attention.weights"][4, 2]
+    own = run["decoder.layers.2.attention.weights"][4, 2]
+    assert not own[3:].any() and run.target_tokens[3] == run.written[2]
+    yield from (free, own, f"would take {free[3:].sum():.0%} from later pieces")
+    yield f", {free[3]:.0%} from “{run.written[2]}” itself"
