@@ -45,9 +45,9 @@ export function notes(words, now, before, names) {
 }
 
 function moved(words, p, q, names) {
-  const most = p.reduce((best, share, i) => Math.abs(share - q[i]) > Math.abs(p[best] - q[best]) ? i : best, 0)
+  const by = i => Math.abs(p[i] - q[i]), most = p.reduce((best, _, i) => by(i) > by(best) ? i : best, 0)
   const values = { name: names[most], before: decimal(q[most]), after: decimal(p[most]) }
-  const level = p.filter((share, i) => decimal(Math.abs(share - q[i])) === decimal(Math.abs(p[most] - q[most]))).length > 1
+  const level = p.some((_, i) => i !== most && by(i) > by(most) / 2 && decimal(by(i)) === decimal(by(most)))
   return plain(words[values.before === values.after ? 'moved_none' : level ? 'moved_two' : 'moved'], values)
 }
 
