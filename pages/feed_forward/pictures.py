@@ -112,8 +112,9 @@ def _read_flow(of: Neurons, words: Words) -> str:
     said = {"token": of.called, "layer": of.place.layer + 1, "neuron": of.neuron + 1, "value": f"{value:.2f}"}
     said |= {"loud": f"{count:,}", "d_ff": f"{d_ff:,}"}
     sentence = text("read_flow_gated" if of.gated else "read_flow", **said)
+    kind = "read_points" if of.run.picture is None else "read_points_class"
     pointed = words(of.neuron)[:1] if of.answers else []
-    return " ".join([sentence, *(text("read_points", word=one) for one in pointed)])
+    return " ".join([sentence, *(text(kind, word=one) for one in pointed)])
 
 
 def most_active(run: Trace, place: Place, words: Words) -> Picture:

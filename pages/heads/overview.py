@@ -58,6 +58,8 @@ def _facts(view: View, prefix: str) -> Sequence[str]:
         "distance": (float(measures["distance"][place]), float(np.nanmax(np.nan_to_num(measures["distance"])))),
         "length": (float(written[view.head]), float(written.max())),
     }
+    if view.touched(prefix + "output", every_head=True):  # then what it makes is not what is written
+        del facts["length"]
     lines = ['<div class="facts">']
     for name, (value, end) in facts.items():
         share = 100 * min(value / end, 1) if end > 0 and np.isfinite(value) else 0

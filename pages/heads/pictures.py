@@ -161,6 +161,7 @@ def written(run: Trace, place: Place) -> Picture:
         title=part_word("norms"),
         shape=own.T.shape,
         picks=lambda row, column: {"token": row, "head": column},
+        reads=[prefix + "output"],  # where that is changed, nothing of this is written
     )
 
 

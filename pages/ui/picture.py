@@ -95,7 +95,7 @@ class Numbers:
     another input's numbers are put in the places of their counterparts. part: what is drawn of them, on which axes;
     it is given the numbers as they are compared. token: the one that they are about, if one. axes: one for each side of
     `array`. upwards: drawn as heights and depths; else in two colours. end: the value of the strongest colour. which:
-    where `part` chooses what is largest, the places that it chose.
+    where `part` chooses what is largest, the places that it chose. called: which of several they are, in a sentence.
     other: the same of the other run, where both are drawn. differs: `array` holds differences, which have a sign; NaN
     (nothing stands in a token's place) and infinite numbers are none. alone: nothing stands in the place of the token.
     """
@@ -108,6 +108,7 @@ class Numbers:
     upwards: bool = False
     end: float = 0.0
     which: Sequence[int] = ()
+    called: str = ""
     other: np.ndarray | None = None
     differs: bool = False
     alone: bool = False
@@ -177,7 +178,7 @@ class Numbers:
             hidden = int(np.isinf(self.array).sum())
             return t("change.read_hidden", hidden=hidden) if hidden else t("change.read_same")
         sign = plain("change.sign_height" if self.upwards else "change.sign_colour")
-        where = place_in_words(self.axes, place)
+        where = ": ".join(filter(None, (self.called, place_in_words(self.axes, place))))
         said = t("change.largest", place=where, value=furthest(self._known, signed))
         return f"{t(f'change.read_{shows}', sign=sign)} {said}"
 
@@ -202,7 +203,7 @@ def _strongest(array: np.ndarray) -> tuple[tuple[int, ...], float]:
 def place_in_words(axes: Sequence[Axis], place: Sequence[int]) -> str:
     """ "it → animal": a place by its names along the axes; an axis with neither title nor names is left out."""
     names = [
-        axis.labels[i] if axis.labels else f"{axis.title} {i + 1}"
+        placed(axis.labels)[i] if axis.labels else f"{axis.title} {i + 1}"
         for axis, i in zip(axes, place, strict=True)
         if axis.title or axis.labels
     ]

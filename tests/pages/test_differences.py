@@ -1,6 +1,7 @@
 """The switch that shows a difference: on every page the numbers drawn are those of one run less those of the other."""
 
 import html
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -152,6 +153,14 @@ def test_lines_between_words_have_the_colour_of_their_sign_and_the_width_of_thei
         assert np.abs(sizes).max() - np.abs(sizes).min() <= 0.1
     count = sum(len(numbers(bundle["y"])) // 3 for bundle in drawn[:-3])
     assert count == (np.abs(gap) >= 0.02).sum()
+
+
+def test_a_difference_of_several_quantities_says_in_which_it_is_largest_and_at_which_of_two_equal_words() -> None:
+    link = {"s": "the cat sat on the mat .", "edits": edit_code(OFF), "shown": "difference", "layer": "3", "head": "2"}
+    read = said(open_page("attention", panel="steps", **link))
+    words = catalogue("en")
+    titles = "|".join(re.escape(words[key]) for key in words if key.startswith("attention."))
+    assert re.search(rf"Largest at ({titles}): \S+( \(\d\))? → .+: [+-]\d", read)
 
 
 def test_the_neurons_listed_are_those_that_differ_most() -> None:

@@ -59,7 +59,7 @@ def test_a_bare_link_shows_what_the_answer_loses_without_each_head() -> None:
     assert drawn["zmin"] == 0 and drawn["zmax"] == pytest.approx(shown.max()), "the brightest is the largest"
     most = divmod(int(shown.argmax()), shown.shape[1])
     named = catalogue("en")["common.where"].format(layer=most[0] + 1, head=most[1] + 1)
-    assert f"Largest effect: {named}, {shown.max():.2f}" in said(app)
+    assert f"{named} has the largest effect: {shown.max():.2f}" in said(app)
 
 
 def test_of_a_typed_sentence_the_effects_are_those_at_the_selected_token() -> None:

@@ -162,6 +162,14 @@ SAID = [
         ["In the row of “我 (2)”, “我 (5)” has the highest score: -12.93."],
         [],
     ),
+    (
+        "words",
+        "heads",
+        {"panel": "contribution", "layer": "3", "edits": "layers.2.attention.output~zero"},
+        ["change.no_law"],
+        ["writes most"],  # nothing of it is written
+    ),
+    ("words", "what_if", {"hidden": "4"}, ["each made alone in the unchanged run"], []),
     ("words", "heads", {"s": "good good"}, ["On this input: itself (15), selective (15)"], []),
     ("words", "heads", {"s": "我我我我", "layer": "2", "head": "2"}, ["gives “我 (2)” 0.48 on average"], []),
     ("paper", "feed_forward", {"s": "i", "neuron": "10"}, ["All 3 are at 0.00."], []),

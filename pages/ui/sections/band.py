@@ -88,10 +88,13 @@ def band(
     rows = token_axis(run, plain("axis.token"))
     fields = [[field(one.key, axis) for axis in run.axes(one.key)[-2:]] for one in columns]
     cell = chosen_cell(run, place, focus) if focus else None
-    on = (Axis("", rows.labels, rows.tokens), Axis(""))
+    on = Axis("", rows.labels, rows.tokens)
 
     def part(column: Column, whole: Numbers) -> Numbers:
-        return replace(whole.on(*on), end=column.limit or strongest(run, column.key, whole) or 1.0)
+        names = run.names(column.key)[-1] or ()
+        axes = on, Axis("" if names else plain("common.column"), names)
+        end = column.limit or strongest(run, column.key, whole) or 1.0
+        return replace(whole.on(*axes), end=end, called=column.title)
 
     numbers = [Numbers.of(run, one.key, place.head, part=partial(part, one)) for one in columns]
 
