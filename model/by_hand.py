@@ -225,13 +225,11 @@ class _Desk:
 
     def __init__(self, network: nn.Module, trace: Trace, most: int) -> None:
         self.network, self.trace, self.graph, self.most = network, trace, trace.graph, most
-        self.asked = ""
         self.steps: list[Step] = []
         self.tables: list[Table] = []
 
     def working(self, key: str, cell: Cell) -> Working:
         quantity = self.graph[key]
-        self.asked = self.asked or key  # the first; the others are on the way
         if quantity.operation in PASSING:
             raise KeyError(f"{key} only passes numbers on: there is nothing to compute")
         if len(cell) != len(quantity.axes) or min(cell) < 0:
@@ -463,11 +461,8 @@ class _Desk:
     # Number by number.
 
     def _add(self, quantity: Quantity, cell: Cell) -> Working:
-        """A sum, or a number times a factor; outside the layers with all that they come from. So is a score that is a
-        sum of products, where it is asked for itself.
-        """
-        asked = quantity.operation == "biased" and self.asked == quantity.key
-        through, symbols = quantity.layer is None or quantity.operation == "scale" or asked, _terms(quantity, cell)
+        """A sum, or a number times a factor; a score, and all outside the layers, with all that they come from."""
+        through, symbols = quantity.layer is None or quantity.operation in ("scale", "biased"), _terms(quantity, cell)
         reads = zip(quantity.reads, symbols, strict=True)
         shown, exact = zip(*(self._read(read, cell, through, symbol) for read, symbol in reads), strict=True)
         root, factor = quantity.terms[len(symbols) :], quantity.factor

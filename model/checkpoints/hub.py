@@ -42,12 +42,22 @@ def fetch_from_hub(name: str, tell: Callable[[float], object] | None = None, mos
 
     tell, and what it raises: see `fetch`.
     """
-    folder = download(name, SETTINGS, most=most)
-    config_of(folder)
-    download(name, [*SETTINGS, *WEIGHTS], tell, most)
-    if not any((Folder(folder).encoder.path / file).exists() for file in (WHOLE, SHARDS)):
+    try:
+        folder = download(name, SETTINGS, most=most)
+        config_of(folder)
+        download(name, [*SETTINGS, *WEIGHTS], tell, most)
+    except CheckpointError as error:
+        before = _fetched(name) if error.reason == "hub_unreachable" else None
+        if before is None or not _has_weights(before):
+            raise
+        return before
+    if not _has_weights(folder):
         raise CheckpointError("hub_weights", folder=name, file=WHOLE)
     return folder
+
+
+def _has_weights(folder: Path) -> bool:
+    return any((Folder(folder).encoder.path / file).exists() for file in (WHOLE, SHARDS))
 
 
 def download(
@@ -97,12 +107,17 @@ def found(name: str) -> Path:
     """The folder of that name, or where `fetch` has put the model; nothing is fetched. It may be no folder at all."""
     if os.path.isdir(name) or not NAME.fullmatch(name):
         return Path(name)
+    return _fetched(name) or Path(name)
+
+
+def _fetched(name: str) -> Path | None:
+    """Where `fetch` has put a model of the hub; None where it has not."""
     try:
         from huggingface_hub import snapshot_download
 
         return Path(snapshot_download(name, allow_patterns=[*SETTINGS, *WEIGHTS], local_files_only=True))
     except (ImportError, OSError, ValueError):  # not installed, or not fetched
-        return Path(name)
+        return None
 
 
 def memory(names: Iterable[str]) -> int:

@@ -141,6 +141,8 @@ def test_the_arithmetic_gives_what_was_recorded_in_lines_and_tables_that_add_up(
             can_be_calculated(step)
         for table in working.tables:
             adds_up(table)
+        if working.key.endswith(".weights") and trace[working.key.replace("weights", "masked")][working.cell] > -np.inf:
+            assert working.tables[0].axis == "d_k", "a weight begins with its query and its key"
         if name in ("trained text", "trained digits", "pre-norm words", TRANSLATION):
             tables_say_the_same(working, trace)
 

@@ -58,6 +58,10 @@ def test_what_was_fetched_is_offered_without_a_network(online: Hub, monkeypatch:
     assert hub.found("x" * 5000) == Path("x" * 5000)
     assert offered.offered() == {"org--bert": online.cache, "here": Path("nothing/here")}
     assert hub.fetch(str(online.cache)) == online.cache  # a folder is asked of nobody
+    assert hub.fetch_from_hub("org/bert", most=10**9) == online.cache
+    (online.cache / "model.safetensors").unlink()
+    with pytest.raises(CheckpointError, match="cannot be reached"):
+        hub.fetch_from_hub("org/bert", most=10**9)
 
 
 def test_who_asks_for_a_model_by_its_name_has_it_fetched_once(online: Hub) -> None:

@@ -16,7 +16,7 @@ import pytest
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from model import load
+from model import Pipeline, load
 from model.analysis import outliers
 from model.checkpoints.errors import SENTENCES
 from model.checkpoints.hub import memory
@@ -310,12 +310,19 @@ def test_networks_that_visitors_name_take_a_bounded_room(tmp_path: Path, monkeyp
         (tmp_path / name).symlink_to(tmp_path / "runs" / name / "0412")
     one = memory([str(tmp_path / "a")])
     monkeypatch.setattr(pipelines, "MOST_NAMED", 2 * one)
-    kept = []
+    kept, beside, load_one = [], [], pipelines.load
+
+    def loads(name: str) -> Pipeline:
+        beside.append([one for one in "abc" if pipelines.pipeline.cache_key(one) in pipelines.pipeline.cache])
+        return load_one(name)
+
+    monkeypatch.setattr(pipelines, "load", loads)
     for name in "abac":
         assert offered.could_add(name), "a link is offered by its own name"
         kept.append(weakref.ref(pipelines.pipeline(name)))
     loaded = {name for name in "abc" if pipelines.is_loaded(name)}
     assert loaded == {"a", "c"}, "b is the one that was asked for longest ago"
+    assert beside == [[], ["a"], ["a"]], "and gone before c is loaded"
     gc.unfreeze()
     gc.collect()
     assert kept[0]() and kept[3]() and not kept[1]()

@@ -51,8 +51,8 @@ def test_what_is_asked_is_covered_until_the_answer_is_shown(page: str) -> None:
         assert not np.nan_to_num(first["z"][:, half:]).any() and np.nan_to_num(then["z"][:, half:]).any()
 
 
-TELLS = ("layer 3, head 7", "第七头", "第 3 层", "7", 7.0, "3·7")
-TELLS_NOT = ("the token before it", "前一个词", "layer 4, head 8", 0.62, None)
+TELLS = ("layer 3, head 7", "the seventh head", "第十二个头", "第 3 层", "7", 7.0, "3·7")
+TELLS_NOT = ("the token before it", "前一个词", 0.62, None)
 
 
 @pytest.mark.parametrize(("answer", "framed"), [(one, one in TELLS_NOT) for one in (*TELLS, *TELLS_NOT)])

@@ -160,6 +160,22 @@ def test_a_file_waits_for_room_which_late_ones_make(holder: str) -> None:
 
 
 @pytest.mark.usefixtures("little_patience")
+def test_who_sends_many_files_keeps_nobody_elses_out() -> None:
+    files, came = Uploads(100), []
+
+    async def send(address: str, size: int) -> None:
+        async with files.room(size, address):
+            came.append(address)
+            await asyncio.sleep(0.02)
+
+    async def all_at_once() -> None:
+        await asyncio.gather(*(send("many", 30) for _ in range(9)), send("one", 60))
+
+    visit(all_at_once())
+    assert came.index("one") <= 4
+
+
+@pytest.mark.usefixtures("little_patience")
 def test_where_there_is_no_room_in_time_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "LATE", 60.0)
 

@@ -50,9 +50,7 @@ CHIPS = 3
 STRONGEST = 99  # per cent of activations that are weaker than the strongest colour
 PLAIN = 0.2  # mean weight of all heads from which on they agree on a word
 COVERED = "?"
-NUMBERS = "一二三四五六七八九十"
-#: A number in a teacher's words: "7", "第七".
-NUMBERED = re.compile(rf"\d+|第[{NUMBERS}]")
+PLACE = re.compile("\\d+|head|layer|头|层")  # in a teacher's words
 #: From which on no token may look at those behind it, in all layers.
 CAUSAL = Edit("layers.{l}.attention.masked", "causal")
 
@@ -83,9 +81,9 @@ class Look:
 
     @property
     def asks_which_head(self) -> bool:
-        """Whether the answer to a teacher's own question names the layer or the head of its place."""
-        said = (NUMBERS.find(one[-1]) + 1 or int(one) for one in NUMBERED.findall(f"{self.truth.answer}"))
-        return self.row == OWN and bool({place + 1 for place in self.where} & {*said})
+        """Whether the answer to a teacher's own question names a layer or a head, or has the number of its place."""
+        named = PLACE.findall(f"{self.truth.answer}".lower())
+        return self.row == OWN and any(not one.isdecimal() or int(one) - 1 in self.where for one in named)
 
     @property
     def token(self) -> int:

@@ -3,7 +3,7 @@
 import gc
 from collections.abc import Callable, Hashable, Iterable
 from functools import lru_cache, partial
-from threading import Condition
+from threading import Condition, Lock
 from time import monotonic
 from typing import Any, overload
 
@@ -38,12 +38,11 @@ cleared_by(st.cache_data.clear)
 
 
 class _Networks(dict[Hashable, Pipeline]):
-    """Pipelines by their names. Of those that visitors named, at most MOST_NAMED bytes: the one that nobody has asked
-    for longest goes first.
-    """
+    """Pipelines by their names, and of those that visitors named, when somebody asked for them last."""
 
     def __init__(self) -> None:
         self._asked: dict[str, float] = {}
+        self._one_at_a_time = Lock()
 
     def __getitem__(self, key: Hashable) -> Pipeline:
         network = super().__getitem__(key)
@@ -52,18 +51,20 @@ class _Networks(dict[Hashable, Pipeline]):
             self._asked[name] = monotonic()
         return network
 
-    def __setitem__(self, key: Hashable, network: Pipeline) -> None:
-        name = _of(key)
-        if not by_visitors(name):
-            return super().__setitem__(key, network)
-        self._asked.pop(name, None)
-        self._asked = {one: asked for one, asked in self._asked.items() if by_visitors(one)}
-        while self._asked and memory(str(offered()[one]) for one in (name, *self._asked)) > MOST_NAMED:
-            oldest = min(self._asked, key=self._asked.__getitem__)
-            del self._asked[oldest]
-            _let_go([oldest])
-        self._asked[name] = monotonic()
-        return super().__setitem__(key, network)
+    def make_room(self, name: str) -> None:
+        """Before one that a visitor named is loaded: all of them together take at most MOST_NAMED bytes, and the one
+        that nobody has asked for longest goes first.
+        """
+        with self._one_at_a_time:
+            self._asked[name] = monotonic()
+            folders = offered()
+            asked = sorted((one for one in self._asked if one in folders), key=self._asked.__getitem__)
+            gone = []
+            while len(asked) > 1 and memory(str(folders[one]) for one in asked) > MOST_NAMED:
+                gone.append(asked.pop(0))
+            self._asked = {one: self._asked[one] for one in asked}
+        if gone:
+            _let_go(gone)
 
 
 def _of(key: Hashable) -> str:
@@ -73,7 +74,10 @@ def _of(key: Hashable) -> str:
     return name.removesuffix(TWIN).removesuffix(TRANSLATOR)
 
 
-@cached(_Networks(), condition=Condition())  # Streamlit's own takes as long as a widget, whenever it is asked
+_networks = _Networks()
+
+
+@cached(_networks, condition=Condition())  # Streamlit's own takes as long as a widget, whenever it is asked
 def pipeline(name: str) -> Pipeline:
     """A trained pipeline, its untrained twin ("text-untrained": the same sizes, random weights, the same each time),
     "untrained" (the paper's base size), a snapshot of the training of digits ("digits-after-3") or an offered
@@ -86,8 +90,10 @@ def pipeline(name: str) -> Pipeline:
         folder = offered().get(name.removesuffix(TRANSLATOR))
         if folder is not None and not folder.is_dir():  # it was there when the server started
             raise CheckpointError("no_folder", folder=folder.name)
-        if by_visitors(name.removesuffix(TRANSLATOR)) and (size := memory([str(folder)])) > MOST_NAMED:
-            raise CheckpointError("large", folder=name, size=size // 10**6, most=MOST_NAMED // 10**6)
+        if by_visitors(name.removesuffix(TRANSLATOR)):
+            if (size := memory([str(folder)])) > MOST_NAMED:
+                raise CheckpointError("large", folder=name, size=size // 10**6, most=MOST_NAMED // 10**6)
+            _networks.make_room(name.removesuffix(TRANSLATOR))
         if name.endswith(TWIN):
             trained = pipeline(name.removesuffix(TWIN))
             loaded = Pipeline(trained.name, twin(trained.config), trained.reader)
@@ -129,7 +135,8 @@ def _let_go(names: Iterable[str]) -> None:
     for name in names:
         for of in (name, name + TRANSLATOR, name + TWIN):
             pipeline.cache.pop(pipeline.cache_key(of), None)
-        let_go(offered()[name])
+        if name in offered():
+            let_go(offered()[name])
     forget()
     gc.unfreeze()  # what is let go may hold itself
     give_back()

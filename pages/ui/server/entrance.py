@@ -101,7 +101,7 @@ class Entrance:
         length = Headers(scope=scope).get("content-length", "")  # else it comes in parts, and ends where it ends
         size = int(length) if length.isdecimal() else get_option("server.maxUploadSize") * 2**20
         try:
-            async with uploads.room(size):
+            async with uploads.room(size, _address(scope)):
                 await self.app(scope, receive, send)
         except ClientDisconnect:  # Streamlit would say so in the log, with a traceback for each
             return
@@ -130,7 +130,11 @@ def _no_room() -> bool:
 
 
 def _asked_from_here(scope: Scope) -> bool:
-    return is_from_here((scope["client"] or ("",))[0], Headers(scope=scope))
+    return is_from_here(_address(scope), Headers(scope=scope))
+
+
+def _address(scope: Scope) -> str:
+    return (scope["client"] or ("",))[0]
 
 
 def is_from_here(host: str, headers: Mapping[str, str]) -> bool:

@@ -149,7 +149,8 @@ navigator.clipboard ?? Object.defineProperty(navigator, 'clipboard', { value: { 
   let since = 0  // when a socket closed, or the oldest of them was said
   let line
   const look = () => {
-    if (line?.through && since && performance.now() - since > LOST) line.broken()
+    const waits = line?.through ? since : line?.opened
+    if (line?.socket && waits && performance.now() - waits > LOST) line.broken()
     const note = document.getElementById('unheard'), late = since && performance.now() - since > LATE
     const words = late ? document.unheard ?? '' : ''  // in the reader's language, from surroundings.js
     if (note && note.textContent !== words) note.textContent = words
@@ -167,6 +168,7 @@ navigator.clipboard ?? Object.defineProperty(navigator, 'clipboard', { value: { 
       this.open()
     }
     open() {
+      this.opened = performance.now()
       const socket = this.socket = new Socket(`${this.address}?line=${this.name}&heard=${this.heard}${this.readyState ? '&again=1' : ''}`, this.protocols)
       socket.binaryType = 'arraybuffer'
       socket.addEventListener('message', ({ data }) => {

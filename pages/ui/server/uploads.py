@@ -5,6 +5,7 @@ for long goes once others wait. Of each session one file is kept, until it is re
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from threading import Lock
@@ -23,15 +24,15 @@ class Uploads:
         self.most = most
         self._lock = Lock()  # pages read on threads of their own
         self._unread: dict[str, tuple[str, bytes, float]] = {}  # session -> file, content, when it came; oldest first
-        self._coming: dict[asyncio.Timeout, tuple[int, float]] = {}  # bytes, since when; oldest first
-        self._waiting: dict[object, int] = {}  # bytes
+        self._coming: dict[asyncio.Timeout, tuple[int, float, str]] = {}  # bytes, since when, from where; oldest first
+        self._waiting: dict[object, str] = {}  # from where; oldest first
 
     @property
     def held(self) -> int:
         """Bytes of what is unread, and of what is or will be here of files on their way."""
         with self._lock:
             unread = sum(len(content) for _, content, _ in self._unread.values())
-        return unread + sum(size for size, _ in self._coming.values())
+        return unread + sum(size for size, _, _ in self._coming.values())
 
     def keep(self, session: str, file: str, content: bytes) -> None:
         """Keep a file that has come, instead of the one of this session that is not read yet."""
@@ -52,26 +53,34 @@ class Uploads:
             self._unread.pop(session, None)
 
     @asynccontextmanager
-    async def room(self, size: int) -> AsyncIterator[None]:
-        """A block in which a file of so many bytes is on its way here; the smallest enters first.
+    async def room(self, size: int, address: str = "") -> AsyncIterator[None]:
+        """A block in which a file of so many bytes is on its way here from an address. First enters that of which the
+        least is on its way, and of its files the one that came first.
 
         Raises TimeoutError where there is no room in time, or where the file takes long and others wait.
         """
         size, this = min(size, self.most), object()
-        self._waiting[this] = size
+        self._waiting[this] = address
         try:
             async with asyncio.timeout(LONGEST_WAIT):
-                while min(self._waiting, key=self._waiting.__getitem__) is not this or self.held + size > self.most:
+                while self._next() is not this or self.held + size > self.most:
                     self._let_the_oldest_go()
                     await asyncio.sleep(LOOK)
         finally:
             del self._waiting[this]
         async with asyncio.timeout(None) as limit:
-            self._coming[limit] = size, monotonic()
+            self._coming[limit] = size, monotonic(), address
             try:
                 yield
             finally:
                 del self._coming[limit]
+
+    def _next(self) -> object:
+        """Who enters first."""
+        coming = Counter[str]()
+        for size, _, address in self._coming.values():
+            coming[address] += size
+        return min(self._waiting, key=lambda one: coming[self._waiting[one]])
 
     def _let_the_oldest_go(self) -> None:
         """If it is late."""
@@ -81,7 +90,7 @@ class Uploads:
             if since < late:
                 del self._unread[session]
                 return
-        for limit, (_, since) in self._coming.items():
+        for limit, (_, since, _) in self._coming.items():
             if since < late and not limit.expired():
                 limit.reschedule(asyncio.get_running_loop().time())
                 return
