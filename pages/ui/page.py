@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from model import Trace, WeightsError
+from model.analysis import placed
 from model.deadline import OverdueError
 from pages.ui.components.handout import handout
 from pages.ui.components.keys import listen
@@ -238,7 +239,8 @@ class Page(View):
             with st.expander(plain("common.downloads"), **look) as box:
                 if box.open:  # most readers take nothing along: what nobody asked for is not sent
                     self._downloads()
-        listen(self._keys)
+        token = placed(self.tokens)[self.token] if len(self.tokens) > 1 else ""
+        listen(self._keys, said=" · ".join(filter(None, (self.is_about(), token))))
 
     def _let_go(self) -> None:
         """When the page has ended, however it ended: what a click will call may keep this object alive in the visitor's

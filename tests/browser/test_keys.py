@@ -40,8 +40,12 @@ def test_arrows_go_on_choosing_the_head_after_a_click_on_a_word(page: Page, app_
     page.goto(f"{app_url}/{PAGE}&panel=steps")
     opened(page, "attention")
     page.locator(".sentence .chip").nth(3).click()
+    expect(page.locator("#said")).to_be_empty()
     page.keyboard.press("ArrowRight")
     wait_for(page, hidden="5", head="4")
+    expect(page.locator("#said")).to_have_text(re.compile("^layer 2, head 4 · ", re.IGNORECASE))
+    closed = "[...document.querySelectorAll('[data-testid=stSidebar] :is(button, input, a, [tabindex])')]"
+    assert page.evaluate(f"{closed}.every(one => getComputedStyle(one).visibility === 'hidden')"), "no Tab stop"
     page.get_by_role("radio", name="mask").click()
     page.keyboard.press("ArrowDown")
     wait_for(page, stage="masked", layer="3", head="4")

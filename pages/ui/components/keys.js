@@ -2,12 +2,14 @@
 const ITS_OWN = 'input, textarea, select, [contenteditable], [role=dialog], [role=listbox], [role=group][tabindex]'
 const KEPT = 30_000  // ms; so long is a press sent again with every later one
 
-export default function({ data: [keys, done, station], setTriggerValue }) {
+export default function({ data: [keys, done, station, said], setTriggerValue }) {
   const presses = document.presses ??= { last: Date.now(), waiting: [] }  // numbers that no earlier document has given
   presses.waiting = presses.waiting.filter(([number]) => number > done)
   document.atOnce?.hear('keys', done)
   if (document.station && station && document.station !== station) document.toTop?.()
   document.station = station
+  if (done > (presses.done ?? done)) document.getElementById('said').textContent = said
+  presses.done = done
   const press = event => {
     const from = event.composedPath()[0]
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return  // somebody else's

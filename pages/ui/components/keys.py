@@ -19,10 +19,11 @@ DONE, WAYS = "keys.done", "keys.ways"  # in the session: the number of the last 
 PLACES = ("layer", "head", "token", "key", "component", "part", "neuron", "step")  # that a press moves
 
 
-def listen(actions: Mapping[str, Callable[[], None]], station: str = "") -> None:
+def listen(actions: Mapping[str, Callable[[], None]], station: str = "", said: str = "") -> None:
     """Call an action when its key is pressed outside of text fields: "ArrowLeft", "Shift+ArrowUp", "1", …
 
-    station: where on the page a reader is; another one begins at the top of the screen.
+    station: where on the page a reader is; another one begins at the top of the screen. said: the place that he is at,
+    which who cannot see the page is told after a press.
     """
 
     def pressed() -> None:
@@ -45,4 +46,4 @@ def listen(actions: Mapping[str, Callable[[], None]], station: str = "") -> None
     def done() -> int:
         return st.session_state.get(DONE, 0)
 
-    _keys(key="keys", data=[list(actions), done(), station], on_pressed_change=pressed)
+    _keys(key="keys", data=[list(actions), done(), station, said], on_pressed_change=pressed)

@@ -173,7 +173,7 @@ def _start_page() -> str:
     page = page.replace(
         "<head>", f'<head>{assets.IMPORTS}<script id="plotly" async data-src={plotly}></script>{start}{wanted}', 1
     )
-    return page.replace("<body>", f'<body>{styles}<p id="unheard" role="status"></p>', 1)
+    return page.replace("<body>", f'<body>{styles}<p id="unheard" role="status"></p><p id="said" role="status"></p>', 1)
 
 
 def _packed(source: Path) -> Response:
