@@ -1,6 +1,7 @@
 """The tour in a browser: every gesture by keyboard, in the picture and on a phone; then the answer in the picture."""
 
 import re
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -80,6 +81,12 @@ def test_on_a_phone_a_station_is_read_from_above_and_nothing_is_cut(phone: Page,
     assert phone.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 0
     button(phone, "show").tap()
     expect(phone.locator(ANSWER)).to_contain_text(catalogue(lang)["lesson.answer_is"].partition("{")[0].strip())
+    for key in ("fit", "weights"):  # numbers of five signs, and of three
+        station(phone, app_url, key)
+        numbers = "[...document.querySelectorAll('.heatmap-label')].map(one => one.getBoundingClientRect())"
+        boxes = sorted(phone.evaluate(f"{numbers}.map(({{x, y, right}}) => [Math.round(y), x, right])"))
+        assert boxes or key == "fit"
+        assert all(one[0] != other[0] or one[2] <= other[1] + 1 for one, other in pairwise(boxes)), "numbers overlap"
 
 
 def test_question_and_picture_are_on_one_screen(page: Page, app_url: str) -> None:

@@ -13,6 +13,7 @@ const LEAST = .6  // of its usual height, of a picture that fills a presentation
 const BELOW = 10  // px, under a picture that ends with the screen
 const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
 const KEPT = 30_000  // ms; so long is a click sent again with every later one
+const DIGIT = .6  // of the size of a number, the width of each of its signs
 const SLANT = -45  // degrees, of the names above a map
 const NUMBERED = .9  // of the size of all letters: the smallest numbers in cells
 const TWO = new Intl.NumberFormat('en', {  // as Python rounds
@@ -163,10 +164,13 @@ function numbered(trace, layout) {
   return { ...trace, text, texttemplate: '%{text}', textfont: { size } }
 }
 
-/* Numbers in cells, no larger than their rows. margin: as far as it is known before it is drawn. */
-function lowered(trace, { height }, { t, b }) {
-  const size = Math.min(trace.textfont?.size, (height - t - b) / trace.z?.length)
-  return size ? { ...trace, textfont: { ...trace.textfont, size } } : trace
+/* Numbers in cells, no larger than these; none, where they would be too small to read. margin: as far as it is known
+   before it is drawn. */
+function lowered(trace, { width, height, font }, { t, b, l, r }) {
+  if (trace.type !== 'heatmap' || !trace.texttemplate) return trace
+  const longest = Math.max(...trace.text.flat().map(number => number.length)), [row] = trace.z
+  const size = Math.min(trace.textfont.size, (height - t - b) / trace.z.length, (width - l - r) / row.length / (DIGIT * longest))
+  return size < LEAST * font.size ? { ...trace, texttemplate: '' } : { ...trace, textfont: { ...trace.textfont, size } }
 }
 
 /* How far below the top of the page a picture begins, in pixels. */
