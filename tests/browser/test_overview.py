@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from model import load
 from model.analysis import placed
+from model.overview import answers_of
 from pages.ui.text import catalogue
 from tests.browser.steps import asked
 
@@ -186,23 +187,54 @@ def test_the_numbers_of_an_opened_picture_are_the_runs_own_and_keys_walk_its_cel
     expect(panel.locator(".strip").first).to_contain_text(trace.tokens[mean])
 
 
-def test_play_goes_through_twelve_steps_and_comes_back(page: Page, app_url: str) -> None:
+def test_play_goes_through_a_layers_steps_then_card_by_card_and_comes_back(page: Page, app_url: str) -> None:
     opened(page, f"{app_url}/{LINK}")
+    text = load("text")
+    lens = answers_of(text(text.reader.hide(text(SENTENCE).ids, [3])), asked=[3]).lens[3]
     page.locator(".overview .play").focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".overview.playing")).to_have_count(1)
-    words, said = catalogue("en"), []
-    ticks = page.locator(".overview .tick")
-    expect(ticks).to_have_count(12)
-    for k in range(12):
-        ticks.nth(k).click()
-        expect(ticks.nth(k)).to_have_attribute("aria-current", "")
+    scrubber = page.get_by_role("slider", name=catalogue("en")["overview.scrubber"])
+    expect(scrubber).to_have_attribute("max", "17")  # ten steps, six layers, the answer
+    page.keyboard.press("Enter")
+    expect(page.locator(".overview .play")).to_contain_text(catalogue("en")["overview.play"])  # it holds
+    scrubber.focus()
+    page.keyboard.press("Home")
+    said, numbers, read = [], [], []
+    for frame in range(17):
+        expect(scrubber).to_have_attribute("aria-valuetext", f"Step {frame + 1} of 17")
         said.append(says(page).inner_text())
-    assert len(set(said)) == 12 and said[0] == words["overview.film_word"].format(n=15)
+        numbers.append(int(page.locator(".overview .number").inner_text()))
+        read.append(page.locator(".overview .trail b").all_inner_texts()[-1:])
+        page.keyboard.press("ArrowRight")
+    assert len(set(said)) == 17 and said[0] == catalogue("en")["overview.film_word"].format(n=15)
     assert "{" not in "".join(said)
-    page.locator(".overview .play").click()
+    assert numbers == [3] * 10 + [1, 2, 3, 4, 5, 6, 6] and read[:10] == [[]] * 10
+    for layer, bars in enumerate(lens):
+        best, second = sorted((round(value, 2) for _, value in bars), reverse=True)[:2]
+        word = bars[0][0] if best > second else "–"
+        assert read[10 + layer] == [word] and (word == "–" or f"“{word}”" in said[10 + layer])
+    page.locator(".overview .play").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(scrubber).to_have_value("16")
+    page.keyboard.press("Escape")
     expect(page.locator(".overview.playing")).to_have_count(0)
+    expect(scrubber).to_have_count(0)
     assert says(page).inner_text().startswith(sentence(3, 7, 3))
+    assert page.locator(".overview .number").inner_text() == "3"
+
+
+def test_played_without_motion_nothing_moves(page: Page, app_url: str) -> None:
+    moving = "document.getAnimations().filter(one => one.playState === 'running').length"
+    for motion in ("no-preference", "reduce"):
+        page.emulate_media(reduced_motion=motion)
+        opened(page, f"{app_url}/{LINK}")
+        page.locator(".overview .play").click()
+        page.locator(".overview .scrubber input").focus()
+        page.keyboard.press("End")
+        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("ArrowLeft")
+        assert bool(page.evaluate(moving)) == (motion != "reduce")
+        assert page.locator(".overview .number").inner_text() == "5"
 
 
 def test_a_sentence_is_typed_in_the_line_and_two_quick_enters_lose_nothing(page: Page, app_url: str) -> None:
@@ -298,8 +330,16 @@ def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: P
     expect(sheet).to_contain_text("softmax over the row")
     sheet.locator(".pic").click(position={"x": 100, "y": 100})
     assert sheet.bounding_box()["width"] == 390 and sheet.evaluate("node => node.scrollWidth") <= 390
-    sheet.get_by_role("button", name=catalogue("en")["overview.close"]).click()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Escape")
     expect(sheet).to_have_count(0)
+    page.locator(".overview .play").click()
+    page.locator(".overview .scrubber input").press("Home")
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".overview .glow")).to_be_in_viewport(ratio=0.5)
+    page.locator(".overview .scrubber .close").click()
+    expect(page.locator(".overview.playing")).to_have_count(0)
 
 
 # -- one file, without a network -------------------------------------------------------------------------------------
@@ -339,7 +379,9 @@ def test_the_file_of_a_run_hovers_steps_and_plays_without_a_network(name: str, f
     page.mouse.move(2, 2)
     page.keyboard.press(" ")
     expect(page.locator(".overview.playing")).to_have_count(1)
-    page.keyboard.press(" ")
+    page.locator(".overview .scrubber input").press("End")
+    assert page.locator(".overview .trail b").count() > 0
+    page.keyboard.press("Escape")
     expect(page.locator(".overview.playing")).to_have_count(0)
     assert page.failed == []
     page.context.close()

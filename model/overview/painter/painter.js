@@ -6,9 +6,9 @@ import { drawing, groupHas, groupOf } from './drawing.js'
 import { SHEETS, layOut, topOf } from './layout.js'
 import { clamp, draw, make, put, rectIn } from './nodes.js'
 import { opening } from './opened.js'
-import { stepsOf } from './play.js'
+import { framesOf, player } from './play.js'
 import { BY_HEAD, ORDER, SQUARE, apart } from './run.js'
-import { decimal, gap, plain, said, signed, symbol, two } from './words.js'
+import { ahead, decimal, gap, plain, said, signed, symbol, two } from './words.js'
 
 export { bytesOf, fromBytes, fromText, Run } from './run.js'
 export { make } from './nodes.js'
@@ -23,7 +23,8 @@ export function overview(root, run, options) {
   const { below = 8, on = {} } = options
   const place = { layer: 0, head: 0, token: 0, ...options.place }
   let opened, cell = { row: 0, column: 0 }, over, asked  // the opened picture, the cell that was chosen in it, the one under the pointer
-  let at, theme, nodes = {}, hover, shown = {}, film, told, measured = {}, look, wide
+  let at, theme, nodes = {}, hover, shown = {}, told, measured = {}, look, wide
+  let film, began, until  // Play, the layer in which it was begun, and after how many layers the answer has been read in it
   const listening = new AbortController(), { signal } = listening
   root.tabIndex = -1
 
@@ -37,6 +38,7 @@ export function overview(root, run, options) {
   // -- built once for a run and a width -------------------------------------------------------------------------------
 
   function build() {
+    film?.stop()
     fit()
     const style = getComputedStyle(root), ground = style.getPropertyValue('--st-background-color')
     theme = root.dataset.theme = (ground ? luminous(ground) < .5 : matchMedia('(prefers-color-scheme: dark)').matches) ? 'dark' : 'light'
@@ -93,7 +95,7 @@ export function overview(root, run, options) {
   /* Where all stands below each other: anew, once the head or an answer is higher than any before. */
   function remeasure() {
     const seen = { head: nodes.head.offsetHeight, answer: nodes.answer.offsetHeight }, higher = name => seen[name] > (measured[name] ?? 0)
-    if (at.frame || film || !(higher('head') || higher('answer'))) return
+    if (at.frame || film.on() || !(higher('head') || higher('answer'))) return
     for (const name in seen) measured[name] = Math.max(seen[name], measured[name] ?? 0)
     build()
   }
@@ -280,9 +282,9 @@ export function overview(root, run, options) {
   // -- drawn for a token ----------------------------------------------------------------------------------------------
 
   /* The light: the row of the token, and what it attends to. */
-  function light() {
+  function light(anew) {
     const i = row(), key = `${i}.${place.layer}.${place.head}.${place.token}`
-    if (shown.key === key) return
+    if (shown.key === key && !anew) return
     shown.key = key
     const told = run.weights(place.layer, place.head, i), weights = told.map(Math.abs), { pics } = at
     nodes.strips.forEach((strip, b) => { strip.style.transform = `translateY(${i * at.row}px)` })
@@ -314,9 +316,10 @@ export function overview(root, run, options) {
       path.setAttribute('opacity', .3 + .6 * share)
     })
     if (run.drawing) look(i, weights, at.drawing ? nodes.heads.map(({ children }) => children[1]) : [], head => run.weights(place.layer, head, i).map(Math.abs))
-    if (shown.answer !== `${place.token}.${place.layer}`) drawAnswer()
-    shown.answer = `${place.token}.${place.layer}`
-    if (!film) read()
+    const answered = `${place.token}.${place.layer}.${until}`
+    if (shown.answer !== answered) drawAnswer()
+    shown.answer = answered
+    if (!film.on()) read()
     if (opened) explain()
     document.dispatchEvent(new CustomEvent('overview:light', { detail: { row: hover, from: root } }))
   }
@@ -348,9 +351,8 @@ export function overview(root, run, options) {
     const i = row(), nodesOf = said(...sentence(i)), bars = barsAt(i)
     const of = { word: 'read_word', tag: 'read_tag', class: 'read_class' }[run.answers.kind]
     if (of && bars?.length) {
-      const [name, value] = bars.reduce((best, bar) => bar[1] > best[1] ? bar : best)
-      const open = bars.filter(bar => decimal(bar[1]) === decimal(value)).length > 1
-      nodesOf.push(gap(words.read), ...said(words[open ? 'read_open' : of], { query: run.named[i], name, value: decimal(value) }))
+      const { alone, ...best } = ahead(bars)
+      nodesOf.push(gap(words.read), ...said(words[alone ? of : 'read_open'], { query: run.named[i], ...best }))
     }
     const note = notes[i] ?? notes[-1]
     if (note) nodesOf.push(gap(words.read), make('span', { className: 'note', textContent: note }))
@@ -359,7 +361,7 @@ export function overview(root, run, options) {
 
   // -- the answer -----------------------------------------------------------------------------------------------------
 
-  const barsAt = i => run.answers.rows[i] ?? run.answers.rows[-1]
+  const barsAt = i => run.answers.rows[i] ?? run.answers.rows[-1], lensAt = i => run.answers.lens[run.answers.kind === 'word' ? i : -1]
 
   function buildAnswer() {
     const box = nodes.answer = root.appendChild(make('div', { className: at.answer.flat ? 'answer flat' : 'answer' }))
@@ -373,7 +375,7 @@ export function overview(root, run, options) {
   }
 
   function drawAnswer() {
-    const { kind, lens, reads, right } = run.answers, i = place.token, bars = barsAt(i), caption = nodes.answerTitle.lastChild
+    const { kind, reads, right } = run.answers, i = place.token, bars = barsAt(i), caption = nodes.answerTitle.lastChild
     const about = { token: run.tokens[i] }
     caption.replaceChildren(...said(words[bars || !Object.keys(run.answers.rows).length ? `answer_${kind}` : 'answer_unread'], about))
     nodes.bars.replaceChildren()
@@ -397,15 +399,15 @@ export function overview(root, run, options) {
     const most = Math.max(...bars.map(([, value]) => Math.abs(value)))
     const best = kind === 'word' && right[i] ? name => name === right[i] : (_, value) => value === Math.max(...bars.map(bar => bar[1]))
     nodes.bars.append(make('div', { className: 'bars' }, ...bars.flatMap(bar => line(bar, most, best(...bar)))))
-    const earlier = (lens[kind === 'word' ? i : -1] ?? [])[place.layer]
-    if (earlier && place.layer < run.sizes.layers - 1) {
-      const top = [...earlier].sort((a, b) => b[1] - a[1]).slice(0, 3), widest = Math.max(.3, top[0][1])
-      nodes.bars.append(make('div', { className: 'lens' }, make('p', { textContent: plain(words.lens, { layer: place.layer + 1 }) }),
-        make('div', { className: 'bars' }, ...top.flatMap(bar => line(bar, widest, false)))))
+    const lens = lensAt(i), under = (className, text, ...more) => nodes.bars.append(make('div', { className }, make('p', { textContent: text }), ...more))
+    if (lens && until) under('lens trail', words.trail, ...trail(lens))
+    else if (lens?.[place.layer] && !film.on() && place.layer < run.sizes.layers - 1) {
+      const top = [...lens[place.layer]].sort((a, b) => b[1] - a[1]).slice(0, 3), widest = Math.max(.3, top[0][1])
+      under('lens', plain(words.lens, { layer: place.layer + 1 }), make('div', { className: 'bars' }, ...top.flatMap(bar => line(bar, widest, false))))
     }
     if (at.answer.flat) return
     const from = kind === 'class' || kind === 'label' || kind === 'number' ? reads : kind === 'bound' ? null : i
-    const { n2 } = at.pics, high = 16 * at.scale * (1.45 * bars.length + (nodes.bars.childElementCount > 1 ? 6.5 : 0)), wanted = from == null ? 0 : (from + .5) * at.row - 12
+    const { n2 } = at.pics, high = 16 * at.scale * (1.45 * bars.length + (lens && until !== undefined ? 2 + 1.3 * Math.min(12, run.sizes.layers) : nodes.bars.childElementCount > 1 ? 6.5 : 0)), wanted = from == null ? 0 : (from + .5) * at.row - 12
     const top = clamp(wanted, 0, Math.max(0, at.frame.h - n2.y - high - 6)), title = nodes.answerTitle
     nodes.bars.style.top = `${top + 8}px`
     title.style.bottom = top > 0 ? `calc(100% + ${-top}px)` : ''
@@ -415,11 +417,22 @@ export function overview(root, run, options) {
     nodes.out.setAttribute('d', `M${x1} ${y1}H${at.frame.x + at.frame.w}C${at.frame.x + at.frame.w + 20} ${y1} ${x2 - 20} ${y2} ${x2} ${y2}`)
   }
 
+  /* What is read first after each layer, as far as the film has come; layers that agree share a line. */
+  function trail(lens) {
+    const lines = []
+    lens.slice(0, until).forEach((bars, layer) => {
+      const { name, alone } = ahead(bars), word = alone ? name : '–'
+      if (lines.at(-1)?.word !== word) lines.push({ word, from: layer + 1 })
+      lines.at(-1).to = layer + 1
+    })
+    return lines.slice(-12).map(({ word, from, to }) => make('span', {}, make('small', { textContent: from < to ? `${from}–${to}` : from }), make('b', { translate: false, textContent: word })))
+  }
+
   // -- a picture that is opened where it stands ----------------------------------------------------------------------
 
   /* Open a picture, or close what is open; the keys stay where they were. */
   function show(role, where) {
-    if (film) stop()
+    film.stop()
     const last = opened
     opened = role
     cell = where ?? { row: place.token, column: role ? loudestIn(role) : 0 }
@@ -449,82 +462,59 @@ export function overview(root, run, options) {
 
   // -- Play -----------------------------------------------------------------------------------------------------------
 
-  const STEP = 2400, LAYER = 430  // ms
-
   function boxOf(roles) {
-    const own = root.getBoundingClientRect()
-    const boxes = roles.map(role => role === 'labels' ? nodes.labels[0].find(Boolean) && at.bands[0] && { x: at.bands[0].x, y: at.bands[0].y, w: at.bands[0].w, h: at.row * run.n }
+    const own = root.getBoundingClientRect(), [band] = at.bands
+    const boxes = roles.map(role => role === 'labels' ? { x: band.x, y: band.y, w: band.w, h: at.row * run.n }
       : role === 'answer' ? rectIn(nodes.bars, own) : role === 'heads' ? rectIn(nodes.heads[0].closest('.thumbs'), own)
         : role === 'layers' ? at.frame ?? rectIn(nodes.head, own) : at.pics[role])
-    const x = Math.min(...boxes.map(box => box.x)), y = Math.min(...boxes.map(box => box.y))
+    const [x, y] = ['x', 'y'].map(side => Math.min(...boxes.map(box => box[side])))
     return { x: x - 6, y: y - 6, w: Math.max(...boxes.map(box => box.x + box.w)) - x + 12, h: Math.max(...boxes.map(box => box.y + box.h)) - y + 12 }
   }
-  async function play(from = 0) {
-    if (opened) show()
-    if (run.differs) return  // it tells how one run was computed
-    const me = film = { from: place.layer, wake: () => {} }
-    hover = undefined
-    root.classList.add('playing')
-    light()
-    nodes.play.textContent = `❚❚ ${words.stop}`
-    for (let k = from; k < 12 && film === me; k = film?.jump ?? k + 1) {
-      if (film.jump !== undefined) film.jump = undefined
-      film.at = k
-      const one = stepsOf(run, place, barsAt(place.token))[k]
-      nodes.text.replaceChildren(...said(one.text, one.values))
-      nodes.text.setAttribute('aria-live', 'polite')
-      nodes.ticks.forEach((tick, j) => {
-        tick.classList.toggle('done', j <= k)
-        tick.toggleAttribute('aria-current', j === k)
-      })
-      const all = one.roles[0] === 'layers'
-      for (const node of root.querySelectorAll(':scope > [data-role]')) node.classList.toggle('off', !all && !one.roles.includes(node.dataset.role))
-      nodes.fanGroup.classList.toggle('off', !all && !one.roles.includes('v'))
-      nodes.glow.hidden = false
-      put(nodes.glow, boxOf(one.roles))
-      if (!at.frame) nodes.glow.scrollIntoView({ block: 'center', behavior: 'smooth' })
-      if (all)
-        for (let layer = 0; layer < run.sizes.layers && film === me && film.jump === undefined; layer++) {
-          if (run.map('w', layer, place.head)) { place.layer = layer; step() }
-          await pause(LAYER)
-        }
-      else await pause(STEP)
-      if (film === me && all) { place.layer = me.from; step() }
-    }
-    if (film !== me) return
-    await pause(1200)
-    if (film === me) stop()
-  }
-  const pause = ms => new Promise(done => {
-    const timer = setTimeout(done, ms)
-    if (film) film.wake = () => { clearTimeout(timer); done() }
-  })
 
-  function stop() {
-    if (!film) return
-    const { from, wake } = film
-    film = undefined
-    wake()
+  /* A frame of the film: one clock for what is lit, the card, the words read so far, and what is said. */
+  function paintFrame({ roles, layer, through, text, values }) {
+    const turned = layer !== place.layer, all = roles[0] === 'layers', quiet = matchMedia('(prefers-reduced-motion: reduce)').matches
+    root.classList.add('playing')
+    nodes.text.ariaLive = 'polite'
+    hover = undefined
+    Object.assign(place, { layer })
+    until = through
+    turned ? step() : light(true)
+    nodes.text.replaceChildren(...text.flatMap((part, k) => [k ? gap(text[k - 1]) : '', ...said(part, values)]))
+    for (const node of root.querySelectorAll(':scope > [data-role]')) node.classList.toggle('off', !all && !roles.includes(node.dataset.role))
+    nodes.fanGroup.classList.toggle('off', !all && !roles.includes('v'))
+    nodes.glow.hidden = false
+    put(nodes.glow, boxOf(roles))
+    if (!at.frame) nodes.glow.scrollIntoView({ block: 'center', behavior: quiet ? 'instant' : 'smooth' })
+    if (turned && all && !quiet) for (const pic of Object.values(nodes.pics)) pic.animate({ transform: ['translateX(14px)', 'none'], opacity: [.2, 1] }, 350)
+  }
+
+  function endFilm() {
     root.classList.remove('playing')
     for (const node of root.querySelectorAll('.off')) node.classList.remove('off')
     nodes.glow.hidden = true
-    nodes.text.removeAttribute('aria-live')
-    nodes.play.textContent = `▶ ${words.play}`
-    if (from !== place.layer) { place.layer = from; step() } else read()
+    nodes.text.ariaLive = null
+    until = undefined
+    Object.assign(place, { layer: began })
+    step()
+  }
+
+  function play() {
+    if (opened) {
+      show()
+      film.nodes[0].focus()
+    }
+    film.toggle()
   }
 
   function buildSay() {
-    nodes.play = make('button', { type: 'button', className: 'play', textContent: `▶ ${words.play}`, onclick: () => film ? stop() : play() })
-    nodes.ticks = Array.from({ length: 12 }, (_, k) => make('button', {
-      type: 'button', className: 'tick', ariaLabel: plain(words.step, { step: k + 1, steps: 12 }), tabIndex: -1,
-      onclick: () => { if (film) { film.jump = k; film.wake() } else play(k) },
-    }))
-    nodes.text = make('p', {})
-    const player = run.differs ? [] : [nodes.play, make('span', { className: 'ticks' }, ...nodes.ticks)]
-    const say = root.appendChild(make('div', { className: 'say' }, ...player, nodes.text))
+    nodes.text = make('p')
+    film = player({ words, paint: paintFrame, ended: endFilm, press: play, frames() {
+      began = place.layer
+      return framesOf(run, place, barsAt(place.token), lensAt(place.token))
+    } })
+    const say = root.appendChild(make('div', { className: 'say' }, ...run.differs ? [] : film.nodes, nodes.text))  // a difference has no film: that tells how one run was computed
     say.before(make('div', { style: `height: ${at.say}px` }))  // it sticks to the end of the screen, and so stands in the flow
-    film = undefined
-    root.classList.remove('playing')
   }
 
   // -- what the reader does -------------------------------------------------------------------------------------------
@@ -532,7 +522,7 @@ export function overview(root, run, options) {
   /* Another place: shown now, told later. */
   function go(wanted, quietly = false) {
     const before = JSON.stringify(place), { layer, head } = place
-    if (film && !quietly) stop()
+    if (!quietly) film.stop()
     Object.assign(place, wanted)
     fit()
     hover = undefined
@@ -579,7 +569,7 @@ export function overview(root, run, options) {
     if (event.pointerType === 'touch') return
     const label = event.target.closest?.('.label'), found = label ? undefined : cellAt(event)
     const inside = found && found.role === opened && event.target === wide.big
-    if (!film && !event.target.closest?.('.square-box, .panel')) {
+    if (!film.on() && !event.target.closest?.('.square-box, .panel')) {
       hover = label && !at.drawing ? Number(label.dataset.row) : found?.row
       point(inside ? found : undefined)
     }
@@ -625,27 +615,29 @@ export function overview(root, run, options) {
   document.addEventListener('keydown', event => {
     const from = event.composedPath()[0]
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !root.isConnected || !at) return
-    if (from.closest?.('input, textarea, select, [contenteditable], [role=dialog], [role=listbox], [role=radiogroup], [role=slider]')) return
+    const scrubs = from.closest?.('.scrubber') && from.type && event.key.startsWith('Arrow')  // the scrubber's own keys
+    if (scrubs || from.closest?.('input:not(.scrubber *), textarea, select, [contenteditable], [role=dialog]:not(.opened-sheet), [role=listbox], [role=radiogroup], [role=slider]')) return
     const [down, right] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key] ?? []
     const inside = opened && from === wide.big, { shiftKey } = event, picture = from.closest?.('.pic, .title, .answer-title')
     if (inside && !shiftKey && (down || right)) choose({ row: cell.row + down, column: cell.column + right })
-    else if (event.key === 'Escape' && opened) show()
+    else if (event.key === 'Escape' && (opened || film.on())) opened ? show() : film.stop()
+    else if (film.on() && right && !shiftKey) film.by(right)
     else if (shiftKey && !inside && down) go({ token: place.token + down })
     else if ((!shiftKey || inside) && (down || right)) go(down ? { layer: place.layer + down } : { head: place.head + right })
-    else if (event.key === ' ' && !from.closest?.('button, a, summary, [role=button]')) film ? stop() : play()
+    else if (event.key === ' ' && !run.differs && !from.closest?.('button, a, summary, [role=button]')) play()
     else if (event.key === 'Enter' && picture && root.contains(picture)) picture.dataset.role && picture.dataset.role !== 'answer' ? show(picture.dataset.role) : open('answer', {})
     else if (event.key === 'Enter' && from.classList?.contains('more')) from.click()
     else return
     event.preventDefault()
   }, { signal })
   document.addEventListener('overview:point', ({ detail }) => {
-    if (film || !at) return
+    if (!at || film.on()) return
     hover = detail.row < run.n ? detail.row : undefined
     light()
   }, { signal })
 
   document.addEventListener('overview:moved', () => requestAnimationFrame(() => {
-    if (at?.frame && Math.abs(topOf(root) - at.from) > 3) { stop(); build() }
+    if (at?.frame && Math.abs(topOf(root) - at.from) > 3) build()
   }), { signal })
 
   let width = 0, height = 0
@@ -653,7 +645,6 @@ export function overview(root, run, options) {
     if (!root.clientWidth || (root.clientWidth === width && innerHeight === height)) return
     if (root.clientWidth !== width) measured = {}
     ;[width, height] = [root.clientWidth, innerHeight]
-    stop()
     build()
   }
   const size = new ResizeObserver(resized)
@@ -661,11 +652,11 @@ export function overview(root, run, options) {
   addEventListener('resize', resized, { signal })
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { if (root.clientWidth) build() }, { signal })
   resized()
-  document.fonts?.ready.then(() => { if (document.fonts.size && root.clientWidth && !film) build() })
+  document.fonts?.ready.then(() => { if (document.fonts.size && root.clientWidth && !film.on()) build() })
 
   return {
     show(next) {
-      stop()
+      film?.stop()
       run = next
       ;({ words, notes } = run)
       measured = {}
@@ -683,7 +674,7 @@ export function overview(root, run, options) {
     leave() {
       listening.abort()
       size.disconnect()
-      film = undefined
+      film?.stop()
     },
   }
 }

@@ -1,30 +1,76 @@
-/* The film of a run: its steps. */
-import { decimal } from './words.js'
+/* Play: the run as a film, and the clock that it goes by. */
+import { clamp, make } from './nodes.js'
+import { ahead, decimal, plain } from './words.js'
 
-/* What Play shows, in order: which pictures, and what is said of them. bars: the answer at the token. */
-export function stepsOf(run, place, bars) {
-  const i = place.token, [key, value] = run.strongest(place.layer, place.head, i), { sizes, answers, words } = run
-  const [name, share] = bars?.reduce((best, bar) => bar[1] > best[1] ? bar : best) ?? ['', 0]
-  const first = run.normFirst ? '_first' : ''
-  const patch = run.drawing && run.drawing.side > 1 ? run.patch : 0
-  const about = { ...sizes, layer: place.layer + 1, query: run.named[i], key: run.named[key], value: decimal(value), patch }
-  const position = run.positions ? '_position' : ''
-  const kind = !bars ? 'none' : answers.kind === 'word' || answers.kind === 'tag' ? 'word' : 'class'
-  return [
-    [['labels'], words[run.drawing ? run.n > 1 ? 'film_patch' : 'film_image' : 'film_word']],
-    [['x0'], words[`film_embedding${position}`]],
-    [['x'], words.film_input],
-    [['q', 'k'], words.film_query],
-    [['s'], words.film_scores],
-    [['w'], words.film_weights],
-    [['heads'], words[sizes.heads > 1 ? 'film_heads' : 'film_head']],
-    [['w', 'v'], words.film_values],
-    [['a', 'n1'], words[`film_mixed${first}`]],
-    [['h', 'n2'], words[`film_neurons${first}`]],
-    [['layers'], words[sizes.layers > 1 ? 'film_layers' : 'film_layer']],
-    [['answer'], words[`film_answer_${kind}`], { name, value: decimal(share) }],
-  ].map(([roles, text, more]) => {
-    const changed = roles.some(role => run.changed.includes(`${place.layer}.${role}`) || (role === 'x0' && run.changed.includes('x0')))
-    return { roles, text: changed ? words.film_changed : text, values: { ...about, ...more } }
+const STEP = 2400, CARD = 1200, LAST = 3600  // ms
+
+/* What is shown, in order: the steps of the chosen layer, all layers card by card, and the answer. bars: that at the token;
+   lens: those read after each layer, where they were. Each frame: the pictures it is about (roles), layer, what is said
+   (text: templates, values), after how many layers the answer has been read (through), for how long it stands (ms). */
+export function framesOf(run, place, bars, lens) {
+  const { sizes, answers, words } = run, { layer: first, token: i } = place
+  const [key, value] = run.strongest(first, place.head, i), kind = answers.kind === 'word' || answers.kind === 'tag' ? 'word' : 'class'
+  const order = run.normFirst ? '_first' : '', patch = run.drawing?.side > 1 ? run.patch : 0
+  const about = { ...sizes, query: run.named[i], key: run.named[key], value: decimal(value), patch }
+  const frame = (roles, text, more) => {
+    const changed = roles.some(role => run.changed.includes(role === 'x0' ? role : `${first}.${role}`))
+    return { roles, layer: first, through: 0, ms: STEP, text: [changed ? words.film_changed : text], values: { ...about, layer: first + 1, ...more } }
+  }
+  const cards = [...Array(sizes.layers).keys()].filter(layer => run.map('w', layer, 0)).map(layer => {
+    const best = lens && ahead(lens[layer]), changed = run.changed.some(role => role.startsWith(`${layer}.`))
+    const text = [changed ? words.film_changed : words.film_card, ...best ? [words[best.alone ? 'film_lens' : 'film_lens_level']] : []]
+    return { roles: ['layers'], layer, through: layer + 1, ms: CARD, text, values: { ...about, layer: layer + 1, ...best } }
   })
+  const best = bars?.length ? ahead(bars) : undefined
+  return [
+    frame(['labels'], words[run.drawing ? run.n > 1 ? 'film_patch' : 'film_image' : 'film_word']),
+    frame(['x0'], words[run.positions ? 'film_embedding_position' : 'film_embedding']),
+    frame(['x'], words.film_input),
+    frame(['q', 'k'], words.film_query),
+    frame(['s'], words.film_scores),
+    frame(['w'], words.film_weights),
+    frame(['heads'], words[sizes.heads > 1 ? 'film_heads' : 'film_head']),
+    frame(['w', 'v'], words.film_values),
+    frame(['a', 'n1'], words[`film_mixed${order}`]),
+    frame(['h', 'n2'], words[`film_neurons${order}`]),
+    ...cards.length > 1 ? cards : [frame(['layers'], words[sizes.layers > 1 ? 'film_layers' : 'film_layer'])],
+    { ...frame(['answer'], words[best?.alone ? `film_answer_${kind}` : best ? 'film_answer_level' : 'film_answer_none'], best), layer: cards.at(-1)?.layer ?? first, through: sizes.layers, ms: LAST },
+  ]
+}
+
+/* A button, and while the film is on a scrubber. frames(): as above; paint(frame) shows one; ended(): all shall be as before;
+   press(): the button was pressed. Returns {nodes, toggle(), by(steps), stop(), on()}. */
+export function player({ words, frames, paint, ended, press }) {
+  let film, at = 0, timer
+  const button = make('button', { type: 'button', className: 'play', onclick: press })
+  const range = make('input', { type: 'range', min: 1, ariaLabel: words.scrubber, oninput: () => seek(range.value - 1) })
+  const bar = make('span', { className: 'scrubber' }, range, make('button', { type: 'button', className: 'close', ariaLabel: words.close, title: words.close, onclick: stop }, '×'))
+  const say = () => { button.textContent = timer ? `❚❚ ${words.pause}` : `▶ ${words.play}`; bar.hidden = !film }
+  const hold = () => { clearTimeout(timer); timer = undefined }
+  function seek(wanted, runs) {
+    hold()
+    at = clamp(wanted, 0, film.length - 1)
+    if (runs) timer = setTimeout(() => film[at + 1] ? seek(at + 1, true) : stop(), film[at].ms)
+    Object.assign(range, { max: film.length, value: at + 1, ariaValueText: plain(words.step, { step: at + 1, steps: film.length }) })
+    say()
+    paint(film[at])
+  }
+  function toggle() {
+    if (timer) {
+      hold()
+      return say()
+    }
+    film ??= frames()
+    seek(at, true)
+  }
+  function stop() {
+    if (!film) return
+    hold()
+    film = undefined
+    at = 0
+    say()
+    ended()
+  }
+  say()
+  return { nodes: [button, bar], toggle, by: steps => seek(at + steps), stop, on: () => Boolean(film) }
 }

@@ -17,6 +17,12 @@ export function decimal(share) {
 }
 export const signed = value => (value > 0 ? '+' : '') + two(value)
 
+/* The answer whose bar is longest: {name, value, alone}, whether no other is written like it. */
+export function ahead(bars) {
+  const [name, most] = bars.reduce((best, bar) => bar[1] > best[1] ? bar : best), value = decimal(most)
+  return { name, value, alone: bars.filter(bar => decimal(bar[1]) === value).length < 2 }
+}
+
 /* A sentence as nodes: {name} is filled in, “{name}” is a token, which nobody translates. */
 export function said(template, values) {
   const nodes = []

@@ -44,9 +44,10 @@ export default function({ data }) {
     }
   }
 
-  /* What was touched stays under the finger, whatever comes or goes above it; in the tour an answer comes in its place. */
+  /* What was touched stays under the finger, whatever comes or goes above it; in the tour an answer comes in its place,
+     and Play scrolls. */
   function hold({ target }) {
-    const part = target.closest('a, .st-key-tour_side') ? null : target.closest('[data-testid=stMain] [class*=st-key-]')
+    const part = target.closest('a, .st-key-tour_side, .overview .say') ? null : target.closest('[data-testid=stMain] [class*=st-key-]')
     const name = part && [...part.classList].find(name => name.startsWith('st-key-'))
     document.held = part && { name, top: part.getBoundingClientRect().top, until: performance.now() + HELD }
   }
