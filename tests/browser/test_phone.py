@@ -10,10 +10,8 @@ from tests.browser.steps import (
     TOUCHING,
     WIDEST,
     asked,
-    expect_sentence,
     open_settings,
     opened,
-    path_and_sentence,
     sentence_field,
     serious,
     settle,
@@ -129,19 +127,6 @@ def test_what_is_touched_stays_under_the_finger(phone: Page, app_url: str) -> No
     phone.wait_for_url(lambda url: "edits" in asked(url))
     settle(phone)
     assert abs(part.bounding_box()["y"] - before["y"]) < 3
-
-
-def test_a_sentence_typed_and_not_entered_goes_along_with_a_tapped_link(phone: Page, app_url: str) -> None:
-    phone.goto(f"{app_url}/attention?s=我爱你。&lang=zh")
-    title(phone, "attention", "zh")
-    for turn, there in enumerate(["heads", "add_and_norm"]):
-        typed = f"天空是蓝色的{turn}。"
-        phone.locator(".sentence .type").tap()
-        phone.keyboard.type(typed)
-        phone.get_by_test_id("stPageLink").last.get_by_role("link").tap()
-        phone.wait_for_url(lambda url, there=there, typed=typed: path_and_sentence(url) == (there, typed))
-        title(phone, there, "zh")
-        expect_sentence(phone, typed)
 
 
 def test_labels_of_a_long_sentence_and_of_patches_stand_apart_and_chinese_upright(phone: Page, app_url: str) -> None:

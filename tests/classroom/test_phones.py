@@ -42,11 +42,14 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[School]:
         yield found
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+both = pytest.mark.parametrize("two", ["sqlite", "postgres"], indirect=True)
+
+
+@pytest.fixture
 def two(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[School]:
     """Two workers, as on two machines where they share a PostgreSQL."""
     with ExitStack() as stack:
-        if request.param == "sqlite":
+        if getattr(request, "param", "sqlite") == "sqlite":
             environment, url = {"GLASS_DATA": str(tmp_path)}, f"sqlite:///{tmp_path}/classes.sqlite"
         else:
             address = stack.enter_context(postgres())
@@ -88,6 +91,7 @@ async def hear_all(at: School) -> None:
         await phone.leave()
 
 
+@both
 def test_phones_on_every_worker_hear_what_the_teacher_does(two: School) -> None:
     visit(hear_all(two))
 
@@ -392,6 +396,7 @@ async def kill_while_voting(at: School) -> None:
     assert sorted(guess for guess, _ in at.votes()[1]) == ["0"] * 150 + ["1"] * 150
 
 
+@both
 def test_a_worker_killed_while_votes_come_in_loses_none_and_counts_none_twice(two: School) -> None:
     visit(kill_while_voting(two))
 

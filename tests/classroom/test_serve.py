@@ -29,6 +29,9 @@ from tests.classroom.server import ROOT, Server, serve
 from tests.classroom.visitor import Visitor, visit
 from tests.school.classroom.asked import EXAMPLES
 
+#: As many streams as an address may hold here, fewer than in earnest: more than a class has, and soon opened.
+STREAMS = 800
+
 
 def lay_out(folder: Path) -> None:
     """What the container's /app holds: that which the Containerfile copies, and nothing else."""
@@ -46,6 +49,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
     folder = tmp_path_factory.mktemp("app")
     lay_out(folder)
+    conf = folder / ".serve/nginx.conf"
+    most = re.sub("limit_conn phones 2000;", f"limit_conn phones {STREAMS};", conf.read_text())
+    assert most != conf.read_text()
+    conf.write_text(most)
     with serve(folder / "app.py", workers=2, root=folder) as server:
         yield server
 
@@ -258,7 +265,7 @@ async def listen_all(server: Server) -> None:
     """As many streams as one address may hold, of phones with numbers; then a class votes from there."""
     store = store_of(server)
     code, key = store.create()
-    listeners = [Phone(server.address, code) for _ in range(700)]
+    listeners = [Phone(server.address, code) for _ in range(STREAMS // 2)]
     await asyncio.gather(*(one.sign_in() for one in listeners))
     with ExitStack() as lines:
         opened = []
@@ -267,7 +274,7 @@ async def listen_all(server: Server) -> None:
             opened.append(lines.enter_context(await asyncio.to_thread(ask, server, asked)))
         await asyncio.sleep(3)
         refused = sum(b" 429 " in line.recv(100) for line in opened)
-        assert refused == 100
+        assert refused == STREAMS // 2
         store.ask(code, key, 1, 0, EXAMPLES["tap"].shown, EXAMPLES["tap"].truth)
         store.advance(code, key, 2, Phase.OPEN)
         phones = [Phone(server.address, code) for _ in range(30)]

@@ -306,15 +306,6 @@ def test_every_control_of_every_tab_moves_from_end_to_end(
         move_from_end_to_end(app, name)
 
 
-def test_a_presenters_remote_goes_on_and_back_and_ends_with_the_way() -> None:
-    def keys(name: str, **link: str) -> set[str]:
-        (part,) = (part for part in within(open_page(name, **link)._tree) if component(part) == "page_keys")
-        return {"PageDown", "PageUp"} & set(json.loads(part.proto.json)[0])
-
-    assert keys("heads") == set()  # there it scrolls
-    assert keys("home", big="true") == {"PageDown"} and keys("shapes_and_cost", big="true") == {"PageUp"}
-
-
 @pytest.mark.parametrize("words", [True, False])
 def test_the_bar_has_every_page_in_order_by_its_short_name(words: bool) -> None:
     link = {} if words else {"input": "digit"}

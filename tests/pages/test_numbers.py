@@ -182,10 +182,10 @@ def one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_answer
     yield f"Without head 3 it is “{run.outputs[best[3]]}”"
 
 
-@row(heads_by_origin, head=2)
+@row(heads_by_origin, partial(trace_of, "pre-norm words"), head=2)
 def each_head_is_a_point_at_its_shares_of_this_run(run: Trace, at: Place) -> Iterator[object]:
     known = of_reads(run)
-    every = [shares(run, run.graph.sublayers(layer)[0], head, known) for layer, head in np.ndindex(6, 8)]
+    every = [shares(run, run.graph.sublayers(layer)[0], head, known) for layer, head in np.ndindex(3, 4)]
     yield from ([of[kind] for of in every] for kind in ("place", "word"))
 
 

@@ -26,7 +26,7 @@ def shared(address: str, own_picture: bool = False) -> AppTest:
 
 
 @given(choices)
-@settings(max_examples=20)
+@settings(max_examples=8)
 def test_it_leads_to_the_same_choice_but_for_the_size_of_a_projector_and_a_teachers_notes(choice: Choice) -> None:
     parts = urlsplit(address("http://encoder.school.example/heads", choice))
     assert (parts.netloc, parts.path) == ("encoder.school.example", "/heads")

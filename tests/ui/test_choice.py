@@ -26,7 +26,7 @@ def test_a_choice_comes_back_from_its_link(choice: Choice) -> None:
     assert Choice.from_link(addressed(choice.to_link())) == (choice, ())
 
 
-@settings(max_examples=2000, deadline=5000)
+@settings(max_examples=800, deadline=5000)
 @given(st.integers())
 def test_of_a_damaged_link_what_was_understood_is_written_so_that_it_is_read_again(seed: int) -> None:
     link = addressed(mutated(grown(Random(seed)), Random(seed)))

@@ -47,10 +47,14 @@ def postgres_url() -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+#: What the two databases do each in its own way is tried on both; all else on SQLite.
+both = pytest.mark.parametrize("url", ["sqlite", "postgres"], indirect=True)
+
+
+@pytest.fixture
 def url(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """An empty place for classes, as the environment would name it."""
-    if request.param == "sqlite":
+    if getattr(request, "param", "sqlite") == "sqlite":
         monkeypatch.delenv("DATABASE_URL", raising=False)
         monkeypatch.setenv("GLASS_DATA", str(tmp_path / "data"))
     else:
@@ -102,6 +106,7 @@ def lesson(store: Store) -> Class:
 TO_OPEN = (Phase.QUESTION, Phase.OPEN)
 
 
+@both
 def test_a_code_can_be_read_aloud_and_the_key_is_nowhere_in_the_database(store: Store) -> None:
     code, key = store.create()
     assert is_code(code) and not set("O0I1") & set(LETTERS) and len(LETTERS) == 24
@@ -111,6 +116,7 @@ def test_a_code_can_be_read_aloud_and_the_key_is_nowhere_in_the_database(store: 
     assert written and not any(key in row for row in written)
 
 
+@both
 @pytest.mark.parametrize("code", ["AAAAAA", "", "aaaaaa", "AAAAA\u0000", "\ud800" * 6, "' OR 1=1", "A" * 5000])
 def test_what_is_no_class_is_none_whatever_is_said(store: Store, code: str) -> None:
     assert store.room(code) is None and store.snapshot(code) is None
@@ -146,6 +152,7 @@ def test_the_teacher_comes_back_from_another_machine(lesson: Class, url: str) ->
     assert Store(url).of_teacher(lesson.code, lesson.key) == lesson.room
 
 
+@both
 def test_a_double_click_goes_one_step(lesson: Class) -> None:
     seen = lesson.go(*TO_OPEN).version
     closed = lesson.store.advance(lesson.code, lesson.key, seen, Phase.CLOSED)
@@ -158,6 +165,7 @@ def test_a_double_click_goes_one_step(lesson: Class) -> None:
     assert lesson.store.pause(lesson.code, lesson.key, asked.version, False) == paused
 
 
+@both
 def test_of_two_teachers_at_once_one_acts_and_both_learn_how_it_stands(lesson: Class, url: str) -> None:
     seen, start = lesson.go(Phase.QUESTION).version, threading.Barrier(8)
 
@@ -235,6 +243,7 @@ def votes_of(lesson: Class, number: int = 1) -> dict[int, list]:
     return dict(lesson.store.asked(lesson.code, lesson.key)[number - 1].votes)
 
 
+@both
 def test_one_phone_has_one_vote_and_the_last_one_counts(lesson: Class) -> None:
     lesson.go(*TO_OPEN)
     for guess in ("0", "0", "1"):
@@ -277,6 +286,7 @@ def test_a_vote_whose_phone_never_heard_that_it_was_kept_is_told_so_after_closin
     assert votes_of(lesson) == {1: [("1", 2)]}
 
 
+@both
 def test_after_its_seconds_a_vote_closes_by_itself_and_what_was_kept_counts(lesson: Class) -> None:
     store, code = lesson.store, lesson.code
     version = lesson.go(*TO_OPEN).version
@@ -311,6 +321,7 @@ def test_a_countdown_is_that_of_one_vote_and_ends_with_a_pause(lesson: Class) ->
     assert store.count_down(code, key, before.version, 60) == before, "nothing is open"
 
 
+@both
 def test_classes_that_an_earlier_version_kept_go_on(lesson: Class, url: str) -> None:
     with lesson.store._transaction() as now:
         for column in ("begun", "closes", "resumes"):
@@ -348,6 +359,7 @@ def test_while_it_is_open_nobody_sees_what_was_answered(lesson: Class) -> None:
     assert votes_of(lesson) == {1: [("1", 2)]}
 
 
+@both
 def test_votes_of_many_workers_at_once_are_each_kept_once(lesson: Class, url: str) -> None:
     """Each phone votes through two workers: one of the two votes stays, and no worker waits for another for ever."""
     lesson.go(*TO_OPEN)
@@ -370,6 +382,7 @@ def test_votes_of_many_workers_at_once_are_each_kept_once(lesson: Class, url: st
     assert lesson.store.count(lesson.code)[0] == 300
 
 
+@both
 def test_when_a_question_is_closed_each_vote_is_kept_or_told_no(lesson: Class, url: str) -> None:
     """However closing falls between votes: what was acknowledged is there, and nothing else."""
     lesson.go(*TO_OPEN)
@@ -402,6 +415,7 @@ def test_a_class_takes_so_many_phones_and_no_more(lesson: Class, monkeypatch: py
     assert lesson.vote(device="1") is Verdict.KEPT, "who has a place may change his mind"
 
 
+@both
 def test_an_address_takes_so_many_places_and_leaves_the_rest_to_others(
     lesson: Class, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -456,6 +470,7 @@ def test_a_phone_is_told_nothing_of_the_teachers(lesson: Class) -> None:
     assert (lesson.store.snapshot(lesson.code) or {})["lead"] == lobby["lead"]
 
 
+@both
 def test_phones_are_counted_while_their_workers_hold_them(lesson: Class, url: str) -> None:
     numbers = [f"{place:08x}" + "0" * 24 for place in range(11)]
     lesson.store.note_present("one", {lesson.code: numbers[:7]})
@@ -484,6 +499,7 @@ def begun(store: Store) -> Class:
     return one
 
 
+@both
 def test_of_a_class_that_is_ended_nothing_stays_and_of_others_all(store: Store) -> None:
     one, other = begun(store), begun(store)
     one.store.end(one.code, one.key)
@@ -495,6 +511,7 @@ def make_older(store: Store, seconds: float) -> None:
         now.execute(update(kept.classes).values(created=kept.classes.c.created - seconds))
 
 
+@both
 def test_after_a_day_a_class_is_forgotten(store: Store) -> None:
     old = begun(store)
     make_older(store, DAY + 1)
@@ -502,6 +519,7 @@ def test_after_a_day_a_class_is_forgotten(store: Store) -> None:
     assert rows_of(store, old.code) == 0 and rows_of(store, new.code) == 4
 
 
+@both
 def test_after_an_hour_a_class_is_forgotten_that_nobody_joined(store: Store) -> None:
     alone, joined, asked, led = (Class(store, *store.create()) for _ in range(4))
     store.note_present("worker", {joined.code: []})  # its phones have left
@@ -513,6 +531,7 @@ def test_after_an_hour_a_class_is_forgotten_that_nobody_joined(store: Store) -> 
     assert all(store.room(one.code) for one in (joined, asked, led, new))
 
 
+@both
 def test_time_is_the_databases_and_not_the_workers(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     one = begun(store)
     later = time.time() + 2 * DAY
@@ -525,6 +544,7 @@ def test_time_is_the_databases_and_not_the_workers(store: Store, monkeypatch: py
     assert store.count(one.code) == (1, 3)
 
 
+@both
 def test_a_server_keeps_so_many_classes_and_no_more(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept, "MOST_CLASSES", 2)
     store.create(), store.create()
@@ -532,6 +552,7 @@ def test_a_server_keeps_so_many_classes_and_no_more(store: Store, monkeypatch: p
         store.create()
 
 
+@both
 def test_several_workers_begin_at_once(url: str, store: Store) -> None:
     with store._transaction() as now:
         kept._tables.drop_all(now)
