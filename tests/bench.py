@@ -25,7 +25,7 @@ from model.heads import network_for
 from model.measures.sweep import sweep
 from model.pipeline import MOST_INSIDE
 from model.trace import record
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame.contents import NAMES
 from tests.model.making import MINILM
 from tests.pages.opening import charts, open_page
 
@@ -137,10 +137,10 @@ def bench_pages() -> None:
 
 
 def measure_pages() -> None:
-    for row in PAGES:
+    for name in NAMES:
         costs = []
         for n in (16, 64):
-            app = open_page(row.name, s=sentence(n))
+            app = open_page(name, s=sentence(n))
             gc.collect()
             gc.freeze()
             seconds = []
@@ -149,8 +149,8 @@ def measure_pages() -> None:
                 app.run()
                 seconds.append(time.process_time() - start)
             costs.append(statistics.median(seconds[3:]) * 1e3)
-        size = sum(len(json.dumps(chart)) for chart in charts(open_page(row.name, s=sentence(32))))
-        print(f"  {row.name:20} N = 16: {costs[0]:5.0f} ms   N = 64: {costs[1]:5.0f} ms   N = 32: {size // 1000:4} kB")
+        size = sum(len(json.dumps(chart)) for chart in charts(open_page(name, s=sentence(32))))
+        print(f"  {name:20} N = 16: {costs[0]:5.0f} ms   N = 64: {costs[1]:5.0f} ms   N = 32: {size // 1000:4} kB")
 
 
 if __name__ == "__main__":

@@ -200,8 +200,8 @@ choices = any_choice()
 
 # -- every tab ---------------------------------------------------------------------------------------------------------
 
-PAGES = [row.name for row in contents.PAGES]
-WORDS_ONLY = {row.name for row in contents.PAGES if row.words_only}
+PAGES = contents.NAMES
+WORDS_ONLY = {row.name for row in contents.pages() if row.words_only}
 #: The tabs of each page, by the words that they have.
 PANELS = {
     name: [key.rpartition("panel_")[2] for key in catalogue("en") if key.startswith(f"{name}.panel_")] or [""]

@@ -13,9 +13,10 @@ from model import Edit, WeightsError
 from model.measures import learning
 from pages.ui.figures import Axis, heatmap, lines
 from pages.ui.frame.learned import snapshot, steps
-from pages.ui.page import Page
+from pages.ui.frame.pen import Pen
 from pages.ui.picture import Picture
 from pages.ui.runs import pipelines
+from pages.ui.screen import Screen
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.text import class_label, plain, texts_of
 from pages.ui.text.numbers import decimal, percent
@@ -48,24 +49,24 @@ def development(ink: bytes, edits: tuple[Edit, ...]) -> Development:
     )
 
 
-def how_it_learned(view: Page) -> None:
+def how_it_learned(screen: Screen, pen: Pen) -> None:
     """What the network made of this drawing over the steps of its training, how well it read others, where it looked.
 
     In a presentation the first alone.
     """
     try:
         snapshots = learning.snapshots()
-        found = development(view.subject, view.trace.edits)
+        found = development(screen.subject, screen.run.edits)
     except WeightsError as error:
         pipelines.explain_weights(error)
         return
-    at = learning.SNAPSHOTS - 1 if view.choice.learning is None else view.choice.learning
+    at = learning.SNAPSHOTS - 1 if screen.choice.learning is None else screen.choice.learning
     along, p = Axis(word("axis_step"), steps()), found.probabilities
     best = p.argmax(0)
     since = int(np.flatnonzero(np.append(True, best[:-1] != best[-1]))[-1])  # the first of the last that agree
-    classes = Axis(plain("answer.axis_class"), view.output_names)
+    classes = Axis(plain("answer.axis_class"), screen.outputs)
     said = {
-        "best": class_label(view.output_names[best[-1]]),
+        "best": class_label(screen.outputs[best[-1]]),
         "p": decimal(p[best[-1], -1]),
         "step": along.labels[since],
     }
@@ -74,9 +75,9 @@ def how_it_learned(view: Page) -> None:
         """A heatmap with a column for each snapshot, which a click chooses."""
         look = {"scale": "share", "cell": (row, at), "square": False, "clickable": True, "height": height}
         more = {"shape": values.shape, "title": word(name), "fixed": True, "picks": lambda _, number: snapshot(number)}
-        view.show(f"learned_{name}", Picture(heatmap(values, rows, along, **look), sentence, **more))
+        pen.show(f"learned_{name}", Picture(heatmap(values, rows, along, **look), sentence, **more))
 
-    left, right = (st.container(), None) if view.choice.big else st.columns([3, 2], gap="medium")
+    left, right = (st.container(), None) if screen.choice.big else st.columns([3, 2], gap="medium")
     with left:
         over_time("says", p, classes, int(best[at]), HIGH, text("read_says", **said))
     if right is None:
@@ -88,7 +89,7 @@ def how_it_learned(view: Page) -> None:
         read = text("read_curve", step=f"{reached:,}", last=f"{snapshots[-1].accuracy:.1%}")
         look = {"table": pd.DataFrame(curves, index=names, columns=along.labels), "title": word("curve"), "fixed": True}
         figure = lines(curves, names, along, word("axis_measured"), height=LOW)
-        view.show("curve", Picture(figure, read, **look))
+        pen.show("curve", Picture(figure, read, **look))
         shares = {"first": percent(found.on_ink[:, 0].mean()), "last": percent(found.on_ink[:, -1].mean())}
         layers = Axis.counted(plain("sidebar.layer"), len(found.on_ink))
         read = text("read_on_ink", even=percent(found.even), **shares)

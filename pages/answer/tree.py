@@ -9,12 +9,13 @@ import streamlit as st
 
 from model.analysis import placed
 from model.measures.sources import Lead, Part, all_of_it, leads_of, made_of, opened
+from pages.ui.frame.pen import Pen
 from pages.ui.frame.pickers import bound
+from pages.ui.screen import Screen
 from pages.ui.sections.sources import Place, in_short, kind_of, layer_of, parts_picture, way_to
 from pages.ui.state.link import select
 from pages.ui.text import literal, plain, texts_of
 from pages.ui.text.numbers import furthest, percent, signed, unsigned
-from pages.ui.view import View
 
 INSIDE = re.compile(r"layers\.(\d+)\.attention\.(heads|V)\[(\d+)\]")
 MOST = 8  # parts with a bar of their own
@@ -27,17 +28,17 @@ class Tree:
     outputs: whose lead over whom. token: of words, the place of the guess.
     """
 
-    def __init__(self, view: View, outputs: tuple[int, int], token: int) -> None:
-        self.view, self.outputs = view, outputs
-        whole = all_of_it(view.trace, *outputs, token)
+    def __init__(self, screen: Screen, pen: Pen, outputs: tuple[int, int], token: int) -> None:
+        self.screen, self.pen, self.outputs = screen, pen, outputs
+        whole = all_of_it(screen.run, *outputs, token)
         try:
-            self.way = opened(view.trace, whole, view.choice.branch)
-            self.parts = made_of(view.trace, self.way[-1])
+            self.way = opened(screen.run, whole, screen.choice.branch)
+            self.parts = made_of(screen.run, self.way[-1])
         except ValueError:  # an edit stands on the way through sums
             self.way, self.parts = [whole], []
         if len(self.way) > 1 and not self.parts:  # a link to what is made of nothing
             self.way = self.way[:-1]
-            self.parts = made_of(view.trace, self.way[-1])
+            self.parts = made_of(screen.run, self.way[-1])
         if self.parts:
             self._choose()
 
@@ -49,11 +50,11 @@ class Tree:
     @cached_property
     def leads(self) -> np.ndarray:
         """What each part has in the lead: (part,)."""
-        return leads_of(self.view.trace, self.way[0], self.parts, *self.outputs)
+        return leads_of(self.screen.run, self.way[0], self.parts, *self.outputs)
 
     def _choose(self) -> None:
         """The way here, each step of which can be gone back to; and the parts that can be opened next."""
-        branch = self.view.choice.branch[: len(self.way) - 1]
+        branch = self.screen.choice.branch[: len(self.way) - 1]
         if not self.closed:
             steps = [self.called(part, above) for above, part in zip(self.way, self.way[1:], strict=False)]
             steps.insert(0, plain("wrote.total"))
@@ -71,11 +72,11 @@ class Tree:
     def as_bars(self, lead: Lead, **chosen: Any) -> None:
         """What the open part is made of; of a linear head, what its parts have in the lead adds up."""
         above, part = self.way[-2:]
-        (value,) = leads_of(self.view.trace, self.way[0], [part], *self.outputs)
+        (value,) = leads_of(self.screen.run, self.way[0], [part], *self.outputs)
         most = furthest(self.leads, unsigned)
         places = [self._place(one, part) for one in self.parts]
         inside = INSIDE.fullmatch(part.name)
-        kind = inside[2] if inside else kind_of(part.name, self.view.trace)
+        kind = inside[2] if inside else kind_of(part.name, self.screen.run)
         said: dict[str, object] = {
             "part": self.called(part, above),
             "value": unsigned(value),
@@ -87,11 +88,11 @@ class Tree:
         title, axis = word(f"title_{kind}", **said), plain("wrote.axis_logits" if lead.exact else "wrote.axis_less")
         look = {"total": said["part"] if lead.exact else None, "most": MOST}
         made = parts_picture(places, self.leads, sentence, title=title, axis=axis, **look, **chosen)
-        self.view.show("wrote", made)
+        self.pen.show("wrote", made)
 
     def _where(self, part: Part, above: Part) -> dict[str, str]:
         """Layer, head and token of a part, and the token that looks at it, as texts name them."""
-        inside, names = INSIDE.fullmatch(part.name), placed(self.view.trace.tokens)
+        inside, names = INSIDE.fullmatch(part.name), placed(self.screen.run.tokens)
         layer = int(inside[1]) if inside else layer_of(part.name)
         said = {"layer": str(layer + 1), "head": str(int(inside[3]) + 1) if inside else ""}
         return said | {"token": names[part.token or 0], "query": names[above.token or 0]}
@@ -100,11 +101,11 @@ class Tree:
         """ "head 3"; of what a head takes from a token, that, and its weight there. above: what it is a part of."""
         inside = INSIDE.fullmatch(part.name)
         if inside is None:
-            return in_short(part.name, self.view.trace)
+            return in_short(part.name, self.screen.run)
         said = self._where(part, above)
         if inside[2] == "heads":
             return word("head", **said)
-        weights = self.view.trace[f"layers.{inside[1]}.attention.weights"]
+        weights = self.screen.run[f"layers.{inside[1]}.attention.weights"]
         return word("from", **said, weight=percent(float(weights[int(inside[3]), above.token, part.token])))
 
     def _place(self, part: Part, above: Part) -> Place:

@@ -11,47 +11,48 @@ from model.measures.sources import nbytes, of_lead
 from model.measures.sweep import number, sweep
 from pages.answer.pictures import heads_and_ffns, parts_of, strongest_head
 from pages.answer.tree import Tree
+from pages.ui.frame.pen import Pen
+from pages.ui.screen import Screen
 from pages.ui.sections.sources import MOST_BYTES
 from pages.ui.server.cache import once_a_run
 from pages.ui.state.link_values import MOST_EDITS
 from pages.ui.text import plain, texts_of
-from pages.ui.view import View
 
 SAME = 1e-3  # closer together, two leads are one
 text, word = texts_of("wrote")
 _lead = once_a_run(of_lead)
 
 
-def who_wrote(view: View, token: int, output: int, **chosen: Any) -> None:
+def who_wrote(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) -> None:
     """The parts of the network as bars, and its heads and FFNs as a map; in a presentation the bars alone.
 
     token: of words, the place of the guess. output: the word or class whose lead over the strongest other one it is
     about. chosen: what a click that leads to another page chooses besides.
     """
-    if view.trace.edited and nbytes(view.trace, heads=True) > MOST_BYTES:
+    if screen.run.edited and nbytes(screen.run, heads=True) > MOST_BYTES:
         st.info(plain("source.too_large"), icon=":material/info:")
         return
-    logits = _logits(view.trace, token)
+    logits = _logits(screen.run, token)
     against = int(np.where(np.arange(len(logits)) == output, -np.inf, logits).argmax())
-    lead = _lead(view.trace, output, against, token)
+    lead = _lead(screen.run, output, against, token)
     if abs(lead.value - float(logits[output] - logits[against])) > SAME * max(1.0, abs(lead.value)):
         st.info(text("changed"), icon=":material/info:")
         return
-    left, right = (st.container(), None) if view.choice.big else st.columns(2, gap="medium")
+    left, right = (st.container(), None) if screen.choice.big else st.columns(2, gap="medium")
     with left:
-        tree = Tree(view, (output, against), token)
+        tree = Tree(screen, pen, (output, against), token)
         if tree.closed:
-            view.show("wrote", parts_of(view.trace, lead, (output, against), token, chosen))
+            pen.show("wrote", parts_of(screen.run, lead, (output, against), token, chosen))
         else:
             tree.as_bars(lead, **chosen)
     if right is not None:
         with right:
-            of_heads = _lead(view.trace, output, against, token, heads=True)
-            layer, head = strongest_head(view.trace, of_heads)
+            of_heads = _lead(screen.run, output, against, token, heads=True)
+            layer, head = strongest_head(screen.run, of_heads)
             after = None  # where there is no room for one edit more
-            if len(view.trace.edits) < MOST_EDITS:
-                after = _without(view.trace, view.pipeline, layer, head, (output, against), token)
-            view.show("heads", heads_and_ffns(view.trace, of_heads, after, token, chosen))
+            if len(screen.run.edits) < MOST_EDITS:
+                after = _without(screen.run, screen.pipeline, layer, head, (output, against), token)
+            pen.show("heads", heads_and_ffns(screen.run, of_heads, after, token, chosen))
         st.caption(text("exact" if lead.exact else "bent"))
 
 

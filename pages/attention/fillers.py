@@ -7,44 +7,45 @@ from model import deadline
 from model.measures.fillers import FILLER, FILLERS, can_fill_up
 from pages.ui.figures import ACCENT, AFTER, Axis, grouped_bars
 from pages.ui.figures.theme import scaled
+from pages.ui.frame.pen import Pen
 from pages.ui.frame.pickers import lasting
 from pages.ui.picture import Picture
 from pages.ui.runs.worked_out import filled_up
+from pages.ui.screen import Screen
 from pages.ui.sections.patience import seconds_for, waits
 from pages.ui.text import plain, texts_of
 from pages.ui.text.numbers import decimal, percent
-from pages.ui.view import View
 
 HIGH = 220  # pixels of the picture
 WAYS = ("alone", "masked", "open")
 text, word = texts_of("fillers")
 
 
-def padding(view: View) -> None:
+def padding(screen: Screen, pen: Pen) -> None:
     """A box with what the mask does to fillers, where the sentence can be filled up and the network answers."""
-    if "logits" not in view.trace or not can_fill_up(view.pipeline, view.trace.ids):
+    if "logits" not in screen.run or not can_fill_up(screen.pipeline, screen.run.ids):
         return
     with st.expander(word("box"), icon=":material/science:", key="fillers.box", on_change="rerun") as box:
         if box.open:
-            add_fillers(view, view.token)
+            add_fillers(screen, pen, screen.at.token)
 
 
-def add_fillers(view: View, token: int) -> None:
+def add_fillers(screen: Screen, pen: Pen, token: int) -> None:
     """The sentence alone, filled up behind the mask, and without it: a token's row of weights, and the answer there."""
-    ids = view.trace.ids
+    ids = screen.run.ids
     tokens = len(ids) + FILLERS
-    if waits(view.config, tokens, len(WAYS), ("fillers", view.choice.pipeline, tuple(ids), token)):
+    if waits(screen.run.config, tokens, len(WAYS), ("fillers", screen.choice.pipeline, tuple(ids), token)):
         return
-    with deadline.within(seconds_for(view.config, tokens, len(WAYS))):
-        found = filled_up(view.choice.pipeline, ids, token)
+    with deadline.within(seconds_for(screen.run.config, tokens, len(WAYS))):
+        found = filled_up(screen.choice.pipeline, ids, token)
     words = {name: word(f"way_{name}", fillers=FILLERS) for name in WAYS}
     look = lasting("fillers.way", WAYS[0]) | {"format_func": words.__getitem__, "required": True, "wrap": True}
     way = WAYS.index(st.pills(word("ways"), WAYS, **look))
-    row, names = found.rows[way], [*view.tokens, *[FILLER] * FILLERS]
+    row, names = found.rows[way], [*screen.run.tokens, *[FILLER] * FILLERS]
     filler = np.arange(len(row)) >= len(ids)
     p, best, layer, head = found.answers.p, found.answers.best, *found.head
-    said = {"token": view.tokens[token], "fillers": FILLERS, "heads": found.taken.size}
-    said |= {"best": view.output_names[best[0]], "then": view.output_names[best[2]]}
+    said = {"token": screen.run.tokens[token], "fillers": FILLERS, "heads": found.taken.size}
+    said |= {"best": screen.outputs[best[0]], "then": screen.outputs[best[2]]}
     first = found.answers.outputs.index(best[0])
     said |= {name: decimal(float(value)) for name, value in zip(("p", "p_masked", "p_open"), p[:, first], strict=True)}
     said |= {"taken": percent(float(found.taken.max())), "mean": percent(float(found.taken.mean()))}
@@ -61,5 +62,5 @@ def add_fillers(view: View, token: int) -> None:
         value_range=(0, 1.05 * max(float(one.max()) for one in found.rows)),  # the same for all three
     )
     figure.layout |= {"height": scaled(HIGH), "showlegend": False}  # who fills up is written below its bar
-    title = word("title", token=view.tokens[token], layer=layer + 1, head=head + 1)
-    view.show("fillers", Picture(figure, sentence, title=title, fixed=True, of_head=found.head))
+    title = word("title", token=screen.run.tokens[token], layer=layer + 1, head=head + 1)
+    pen.show("fillers", Picture(figure, sentence, title=title, fixed=True, of_head=found.head))

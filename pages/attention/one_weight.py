@@ -10,31 +10,35 @@ from model.by_hand import Working, by_hand
 from pages.attention.read import queries_and_keys, steps_of
 from pages.ui.components.arithmetic import arithmetic
 from pages.ui.figures.base import role_colours, signed_colours
+from pages.ui.frame.pen import Pen
+from pages.ui.picture import touched
+from pages.ui.screen import Screen
 from pages.ui.sections.working import MOST, working
 from pages.ui.text import plain
 from pages.ui.text.numbers import decimal, written
-from pages.ui.view import View
 
 EVERY = 10**6  # terms of a sum
 LEAST = 1.5  # % of the height: a bar that can still be seen
 
 
-def one_weight(view: View, key: str, cell: tuple[int, ...]) -> None:
+def one_weight(screen: Screen, pen: Pen, key: str, cell: tuple[int, ...]) -> None:
     """Query, key, their products, softmax, value and the head's row as strips; below them the same in numbers."""
-    network = view.pipeline.network
-    if not view.touched(*(f"{key.rpartition('.')[0]}.{step}" for step in steps_of(view.trace, key))):
-        every = by_hand(network, view.trace, key, cell, EVERY)
-        arithmetic("".join(_lines(view, key, cell, every)), key="weight")
+    network = screen.pipeline.network
+    if not touched(
+        screen.run, screen.at.head, *(f"{key.rpartition('.')[0]}.{step}" for step in steps_of(screen.run, key))
+    ):
+        every = by_hand(network, screen.run, key, cell, EVERY)
+        arithmetic("".join(_lines(screen, key, cell, every)), key="weight")
     # The lines add up as many terms as those of the score by itself: one sum has one value on all pages.
-    working(view, key, cell, worked=by_hand(network, view.trace, key, cell, MOST))
+    working(screen, pen, key, cell, worked=by_hand(network, screen.run, key, cell, MOST))
 
 
-def _lines(view: View, key: str, cell: tuple[int, ...], worked: Working) -> Iterator[str]:
+def _lines(screen: Screen, key: str, cell: tuple[int, ...], worked: Working) -> Iterator[str]:
     """The lines as HTML. key: of the weights. cell: head, query and key."""
     head, query, column = cell
-    prefix, row = key.removesuffix("weights"), view.trace[key][head, query]
+    prefix, row = key.removesuffix("weights"), screen.run[key][head, query]
     names = [
-        html.escape(placed(side)[at]) for side, at in zip(queries_and_keys(view.trace, key), cell[1:], strict=True)
+        html.escape(placed(side)[at]) for side, at in zip(queries_and_keys(screen.run, key), cell[1:], strict=True)
     ]
     value = decimal(float(row[column]))
     pair = plain("attention.pair", query=f"<b>{names[0]}</b>", key=f"<b>{names[1]}</b>")
@@ -46,27 +50,27 @@ def _lines(view: View, key: str, cell: tuple[int, ...], worked: Working) -> Iter
             for side in sides:
                 yield _strip(_coloured(side.symbol), np.array(side.values)[order])
             yield _strip(html.escape(product.symbol), np.array(product.values)[order], _two(product.total or 0.0))
-    yield from _to_softmax(view, prefix, cell)
+    yield from _to_softmax(screen, prefix, cell)
     highest = max(float(row.max()), 1e-9)
     bars = "".join(
         f'<i style="height:{max(LEAST, 100 * float(one) / highest):.1f}%"{" class=on" * (at == column)}></i>'
         for at, one in enumerate(row)
     )
     yield f'<hr><span>softmax</span><div class="bars">{bars}</div><b>{value}</b><hr>'
-    weighted, values = prefix + "heads", view.trace[view.trace.graph[prefix + "heads"].reads[1]]
+    weighted, values = prefix + "heads", screen.run[screen.run.graph[prefix + "heads"].reads[1]]
     yield _strip(_coloured("v"), values[head, column], f"× {value}")
-    yield _strip(plain("attention.row_of_head"), view.trace[weighted][head, query])
+    yield _strip(plain("attention.row_of_head"), screen.run[weighted][head, query])
     yield f"<small>{plain('attention.sum_of_values')}</small></div>"
 
 
-def _to_softmax(view: View, prefix: str, cell: tuple[int, ...]) -> Iterator[str]:
+def _to_softmax(screen: Screen, prefix: str, cell: tuple[int, ...]) -> Iterator[str]:
     """What becomes of q · k before the softmax, where it becomes another number."""
-    steps = [step for step in steps_of(view.trace, prefix) if step not in ("weights", "heads")]
-    before = float(view.trace[prefix + "scores"][cell])
+    steps = [step for step in steps_of(screen.run, prefix) if step not in ("weights", "heads")]
+    before = float(screen.run[prefix + "scores"][cell])
     for step in steps[steps.index("scores") + 1 :]:
-        value = float(view.trace[prefix + step][cell])
+        value = float(screen.run[prefix + step][cell])
         if step != "relative" and value != before:
-            parts = 1 + len(view.config.distance_terms)
+            parts = 1 + len(screen.run.config.distance_terms)
             name = "scaled_sum" if step == "scaled" and parts > 1 else step
             yield f"<span>{plain(f'attention.step_{name}', parts=parts)}</span><i></i><b>{_two(value)}</b>"
             before = value

@@ -10,13 +10,14 @@ from model import WeightsError
 from model.measures.origins import KINDS, by_place, nbytes
 from model.measures.tables import Role, head_roles
 from pages.attention.shares import heads_by_origin, in_words, of_heads, own_kind, text, word
+from pages.ui.frame.pen import Pen
 from pages.ui.runs import pipelines
+from pages.ui.screen import Screen
 from pages.ui.sections.patience import waits
 from pages.ui.sections.roles import measured_role, source
 from pages.ui.sections.sources import MOST_BYTES
 from pages.ui.text import joined, plain
 from pages.ui.text.numbers import first, percent, signed
-from pages.ui.view import View
 
 RUNS = 8  # as many runs of the network take about as long
 BY_PLACE = ("next", "previous")  # roles of which places decide; by others, what stands there
@@ -24,30 +25,30 @@ BY_CONTENT = ("same", "word", "relation", "punctuation", "aligned", "aligned_nex
 MUCH = 0.5  # what a share lies below 0 where large parts cancel each other
 
 
-def can_be_told(view: View) -> bool:
+def can_be_told(screen: Screen) -> bool:
     """Whether words and places are apart in this network, and there are tokens to choose from."""
-    return by_place(view.trace.graph) and len(view.trace.tokens) > 1
+    return by_place(screen.run.graph) and len(screen.run.tokens) > 1
 
 
-def every_head(view: View) -> None:
+def every_head(screen: Screen, pen: Pen) -> None:
     """Each head as a point: to the right those that find tokens by their places, at the top by their own words."""
-    if nbytes(view.trace) > MOST_BYTES:
+    if nbytes(screen.run) > MOST_BYTES:
         st.info(plain("source.too_large"), icon=":material/info:")
         return
-    asked = "origins", view.choice.pipeline, view.subject, view.trace.edits
-    if waits(view.config, len(view.trace.tokens), RUNS, asked):
+    asked = "origins", screen.choice.pipeline, screen.subject, screen.run.edits
+    if waits(screen.run.config, len(screen.run.tokens), RUNS, asked):
         return
-    view.show("origins", heads_by_origin)
-    found = dict(zip(KINDS, of_heads(view.trace)[view.layer, view.head], strict=True))
-    st.markdown(of_head(view, f"layers.{view.layer}.attention.", view.head, found))
+    pen.show("origins", heads_by_origin)
+    found = dict(zip(KINDS, of_heads(screen.run)[screen.at.layer, screen.at.head], strict=True))
+    st.markdown(of_head(screen, f"layers.{screen.at.layer}.attention.", screen.at.head, found))
     st.caption(text("held"))
 
 
-def of_head(view: View, prefix: str, head: int, found: dict[str, float]) -> str:
+def of_head(screen: Screen, prefix: str, head: int, found: dict[str, float]) -> str:
     """The shares of one head, what it was measured to do, and whether the two agree."""
-    where = view.where((int(re.findall(r"\d+", prefix)[0]), head))
-    said = {"where": where, "shares": in_words([found[kind] for kind in KINDS], own_kind(view.trace))}
-    role = _role(view, prefix, head)
+    where = screen.at.where((int(re.findall(r"\d+", prefix)[0]), head))
+    said = {"where": where, "shares": in_words([found[kind] for kind in KINDS], own_kind(screen.run))}
+    role = _role(screen, prefix, head)
     if role is None:
         told = [text("read_head", **said)]
     else:
@@ -59,9 +60,9 @@ def of_head(view: View, prefix: str, head: int, found: dict[str, float]) -> str:
     return joined(" ".join(told))
 
 
-def of_cell(view: View, key: str, found: dict[str, float]) -> str:
+def of_cell(screen: Screen, key: str, found: dict[str, float]) -> str:
     """What one score above (or below) the mean of its row is made of."""
-    own = own_kind(view.trace)
+    own = own_kind(screen.run)
     parts = plain("common.comma").join(
         word(f"share_{own if kind == 'word' else kind}", share=signed(value)) for kind, value in found.items()
     )
@@ -83,10 +84,10 @@ def agreement(role: Role, found: dict[str, float]) -> str | None:
     return "either" if role.name == "itself" else None
 
 
-def _role(view: View, prefix: str, head: int) -> Role | None:
+def _role(screen: Screen, prefix: str, head: int) -> Role | None:
     """What a head was measured to do; of our translator's decoder, too."""
     try:
-        roles = head_roles("translation" if prefix.startswith("decoder.") else source(view.choice.pipeline))
+        roles = head_roles("translation" if prefix.startswith("decoder.") else source(screen.choice.pipeline))
     except WeightsError as error:
         pipelines.explain_weights(error)
         return None

@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import partial
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from pages.attention.fillers import padding
 from pages.attention.overlay import pieces_of
@@ -13,40 +12,42 @@ from pages.attention.why_there import by_hand_or_why
 from pages.ui.components.chart import chart
 from pages.ui.components.player import player
 from pages.ui.figures import Axis, colour_tiles, tiles
+from pages.ui.frame.pen import Pen
 from pages.ui.frame.pickers import either
+from pages.ui.picture import kind_of
+from pages.ui.screen import Screen
 from pages.ui.sections.band import Column, band
 from pages.ui.sections.quantity_map import chosen_cell
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
 from pages.ui.text.numbers import percent
-from pages.ui.view import View
 
 SECONDS = 2.0  # that a step stays on the screen while they are played
 WIDE = 0.7  # of the weighted sum, beside maps of a width of 1
 LEAST = 150  # pixels for each step, on a phone
 
 
-def attention_steps(view: View, prefix: str, controls: DeltaGenerator) -> None:
+def attention_steps(screen: Screen, pen: Pen, prefix: str) -> None:
     """All steps in one band; below it, but not in a presentation, what the chosen one says, and its cell by hand."""
-    steps, at = steps_of(view.trace, prefix), replace(view.at, between="all")  # the band shows all tokens
-    step = view.choice.stage if view.choice.stage in steps else steps[0]
-    with controls:
+    steps, at = steps_of(screen.run, prefix), replace(screen.at, between="all")  # the band shows all tokens
+    step = screen.choice.stage if screen.choice.stage in steps else steps[0]
+    with pen.controls:
         _stepper(step, steps)
     columns = [Column(prefix + one, plain(f"attention.{one}"), WIDE if one == "heads" else 1) for one in steps]
     look = {"title": plain("attention.steps"), "focus": prefix + step, "least": LEAST * len(steps)}
-    said = read_step(view.trace, at, prefix, step)
-    view.show_both("steps", partial(band, columns=columns, sentence=said, **look), at)
-    if view.choice.big:
+    said = read_step(screen.run, at, prefix, step)
+    pen.show_both("steps", partial(band, columns=columns, sentence=said, **look), at)
+    if screen.choice.big:
         return
-    cell = chosen_cell(view.trace, at, prefix + step)
+    cell = chosen_cell(screen.run, at, prefix + step)
     left, right = st.columns([1, 1], gap="medium")
     with left:
-        by_hand_or_why(view, prefix + step, cell)
+        by_hand_or_why(screen, pen, prefix + step, cell)
     with right:
-        if step == "scores" and view.kind == "drawing":
-            patch_pair(view, *cell[-2:])
-        if step == "masked" and view.kind == "words":
-            about_masks(view, prefix)
+        if step == "scores" and kind_of(screen.run) == "drawing":
+            patch_pair(screen, *cell[-2:])
+        if step == "masked" and kind_of(screen.run) == "words":
+            about_masks(screen, pen, prefix)
 
 
 def _stepper(step: str, steps: tuple[str, ...]) -> None:
@@ -58,26 +59,26 @@ def _stepper(step: str, steps: tuple[str, ...]) -> None:
     player("attention", steps.index(step), len(steps), lambda shown: select(stage=steps[shown]), SECONDS)
 
 
-def about_masks(view: View, prefix: str) -> None:
+def about_masks(screen: Screen, pen: Pen, prefix: str) -> None:
     """That [MASK] is a word and no mask, what a mask does to fillers, and the way to one that hides something."""
-    tokens, (_, keys) = view.trace.tokens, queries_and_keys(view.trace, prefix + "weights")
+    tokens, (_, keys) = screen.run.tokens, queries_and_keys(screen.run, prefix + "weights")
     said = t("attention.mask_is_no_word")
     if "[MASK]" in tokens:
-        weights = view.trace[prefix + "weights"][view.head]
+        weights = screen.run[prefix + "weights"][screen.at.head]
         share = weights[:, [place for place, token in enumerate(keys) if token == "[MASK]"]].sum(axis=1).mean()
         said += " " + t("attention.mask_word_here", share=percent(share))
     st.markdown(said)
-    padding(view)
-    if view.trace.graph[prefix + "masked"].window is None:  # else here is a mask that hides something
-        view.way_to("translation", plain("attention.way_masks"), panel="inside", block="attention", stage="masked")
+    padding(screen, pen)
+    if screen.run.graph[prefix + "masked"].window is None:  # else here is a mask that hides something
+        pen.way_to("translation", plain("attention.way_masks"), panel="inside", block="attention", stage="masked")
 
 
-def patch_pair(view: View, query: int, key: int) -> None:
+def patch_pair(screen: Screen, query: int, key: int) -> None:
     """The pixels of the two tokens that meet in a score, side by side."""
-    tokens, front = view.trace.tokens, view.trace.config.tokens_in_front
+    tokens, front = screen.run.tokens, screen.run.config.tokens_in_front
     shown = [place for place in (query, key) if place >= front]
-    if shown and view.seen is not None:
-        pixels = pieces_of(view.trace, view.seen)[[place - front for place in shown]][None]
+    if shown and screen.seen is not None:
+        pixels = pieces_of(screen.run, screen.seen)[[place - front for place in shown]][None]
         names = [tokens[place] for place in shown]
         draw = colour_tiles if pixels.ndim == 5 else tiles
         figure = draw(pixels, Axis(""), Axis("", names), hover=names, height=150)

@@ -15,44 +15,45 @@ from model.rule import EVERY
 from pages.attention import origins
 from pages.attention.one_weight import one_weight
 from pages.ui.figures import Axis, heatmap
+from pages.ui.frame.pen import Pen
 from pages.ui.frame.pickers import either
 from pages.ui.picture import Picture, names_of
+from pages.ui.screen import Screen
 from pages.ui.sections.sources import MOST_BYTES, in_short, kind_of, layer_of, parts_picture, places_of
 from pages.ui.sections.working import working
 from pages.ui.text import plain, texts_of
 from pages.ui.text.numbers import first, furthest, last, percent, signed
-from pages.ui.view import View
 
 LEAST = 0.05  # share of what the softmax sees: of a pair that has less, nothing is said
 SAME = 1e-4  # closer together, two weights read as one
 text, word = texts_of("why")
 
 
-def by_hand_or_why(view: View, key: str, cell: tuple[int, ...]) -> None:
+def by_hand_or_why(screen: Screen, pen: Pen, key: str, cell: tuple[int, ...]) -> None:
     """The arithmetic of a cell; of a weight, or of what the softmax reads, also its sources where the reader asks."""
     prefix, _, step = key.rpartition(".")
-    if step in ("weights", score_of(view, f"{prefix}.")) and view.trace[key].shape[-1] > 1:
+    if step in ("weights", score_of(screen, f"{prefix}.")) and screen.run[key].shape[-1] > 1:
         words = [word("by_hand"), word("title")]
-        if either("why", word("title"), (False, True), words, view.choice.why, label_visibility="collapsed"):
-            why_there(view, f"{prefix}.", cell)
+        if either("why", word("title"), (False, True), words, screen.choice.why, label_visibility="collapsed"):
+            why_there(screen, pen, f"{prefix}.", cell)
             return
-    (one_weight if step == "weights" else working)(view, key, cell)
+    (one_weight if step == "weights" else working)(screen, pen, key, cell)
 
 
-def score_of(view: View, prefix: str) -> str:
+def score_of(screen: Screen, prefix: str) -> str:
     """Which quantity is taken apart: what the softmax reads, but for a mask."""
-    return "biased" if f"{prefix}biased" in view.trace.graph else "scaled"
+    return "biased" if f"{prefix}biased" in screen.run.graph else "scaled"
 
 
-def why_there(view: View, prefix: str, cell: tuple[int, ...]) -> None:
+def why_there(screen: Screen, pen: Pen, prefix: str, cell: tuple[int, ...]) -> None:
     """What a score is made of: by what was put into the token looked at, as bars; and by pairs of sources, as a map.
 
     prefix: of the keys of the attention, "layers.2.attention." and the like. cell: head, query and key.
     """
     head, query, key = cell
-    visible = np.isfinite(view.trace[f"{prefix}masked"][head])
-    asked = Asked(view, prefix, head, query, key, visible)
-    if max(nbytes(view.trace), asked.nbytes if view.trace.edited else 0) > MOST_BYTES:
+    visible = np.isfinite(screen.run[f"{prefix}masked"][head])
+    asked = Asked(screen, pen, prefix, head, query, key, visible)
+    if max(nbytes(screen.run), asked.nbytes if screen.run.edited else 0) > MOST_BYTES:
         st.info(plain("source.too_large"), icon=":material/info:")
         return
     if not visible[query, key] or visible[query].sum() == 1:
@@ -68,7 +69,8 @@ def why_there(view: View, prefix: str, cell: tuple[int, ...]) -> None:
 class Asked:
     """One score that is taken apart. visible: where queries may look, (query, key)."""
 
-    view: View
+    screen: Screen
+    pen: Pen
     prefix: str
     head: int
     query: int
@@ -78,23 +80,23 @@ class Asked:
     @cached_property
     def keys(self) -> Sequence[str]:
         """The tokens that can be attended to."""
-        return placed(self.view.trace.names(f"{self.prefix}weights")[2] or ())
+        return placed(self.screen.run.names(f"{self.prefix}weights")[2] or ())
 
     @cached_property
     def names(self) -> dict[str, str]:
         """The two tokens, as texts name them."""
-        queries = placed(names_of(self.view.trace, f"{self.prefix}weights")[1] or ())
+        queries = placed(names_of(self.screen.run, f"{self.prefix}weights")[1] or ())
         return {"query": queries[self.query], "key": self.keys[self.key]}
 
     @property
     def what(self) -> str:
         """What the number is called that is taken apart, as on the map of it."""
-        return word(f"score_{score_of(self.view, self.prefix)}")
+        return word(f"score_{score_of(self.screen, self.prefix)}")
 
     @property
     def nbytes(self) -> int:
         """About how much memory the pairs of sources of all rows take."""
-        return 8 * (4 + 3 * self.view.trace.graph.layers()) ** 2 * self.visible.size
+        return 8 * (4 + 3 * self.screen.run.graph.layers()) ** 2 * self.visible.size
 
     @cached_property
     def rows(self) -> slice:
@@ -108,8 +110,8 @@ class Asked:
 
     @cached_property
     def scores(self) -> Scores:
-        attention = self.view.trace.graph.sublayer(self.prefix)
-        return of_attention(self.view.trace, attention, self.head, queries=self.rows)
+        attention = self.screen.run.graph.sublayer(self.prefix)
+        return of_attention(self.screen.run, attention, self.head, queries=self.rows)
 
     @cached_property
     def above(self) -> tuple[float, np.ndarray]:
@@ -121,14 +123,14 @@ class Asked:
         mean, pairs = self.above
         parts = pairs.sum(axis=0)
         said = " ".join([self.read_largest(parts, mean + float(parts.sum())), *self.read_without(parts)])
-        terms = len(self.view.trace.config.distance_terms)
+        terms = len(self.screen.run.config.distance_terms)
         axis = "axis_told_apart" if terms else "axis_distance" if DISTANCE in self.scores.of_keys else "axis"
-        axis += "_undivided" * (not self.view.trace.config.divided)
+        axis += "_undivided" * (not self.screen.run.config.divided)
         look = {"title": word("chart", **self.names), "axis": word(axis, parts=1 + terms), "total": self.what}
         if terms:
             said += " " + self.read_products()
-        places = places_of(self.scores.of_keys, self.view.trace, self.key)
-        self.view.show("why_there", parts_picture(places, parts, said, begin=(word("mean"), mean), **look))
+        places = places_of(self.scores.of_keys, self.screen.run, self.key)
+        self.pen.show("why_there", parts_picture(places, parts, said, begin=(word("mean"), mean), **look))
 
     def read_products(self) -> str:
         """What the words find in each other, and what distances have in that: the score, in two or three parts."""
@@ -138,7 +140,7 @@ class Asked:
         parts = self.scores.parts[:, :, self.row, self.key]
         found = {"content": parts[~asks][:, ~answers], "query": parts[:, answers], "key": parts[asks]}
         said = {name: signed(float(part.sum())) for name, part in found.items()}
-        terms = self.view.trace.config.distance_terms
+        terms = self.screen.run.config.distance_terms
         kind = "" if len(terms) > 1 else "_query" if terms == ("content_to_position",) else "_key"
         return text(f"read_products{kind}", **said, **{"from": self.names["query"], "to": self.names["key"]})
 
@@ -149,7 +151,7 @@ class Asked:
     def read_largest(self, parts: np.ndarray, total: float) -> str:
         place, above = self.largest(parts), float(parts.sum())
         source = self.scores.of_keys[place]
-        reason = word(f"because_{kind_of(source, self.view.trace)}", layer=layer_of(source) + 1, **self.names)
+        reason = word(f"because_{kind_of(source, self.screen.run)}", layer=layer_of(source) + 1, **self.names)
         said: dict[str, object] = {"what": self.what, "score": f"{total:.2f}", "above": f"{abs(above):.2f}"}
         said |= {"part": first(parts) if above > 0 else last(parts), "reason": reason}
         return text("read_above" if above > 0 else "read_below", **said, **self.names)
@@ -157,7 +159,7 @@ class Asked:
     def read_without(self, parts: np.ndarray) -> list[str]:
         """What the row would be without the largest part, in all its tokens; nothing where edits made other weights."""
         source = self.scores.of_keys[self.largest(parts)]
-        now = self.view.trace[f"{self.prefix}weights"][self.head, self.query]
+        now = self.screen.run[f"{self.prefix}weights"][self.head, self.query]
         if np.abs(self.scores.weights(self.row, self.visible[self.rows]) - now).max() > SAME:
             return []
         without = self.scores.weights(self.row, self.visible[self.rows], without=source)
@@ -172,7 +174,7 @@ class Asked:
         """Which part of the query meets which part of the key, above the mean of the row."""
         _, pairs = self.above
         rows, columns = (
-            [in_short(source, self.view.trace) for source in of] for of in (self.scores.of_queries, self.scores.of_keys)
+            [in_short(source, self.screen.run) for source in of] for of in (self.scores.of_queries, self.scores.of_keys)
         )
         a, b = np.unravel_index(int(np.abs(pairs).argmax()), pairs.shape)
         said = {"asks": rows[a], "answers": columns[b], "value": furthest(pairs)}
@@ -183,22 +185,22 @@ class Asked:
             largest = {"asks": rows[c], "answers": columns[d], "share": first(shares, percent)}
             sentence += f" {text('read_rows', **largest)}{self.read_alone(shares)}"
         figure = heatmap(pairs, Axis("", rows), Axis("", columns), square=False)
-        self.view.show("pairs", Picture(figure, sentence, title=word("pairs", **self.names)))
+        self.pen.show("pairs", Picture(figure, sentence, title=word("pairs", **self.names)))
 
     def from_the_start(self) -> None:
         """The same followed back through earlier layers, to words and places; and the whole head, beside its role."""
-        if not by_place(self.view.trace.graph) or nbytes_of_origins(self.view.trace) > MOST_BYTES:
+        if not by_place(self.screen.run.graph) or nbytes_of_origins(self.screen.run) > MOST_BYTES:
             return
-        attention = self.view.trace.graph.sublayer(self.prefix)
-        known = of_reads(self.view.trace, attention)
-        of = of_attention(self.view.trace, attention, self.head, queries=self.rows, known=known)
+        attention = self.screen.run.graph.sublayer(self.prefix)
+        known = of_reads(self.screen.run, attention)
+        of = of_attention(self.screen.run, attention, self.head, queries=self.rows, known=known)
         _, above = of.above_mean(self.row, self.key, self.visible[self.rows])
         cell = by_kind(of, above)
         if cell["brought"]:  # else the bars say it
-            st.markdown(origins.of_cell(self.view, self.names["key"], cell))
+            st.markdown(origins.of_cell(self.screen, self.names["key"], cell))
         if self.rows == EVERY:
             shares = by_kind(of, of.shares(self.visible))
-            st.markdown(origins.of_head(self.view, self.prefix, self.head, shares))
+            st.markdown(origins.of_head(self.screen, self.prefix, self.head, shares))
         st.caption(origins.text("held"))
 
     def read_alone(self, shares: np.ndarray) -> str:
@@ -209,6 +211,6 @@ class Asked:
         for place, source in enumerate(of.of_keys):
             if source.endswith((".tokens", ".positions")) and shares[place, place] >= LEAST:
                 row = np.where(self.visible[self.query], of.parts[place, place, self.row], -np.inf)
-                kind = kind_of(source, self.view.trace)
+                kind = kind_of(source, self.screen.run)
                 said += " " + text(f"alone_{kind}", best=first(row).named(self.keys))
         return said

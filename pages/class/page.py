@@ -1,14 +1,17 @@
 """A class that answers: the teacher's page, which stands on the projector; her notes; and what members see of it."""
 
-from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from model.pipeline import SPECIAL_TOKENS
+from pages.school.classroom.questions import Shown, Told
 from pages.school.classroom.store import UnavailableError, store
-from pages.school.lessons.lesson import ENCODER
+from pages.school.lessons.lesson import ENCODER, Lesson
 from pages.school.lessons.wording import seen_at
+from pages.school.lessons.written import LessonError
 from pages.school.questions.case import Case, Truth
 from pages.school.questions.question import Question
 from pages.school.teaching import desk, notes, projector, start
@@ -17,101 +20,118 @@ from pages.school.teaching.cases import hidden_in, lesson_of, truth_here, with_a
 from pages.school.teaching.desk import Desk
 from pages.school.teaching.lecture import Lecture
 from pages.ui.components.kept import kept
-from pages.ui.components.keys import listen
-from pages.ui.frame.contents import PAGES
-from pages.ui.page import Page, Parts
+from pages.ui.frame.contents import path_of
+from pages.ui.frame.pen import Pen
+from pages.ui.page import Draw, Page
 from pages.ui.picture import kind_of
+from pages.ui.screen import Screen
 from pages.ui.state.choice import OTHER, Choice
 from pages.ui.text import t, texts_of
 
 text, word = texts_of("class")
 
 
-class Class(Page):
-    chips = False
-    reads = staticmethod(with_a_gap)
+def begins(page: Page, choice: Choice) -> tuple[Page, Choice]:
+    """The page of a class is about the lesson and the input of the class, whatever the reader looks at by now."""
+    hers, unavailable = None, False
+    try:
+        hers = desk.desk(choice.of_class)
+    except UnavailableError:
+        unavailable = True
+    about = hers.about(choice) if hers else choice
+    drawn: Draw = partial(unavailable_or_start, unavailable, *lesson_of(about, ENCODER))
+    if hers:
+        drawn = partial(teach, choice, hers, lesson_of(about, ENCODER)[0])
+        page = replace(page, title=lambda screen: None)
+    begun = about.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values()))
+    return replace(page, parts=lambda screen: {"": partial(known, drawn)}), begun
 
-    def __init__(self, choice: Choice) -> None:
-        #: As the reader has it, who may by now look at something else than his class is about.
-        self.own_choice = choice
-        self.desk: Desk | None = None
-        self.unavailable = False
-        try:
-            self.desk = desk.desk(choice.of_class)
-        except UnavailableError:
-            self.unavailable = True
-        about = self.desk.about(choice) if self.desk else choice
-        self.lesson, self.unread = lesson_of(about, ENCODER)
-        super().__init__(about.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values())))
 
-    def parts(self) -> Parts:
-        return {"class": self.fill}
+def known(drawn: Draw, screen: Screen, pen: Pen) -> None:
+    """Draw it once the browser has said whether she teaches the class."""
+    known = screen.choice.of_class is None or desk.KEYS in st.session_state
+    kept(desk.own(), st.session_state.get(desk.FORGOTTEN, ()), desk.hear, known=known)
+    if known:
+        drawn(screen, pen)
 
-    def _title(self) -> None:
-        if self.desk is None:
-            super()._title()
 
-    def _close(self) -> None:
-        """A class hands over its report, and no other files."""
-        listen(self._keys)
+def say_problem(usual: str | None = None) -> None:
+    """What a click could not do, or else this."""
+    if problem := st.session_state.pop(desk.PROBLEM, usual):
+        st.warning(text(problem), icon=":material/warning:")
 
-    def fill(self) -> None:
-        known = self.choice.of_class is None or desk.KEYS in st.session_state
-        kept(desk.own(), st.session_state.get(desk.FORGOTTEN, ()), desk.hear, known=known)
-        if not known:  # the browser says at once whether she teaches it
-            return
-        if problem := st.session_state.pop(desk.PROBLEM, "unavailable" if self.unavailable else None):
-            st.warning(text(problem), icon=":material/warning:")
-        if self.unavailable:
-            return
-        if self.desk is None:
-            if self.choice.of_class:
-                start.member(self.choice.of_class)
-                return
-            st.markdown(text("start_help"))
-            if unread := self.unread:
-                st.warning(t(f"lesson.error_{unread.reason}", **unread.values), icon=":material/broken_image:")
-            clear, left_out = self._clear()
-            start.draw(self, self.lesson, [question for question, *_ in clear.values()], left_out)
-            return
-        clear, left_out = self._clear()
-        if (wanted := st.session_state.pop(projector.WANTED, None)) and wanted[1] == self.desk.room.version:
-            self._ask(wanted[0], clear)
-            st.rerun()
-        asked = store().asked(self.desk.code, self.desk.key)
-        lecture = Lecture(self, self.own_choice, self.desk, self.lesson, clear, left_out, asked)
-        (notes if self.choice.role == "notes" else projector).draw(lecture)
 
-    # -- the questions -----------------------------------------------------------------------------
+def unavailable_or_start(
+    unavailable: bool, lesson: Lesson, unread: LessonError | None, screen: Screen, pen: Pen
+) -> None:
+    """What a class is begun with; or what is shown to a member, and where there is no database."""
+    say_problem("unavailable" if unavailable else None)
+    if unavailable:
+        return
+    if screen.choice.of_class:
+        start.member(screen.choice.of_class)
+        return
+    st.markdown(text("start_help"))
+    if unread:
+        st.warning(t(f"lesson.error_{unread.reason}", **unread.values), icon=":material/broken_image:")
+    clear, left_out = clear_here(screen, lesson)
+    start.draw(screen, lesson, [question for question, *_ in clear.values()], left_out)
 
-    def _clear(self) -> tuple[dict[int, tuple[Question, Case, Truth]], list[Question]]:
-        """The questions whose answer is clear here, with run and answer, by place; and the others."""
-        found = {place: (one, truth_here(self, one)) for place, one in enumerate(self.lesson.questions)}
-        clear = {place: (one, *here) for place, (one, here) in found.items() if here and here[1].answer is not None}
-        return clear, [one for place, (one, _) in found.items() if place not in clear]
 
-    def _ask(self, place: int, clear: Mapping[int, tuple[Question, Case, Truth]]) -> None:
-        """Send a question to the phones."""
-        assert self.desk is not None
-        question, case, truth = clear[place]
+def teach(own_choice: Choice, hers: Desk, lesson: Lesson, screen: Screen, pen: Pen) -> None:
+    """The class as its teacher has it, on the projector or as her notes. own_choice: as the reader has it."""
+    say_problem()
+    clear, left_out = clear_here(screen, lesson)
+    if (wanted := st.session_state.pop(projector.WANTED, None)) and wanted[1] == hers.room.version:
+        hers.ask(wanted[0], *to_phones(screen, *clear[wanted[0]]))
+        st.rerun()
+    asked = store().asked(hers.code, hers.key)
+    lecture = Lecture(screen, pen, own_choice, hers, lesson, clear, left_out, asked)
+    (notes if screen.choice.role == "notes" else projector).draw(lecture)
 
-        def there() -> tuple[Truth, str]:
-            return (truth_here(self, question) or (case, truth))[1], about(self, question, case, truth)
 
-        shown, true = for_phones(question, truth, there, self._reads(question, case), self._see(question, truth))
-        self.desk.ask(place, shown, true)
+# -- the questions -----------------------------------------------------------------------------------------------------
 
-    def _reads(self, question: Question, case: Case) -> str:
-        """The input as the network reads it; nothing for a drawing."""
-        trace = self.trace if question.measure else case.trace
-        if kind_of(trace) != "words":
-            return ""
-        return " ".join(name for name in trace.tokens if name == "[MASK]" or name not in SPECIAL_TOKENS)
 
-    def _see(self, question: Question, truth: Truth) -> str:
-        """Where a member tries it himself: the page, with the input, at the place."""
-        page, values = seen_at(question, truth)
-        link = self.choice.with_(panel=None, stage=None, big=False, role=None, lesson=None, hidden=hidden_in(self))
-        held = link.with_(**values).to_link()
-        (path,) = (row.path for row in PAGES if row.name == page)
-        return f"{path}?{urlencode({name: value for name, value in held.items() if name != 'lang'})}"
+def clear_here(screen: Screen, lesson: Lesson) -> tuple[dict[int, tuple[Question, Case, Truth]], list[Question]]:
+    """The questions whose answer is clear here, with run and answer, by place; and the others."""
+    found = {place: (one, truth_here(screen, one)) for place, one in enumerate(lesson.questions)}
+    clear = {place: (one, *here) for place, (one, here) in found.items() if here and here[1].answer is not None}
+    return clear, [one for place, (one, _) in found.items() if place not in clear]
+
+
+def to_phones(screen: Screen, question: Question, case: Case, truth: Truth) -> tuple[Shown, Told]:
+    """A question as phones are asked it."""
+
+    def there() -> tuple[Truth, str]:
+        return (truth_here(screen, question) or (case, truth))[1], about(screen, question, case, truth)
+
+    return for_phones(question, truth, there, reads(screen, question, case), see(screen, question, truth))
+
+
+def reads(screen: Screen, question: Question, case: Case) -> str:
+    """The input as the network reads it; nothing for a drawing."""
+    run = screen.run if question.measure else case.trace
+    if kind_of(run) != "words":
+        return ""
+    return " ".join(name for name in run.tokens if name == "[MASK]" or name not in SPECIAL_TOKENS)
+
+
+def see(screen: Screen, question: Question, truth: Truth) -> str:
+    """Where a member tries it himself: the page, with the input, at the place."""
+    page, values = seen_at(question, truth)
+    link = screen.choice.with_(panel=None, stage=None, big=False, role=None, lesson=None, hidden=hidden_in(screen))
+    held = link.with_(**values).to_link()
+    return f"{path_of(page)}?{urlencode({name: value for name, value in held.items() if name != 'lang'})}"
+
+
+PAGE = Page(
+    name="class",
+    group="more",
+    parts=lambda screen: {},
+    alone=False,
+    asks=True,
+    reads=with_a_gap,
+    begins=begins,
+    ends=False,  # a class hands over its report, and no other files
+)

@@ -4,20 +4,20 @@ import streamlit as st
 
 from model.measures.tables import Context, neuron_contexts
 from pages.ui.components.tables import markdown_table
+from pages.ui.screen import Screen
 from pages.ui.sections.roles import say_absent, source
 from pages.ui.text import literal, plain, t
 from pages.ui.text.numbers import percent
-from pages.ui.view import View
 
 
-def show_contexts(view: View, neuron: int) -> None:
+def show_contexts(screen: Screen, neuron: int) -> None:
     """The words, in their sentences, that fire a neuron of the chosen layer."""
-    contexts = neuron_contexts(source(view.choice.pipeline), view.choice.layer, neuron)
+    contexts = neuron_contexts(source(screen.choice.pipeline), screen.choice.layer, neuron)
     if contexts is None:
-        say_absent("neuron", view.choice.pipeline)
+        say_absent("neuron", screen.choice.pipeline)
         return
     said = "measured" if contexts.top else "never"
-    st.markdown(t(f"neuron.{said}", neuron=neuron + 1, share=percent(contexts.active), layer=view.choice.layer + 1))
+    st.markdown(t(f"neuron.{said}", neuron=neuron + 1, share=percent(contexts.active), layer=screen.choice.layer + 1))
     rows = [
         (_marked(context), f"{context.activation:.2f}") for context in (*contexts.top, *contexts.middle, *contexts.low)
     ]

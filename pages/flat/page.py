@@ -1,7 +1,5 @@
 """Flat: a drawing as a sequence of length one (lecture note 003): what attention cannot do there."""
 
-from collections.abc import Hashable, Sequence
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -11,7 +9,9 @@ from model.heads import ClassifierNetwork
 from model.sublayers import ScaledDotProductAttention
 from pages.flat.pictures import ATTENTION, PASSES, of_one, text, word
 from pages.ui.components.tables import draw_table
-from pages.ui.page import Page, Parts
+from pages.ui.frame.pen import Pen
+from pages.ui.page import Page
+from pages.ui.picture import touched
 from pages.ui.runs import pipelines
 from pages.ui.runs.worked_out import disturbed
 from pages.ui.screen import Screen
@@ -31,79 +31,83 @@ def ink_of(choice: Choice) -> bytes:
     return choice.ink or sketch.ink(sketch.example())
 
 
-class Flat(Page):
-    title_equation = ONE
-    chips = False
-    any_input = True
+def of_flat(screen: Screen, choice: Choice) -> Screen:
+    """The page is about "flat", whatever the input."""
+    borrowed = screen.network != "flat" or not screen.choice.drawing
+    return screen.of("flat", ink_of(screen.choice)) if borrowed else screen
 
-    def elsewhere(self, choice: Choice, given: Hashable) -> tuple[str, Hashable]:
-        return "flat", ink_of(choice)
 
-    def about_what(self, screen: Screen) -> Screen:
-        """The page is about "flat", whatever the input."""
-        borrowed = screen.network != "flat" or not screen.choice.drawing
-        return screen.of("flat", ink_of(screen.choice)) if borrowed else screen
+def above(screen: Screen, pen: Pen) -> None:
+    if not screen.choice.ink:
+        st.caption(text("borrowed"))
 
-    def above(self) -> None:
-        if not self.choice.ink:
-            st.caption(text("borrowed"))
 
-    def parts(self) -> Parts:
-        return {"attention": self.of_one_token}
+def of_one_token(screen: Screen, pen: Pen) -> None:
+    """Attention of one token to itself in every head; what noise does there; the same drawing in patches."""
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        attention(screen, pen)
+    with right:
+        noise(screen)
+        beside_patches(screen, pen)
 
-    def code(self) -> Sequence[object]:
-        return FlatEmbedding, ScaledDotProductAttention, ClassifierNetwork
 
-    def of_one_token(self) -> None:
-        """Attention of one token to itself in every head; what noise does there; the same drawing in patches."""
-        left, right = st.columns([3, 2], gap="medium")
-        with left:
-            self.attention()
-        with right:
-            self.noise()
-            self.beside_patches()
+def attention(screen: Screen, pen: Pen) -> None:
+    """Queries, keys and values of all heads, and what the softmax of a single score makes of them."""
+    pen.show("attention", of_one)
+    if not touched(screen.run, screen.at.head, *PASSES, every_head=True):
+        learned = {name: weight.numel() for name, weight in screen.pipeline.network.named_parameters()}
+        idle = sum(count for name, count in learned.items() if ".W_Q." in name or ".W_K." in name)
+        whole = sum(learned.values())
+        st.markdown(text("why", idle=f"{idle:,}", all=f"{whole:,}", share=percent(idle / whole)))
 
-    def attention(self) -> None:
-        """Queries, keys and values of all heads, and what the softmax of a single score makes of them."""
-        self.show("attention", of_one)
-        if not self.touched(*PASSES, every_head=True):
-            learned = {name: weight.numel() for name, weight in self.pipeline.network.named_parameters()}
-            idle = sum(count for name, count in learned.items() if ".W_Q." in name or ".W_K." in name)
-            whole = sum(learned.values())
-            st.markdown(text("why", idle=f"{idle:,}", all=f"{whole:,}", share=percent(idle / whole)))
 
-    def noise(self) -> None:
-        """What noise on the way does to the answer: on Q, K or the scores nothing."""
-        calm = np.array(self.trace.answer[0].probabilities)
-        answers = disturbed(self.subject, tuple(ATTENTION + place for place in DISTURBED), NOISE, self.trace.edits)
-        changes = np.abs(answers - calm).max(axis=1)
-        names = [word("undisturbed"), *(word("noise_on", place=word(place)) for place in DISTURBED)]
-        table = pd.DataFrame(
-            np.column_stack([np.vstack([calm, answers]), [0.0, *changes]]),
-            index=names,
-            columns=[*(class_label(label) for label in self.trace.answer[0].labels), word("column_change")],
-        )
-        six = st.column_config.NumberColumn(format="%.6f")
-        draw_table(table, "flat.disturbed", column_config=dict.fromkeys(table.columns, six))
-        st.markdown(
-            text("read_disturbed", noise=f"{NOISE:g}", still=f"{changes[:3].max():g}", value=f"{changes[3]:.4f}")
-        )
+def noise(screen: Screen) -> None:
+    """What noise on the way does to the answer: on Q, K or the scores nothing."""
+    calm = np.array(screen.run.answer[0].probabilities)
+    answers = disturbed(screen.subject, tuple(ATTENTION + place for place in DISTURBED), NOISE, screen.run.edits)
+    changes = np.abs(answers - calm).max(axis=1)
+    names = [word("undisturbed"), *(word("noise_on", place=word(place)) for place in DISTURBED)]
+    table = pd.DataFrame(
+        np.column_stack([np.vstack([calm, answers]), [0.0, *changes]]),
+        index=names,
+        columns=[*(class_label(label) for label in screen.run.answer[0].labels), word("column_change")],
+    )
+    six = st.column_config.NumberColumn(format="%.6f")
+    draw_table(table, "flat.disturbed", column_config=dict.fromkeys(table.columns, six))
+    st.markdown(text("read_disturbed", noise=f"{NOISE:g}", still=f"{changes[:3].max():g}", value=f"{changes[3]:.4f}"))
 
-    def beside_patches(self) -> None:
-        """The same drawing cut into patches: how many tokens there are to choose from, and what is answered."""
-        patches = pipelines.run("digits", self.subject)
-        even = float(np.array(patches.answer[0].probabilities)[::2].sum())
-        lines = {
-            "tokens": (len(self.tokens), len(patches.tokens)),
-            "weights": tuple(f"{len(run.tokens)} × {len(run.tokens)}" for run in (self.trace, patches)),
-            "answer": (class_label(self.trace.answer[0].best), patches.answer[0].best),
-            "even": (f"{self.trace.answer[0].probabilities[0]:.4f}", f"{even:.4f}"),
-        }
-        table = pd.DataFrame(
-            [tuple(map(str, values)) for values in lines.values()],
-            index=[word(f"row_{name}") for name in lines],
-            columns=[word("column_flat"), word("column_patches")],
-        )
-        draw_table(table, "flat.beside")
-        drawing = self.choice.drawing or sketch.example()
-        self.way_to("attention", word("patches"), input="digit", drawing=drawing, panel=None)
+
+def beside_patches(screen: Screen, pen: Pen) -> None:
+    """The same drawing cut into patches: how many tokens there are to choose from, and what is answered."""
+    patches = pipelines.run("digits", screen.subject)
+    even = float(np.array(patches.answer[0].probabilities)[::2].sum())
+    lines = {
+        "tokens": (len(screen.run.tokens), len(patches.tokens)),
+        "weights": tuple(f"{len(run.tokens)} × {len(run.tokens)}" for run in (screen.run, patches)),
+        "answer": (class_label(screen.run.answer[0].best), patches.answer[0].best),
+        "even": (f"{screen.run.answer[0].probabilities[0]:.4f}", f"{even:.4f}"),
+    }
+    table = pd.DataFrame(
+        [tuple(map(str, values)) for values in lines.values()],
+        index=[word(f"row_{name}") for name in lines],
+        columns=[word("column_flat"), word("column_patches")],
+    )
+    draw_table(table, "flat.beside")
+    drawing = screen.choice.drawing or sketch.example()
+    pen.way_to("attention", word("patches"), input="digit", drawing=drawing, panel=None)
+
+
+PAGE = Page(
+    name="flat",
+    group="more",
+    parts=lambda screen: {"attention": of_one_token},
+    any_input=True,
+    attention=True,
+    elsewhere=lambda choice, given: ("flat", ink_of(choice)),
+    about=of_flat,
+    chips=lambda screen: False,
+    equation=lambda screen: ONE,
+    above=above,
+    code=lambda screen: (FlatEmbedding, ScaledDotProductAttention, ClassifierNetwork),
+)

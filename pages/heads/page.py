@@ -1,6 +1,6 @@
 """Heads: every head of every layer, what it does over a corpus, what it contributes, and by what it finds tokens."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 
 import streamlit as st
@@ -11,7 +11,9 @@ from model.sublayers import MultiHeadAttention
 from pages.attention.origins import can_be_told, every_head
 from pages.heads.overview import overview
 from pages.heads.pictures import mixed, needed, written
-from pages.ui.page import Page, Parts
+from pages.ui.frame.pen import Pen
+from pages.ui.page import LAYER_AND_HEAD, Draw, Page, Parts
+from pages.ui.screen import Screen
 from pages.ui.sections.quantity_map import chosen_cell
 from pages.ui.sections.roles import may_have_roles, show_role
 from pages.ui.sections.without import answers_with
@@ -30,43 +32,48 @@ FORMER: Mapping[str, str | Mapping[str, object]] = {
 }
 
 
-class Heads(Page):
-    former = FORMER
+def equation_of(screen: Screen) -> str:
+    return EQUATION.replace(" + b_O", "") if "attention" in screen.run.config.unbiased else EQUATION
 
-    @property
-    def title_equation(self) -> str:
-        return EQUATION.replace(" + b_O", "") if "attention" in self.config.unbiased else EQUATION
 
-    @property
-    def prefix(self) -> str:
-        return self.key("layers.{l}.attention.")
+def above(screen: Screen, pen: Pen) -> None:
+    if len(screen.run.tokens) == 1:
+        st.info(t("heads.one_token"), icon=":material/info:")
 
-    def above(self) -> None:
-        if len(self.tokens) == 1:
-            st.info(t("heads.one_token"), icon=":material/info:")
 
-    def parts(self) -> Parts:
-        parts: dict[str, Callable[[], object]] = {"overview": lambda: overview(self, self.prefix, self.row)}
-        if may_have_roles(self.choice.pipeline):
-            parts["roles"] = lambda: show_role(self)
-        parts["contribution"] = self.contribution
-        if can_be_told(self):
-            parts["origins"] = lambda: every_head(self)
-        return parts
+def parts(screen: Screen) -> Parts:
+    parts: dict[str, Draw] = {"overview": overview}
+    if may_have_roles(screen.choice.pipeline):
+        parts["roles"] = show_role
+    parts["contribution"] = contribution
+    if can_be_told(screen):
+        parts["origins"] = every_head
+    return parts
 
-    def contribution(self) -> None:
-        """What each head writes, beside it whether the answer needs it; below, Concat and W_O."""
-        left, right = st.columns([1, 1], gap="medium")
-        with left:
-            self.show("norms", written)
-        with right:
-            if self.config.heads > 1 and "logits" in self.trace:
-                found = answers_with(self, one_against_all(self.trace.graph, self.layer))
-                if found is not None:
-                    self.show("needed", partial(needed, found=found))
-        focus = self.prefix + ("concat" if self.choice.stage == "concat" else "output")
-        self.show_both("mixed", partial(mixed, focus=focus))
-        working(self, focus, chosen_cell(self.trace, self.at, focus))
 
-    def code(self) -> Sequence[object]:
-        return MultiHeadAttention, head_pattern
+def contribution(screen: Screen, pen: Pen) -> None:
+    """What each head writes, beside it whether the answer needs it; below, Concat and W_O."""
+    left, right = st.columns([1, 1], gap="medium")
+    with left:
+        pen.show("norms", written)
+    with right:
+        if screen.run.config.heads > 1 and "logits" in screen.run:
+            found = answers_with(screen, one_against_all(screen.run.graph, screen.at.layer))
+            if found is not None:
+                pen.show("needed", partial(needed, found=found))
+    focus = screen.at.of("layers.{l}.attention." + ("concat" if screen.choice.stage == "concat" else "output"))
+    pen.show_both("mixed", partial(mixed, focus=focus))
+    working(screen, pen, focus, chosen_cell(screen.run, screen.at, focus))
+
+
+PAGE = Page(
+    name="heads",
+    group="layer",
+    parts=parts,
+    attention=True,
+    former=FORMER,
+    shown_of=LAYER_AND_HEAD,
+    equation=equation_of,
+    above=above,
+    code=lambda screen: (MultiHeadAttention, head_pattern),
+)

@@ -1,50 +1,46 @@
 """Home: the whole run on one screen, alive."""
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from model.encoder import Encoder, EncoderLayer
 from pages.home.overview import as_file, run_on_one_screen
-from pages.ui.frame import exports
-from pages.ui.page import Page, Parts
-from pages.ui.runs import pipelines
+from pages.ui.frame.pen import Pen
+from pages.ui.page import Page
+from pages.ui.screen import Screen
 from pages.ui.state.choice import PICTURE
 from pages.ui.text import plain, t
 
 
-class Home(Page):
-    chips = False
+def purpose_of(screen: Screen) -> str:
+    kinds = {"sentence": "home.purpose", PICTURE: "home.purpose_picture"}
+    return kinds.get(screen.choice.input, "home.purpose_digit")
 
-    @property
-    def purpose(self) -> str:
-        kinds = {"sentence": "home.purpose", PICTURE: "home.purpose_picture"}
-        return kinds.get(self.choice.input, "home.purpose_digit")
 
-    def _title(self) -> None:
-        """One line: what to do, and what one sees then."""
-        if not self.choice.big:
-            with st.container(key="home_title"):
-                st.subheader(f"{t(self.purpose)} :gray[{t('home.computed')}]", anchor=False)
+def title(screen: Screen) -> None:
+    """One line: what to do, and what one sees then."""
+    if not screen.choice.big:
+        with st.container(key="home_title"):
+            st.subheader(f"{t(purpose_of(screen))} :gray[{t('home.computed')}]", anchor=False)
 
-    def parts(self) -> Parts:
-        return {"run": self.run}
 
-    def run(self) -> None:
-        run_on_one_screen(self)
+def downloads(screen: Screen, pen: Pen) -> None:
+    """The run as one file, and its numbers."""
+    page, numbers = st.columns(2)
+    with page:
+        file = f"{pen.file_name(plain('home.file'))}.html"
+        st.download_button(plain("home.one_file"), as_file(screen), file, "text/html", on_click="ignore")
+    with numbers:
+        pen.whole_run()
+    st.caption(t("home.one_file_help"))
 
-    def code(self) -> Sequence[object]:
-        return Encoder, EncoderLayer
 
-    def _downloads(self) -> None:
-        """The run as one file, and its numbers."""
-        page, numbers = st.columns(2)
-        look = {"on_click": "ignore"}
-        with page:
-            file = f"{self.file_name(plain('home.file'))}.html"
-            st.download_button(plain("home.one_file"), as_file(self), file, "text/html", **look)
-        run = self.screen.network, self.subject, self.trace.edits
-        with numbers:
-            file = f"{self.file_name('trace')}.npz"
-            st.download_button(plain("common.npz"), lambda: exports.npz(pipelines.run(*run)), file, **look)
-        st.caption(t("home.one_file_help"))
+PAGE = Page(
+    name="home",
+    parts=lambda screen: {"run": run_on_one_screen},
+    attention=True,  # layer and head are chosen in the picture
+    chips=lambda screen: False,
+    purpose=purpose_of,
+    title=title,
+    code=lambda screen: (Encoder, EncoderLayer),
+    downloads=downloads,
+)

@@ -8,25 +8,14 @@ import streamlit as st
 from model.analysis import placed, rollout
 from model.config import NORMS
 from model.encoder import EncoderLayer
-from pages.layers.pictures import (
-    all_reached,
-    chosen_key,
-    classes,
-    cosine_by_hand,
-    difference,
-    lengths_on_the_way,
-    likeness,
-    origin,
-    path,
-    read_output,
-    rollout_by_hand,
-    similarity,
-    words,
-)
+from pages.layers import pictures
+from pages.layers.pictures import all_reached, chosen_key, cosine_by_hand, likeness, read_output, rollout_by_hand
 from pages.ui.components.arithmetic import arithmetic
-from pages.ui.page import Page, Parts
-from pages.ui.picture import Picture
+from pages.ui.frame.pen import Pen
+from pages.ui.page import LAYER, Page
+from pages.ui.picture import Make, says_words
 from pages.ui.runs.worked_out import best_words, plane
+from pages.ui.screen import Screen
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.sentence_vector import of_input
 from pages.ui.sections.shared_weights import shared_weights
@@ -36,88 +25,97 @@ from pages.ui.text import plain, t
 FORMER = {"lengths": "path", "out": "origin"}
 
 
-class Layers(Page):
-    former = FORMER
+def purpose_of(screen: Screen) -> str:
+    return "layers.purpose_shared" if shared_weights(screen.run.config) else "layers.purpose"
 
-    @property
-    def purpose(self) -> str:
-        return "layers.purpose_shared" if shared_weights(self.config) else super().purpose
 
-    @property
-    def title_equation(self) -> str:
-        """The whole layer, wherever its LayerNorms stand."""
-        lines: list[str] = []
-        rows = ("MHA", r"\lambda", "X", "X'"), ("FFN", r"\lambda'", "X'", "X^{(l+1)}")
-        for sub, (name, scale, read, made) in zip(self.trace.graph.sublayers(self.layer), rows, strict=True):
-            norm = rf"\operatorname{{{NORMS[self.config.norm]}}}(%s)" if sub.norm else "%s"
-            found = rf"{scale} \odot \text{{{name}}}" if self.config.layer_scale else rf"\text{{{name}}}"
-            whole = f"{read} + {found}({norm % read})" if sub.norm_first else norm % f"{read} + {found}({read})"
-            lines.insert(0, f"{made} = {whole}")
-        return r"\begin{gathered} " + r" \\ ".join(lines) + r" \end{gathered}"
+def equation_of(screen: Screen) -> str:
+    """The whole layer, wherever its LayerNorms stand."""
+    lines: list[str] = []
+    rows = ("MHA", r"\lambda", "X", "X'"), ("FFN", r"\lambda'", "X'", "X^{(l+1)}")
+    for sub, (name, scale, read, made) in zip(screen.run.graph.sublayers(screen.at.layer), rows, strict=True):
+        norm = rf"\operatorname{{{NORMS[screen.run.config.norm]}}}(%s)" if sub.norm else "%s"
+        found = rf"{scale} \odot \text{{{name}}}" if screen.run.config.layer_scale else rf"\text{{{name}}}"
+        whole = f"{read} + {found}({norm % read})" if sub.norm_first else norm % f"{read} + {found}({read})"
+        lines.insert(0, f"{made} = {whole}")
+    return r"\begin{gathered} " + r" \\ ".join(lines) + r" \end{gathered}"
 
-    def above(self) -> None:
-        if said := shared_weights(self.config, "differs"):
-            st.caption(" ".join(said))
-        if len(self.tokens) == 1:
-            st.info(t("layers.one_token"), icon=":material/info:")
 
-    def parts(self) -> Parts:
-        return {"lens": self.lens, "path": self.trajectories, "alike": self.similarity, "origin": self.origin}
+def above(screen: Screen, pen: Pen) -> None:
+    if said := shared_weights(screen.run.config, "differs"):
+        st.caption(" ".join(said))
+    if len(screen.run.tokens) == 1:
+        st.info(t("layers.one_token"), icon=":material/info:")
 
-    def lens(self) -> None:
-        """The likeliest words at the selected token, or the classes, after each layer; of two runs how they differ."""
-        if "logits" not in self.trace:
-            no_guess = of_input(self, "no_guess") if self.choice.checkpoint else "untrained.no_guess"
-            st.info(t(no_guess), icon=":material/shuffle:")
-        elif self.two.differs and self.two.counterpart(self.token) is not None:
-            self.show("guess", partial(difference, lens=self.pipeline.read_layers))
-        elif self.says_words:
-            found = best_words(self.choice.pipeline, self.trace, self.token)
-            self.show("guess", partial(words, found=found))
-        else:
-            self.show("guess", partial(classes, lens=self.pipeline.read_layers))
 
-    def trajectories(self) -> None:
-        """The plane, and the lengths beside it; in a presentation the plane alone."""
-        make = partial(path, plane=plane)
-        if self.choice.big:
-            self.show("path", make)
-            return
-        left, right = st.columns([3, 2], gap="medium")
-        with left:
-            self.show("path", make)
-        with right:
-            self.show("norms", lengths_on_the_way)
+def lens(screen: Screen, pen: Pen) -> None:
+    """The likeliest words at the selected token, or the classes, after each layer; of two runs how they differ."""
+    if "logits" not in screen.run:
+        no_guess = of_input(screen, "no_guess") if screen.choice.checkpoint else "untrained.no_guess"
+        st.info(t(no_guess), icon=":material/shuffle:")
+    elif screen.two.differs and screen.two.counterpart(screen.at.token) is not None:
+        pen.show("guess", partial(pictures.difference, lens=screen.pipeline.read_layers))
+    elif says_words(screen.run):
+        found = best_words(screen.choice.pipeline, screen.run, screen.at.token)
+        pen.show("guess", partial(pictures.words, found=found))
+    else:
+        pen.show("guess", partial(pictures.classes, lens=screen.pipeline.read_layers))
 
-    def similarity(self) -> None:
-        key = chosen_key(self.at, likeness(self.trace, self.at))
-        self.map("similarity", similarity, key, lambda: cosine_by_hand(self.trace, self.at, key))
 
-    def origin(self) -> None:
-        """The rollout; after the last layer, Z below it."""
-        run, at, reached = self.trace, self.at, all_reached(self.trace)
-        key = chosen_key(at, reached[at.layer, at.token])
-        by_hand = partial(rollout_by_hand, run, at, reached, key, MOST)
-        self.map("rollout", origin, key, lambda: [terms(self, table) for table in by_hand()])
-        Z = self.trace.graph.Z
-        if self.layer + 1 == self.trace.graph.layers() and not self.choice.big:
-            cell_maps(self, [Z], [read_output(self.trace, self.at)], [{"title": "Z"}])
+def trajectories(screen: Screen, pen: Pen) -> None:
+    """The plane, and the lengths beside it; in a presentation the plane alone."""
+    make = partial(pictures.path, plane=plane)
+    if screen.choice.big:
+        pen.show("path", make)
+        return
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        pen.show("path", make)
+    with right:
+        pen.show("norms", pictures.lengths_on_the_way)
 
-    def map(self, name: str, make: Callable[..., Picture], key: int, lines: Callable[[], Sequence[str]]) -> None:
-        """A map of all tokens by all tokens, beside it the arithmetic of its chosen cell; in a presentation alone.
 
-        lines: the arithmetic, in HTML.
-        """
-        alone = self.choice.big
-        left, right = (st.container(), None) if alone else st.columns([1, 1], gap="medium")
-        with left:
-            self.show(name, make)
-        if right is not None:
-            names = placed(self.tokens)
-            with right, st.container(border=True, key=f"working.{name}"):
-                pair = plain("layers.pair", token=names[self.token], other=names[key])
-                st.markdown(f"**{plain('common.by_hand')}** · {pair}")
-                arithmetic("".join(lines()), key=f"{name}_by_hand")
+def similarity(screen: Screen, pen: Pen) -> None:
+    key = chosen_key(screen.at, likeness(screen.run, screen.at))
+    token_map(screen, pen, "similarity", pictures.similarity, key, lambda: cosine_by_hand(screen.run, screen.at, key))
 
-    def code(self) -> Sequence[object]:
-        return EncoderLayer, rollout
+
+def origin(screen: Screen, pen: Pen) -> None:
+    """The rollout; after the last layer, Z below it."""
+    run, at, reached = screen.run, screen.at, all_reached(screen.run)
+    key = chosen_key(at, reached[at.layer, at.token])
+    by_hand = partial(rollout_by_hand, run, at, reached, key, MOST)
+    token_map(screen, pen, "rollout", pictures.origin, key, lambda: [terms(screen, table) for table in by_hand()])
+    Z = screen.run.graph.Z
+    if screen.at.layer + 1 == screen.run.graph.layers() and not screen.choice.big:
+        cell_maps(screen, pen, [Z], [read_output(screen.run, screen.at)], [{"title": "Z"}])
+
+
+def token_map(screen: Screen, pen: Pen, name: str, make: Make, key: int, lines: Callable[[], Sequence[str]]) -> None:
+    """A map of all tokens by all tokens, beside it the arithmetic of its chosen cell; in a presentation alone.
+
+    lines: the arithmetic, in HTML.
+    """
+    alone = screen.choice.big
+    left, right = (st.container(), None) if alone else st.columns([1, 1], gap="medium")
+    with left:
+        pen.show(name, make)
+    if right is not None:
+        names = placed(screen.run.tokens)
+        with right, st.container(border=True, key=f"working.{name}"):
+            pair = plain("layers.pair", token=names[screen.at.token], other=names[key])
+            st.markdown(f"**{plain('common.by_hand')}** · {pair}")
+            arithmetic("".join(lines()), key=f"{name}_by_hand")
+
+
+PAGE = Page(
+    name="layers",
+    parts=lambda screen: {"lens": lens, "path": trajectories, "alike": similarity, "origin": origin},
+    attention=True,
+    former=FORMER,
+    but={"alike": LAYER, "origin": LAYER},
+    equation=equation_of,
+    purpose=purpose_of,
+    above=above,
+    code=lambda screen: (EncoderLayer, rollout),
+)

@@ -1,14 +1,16 @@
 """The guided tour: question after question about the reader's own input, each beside the page's own picture."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 from cachetools.keys import hashkey
 
-from pages.school.lessons.lesson import END, LESSONS, TOUR
+from pages.school.lessons.lesson import END, LESSONS, TOUR, Lesson
 from pages.school.lessons.wording import answer_in_words, called, title_of
+from pages.school.lessons.written import LessonError
 from pages.school.questions.case import Case, Guess, Truth
 from pages.school.teaching import desk
 from pages.school.teaching.cases import lesson_of, not_asked, truth_here, usual_case, with_a_gap
@@ -16,10 +18,11 @@ from pages.school.teaching.homework import homework
 from pages.school.teaching.maker import make_a_lesson
 from pages.school.teaching.paper import on_paper
 from pages.school.tour.station import AWAY, EXAMPLE, Station
-from pages.ui.components.keys import listen
 from pages.ui.frame.navigation import open_with
+from pages.ui.frame.pen import Pen
 from pages.ui.frame.pickers import bound, lasting
-from pages.ui.page import Page, Parts
+from pages.ui.page import Draw, Page
+from pages.ui.screen import Screen
 from pages.ui.server.cache import digest
 from pages.ui.state import sketch
 from pages.ui.state.choice import OTHER, Choice
@@ -33,81 +36,81 @@ WANTED = {kind: {"input": kind, "output": None, "against": None, "question": Non
 text, word = texts_of("lesson")
 
 
-class Lesson(Page):
-    chips = False
-    reads = staticmethod(with_a_gap)
+def begins(page: Page, choice: Choice) -> tuple[Page, Choice]:
+    """The tour leaves the network as it is, and compares nothing."""
+    if st.session_state.pop(AWAY, False) and (choice.input, choice.drawing) == ("digit", sketch.example(EXAMPLE)):
+        rerun_with(input="sentence")
+    drawn: Draw = partial(tour, *lesson_of(choice, TOUR), bool(choice.edits))
+    begun = choice.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values()))
+    return replace(page, parts=lambda screen: {"": drawn}), begun
 
-    def __init__(self, choice: Choice) -> None:
-        if st.session_state.pop(AWAY, False) and (choice.input, choice.drawing) == ("digit", sketch.example(EXAMPLE)):
-            rerun_with(input="sentence")
-        #: Whether the visitor has changed the network, which the tour leaves as it is.
-        self.changed_elsewhere = bool(choice.edits)
-        #: Which lesson, and why not the one that the link holds, if so.
-        self.lesson, self.unread = lesson_of(choice, TOUR)
-        super().__init__(choice.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values())))
 
-    def parts(self) -> Parts:
-        return {"tour": self.fill}
+def tour(lesson: Lesson, unread: LessonError | None, changed_elsewhere: bool, screen: Screen, pen: Pen) -> None:
+    """The lesson from top to bottom.
 
-    def _title(self) -> None:
-        """The question is the title."""
+    unread: why it is not the one that the link holds. changed_elsewhere: whether the visitor has changed the network.
+    """
+    if changed_elsewhere:
+        st.info(text("as_it_is"), icon=":material/restart_alt:")
+    if unread:
+        st.warning(text(f"error_{unread.reason}", **unread.values), icon=":material/broken_image:")
+    if lesson.input not in (None, screen.choice.input):
+        st.info(text(f"wants_{lesson.input}"), icon=":material/swap_horiz:")
+        look: dict[str, Any] = {"key": "lesson.wanted", "on_click": select, "kwargs": WANTED[lesson.input]}
+        st.button(word(f"take_{lesson.input}"), **look)
+    state = answered(screen)
+    here = {one.key: here for one in lesson.questions if (here := truth_here(screen, one))}
+    stations = lesson.stations([key for key in lesson.keys if key not in here])
+    pen.station = screen.choice.question or lesson.keys[0]
+    Walk(screen, pen, lesson, here, stations, state["guesses"], state["turn"]).draw()
+    if not screen.choice.big or screen.choice.of_class in desk.own():  # a class begins in a presentation
+        for_teachers(screen, pen, lesson)
 
-    def _close(self) -> None:
-        """Code and files stand on the page to which each station leads."""
-        listen(self._keys, self.choice.question or self.lesson.keys[0])
 
-    def fill(self) -> None:
-        if self.changed_elsewhere:
-            st.info(text("as_it_is"), icon=":material/restart_alt:")
-        if self.unread:
-            st.warning(text(f"error_{self.unread.reason}", **self.unread.values), icon=":material/broken_image:")
-        if self.lesson.input not in (None, self.choice.input):
-            st.info(text(f"wants_{self.lesson.input}"), icon=":material/swap_horiz:")
-            look: dict[str, Any] = {"key": "lesson.wanted", "on_click": select, "kwargs": WANTED[self.lesson.input]}
-            st.button(word(f"take_{self.lesson.input}"), **look)
-        self.state = self._state()
-        #: The questions that are asked of this input, with run and answer.
-        self.here = {one.key: here for one in self.lesson.questions if (here := truth_here(self, one))}
-        self.stations = self.lesson.stations([key for key in self.lesson.keys if key not in self.here])
-        key = self._station()
-        if key == END:
+def answered(screen: Screen) -> dict:
+    """What the visitor has answered; with another input, or in another lesson, he begins anew. Another input that
+    leaves answers behind is asked the first question.
+    """
+    run = hashkey(screen.choice.pipeline, digest(screen.subject), usual_case(screen).token), screen.choice.lesson
+    before = st.session_state.get(STATE)
+    if before is None or before["run"] != run:
+        _begin_anew(run)
+        if before and before["guesses"] and before["run"][0] != run[0] and screen.choice.question:
+            rerun_with(question=None)
+    return st.session_state[STATE]
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A walk through a lesson. here: the questions that are asked of this input, with run and answer; stations: their
+    keys, in order. guesses: of those that were answered. turn: how often it was begun anew.
+    """
+
+    screen: Screen
+    pen: Pen
+    lesson: Lesson
+    here: Mapping[str, tuple[Case, Truth]]
+    stations: Sequence[str]
+    guesses: Mapping[str, Guess | None]
+    turn: int
+
+    def draw(self) -> None:
+        """The station to show: that of the link, or the next that is clear here."""
+        wanted, keys = self.screen.choice.question, self.lesson.keys
+        start = keys.index(wanted) if wanted in keys else 0
+        key = next((key for key in self.stations if keys.index(key) >= start), END)
+        if END in (wanted, key):
             self._end()
         else:
             self._draw(key, *self.here[key])
-        if not self.choice.big or self.choice.of_class in desk.own():  # a class begins in a presentation
-            self._for_teachers()
-
-    # -- where the visitor is ----------------------------------------------------------------------
-
-    def _state(self) -> dict:
-        """What the visitor has answered; with another input, or in another lesson, he begins anew. Another input that
-        leaves answers behind is asked the first question.
-        """
-        run = hashkey(self.choice.pipeline, digest(self.subject), usual_case(self).token), self.choice.lesson
-        before = st.session_state.get(STATE)
-        if before is None or before["run"] != run:
-            _begin_anew(run)
-            if before and before["guesses"] and before["run"][0] != run[0] and self.choice.question:
-                rerun_with(question=None)
-        return st.session_state[STATE]
-
-    def _station(self) -> str:
-        """The station to show: that of the link, or the next that is clear here."""
-        wanted, keys = self.choice.question, self.lesson.keys
-        if wanted == END:
-            return END
-        start = keys.index(wanted) if wanted in keys else 0
-        return next((key for key in self.stations if keys.index(key) >= start), END)
-
-    # -- what is drawn -----------------------------------------------------------------------------
 
     def _draw(self, key: str, case: Case, truth: Truth) -> None:
         """A station: question and gesture at the left, the picture at the right."""
-        guesses, stations = self.state["guesses"], self.stations
+        guesses, stations = self.guesses, self.stations
         place = stations.index(key)
         give = partial(hand_in, key)
-        turn = self.state["turn"]
-        station = Station(self, self.lesson[key], case, truth, guesses.get(key), key in guesses, give, turn)
+        of = self.lesson[key], case, truth, guesses.get(key), key in guesses
+        station = Station(self.screen, self.pen, *of, give, self.turn)
         left, right = st.columns([2, 3], gap="large")
         with left, st.container(key="tour_side"):
             self._progress(place)
@@ -132,21 +135,20 @@ class Lesson(Page):
             self._left_out(self.lesson.keys[before : self.lesson.keys.index(key)])
         with right:
             station.draw()
-        if self.choice.big:
-            self.on_key("PageDown", onwards if station.shown else partial(give, None))
-            self.on_key("PageUp", partial(go_to, stations[max(place - 1, 0)]))
+        if self.screen.choice.big:
+            self.pen.on_key("PageDown", onwards if station.shown else partial(give, None))
+            self.pen.on_key("PageUp", partial(go_to, stations[max(place - 1, 0)]))
 
     def _progress(self, place: int) -> None:
         """A dot for each station, the present one long, and which it is of how many."""
-        guesses = self.state["guesses"]
-        kinds = ("now" if i == place else "done" if key in guesses else "" for i, key in enumerate(self.stations))
+        kinds = ("now" if i == place else "done" if key in self.guesses else "" for i, key in enumerate(self.stations))
         dots = "".join(f'<i class="{kind}"></i>' for kind in kinds)
         of = word("of", number=place + 1, all=len(self.stations))
         st.html(f'<p class="tour_dots"><span aria-hidden="true">{dots}</span> {of}</p>')
 
     def _found(self, keys: list[str]) -> None:
         """What the stations before this one found, as far as they were answered."""
-        if found := [self._finding(key) for key in keys if key in self.state["guesses"]]:
+        if found := [self._finding(key) for key in keys if key in self.guesses]:
             st.caption(" · ".join(found))
 
     def _finding(self, key: str) -> str:
@@ -158,12 +160,12 @@ class Lesson(Page):
         """Those of these questions that are not asked, with what they need; of two of which one is asked, the first."""
         spare = dict(self.lesson.instead).values()
         left = [self.lesson[key] for key in keys if key not in self.here and key not in spare]
-        if said := not_asked(self, left):
+        if said := not_asked(self.screen, left):
             st.caption(said)
 
     def _end(self) -> None:
         """What stands behind the last station: all of them, to go back to, and what was not asked, with the reason."""
-        answered = [key for key in self.stations if key in self.state["guesses"]]
+        answered = [key for key in self.stations if key in self.guesses]
         st.subheader(word("end_title"), anchor=False)
         st.markdown(text("end" if self.stations else "end_none"))
         if answered:
@@ -177,27 +179,29 @@ class Lesson(Page):
             st.button(word("begin"), key="lesson.begin", type="primary", on_click=begin)
             st.button(word("leave"), key="lesson.leave", on_click=open_with, args=("home",))
 
-    def _for_teachers(self) -> None:
-        """Below the tour: other lessons, lessons of a teacher's own, homework, and the sheet."""
-        with st.expander(word("others"), icon=":material/school:", **lasting("lesson.others", False)) as box:
-            if box.open:
-                self._other_lessons()
-        make_a_lesson(self, self.lesson)
-        homework(self)
-        on_paper(self, self.lesson)
 
-    def _other_lessons(self) -> None:
-        """A list of lessons, one of which is taken, and what that is about."""
-        now = self.lesson.name
-        titles = {name: title_of(one) for name, one in ({TOUR.name: TOUR} | LESSONS | {now: self.lesson}).items()}
+def for_teachers(screen: Screen, pen: Pen, lesson: Lesson) -> None:
+    """Below the tour: other lessons, lessons of a teacher's own, homework, and the sheet."""
+    with st.expander(word("others"), icon=":material/school:", **lasting("lesson.others", False)) as box:
+        if box.open:
+            other_lessons(lesson)
+    make_a_lesson(screen, lesson)
+    homework(screen)
+    on_paper(screen, pen, lesson)
 
-        def choose(name: str) -> None:
-            if name == TOUR.name or name in LESSONS:
-                select(lesson=None if name == TOUR.name else name, question=None)
 
-        look = bound("lesson.which", now, choose, anew=True, among=titles)
-        st.selectbox(word("which"), list(titles), format_func=titles.__getitem__, width=340, **look)
-        st.caption(f"{text(f'abouts.{now}')} {text('minutes', minutes=self.lesson.minutes)}")
+def other_lessons(lesson: Lesson) -> None:
+    """A list of lessons, one of which is taken, and what that is about."""
+    now = lesson.name
+    titles = {name: title_of(one) for name, one in ({TOUR.name: TOUR} | LESSONS | {now: lesson}).items()}
+
+    def choose(name: str) -> None:
+        if name == TOUR.name or name in LESSONS:
+            select(lesson=None if name == TOUR.name else name, question=None)
+
+    look = bound("lesson.which", now, choose, anew=True, among=titles)
+    st.selectbox(word("which"), list(titles), format_func=titles.__getitem__, width=340, **look)
+    st.caption(f"{text(f'abouts.{now}')} {text('minutes', minutes=lesson.minutes)}")
 
 
 # -- what a click does ---------------------------------------------------------------------------------------------
@@ -221,3 +225,16 @@ def _begin_anew(run: Hashable) -> None:
     """Forget what was answered, and what was half answered: widgets get other names than those of earlier turns."""
     turn = st.session_state[STATE]["turn"] + 1 if STATE in st.session_state else 0
     st.session_state[STATE] = {"run": run, "guesses": {}, "turn": turn}
+
+
+PAGE = Page(
+    name="lesson",
+    group="beside",
+    parts=lambda screen: {},
+    alone=False,
+    asks=True,
+    reads=with_a_gap,
+    begins=begins,
+    title=lambda screen: None,  # the question is the title
+    ends=False,  # code and files stand on the page to which each station leads
+)

@@ -6,7 +6,8 @@ from pages.school.lessons.task import task_line
 from pages.school.teaching import follow
 from pages.school.teaching.follow import beside as beside
 from pages.ui.frame.navigation import open_with
-from pages.ui.page import Page
+from pages.ui.frame.pen import Pen
+from pages.ui.screen import Screen
 from pages.ui.text import plain
 
 #: Page -> its station of the tour; from Home the tour begins.
@@ -26,16 +27,16 @@ STATIONS: dict[str, str | None] = {
 }
 
 
-def under_title(page: Page) -> None:
+def under_title(screen: Screen, pen: Pen) -> None:
     """The way to a class that runs; the task of a homework, where the link holds one, but before a class: it tells."""
-    follow.way_back(page)
-    if page.name != "class":
+    follow.way_back(screen, pen)
+    if pen.name != "class":
         task_line()
 
 
-def beside_way_on(page: Page) -> None:
+def beside_way_on(screen: Screen, pen: Pen) -> None:
     """The way to the question of the tour that is about this page; back into a lesson that the link holds."""
-    if page.name in STATIONS:
-        to = {} if page.choice.lesson else {"question": STATIONS[page.name]}
-        look = {"icon": ":material/school:", "type": "tertiary", "key": f"{page.name}.to_tour"}
+    if pen.name in STATIONS:
+        to = {} if screen.choice.lesson else {"question": STATIONS[pen.name]}
+        look = {"icon": ":material/school:", "type": "tertiary", "key": f"{pen.name}.to_tour"}
         st.button(plain("lesson.title"), on_click=open_with, args=("lesson",), kwargs=to, **look)

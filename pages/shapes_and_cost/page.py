@@ -1,7 +1,6 @@
 """Shapes and cost: every shape, parameter and multiply–add of any encoder, and what the lecture notes say of them."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -34,9 +33,11 @@ from pages.ui.figures import BLUE, GREY, ORANGE, bars_with_numbers
 from pages.ui.figures.equations import plain_math
 from pages.ui.figures.theme import font_size, letters, scaled
 from pages.ui.frame.note_code import source, told_gap
+from pages.ui.frame.pen import Pen, equation
 from pages.ui.frame.pickers import pick
-from pages.ui.page import Page, Parts
+from pages.ui.page import Page
 from pages.ui.picture import Picture
+from pages.ui.screen import Screen
 from pages.ui.sections.shared_weights import shared_weights
 from pages.ui.text import literal
 from pages.ui.text.numbers import percent
@@ -45,174 +46,163 @@ from pages.ui.text.numbers import percent
 GROWING = ("parameters", "projections", "ffn", "scores", "weighted_sum")
 
 
-class ShapesAndCost(Page):
-    former = dict.fromkeys(("note", "properties", "claims"), "notes")
-    chips = False
-    any_input = True
+def show_walk(screen: Screen, pen: Pen) -> None:
+    """Every step from input to answer as a box with its shape; beside it the chosen one, worked out."""
+    now = encoder_settings(screen)
+    size = now.config, now.n, now.batch
+    steps = cost_tables.steps_of(*size)
+    scores = next(place for place, step in enumerate(steps) if step.key.endswith("scores"))
+    chosen = scores if screen.choice.walk is None else min(screen.choice.walk, len(steps) - 1)
+    counts = {name: sum(step.times * getattr(step, name).number for step in steps) for name in COUNTS[1:]}
+    said = text(
+        "read_walk",
+        parameters=f"{total(parameters(now.config)).number:,}",
+        work=f"{counts['multiply_adds']:,}",
+        bytes=in_bytes(counts["bytes"]),
+    )
+    left, right = st.columns([5, 2], gap="medium")
+    with left:
+        with letters(min(font_size(), 15)):  # as much as a box holds
+            figure = cost_tables.walk_picture(*size, chosen)
+        rows = cost_tables.steps_table(*size)
+        pen.show("walk", Picture(figure, said, table=rows, picks=lambda step: {"walk": step}, fixed=True))
+    with right, st.container(border=True, key="working.cost"):
+        step_by_hand(steps, chosen, now.config)
 
-    def parts(self) -> Parts:
-        return {
-            "walk": self.show_walk,
-            "parameters": self.show_parameters,
-            "cost": self.show_cost,
-            "notes": self.show_notes,
-        }
 
-    def code(self) -> Sequence[object]:
-        return shape_walk, parameters, real_parameters, attention_cost, ffn_cost, crossings
+def step_by_hand(steps: list[Step], chosen: int, config: EncoderConfig) -> None:
+    """One step's shapes, parameters, multiply–adds and bytes, each as formula, numbers and result."""
+    step = steps[pick("walk", word("hand_which"), [plain_math(step.symbol) for step in steps], chosen)]
+    equation(step.equation)
+    sides = {
+        "in": ", ".join(f"{shape_text(shape, False)} = {shape_text(shape, True)}" for shape in step.inputs) or "–",
+        "out": f"{shape_text(step.output, False)} = {shape_text(step.output, True)}",
+    }
+    sides |= {name: str(getattr(step, name)) for name in COUNTS}
+    st.markdown("\n".join("- " + text("pair", name=word(f"column_{name}"), text=side) for name, side in sides.items()))
+    if work := step.multiply_adds.number:
+        cells = step.output.size
+        st.markdown(text("hand_product", cells=f"{cells:,}", each=f"{work // cells:,}", work=f"{work:,}"))
+    if step.key.startswith("layers."):
+        st.markdown(" ".join([text("hand_times", N=config.layers), *shared_weights(config, "counted")]))
 
-    def show_walk(self) -> None:
-        """Every step from input to answer as a box with its shape; beside it the chosen one, worked out."""
-        now = encoder_settings(self)
-        size = now.config, now.n, now.batch
-        steps = cost_tables.steps_of(*size)
-        scores = next(place for place, step in enumerate(steps) if step.key.endswith("scores"))
-        chosen = scores if self.choice.walk is None else min(self.choice.walk, len(steps) - 1)
-        counts = {name: sum(step.times * getattr(step, name).number for step in steps) for name in COUNTS[1:]}
-        said = text(
-            "read_walk",
-            parameters=f"{total(parameters(now.config)).number:,}",
-            work=f"{counts['multiply_adds']:,}",
-            bytes=in_bytes(counts["bytes"]),
-        )
-        left, right = st.columns([5, 2], gap="medium")
-        with left:
-            with letters(min(font_size(), 15)):  # as much as a box holds
-                figure = cost_tables.walk_picture(*size, chosen)
-            rows = cost_tables.steps_table(*size)
-            self.show("walk", Picture(figure, said, table=rows, picks=lambda step: {"walk": step}, fixed=True))
-        with right, st.container(border=True, key="working.cost"):
-            self.step_by_hand(steps, chosen, now.config)
 
-    def step_by_hand(self, steps: list[Step], chosen: int, config: EncoderConfig) -> None:
-        """One step's shapes, parameters, multiply–adds and bytes, each as formula, numbers and result."""
-        step = steps[pick("walk", word("hand_which"), [plain_math(step.symbol) for step in steps], chosen)]
-        self.equation(step.equation)
-        sides = {
-            "in": ", ".join(f"{shape_text(shape, False)} = {shape_text(shape, True)}" for shape in step.inputs) or "–",
-            "out": f"{shape_text(step.output, False)} = {shape_text(step.output, True)}",
-        }
-        sides |= {name: str(getattr(step, name)) for name in COUNTS}
+def show_parameters(screen: Screen, pen: Pen) -> None:
+    """How many parameters each part has: as bars, and as formulas."""
+    config = encoder_settings(screen).config
+    parts = {name: part.number for name, part in parameters(config).items()}
+    whole, real, largest = sum(parts.values()), cost_tables.counted(config), max(parts, key=parts.get)
+    share, memory = percent(parts[largest] / whole), in_bytes(whole * BYTES["float32"])
+    said = text("read_parameters", part=word(f"part_{largest}"), share=share, total=f"{whole:,}", memory=memory)
+    check = text(f"check_{'equal' if real == whole else 'differs'}", ours=f"{whole:,}", real=f"{real:,}")
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        pen.show("parameters", Picture(cost_tables.parameters_picture(config), said, fixed=True))
+        st.markdown(" ".join([check, *shared_weights(config, "counted")]))
+    with right:
+        st.markdown(f"**{word('parameters_table')}**")
+        show_table("parts", cost_tables.parameters_table(config))
+
+
+def show_cost(screen: Screen, pen: Pen) -> None:
+    """What one layer costs over the length of the input, and what grows with it."""
+    now = encoder_settings(screen)
+    config, n = now.config, now.n
+    attention, ffn = (rf"\text{{{word(f'curve_{name}')}}}" for name in ("attention", "ffn"))
+    equation(
+        rf"{attention} = 4\, n\, d_{{model}}^2 + 2\, n^2 d_{{model}}"
+        rf" \qquad {ffn} = 2\, n\, d_{{model}}\, d_{{ff}}"
+    )
+    cost = works(config, n)
+    said = text(
+        "read_cost",
+        encoder=word(f"preset_{now.name}"),
+        d_model=f"{config.d_model:,}",
+        n=f"{n:,}",
+        attention=f"{cost['attention']:,}",
+        ffn=f"{cost['ffn']:,}",
+        share=f"{cost['squared'] / cost['attention']:.1%}",
+        layers=config.layers,
+        all=f"{total(multiply_adds(config, n)).number:,}",
+    )
+    half = crossings(config)["projections_and_ffn"].number
+    whole, memory = total(parameters(config)).number, in_bytes(attention_memory(config, n).number)
+    same = f"{math.isqrt(whole // (config.layers * config.heads)) + 1:,}"
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        lines = cost_tables.named(cost_tables.curves(config, n))
+        pen.show("cost", Picture(cost_tables.cost_picture(config, n), said, table=lines, fixed=True))
+    with right:
+        show_growth(pen, config, n)
         st.markdown(
-            "\n".join("- " + text("pair", name=word(f"column_{name}"), text=side) for name, side in sides.items())
-        )
-        if work := step.multiply_adds.number:
-            cells = step.output.size
-            st.markdown(text("hand_product", cells=f"{cells:,}", each=f"{work // cells:,}", work=f"{work:,}"))
-        if step.key.startswith("layers."):
-            st.markdown(" ".join([text("hand_times", N=config.layers), *shared_weights(config, "counted")]))
-
-    def show_parameters(self) -> None:
-        """How many parameters each part has: as bars, and as formulas."""
-        config = encoder_settings(self).config
-        parts = {name: part.number for name, part in parameters(config).items()}
-        whole, real, largest = sum(parts.values()), cost_tables.counted(config), max(parts, key=parts.get)
-        share, memory = percent(parts[largest] / whole), in_bytes(whole * BYTES["float32"])
-        said = text("read_parameters", part=word(f"part_{largest}"), share=share, total=f"{whole:,}", memory=memory)
-        check = text(f"check_{'equal' if real == whole else 'differs'}", ours=f"{whole:,}", real=f"{real:,}")
-        left, right = st.columns([2, 3], gap="medium")
-        with left:
-            self.show("parameters", Picture(cost_tables.parameters_picture(config), said, fixed=True))
-            st.markdown(" ".join([check, *shared_weights(config, "counted")]))
-        with right:
-            st.markdown(f"**{word('parameters_table')}**")
-            show_table("parts", cost_tables.parameters_table(config))
-
-    def show_cost(self) -> None:
-        """What one layer costs over the length of the input, and what grows with it."""
-        now = encoder_settings(self)
-        config, n = now.config, now.n
-        attention, ffn = (rf"\text{{{word(f'curve_{name}')}}}" for name in ("attention", "ffn"))
-        self.equation(
-            rf"{attention} = 4\, n\, d_{{model}}^2 + 2\, n^2 d_{{model}}"
-            rf" \qquad {ffn} = 2\, n\, d_{{model}}\, d_{{ff}}"
-        )
-        cost = works(config, n)
-        said = text(
-            "read_cost",
-            encoder=word(f"preset_{now.name}"),
-            d_model=f"{config.d_model:,}",
-            n=f"{n:,}",
-            attention=f"{cost['attention']:,}",
-            ffn=f"{cost['ffn']:,}",
-            share=f"{cost['squared'] / cost['attention']:.1%}",
-            layers=config.layers,
-            all=f"{total(multiply_adds(config, n)).number:,}",
-        )
-        half = crossings(config)["projections_and_ffn"].number
-        whole, memory = total(parameters(config)).number, in_bytes(attention_memory(config, n).number)
-        same = f"{math.isqrt(whole // (config.layers * config.heads)) + 1:,}"
-        left, right = st.columns([3, 2], gap="medium")
-        with left:
-            lines = cost_tables.named(cost_tables.curves(config, n))
-            self.show("cost", Picture(cost_tables.cost_picture(config, n), said, table=lines, fixed=True))
-        with right:
-            self.show_growth(config, n)
-            st.markdown(
-                text(
-                    "read_memory",
-                    half=f"{half:,}",
-                    times=f"{half / config.d_model:.3g}",
-                    mine=self.half_of_the_readers(config),
-                    n=f"{n:,}",
-                    memory=memory,
-                    same=same,
-                )
+            text(
+                "read_memory",
+                half=f"{half:,}",
+                times=f"{half / config.d_model:.3g}",
+                mine=half_of_the_readers(screen, config),
+                n=f"{n:,}",
+                memory=memory,
+                same=same,
             )
-
-    def half_of_the_readers(self, config: EncoderConfig) -> str:
-        """The same n for the network of the other pages, where it is one of the presets, and another than this."""
-        name = next((name for name, one in PRESETS.items() if one == self.config != config), None)
-        if name is None:
-            return ""
-        half = crossings(self.config)["projections_and_ffn"].number
-        return word("mine", encoder=word(f"preset_{name}"), half=f"{half:,}")
-
-    def show_growth(self, config: EncoderConfig, n: int) -> None:
-        """How much more there is of each part of a layer for an input twice as long."""
-        grown = growth(config, n)
-        values = np.array([grown[name] for name in GROWING])
-        figure = bars_with_numbers(
-            values,
-            [word(f"growth_{name}") for name in GROWING],
-            [f"× {value:.3g}" for value in values],
-            colours=[GREY if value == 1 else BLUE if value == 2 else ORANGE for value in values],
-            height=scaled(44 * len(GROWING)),
         )
-        said = text("read_growth", n=f"{n:,}", double=f"{2 * n:,}")
-        self.show("growth", Picture(figure, said, fixed=True))
 
-    def show_notes(self) -> None:
-        """The lecture notes: their numbers, what they say of every encoder, and their code."""
-        show_claims()
-        self.show_properties()
-        look = {"icon": ":material/code:", "key": "cost.note", "on_change": "rerun"}
-        with st.expander(word("note"), **look) as box:
-            if box.open:
-                run_note()
 
-    def show_properties(self) -> None:
-        """What lecture note 004 says of every encoder, in numbers of this run."""
-        trace, config, tokens = self.trace, self.config, self.tokens
-        layers = [layer_properties(trace, layer) for layer in range(config.layers)]
-        sums = min(layer.smallest_sum for layer in layers), max(layer.largest_sum for layer in layers)
-        best = (0, 0, 0, 0, 0.0)  # layer, head, i, j, and A[i, j] − A[j, i], which is largest there
-        for number, layer in enumerate(layers):
-            head, i, j = layer.gap_at
-            A = trace[f"layers.{number}.attention.weights"][head]
-            best = max(best, (number, head, i, j, float(A[i, j] - A[j, i])), key=lambda place: place[-1])
-        number, head, i, j, gap = best
+def half_of_the_readers(screen: Screen, config: EncoderConfig) -> str:
+    """The same n for the network of the other pages, where it is one of the presets, and another than this."""
+    name = next((name for name, one in PRESETS.items() if one == screen.run.config != config), None)
+    if name is None:
+        return ""
+    half = crossings(screen.run.config)["projections_and_ffn"].number
+    return word("mine", encoder=word(f"preset_{name}"), half=f"{half:,}")
+
+
+def show_growth(pen: Pen, config: EncoderConfig, n: int) -> None:
+    """How much more there is of each part of a layer for an input twice as long."""
+    grown = growth(config, n)
+    values = np.array([grown[name] for name in GROWING])
+    figure = bars_with_numbers(
+        values,
+        [word(f"growth_{name}") for name in GROWING],
+        [f"× {value:.3g}" for value in values],
+        colours=[GREY if value == 1 else BLUE if value == 2 else ORANGE for value in values],
+        height=scaled(44 * len(GROWING)),
+    )
+    said = text("read_growth", n=f"{n:,}", double=f"{2 * n:,}")
+    pen.show("growth", Picture(figure, said, fixed=True))
+
+
+def show_notes(screen: Screen, pen: Pen) -> None:
+    """The lecture notes: their numbers, what they say of every encoder, and their code."""
+    show_claims()
+    show_properties(screen)
+    look = {"icon": ":material/code:", "key": "cost.note", "on_change": "rerun"}
+    with st.expander(word("note"), **look) as box:
+        if box.open:
+            run_note()
+
+
+def show_properties(screen: Screen) -> None:
+    """What lecture note 004 says of every encoder, in numbers of this run."""
+    trace, config, tokens = screen.run, screen.run.config, screen.run.tokens
+    layers = [layer_properties(trace, layer) for layer in range(config.layers)]
+    sums = min(layer.smallest_sum for layer in layers), max(layer.largest_sum for layer in layers)
+    best = (0, 0, 0, 0, 0.0)  # layer, head, i, j, and A[i, j] − A[j, i], which is largest there
+    for number, layer in enumerate(layers):
+        head, i, j = layer.gap_at
         A = trace[f"layers.{number}.attention.weights"][head]
-        pair = {"query": tokens[i], "key": tokens[j], "ij": f"{A[i, j]:.3f}", "ji": f"{A[j, i]:.3f}"}
-        shapes = {"a": " × ".join(map(str, layers[0].shape_in)), "b": " × ".join(map(str, layers[-1].shape_out))}
-        rows = f"{config.layers * config.heads * len(tokens):,}"
-        said = (
-            text("property_shape", **shapes),
-            text("property_rows", rows=rows, low=f"{sums[0]:.7f}", high=f"{sums[1]:.7f}"),
-            text("property_heads", d_k=config.d_k, h=config.heads, product=config.d_k * config.heads),
-            text("property_symmetry", where=self.where((number, head)), gap=f"{gap:.3f}", **pair),
-        )
-        st.markdown(f"**{word('properties')}**\n- " + "\n- ".join(said))
+        best = max(best, (number, head, i, j, float(A[i, j] - A[j, i])), key=lambda place: place[-1])
+    number, head, i, j, gap = best
+    A = trace[f"layers.{number}.attention.weights"][head]
+    pair = {"query": tokens[i], "key": tokens[j], "ij": f"{A[i, j]:.3f}", "ji": f"{A[j, i]:.3f}"}
+    shapes = {"a": " × ".join(map(str, layers[0].shape_in)), "b": " × ".join(map(str, layers[-1].shape_out))}
+    rows = f"{config.layers * config.heads * len(tokens):,}"
+    said = (
+        text("property_shape", **shapes),
+        text("property_rows", rows=rows, low=f"{sums[0]:.7f}", high=f"{sums[1]:.7f}"),
+        text("property_heads", d_k=config.d_k, h=config.heads, product=config.d_k * config.heads),
+        text("property_symmetry", where=screen.at.where((number, head)), gap=f"{gap:.3f}", **pair),
+    )
+    st.markdown(f"**{word('properties')}**\n- " + "\n- ".join(said))
 
 
 def show_table(name: str, values: pd.DataFrame, **look: object) -> None:
@@ -261,3 +251,14 @@ def run_note() -> None:
     learned = total(parameters(PRESETS["002"])).number
     said = text("read_note", shape=" × ".join(map(str, shape)), parameters=f"{learned:,}")
     st.markdown(f"{told_gap(run.gap, math.prod(shape))} {said}")
+
+
+PAGE = Page(
+    name="shapes_and_cost",
+    group="more",
+    parts=lambda screen: {"walk": show_walk, "parameters": show_parameters, "cost": show_cost, "notes": show_notes},
+    any_input=True,
+    former=dict.fromkeys(("note", "properties", "claims"), "notes"),
+    chips=lambda screen: False,
+    code=lambda screen: (shape_walk, parameters, real_parameters, attention_cost, ffn_cost, crossings),
+)

@@ -8,10 +8,10 @@ import streamlit as st
 from model.config import PRESETS, ConfigError, EncoderConfig
 from model.measures.cost import shape_walk
 from pages.ui.frame.pickers import bound
+from pages.ui.screen import Screen
 from pages.ui.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
 from pages.ui.state.link import select
 from pages.ui.text import plain, texts_of
-from pages.ui.view import View
 
 OWN = "own"
 text, word = texts_of("shapes_and_cost")
@@ -42,9 +42,9 @@ def settings_of(cost: CostSettings, tokens: int) -> Settings:
     return Settings(cost.base if config == replace(base, max_len=config.max_len) else OWN, config, n, cost.batch)
 
 
-def encoder_settings(view: View) -> Settings:
+def encoder_settings(screen: Screen) -> Settings:
     """Draw the controls and return what they say; an impossible setting is explained and the last good one returned."""
-    cost, tokens = view.choice.cost, len(view.trace.tokens)
+    cost, tokens = screen.choice.cost, len(screen.run.tokens)
     base = PRESETS[cost.base]
     try:
         now = st.session_state["cost.good"] = settings_of(cost, tokens)

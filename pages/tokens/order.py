@@ -9,10 +9,11 @@ from model.analysis import spelled, whole_words
 from model.measures.order import likeness, same_words, without_positions
 from pages.tokens.pictures import order
 from pages.ui.frame.line import afresh
+from pages.ui.frame.pen import Pen
 from pages.ui.runs import pipelines
+from pages.ui.screen import Screen
 from pages.ui.state.link import select
 from pages.ui.text import plain, t
-from pages.ui.view import View
 
 PAIRS = {
     "en": (
@@ -23,48 +24,48 @@ PAIRS = {
 }
 
 
-def word_order(view: View) -> None:
+def word_order(screen: Screen, pen: Pen) -> None:
     """The reader's sentence and the one it is compared with, if they hold the same words, or else itself backwards;
     where neither can be, an example.
     """
-    ready = [pair for pair in PAIRS["zh"] + PAIRS["en"] if words_are_the_same(view, *pair)]
-    chosen = chosen_pair(view, ready)
+    ready = [pair for pair in PAIRS["zh"] + PAIRS["en"] if words_are_the_same(screen, *pair)]
+    chosen = chosen_pair(screen, ready)
     if chosen is None:
         st.info(t("order.none"), icon=":material/shuffle:")
         return
-    own = view.choice.sentence
+    own = screen.choice.sentence
     with st.container(horizontal=True, vertical_alignment="center"):
         if chosen[0] == own and chosen not in ready:
-            label = "order.backwards" if chosen[1] == backwards(view, own) else "order.own"
+            label = "order.backwards" if chosen[1] == backwards(screen, own) else "order.own"
             st.button(plain(label), key="order.own", type="primary", on_click=show_pair, args=chosen)
         for number, pair in enumerate(ready):
             kind = "primary" if pair == chosen else "secondary"
             st.button(" ↔ ".join(pair), key=f"order.{number}", type=kind, on_click=show_pair, args=pair)
-    name = view.choice.pipeline
+    name = screen.choice.pipeline
     run, other = (pipelines.run(name, sentence) for sentence in chosen)
     none = without_positions(pipelines.pipeline(name).graph)
     bare, other_bare = (pipelines.run(name, sentence, none) for sentence in chosen)
     pairs = same_words(run.tokens, other.tokens)
     assert pairs  # such were chosen
-    token = view.choice.token if chosen[0] == own else None
-    view.show("order", order(run, likeness(run, other, pairs), likeness(bare, other_bare, pairs), token))
+    token = screen.choice.token if chosen[0] == own else None
+    pen.show("order", order(run, likeness(run, other, pairs), likeness(bare, other_bare, pairs), token))
     look = {"icon": ":material/compare_arrows:", "key": "order.compare", "on_click": show_pair}
     st.button(plain("order.compare"), args=chosen, kwargs={"shown": "against"}, **look)
 
 
-def chosen_pair(view: View, ready: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
+def chosen_pair(screen: Screen, ready: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
     """The reader's two sentences, if they hold the same words, or his and itself backwards; else an example."""
-    own = view.choice.sentence
-    for other in (view.choice.other or "", dict(ready).get(own, ""), backwards(view, own)):
-        if own != other and words_are_the_same(view, own, other):
+    own = screen.choice.sentence
+    for other in (screen.choice.other or "", dict(ready).get(own, ""), backwards(screen, own)):
+        if own != other and words_are_the_same(screen, own, other):
             return own, other
-    return next((pair for pair in ready if pair in PAIRS.get(view.choice.lang, ())), ready[0] if ready else None)
+    return next((pair for pair in ready if pair in PAIRS.get(screen.choice.lang, ())), ready[0] if ready else None)
 
 
-def backwards(view: View, sentence: str) -> str:
+def backwards(screen: Screen, sentence: str) -> str:
     """The words of a sentence from the last to the first; a sign at its end stays there. "" of what cannot be read."""
     try:
-        tokens = view.pipeline.reader.read(sentence).tokens
+        tokens = screen.pipeline.reader.read(sentence).tokens
     except InputError:
         return ""
     words = [spelled([tokens[place] for place in places]) for places in whole_words(tokens)]
@@ -73,10 +74,10 @@ def backwards(view: View, sentence: str) -> str:
     return between.join([*reversed(words[: len(words) - len(end)]), *end])
 
 
-def words_are_the_same(view: View, one: str, other: str) -> bool:
+def words_are_the_same(screen: Screen, one: str, other: str) -> bool:
     """Whether two sentences are read as the same tokens: not every tokenizer cuts a word alike wherever it stands."""
     try:
-        tokens = [view.pipeline.reader.read(sentence).tokens for sentence in (one, other)]
+        tokens = [screen.pipeline.reader.read(sentence).tokens for sentence in (one, other)]
     except InputError:
         return False
     return same_words(*tokens) is not None

@@ -1,11 +1,12 @@
 """Tokens: the vector of each token, its position, and their sum X⁰, which the first layer reads."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 
 from model.checkpoints.images import CheckpointImageReader
+from pages.tokens import pictures
 from pages.tokens.order import word_order
 from pages.tokens.pictures import (
     SCHEMES,
@@ -13,16 +14,17 @@ from pages.tokens.pictures import (
     cut,
     drawing_steps,
     in_colour,
-    nearest,
     pixels_of_one,
     read_embedding,
     summands,
     text,
 )
 from pages.tokens.tokenization import tokenization
-from pages.ui.page import Page, Parts
-from pages.ui.picture import Picture
+from pages.ui.frame.pen import Pen
+from pages.ui.page import Draw, Page, Parts, rows
+from pages.ui.picture import Picture, kind_of
 from pages.ui.runs.worked_out import neighbours
+from pages.ui.screen import Screen
 from pages.ui.sections.cell_map import cell_maps
 
 PARTS = {
@@ -34,73 +36,81 @@ PARTS = {
 FORMER = {"prepared": "pieces", "waves": "positions", "compare": "positions", "maps": "positions"}
 
 
-class Tokens(Page):
-    former = FORMER
+def equation_of(screen: Screen) -> str:
+    result = "embedding.sum" if "embedding.sum" in screen.run else screen.run.graph.stream(0)[0]
+    return rows(*dict.fromkeys(("embedding.tokens", result)))(screen)
 
-    @property
-    def rows(self) -> tuple[str, ...]:  # type: ignore[override]
-        result = "embedding.sum" if "embedding.sum" in self.trace else self.trace.graph.stream(0)[0]
-        return tuple(dict.fromkeys(("embedding.tokens", result)))
 
-    @property
-    def purpose(self) -> str:
-        return super().purpose if self.config.places_added else "tokens.purpose_unplaced"
+def purpose_of(screen: Screen) -> str:
+    return "tokens.purpose" if screen.run.config.places_added else "tokens.purpose_unplaced"
 
-    def parts(self) -> Parts:
-        words = self.trace.picture is None
-        pieces = partial(tokenization, self) if words else self.patches
-        every: dict[str, Callable[[], object]] = {
-            "vectors": self.vectors,
-            "pieces": pieces,
-            "order": partial(word_order, self),
-        }
-        every["positions"] = self.positions
-        return {name: every[name] for name in PARTS["words" if words else self.kind]}
 
-    def vectors(self) -> None:
-        """All that is added up to X⁰, with the arithmetic of the chosen cell; of words, then the nearest rows of E."""
-        named = summands(self.trace)
-        looks = [{"title": name} for name in named.values()]
-        below = self.nearest if self.trace.patches is None else None
-        cell_maps(self, [*named], read_embedding(self.trace, self.at, brief=self.choice.big), looks, below=below)
+def parts(screen: Screen) -> Parts:
+    words = screen.run.picture is None
+    pieces = tokenization if words else patches
+    every: dict[str, Draw] = {"vectors": vectors, "pieces": pieces, "order": word_order, "positions": positions}
+    return {name: every[name] for name in PARTS["words" if words else kind_of(screen.run)]}
 
-    def nearest(self) -> None:
-        found = neighbours(self.choice.pipeline, self.trace.ids[self.token])
-        self.show("neighbours", partial(nearest, found=found, fixed=self.shows == "difference"))
 
-    def positions(self) -> None:
-        """The pictures of each way in which this network tells positions."""
-        for scheme in SCHEMES:
-            if scheme.used(self.config):
-                columns = zip(st.columns(len(scheme.pictures)), scheme.pictures.items(), strict=True)
-                for column, (name, make) in columns:
-                    with column:
-                        self.show(name, make)
+def vectors(screen: Screen, pen: Pen) -> None:
+    """All that is added up to X⁰, with the arithmetic of the chosen cell; of words, then the nearest rows of E."""
+    named = summands(screen.run)
+    looks = [{"title": name} for name in named.values()]
+    below = partial(nearest, screen, pen) if screen.run.patches is None else None
+    cell_maps(screen, pen, [*named], read_embedding(screen.run, screen.at, brief=screen.choice.big), looks, below=below)
 
-    def patches(self) -> None:
-        """From the picture to its patches, step by step, and the selected patch as a row of numbers."""
-        drawn, reader = (
-            self.choice.other_drawing if self.shows == "other" else self.choice.drawing,
-            self.pipeline.reader,
-        )
-        if in_colour(self.seen) and isinstance(reader, CheckpointImageReader):
-            steps = {"colours": colours(self.trace, reader)}
-        else:
-            steps = drawing_steps(self.trace, drawn)
-        steps["patches"] = cut(self.trace, self.at, self.seen)
-        for column, (name, picture) in zip(st.columns(len(steps)), steps.items(), strict=True):
-            with column:
-                self.still(name, picture)
-        if self.trace.patches is not None and self.token >= self.config.tokens_in_front:
-            self.still("pixels", pixels_of_one(self.trace, self.at, self.seen))
-        if front := self.tokens[: self.config.tokens_in_front]:
-            st.markdown(text("read_front", front=" ".join(front)))
 
-    def still(self, name: str, picture: Picture) -> None:
-        """A picture of the input, which no change of the run moves."""
-        self.show(name, picture.with_(fixed=self.shows == "difference"))
+def nearest(screen: Screen, pen: Pen) -> None:
+    found = neighbours(screen.choice.pipeline, screen.run.ids[screen.at.token])
+    pen.show("neighbours", partial(pictures.nearest, found=found, fixed=screen.shows == "difference"))
 
-    def code(self) -> Sequence[object]:
-        embedding = self.pipeline.network.embedding
-        placed = embedding.positions if self.config.places_added else self.pipeline.network.layers[0].attention
-        return type(embedding), type(placed)
+
+def positions(screen: Screen, pen: Pen) -> None:
+    """The pictures of each way in which this network tells positions."""
+    for scheme in SCHEMES:
+        if scheme.used(screen.run.config):
+            columns = zip(st.columns(len(scheme.pictures)), scheme.pictures.items(), strict=True)
+            for column, (name, make) in columns:
+                with column:
+                    pen.show(name, make)
+
+
+def patches(screen: Screen, pen: Pen) -> None:
+    """From the picture to its patches, step by step, and the selected patch as a row of numbers."""
+    drawn, reader = (
+        screen.choice.other_drawing if screen.shows == "other" else screen.choice.drawing,
+        screen.pipeline.reader,
+    )
+    if in_colour(screen.seen) and isinstance(reader, CheckpointImageReader):
+        steps = {"colours": colours(screen.run, reader)}
+    else:
+        steps = drawing_steps(screen.run, drawn)
+    steps["patches"] = cut(screen.run, screen.at, screen.seen)
+    for column, (name, picture) in zip(st.columns(len(steps)), steps.items(), strict=True):
+        with column:
+            still(screen, pen, name, picture)
+    if screen.run.patches is not None and screen.at.token >= screen.run.config.tokens_in_front:
+        still(screen, pen, "pixels", pixels_of_one(screen.run, screen.at, screen.seen))
+    if front := screen.run.tokens[: screen.run.config.tokens_in_front]:
+        st.markdown(text("read_front", front=" ".join(front)))
+
+
+def still(screen: Screen, pen: Pen, name: str, picture: Picture) -> None:
+    """A picture of the input, which no change of the run moves."""
+    pen.show(name, picture.with_(fixed=screen.shows == "difference"))
+
+
+def code_of(screen: Screen) -> Sequence[object]:
+    embedding = screen.pipeline.network.embedding
+    placed = embedding.positions if screen.run.config.places_added else screen.pipeline.network.layers[0].attention
+    return type(embedding), type(placed)
+
+
+PAGE = Page(
+    name="tokens",
+    parts=parts,
+    former=FORMER,
+    equation=equation_of,
+    purpose=purpose_of,
+    code=code_of,
+)

@@ -6,8 +6,9 @@ import streamlit as st
 from model.analysis import cut_words, piece_kinds, spelled, units
 from model.pipeline import TextReader
 from pages.ui.components.tables import draw_table
+from pages.ui.frame.pen import Pen
+from pages.ui.screen import Screen
 from pages.ui.text import literal, plain, texts_of
-from pages.ui.view import View
 
 MOST_TRIED = 5  # beginnings of a word that were looked up in vain and are shown
 MOST_CUT, MOST_SIMPLIFIED = 3, 4  # words
@@ -15,32 +16,32 @@ BADGES = {"first": "orange", "later": "orange", "unk": "red", "cls": "violet", "
 text, word = texts_of("tokens")
 
 
-def tokenization(view: View) -> None:
+def tokenization(screen: Screen, pen: Pen) -> None:
     """The tokens, how they were cut, and the table of their ids."""
-    groups = units(view.tokens, spaces=False)  # several tokens may make one character
-    pieces = [spelled([view.tokens[place] for place in group]) for group in groups]
+    groups = units(screen.run.tokens, spaces=False)  # several tokens may make one character
+    pieces = [spelled([screen.run.tokens[place] for place in group]) for group in groups]
     kinds = piece_kinds(pieces)
     named = zip(pieces, kinds, strict=True)
     st.markdown(" ".join(f":{BADGES.get(kind, 'gray')}-badge[{literal(piece)}]" for piece, kind in named))
-    st.markdown(text("read_pieces", pieces=len(view.tokens), vocabulary=f"{view.config.vocab_size:,}"))
+    st.markdown(text("read_pieces", pieces=len(screen.run.tokens), vocabulary=f"{screen.run.config.vocab_size:,}"))
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        table_of_tokens(view, groups, pieces, kinds)
+        table_of_tokens(screen, groups, pieces, kinds)
     with right:
-        how_it_was_read(view)
+        how_it_was_read(screen)
 
 
-def table_of_tokens(view: View, groups: list[list[int]], pieces: list[str], kinds: list[str]) -> None:
+def table_of_tokens(screen: Screen, groups: list[list[int]], pieces: list[str], kinds: list[str]) -> None:
     """Each token, its id, its position, and what it is."""
-    ids = [[view.trace.ids[place] for place in group] for group in groups]
-    several = len(groups) < len(view.tokens)
+    ids = [[screen.run.ids[place] for place in group] for group in groups]
+    several = len(groups) < len(screen.run.tokens)
     first = [group[0] for group in groups]
-    sentences = [chr(ord("A") + view.trace.segments[place]) for place in first if view.trace.segments]
+    sentences = [chr(ord("A") + screen.run.segments[place]) for place in first if screen.run.segments]
     table = pd.DataFrame(
         {
             word("column_piece"): pieces,
             word("column_id"): [", ".join(map(str, own)) if several else own[0] for own in ids],
-            "pos": pd.array([view.trace.rows[place] for place in first], dtype="Int64"),
+            "pos": pd.array([screen.run.rows[place] for place in first], dtype="Int64"),
             **({word("column_segment"): sentences} if "B" in sentences else {}),
             word("column_kind"): [word(f"kind_{kind}") for kind in kinds],
         },
@@ -49,16 +50,16 @@ def table_of_tokens(view: View, groups: list[list[int]], pieces: list[str], kind
     draw_table(table, "tokens.pieces", height=min(38 + 35 * len(first), 740))
 
 
-def how_it_was_read(view: View) -> None:
+def how_it_was_read(screen: Screen) -> None:
     """What was normalized before cutting, how words were cut, and what the marks of this vocabulary mean."""
-    reader, given = view.pipeline.reader, view.given
+    reader, given = screen.pipeline.reader, screen.given
     if not isinstance(reader, TextReader):
         return
     if isinstance(given, str) and (simplified := reader.simplified(given)[:MOST_SIMPLIFIED]):
         pairs = plain("common.semicolon").join(f"{typed} → {read}" for typed, read in simplified)
         st.info(text("simplified", words=pairs), icon=":material/spellcheck:")
     rare = reader.pieces(word("rare_word"))
-    cut = cut_words(view.tokens)[:MOST_CUT] or [rare] * any(piece.startswith("##") for piece in rare)
+    cut = cut_words(screen.run.tokens)[:MOST_CUT] or [rare] * any(piece.startswith("##") for piece in rare)
     looked_up = [reader.looked_up(spelled(parts)) for parts in cut]
     for parts, tried in zip(cut, looked_up, strict=True):
         said = text("read_cut", word=spelled(parts), n=len(parts), pieces=" + ".join(parts))

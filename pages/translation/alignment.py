@@ -8,7 +8,8 @@ import streamlit as st
 from model.analysis import placed
 from model.measures.tables import Role, head_roles
 from pages.translation.pictures import CROSS, aligning_heads
-from pages.translation.writing import Writing
+from pages.translation.writing import Written
+from pages.ui.frame.pen import Pen
 from pages.ui.sections.cell_map import draw_map
 from pages.ui.sections.quantity_map import quantity_map
 from pages.ui.sections.roles import measured_role, role_in_words
@@ -18,30 +19,32 @@ from pages.ui.text.numbers import first, percent
 ALIGNED = ("aligned_next", "aligned")
 
 
-def alignment(view: Writing) -> None:
+def alignment(screen: Written, pen: Pen) -> None:
     """The map of the chosen head, and all heads as they were measured."""
-    key = view.key(CROSS)
+    key = screen.at.of(CROSS)
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        draw_map(view, key, partial(quantity_map, key=key, sentence=sentence(view), title=plain("translation.map")))
+        draw_map(
+            screen, pen, key, partial(quantity_map, key=key, sentence=sentence(screen), title=plain("translation.map"))
+        )
     with right:
-        measured(view)
+        measured(screen, pen)
 
 
-def sentence(view: Writing) -> str:
+def sentence(screen: Written) -> str:
     """What the chosen step looks at most, and what is known of such heads."""
-    row = view.trace[view.key(CROSS)][view.choice.head, view.step]
+    row = screen.run[screen.at.of(CROSS)][screen.choice.head, screen.step]
     best = first(row, percent)
-    said = {"piece": view.trace.written[view.step], "source": placed(view.trace.tokens)[best.place], "share": best}
-    return f"{t('translation.read_map', where=view.where(), **said)} {known(view)}"
+    said = {"piece": screen.run.written[screen.step], "source": placed(screen.run.tokens)[best.place], "share": best}
+    return f"{t('translation.read_map', where=screen.at.where(), **said)} {known(screen)}"
 
 
-def known(view: Writing) -> str:
+def known(screen: Written) -> str:
     """What was measured of the chosen head over a corpus; nothing is claimed where it holds nothing."""
-    roles = head_roles(view.choice.translator)
+    roles = head_roles(screen.choice.translator)
     if roles is None:
         return t("roles.not_measured")
-    role = roles.at(f"decoder.layers.{view.choice.layer}.cross", view.choice.head)
+    role = roles.at(f"decoder.layers.{screen.choice.layer}.cross", screen.choice.head)
     if role.name not in ALIGNED:
         return t("translation.not_aligned", role=measured_role(role))
     said = {"role": role_in_words(role), "count": f"{role.count:,}", "margin": f"{100 * role.margin:+.0f}"}
@@ -54,9 +57,9 @@ def aligning(role: Role) -> float:
     return max(found, default=np.nan)
 
 
-def measured(view: Writing) -> None:
+def measured(screen: Written, pen: Pen) -> None:
     """All heads of cross-attention: how often each looks where the aligned word stands. A click chooses one."""
-    roles, graph = head_roles(view.choice.translator), view.trace.graph
+    roles, graph = head_roles(screen.choice.translator), screen.run.graph
     if roles is None or graph.decoder is None:  # which is said below the map
         return
     layers, heads = graph.layers("decoder."), range(graph.decoder.heads)
@@ -64,6 +67,6 @@ def measured(view: Writing) -> None:
     shares = np.array([[aligning(roles.at(path, head)) for head in heads] for path in paths])
     layer, head = map(int, np.unravel_index(np.nanargmax(shares), shares.shape))
     said = t(
-        "translation.read_heads", where=view.where((layer, head)), role=role_in_words(roles.at(paths[layer], head))
+        "translation.read_heads", where=screen.at.where((layer, head)), role=role_in_words(roles.at(paths[layer], head))
     )
-    view.show("heads", partial(aligning_heads, shares=shares, sentence=said))
+    pen.show("heads", partial(aligning_heads, shares=shares, sentence=said))

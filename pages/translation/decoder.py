@@ -9,9 +9,10 @@ from model.graph import Quantity
 from pages.attention.maps import attention_step
 from pages.attention.read import STEPS
 from pages.translation.pictures import SIDE, without_mask
-from pages.translation.writing import Writing, next_words
+from pages.translation.writing import Written, next_words
 from pages.ui.frame.changes_bar import quantity_in_words
 from pages.ui.frame.glossary import name_of
+from pages.ui.frame.pen import Pen
 from pages.ui.frame.pickers import either
 from pages.ui.sections.cell_map import cell_map
 from pages.ui.sections.quantity_map import quantity_map
@@ -21,35 +22,35 @@ from pages.ui.text import joined, plain, t
 BLOCKS = ("embedding", "attention", "cross", "ffn", "next")
 
 
-def inside(view: Writing) -> None:
+def inside(screen: Written, pen: Pen) -> None:
     """One part of the decoder at a time, and one quantity of it."""
-    block = view.choice.block if view.choice.block in BLOCKS else "cross"
+    block = screen.choice.block if screen.choice.block in BLOCKS else "cross"
     words = [plain(f"translation.block_{name}") for name in BLOCKS]
     either("block", plain("translation.block"), BLOCKS, words, block, label_visibility="collapsed")
     if block == "next":
-        next_word(view)
+        next_word(screen, pen)
         return
-    named = {quantity.key.rpartition(".")[2]: quantity for quantity in quantities_of(view, block)}
+    named = {quantity.key.rpartition(".")[2]: quantity for quantity in quantities_of(screen, block)}
     usual = "weights" if "weights" in named else [*named][-1]
-    labels = [title(view, quantity) for quantity in named.values()]
+    labels = [title(screen, quantity) for quantity in named.values()]
     look = {"label_visibility": "collapsed", "key": f"stage.{block}"}
-    stage = view.choice.stage if view.choice.stage in named else usual
+    stage = screen.choice.stage if screen.choice.stage in named else usual
     name = either("stage", plain("translation.quantity"), [*named], labels, stage, **look)
     if name in STEPS:
-        attention_step(view, named[name].key.removesuffix(name), name)
-        if (block, name) == ("attention", "masked") and view.step + 1 < view.steps:
-            view.show("leak", without_mask)
+        attention_step(screen, pen, named[name].key.removesuffix(name), name)
+        if (block, name) == ("attention", "masked") and screen.step + 1 < screen.steps:
+            pen.show("leak", without_mask)
     else:
-        key, look = named[name].key, {"sentence": meaning(view, named[name]), "title": title(view, named[name])}
-        cell_map(view, key, partial(quantity_map, key=key, **look))
+        key, look = named[name].key, {"sentence": meaning(screen, named[name]), "title": title(screen, named[name])}
+        cell_map(screen, pen, key, partial(quantity_map, key=key, **look))
 
 
-def quantities_of(view: Writing, block: str) -> list[Quantity]:
+def quantities_of(screen: Written, block: str) -> list[Quantity]:
     """The recorded quantities of a part of the decoder, in order; of a sub-layer with its sum and its LayerNorm."""
-    graph = view.trace.graph
+    graph = screen.run.graph
     if block == "embedding":
         return [quantity for quantity in graph if quantity.traced and quantity.key.startswith(f"{SIDE}{block}.")]
-    (sub,) = (sub for sub in graph.sublayers(view.choice.layer, SIDE) if sub.name == block)
+    (sub,) = (sub for sub in graph.sublayers(screen.choice.layer, SIDE) if sub.name == block)
     return [
         quantity
         for quantity in graph
@@ -57,27 +58,27 @@ def quantities_of(view: Writing, block: str) -> list[Quantity]:
     ]
 
 
-def title(view: Writing, quantity: Quantity) -> str:
-    return quantity_in_words(Edit(quantity.key, "zero"), view.trace.graph)
+def title(screen: Written, quantity: Quantity) -> str:
+    return quantity_in_words(Edit(quantity.key, "zero"), screen.run.graph)
 
 
-def meaning(view: Writing, quantity: Quantity) -> str:
+def meaning(screen: Written, quantity: Quantity) -> str:
     """What a quantity is, as the glossary has it, as a sentence. It knows one layer and one attention."""
-    graph = view.trace.graph
+    graph = screen.run.graph
     name = name_of(graph, graph[quantity.row.replace("{l}", "0")]).replace("cross_output", "attention_output")
     said = t(f"glossary.{name}")
     return f"{said[:1].upper()}{said[1:].rstrip('。.')}{plain('translation.stop')}"
 
 
-def next_word(view: Writing) -> None:
+def next_word(screen: Written, pen: Pen) -> None:
     """From the last vector to the likeliest next pieces; a click works out another one."""
-    piece = view.trace.written_ids[view.step] if view.choice.output is None else view.choice.output
-    decoder = view.trace.graph.decoder
+    piece = screen.run.written_ids[screen.step] if screen.choice.output is None else screen.choice.output
+    decoder = screen.run.graph.decoder
     matrix = t("translation.tied_apart" if decoder and decoder.own_words else "translation.tied")
-    left, right = (st.container(), None) if view.choice.big else st.columns([3, 2], gap="medium")
+    left, right = (st.container(), None) if screen.choice.big else st.columns([3, 2], gap="medium")
     with left:
         said = joined(f"{t('translation.read_logits')} {matrix}")
-        next_words(view, lambda number: {"output": number}, said)
+        next_words(screen, pen, lambda number: {"output": number}, said)
     if right is not None:
         with right:
-            working(view, "logits", (view.step, piece))
+            working(screen, pen, "logits", (screen.step, piece))

@@ -1,20 +1,22 @@
 """Translation: the decoder writes word by word, reading what the encoder made of the source."""
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Hashable
 
 import streamlit as st
 
 from model.decoder import Decoder, DecoderLayer
 from model.search import beam_search
-from model.translator import language_after
+from model.translator import Task, language_after
 from pages.translation.alignment import alignment
 from pages.translation.decoder import inside
 from pages.translation.search import search
-from pages.translation.writing import Writing, one_step, sentences, step_slider, which
-from pages.ui.page import Parts
+from pages.translation.writing import Written, one_step, sentences, step_slider, task_of, translated, which
+from pages.ui.frame.pen import Pen
+from pages.ui.page import LAYER_AND_HEAD, Page
 from pages.ui.runs import pipelines
 from pages.ui.runs.masks import with_words_hidden
+from pages.ui.screen import Screen
+from pages.ui.state.choice import Choice
 from pages.ui.state.link import select
 from pages.ui.text import joined, plain, t
 
@@ -22,42 +24,47 @@ PARTS = {"writing": one_step, "search": search, "alignment": alignment, "inside"
 FORMER = {"changes": "inside"}
 
 
-class Translation(Writing):
-    former = FORMER
+def needs_words(screen: Screen, pen: Pen) -> None:
+    """The way to a sentence."""
+    st.info(t("translation.needs_words"), icon=":material/translate:")
+    words = {"input": "sentence", "output": None, "against": None}
+    st.button(plain("translation.take_sentence"), key="translation.words", on_click=select, kwargs=words)
 
-    @property
-    def chips(self) -> bool:
-        return self.choice.panel == "inside"  # elsewhere a click on the picture chooses the source word
 
-    def fill(self) -> None:
-        if self.translates:
-            super().fill()
-            return
-        st.info(t("translation.needs_words"), icon=":material/translate:")
-        words = {"input": "sentence", "output": None, "against": None}
-        st.button(plain("translation.take_sentence"), key="translation.words", on_click=select, kwargs=words)
+def above(screen: Written, pen: Pen) -> None:
+    ours = screen.pipeline.pair is None
+    elsewhere = screen.choice.paper or screen.choice.checkpoint  # the encoder of the other pages
+    if ours and elsewhere:
+        st.info(t("translation.trained_here"), icon=":material/info:")
+    if ours and screen.choice.into not in (None, language_after(screen.run.tokens)):
+        st.info(t("translation.same_language"), icon=":material/info:")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        which(screen)
+        sentences(screen)
+        if with_words_hidden(pipelines.pipeline(screen.choice.pipeline), screen.choice, screen.typed) is not None:
+            read = [t("translation.all_read"), *[t("translation.same_encoder")] * (ours and not elsewhere)]
+            st.caption(joined(" ".join(read)), width="content")
 
-    def above(self) -> None:
-        ours = self.pipeline.pair is None
-        elsewhere = self.choice.paper or self.choice.checkpoint  # the encoder of the other pages
-        if ours and elsewhere:
-            st.info(t("translation.trained_here"), icon=":material/info:")
-        if ours and self.choice.into not in (None, language_after(self.tokens)):
-            st.info(t("translation.same_language"), icon=":material/info:")
-        with st.container(horizontal=True, vertical_alignment="center"):
-            which(self)
-            sentences(self)
-            if with_words_hidden(pipelines.pipeline(self.choice.pipeline), self.choice, self.typed) is not None:
-                read = [t("translation.all_read"), *[t("translation.same_encoder")] * (ours and not elsewhere)]
-                st.caption(joined(" ".join(read)), width="content")
 
-    def parts(self) -> Parts:
-        return {name: partial(draw, self) for name, draw in PARTS.items()}
+def task(choice: Choice, given: Hashable) -> tuple[str, Task] | None:
+    """What is translated, if it is a sentence."""
+    return (choice.translator, task_of(choice, given)[0]) if choice.input == "sentence" else None
 
-    def choose_part(self, names: Sequence[str]) -> str:
-        part = super().choose_part(names)
-        step_slider(self)
-        return part
 
-    def code(self) -> Sequence[object]:
-        return DecoderLayer, Decoder, beam_search
+PAGE = Page(
+    name="translation",
+    group="more",
+    parts=lambda screen: PARTS if isinstance(screen, Written) else {"": needs_words},
+    words_only=True,
+    attention=True,
+    reads=lambda pipeline, choice, typed: None,  # it writes what the whole sentence says
+    elsewhere=task,
+    about=lambda screen, choice: translated(screen, choice) if screen.run.picture is None else screen,
+    former=FORMER,
+    shown_of=LAYER_AND_HEAD,
+    but={"search": ()},
+    chips=lambda screen: screen.choice.panel == "inside",  # elsewhere a click on the picture chooses the source word
+    above=above,
+    controls=step_slider,
+    code=lambda screen: (DecoderLayer, Decoder, beam_search),
+)

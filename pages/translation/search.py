@@ -6,9 +6,10 @@ import streamlit as st
 
 from model.search import LENGTH_PENALTY, Node, score
 from pages.translation.pictures import forced
-from pages.translation.writing import Writing
+from pages.translation.writing import Written
 from pages.ui.components.tables import markdown_table
 from pages.ui.figures import Branch, branches
+from pages.ui.frame.pen import Pen
 from pages.ui.frame.pickers import either
 from pages.ui.picture import Picture
 from pages.ui.text import literal, texts_of
@@ -18,32 +19,32 @@ WIDE = 10  # steps that stand side by side
 text, word = texts_of("translation")
 
 
-def search(view: Writing) -> None:
+def search(screen: Written, pen: Pen) -> None:
     """The tree, and below it the translations that came of it."""
-    tree(view)
-    if view.choice.big:
+    tree(screen, pen)
+    if screen.choice.big:
         return
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        found(view)
+        found(screen)
     with right:
-        st.markdown(greedy_or_beam(view))
+        st.markdown(greedy_or_beam(screen))
 
 
-def window(view: Writing, last: int) -> range:
+def window(screen: Written, last: int) -> range:
     """The steps that are drawn: all, or some round the one that is looked at."""
-    first = max(0, min(view.step - WIDE // 2, last - WIDE + 1))
+    first = max(0, min(screen.step - WIDE // 2, last - WIDE + 1))
     return range(first, min(first + WIDE, last + 1))
 
 
-def tree(view: Writing) -> None:
+def tree(screen: Written, pen: Pen) -> None:
     """Every candidate of every step. A click makes the decoder begin with that beginning."""
-    considered = view.found.search.nodes
+    considered = screen.found.search.nodes
     by_ids = {node.ids: node for node in considered}
     most = max(len(node.ids) for node in considered)
-    steps = window(view, most - 1)
+    steps = window(screen, most - 1)
     nodes = [node for node in considered if len(node.ids) - 1 in steps]
-    vocabulary = view.pipeline.target_vocabulary
+    vocabulary = screen.pipeline.target_vocabulary
 
     def branch(node: Node) -> Branch:
         step, parent = len(node.ids) - 1, by_ids.get(node.ids[:-1])
@@ -60,11 +61,11 @@ def tree(view: Writing) -> None:
             text=vocabulary[node.ids[-1]],
             hover=word("hover", **said),
             fate=node.fate,
-            on_path=node.ids == view.written.ids[: step + 1],
+            on_path=node.ids == screen.written.ids[: step + 1],
         )
 
     dropped = sum(node.fate == "dropped" for node in considered)
-    sentence = text("read_tree", considered=len(considered), dropped=dropped, beams=len(view.found.beams))
+    sentence = text("read_tree", considered=len(considered), dropped=dropped, beams=len(screen.found.beams))
     if len(steps) < most:
         sentence += " " + text("tree_window", first=steps[0] + 1, last=steps[-1] + 1, steps=most)
     rows = [
@@ -73,7 +74,7 @@ def tree(view: Writing) -> None:
     ]
     table = pd.DataFrame(rows, columns=["step", "beginning", "log p", "log P", "rank", "fate"]).set_index("step")
 
-    beams = [translation.ids for translation in view.found.beams]
+    beams = [translation.ids for translation in screen.found.beams]
 
     def pick(place: int, _: int) -> dict[str, object]:
         ids = nodes[place].ids
@@ -82,14 +83,14 @@ def tree(view: Writing) -> None:
         return forced(ids[:-1] if vocabulary[ids[-1]] == "[SEP]" else ids)
 
     figure = branches([branch(node) for node in nodes], word("axis_step"), word("axis_rank"))
-    view.show("tree", Picture(figure, sentence, table=table, picks=pick))
+    pen.show("tree", Picture(figure, sentence, table=table, picks=pick))
 
 
-def found(view: Writing) -> None:
+def found(screen: Written) -> None:
     """The sentences that were found as a table, best score first, and which is on screen."""
-    every = [view.found.greedy, *view.found.beams]
+    every = [screen.found.greedy, *screen.found.beams]
     names = [word("greedy"), *map(str, range(1, len(every)))]
-    shown = min(view.choice.beam, len(view.found.beams))
+    shown = min(screen.choice.beam, len(screen.found.beams))
     either("beam", word("beam"), range(len(every)), names, shown, label_visibility="collapsed")
     columns = [
         "",
@@ -108,9 +109,9 @@ def found(view: Writing) -> None:
         st.markdown(markdown_table(columns, lines, ":--|:--|--:|--:|--:"))
 
 
-def greedy_or_beam(view: Writing) -> str:
+def greedy_or_beam(screen: Written) -> str:
     """What looking at several beginnings at once was good for, here."""
-    greedy, best = view.found.greedy, view.found.beams[0]
+    greedy, best = screen.found.greedy, screen.found.beams[0]
     said = {"greedy": greedy.text, "greedy_p": f"{greedy.log_probability:.2f}"}
     said |= {"best": best.text, "best_p": f"{best.log_probability:.2f}"}
     if greedy.ids == best.ids:

@@ -15,8 +15,8 @@ from model.translator import Task, Translation, TranslationTrace, Translator
 from pages.translation.pictures import lines, next_pieces, text, word
 from pages.ui.components.player import player
 from pages.ui.frame.line import WRITTEN_AFRESH
+from pages.ui.frame.pen import Pen
 from pages.ui.frame.pickers import bound
-from pages.ui.page import Page
 from pages.ui.place import Place
 from pages.ui.runs import pipelines
 from pages.ui.screen import Screen, changed
@@ -66,9 +66,23 @@ class Written(Screen):
     def step(self) -> int:
         return self.usual_step if self.choice.step is None else self.choice.step
 
-    @property
+    @cached_property
     def at(self) -> Place:
         return replace(super().at, step=self.step, source=self.choice.token)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        decoder = self.run.graph.decoder
+        assert decoder is not None
+        return {"layer": decoder.layers, "head": decoder.heads}
+
+    @property
+    def across(self) -> tuple[str, int, int]:
+        return "step", self.steps, self.usual_step
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        return self.pipeline.target_vocabulary
 
 
 def task_of(choice: Choice, given: Hashable) -> tuple[Task, InputError | None]:
@@ -103,91 +117,30 @@ def translated(screen: Screen, wanted: Choice) -> Written:
     return Written(**of, task=task, found=found, written=written)
 
 
-class Writing(Page):
-    """The page of a translation. For a drawing, `translates` is False and nothing of this is there."""
-
-    screen: Written
-    reads = staticmethod(lambda pipeline, choice, typed: None)  # it writes what the whole sentence says
-
-    @property
-    def translates(self) -> bool:
-        return self.trace.picture is None
-
-    def elsewhere(self, choice: Choice, given: Hashable) -> tuple[str, Task] | None:
-        """What is translated, if it is a sentence."""
-        return (choice.translator, task_of(choice, given)[0]) if choice.input == "sentence" else None
-
-    def about_what(self, screen: Screen) -> Screen:
-        return translated(screen, self.wanted) if screen.run.picture is None else screen
-
-    @property
-    def along(self) -> Sequence[tuple]:
-        if not self.translates:
-            return super().along
-        return ("layer", self.trace.graph.layers("decoder.")), ("step", self.steps, self.screen.usual_step)
-
-    @property
-    def trace(self) -> TranslationTrace:
-        return self.screen.run
-
-    @property
-    def pipeline(self) -> Translator:
-        return self.screen.pipeline
-
-    @property
-    def found(self) -> TranslationTrace:
-        return self.screen.found
-
-    @property
-    def written(self) -> Translation:
-        return self.screen.written
-
-    @property
-    def begun(self) -> int:
-        return self.screen.begun
-
-    @property
-    def steps(self) -> int:
-        return self.screen.steps
-
-    @property
-    def step(self) -> int:
-        return self.screen.step
-
-    @property
-    def places(self) -> list[tuple[str, int]]:
-        decoder = self.trace.graph.decoder
-        assert decoder is not None  # of a drawing nothing is chosen
-        sizes = ("layer", decoder.layers), ("head", decoder.heads)
-        return [(name, most) for name, most in sizes if name in self.heeds]
-
-    @property
-    def output_names(self) -> Sequence[str]:
-        return self.pipeline.target_vocabulary if self.translates else super().output_names
-
-
 # -- what decides on the picture -----------------------------------------------------------------------------------
 
 
-def sentences(view: Writing) -> None:
+def sentences(screen: Written) -> None:
     """The sentence and its translation, and how likely the model found it."""
-    st.markdown(f"{literal(as_typed(view))} &ensp;**→**&ensp; **{literal(view.written.text) or '∅'}**", width="content")
-    st.caption(likelihood(view, view.written))
+    st.markdown(
+        f"{literal(as_typed(screen))} &ensp;**→**&ensp; **{literal(screen.written.text) or '∅'}**", width="content"
+    )
+    st.caption(likelihood(screen, screen.written))
 
 
-def as_typed(view: Writing) -> str:
+def as_typed(screen: Written) -> str:
     """The source as it was typed; as far as it was read, where it was cut."""
-    cut = any(note.reason == "truncated" for note in view.trace.notes)
-    subject = view.trace.subject
-    return view.pipeline.spelled_source(view.trace.ids) if cut or not isinstance(subject, str) else subject
+    cut = any(note.reason == "truncated" for note in screen.run.notes)
+    subject = screen.run.subject
+    return screen.pipeline.spelled_source(screen.run.ids) if cut or not isinstance(subject, str) else subject
 
 
-def likelihood(view: Writing, written: Translation) -> str:
+def likelihood(screen: Written, written: Translation) -> str:
     """How likely the model found what it wrote, but for what it was given: per piece, and where it was least sure."""
-    own = written.steps[view.begun :]
+    own = written.steps[screen.begun :]
     each = np.exp(own)
     fewest = last(each, percent)
-    least = view.begun + fewest.place
+    least = screen.begun + fewest.place
     mean = float(np.exp(np.mean(own)))
     said = text("poor") + " " if mean < POOR else ""
     said += text("sure", mean=percent(mean), piece=written.tokens[least], least=fewest, step=least + 1)
@@ -198,54 +151,54 @@ def likelihood(view: Writing, written: Translation) -> str:
     return joined(said)
 
 
-def which(view: Writing) -> None:
+def which(screen: Written) -> None:
     """Into which language, and which of the translations that were found."""
-    if view.pipeline.pair is None:
-        now = "en" if view.found.target_tokens[0] == TARGET_LANGUAGES["en"] else "zh"
+    if screen.pipeline.pair is None:
+        now = "en" if screen.found.target_tokens[0] == TARGET_LANGUAGES["en"] else "zh"
         look = bound("translation.into", now, lambda into: select(into=into, **WRITTEN_AFRESH))
         look |= {"required": True, "label_visibility": "collapsed"}
         words = {name: f"→ {LANGUAGES[name]}" for name in TARGET_LANGUAGES}
         st.segmented_control(word("into"), list(words), format_func=words.__getitem__, **look)
-    elif all(view.pipeline.pair):
-        source, target = map(literal, view.pipeline.pair)
+    elif all(screen.pipeline.pair):
+        source, target = map(literal, screen.pipeline.pair)
         st.markdown(f":gray-badge[{source} → {target}]", width="content")
-    if view.choice.forced:
-        beginning = "".join(f" {view.pipeline.target_vocabulary[i]}" for i in view.screen.task.forced)
+    if screen.choice.forced:
+        beginning = "".join(f" {screen.pipeline.target_vocabulary[i]}" for i in screen.task.forced)
         label = word("forced", beginning=beginning.strip())
         st.button(
             literal(label), icon=":material/close:", key="translation.free", on_click=select, kwargs=WRITTEN_AFRESH
         )
 
 
-def step_slider(view: Writing) -> None:
+def step_slider(screen: Written, pen: Pen) -> None:
     """A slider over the steps, and a button that plays them."""
-    if view.steps > 1:
-        look = bound("translation.step", view.step + 1, lambda step: select(step=step - 1))
-        look |= {"format": word("step_format", steps=view.steps), "label_visibility": "collapsed", "width": 240}
-        st.slider(word("step"), 1, view.steps, **look)
-        player("translation", view.step, view.steps, lambda step: select(step=step), SECONDS)
+    if screen.steps > 1:
+        look = bound("translation.step", screen.step + 1, lambda step: select(step=step - 1))
+        look |= {"format": word("step_format", steps=screen.steps), "label_visibility": "collapsed", "width": 240}
+        st.slider(word("step"), 1, screen.steps, **look)
+        player("translation", screen.step, screen.steps, lambda step: select(step=step), SECONDS)
 
 
 # -- one step ------------------------------------------------------------------------------------------------------
 
 
-def one_step(view: Writing) -> None:
+def one_step(screen: Written, pen: Pen) -> None:
     """What the step looks at, as lines between the sentences; beside it, the likeliest next words."""
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        view.show("writing", partial(lines, lit=view.choice.token, paired=view.pipeline.pair is not None))
+        pen.show("writing", partial(lines, lit=screen.choice.token, paired=screen.pipeline.pair is not None))
     with right:
-        next_words(view)
+        next_words(screen, pen)
 
 
-def next_words(view: Writing, choose: Choose | None = None, sentence: str = "") -> None:
+def next_words(screen: Written, pen: Pen, choose: Choose | None = None, sentence: str = "") -> None:
     """The likeliest next pieces; that which was written is marked. A click makes the decoder write another.
 
     choose: what a click chooses instead, of the id of a piece; sentence: what is said then.
     """
-    vocabulary, beams = view.pipeline.target_vocabulary, view.step >= view.begun and view.choice.beam
+    vocabulary, beams = screen.pipeline.target_vocabulary, screen.step >= screen.begun and screen.choice.beam
     make = partial(next_pieces, vocabulary=vocabulary, choose=choose, sentence=sentence, by_beam=bool(beams))
-    view.show("next", make)
+    pen.show("next", make)
 
 
 def best_aligned(trace: Trace, translator: str) -> tuple[int, int]:

@@ -3,7 +3,7 @@
     picture = attention_map(load("text")("i love you"), Place(layer=2, head=3, token=2))
     picture.drawn(), picture.says()
 
-The frame draws it (`View.show`). Where the reader compares two runs it calls the function once more, for the other run,
+A page draws it (`Pen.show`). Where the reader compares two runs it calls the function once more, for the other run,
 and draws the numbers of both, or those of the one less those of the other, with the same `figure`.
 """
 

@@ -39,6 +39,9 @@ class Place:
         return self.token if self.step is None or (source and key != "logits") else self.step
 
     def where(self, of: tuple[int, int] | None = None) -> str:
-        """ "layer 2, head 3" in the reader's language: of this place, or of another layer and head."""
+        """ "layer 2, head 3" in the reader's language: of this place, or of another layer and head; −1: of none."""
         layer, head = of or (self.layer, self.head)
-        return plain("common.where", layer=layer + 1, head=head + 1)
+        if layer >= 0 and head >= 0:
+            return plain("common.where", layer=layer + 1, head=head + 1)
+        named = ("layer", layer), ("head", head)
+        return next((plain(f"change.{name}", number=place + 1) for name, place in named if place >= 0), "")

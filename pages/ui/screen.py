@@ -17,12 +17,13 @@ from model.checkpoints.images import CheckpointImageReader
 from model.edits import OPERATIONS
 from model.measures.comparison import align
 from model.pipeline import Reading
+from pages.ui.picture import outputs_of
 from pages.ui.place import Place
 from pages.ui.runs.masks import with_masks, with_words_hidden
-from pages.ui.runs.two_runs import TwoRuns
+from pages.ui.runs.two_runs import DIFFERENCES, TwoRuns
 from pages.ui.state.choice import OTHER, TWIN, WITH_EDITS, WITH_OTHER, Choice
 from pages.ui.state.first_sight import first_place
-from pages.ui.text import plain
+from pages.ui.text import class_label, plain
 
 #: The fields of a place that are a reader's choice; the step of a translation is its page's.
 CHOSEN = [one.name for one in fields(Place) if one.name not in ("step", "source", "marked")]
@@ -107,15 +108,35 @@ class Screen:
         """The run of another input, if that is what this one is compared with."""
         return None if self.choice.beside_twin else self.other
 
-    @property
+    @cached_property
     def two(self) -> TwoRuns:
         """The run on the screen, and the one that it is compared with."""
         other = self.original if self.shows == "difference" else self.other
         return TwoRuns(self.run, other, self.shows, self.at)
 
+    def compared_with(self, how: str | None) -> list[str]:
+        """Which run the numbers of a picture are compared with, in a phrase; nothing where it shows one run.
+
+        how: "less", of a difference, or "other", where the numbers of both may stand.
+        """
+        if how is None or self.shows not in (*DIFFERENCES, "beside"):
+            return []
+        if self.shows == "difference":
+            run = plain("change.unchanged")
+        elif self.choice.beside_twin:
+            run = plain("compare.twin_run")
+        elif self.run.ids:
+            run = self.choice.other or ""
+        elif self.other and self.other.answer and self.run.answer:
+            there, here = (class_label(run.answer[0].best) for run in (self.other, self.run))
+            run = plain("compare.drawings", there=there, here=here)
+        else:
+            run = plain("change.another")
+        return [plain(f"change.{how}_run_named", run=run)]
+
     # -- the place ---------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def at(self) -> Place:
         """The place on the screen."""
         token = self.usual_token if self.choice.token is None else self.choice.token
@@ -125,6 +146,21 @@ class Screen:
     def usual_token(self) -> int:
         """The token selected before anybody chose."""
         return usual_token(self.run, self.choice.sentence)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many there are to choose of "layer" and "head"."""
+        return {"layer": self.run.config.layers, "head": self.run.config.heads}
+
+    @property
+    def across(self) -> tuple[str, int] | tuple[str, int, int]:
+        """What an arrow to the side chooses: a field of Choice, of how many, and which one while none is chosen."""
+        return "head", self.sizes["head"]
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """What each logit stands for: the words of the vocabulary, or the classes."""
+        return outputs_of(self.run)
 
     # -- the input ---------------------------------------------------------------------------------
 

@@ -18,18 +18,19 @@ TAKEN = ("stream", "attention.output", "ffn.output")
 
 def another_input(lab: Experiment) -> None:
     """The whole map from one computation: each layer and token with the other run's vector."""
-    view = lab.view
-    other_input(view.choice, "what_if")
-    if view.other_input is None:
-        st.info(text("other_missing" if view.trace.ids else "other_missing_picture"), icon=":material/compare_arrows:")
+    other_input(lab.screen.choice, "what_if")
+    if lab.screen.other_input is None:
+        st.info(
+            text("other_missing" if lab.screen.run.ids else "other_missing_picture"), icon=":material/compare_arrows:"
+        )
         return
     words = [word(f"taken_{name.replace('.', '_')}") for name in TAKEN]
-    what = either("stage", word("taken"), TAKEN, words, view.choice.stage)
-    source = view.choice.other_subject
+    what = either("stage", word("taken"), TAKEN, words, lab.screen.choice.stage)
+    source = lab.screen.choice.other_subject
     # Its run as it is: what the page shows of it may have words hidden.
-    here, there = view.trace.tokens, pipelines.run(view.choice.pipeline, source).tokens
+    here, there = lab.screen.run.tokens, pipelines.run(lab.screen.choice.pipeline, source).tokens
     pairs = [(pair.one, pair.other) for pair in align(here, there) if pair.one is not None and pair.other is not None]
-    layers = range(view.trace.graph.layers())
+    layers = range(lab.screen.run.graph.layers())
     names, told = (
         [names[one] if here[one] == there[two] else f"{names[one]} ← {there[two]}" for one, two in pairs]
         for names in (here, placed(here))
@@ -42,7 +43,7 @@ def another_input(lab: Experiment) -> None:
         [
             [
                 Edit(
-                    view.trace.graph.stream(i)[0] if what == "stream" else f"layers.{i}.{what}",
+                    lab.screen.run.graph.stream(i)[0] if what == "stream" else f"layers.{i}.{what}",
                     "patch",
                     token=one,
                     from_token=two,

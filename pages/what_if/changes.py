@@ -13,8 +13,8 @@ from model.edits import operations_at
 from model.measures.order import without_positions
 from pages.ui.figures import Axis, over_drawing, token_at
 from pages.ui.frame.pickers import either
+from pages.ui.screen import Screen
 from pages.ui.text import joined, plain
-from pages.ui.view import View
 from pages.what_if.experiment import (
     Experiment,
     Over,
@@ -48,15 +48,15 @@ OFF_OR_MEAN = ("zero", "mean")  # the mean over a small corpus
 STRONGEST = 16  # neurons of each layer that are shown
 
 
-def way_of(view: View, ways: Sequence[str]) -> str:
+def way_of(screen: Screen, ways: Sequence[str]) -> str:
     """A row of buttons for how something is changed."""
     words = [word(f"way_{name}") for name in ways]
-    return either("stage", word("way"), ways, words, view.choice.stage, label_visibility="collapsed")
+    return either("stage", word("way"), ways, words, screen.choice.stage, label_visibility="collapsed")
 
 
 def layer_axis(lab: Experiment, together: bool = False) -> tuple[Axis, list[str]]:
     """The layers, each by itself, and perhaps all at once; and what stands for each in a key."""
-    layers = range(lab.view.trace.graph.layers())
+    layers = range(lab.screen.run.graph.layers())
     names, keys = [str(layer + 1) for layer in layers], [str(layer) for layer in layers]
     if together and len(keys) > 1:
         names, keys = [*names, word("all")], [*keys, "{l}"]
@@ -69,9 +69,9 @@ def layer_named(key: str) -> str:
 
 def heads(lab: Experiment) -> None:
     """Every head: off, or at its mean."""
-    way = way_of(lab.view, OFF_OR_MEAN)
+    way = way_of(lab.screen, OFF_OR_MEAN)
     rows, keys = layer_axis(lab)
-    count = lab.view.trace.config.heads
+    count = lab.screen.run.config.heads
     effect_map(
         lab,
         "heads",
@@ -85,10 +85,9 @@ def heads(lab: Experiment) -> None:
 
 def neurons(lab: Experiment) -> None:
     """The neurons that fire most at the place of the answer, layer by layer."""
-    view = lab.view
-    way = way_of(view, OFF_OR_MEAN)
+    way = way_of(lab.screen, OFF_OR_MEAN)
     rows, keys = layer_axis(lab)
-    active = view.original.over_layers("ffn.activation")[:, lab.place]  # (layer, neuron)
+    active = lab.screen.original.over_layers("ffn.activation")[:, lab.place]  # (layer, neuron)
     strongest = np.argsort(-np.abs(active), axis=1)[:, :STRONGEST]
     effect_map(
         lab,
@@ -112,7 +111,7 @@ def output_changes(lab: Experiment, name: str) -> dict[str, Edit]:
     return {
         word(f"do_{kind}_{name}"): Edit(sublayer.output, operation)
         for kind, operation in (("off", "zero"), ("mean", "mean"))
-        for sublayer in lab.view.trace.graph.sublayers(0)
+        for sublayer in lab.screen.run.graph.sublayers(0)
         if sublayer.name == name
     }
 
@@ -141,20 +140,19 @@ def feed_forward(lab: Experiment) -> None:
 
 def inside_attention(lab: Experiment) -> None:
     """Other attention weights, or none, in one layer or in all; or a single pair that may not meet."""
-    if way_of(lab.view, ("ways", "pair")) == "pair":
+    if way_of(lab.screen, ("ways", "pair")) == "pair":
         pairs(lab)
         return
-    graph = lab.view.trace.graph
+    graph = lab.screen.run.graph
     possible = {word(f"do_{e.operation}"): e for e in INSIDE if e.operation in operations_at(graph, e.key)}
     in_each_layer(lab, "inside", output_changes(lab, "attention") | possible)
 
 
 def pairs(lab: Experiment) -> None:
     """Every key hidden from the selected query."""
-    view = lab.view
     layers, keys = layer_axis(lab, together=True)
-    which_token(view)
-    tokens, token, told = view.trace.tokens, view.token, placed(view.trace.tokens)
+    which_token(lab.screen)
+    tokens, token, told = lab.screen.run.tokens, lab.screen.at.token, placed(lab.screen.run.tokens)
     pair = [word("do_hide", token=told[token], other=other) for other in told]
     effect_map(
         lab,
@@ -174,7 +172,7 @@ def residuals(lab: Experiment) -> None:
     """A sub-layer without its residual, without its LayerNorm."""
     changes = {
         word(f"do_{operation}_{sublayer.name}"): Edit(key, operation)
-        for sublayer in lab.view.trace.graph.sublayers(0)
+        for sublayer in lab.screen.run.graph.sublayers(0)
         for operation, key in (("without", sublayer.sum), ("bypass", sublayer.norm))
         if key is not None
     }
@@ -183,7 +181,7 @@ def residuals(lab: Experiment) -> None:
 
 def positions(lab: Experiment) -> None:
     """Without positions, with those of other places, or with waves in place of learned ones; without distances."""
-    graph, config = lab.view.trace.graph, lab.view.trace.config
+    graph, config = lab.screen.run.graph, lab.screen.run.config
     if config.positions == "rotary":
         edits = list(without_positions(graph))
     else:
@@ -199,8 +197,8 @@ def positions(lab: Experiment) -> None:
 
 def tokens(lab: Experiment) -> None:
     """A token taken away, or its vector off before each layer."""
-    names, told, config = lab.view.trace.tokens, placed(lab.view.trace.tokens), lab.view.trace.config
-    if len(names) == 1 or way_of(lab.view, ("remove", "zero")) == "zero":
+    names, told, config = lab.screen.run.tokens, placed(lab.screen.run.tokens), lab.screen.run.config
+    if len(names) == 1 or way_of(lab.screen, ("remove", "zero")) == "zero":
         each_vector(lab)
         return
     said = [text("about_remove")]
@@ -214,18 +212,18 @@ def tokens(lab: Experiment) -> None:
         Axis(plain("axis.token"), names),
         [[removed(lab, token) for token in range(len(names))]],
         lambda _, token: word("where_remove", other=told[token]),
-        over=None if lab.view.trace.picture is None else partial(over_picture, lab),
+        over=None if lab.screen.run.picture is None else partial(over_picture, lab),
     )
 
 
 def each_vector(lab: Experiment) -> None:
     """The vector of each token off before each layer."""
-    graph, told = lab.view.trace.graph, placed(lab.view.trace.tokens)
+    graph, told = lab.screen.run.graph, placed(lab.screen.run.tokens)
     effect_map(
         lab,
         "tokens",
         Axis.counted(word("axis_before_layer"), graph.layers()),
-        Axis(plain("axis.token"), lab.view.trace.tokens),
+        Axis(plain("axis.token"), lab.screen.run.tokens),
         [
             [Edit(graph.stream(layer)[0], "zero", token=token) for token in range(len(told))]
             for layer in range(graph.layers())
@@ -236,17 +234,20 @@ def each_vector(lab: Experiment) -> None:
 
 def removed(lab: Experiment, token: int) -> Edit | None:
     """Without that token; where the answer is read, a token has to stay."""
-    read_there = token == lab.place or token in lab.view.trace.config.read_alone
-    return None if read_there else Edit(lab.view.trace.graph.embedded, "remove", token=token)
+    read_there = token == lab.place or token in lab.screen.run.config.read_alone
+    return None if read_there else Edit(lab.screen.run.graph.embedded, "remove", token=token)
 
 
 def over_picture(lab: Experiment, values: np.ndarray, on: Sequence[tuple[int, int]]) -> Over:
     """The picture as it is now; over it, how much each patch matters, and which token a click meets."""
-    view, config = lab.view, lab.view.trace.config
+    config = lab.screen.run.config
     side, front = config.patches_per_side, config.tokens_in_front
-    picture, size = as_changed(view.seen, view.choice.edits, config.patch_size, front), np.nan_to_num(np.abs(values[0]))
+    picture, size = (
+        as_changed(lab.screen.seen, lab.screen.choice.edits, config.patch_size, front),
+        np.nan_to_num(np.abs(values[0])),
+    )
     look = {"front": front, "limit": limit(lab, values)}
-    figure = over_drawing(picture, size, view.trace.tokens, view.token, word("axis_size"), **look)
+    figure = over_drawing(picture, size, lab.screen.run.tokens, lab.screen.at.token, word("axis_size"), **look)
     cross = {"text": "×", "showarrow": False, "font": {"size": 24, "color": "#ffffff"}}
     figure.layout["annotations"] = [
         cross | {"x": (token - front) % side, "y": (token - front) // side} for _, token in on if token >= front

@@ -16,15 +16,16 @@ from pages.ui.figures import GREY, INK, Axis, heatmap, on_screen, theme
 from pages.ui.figures.base import Figure
 from pages.ui.figures.theme import scaled
 from pages.ui.frame.changes_bar import toggled
+from pages.ui.frame.pen import Pen
 from pages.ui.frame.pickers import pick
-from pages.ui.picture import Picture
+from pages.ui.picture import Picture, says_words
+from pages.ui.screen import Screen
 from pages.ui.sections.answers import probabilities
 from pages.ui.sections.band import room_of
 from pages.ui.sections.patience import patience, waits
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.text import plain, t, texts_of
 from pages.ui.text.numbers import decimal, furthest, signed
-from pages.ui.view import View
 
 #: What a row of changes is about, in the words of the page: (row, column) -> "layer 4, head 3".
 Where = Callable[[int, int], str]
@@ -49,31 +50,32 @@ class Experiment:
     that, how far the logit of `of` leads that of `against`.
     """
 
-    view: View
+    screen: Screen
+    pen: Pen
     place: int  # the token at which the answer is read; 0 for a classifier
     of: int
     against: int
 
     @classmethod
-    def on(cls, view: View, place: int) -> "Experiment":
+    def on(cls, screen: Screen, pen: Pen, place: int) -> "Experiment":
         """On the two outputs that the reader chose; else the two that are likeliest in the unchanged run."""
-        first, second = (int(i) for i in np.argsort(-probabilities(view.original, place))[:2])
-        of = first if view.choice.output is None else view.choice.output
-        against = view.choice.against
+        first, second = (int(i) for i in np.argsort(-probabilities(screen.original, place))[:2])
+        of = first if screen.choice.output is None else screen.choice.output
+        against = screen.choice.against
         if against is None or against == of:
             against = second if of == first else first
-        return cls(view, place, of, against)
+        return cls(screen, pen, place, of, against)
 
     @classmethod
-    def on_judged(cls, view: View, cell: tuple[int, ...]) -> "Experiment":
+    def on_judged(cls, screen: Screen, pen: Pen, cell: tuple[int, ...]) -> "Experiment":
         """On one number of an answer that is no word and no one class."""
-        head = view.config.head
+        head = screen.run.config.head
         place = cell[0] if head == "tags" else cell[1] if head == "span" else 0
-        return cls(view, place, cell[1] if head == "tags" else cell[0], NOBODY)
+        return cls(screen, pen, place, cell[1] if head == "tags" else cell[0], NOBODY)
 
     @property
     def names(self) -> tuple[str, str]:
-        names = self.view.output_names
+        names = self.screen.outputs
         return names[self.of], names[self.against]
 
     @property
@@ -81,7 +83,7 @@ class Experiment:
         """One of `choice.MEASURES`: the lead if the reader chose that, or whose it is. "judged" of what is no word and
         no one class.
         """
-        choice = self.view.choice
+        choice = self.screen.choice
         if self.against == NOBODY:
             return "judged"
         return choice.measure or ("moved" if choice.against is None else "lead")
@@ -100,15 +102,15 @@ class Experiment:
 
     def waits(self, edits: Sequence[Edit]) -> bool:
         """Whether these changes take long and are not worked out yet; draws the button that does."""
-        wanted = _changes.cache_key(self.view.pipeline, self.view.subject, tuple(edits), self.number, None)
+        wanted = _changes.cache_key(self.screen.pipeline, self.screen.subject, tuple(edits), self.number, None)
         if wanted in _changes.cache:
             return False
-        return waits(self.view.trace.config, len(self.view.trace.tokens), len(edits), wanted)
+        return waits(self.screen.run.config, len(self.screen.run.tokens), len(edits), wanted)
 
     def changes(self, edits: Sequence[Edit]) -> np.ndarray:
         """What is measured of each edit alone; NaN where it cannot be made there."""
-        with patience(self.view.trace.config, len(self.view.trace.tokens), len(edits)) as progress:
-            lead, moved = _changes(self.view.pipeline, self.view.subject, tuple(edits), self.number, progress)
+        with patience(self.screen.run.config, len(self.screen.run.tokens), len(edits)) as progress:
+            lead, moved = _changes(self.screen.pipeline, self.screen.subject, tuple(edits), self.number, progress)
         return moved if self.measure == "moved" else lead
 
 
@@ -176,7 +178,6 @@ def effect_map(
     places: what else of the choice a click sets. over: draws the effects, with the cells of the changes made, in
     another way than as a map.
     """
-    view = lab.view
     cells = {edit: (row, column) for row, line in enumerate(edits) for column, edit in enumerate(line) if edit}
     values = np.full((len(edits), len(edits[0])), np.nan, np.float32)
     waiting = lab.waits(list(cells))
@@ -186,7 +187,7 @@ def effect_map(
     if not waiting and not np.isfinite(values).any():
         st.info(text("nothing_fits"), icon=":material/block:")
         return
-    on = [cells[edit] for edit in view.choice.edits if edit in cells]
+    on = [cells[edit] for edit in lab.screen.choice.edits if edit in cells]
     size = np.where(np.isfinite(values), np.abs(values), -1)
     strongest = tuple(int(i) for i in np.unravel_index(size.argmax(), values.shape))
     lit = on[-1] if on else None if waiting else strongest
@@ -216,7 +217,7 @@ def effect_map(
     if theme.big() and not over:
         figure.layout |= {"height": LOWEST, "meta": {"below": room_of(said, BESIDE)}}
     title, shape = word(name, number=word(f"number_{lab.measure}")), () if over else values.shape
-    view.show(name, Picture(figure, said, title=title, picks=change, fixed=True, shape=shape))
+    lab.pen.show(name, Picture(figure, said, title=title, picks=change, fixed=True, shape=shape))
 
 
 def as_map(
@@ -248,17 +249,17 @@ def hardly(lab: Experiment, values: np.ndarray) -> str:
     """A sentence more where no change alone moves anything worth speaking of; else none."""
     if lab.measure != "moved" or np.nanmax(values) >= HARDLY:
         return ""
-    seen = lab.view.says_words and not at_hidden_word(lab.view)
+    seen = says_words(lab.screen.run) and not at_hidden_word(lab.screen)
     return " " + text("read_hardly_seen" if seen else "read_hardly")
 
 
-def at_hidden_word(view: View) -> bool:
+def at_hidden_word(screen: Screen) -> bool:
     """Whether the answer is read at a hidden word, whatever token is selected."""
-    return view.says_words and "[MASK]" in view.trace.tokens
+    return says_words(screen.run) and "[MASK]" in screen.run.tokens
 
 
-def which_token(view: View) -> None:
+def which_token(screen: Screen) -> None:
     """A box for the selected token, where the page has none."""
-    if at_hidden_word(view) or view.trace.picture is not None:
+    if at_hidden_word(screen) or screen.run.picture is not None:
         with st.container(width=280):
-            pick("token", plain("common.selected_token"), view.trace.tokens, view.token)
+            pick("token", plain("common.selected_token"), screen.run.tokens, screen.at.token)

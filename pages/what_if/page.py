@@ -1,6 +1,5 @@
 """The laboratory: change anything inside, and see what it does to the answer."""
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -12,8 +11,10 @@ from model.measures.judged import KEYS, said_by
 from model.measures.sweep import effects
 from pages.answer.judged import asked_of, draw, named
 from pages.ui.frame.changes_bar import edit_in_words
+from pages.ui.frame.pen import Pen
 from pages.ui.frame.pickers import either
 from pages.ui.page import Page, Parts
+from pages.ui.screen import Screen
 from pages.ui.sections.answers import probabilities
 from pages.ui.sections.guesses import guesses
 from pages.ui.sections.hidden_words import asked_place
@@ -36,99 +37,112 @@ PARTS = {
 FORMER = {kind: {"panel": tab, "block": kind} for tab, kinds in PARTS.items() for kind in kinds if kind not in PARTS}
 
 
-class WhatIf(Page):
-    former = FORMER
+def chips(screen: Screen) -> bool:
+    return screen.run.picture is None and not at_hidden_word(screen)
 
-    @property
-    def chips(self) -> bool:
-        return self.trace.picture is None and not at_hidden_word(self)
 
-    def fill(self) -> None:
-        if "logits" not in self.trace and self.config.head not in KEYS:
-            head_laboratory(self)
-            return
-        if said := shared_weights(self.config, "changed"):
-            st.caption(" ".join(said))
-        if self.config.head in KEYS:
-            self.lab, truth = Experiment.on_judged(self, asked_of(self)), None
+def parts(screen: Screen) -> Parts:
+    if "logits" not in screen.run and screen.run.config.head not in KEYS:
+        return {"": head_laboratory}
+    return {tab: partial(room, tab=tab) for tab in PARTS}
+
+
+def above(screen: Screen, pen: Pen) -> None:
+    if said := shared_weights(screen.run.config, "changed"):
+        st.caption(" ".join(said))
+
+
+def room(screen: Screen, pen: Pen, tab: str) -> None:
+    """A kind of changes with what each does; beside it the answer."""
+    judges = screen.run.config.head in KEYS
+    with pen.controls:
+        kind = which_kind(tab, screen.choice.block)
+    if judges:
+        lab, truth = Experiment.on_judged(screen, pen, asked_of(screen)), None
+    else:
+        place, hidden = asked_place(screen)
+        lab, truth = Experiment.on(screen, pen, place), hidden.get(place)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        PARTS[tab][kind](lab)
+    with right:
+        if judges:
+            watched(screen, pen)
         else:
-            place, hidden = asked_place(self)
-            self.lab, truth = Experiment.on(self, place), hidden.get(place)
-        parts = self.parts()
-        draw_kind = parts[self.choose_part(list(PARTS))]
-        self.choose_place()
-        left, right = st.columns([3, 2], gap="medium")
-        with left:
-            draw_kind()
-        with right:
-            if self.config.head in KEYS:
-                self.watched()
-            else:
-                self.answer(truth)
-            self.idle()
+            answer(lab, truth)
+        idle(screen)
 
-    def parts(self) -> Parts:
-        return {kind: partial(draw, self.lab) for kinds in PARTS.values() for kind, draw in kinds.items()}
 
-    def choose_part(self, names: Sequence[str]) -> str:
-        """Buttons for the tabs, and beside them for the kinds of changes in a tab; returns the kind."""
-        with st.container(horizontal=True, vertical_alignment="center"):
-            tab = super().choose_part(names)
-            first, *others = PARTS[tab]
-            if not others:
-                return first
-            words = [word(f"kind_{kind}") for kind in PARTS[tab]]
-            look = {"label_visibility": "collapsed", "key": f"block.{tab}"}
-            return either("block", word("kind"), list(PARTS[tab]), words, self.choice.block, **look)
+def which_kind(tab: str, chosen: str | None) -> str:
+    """Buttons for the kinds of changes in a tab, where there are several; returns the one that was chosen."""
+    first, *others = PARTS[tab]
+    if not others:
+        return first
+    words = [word(f"kind_{kind}") for kind in PARTS[tab]]
+    look = {"label_visibility": "collapsed", "key": f"block.{tab}"}
+    return either("block", word("kind"), list(PARTS[tab]), words, chosen, **look)
 
-    def watched(self) -> None:
-        """What such a head says, in which a click chooses the number to watch; and that number, before and now."""
-        cell = asked_of(self)
-        draw(self, cell)
-        head, runs = self.config.head, (self.trace, self.original)
-        now, before = (float(said_by(head, run[KEYS[head]])[cell]) for run in runs)
-        self.metric(named(self, cell), decimal(now), round(now - before, 5))
-        st.caption(text("watched"))
 
-    def metric(self, label: str, value: str, moved: float) -> None:
-        """A number now, with its change. moved: rounded, since what is less comes of rounding."""
-        look = {"delta": signed(moved)} if self.trace.edits else {}
-        arrow = "up" if moved > 0 else "down" if moved < 0 else "off"
-        st.metric(label, value, delta_color="off", delta_arrow=arrow, **look)
+def watched(screen: Screen, pen: Pen) -> None:
+    """What such a head says, in which a click chooses the number to watch; and that number, before and now."""
+    cell = asked_of(screen)
+    draw(screen, pen, cell)
+    head, runs = screen.run.config.head, (screen.run, screen.original)
+    now, before = (float(said_by(head, run[KEYS[head]])[cell]) for run in runs)
+    metric(screen, named(screen, cell), decimal(now), round(now - before, 5))
+    st.caption(text("watched"))
 
-    def idle(self) -> None:
-        """Which changes can do nothing here, and why."""
-        for edit, why in self.trace.idle.items():
-            where = edit_in_words(edit, self.trace.graph, self.tokens)
-            st.info(text("idle", what=word(f"idle_{why}"), where=where), icon=":material/do_not_disturb_on:")
 
-    def answer(self, truth: int | None) -> None:
-        """The guesses now, with where each was before, and what is measured of them.
+def metric(screen: Screen, label: str, value: str, moved: float) -> None:
+    """A number now, with its change. moved: rounded, since what is less comes of rounding."""
+    look = {"delta": signed(moved)} if screen.run.edits else {}
+    arrow = "up" if moved > 0 else "down" if moved < 0 else "off"
+    st.metric(label, value, delta_color="off", delta_arrow=arrow, **look)
 
-        A click on two bars chooses the number to watch.
-        """
-        of, against = self.lab.of, self.lab.against
 
-        def watch(output: int) -> dict[str, object]:
-            return {"output": output, "against": against if output == of else of, "measure": "lead"}
+def idle(screen: Screen) -> None:
+    """Which changes can do nothing here, and why."""
+    for edit, why in screen.run.idle.items():
+        where = edit_in_words(edit, screen.run.graph, screen.run.tokens)
+        st.info(text("idle", what=word(f"idle_{why}"), where=where), icon=":material/do_not_disturb_on:")
 
-        guesses(self, "guesses", self.lab.place, watch, truth, most=5 if self.trace.picture is None else 10)
-        words = [word(f"measure_{name}") for name in MEASURES]
-        either("measure", word("measure"), MEASURES, words, self.lab.measure)
-        if self.lab.measure == "lead":
-            self.lead()
-        else:
-            p, before = (probabilities(run, self.lab.place) for run in (self.trace, self.original))
-            moved = round(float(np.abs(p - before).sum() / 2), 5)  # what is less comes of rounding
-            st.metric(word("moved"), decimal(moved))
-            st.caption(text("click_bars"))
 
-    def lead(self) -> None:
-        """How far the one leads the other, before and now."""
-        of, against = self.lab.names
-        before, now = self.lab.lead(self.original), self.lab.lead(self.trace)
-        self.metric(word("lead", of=of, against=against), signed(now), round(now - before, 4))
+def answer(lab: Experiment, truth: int | None) -> None:
+    """The guesses now, with where each was before, and what is measured of them.
+
+    A click on two bars chooses the number to watch.
+    """
+    screen, of, against = lab.screen, lab.of, lab.against
+
+    def watch(output: int) -> dict[str, object]:
+        return {"output": output, "against": against if output == of else of, "measure": "lead"}
+
+    guesses(screen, lab.pen, "guesses", lab.place, watch, truth, most=5 if screen.run.picture is None else 10)
+    words = [word(f"measure_{name}") for name in MEASURES]
+    either("measure", word("measure"), MEASURES, words, lab.measure)
+    if lab.measure == "lead":
+        lead(lab)
+    else:
+        p, before = (probabilities(run, lab.place) for run in (screen.run, screen.original))
+        moved = round(float(np.abs(p - before).sum() / 2), 5)  # what is less comes of rounding
+        st.metric(word("moved"), decimal(moved))
         st.caption(text("click_bars"))
 
-    def code(self) -> Sequence[object]:
-        return Edit, bind, effects
+
+def lead(lab: Experiment) -> None:
+    """How far the one leads the other, before and now."""
+    of, against = lab.names
+    before, now = lab.lead(lab.screen.original), lab.lead(lab.screen.run)
+    metric(lab.screen, word("lead", of=of, against=against), signed(now), round(now - before, 4))
+    st.caption(text("click_bars"))
+
+
+PAGE = Page(
+    name="what_if",
+    group="beside",
+    parts=parts,
+    former=FORMER,
+    chips=chips,
+    above=above,
+    code=lambda screen: (Edit, bind, effects),
+)

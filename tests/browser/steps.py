@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame.contents import path_of
 from pages.ui.text import catalogue
 
 SENTENCE = "she gave the dog a book ."
@@ -91,7 +91,7 @@ def choose(page: Page, layer: int, head: int) -> None:
 
 def link_to(page: Page, name: str) -> Locator:
     """The link in the map to a page. Where it stands behind a button, on a phone or in a menu, that is pressed."""
-    link = page.locator(f'.navbar a[href*="/{next(row.path for row in PAGES if row.name == name)}?"]')
+    link = page.locator(f'.navbar a[href*="/{path_of(name)}?"]')
     link.wait_for(state="attached")
     if not link.is_visible():
         page.locator(".navbar .menu:visible").last.click()

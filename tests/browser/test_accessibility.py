@@ -6,7 +6,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.ui.frame.contents import PAGES, PageRow
+from pages.ui.frame.contents import NAMES, path_of
 from pages.ui.text import catalogue
 from tests.browser.steps import (
     FAINT,
@@ -24,23 +24,23 @@ from tests.browser.steps import (
 GROUND = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
 
 
-@pytest.mark.parametrize(("language", "rows"), [("en", PAGES[::2]), ("zh", PAGES[1::2])], ids=["en", "zh"])
-def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language: str, rows: list[PageRow]) -> None:
+@pytest.mark.parametrize(("language", "names"), [("en", NAMES[::2]), ("zh", NAMES[1::2])], ids=["en", "zh"])
+def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language: str, names: list[str]) -> None:
     """Each page in one of the languages and themes, which take turns. On the way, all that was chosen goes along."""
     page.emulate_media(color_scheme="light")
     page.goto(f"{app_url}/?lang={language}&s={quote(SENTENCE)}&layer=2&head=3")
     wrong = {}
-    for number, row in enumerate(rows):
-        if row.name != "home":
-            link_to(page, row.name).click()
-        title(page, row.name, language)
-        assert urlsplit(page.url).path == f"/{row.path}"
+    for number, name in enumerate(names):
+        if name != "home":
+            link_to(page, name).click()
+        title(page, name, language)
+        assert urlsplit(page.url).path == f"/{path_of(name)}"
         expect_sentence(page, SENTENCE)
         page.wait_for_url(lambda url: [asked(url).get(one) for one in ("s", "layer", "head")] == [SENTENCE, "2", "3"])
-        name, home = (catalogue(language)[f"{which}.title"] for which in (row.name, "home"))
-        expect(page).to_have_title(name if row.name == "home" else f"{name} · {home}")
+        own, home = (catalogue(language)[f"{which}.title"] for which in (name, "home"))
+        expect(page).to_have_title(own if name == "home" else f"{own} · {home}")
         expect(page.locator("html")).to_have_attribute("lang", language)
-        wrong[row.name] = serious(page) + page.evaluate(FAINT) + page.evaluate(NAMELESS)
+        wrong[name] = serious(page) + page.evaluate(FAINT) + page.evaluate(NAMELESS)
         ground = page.evaluate(GROUND)
         page.emulate_media(color_scheme=("dark", "light")[number % 2])
         page.wait_for_function(f"before => ({GROUND})() !== before", arg=ground)

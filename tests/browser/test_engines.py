@@ -7,13 +7,13 @@ import pytest
 
 from pages.school.classroom import join
 from pages.school.classroom.phases import Phase
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame.contents import NAMES, path_of
 from tests.browser.conftest import serve
 from tests.browser.engines import Engine, Firefox, WebKit, firefox, wait, webkit
 from tests.classroom.school import School, school
 
 SENTENCE = "she gave the dog a book ."
-LINKS = [f"{row.path}?lang=en&input=sentence" for row in PAGES]
+LINKS = [f"{path_of(name)}?lang=en&input=sentence" for name in NAMES]
 # What is broken on a page, in a list of its own; nothing until the page is whole, or broken.
 BROKEN = """const all = where => [...document.querySelectorAll(where)]
 const wrong = all('[data-testid=stException], [data-testid=stAlertContentError]').map(one => one.textContent)

@@ -6,7 +6,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame.contents import pages
 from pages.ui.text import catalogue
 from tests.browser import pad as drawing
 from tests.browser.conftest import watch
@@ -226,7 +226,7 @@ def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(phone: Page, a
     title(phone, "heads")
     write(phone, SENTENCE)
     choose(phone, layer=2, head=1)
-    for row in (row for row in PAGES if row.group in ("way", "layer")):
+    for row in (row for row in pages() if row.group in ("way", "layer")):
         link_to(phone, row.name).tap()
         title(phone, row.name)
         phone.wait_for_url(lambda url: (asked(url).get("s"), asked(url).get("layer")) == (SENTENCE, "2"))

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame.contents import NAMES
 from tests.browser.steps import (
     MIDDLE,
     PAGE,
@@ -171,7 +171,7 @@ def test_on_a_phone_the_pages_open_over_the_page_and_lead_on(phone: Page, app_ur
     assert phone.locator(".navbar").bounding_box()["height"] < 50
     expect(phone.locator(".navbar a:visible")).to_have_count(0)
     here.tap()
-    expect(phone.locator(".navbar a:visible")).to_have_count(len(PAGES))
+    expect(phone.locator(".navbar a:visible")).to_have_count(len(NAMES))
     for end in ("first", "last"):
         expect(getattr(phone.locator(".navbar a"), end)).to_be_in_viewport(ratio=1)
     assert serious(phone) == []

@@ -26,10 +26,10 @@ from pages.school.lessons.written import OWN, lesson_to_code, own_lesson, place_
 from pages.school.questions.case import short
 from pages.school.questions.question import Own, Question
 from pages.school.teaching import desk, follow, report
+from pages.ui.frame.pen import Pen
 from pages.ui.runs import pipelines
 from pages.ui.state.choice import Choice
 from pages.ui.text import LANGUAGES, catalogue
-from pages.ui.view import View
 from tests.pages.opening import assert_fine, charts, line, numbers, open_page, texts, turn_to
 from tests.school.classroom.asked import EXAMPLES
 
@@ -538,9 +538,7 @@ def test_the_class_goes_where_its_teacher_leads_and_she_alone_has_a_way_back(
     classes: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     by_key: dict[str, Any] = {}
-    monkeypatch.setattr(
-        View, "on_key", lambda page, key, act: (by_key.update({key: act}), page._keys.update({key: act}))
-    )
+    monkeypatch.setattr(Pen, "on_key", lambda pen, key, act: (by_key.update({key: act}), pen.keys.update({key: act})))
     app = begun()
     turn_to(app, "heads").run()
     assert app.button(key="to_class").label == catalogue("en")["class.to_class"]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from model.measures.gradients import untrained
-from pages.ui import page as ui_page
+from pages.ui.frame import draw
 from pages.ui.runs import pipelines
 from pages.ui.screen import Screen
 from pages.ui.state import sketch
@@ -172,14 +172,14 @@ TIRED = {"s": "i was so tired that i did not eat .", "other": "i was so happy th
 def test_a_hidden_word_stays_hidden_on_every_page_while_two_sentences_are_compared(
     page: str, shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened, open_screen = [], ui_page.open_screen
+    opened, open_screen = [], draw.open_screen
 
     def spy(*asked: object) -> Screen:
         screen = open_screen(*asked)
         opened.append((screen.run.tokens, screen.other.tokens))
         return screen
 
-    monkeypatch.setattr(ui_page, "open_screen", spy)
+    monkeypatch.setattr(draw, "open_screen", spy)
     app = open_page(page, **TIRED, shown=shown)
     hidden = ["[MASK]" if word == "did" else word for word in pipelines.run("text", TIRED["s"]).tokens]
     there = ["[MASK]" if word == "did" else word for word in pipelines.run("text", TIRED["other"]).tokens]

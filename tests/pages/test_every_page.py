@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Trace
 from model import pipeline as model_pipeline
-from pages.ui.frame.contents import PAGES, ROWS
+from pages.ui.frame.contents import page, pages
 from pages.ui.runs import pipelines
 from pages.ui.text import LANGUAGES, catalogue, literal
 from pages.what_if.page import PARTS
@@ -156,7 +156,7 @@ def test_a_bare_link_shows_a_filled_picture_asks_nothing_and_leads_on(name: str,
     language = tuple(LANGUAGES)[(NAMES.index(name) + len(link)) % 2]
     app, words = open_page(name, lang=language, **link), catalogue(language)
     shown = list(within(app.main))
-    if ROWS[name].group in ("way", "layer"):
+    if page(name).group in ("way", "layer"):
         overview = any(component(part) == "overview" for part in shown)
         assert overview or any(filled(chart["figure"]) for chart in charts(app)[:2])
         assert words["lesson.send"] not in [button.label for button in app.button]
@@ -164,8 +164,8 @@ def test_a_bare_link_shows_a_filled_picture_asks_nothing_and_leads_on(name: str,
         assert asked and not [key for key in asked if "{" not in words[key] and words[key] in texts(app)]
     if link:
         return
-    assert (words["common.not_explanation"] in [caption.value for caption in app.caption]) == ROWS[name].attention
-    following = dict(pairwise([*(row.name for row in PAGES if row.alone), None]))
+    assert (words["common.not_explanation"] in [caption.value for caption in app.caption]) == page(name).attention
+    following = dict(pairwise([*(row.name for row in pages() if row.alone), None]))
     if name in following and name != "lesson":  # which leads from station to station
         (way,) = (place for place, part in enumerate(shown) if leads_on(part))
         assert not [part for part in shown[way:] if component(part) == "chart"]
@@ -310,5 +310,5 @@ def test_every_control_of_every_tab_moves_from_end_to_end(
 def test_the_bar_has_every_page_in_order_by_its_short_name(words: bool) -> None:
     link = {} if words else {"input": "digit"}
     shown = [(stop["name"], stop["part"]) for stop in stops(open_page("home", **link))["stops"]]
-    kept = [row for row in PAGES if words or not row.words_only]
+    kept = [row for row in pages() if words or not row.words_only]
     assert shown == [(catalogue("en")[f"{row.name}.short"], row.group) for row in kept]

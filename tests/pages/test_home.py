@@ -11,7 +11,7 @@ from model.analysis import softmax, whole_words
 from model.measures.comparison import align
 from model.overview import Difference, Packed, answers_of, pack
 from pages.home.overview import PAGE_OF
-from pages.ui.frame.contents import ROWS
+from pages.ui.frame.contents import NAMES
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
@@ -156,7 +156,7 @@ def test_home_shows_a_run_of_any_network(network: str, monkeypatch: pytest.Monke
 def test_every_picture_opens_a_page() -> None:
     described = sent(open_page("home")).about["pictures"]
     assert {one["role"] for one in described} | {"answer"} == PAGE_OF.keys()
-    assert {page for page, _ in PAGE_OF.values()} <= ROWS.keys()
+    assert {page for page, _ in PAGE_OF.values()} <= {*NAMES}
 
 
 def test_the_run_is_among_the_downloads_as_one_file() -> None:

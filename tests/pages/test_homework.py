@@ -16,7 +16,7 @@ from pages.school.lessons.task import judged
 from pages.school.teaching import homework
 from pages.school.teaching.homework import MOST_LINKS, MOST_ROWS, Checked, handed_in
 from pages.ui.frame import exports
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame.contents import NAMES
 from pages.ui.runs import pipelines
 from pages.ui.runs.masks import with_words_hidden
 from pages.ui.server import in_flight
@@ -40,7 +40,7 @@ def line(app: AppTest) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "lang"), [(row.name, [*LANGUAGES][n % 2]) for n, row in enumerate(PAGES) if row.name != "class"]
+    ("name", "lang"), [(name, [*LANGUAGES][n % 2]) for n, name in enumerate(NAMES) if name != "class"]
 )
 def test_each_page_says_the_task_and_how_far_it_is(name: str, lang: str) -> None:
     far = line(open_page(name, lang=lang, s=SENTENCE, goal=FIRST))

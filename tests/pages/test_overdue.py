@@ -1,5 +1,7 @@
 """A page that takes too long, or finds no room, says so in a sentence, keeps the way on, and holds nothing."""
 
+import gc
+import weakref
 from collections.abc import Callable, Iterator
 from threading import Timer
 from unittest.mock import Mock
@@ -11,7 +13,7 @@ from streamlit.runtime.scriptrunner import StopException
 from model import Edit, deadline
 from model.config import PRESETS
 from model.measures.cost import multiply_adds, total
-from pages.ui.frame import frame
+from pages.ui.frame import contents
 from pages.ui.runs import pipelines
 from pages.ui.sections import patience
 from pages.ui.server import in_flight
@@ -56,9 +58,9 @@ def test_who_comes_first_may_wait_for_what_all_will_use(monkeypatch: pytest.Monk
         return act
 
     monkeypatch.setattr(deadline, "monotonic", lambda: now)
-    for module, name in ((frame, "import_module"), (pipelines, "load"), (pipelines, "give_back")):
+    for module, name in ((contents, "import_module"), (pipelines, "load"), (pipelines, "give_back")):
         monkeypatch.setattr(module, name, slow(getattr(module, name)))
-    frame._page.cache_clear()
+    contents.page.cache_clear()
     pipelines.pipeline.cache_clear()
     assert not open_page("attention", s=LONG).warning
     assert now > 0
@@ -73,19 +75,20 @@ def test_a_page_that_finds_no_room_says_so(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_page_that_breaks_off_in_the_middle_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Callbacks of what it had drawn so far keep it in the visitor's session."""
-    pages = []
+    """Callbacks of what it had drawn so far stay in the visitor's session."""
+    screens = []
 
     def too_long(lab: Experiment, _: object) -> None:
-        pages.append(lab.view)
-        assert lab.view.trace.edits
+        screens.append(weakref.ref(lab.screen))
+        assert lab.screen.run.edits
         raise in_flight.OverdueError
 
     monkeypatch.setattr(Experiment, "changes", too_long)
     edits = EDITS.write((Edit("layers.0.attention.heads", "zero", head=0),))
     app = open_page("what_if", s=LONG, edits=edits)
     assert warnings(app) == [catalogue("en")["error.overdue"]]
-    assert [vars(page) for page in pages] == [{}]
+    gc.collect()
+    assert [screen() for screen in screens] == [None]
 
 
 def test_a_long_experiment_says_how_many_of_how_many_and_when_it_is_broken_off_it_is_asked_for_anew(

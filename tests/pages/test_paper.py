@@ -14,8 +14,8 @@ from pages.school.lessons.lesson import LESSONS
 from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
 from pages.school.questions import QUESTIONS
 from pages.school.questions.question import Own, Question
-from pages.ui import view
 from pages.ui.figures import theme
+from pages.ui.frame import draw
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
@@ -77,7 +77,7 @@ def test_no_question_prints_the_hidden_word_that_another_one_asks_for() -> None:
 
 
 def test_the_pictures_hold_the_numbers_of_this_run_in_ink_for_a_light_ground(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(view, "draw_on", lambda ground, *, big: theme.draw_on("dark", big=big))
+    monkeypatch.setattr(draw, "draw_on", lambda ground, *, big: theme.draw_on("dark", big=big))
     _, _, pictures = printed()
     trace = pipelines.run("text", SENTENCE)
     shares = np.exp(trace["logits"][trace.tokens.index("[MASK]")].astype(np.float64))

@@ -122,8 +122,8 @@ def test_what_the_beam_was_good_for(greedy: tuple[float, int], best: tuple[float
         SimpleNamespace(ids=(i,) * n, text="", log_probability=p, score=score(p, n))
         for i, (p, n) in enumerate((greedy, best))
     ]
-    view = SimpleNamespace(found=SimpleNamespace(greedy=found[0], beams=found[1:]))
-    assert told in greedy_or_beam(view).replace("\\", "")
+    screen = SimpleNamespace(found=SimpleNamespace(greedy=found[0], beams=found[1:]))
+    assert told in greedy_or_beam(screen).replace("\\", "")
 
 
 @pytest.mark.parametrize("beam", [0, 2])
@@ -153,7 +153,7 @@ def test_a_forced_beginning_is_written_and_can_be_let_go() -> None:
 def test_every_quantity_of_the_decoder_is_in_some_part(trace) -> None:
     shown = {"logits"}
     for layer in range(trace.graph.layers("decoder.")):
-        there = SimpleNamespace(trace=trace, choice=replace(Choice(), layer=layer))
+        there = SimpleNamespace(run=trace, choice=replace(Choice(), layer=layer))
         shown |= {quantity.key for block in BLOCKS[:-1] for quantity in quantities_of(there, block)}
     assert shown == {key for key in trace if key.startswith("decoder.") or key == "logits"}
 

@@ -79,7 +79,7 @@ def test_the_probability_that_changes_move_is_said_and_a_click_on_a_bar_asks_for
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clicks = []
-    monkeypatch.setattr(what_if, "guesses", lambda *about, **_: clicks.append(about[3]))
+    monkeypatch.setattr(what_if, "guesses", lambda *about, **_: clicks.append(about[4]))
     text = pipelines.pipeline("text")
     place = text(SENTENCE).tokens.index("[MASK]")
     app = open_page("what_if", s=SENTENCE, edits=edit_code(OFF))

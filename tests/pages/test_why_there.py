@@ -11,7 +11,7 @@ from model import Edit
 from model.analysis import placed
 from model.measures.sources import BIAS, DISTANCE, EDIT, of_attention
 from pages.attention import why_there
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame.contents import NAMES
 from pages.ui.sections.sources import kind_of, layer_of, way_to
 from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
@@ -182,13 +182,12 @@ def test_every_source_has_its_words() -> None:
 
 
 def test_a_part_leads_to_the_page_on_which_it_was_computed() -> None:
-    pages = {page.name for page in PAGES}
     ways = {source: way_to(source, 2) for _, source in every_source()}
     assert {source for source, way in ways.items() if way is None} == {BIAS, DISTANCE}
     for source, way in ways.items():
         if way:
             page, chosen = way
-            assert page in pages and chosen.get("layer", 0) == layer_of(source)
+            assert page in NAMES and chosen.get("layer", 0) == layer_of(source)
             assert chosen["panel"] is None or f"{page}.panel_{chosen['panel']}" in catalogue("en")
     assert ways["layers.1.ffn.output"] == ("feed_forward", {"panel": None, "stage": "output", "layer": 1, "token": 2})
     assert ways["decoder.layers.1.cross.output"][1]["block"] == "cross"

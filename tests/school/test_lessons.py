@@ -21,7 +21,7 @@ from pages.school.questions import QUESTIONS
 from pages.school.questions.case import Case, Truth, is_right
 from pages.school.questions.positions import DRAWN
 from pages.school.questions.question import clear_truth, truth_of
-from pages.ui.frame.contents import ROWS
+from pages.ui.frame.contents import NAMES
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
@@ -354,7 +354,7 @@ def test_a_question_has_all_its_words_and_a_picture() -> None:
     for key, question in QUESTIONS.items():
         words = [*told(key)[1].told, "ask", "short", "otherwise", "needs"]
         words += [f"hint_{number + 1}" for number in range(question.hints)]
-        assert question.hints and question.measure and question.picture and question.page in ROWS
+        assert question.hints and question.measure and question.picture and question.page in NAMES
         for language in LANGUAGES:
             held = {name for name in catalogue(language) if name.startswith(f"lesson.{key}.")}
             others = {name for name in held if re.search(r"\.(axis|bar_\w+|why\w*)$", name)}

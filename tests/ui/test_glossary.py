@@ -3,7 +3,7 @@
 import pytest
 
 from model.analysis import softmax
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame import contents
 from pages.ui.frame.glossary import entries, page_of
 from pages.ui.runs import pipelines
 from pages.ui.text import LANGUAGES, catalogue
@@ -57,7 +57,7 @@ def test_each_has_a_text_that_fits_into_a_table_cell(name: str) -> None:
         for text in (catalogue(language)[f"glossary.{named}"] for language in LANGUAGES):
             assert "|" not in text and "\n" not in text, named
         assert "|" not in symbol, "a bare | would end the cell"
-        assert page in {row.name for row in PAGES}
+        assert page in contents.NAMES
 
 
 @pytest.mark.parametrize("link", [{}, {"input": "digit"}])

@@ -1,8 +1,10 @@
 """A screen is a value: opened without Streamlit, never changed, and of another run another one."""
 
 import ast
+import gc
 import subprocess
 import sys
+import weakref
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 
@@ -11,10 +13,18 @@ import pytest
 
 from model import Edit
 from pages.attention.pictures import attention_map
+from pages.ui.frame import draw
+from pages.ui.frame.contents import NAMES, page
+from pages.ui.frame.pen import Pen
+from pages.ui.page import Page
+from pages.ui.picture import Make, Numbers, Picture
+from pages.ui.place import Place
 from pages.ui.runs import pipelines
-from pages.ui.screen import open_screen
+from pages.ui.screen import Screen, open_screen
 from pages.ui.state import sketch
 from pages.ui.state.choice import Choice
+from pages.ui.state.link_values import edit_code
+from tests.pages.opening import open_page
 
 ROOT = Path(__file__).parents[2]
 OFF = Edit("layers.0.attention.heads", "zero", head=1)
@@ -77,3 +87,50 @@ def test_a_screen_of_another_run_is_another_one() -> None:
     again = screen.of("text", screen.subject)
     assert again.shows == "against" and again.run.edits == (OFF,)
     np.testing.assert_array_equal(again.run["logits"], screen.run["logits"])
+
+
+class Recorder:
+    """A pen that draws nothing, and keeps what it was given."""
+
+    def __init__(self, screen: Screen) -> None:
+        self.screen, self.shown = screen, {}
+
+    def show(self, name: str, make: Picture | Make, *, at: Place | None = None, noted: bool = True) -> list[Numbers]:
+        picture = make if isinstance(make, Picture) else make(self.screen.run, at or self.screen.at)
+        self.shown[name] = picture
+        return [part.drawn for part in picture.parts]
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "shown"),
+    [
+        ("queries_keys_values", "plane", ["plane"]),
+        ("queries_keys_values", "weights", ["W_Q", "W_K", "W_V"]),
+        ("layers", "lens", ["guess"]),
+        ("layers", "path", ["path", "norms"]),
+        ("add_and_norm", "ways", ["lengths", "cosines"]),
+        ("tokens", "positions", ["similarity", "waves"]),
+    ],
+)
+def test_a_part_is_a_function_of_a_screen_and_a_pen(name: str, part: str, shown: list[str]) -> None:
+    screen = open_screen(Choice(sentence=SENTENCE, layer=2), source=pipelines)
+    pen = Recorder(screen)
+    page(name).parts(screen)[part](screen, pen)
+    assert [*pen.shown] == shown
+    assert all(picture.says() and picture.drawn().data for picture in pen.shown.values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("link", [{}, {"edits": edit_code(OFF), "other": "the big dog .", "shown": "beside"}])
+def test_no_page_leaves_its_screen_with_the_visitor(name: str, link: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    screens = []
+
+    class Watched(Pen):
+        def __init__(self, page: Page, screen: Screen, *more: str) -> None:
+            super().__init__(page, screen, *more)
+            screens.append(weakref.ref(screen))
+
+    monkeypatch.setattr(draw, "Pen", Watched)
+    open_page(name, s=SENTENCE, big="true", **link)
+    gc.collect()
+    assert [screen() for screen in screens] == [None]

@@ -17,7 +17,7 @@ from pages.school.lessons.lesson import Lesson
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import OWN as OWN  # what a teacher's lesson is called in texts, too
 from pages.school.questions.question import Own, Question
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame import contents
 from pages.ui.state import sketch
 from pages.ui.state.choice import FIELDS, PIPELINES, Choice
 from pages.ui.state.link_values import MOST_CODE
@@ -51,7 +51,7 @@ PLACES = {field.name for field in FIELDS} - NO_PLACE
 #: What a place of a question in her own words holds besides: of which input it was written.
 INPUT = {"input", "s", "ink"}
 #: The pages that can be shown.
-VIEWS = tuple(row.name for row in PAGES if row.name not in ("lesson", "class"))
+VIEWS = tuple(name for name in contents.NAMES if name not in ("lesson", "class"))
 
 
 class LessonError(ReasonedError):

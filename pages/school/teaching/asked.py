@@ -10,7 +10,7 @@ from pages.school.lessons.wording import asked, options
 from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.pictures import Look, of_place, run_says
 from pages.school.questions.question import Question
-from pages.ui.page import Page
+from pages.ui.screen import Screen
 from pages.ui.text import LANGUAGES, plain, speaking, t, unmarked
 from pages.ui.text.numbers import written
 
@@ -74,12 +74,12 @@ def _kept(truth: Truth) -> list[int]:
     return sorted(kept)
 
 
-def about(page: Page, question: Question, case: Case, truth: Truth) -> str:
+def about(screen: Screen, question: Question, case: Case, truth: Truth) -> str:
     """Of which picture of a page a teacher's own question is, with layer and head; nothing where it has none."""
     if question.measure is not None:
         return ""
     drawn = of_place(question.place, Look(question.row, question.gesture, case, truth))
-    return next((" · ".join(filter(None, (one.title, page.is_about(one.of)))) for one in drawn), "")
+    return next((" · ".join(filter(None, (one.title, screen.at.where(one.of)))) for one in drawn), "")
 
 
 def not_the_runs(question: Question, case: Case) -> str:

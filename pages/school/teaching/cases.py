@@ -21,11 +21,10 @@ from pages.school.questions.heads import MOST_TOGETHER
 from pages.school.questions.question import Question, clear_truth, truth_of
 from pages.school.tour.station import EXAMPLE
 from pages.translation.writing import best_aligned
-from pages.ui.page import Page
-from pages.ui.picture import outputs_of
+from pages.ui.picture import kind_of, outputs_of, says_words
 from pages.ui.runs import pipelines
 from pages.ui.runs.masks import with_words_hidden
-from pages.ui.screen import usual_token
+from pages.ui.screen import Screen, usual_token
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.state import sketch
 from pages.ui.state.choice import LANGUAGES, Choice
@@ -57,11 +56,11 @@ def with_a_gap(pipeline: Pipeline, choice: Choice, typed: Reading) -> tuple[int,
     return with_words_hidden(pipeline, choice, typed)
 
 
-def hidden_in(page: Page) -> tuple[int, ...] | None:
+def hidden_in(screen: Screen) -> tuple[int, ...] | None:
     """The words that are hidden without the sentence saying so, as a Choice has them."""
-    typed = page.typed.tokens
-    hidden = tuple(i for i, token in enumerate(page.tokens) if token == "[MASK]" and typed[i] != token)
-    return hidden or page.choice.hidden
+    typed = screen.typed.tokens
+    hidden = tuple(i for i, token in enumerate(screen.run.tokens) if token == "[MASK]" and typed[i] != token)
+    return hidden or screen.choice.hidden
 
 
 @of_networks
@@ -74,42 +73,42 @@ def _telling_word(pipeline: Pipeline, ids: tuple[int, ...]) -> int | None:
     return telling_word(pipeline, pipeline(ids))
 
 
-def usual_case(page: Page) -> Case:
+def usual_case(screen: Screen) -> Case:
     """What questions are about where they name no place: of an answer, a hidden token, or where the answer is read."""
-    answers = "logits" in page.trace
-    hidden = [place for place, name in enumerate(page.tokens) if name == "[MASK]"]
-    token = page.token if page.token in hidden or not hidden else hidden[0]
-    token = 0 if page.trace.picture is not None or (answers and not page.says_words) else token
-    return Case(page.pipeline, page.trace, token, page.output_names if answers else ())
+    answers = "logits" in screen.run
+    hidden = [place for place, name in enumerate(screen.run.tokens) if name == "[MASK]"]
+    token = screen.at.token if screen.at.token in hidden or not hidden else hidden[0]
+    token = 0 if screen.run.picture is not None or (answers and not says_words(screen.run)) else token
+    return Case(screen.pipeline, screen.run, token, screen.outputs if answers else ())
 
 
-def case_of(page: Page, question: Question) -> Case | None:
+def case_of(screen: Screen, question: Question) -> Case | None:
     """The run that a question is about, and where; None where there is no such run."""
     if question.run == "translation":
-        if page.choice.input != "sentence":
+        if screen.choice.input != "sentence":
             return None
-        name, translator = page.choice.translator, pipelines.translator(page.choice)
-        sentence, _, _ = pipelines.read_by(name, page.given)
-        run = pipelines.run(name, Task(sentence, page.choice.into))
+        name, translator = screen.choice.translator, pipelines.translator(screen.choice)
+        sentence, _, _ = pipelines.read_by(name, screen.given)
+        run = pipelines.run(name, Task(sentence, screen.choice.into))
         return Case(translator, run, 0, translator.target_vocabulary, *best_aligned(run, name))
-    if question.run == "drawing" and page.kind == "words":
+    if question.run == "drawing" and kind_of(screen.run) == "words":
         digits, ink = pipelines.pipeline("digits"), sketch.ink(sketch.example(EXAMPLE))
         labels = [class_label(name) for name in digits.reader.labels]
         return Case(digits, pipelines.run("digits", ink), 0, labels)
     values = opened_at(question.place)[1] if question.place else {}
-    case = usual_case(page) if question.measure else _as_written(page, values)
+    case = usual_case(screen) if question.measure else _as_written(screen, values)
     at = {"layer": case.trace.config.layers, "head": case.trace.config.heads}
     if question.row not in OF_THE_ANSWER:
         at["token"] = len(case.tokens)
     return replace(case, **{name: values[name] for name, most in at.items() if values.get(name, most) < most})
 
 
-def _as_written(page: Page, values: Mapping[str, Any]) -> Case:
+def _as_written(screen: Screen, values: Mapping[str, Any]) -> Case:
     """The run that a question in a teacher's own words was written on: of her place's input, with the words hidden that
     she hid, and no others. values: of her place.
     """
     names = ("input", "sentence", "drawing", "hidden")
-    choice = page.choice.with_(**{name: values[name] for name in names if name in values})
+    choice = screen.choice.with_(**{name: values[name] for name in names if name in values})
     given, typed, _ = pipelines.read(choice)
     hidden = with_words_hidden(pipelines.pipeline(choice.pipeline), choice, typed)
     trace = pipelines.run(choice.pipeline, given if hidden is None else hidden)
@@ -117,26 +116,26 @@ def _as_written(page: Page, values: Mapping[str, Any]) -> Case:
     return Case(pipelines.pipeline(choice.pipeline), trace, usual_token(trace, choice.sentence), names_of)
 
 
-def truth_here(page: Page, question: Question) -> tuple[Case, Truth] | None:
+def truth_here(screen: Screen, question: Question) -> tuple[Case, Truth] | None:
     """The run that a question is about, and its true answer, worked out once for all visitors; None where that is not
     clear. What a teacher set down is at hand.
     """
-    if (case := case_of(page, question)) is None:
+    if (case := case_of(screen, question)) is None:
         return None
     if question.measure is None:
         truth = clear_truth(question, case)
     else:
         written = getattr(case.trace, "written_ids", None)  # of a translation
         where = (case.token, case.layer, case.head, case.step, written, language())
-        truth = _truth(question, case, hashkey(case.pipeline, digest(page.subject), *where))
+        truth = _truth(question, case, hashkey(case.pipeline, digest(screen.subject), *where))
     return None if truth is None or truth.margin < question.least else (case, truth)
 
 
-def not_asked(page: Page, questions: Iterable[Question]) -> str:
+def not_asked(screen: Screen, questions: Iterable[Question]) -> str:
     """Which of our questions are not asked here, and what each of them needs; nothing where there are none."""
     if not (names := " · ".join(map(left_out, questions))):
         return ""
-    case = usual_case(page)
+    case = usual_case(screen)
     long = not case.affords(len(case.every_head) + MOST_TOGETHER + 1)  # the most that any of them computes
     return t("lesson.left_out", names=names) + (f" {t('lesson.left_long')}" if long else "")
 

@@ -13,10 +13,11 @@ from pages.school.classroom.store import Room, Store, UnavailableError, UnknownC
 from pages.school.teaching import desk
 from pages.ui.components.kept import kept
 from pages.ui.components.live import LATER, live
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame.contents import NAMES, path_of
 from pages.ui.frame.line import COVERS
 from pages.ui.frame.navigation import OPEN, open_with
-from pages.ui.page import Page
+from pages.ui.frame.pen import Pen
+from pages.ui.screen import Screen
 from pages.ui.state.choice import FIELDS, Choice
 from pages.ui.state.link import select
 from pages.ui.text import texts_of
@@ -73,9 +74,8 @@ def _lead(classes: Store, code: str, key: str, page: str, choice: Choice) -> Non
 
 def view_of(page: str, choice: Choice) -> str:
     """A page with all that is chosen there but what stays each reader's own."""
-    (path,) = (row.path for row in PAGES if row.name == page)
     own = {field.name for field in FIELDS if field.path in OWN}
-    return f"{path}?{urlencode({name: value for name, value in choice.to_link().items() if name not in own})}"
+    return f"{path_of(page)}?{urlencode({name: value for name, value in choice.to_link().items() if name not in own})}"
 
 
 def lead_to(classes: Store, code: str, key: str, where: str) -> None:
@@ -101,15 +101,15 @@ def _follow(classes: Store, code: str) -> None:
     live(code, room.ticket, room.version, led, every=LATER, follows=True, on_moved=_go_there)
 
 
-def way_back(page: Page) -> None:
+def way_back(screen: Screen, pen: Pen) -> None:
     """To a teacher away from her class, the way back, and whether the class comes along; to a member who follows, how
     his class stands, and while a question can be read or answered, the way to it.
     """
-    code = page.choice.of_class
+    code = screen.choice.of_class
     st.session_state[HERS] = code in desk.own()
-    if page.name != "class" and code in desk.own():
+    if pen.name != "class" and code in desk.own():
         with st.container(horizontal=True, vertical_alignment="center", key="class_way"):
-            if page.name != "lesson":  # the tour shows answers that the class is still to be asked
+            if pen.name != "lesson":  # the tour shows answers that the class is still to be asked
                 leads = st.session_state.get(LEADS, False)
                 on = {"icon": ":material/cast_connected:", "type": "primary"}
                 look = on if leads else {"icon": ":material/cast:"}
@@ -118,7 +118,7 @@ def way_back(page: Page) -> None:
             back = {"on_click": open_with, "args": ("class",), "icon": ":material/keyboard_return:", "key": "to_class"}
             st.button(word("to_class"), **back)
         for key in ("b", "B", "Shift+B"):
-            page.on_key(key, partial(open_with, "class"))
+            pen.on_key(key, partial(open_with, "class"))
     elif says := st.session_state.get(SAYS):
         said = html.escape(word(says))
         if says == "asks_now":  # Streamlit's own link would open one window after the other
@@ -158,7 +158,7 @@ def _go_there() -> None:
         return
     st.session_state[SEEN] = room.led
     path, _, query = room.lead.partition("?")
-    pages = [row.name for row in PAGES if row.path == path]
+    pages = [name for name in NAMES if path_of(name) == path]
     if not room.lead or not pages:
         return
     there, _ = Choice.from_link(dict(parse_qsl(query, keep_blank_values=True)))

@@ -24,10 +24,11 @@ from pages.school.questions.case import Case
 from pages.school.teaching.cases import hidden_in, usual_case
 from pages.ui.components.tables import column_widths, draw_table
 from pages.ui.frame import exports
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame.contents import path_of
 from pages.ui.frame.pickers import bound
 from pages.ui.frame.share import address, with_code
-from pages.ui.page import Page
+from pages.ui.picture import kind_of, says_words
+from pages.ui.screen import Screen
 from pages.ui.server.cache import once_a_run
 from pages.ui.server.in_flight import CrowdedError
 from pages.ui.state.choice import Choice
@@ -49,28 +50,28 @@ DECIDES = {"input", "model", "s", "ink", "edits", "hidden", "layer", "head", "to
 text, word = texts_of("homework")
 
 
-def homework(page: Page) -> None:
+def homework(screen: Screen) -> None:
     """Draw, closed at first, what a task is made with, and the table of what was handed in."""
     look: dict[str, Any] = {"icon": ":material/home_work:", "key": "lesson.homework", "on_change": "rerun"}
     with st.expander(word("title"), **look) as box:
         if box.open:
             st.markdown(text("how"))
-            _make(page)
+            _make(screen)
             st.divider()
-            _check(page.choice.goal)
+            _check(screen.choice.goal)
 
 
 # -- a task and its link -------------------------------------------------------------------------------------------
 
 
-def _make(page: Page) -> None:
+def _make(screen: Screen) -> None:
     """Which task, its values, and its link. What is chosen stands in the teacher's own link, too."""
-    goal = page.choice.goal
-    if page.kind != "words":
+    goal = screen.choice.goal
+    if kind_of(screen.run) != "words":
         st.info(t("goal.far_drawing"))
         return
-    usual = _usual(page)
-    names, hidden = {"": word("no_kind")}, hidden_in(page)
+    usual = _usual(screen)
+    names, hidden = {"": word("no_kind")}, hidden_in(screen)
     for name, proposed in usual.items():
         if (goal and goal.name == name) or name != "first" or int(proposed.values[0]) <= MOST_WORTH:
             names[name] = word(f"kind_{name}")
@@ -79,11 +80,11 @@ def _make(page: Page) -> None:
     if goal is None or goal.name not in usual:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        _values(page, goal)
+        _values(screen, goal)
     if st.session_state.pop(NO_WORD, False):
-        st.warning(t("lesson.not_a_word", size=f"{len(page.pipeline.reader.vocabulary):,}"))
+        st.warning(t("lesson.not_a_word", size=f"{len(screen.pipeline.reader.vocabulary):,}"))
     st.markdown(f"**{in_words(goal)}**".replace("$", r"\$"))
-    there = opened_at(page.choice.with_(hidden=hidden) if TASKS[goal.name].hides else page.choice, goal)
+    there = opened_at(screen.choice.with_(hidden=hidden) if TASKS[goal.name].hides else screen.choice, goal)
     found = judged(there, goal)
     if found.far == "elsewhere":
         st.warning(text("about_another"))
@@ -97,14 +98,14 @@ def _make(page: Page) -> None:
     with_code(task_address(there, goal))
 
 
-def _usual(page: Page) -> dict[str, Goal]:
+def _usual(screen: Screen) -> dict[str, Goal]:
     """Each kind of task as it is offered first. That about a word is where one is guessed, and can be done."""
     goals = {"oneway": Goal("oneway", (90, 5))}
-    case = usual_case(page)
-    if not case.answers or not page.says_words:
+    case = usual_case(screen)
+    if not case.answers or not says_words(screen.run):
         return goals
-    most, best = _solved(page.trace, page.pipeline, case.token)
-    values = most, mark_of(page.choice.pipeline, page.trace.ids), case.names[best][:MOST_WORD]
+    most, best = _solved(screen.run, screen.pipeline, case.token)
+    values = most, mark_of(screen.choice.pipeline, screen.run.ids), case.names[best][:MOST_WORD]
     return {"first": Goal("first", values), **goals}
 
 
@@ -124,7 +125,7 @@ def _solved(trace: Trace, pipeline: Pipeline, token: int) -> tuple[int, int]:
     return next(((most, int(best)) for most, best in enumerate(firsts, 1) if best != now.argmax()), second)
 
 
-def _values(page: Page, goal: Goal) -> None:
+def _values(screen: Screen, goal: Goal) -> None:
     """The boxes of a task's values."""
 
     def box(place: int, label: str, most: int) -> None:
@@ -138,7 +139,7 @@ def _values(page: Page, goal: Goal) -> None:
         now = min(int(goal.values[place]), most)
         st.number_input(word(label), 1, most, width=190, **bound(f"homework.{goal.name}.{place}", now, put))
 
-    reader = page.pipeline.reader  # the page itself is gone when a box is typed in
+    reader = screen.pipeline.reader  # the page itself is gone when a box is typed in
     match goal.name:
         case "first":
             box(0, "most_off", MOST_OFF)
@@ -170,8 +171,7 @@ def opened_at(choice: Choice, goal: Goal) -> Choice:
 
 def task_address(opened: Choice, goal: Goal) -> str:
     """The link of a task."""
-    (path,) = (row.path for row in PAGES if row.name == TASKS[goal.name].page)
-    return address(urljoin(st.context.url or "", path), opened)
+    return address(urljoin(st.context.url or "", path_of(TASKS[goal.name].page)), opened)
 
 
 # -- what was handed in --------------------------------------------------------------------------------------------

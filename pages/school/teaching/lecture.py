@@ -15,7 +15,8 @@ from pages.school.questions.pictures import Drawn, Look, of_place
 from pages.school.questions.question import Question
 from pages.school.teaching.asked import why
 from pages.school.teaching.desk import Desk
-from pages.ui.page import Page
+from pages.ui.frame.pen import Pen
+from pages.ui.screen import Screen
 from pages.ui.state.choice import Choice
 from pages.ui.text import language
 
@@ -29,7 +30,8 @@ class Lecture:
     were asked, the present one last.
     """
 
-    page: Page
+    screen: Screen
+    pen: Pen
     own_choice: Choice
     desk: Desk
     lesson: Lesson
@@ -82,7 +84,7 @@ class Lecture:
     def about(self) -> str:
         """Of which class the report is: the lesson, the day it began, its code, and the input."""
         day = time.strftime("%Y-%m-%d", time.localtime(self.desk.room.created))
-        return " · ".join((title_of(self.lesson), day, self.desk.code, self.page.about()))
+        return " · ".join((title_of(self.lesson), day, self.desk.code, self.screen.about()))
 
     @property
     def coming(self) -> list[int]:

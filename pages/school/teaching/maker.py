@@ -30,7 +30,7 @@ from pages.school.questions.question import Own, Question
 from pages.school.teaching.asked import not_the_runs
 from pages.school.teaching.cases import case_of, not_asked, truth_here
 from pages.ui.frame.pickers import LASTING, lasting, set_lasting
-from pages.ui.page import Page
+from pages.ui.screen import Screen
 from pages.ui.state.link import chosen, select
 from pages.ui.text import literal, plain, texts_of
 
@@ -46,7 +46,7 @@ OF_A_ROW = "queries_keys_values", "attention", "layers", "answer"
 text, word = texts_of("lesson")
 
 
-def make_a_lesson(page: Page, lesson: Lesson) -> None:
+def make_a_lesson(screen: Screen, lesson: Lesson) -> None:
     """Draw, closed at first, what a lesson is made with. A change of it is chosen, and so stands in the link."""
     with st.expander(word("make"), icon=":material/edit_note:", **lasting("lesson.maker", False)) as box:
         if not box.open:
@@ -55,21 +55,21 @@ def make_a_lesson(page: Page, lesson: Lesson) -> None:
         if refused := st.session_state.pop(REFUSED, None):
             st.warning(text(f"error_{refused.reason}", **refused.values), icon=":material/error:")
         if lesson.name == OWN:
-            _held(page, lesson)
+            _held(screen, lesson)
         else:
             look: dict[str, Any] = {"icon": ":material/content_copy:", "key": "lesson.copy", "on_click": _keep}
             st.button(word("make_copy", title=title_of(lesson)), args=(_copy(lesson),), **look)
-        _add(page, lesson)
+        _add(screen, lesson)
 
 
-def _held(page: Page, lesson: Lesson) -> None:
+def _held(screen: Screen, lesson: Lesson) -> None:
     """The title, and each question with its place and buttons: move it up, edit it, take it out."""
     st.text_input(word("make_title"), lesson.title, MOST_TITLE, key="lesson.title", on_change=_entitle)
     for number, question in enumerate(lesson.questions):
         with st.container(horizontal=True, vertical_alignment="center"):
-            place = f" · {literal(_view(page, question))}" if question.place else ""
+            place = f" · {literal(_view(screen, question))}" if question.place else ""
             minutes = text("minutes_short", minutes=question.minutes)
-            left_out = "" if truth_here(page, question) else f"  \n:gray[{not_asked(page, [question])}]"
+            left_out = "" if truth_here(screen, question) else f"  \n:gray[{not_asked(screen, [question])}]"
             said = f"{number + 1}. {literal(called(question))} · {minutes}{place}{left_out}"
             st.markdown(said, width="stretch")
             acts = {"up": ("arrow_upward", _raise), "edit": ("edit", _edit), "remove": ("close", _remove)}
@@ -79,12 +79,12 @@ def _held(page: Page, lesson: Lesson) -> None:
                 st.button("", key=f"lesson.{name}.{number}", on_click=act, args=(number,), **look)
 
 
-def _view(page: Page, question: Question) -> str:
+def _view(screen: Screen, question: Question) -> str:
     """What a question at a place is asked of: a page, with layer, head and row as far as its picture is of one; in her
     own words also of which sentence.
     """
     name, values = opened_at(question.place)
-    ours, case = question.measure is not None, case_of(page, question)
+    ours, case = question.measure is not None, case_of(screen, question)
     at = "·".join(str(values[one] + 1) for one in ("layer", "head") if one in values and (ours or name in OF_A_HEAD))
     said = [f"{plain(f'{name}.title')} {at}".strip()]
     if case and case.trace.ids:
@@ -95,7 +95,7 @@ def _view(page: Page, question: Question) -> str:
     return " · ".join(said)
 
 
-def _add(page: Page, lesson: Lesson) -> None:
+def _add(screen: Screen, lesson: Lesson) -> None:
     """What a question needs: where the class looks, what is asked, and how it is answered."""
     edited = st.session_state.get(EDITED)
     if edited is not None and (lesson.name != OWN or edited >= len(lesson.questions)):
@@ -110,9 +110,9 @@ def _add(page: Page, lesson: Lesson) -> None:
     row = st.selectbox(word("make_which"), list(names), format_func=names.__getitem__, **which)
     asked = _at_place(Question(OWN, None, "tap", 0.0, 1) if row == MINE else QUESTIONS[row], lesson)
     if asked.place:
-        view.caption(text("make_view", view=_view(page, asked)))
+        view.caption(text("make_view", view=_view(screen, asked)))
     if row == MINE:
-        _own(asked, case_of(page, asked))
+        _own(asked, case_of(screen, asked))
     minutes = lasting(NEW + "minutes", USUAL_MINUTES)
     st.number_input(word("make_minutes"), 1, MOST_MINUTES, width=160, **minutes)
     st.button(word("make_put" if edited is None else "make_replace"), on_click=_put, type="primary", key=NEW + "add")

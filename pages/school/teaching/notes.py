@@ -137,4 +137,4 @@ def _coming(lecture: Lecture) -> None:
         note = {WANTED: (wanted, version)}
         st.button(word("ask_this"), key="class.ask_this", on_click=st.session_state.update, args=(note,))
     other_input(lecture)
-    not_asked(lecture.page, lecture.left_out)
+    not_asked(lecture.screen, lecture.left_out)

@@ -18,15 +18,16 @@ from pages.school.teaching.cases import hidden_in, truth_here
 from pages.ui.components.handout import handout
 from pages.ui.figures import Figure, theme
 from pages.ui.frame import exports
+from pages.ui.frame.pen import Pen
 from pages.ui.frame.share import address
-from pages.ui.page import Page
+from pages.ui.screen import Screen
 from pages.ui.text import plain, t, texts_of, unmarked
 
 BLANK = " ______"
 text, word = texts_of("paper")
 
 
-def on_paper(page: Page, lesson: Lesson) -> None:
+def on_paper(screen: Screen, pen: Pen, lesson: Lesson) -> None:
     """Draw, closed at first, the button that saves the sheet."""
     look = {"icon": ":material/print:", "key": "lesson.paper", "on_change": "rerun"}
     with st.expander(word("title"), **look) as box:
@@ -34,39 +35,41 @@ def on_paper(page: Page, lesson: Lesson) -> None:
             return
         st.markdown(text("how"))
         with theme.on_paper():
-            html, pictures = sheet(page, lesson)
+            html, pictures = sheet(screen, lesson)
         if not html:
             st.info(text("nothing"))
             return
-        handout(word("save"), html, f"{page.file_name(title_of(lesson))}.html", pictures, key="lesson.sheet")
+        handout(word("save"), html, f"{pen.file_name(title_of(lesson))}.html", pictures, key="lesson.sheet")
 
 
-def sheet(page: Page, lesson: Lesson) -> tuple[str, dict[str, Figure]]:
+def sheet(screen: Screen, lesson: Lesson) -> tuple[str, dict[str, Figure]]:
     """The HTML of a lesson about the input on the page, without what is not clear there, and its pictures by key.
     Nothing where nothing is clear.
     """
     questions: list[exports.Question] = []
     pictures: dict[str, Figure] = {}
-    secret = hidden_in(page) and any(one.row == "word" and truth_here(page, one) for one in lesson.questions)
+    secret = hidden_in(screen) and any(one.row == "word" and truth_here(screen, one) for one in lesson.questions)
     for question in lesson.questions:
         if question.run == "translation" and secret:  # which reads, and lets tap, the word that is asked for
             continue
-        if here := truth_here(page, question):
-            one, drawn = _question(page, question, *here)
+        if here := truth_here(screen, question):
+            one, drawn = _question(screen, question, *here)
             questions.append(one)
             pictures |= drawn
     if not questions:
         return "", {}
     words = {name: word(name) for name in ("answers", "print")}
-    words["language"] = page.choice.lang
-    there = address(urljoin(st.context.url or "", "lesson"), page.choice.with_(question=None, of_class=None))
-    seen = _drawing(page.seen) if page.seen is not None else ""
-    about = f"{plain('lesson.reads')} {' '.join(page.tokens)}" if hidden_in(page) else page.about()
+    words["language"] = screen.choice.lang
+    there = address(urljoin(st.context.url or "", "lesson"), screen.choice.with_(question=None, of_class=None))
+    seen = _drawing(screen.seen) if screen.seen is not None else ""
+    about = f"{plain('lesson.reads')} {' '.join(screen.run.tokens)}" if hidden_in(screen) else screen.about()
     html = exports.lesson_handout(title_of(lesson), about, there, questions, words, seen=seen)
     return html, pictures
 
 
-def _question(page: Page, question: Question, case: Case, truth: Truth) -> tuple[exports.Question, dict[str, Figure]]:
+def _question(
+    screen: Screen, question: Question, case: Case, truth: Truth
+) -> tuple[exports.Question, dict[str, Figure]]:
     """A question as it stands on paper, and by its key the picture of its answer; of a teacher's own, that of its page,
     also covered.
     """
@@ -90,7 +93,7 @@ def _question(page: Page, question: Question, case: Case, truth: Truth) -> tuple
     words = f"{plain('lesson.reads')} {' '.join(case.tokens)}" if case.trace.ids else ""  # a drawing stands above
     one = exports.Question(
         title=called(question) if question.measure else ask,
-        reads=" · ".join(filter(None, (about(page, question, case, truth), words))),
+        reads=" · ".join(filter(None, (about(screen, question, case, truth), words))),
         equation=case.trace.graph[row].equation if row in case.trace.graph else "",
         ask=ask if question.measure else "",
         options=ticks,

@@ -13,10 +13,11 @@ from pages.school.classroom.store import store
 from pages.school.lessons.goals import TASKS
 from pages.school.lessons.task import in_words
 from pages.school.teaching import report, results
+from pages.school.teaching.desk import Desk
 from pages.school.teaching.follow import lead_to, view_of
 from pages.school.teaching.homework import opened_at, task_address
 from pages.school.teaching.lecture import Lecture
-from pages.school.teaching.results import ask, hints_so_far, more_hints, picture
+from pages.school.teaching.results import ask, hints_so_far, picture, show_hints
 from pages.ui.components.live import live
 from pages.ui.frame.share import leads_nowhere, with_code
 from pages.ui.state.link import select
@@ -60,11 +61,12 @@ def controls(lecture: Lecture) -> None:
         st.markdown(_where(lecture), width="stretch")
         if lecture.phase is not Phase.ENDED:
             _buttons(lecture)
-        if lecture.page.choice.role is None:
-            notes = lecture.page.choice.with_(role="notes", big=False).to_link()
+        if lecture.screen.choice.role is None:
+            notes = lecture.screen.choice.with_(role="notes", big=False).to_link()
             st.link_button("", f"class?{urlencode(notes)}", icon=":material/speaker_notes:", help=word("open_notes"))
+    desk = lecture.desk  # what a click calls shall hold no run
     for key in ("b", "B", "Shift+B"):
-        lecture.page.on_key(key, lambda: lecture.desk.pause(not lecture.desk.room.paused))
+        lecture.pen.on_key(key, lambda: desk.pause(not desk.room.paused))
 
 
 def _where(lecture: Lecture) -> str:
@@ -86,7 +88,7 @@ def _buttons(lecture: Lecture) -> None:
     if lecture.next_phases[0] is Phase.ENDED:
         confirm(word("to_ended"), "end_sure", _next(lecture), "class.next")
     else:  # the end has no key: a remote is pressed once too often easily
-        lecture.page.on_key("PageDown", _next(lecture))
+        lecture.pen.on_key("PageDown", _next(lecture))
         to = "to_open_again" if lecture.phase is Phase.DISCUSS else _of(lecture, f"to_{lecture.next_phases[0]}")
         label = word(to if lecture.asked else "to_first")
         _button("next", "arrow_forward", _next(lecture), label, type="primary", help=word("next_key"))
@@ -96,7 +98,7 @@ def _buttons(lecture: Lecture) -> None:
         _button("to_discuss", "forum", lambda: desk.go(Phase.DISCUSS))
     asked, waits = lecture.question, lecture.phase in (Phase.CLOSED, Phase.DISCUSS)
     if waits and lecture.truth and asked and hints_so_far(lecture) < asked.hints:
-        _button("give_hint", "lightbulb", lambda: more_hints(lecture))
+        _button("give_hint", "lightbulb", partial(show_hints, desk.room.number, hints_so_far(lecture) + 1))
     icon, label = ("play_arrow", word("go_on")) if paused else ("pause", word("pause"))
     _button("pause", icon, lambda: desk.pause(not paused), label, type="tertiary", help=word("pause_key"))
     if lecture.next_phases[0] is not Phase.ENDED:
@@ -128,7 +130,7 @@ def other_input(lecture: Lecture) -> None:
     if lecture.phase not in (Phase.LOBBY, Phase.EXPLAINED) or not lecture.desk.differs(own):
         return
     about = own.sentence if own.input == "sentence" else plain(f"sidebar.input_{own.input}")
-    other = own.with_(lesson=lecture.page.choice.lesson)
+    other = own.with_(lesson=lecture.screen.choice.lesson)
     look = {"icon": ":material/swap_horiz:", "type": "tertiary", "key": "class.replan"}
     st.button(word("replan", about=literal(about)), on_click=lecture.desk.replan, args=(other,), **look)
 
@@ -219,9 +221,10 @@ def _ended(lecture: Lecture) -> None:
 def afterwards(lecture: Lecture) -> None:
     """What can be done with a class that has ended: its report, go on with it, delete it."""
     report.offer(lecture)
+    desk = lecture.desk
     with st.container(horizontal=True):
-        _button("reopen", "undo", lambda: lecture.desk.go(lecture.desk.room.resumes))
-        confirm(word("delete"), "delete_sure", partial(_end, lecture), "class.delete")
+        _button("reopen", "undo", lambda: desk.go(desk.room.resumes))
+        confirm(word("delete"), "delete_sure", partial(_end, desk), "class.delete")
 
 
 def confirm(label: str, sure: str, act: Callable[[], None], key: str, **look: Any) -> None:
@@ -231,8 +234,8 @@ def confirm(label: str, sure: str, act: Callable[[], None], key: str, **look: An
         st.button(label, on_click=act, key=key, type="primary")
 
 
-def _end(lecture: Lecture) -> None:
-    lecture.desk.end()
+def _end(desk: Desk) -> None:
+    desk.end()
     select(of_class=None, role=None, big=False)
 
 

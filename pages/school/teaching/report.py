@@ -39,7 +39,7 @@ i.vote { background: #E69F00 } i.first { background: #8a8f98 } i.own { backgroun
 def offer(lecture: Lecture) -> None:
     """Draw the button that hands the report over."""
     name = f"{exports.file_name('class', lecture.desk.code)}.html"
-    choice = lecture.page.choice.with_(of_class=None, lesson=lecture.page.choice.lesson or lecture.lesson.name)
+    choice = lecture.screen.choice.with_(of_class=None, lesson=lecture.screen.choice.lesson or lecture.lesson.name)
     there = address(urljoin(st.context.url or "", "lesson"), choice)
     with theme.on_paper():
         pictures = _pictures(lecture)

@@ -174,7 +174,7 @@ def _network(lecture: Lecture) -> None:
 
 def picture(lecture: Lecture, drawn: Drawn) -> None:
     """A picture that, in a presentation, takes the height that is left; its rows stay high enough to be read."""
-    if lecture.page.choice.big:
+    if lecture.screen.choice.big:
         names = len(drawn.figure.layout["yaxis"].get("ticktext", ())[: pictures.MOST_ROWS])
         drawn.figure.layout |= {"height": A_ROW * names, "meta": {"below": MARGIN, "first": True}}
     chart(drawn.figure, "class.network", alt=drawn.title)
@@ -186,7 +186,7 @@ def offer_page(lecture: Lecture) -> None:
     if question is None or truth is None:
         return
     page, at = seen_at(question, truth)
-    about = {name: getattr(lecture.page.choice, name) for name in INPUT} | {"hidden": hidden_in(lecture.page)}
+    about = {name: getattr(lecture.screen.choice, name) for name in INPUT} | {"hidden": hidden_in(lecture.screen)}
     values = {"panel": None, "stage": None, **(at | about if question.measure else about | at), "edits": ()}
     look = {"icon": ":material/arrow_forward:", "key": "class.see"}
     st.button(plain("lesson.see"), on_click=open_with, args=(page,), kwargs=values, **look)
@@ -197,5 +197,5 @@ def hints_so_far(lecture: Lecture) -> int:
     return shown if number == lecture.desk.room.number else 0
 
 
-def more_hints(lecture: Lecture) -> None:
-    st.session_state[HINTS] = lecture.desk.room.number, hints_so_far(lecture) + 1
+def show_hints(question: int, count: int) -> None:
+    st.session_state[HINTS] = question, count

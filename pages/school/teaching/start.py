@@ -12,16 +12,17 @@ from pages.school.questions.question import Question
 from pages.school.teaching import cases, desk, follow
 from pages.ui.frame.navigation import page_link
 from pages.ui.frame.pickers import bound
-from pages.ui.page import Page
+from pages.ui.picture import kind_of
+from pages.ui.screen import Screen
 from pages.ui.state.link import select
 from pages.ui.text import listed, t, texts_of
 
 text, word = texts_of("class")
 
 
-def _which_lesson(page: Page, now: Lesson) -> None:
+def _which_lesson(screen: Screen, now: Lesson) -> None:
     """A list of the lessons about such an input, with a teacher's own where her link holds it."""
-    lessons = {one.name: one for one in LESSONS.values() if one.input in (None, page.choice.input)} | {now.name: now}
+    lessons = {one.name: one for one in LESSONS.values() if one.input in (None, screen.choice.input)} | {now.name: now}
     titles = {name: title_of(one) for name, one in lessons.items()}
 
     def choose(name: str) -> None:
@@ -34,27 +35,27 @@ def _which_lesson(page: Page, now: Lesson) -> None:
     page_link("lesson", word("make_lessons"), ":material/edit_note:")
 
 
-def draw(page: Page, lesson: Lesson, clear: Sequence[Question], left_out: Sequence[Question]) -> None:
+def draw(screen: Screen, lesson: Lesson, clear: Sequence[Question], left_out: Sequence[Question]) -> None:
     """What a teacher is told, and decides, before the class comes in."""
-    _which_lesson(page, lesson)
-    if page.kind == "words":
-        st.markdown(f":gray[{t('lesson.reads')}] **{' '.join(page.tokens[1:-1])}**")
+    _which_lesson(screen, lesson)
+    if kind_of(screen.run) == "words":
+        st.markdown(f":gray[{t('lesson.reads')}] **{' '.join(screen.run.tokens[1:-1])}**")
     if clear:
         st.markdown(text("will_ask", names=shorts_of(clear)))
     elif any(question.measure for question in left_out):  # another input may do
         st.markdown(t("lesson.end_none"))
-    not_asked(page, left_out)
+    not_asked(screen, left_out)
     if clear:
         look = {"type": "primary", "icon": ":material/groups:", "key": "class.start"}
-        st.button(word("start"), on_click=desk.begin, args=(page.choice,), **look)
+        st.button(word("start"), on_click=desk.begin, args=(screen.choice,), **look)
     _way_back()
 
 
-def not_asked(page: Page, left_out: Sequence[Question]) -> None:
+def not_asked(screen: Screen, left_out: Sequence[Question]) -> None:
     """Which questions the class is not asked, and why."""
     measured, unmarked = ([one for one in left_out if bool(one.measure) is ours] for ours in (True, False))
     if measured:
-        st.markdown(cases.not_asked(page, measured))
+        st.markdown(cases.not_asked(screen, measured))
     if unmarked:  # a teacher's own without an answer: nobody can be told right
         st.markdown(text("no_answer_marked", names=shorts_of(unmarked)))
 

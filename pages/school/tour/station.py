@@ -28,7 +28,9 @@ from pages.school.questions.question import Question
 from pages.school.tour.gestures import GESTURES, Give, chips_so_far, give_chip, give_option
 from pages.ui.components.chart import chart
 from pages.ui.frame.navigation import open_with
-from pages.ui.page import Page
+from pages.ui.frame.pen import Pen
+from pages.ui.picture import kind_of
+from pages.ui.screen import Screen
 from pages.ui.state import sketch
 from pages.ui.state.choice import CostSettings
 from pages.ui.text import joined, literal, plain, texts_of, unmarked
@@ -46,7 +48,8 @@ class Station:
     none; it holds no run. turn: how often the tour was begun anew.
     """
 
-    page: Page
+    screen: Screen
+    pen: Pen
     question: Question
     case: Case
     truth: Truth
@@ -69,7 +72,7 @@ class Station:
             st.markdown(f"## {ask}")
             if rest:
                 st.markdown(rest)
-            if self.question.run == "drawing" and self.page.kind == "words":
+            if self.question.run == "drawing" and kind_of(self.screen.run) == "words":
                 st.markdown(f":gray[{text('about_drawing')}]")
             elif words := self._sentence():
                 st.markdown(words)
@@ -141,13 +144,13 @@ class Station:
         if not (self.question.place or self.question.page):
             return
         page, at = seen_at(self.question, self.truth)
-        read = self.page.typed.tokens
-        same = self.case.trace is self.page.trace and len(read) == len(self.case.tokens)
+        read = self.screen.typed.tokens
+        same = self.case.trace is self.screen.run and len(read) == len(self.case.tokens)
         hidden = tuple(i for i, name in enumerate(self.case.tokens) if same and name == "[MASK]" and read[i] != name)
         of = self._pictures[0].of if self._pictures and page != "translation" else ()  # a decoder has layers of its own
         seen = {name: place for name, place in zip(("layer", "head"), of, strict=False) if place >= 0}
         values = {"panel": None, "stage": None, **seen, **at} | ({"hidden": hidden} if hidden else {})
-        if away := self.question.run == "drawing" and self.page.kind == "words":
+        if away := self.question.run == "drawing" and kind_of(self.screen.run) == "words":
             values |= {"input": "digit", "drawing": sketch.example(EXAMPLE)}
         if page == "shapes_and_cost" and not self.question.place:
             base = [name for name, config in PRESETS.items() if config == self.case.trace.config]
@@ -170,18 +173,18 @@ class Station:
 
     def draw(self) -> None:
         """The pictures, one below the other."""
-        page, big = self.page, self.page.choice.big
+        screen, big = self.screen, self.screen.choice.big
         drawn = self._pictures
         for number, one in enumerate(drawn):
-            where = page.is_about(one.of) if max(one.of) >= 0 else ""
+            where = screen.at.where(one.of)
             st.markdown(f"**{literal(one.title)}**" + (f" :gray[· {literal(where)}]" if where else ""))
             if big and number == 0:
                 below = sum(60 + other.figure.layout["height"] for other in drawn[1:])
                 one.figure.layout["meta"] = one.figure.layout.get("meta", {}) | {"below": 24 + below, "first": True}
             ends = unmarked(why(self.question, self.truth)) if self.shown else word("covered")
             alt = joined(f"{one.title}{plain('common.full_stop')} {ends}")
-            caption = " · ".join(filter(None, (one.title, where, page.about())))
-            file = page.file_name(one.title, where)
+            caption = " · ".join(filter(None, (one.title, where, screen.about())))
+            file = self.pen.file_name(one.title, where)
             chart(
                 one.figure, f"lesson.picture_{number}", alt, file, caption, on_pick=self._pick() if one.taps else None
             )

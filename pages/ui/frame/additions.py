@@ -9,8 +9,8 @@ class School(Protocol):
     def beside(self, page: str) -> None:
         """Draw in the drawer, given the name of the page."""
 
-    def under_title(self, page: Any) -> None:
+    def under_title(self, screen: Any, pen: Any) -> None:
         """Draw under the title of a page."""
 
-    def beside_way_on(self, page: Any) -> None:
+    def beside_way_on(self, screen: Any, pen: Any) -> None:
         """Draw at the end of a page, beside the link to the next one."""

@@ -8,20 +8,21 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
-from importlib import import_module
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model import CheckpointError, WeightsError
 from model.checkpoints.hub import memory
-from model.deadline import OverdueError, not_counted
+from model.deadline import OverdueError
 from model.pipeline import MOST_CHARACTERS
 from pages.ui.components.bar import Stop, bar
 from pages.ui.components.player import stop_elsewhere
 from pages.ui.components.surroundings import surroundings
+from pages.ui.frame import contents
 from pages.ui.frame.additions import School
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame.contents import NAMES, pages, path_of
+from pages.ui.frame.draw import draw
 from pages.ui.frame.drawer import drawer
 from pages.ui.frame.line import begin, line, to_see
 from pages.ui.frame.navigation import OPEN, go_to, page_link
@@ -51,13 +52,6 @@ ELSEWHERE.append(lambda: st.session_state.get("lang"))
 
 
 @cache
-def _page(name: str) -> type:
-    """The class of a page: that of the same name in its file, WhatIf in pages/what_if/page.py."""
-    with not_counted():  # the first visitor waits for what all will use
-        return getattr(import_module(f"pages.{name}.page"), name.title().replace("_", ""))
-
-
-@cache
 def _drawn(name: str, school: School) -> Callable[[], None]:
     """What Streamlit calls to draw a page: a fragment, which can be drawn anew alone."""
 
@@ -71,10 +65,8 @@ def _addresses(language: str, school: School) -> list[st.Page]:
     """All pages with their titles, and one more for an address that leads to none."""
     titles = catalogue(language)
     pages = [
-        st.Page(
-            _drawn(row.name, school), title=titles[f"{row.name}.title"], url_path=row.path, default=row.name == "home"
-        )
-        for row in PAGES
+        st.Page(_drawn(name, school), title=titles[f"{name}.title"], url_path=path_of(name), default=name == "home")
+        for name in NAMES
     ]
     if path := st.session_state.get("lost"):
         pages.append(st.Page(lambda: _lost(path), title=plain("frame.lost_title"), url_path=path))
@@ -84,7 +76,7 @@ def _addresses(language: str, school: School) -> list[st.Page]:
 def _note_lost() -> None:
     """Keep an address that leads to no page: Streamlit says it in the first run only."""
     path = intended_page()
-    if path and path.strip() and path not in {row.path for row in PAGES}:  # nothing but blanks leads home
+    if path and path.strip() and path not in map(path_of, NAMES):  # nothing but blanks leads home
         st.session_state["lost"] = path
 
 
@@ -140,12 +132,12 @@ def frame(school: School) -> None:
             _tend(choice)
         with st.container():  # always there, as above
             _await_network(choice, page.title)
-        line(asks=any(row.asks for row in PAGES if row.path == page.url_path))
+        line(asks=any(row.asks for row in pages() if path_of(row.name) == page.url_path))
         if OPEN in st.session_state:
             go_to(st.session_state.pop(OPEN))
         st.session_state[FRAMED] = link.framed()
         page.run()
-        if any(row.attention for row in PAGES if row.path == page.url_path):
+        if any(row.attention for row in pages() if path_of(row.name) == page.url_path):
             st.caption(t("common.not_explanation"))
 
 
@@ -183,8 +175,8 @@ def _bar(here: str) -> None:
     words = {name: plain(f"frame.{name}") for name in ("pages", "settings", "leave")}
     words |= {"more": plain("common.more"), "app": plain("home.title")}
     of_words = st.session_state["input"] == "sentence"
-    shown = [row for row in PAGES if of_words or not row.words_only or row.path == here]
-    stops = [Stop(row.path, plain(f"{row.name}.short"), row.group) for row in shown]
+    shown = [row for row in pages() if of_words or not row.words_only or path_of(row.name) == here]
+    stops = [Stop(path_of(row.name), plain(f"{row.name}.short"), row.group) for row in shown]
     bar(stops, here, words, on_open=lambda path: st.session_state.update({OPEN: path or "home"}))
 
 
@@ -209,9 +201,7 @@ def _draw(name: str, school: School) -> None:
             go_to(st.session_state.pop(OPEN))
         with st.session_state[BESIDE]:
             school.beside(name)
-        page = _page(name)(choice)
-        page.school = school
-        page.draw()
+        draw(contents.page(name), choice, school)
 
 
 @contextmanager

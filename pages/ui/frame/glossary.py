@@ -14,7 +14,7 @@ from model.graph import SIDES, Graph, Quantity
 from model.variants.token_dropout import multiplier
 from pages.ui.components.tables import markdown_table
 from pages.ui.figures import coloured
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame.contents import NAMES
 from pages.ui.frame.navigation import page_link
 from pages.ui.text import literal, plain, t
 
@@ -38,7 +38,7 @@ class Entry:
 
 
 #: Sizes first, then the pages as the bar has them.
-ORDER = ["shapes_and_cost", *(row.name for row in PAGES if row.name != "shapes_and_cost")]
+ORDER = ["shapes_and_cost", *(name for name in NAMES if name != "shapes_and_cost")]
 WORDS, PROJECTED, WIDENED = "embedding.E", "embedding.W_E", "embedding.projection"
 TARGET = "decoder.input"
 

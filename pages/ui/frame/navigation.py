@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui.frame.contents import PAGES
+from pages.ui.frame.contents import path_of
 from pages.ui.state import link
 
 #: In the session, where a click chose something and another page besides: that page.
@@ -35,5 +35,4 @@ def open_with(name: str, **values: Any) -> None:
 @cache
 def _address(name: str) -> st.Page:
     """What a link leads to. Streamlit knows a page by its address; what is drawn there stands in the frame."""
-    (row,) = (row for row in PAGES if row.name == name)
-    return st.Page(lambda: None, title=name, url_path=row.path, default=name == "home")
+    return st.Page(lambda: None, title=name, url_path=path_of(name), default=name == "home")

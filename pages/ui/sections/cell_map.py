@@ -5,42 +5,46 @@ from functools import partial
 
 import streamlit as st
 
+from pages.ui.frame.pen import Pen
 from pages.ui.picture import Make, Numbers
 from pages.ui.place import Place
+from pages.ui.screen import Screen
 from pages.ui.sections.band import room_of
 from pages.ui.sections.quantity_map import chosen_cell, name_of, quantity_map, settled
 from pages.ui.sections.working import working
-from pages.ui.view import View
 
 ABREAST = 3  # maps side by side
 
 
-def draw_map(view: View, key: str, make: Make, at: Place | None = None) -> None:
+def draw_map(screen: Screen, pen: Pen, key: str, make: Make, at: Place | None = None) -> None:
     """The map of one quantity, and where the reader wants both inputs, below it that of the other one.
 
     at: the place, where it is not the one on the screen.
     """
-    drawn = view.show(name_of(key), make, at=at, noted=not view.two.beside)
-    if view.two.beside:
-        draw_other(view, key, make, drawn, at)
+    drawn = pen.show(name_of(key), make, at=at, noted=not screen.two.beside)
+    if screen.two.beside:
+        draw_other(screen, pen, key, make, drawn, at)
 
 
-def draw_other(view: View, key: str, make: Make, here: Sequence[Numbers], at: Place | None = None) -> None:
+def draw_other(
+    screen: Screen, pen: Pen, key: str, make: Make, here: Sequence[Numbers], at: Place | None = None
+) -> None:
     """The same map of the other input's run, in which the counterpart of the chosen cell is outlined.
 
     here: the numbers of this one.
     """
-    cell = chosen_cell(view.trace, at or view.at, key)
-    view.show_other(name_of(key), make, here, settled(view.trace, at or view.at, key, cell))
+    cell = chosen_cell(screen.run, at or screen.at, key)
+    pen.show_other(name_of(key), make, here, settled(screen.run, at or screen.at, key, cell))
 
 
 def cell_map(
-    view: View,
+    screen: Screen,
+    pen: Pen,
     key: str,
     make: Make,
     *,
     at: Place | None = None,
-    about: Callable[[View, str, tuple[int, ...]], None] = working,
+    about: Callable[[Screen, Pen, str, tuple[int, ...]], None] = working,
     below: Callable[[], None] | None = None,
     large: bool = False,
 ) -> None:
@@ -50,23 +54,24 @@ def cell_map(
     key: of the quantity that it shows. at: the place, where it is not the one on the screen. below: draws what stands
     under the map. large: it is the picture of the page.
     """
-    if view.choice.big and not view.two.beside:  # one picture, as large as the screen lets it
-        view.show(name_of(key), make, at=at)
+    if screen.choice.big and not screen.two.beside:  # one picture, as large as the screen lets it
+        pen.show(name_of(key), make, at=at)
         return
     left, right = st.columns([1, 1] if large else [3, 2], gap="medium")
     with left:
-        drawn = view.show(name_of(key), make, at=at, noted=not view.two.beside)
+        drawn = pen.show(name_of(key), make, at=at, noted=not screen.two.beside)
         if below:
             below()
     with right:
-        if view.two.beside:
-            draw_other(view, key, make, drawn, at)
+        if screen.two.beside:
+            draw_other(screen, pen, key, make, drawn, at)
         else:
-            about(view, key, chosen_cell(view.trace, at or view.at, key))
+            about(screen, pen, key, chosen_cell(screen.run, at or screen.at, key))
 
 
 def cell_maps(
-    view: View,
+    screen: Screen,
+    pen: Pen,
     keys: Sequence[str],
     sentences: Sequence[str] | str,
     looks: Sequence[dict] = (),
@@ -80,12 +85,12 @@ def cell_maps(
     with the same axes. sentences: one for each map, or one for all, below them. looks: for each map, as for
     `quantity_map`. first: the map in focus before any was clicked. below: draws what stands under the arithmetic.
     """
-    run, named = view.trace, {name_of(key): key for key in keys}
-    focused = named.get(view.choice.stage or "", keys[first])
-    cell = chosen_cell(run, view.at, focused)
-    at = settled(run, view.at, focused, cell)
+    run, named = screen.run, {name_of(key): key for key in keys}
+    focused = named.get(screen.choice.stage or "", keys[first])
+    cell = chosen_cell(run, screen.at, focused)
+    at = settled(run, screen.at, focused, cell)
     widths = [1.25, 1, 1][: min(len(keys), ABREAST)]  # the first names the rows
-    if alone := view.choice.big:  # the pictures, as large as the screen lets them
+    if alone := screen.choice.big:  # the pictures, as large as the screen lets them
         left = st.container()
     else:
         left, right = st.columns([3, 2] if len(widths) == 1 else [sum(widths), 1.5], gap="small")
@@ -101,13 +106,13 @@ def cell_maps(
         look |= {"focus": True, "keys": key == focused, "follows": follows}
         look |= {"outlined": run.axes(key) == run.axes(focused)} | (looks[number] if looks else {})
         with place:
-            draw_map(view, key, partial(quantity_map, key=key, sentence=sentence, **look), at)
+            draw_map(screen, pen, key, partial(quantity_map, key=key, sentence=sentence, **look), at)
     if together:
         with left, st.container(key="reading"):
             st.markdown(sentences)
     if not alone:
         with right:
-            working(view, focused, cell)
+            working(screen, pen, focused, cell)
             if below:
                 below()
     return focused

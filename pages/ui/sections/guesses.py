@@ -6,18 +6,20 @@ from functools import partial
 import numpy as np
 
 from model.analysis import likeliest, rank
-from pages.ui.picture import Make
+from pages.ui.frame.pen import Pen
+from pages.ui.picture import Make, says_words
 from pages.ui.runs.doubt import hedge
+from pages.ui.screen import Screen
 from pages.ui.sections.answers import Choose, likeliest_outputs, moved_most, probabilities
 from pages.ui.text import plain, t
 from pages.ui.text.numbers import decimal, first
-from pages.ui.view import View
 
 EASY = 0.5  # a word that can be seen and gets less is not found easily
 
 
 def guesses(
-    view: View,
+    screen: Screen,
+    pen: Pen,
     name: str,
     place: int,
     choose: Choose,
@@ -30,20 +32,20 @@ def guesses(
 
     choose: what a click on an output's bar chooses. truth: the word that stands there, in another colour.
     """
-    title = title or plain("words.guesses" if view.says_words else "words.classes")
-    at = replace(view.at, token=place)
-    if view.two.differs and view.two.counterpart(place) is not None:
-        view.show(name, partial(moved_most, title=title, choose=choose, most=most), at=at)
+    title = title or plain("words.guesses" if says_words(screen.run) else "words.classes")
+    at = replace(screen.at, token=place)
+    if screen.two.differs and screen.two.counterpart(place) is not None:
+        pen.show(name, partial(moved_most, title=title, choose=choose, most=most), at=at)
         return
-    said = guess_in_words(view, probabilities(view.trace, place), place, truth)
+    said = guess_in_words(screen, probabilities(screen.run, place), place, truth)
     look = {"title": title, "choose": choose, "truth": truth, "most": most}
-    make: Make = partial(likeliest_outputs, said=said, unchanged=view.original if view.trace.edits else None, **look)
-    view.show(name, make(view.trace, at) if view.two.differs else make, at=at)  # nothing to compare it with
+    make: Make = partial(likeliest_outputs, said=said, unchanged=screen.original if screen.run.edits else None, **look)
+    pen.show(name, make(screen.run, at) if screen.two.differs else make, at=at)  # nothing to compare it with
 
 
-def guess_in_words(view: View, p: np.ndarray, place: int, truth: int | None) -> str:
+def guess_in_words(screen: Screen, p: np.ndarray, place: int, truth: int | None) -> str:
     """ "In place of ‘it’ it would put ‘he’ (0.57), then ‘she’ (0.18). ‘it’ has rank 4 of 12,000.\""""
-    names = view.output_names
+    names = screen.outputs
     best, second = likeliest(p[None], [2])
     said: dict[str, object] = {
         "best": names[best],
@@ -51,15 +53,15 @@ def guess_in_words(view: View, p: np.ndarray, place: int, truth: int | None) -> 
         "second": names[second],
         "then": decimal(p[second]),
     }
-    if not view.says_words:
+    if not says_words(screen.run):
         read = t("words.read_class" if p[second] >= 0.01 or len(p) == 2 else "words.read_sure", **said)
-        return f"{hedge(view.choice.pipeline, view.subject)} {read}".strip()
-    if view.trace.tokens[place] != "[MASK]":
-        same = best == view.trace.ids[place]
+        return f"{hedge(screen.choice.pipeline, screen.subject)} {read}".strip()
+    if screen.run.tokens[place] != "[MASK]":
+        same = best == screen.run.ids[place]
         kind = "seen_other" if not same else "seen" if p[best] >= EASY else "seen_unsure"
-        return t(f"words.read_{kind}", **said, word=view.trace.tokens[place])
+        return t(f"words.read_{kind}", **said, word=screen.run.tokens[place])
     if truth is None:
-        number, several = view.typed.tokens[: place + 1].count("[MASK]"), view.typed.tokens.count("[MASK]") > 1
+        number, several = screen.typed.tokens[: place + 1].count("[MASK]"), screen.typed.tokens.count("[MASK]") > 1
         return t("words.read_typed_number" if several else "words.read_typed", **said, number=number)
     if truth == best:
         return t("words.read_right", **said)

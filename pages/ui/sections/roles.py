@@ -9,11 +9,12 @@ import streamlit as st
 from model import WeightsError
 from model.measures.tables import TAUGHT, Example, Role, head_roles
 from pages.ui.components.tables import markdown_table
+from pages.ui.frame.pen import Pen
 from pages.ui.runs import pipelines
+from pages.ui.screen import Screen
 from pages.ui.state.offered import offered
 from pages.ui.text import catalogue, language, literal, plain, t
 from pages.ui.text.numbers import percent
-from pages.ui.view import View
 
 #: Lecture note 002's experts -> the measured roles, or relations, that come nearest. Whom a pronoun stands for, nobody
 #: has measured.
@@ -67,25 +68,25 @@ def relation_in_words(relation: str) -> str:
     return words.get(f"roles.relation.{relation.replace(':', '_')}", relation)
 
 
-def show_role(view: View) -> None:
+def show_role(screen: Screen, pen: Pen) -> None:
     """The chosen head's measured role, and examples: all in the reader's language where the head does the same in that,
     else those in it first; the strongest first.
     """
     try:
-        roles = head_roles(source(view.choice.pipeline))
+        roles = head_roles(source(screen.choice.pipeline))
     except WeightsError as error:
         pipelines.explain_weights(error)
         return
     if roles is None:
-        say_absent("roles", view.choice.pipeline)
+        say_absent("roles", screen.choice.pipeline)
         return
-    role = roles.of(view.choice.layer, view.choice.head)
+    role = roles.of(screen.choice.layer, screen.choice.head)
     said = measured_role(role)
-    how = "measured_other" if view.choice.pipeline in offered() else "measured"
-    st.markdown(t(f"roles.{how}", where=view.where(), role=said, count=f"{role.count:,}"))
-    if view.choice.pipeline == "text" and (way := TAUGHT.get((view.choice.layer, view.choice.head))):
+    how = "measured_other" if screen.choice.pipeline in offered() else "measured"
+    st.markdown(t(f"roles.{how}", where=screen.at.where(), role=said, count=f"{role.count:,}"))
+    if screen.choice.pipeline == "text" and (way := TAUGHT.get((screen.choice.layer, screen.choice.head))):
         st.markdown(t("roles.taught", direction=plain(f"roles.taught_{way}")))
-    own = roles.of(view.choice.layer, view.choice.head, language()) if language() in roles.languages else role
+    own = roles.of(screen.choice.layer, screen.choice.head, language()) if language() in roles.languages else role
     does = attrgetter("name", "relation", "direction")
     shown = own if does(own) == does(role) else role
     examples = sorted(
@@ -97,14 +98,14 @@ def show_role(view: View) -> None:
         st.markdown(markdown_table(heads, rows, ":--|--:"))
         st.caption(t("roles.legend"))
     with st.expander(plain("roles.experts"), icon=":material/groups:"):
-        show_experts(view)
+        show_experts(screen)
 
 
-def show_experts(view: View) -> None:
+def show_experts(screen: Screen) -> None:
     """Lecture note 002's four experts among the heads, each with the head that was measured to come nearest."""
-    roles = head_roles(source(view.choice.pipeline))
+    roles = head_roles(source(screen.choice.pipeline))
     assert roles is not None
-    heads = [(layer, head) for layer in range(view.config.layers) for head in range(view.config.heads)]
+    heads = [(layer, head) for layer in range(screen.run.config.layers) for head in range(screen.run.config.heads)]
     rows = []
     for expert, kinds in EXPERTS.items():
         found = [
@@ -115,7 +116,7 @@ def show_experts(view: View) -> None:
         ]
         role, place = max(found, key=lambda one: one[0].margin, default=(None, None))
         said = t("roles.nobody_measured") if role is None else literal(measured_role(role))
-        rows.append((t(f"roles.expert_{expert}"), "" if place is None else literal(view.where(place)), said))
+        rows.append((t(f"roles.expert_{expert}"), "" if place is None else literal(screen.at.where(place)), said))
     names = [plain(f"roles.column_{name}") for name in ("expert", "head", "measured")]
     st.markdown(markdown_table(names, rows, ":--|:--|:--"))
     st.caption(t("roles.about_experts"))

@@ -8,23 +8,24 @@ import pandas as pd
 from model import Edit, deadline
 from model.measures.without import PARTS, Answers
 from pages.ui.figures import Axis, lines
-from pages.ui.picture import Picture
+from pages.ui.frame.pen import Pen
+from pages.ui.picture import Picture, says_words
 from pages.ui.runs.worked_out import answered, without_parts
+from pages.ui.screen import Screen
 from pages.ui.sections.patience import seconds_for, waits
 from pages.ui.text import texts_of
-from pages.ui.view import View
 
 THE_SAME = 0.99  # a mean cosine from which on words point the same way
 text, word = texts_of("without")
 
 
-def alike_without(view: View) -> None:
+def alike_without(screen: Screen, pen: Pen) -> None:
     """How alike all words are after each layer: as it is, without residual paths, without LayerNorm, without FFN."""
-    asked = view.choice.pipeline, view.subject, view.trace.edits
-    tokens, runs = len(view.trace.tokens), 2 * (1 + len(PARTS))
-    if waits(view.config, tokens, runs, ("without", *asked)):
+    asked = screen.choice.pipeline, screen.subject, screen.run.edits
+    tokens, runs = len(screen.run.tokens), 2 * (1 + len(PARTS))
+    if waits(screen.run.config, tokens, runs, ("without", *asked)):
         return
-    with deadline.within(seconds_for(view.config, tokens, runs)):
+    with deadline.within(seconds_for(screen.run.config, tokens, runs)):
         found = without_parts(*asked)
     alike = np.stack([fate.alike for fate in found.values()])
     steps = [str(layer) for layer in range(alike.shape[1])]
@@ -42,19 +43,19 @@ def alike_without(view: View) -> None:
         said.insert(2, text("read_same", layer=int(same.argmax()), alike=f"{found['all'].alike[same.argmax()]:.2f}"))
     figure = lines(alike, names, Axis(word("axis_layer"), steps), word("axis_alike"), height=360)
     table = pd.DataFrame(alike.T, index=steps, columns=names)
-    view.show("without", Picture(figure, " ".join(said), title=word("title"), table=table, fixed=True))
-    view.way_to("what_if", word("way_changes"), panel="residuals")
+    pen.show("without", Picture(figure, " ".join(said), title=word("title"), table=table, fixed=True))
+    pen.way_to("what_if", word("way_changes"), panel="residuals")
 
 
-def answers_with(view: View, rows: Sequence[tuple[Edit, ...]]) -> Answers | None:
+def answers_with(screen: Screen, rows: Sequence[tuple[Edit, ...]]) -> Answers | None:
     """The answer at the selected token with each of these edits beside the reader's; None while it waits to be asked.
 
     Draws the button that asks.
     """
-    asked = tuple((*view.trace.edits, *row) for row in rows)
-    token = view.token if view.says_words else 0
-    tokens = len(view.trace.tokens)
-    if waits(view.config, tokens, len(asked), (view.choice.pipeline, view.subject, asked, token)):
+    asked = tuple((*screen.run.edits, *row) for row in rows)
+    token = screen.at.token if says_words(screen.run) else 0
+    tokens = len(screen.run.tokens)
+    if waits(screen.run.config, tokens, len(asked), (screen.choice.pipeline, screen.subject, asked, token)):
         return None
-    with deadline.within(seconds_for(view.config, tokens, len(asked))):
-        return answered(view.choice.pipeline, view.subject, asked, token)
+    with deadline.within(seconds_for(screen.run.config, tokens, len(asked))):
+        return answered(screen.choice.pipeline, screen.subject, asked, token)

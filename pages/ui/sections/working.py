@@ -8,88 +8,93 @@ import streamlit as st
 from model.analysis import placed
 from model.by_hand import ALL_KEYS, Table, Working, by_hand
 from pages.ui.components.arithmetic import arithmetic
+from pages.ui.figures import coloured
+from pages.ui.figures.equations import in_words
 from pages.ui.figures.latex import formula
 from pages.ui.figures.notation import noted
+from pages.ui.frame.pen import Pen
 from pages.ui.frame.pickers import lasting
 from pages.ui.picture import names_of
+from pages.ui.screen import Screen
 from pages.ui.text import class_label, plain
 from pages.ui.text.numbers import written
-from pages.ui.view import View
 
 TALL = 20  # rows; a longer table scrolls
 EVERY = "working.every_row"  # the switch that shows the terms of a long sum one by one
 MOST, FEW = 10, 5  # rows of a long table; and in a presentation
 
 
-def working(view: View, key: str, cell: tuple[int, ...], most: int = MOST, *, worked: Working | None = None) -> None:
+def working(
+    screen: Screen, pen: Pen, key: str, cell: tuple[int, ...], most: int = MOST, *, worked: Working | None = None
+) -> None:
     """What the cell was computed from, line by line with its own numbers, and what the run recorded.
 
     most: rows of a long table; in a presentation FEW at most. worked: what was found of it already, whose terms stand
     elsewhere.
     """
-    most = min(most, FEW) if view.choice.big else most
-    result = worked or by_hand(view.pipeline.network, view.trace, key, cell, most)
+    most = min(most, FEW) if screen.choice.big else most
+    result = worked or by_hand(screen.pipeline.network, screen.run, key, cell, most)
     tokens = max((table.rows for table in result.tables if table.axis in ("token", "target")), default=0)
     long, look = worked is None and tokens > ALL_KEYS, lasting(EVERY, False)
     if long and st.session_state[EVERY]:
-        result = by_hand(view.pipeline.network, view.trace, key, cell, most=tokens)
-    equations = (view.in_words(latex) for latex in (result.equation, result.where) if latex)
+        result = by_hand(screen.pipeline.network, screen.run, key, cell, most=tokens)
+    equations = (coloured(in_words(latex)) for latex in (result.equation, result.where) if latex)
     lines = (*equations, *(noted(step.latex) for step in result.steps))
     said = plain("common.changed_here" if result.changed else "common.recorded", value=f"<b>{_recorded(result)}</b>")
-    with st.container(border=True, key=f"working.{view.name}"):
+    with st.container(border=True, key=f"working.{pen.name}"):
         arithmetic(
-            f"<p><b>{plain('common.by_hand')}</b> · {html.escape(cell_name(view, key, cell))}</p>"
+            f"<p><b>{plain('common.by_hand')}</b> · {html.escape(cell_name(screen, key, cell))}</p>"
             f"{''.join(map(formula, lines))}<p>{said}</p>"
-            f"{''.join(terms(view, table) for table in result.tables if worked is None)}",
+            f"{''.join(terms(screen, table) for table in result.tables if worked is None)}",
             key="by_hand",
         )
         if long:
             st.toggle(plain("common.every_row", n=tokens), **look)
 
 
-def cell_name(view: View, key: str, cell: tuple[int, ...]) -> str:
+def cell_name(screen: Screen, key: str, cell: tuple[int, ...]) -> str:
     """ "‘it’ → ‘animal’": the cell in the words of its axes."""
-    axes = view.trace.graph[key].axes
-    tokens = names_of(view.trace, key) if key in view.trace else (None,) * len(axes)
+    axes = screen.run.graph[key].axes
+    tokens = names_of(screen.run, key) if key in screen.run else (None,) * len(axes)
     places = []
     for axis, along, place in zip(axes, tokens, cell, strict=True):
         if axis == "head":
             continue
-        names = placed(along) if along else names_along(view, axis)
+        names = placed(along) if along else names_along(screen, axis)
         places.append(
             plain("common.quoted", token=names[place]) if names else plain(f"common.place_{axis}", place=place + 1)
         )
     return " → ".join(places)
 
 
-def names_along(view: View, axis: str) -> Sequence[str] | None:
+def names_along(screen: Screen, axis: str) -> Sequence[str] | None:
     """The names of the places along an axis: tokens, words and classes by themselves; None where they are counted."""
     match axis:
         case "token":
-            return placed(view.trace.tokens)
+            return placed(screen.run.tokens)
         case "target":
-            return placed(getattr(view.trace, "target_tokens", ()))
+            return placed(getattr(screen.run, "target_tokens", ()))
         case "word":
-            return view.output_names
+            return screen.outputs
         case "class":
-            return [class_label(name) for name in view.trace.answer[0].labels]
+            return [class_label(name) for name in screen.run.answer[0].labels]
         case "bound":
             return [plain("common.begins"), plain("common.ends")]
     return None
 
 
-def row_names(view: View, table: Table) -> list[str]:
+def row_names(screen: Screen, table: Table) -> list[str]:
     """The names of a table's rows: tokens and words by themselves, other places by their number."""
-    names = names_along(view, table.axis)
+    names = names_along(screen, table.axis)
     return [names[place] if names else str(place + 1) for place in table.places]
 
 
-def terms(view: View, table: Table) -> str:
+def terms(screen: Screen, table: Table) -> str:
     """A table of terms in HTML, its sum below: what is displayed adds up to what is displayed."""
     heads = (plain(f"common.column_{table.axis}"), *(column.symbol for column in table.columns))
     lines = ["".join(f"<th>{html.escape(head)}</th>" for head in heads)]
     rows = zip(*(column.values for column in table.columns), strict=True)
-    lines += [_line(html.escape(name), values) for name, values in zip(row_names(view, table), rows, strict=True)]
+    lines += [_line(html.escape(name), values) for name, values in zip(row_names(screen, table), rows, strict=True)]
     for what, label in (
         ("rest", plain("common.others", n=table.others)),
         ("bias", "b"),
