@@ -24,10 +24,11 @@ from model import examples
 from model.batches import alike, for_all, part, together
 from model.changes import Change, bind, idle, watched
 from model.config import EncoderConfig
-from model.edits import HIDDEN, PARTS, Edit, EditError, Surroundings, as_edits
+from model.edits import PARTS, Edit, EditError, Surroundings, as_edits
 from model.encoder import Encoder
 from model.errors import ReasonedError
-from model.trace import Guess, Note, Recording, Trace, graph_of, record
+from model.sweep import sweep
+from model.trace import Guess, Note, Recording, Trace, check_finite, graph_of, record
 from model.variants.pooled import Pooled
 
 MOST_SOURCES = 24_000_000  # bytes of other inputs' runs, kept for patches: nine of ours with 15 tokens
@@ -355,6 +356,9 @@ class Pipeline:
         about = reading.notes, edits, idle, reading.segments, self.outputs
         trace = Trace(values, self.graph, subject, reading.tokens, reading.ids, guesses, *about)
         trace.pooled = self.pooled
+        trace.logits_with = lambda rows, token: sweep(self, subject, [[*edits, *row] for row in rows], token=token)[
+            "logits"
+        ]
         return trace
 
     def around(self, reading: Reading) -> Surroundings:
@@ -485,10 +489,3 @@ class _Around:
 
     def positions(self, key: str) -> Tensor:
         return self.pipeline.network.get_submodule(key).table
-
-
-def check_finite(key: str, value: Tensor) -> None:
-    """Raises EditError where edits let a number grow beyond all bounds. What a mask hides is −∞ and no such number."""
-    shown = value.where(value != HIDDEN, 0.0) if key.endswith(".masked") else value
-    if not shown.sum().isfinite():
-        raise EditError("overflow", key=key)

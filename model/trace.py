@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from model import deadline
 from model.analysis import token_places
 from model.batches import part
-from model.edits import Apply, Edit, EditError, no_quantity, quantities_at
+from model.edits import HIDDEN, Apply, Edit, EditError, no_quantity, quantities_at
 from model.embedding import patchify
 from model.errors import nearest
 from model.frames import Shown, to_frame
@@ -219,6 +219,13 @@ def record(
         return (run or network)(*inputs), recording
 
 
+def check_finite(key: str, value: Tensor) -> None:
+    """Raises EditError where edits let a number grow beyond all bounds. What a mask hides is −∞ and no such number."""
+    shown = value.where(value != HIDDEN, 0.0) if key.endswith(".masked") else value
+    if not shown.sum().isfinite():
+        raise EditError("overflow", key=key)
+
+
 def _by_key(edits: Iterable[tuple[str, Apply]]) -> dict[str, list[Apply]]:
     changes: dict[str, list[Apply]] = defaultdict(list)
     for key, change in edits:
@@ -233,8 +240,11 @@ class Trace(Saved):
     itself), `tokens` (as printed), `ids` (words only), `segments` (which row of E_seg each token got, where the network
     has one), `answer` (a tuple of Guess), `outputs` (the words or classes that logits stand for), `notes`, the `graph`
     of the network, the `edits` of the run, and `idle`: {edit: why} for those that could change nothing (see
-    `model.changes.idle`).
+    `model.changes.idle`). `logits_with(rows, token)`: those of the same input with each of some sets of edits more, see
+    `model.sweep`; None for a translation and for a run from a file.
     """
+
+    logits_with: Callable[[Sequence[Sequence[Edit]], int | None], np.ndarray] | None = None
 
     def __init__(
         self,

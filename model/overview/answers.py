@@ -63,14 +63,14 @@ def answers_of(
     if not guesses or graph.vector or graph.decoder:
         return Answers("vector" if graph.vector else "decoder" if graph.decoder else "none", {}, {})
     if head == "tags":
-        rows = {guess.token or 0: _bars(guess.labels, guess.probabilities, name) for guess in guesses}
+        rows = {guess.token or 0: bars_of(guess.labels, guess.probabilities, name) for guess in guesses}
         return Answers("tag", rows, {})
     if head == "span":
         best = [(name(guess.best), max(guess.probabilities)) for guess in guesses]
         return Answers("bound", {-1: best}, {})
     kind = {"labels": "label", "numbers": "number"}.get(head, "class")
     (guess,) = guesses
-    rows = {-1: _bars(guess.labels, guess.probabilities, name)}
+    rows = {-1: bars_of(guess.labels, guess.probabilities, name)}
     read = [place for place in trace.config.tokens_read if place < len(trace.tokens)]
     reads = read[0] if len(read) == 1 else None
     lens = {-1: _lens(trace, 0, [name(label) for label in guess.labels])} if kind == "class" else {}
@@ -80,19 +80,22 @@ def answers_of(
 def _of_words(trace: Run, asked: Sequence[int], right: dict[int, str] | None) -> Answers:
     logits, names = trace["logits"], trace.outputs
     places = list(asked) if logits.size > MOST_LOGITS else range(len(trace.tokens))
-    rows = {}
-    for place in places:
-        p = torch.tensor(logits[place]).softmax(-1)
-        best = p.topk(min(MOST_BARS, len(p)))
-        rows[place] = [(_named(names, i), float(v)) for v, i in zip(best.values, best.indices.tolist(), strict=True)]
+    rows = {place: best_words(logits[place], names) for place in places}
     return Answers("word", rows, {place: _lens(trace, place, names) for place in asked[:LENS]}, right=right)
+
+
+def best_words(logits: np.ndarray, names: Sequence[str]) -> list[Bar]:
+    """The likeliest words of a row of logits."""
+    p = torch.tensor(logits).softmax(-1)
+    best = p.topk(min(MOST_BARS, len(p)))
+    return [(_named(names, i), float(v)) for v, i in zip(best.values, best.indices.tolist(), strict=True)]
 
 
 def _named(names: Sequence[str], place: int) -> str:
     return names[place] if place < len(names) else str(place)
 
 
-def _bars(labels: Sequence[str], values: Sequence[float], name: Callable[[str], str]) -> list[Bar]:
+def bars_of(labels: Sequence[str], values: Sequence[float], name: Callable[[str], str]) -> list[Bar]:
     order = range(len(values))
     shown = order if len(values) <= FEW else sorted(order, key=lambda i: -abs(values[i]))[:MOST_BARS]
     return [(name(_named(labels, i)), float(values[i])) for i in shown]

@@ -14,6 +14,7 @@ from model.overview import opened
 from model.overview.answers import Answers, answers_of
 from model.overview.pictures import IN_LAYER, key_before, keys_of, pictures_of, touched
 from model.overview.run import Difference, Run
+from model.overview.without import heads_off
 
 MOST_ROWS = 256  # tokens; of more, the first are shown
 MOST_COLUMNS = 256  # of a picture; of more, neighbours share one: the strongest of them
@@ -97,6 +98,7 @@ def pack(
         "positions": config.places_added,
         "patch": config.patch_size,
         "changed": touched(graph, trace.edited),
+        "off": heads_off(trace),
         "differs": differs,
         "id": crc32(b"".join(writer.parts)),
     }

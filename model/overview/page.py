@@ -11,12 +11,13 @@ from typing import Self
 
 from model.overview.packing import Packed, pack
 from model.overview.run import Run
+from model.overview.without import without_heads
 from model.overview.words import WORDS
 
 HERE = Path(__file__).parent
 PAINTER, STYLE, PAD = HERE / "painter/painter.js", HERE / "painter/painter.css", HERE / "digit_pad.js"
 #: The painter's modules, each after those that it imports.
-MODULES = ("run", "nodes", "words", "colours", "layout", "arithmetic", "opened", "drawing", "play", "painter")
+MODULES = ("run", "nodes", "words", "colours", "layout", "arithmetic", "opened", "drawing", "play", "tiles", "painter")
 HEIGHT = 720  # pixels, in a notebook
 
 
@@ -48,7 +49,8 @@ class Overview:
         usual = _striking(trace, token, range(trace.config.layers) if layer is None else [layer])
         place = {"layer": usual[0], "head": usual[1] if head is None else head, "token": token}
         title = "" if trace.picture is not None else " ".join(trace.tokens)
-        return cls(pack(trace, whole=True, exact=True).with_(words=WORDS, notes={}), place, title)
+        packed = pack(trace, whole=True, exact=True)
+        return cls(packed.with_(words=WORDS, notes={}, **without_heads(trace, token)), place, title)
 
     def __repr__(self) -> str:
         return f"Overview of {self.title or 'a picture'}: show it in a notebook, or save(path)"

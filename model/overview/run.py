@@ -7,6 +7,7 @@ import numpy as np
 from torch import nn
 
 from model.config import EncoderConfig
+from model.edits import Edit
 from model.graph import Graph
 
 
@@ -30,6 +31,7 @@ class Run(Protocol):
     config: EncoderConfig
     graph: Graph
     outputs: Sequence[str]
+    edits: tuple[Edit, ...]
 
     @property
     def answer(self) -> Sequence[Guess]: ...
@@ -41,6 +43,8 @@ class Run(Protocol):
     def picture(self) -> np.ndarray | None: ...
     @property
     def Z(self) -> np.ndarray: ...
+    @property
+    def logits_with(self) -> Callable[[Sequence[Sequence[Edit]], int | None], np.ndarray] | None: ...
 
     def __getitem__(self, key: str) -> np.ndarray: ...
     def __contains__(self, key: str) -> bool: ...

@@ -1,26 +1,34 @@
 """The run on one screen, as Home shows it and as a reader takes it along in one file."""
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from functools import partial
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import streamlit as st
 
-from model import Trace
-from model.analysis import winners
+from model import Pipeline, Trace
+from model.analysis import spelled, winners
+from model.edits import head_off
+from model.measures.hiding import worth_hiding
 from model.overview import WORDS, Difference, Overview, Packed, answers_of, columns_of, exact, pack
 from model.overview.run import Run
+from model.overview.without import without_heads
 from pages.ui.components.overview import overview
+from pages.ui.frame.changes_bar import toggled
 from pages.ui.frame.navigation import open_with
 from pages.ui.frame.pen import Pen
 from pages.ui.picture import Numbers, says_words
+from pages.ui.runs import pipelines
 from pages.ui.screen import Screen
 from pages.ui.sections.answers import all_probabilities
-from pages.ui.server.cache import once_a_run
+from pages.ui.server.cache import digest, once_a_run
 from pages.ui.state.link import select
 from pages.ui.text import class_label, language, literal, plain
 from pages.ui.text.numbers import decimal
+from pages.what_if.experiment import moved_by_heads
 
 #: The page of each picture, and what is chosen there with it.
 PAGE_OF: dict[str, tuple[str, dict[str, object]]] = {
@@ -45,15 +53,16 @@ def run_on_one_screen(screen: Screen, pen: Pen) -> None:
     Where the reader wants both runs, the other one stands below, at the same layer and head.
     """
     place = {"layer": screen.at.layer, "head": screen.at.head, "token": screen.at.token}
-    overview(packed(screen), place, lambda chosen: select(**chosen), _open, partial(_rows, screen.run))
+    heard = (lambda chosen: select(**chosen)), _open, _turn, _hide
+    own = packed(screen).with_(of=crc32(repr((screen.network, digest(screen.subject))).encode()))
+    own = own if screen.shows not in ("original", "other") else own.with_(off=None)
+    overview(own, place, *heard, partial(_more, screen))
     if screen.two.beside and screen.other:
         named = screen.compared_with("other")[0]
         st.subheader(literal(named[0].upper() + named[1:]), anchor=False)
         theirs = [screen.two.counterpart(token) for token in range(len(screen.run.tokens))]
-        other = _pack(screen, screen.other).with_(theirs=theirs)
-        overview(
-            other, place, lambda chosen: select(**chosen), _open, partial(_rows, screen.other), key="overview_other"
-        )
+        other = _pack(screen, screen.other).with_(theirs=theirs, off=None)
+        overview(other, place, *heard, partial(_rows, screen.other), key="overview_other")
 
 
 @once_a_run
@@ -61,6 +70,34 @@ def _rows(run: Trace, role: str, layer: int, head: int, token: int) -> Packed:
     """The numbers behind the cells of an opened picture."""
     rows = exact(run, role, layer, head, token)
     return Packed(rows.described(), b"".join(rows.parts))
+
+
+def _more(screen: Screen, role: str, layer: int, head: int, token: int) -> Packed:
+    """What the overview asks for: how much the answer at a token leans on each head; words to hide; or `_rows`."""
+    if role == "lean":
+        words = says_words(screen.run)
+        moved = moved_by_heads(screen, token if words else 0) if "logits" in screen.run else None
+        heads = [] if moved is None else np.nan_to_num(moved).tolist()
+        return Packed({"lean": {token if words else -1: heads}}, b"")
+    if role == "offers":
+        return Packed({"offers": _offers(screen.original, screen.pipeline)}, b"")
+    return _rows(screen.run, role, layer, head, token)
+
+
+@once_a_run
+def _offers(run: Trace, pipeline: Pipeline) -> list[tuple[str, list[int]]]:
+    """Words that are worth hiding, and where they stand."""
+    return [(spelled([run.tokens[place]]), [place]) for place in worth_hiding(pipeline, run)]
+
+
+def _turn(layer: int, head: int) -> None:
+    """Turn a head off, or on again."""
+    select(edits=toggled(head_off(layer, head)))
+
+
+def _hide(places: tuple[int, ...]) -> None:
+    """Hide a word, as a click on it in the sentence does."""
+    select(hidden=places, token=None, output=None)
 
 
 def _open(role: str, place: dict[str, int]) -> None:
@@ -73,7 +110,17 @@ def as_file(screen: Screen) -> Callable[[], str]:
     """What makes the run as one file, when it is asked for."""
     place = {"layer": screen.at.layer, "head": screen.at.head, "token": screen.at.token}
     made = Overview(packed(screen, whole=True), place, screen.about(), language())
-    return lambda: made.html
+    if screen.two.differs:
+        return lambda: made.html
+    run, token = (screen.network, screen.subject, screen.run.edits), screen.at.token
+    names = {} if says_words(screen.run) else {label: class_label(label) for label in screen.outputs}
+
+    def make() -> str:
+        """The run is done again, and not kept for as long as the page is open."""
+        without = without_heads(pipelines.run(*run), token, lambda label: names.get(label, label))
+        return replace(made, packed=made.packed.with_(**without)).html
+
+    return make
 
 
 def packed(screen: Screen, whole: bool = False) -> Packed:

@@ -17,8 +17,8 @@ def purpose_of(screen: Screen) -> str:
 
 
 def title(screen: Screen) -> None:
-    """One line: what to do, and what one sees then."""
-    if not screen.choice.big:
+    """One line: what to do, and what one sees then; in its place stand the changes that are made."""
+    if not screen.choice.big and not screen.has_bar:
         with st.container(key="home_title"):
             st.subheader(f"{t(purpose_of(screen))} :gray[{t('home.computed')}]", anchor=False)
 

@@ -114,6 +114,11 @@ class Screen:
         other = self.original if self.shows == "difference" else self.other
         return TwoRuns(self.run, other, self.shows, self.at)
 
+    @property
+    def has_bar(self) -> bool:
+        """Whether changes, or another run, are named above the page."""
+        return bool(self.made.edits or self.waiting or self.other or self.choice.learning is not None)
+
     def compared_with(self, how: str | None) -> list[str]:
         """Which run the numbers of a picture are compared with, in a phrase; nothing where it shows one run.
 

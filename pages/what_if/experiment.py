@@ -10,6 +10,7 @@ from cachetools import LRUCache, cached
 from cachetools.keys import hashkey
 
 from model import Edit, EditError, Pipeline, Trace
+from model.edits import head_off
 from model.measures import judged
 from model.measures.sweep import effects
 from pages.ui.figures import GREY, INK, Axis, heatmap, on_screen, theme
@@ -22,7 +23,7 @@ from pages.ui.picture import Picture, says_words
 from pages.ui.screen import Screen
 from pages.ui.sections.answers import probabilities
 from pages.ui.sections.band import room_of
-from pages.ui.sections.patience import patience, waits
+from pages.ui.sections.patience import patience, takes_long, waits
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.text import plain, t, texts_of
 from pages.ui.text.numbers import decimal, furthest, signed
@@ -59,12 +60,7 @@ class Experiment:
     @classmethod
     def on(cls, screen: Screen, pen: Pen, place: int) -> "Experiment":
         """On the two outputs that the reader chose; else the two that are likeliest in the unchanged run."""
-        first, second = (int(i) for i in np.argsort(-probabilities(screen.original, place))[:2])
-        of = first if screen.choice.output is None else screen.choice.output
-        against = screen.choice.against
-        if against is None or against == of:
-            against = second if of == first else first
-        return cls(screen, pen, place, of, against)
+        return cls(screen, pen, place, *_asked(screen, place))
 
     @classmethod
     def on_judged(cls, screen: Screen, pen: Pen, cell: tuple[int, ...]) -> "Experiment":
@@ -112,6 +108,29 @@ class Experiment:
         with patience(self.screen.run.config, len(self.screen.run.tokens), len(edits)) as progress:
             lead, moved = _changes(self.screen.pipeline, self.screen.subject, tuple(edits), self.number, progress)
         return moved if self.measure == "moved" else lead
+
+
+def _asked(screen: Screen, place: int) -> tuple[int, int]:
+    """An output, and the one that it leads."""
+    first, second = (int(i) for i in np.argsort(-probabilities(screen.original, place))[:2])
+    of, against = first if screen.choice.output is None else screen.choice.output, screen.choice.against
+    if against is None or against == of:
+        against = second if of == first else first
+    return of, against
+
+
+def moved_by_heads(screen: Screen, place: int) -> np.ndarray | None:
+    """(layer, head): how much of the probability at a place each head moves, switched off alone, as the map has it.
+
+    NaN where it cannot be. None where it would take long and nobody has asked for the map yet.
+    """
+    of, against = _asked(screen, place)
+    config = screen.run.config
+    edits = tuple(head_off(layer, head) for layer in range(config.layers) for head in range(config.heads))
+    asked = screen.pipeline, screen.subject, edits, (of, against, place), lambda share: None
+    if takes_long(config, len(screen.run.tokens), len(edits)) and _changes.cache_key(*asked) not in _changes.cache:
+        return None
+    return _changes(*asked)[1].reshape(config.layers, config.heads)
 
 
 def cell_of(head: str, number: Number) -> tuple[int, ...]:

@@ -11,9 +11,13 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from model import load
 from model.analysis import placed
+from model.edits import head_off
+from model.measures.hiding import worth_hiding
+from model.measures.sweep import moved
 from model.overview import answers_of
 from pages.ui.text import catalogue
-from tests.browser.steps import asked
+from pages.ui.text.numbers import decimal
+from tests.browser.steps import MIDDLE, asked, walk_to
 
 SENTENCE = "the animal did not cross the street because it was too tired ."
 TWENTY = "the old man who lived near the river walked slowly home because his small boat was broken ."
@@ -342,6 +346,78 @@ def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: P
     expect(page.locator(".overview.playing")).to_have_count(0)
 
 
+# -- a head is switched off, a word hidden -----------------------------------------------------------------------------
+
+TURN = "Turn head 7 of layer 3 "
+
+
+def guesses(page: Page) -> list[tuple[str, str]]:
+    """The bars of the answer: names and shares."""
+    bars = page.locator(".overview .stack > .bars").first
+    return list(
+        zip(bars.locator(".bar-name").all_inner_texts(), bars.locator(".bar > span").all_inner_texts(), strict=True)
+    )
+
+
+def without(*, off: bool) -> list[tuple[str, str]]:
+    """The same of the hidden sentence, with and without head 7 of layer 3."""
+    text = load("text")
+    edits = [head_off(2, 6)] if off else []
+    trace = text(text.reader.hide(text(SENTENCE).ids, [3]), edits)
+    return [(name, decimal(share)) for name, share in answers_of(trace).rows[3]]
+
+
+def test_a_head_is_switched_off_and_on_by_keys_on_home_and_by_a_click_in_the_laboratory(
+    page: Page, app_url: str
+) -> None:
+    opened(page, f"{app_url}/{LINK}")
+    top = "document.querySelector('.overview .thumb').getBoundingClientRect().top"
+    before = page.evaluate(top)
+    assert guesses(page) == without(off=False)
+    page.get_by_role("button", name=f"{TURN}off", exact=True).press("Enter")
+    expect(page.locator(".overview .thumb.away")).to_have_count(1)
+    assert guesses(page) == without(off=True) and "layers.2.attention.heads~zero~head.7" in asked(page.url)["edits"]
+    assert (
+        abs(page.evaluate(top) - before) < 4
+        and page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop") == 0
+    )
+    text = load("text")
+    heads = [(head_off(layer, head),) for layer in range(6) for head in range(8)]
+    lean = moved(text, text.reader.hide(text(SENTENCE).ids, [3]), heads, 3).reshape(6, 8)
+    for head in (2, 7):  # the bars are of the run without changes, and as long as what each head moves
+        said = f"Head {head}: without it, {decimal(lean[2, head - 1])} of the probability moves"
+        expect(page.locator(".overview .thumb").nth(head - 1)).to_have_attribute("aria-label", said)
+    shown = page.locator(".overview .lean").evaluate_all(
+        "bars => bars.map(bar => bar.offsetWidth / bar.parentNode.offsetWidth)"
+    )
+    np.testing.assert_allclose(shown, lean[2] / lean.max(), atol=0.03)
+    walk_to(page, "what_if")
+    chart = page.locator(".st-key-what_if-heads .js-plotly-plot")
+    chart.locator(".scatterlayer .point").first.wait_for(state="attached")
+    page.mouse.click(*chart.evaluate(MIDDLE, [2, 6]))
+    page.wait_for_url(lambda url: "edits" not in asked(url))
+    page.get_by_role("link", name="Glass Encoder").click()
+    expect(page.locator(".overview .pic")).to_have_count(11)
+    expect(page.locator(".overview .thumb.away")).to_have_count(0)
+
+
+def test_on_a_phone_a_head_is_switched_off_and_a_word_hidden_by_touch(phone: Page, app_url: str) -> None:
+    opened(phone, f"{app_url}/?lang=en&s={SENTENCE}&hidden=none&layer=3&head=1&token=4")
+    expect(phone.locator(".overview .offers")).to_contain_text("13 of 13 are copied")
+    phone.locator(".overview .thumb").nth(6).tap()
+    phone.get_by_role("button", name=f"{TURN}off", exact=True).tap()
+    expect(phone.locator(".overview .thumb.away")).to_have_count(1)
+    phone.get_by_role("button", name=f"{TURN}on again", exact=True).tap()
+    expect(phone.locator(".overview .thumb.away")).to_have_count(0)
+    text = load("text")
+    words = [text(SENTENCE).tokens[place] for place in worth_hiding(text, text(SENTENCE))]
+    expect(phone.locator(".overview .hides")).to_have_text(words)
+    phone.locator(".overview .hides").first.tap()
+    expect(phone.locator(".overview .label.on").first).to_have_text(re.compile(r"\[MASK\]"))
+    expect(phone.locator(".sentence .chip[aria-pressed=true]")).to_have_text(words[0])
+    expect(phone.locator(".overview .offers")).to_have_count(0)
+
+
 # -- one file, without a network -------------------------------------------------------------------------------------
 
 
@@ -383,5 +459,20 @@ def test_the_file_of_a_run_hovers_steps_and_plays_without_a_network(name: str, f
     assert page.locator(".overview .trail b").count() > 0
     page.keyboard.press("Escape")
     expect(page.locator(".overview.playing")).to_have_count(0)
+    if name == "text":
+        run = load("text")("the animal [MASK] not cross the street .", [head_off(2, 4)])
+        other = [(word, decimal(share)) for word, share in answers_of(run).rows[3]]
+        turn = page.get_by_role("button", name="Turn head 5 of layer 3 off", exact=True)
+        page.locator(".overview .tile").nth(4).hover()
+        turn.click()
+        assert guesses(page) == other and page.locator(".overview .lens").count() == 0
+        expect(says(page)).to_contain_text("Head 5 of layer 3 is off")
+        page.locator(".overview .label").nth(1).click()
+        expect(page.locator(".overview .answer-title")).to_contain_text("is not in this file")
+        page.locator(".overview .tile").nth(0).hover()
+        page.get_by_role("button", name="Turn head 1 of layer 3 off", exact=True).click()
+        expect(page.locator(".overview .thumb.away")).to_have_count(1)
+        page.get_by_role("button", name="Turn head 1 of layer 3 on again", exact=True).click()
+        expect(page.locator(".overview .thumb.away")).to_have_count(0)
     assert page.failed == []
     page.context.close()

@@ -13,6 +13,7 @@ from model.overview import WORDS, answers_of, pack, painter
 from model.overview.opened import MOST, exact, names_of, parts_of_heads, steps_of
 from model.overview.packing import MOST_BYTES, MOST_ROWS, unpack
 from model.overview.pictures import SQUARE, key_before, keys_of, pictures_of
+from model.overview.without import without_heads
 from tests.networks import QUICK, TRANSLATORS, example, pipeline, trace_of
 
 TIRED = "the animal [MASK] not cross the street because it was too tired ."
@@ -220,6 +221,49 @@ def test_an_edit_marks_the_picture_that_it_touches_first(name: str) -> None:
         trace = run(example(name), (Edit(key, "scale", value=0.5),))
         assert pack(trace).about["changed"] == [picture], key
     assert pack(run(example(name))).about["changed"] == []
+
+
+# -- without a head ------------------------------------------------------------------------------------------------
+
+OFF = Edit("layers.0.attention.heads", "zero", head=1)
+
+
+@pytest.mark.parametrize("edits", [(), (OFF, Edit("layers.0.ffn.output", "scale", 0.5))])
+@pytest.mark.parametrize("name", [*QUICK, "trained translation"])
+def test_a_file_answers_without_a_head_as_the_run_without_it(name: str, edits: tuple[Edit, ...]) -> None:
+    """And the bars are what `moved` measures of such runs; where the answer is no word and no class, there are none."""
+    whole = pipeline(name)
+    trace = whole(example(name), edits)
+    token, found = min(2, len(trace.tokens) - 1), without_heads(trace, min(2, len(trace.tokens) - 1))
+    heads = [(layer, head) for layer in range(trace.config.layers) for head in range(trace.config.heads)]
+    assert pack(trace).about["off"] == (["0.1"] if edits else [])
+    if "logits" not in trace or trace.graph.decoder:
+        assert found == {}
+        return
+    place = token if "word" in trace.axes("logits") else -1
+    assert found["without"]["token"] == place and [*found["lean"]] == [place]
+    assert [*found["without"]["answers"]] == [f"{layer}.{head}" for layer, head in heads]
+    p = softmax(np.atleast_2d(trace["logits"])[place].astype(np.float64))
+    for layer, head in heads:
+        run = whole(example(name), (*edits, Edit(f"layers.{layer}.attention.heads", "zero", head=head)))
+        q = softmax(np.atleast_2d(run["logits"])[place].astype(np.float64))
+        assert found["lean"][place][layer][head] == pytest.approx(np.abs(q - p).sum() / 2, abs=1e-4)
+        bars, rows = found["without"]["answers"][f"{layer}.{head}"], answers_of(run).rows
+        assert [share for _, share in bars] == pytest.approx(
+            np.sort(q)[::-1][: len(bars)] if place >= 0 else q, abs=1e-4
+        )
+        if place in rows:  # a reader of ids names no classes
+            assert [name for name, _ in bars] == [name for name, _ in rows[place]]
+
+
+def test_a_large_run_and_one_from_a_file_have_no_answers_without_a_head(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = trace_of("trained digits")
+    trace.save(tmp_path / "run.safetensors")
+    assert without_heads(Trace.load(tmp_path / "run.safetensors"), 0) == {}
+    monkeypatch.setattr("model.overview.without.MOST", 1000)
+    assert without_heads(trace, 0) == {} and "without" not in trace.overview().packed.about
 
 
 # -- as a file ------------------------------------------------------------------------------------------------------

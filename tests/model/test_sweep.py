@@ -86,7 +86,7 @@ def test_small_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     edits = rows_for("trained digits")
     subject, _ = pair_of("trained digits")
     at_once = sweep(load("digits"), subject, edits)["logits"]
-    monkeypatch.setattr("model.measures.sweep.MOST_NUMBERS", 1)
+    monkeypatch.setattr("model.sweep.MOST_NUMBERS", 1)
     shares: list[float] = []
     one_by_one = sweep(load("digits"), subject, edits, progress=shares.append)["logits"]
     np.testing.assert_allclose(at_once, one_by_one, atol=1e-4)

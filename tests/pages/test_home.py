@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from model import Edit, Trace, load
 from model.analysis import softmax, whole_words
 from model.measures.comparison import align
+from model.measures.hiding import worth_hiding
 from model.overview import Difference, Packed, answers_of, pack
 from pages.home.overview import PAGE_OF
 from pages.ui.frame.contents import NAMES
@@ -17,7 +18,7 @@ from pages.ui.state.link_values import edit_code
 from pages.ui.text import catalogue
 from pages.ui.text.numbers import decimal
 from tests.pages.inputs import bring
-from tests.pages.opening import assert_fine, line, open_page, run_of
+from tests.pages.opening import assert_fine, line, maps, open_page, run_of
 
 SENTENCE = "the dog chased the cat ."
 MASKED = "the cat sat on the [MASK] ."
@@ -148,6 +149,57 @@ def test_home_shows_a_run_of_any_network(network: str, monkeypatch: pytest.Monke
     packed = assert_shows(app, trace)
     assert bool(packed.about["answers"]["rows"]) == (trace.config.head not in ("none", "vector"))
     assert packed.about["normFirst"] == trace.config.norm_first
+
+
+# -- asked for beside the run ------------------------------------------------------------------------------------------
+
+
+def beside(app: AppTest, role: str, **at: int) -> dict:
+    """What the browser gets that has asked for this beside the run."""
+    app.session_state["overview.asked"] = sent(app).about["id"], role, {"layer": 0, "head": 0, "token": 0} | at
+    assert_fine(app.run())
+    (rows,) = (part.proto for part in app.get("bidi_component") if part.proto.component_name == "overview_rows")
+    found = json.loads(rows.bytes[4 : 4 + int.from_bytes(rows.bytes[:4], "little")])
+    assert found.pop("id") == sent(app).about["id"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("link", "token"),
+    [({"s": MASKED}, 6), ({"s": MASKED, "edits": "layers.1.attention.heads~zero~head.3"}, 6), ({}, -1)],
+)
+def test_how_much_the_answer_leans_on_each_head_is_what_the_laboratory_measures(
+    link: dict[str, str], token: int
+) -> None:
+    link = link or bring(None, "digit")
+    found = beside(open_page("home", **link), "lean", token=max(token, 0))
+    assert [*found] == ["lean"] and [*found["lean"]] == [str(token)]
+    np.testing.assert_allclose(found["lean"][str(token)], maps(open_page("what_if", **link))[0], atol=1e-7)
+
+
+def test_of_what_takes_long_and_of_no_answer_no_head_is_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("home", s="nobody has asked for this one .", model="paper")
+    assert beside(app, "lean") == {"lean": {"-1": []}}
+    monkeypatch.setattr("pages.ui.sections.patience.MOST_PRODUCTS", 1000)
+    assert beside(open_page("home", s="nor for this one ."), "lean", token=2) == {"lean": {"2": []}}
+
+
+def test_heads_that_are_off_are_named_where_they_can_be_turned_on_again() -> None:
+    link = {"s": MASKED, "edits": "layers.1.attention.heads~zero~head.3~~layers.2.attention.heads~mean~head.1"}
+    assert sent(open_page("home", **link)).about["off"] == ["1.2"]
+    assert sent(open_page("home", **link, shown="difference")).about["off"] == ["1.2"]
+    assert sent(open_page("home", **link, shown="original")).about["off"] is None
+    below = open_page("home", s=SENTENCE, other=OTHER, shown="beside")
+    assert sent(below).about["off"] == [] and sent(below, 1).about["off"] is None
+
+
+def test_words_to_hide_are_offered_where_none_is_and_the_changed_run_has_the_same() -> None:
+    text = load("text")
+    for edits in ({}, {"edits": "layers.1.attention.heads~zero~head.3"}):
+        found = beside(open_page("home", s=SENTENCE, **edits), "offers")["offers"]
+        words = [[text(SENTENCE).tokens[i], [i]] for i in worth_hiding(text, text(SENTENCE))]
+        assert found == words and words
+    assert beside(open_page("home", **bring(None, "digit")), "offers") == {"offers": []}
 
 
 # -- beside the picture ----------------------------------------------------------------------------------------------

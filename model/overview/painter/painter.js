@@ -7,6 +7,7 @@ import { SHEETS, layOut, topOf } from './layout.js'
 import { clamp, draw, make, put, rectIn } from './nodes.js'
 import { opening } from './opened.js'
 import { framesOf, player } from './play.js'
+import { tiles } from './tiles.js'
 import { BY_HEAD, ORDER, SQUARE, apart } from './run.js'
 import { ahead, decimal, gap, plain, said, signed, symbol, two } from './words.js'
 
@@ -17,13 +18,14 @@ export { decimal, plain, two } from './words.js'
 /* Show a run in a node. place: {layer, head, token} from 0; below: pixels that stay free under it; on.place(place): the
    reader chose another; on.open(role, place): he wants the page of a picture; on.need(role, place, row): he opened
    it there, and `run.exact` lacks what is behind that row of it, which `learn` brings; on.off(layer, head): he turns a
-   head off, or on again if `run.off` has it ("layer.head"). Returns {show(run), go(place), learn(message), leave()}. */
+   head off, or on again if `run.off` has it ("layer.head"); on.hide(places): he hides a word; on.more(what, place): what
+   `learn` brings is wanted beside the run, "lean" of a token or "offers". Returns {show(run), go(place), learn(message), leave()}. */
 export function overview(root, run, options) {
   let { words, notes } = run
   const { below = 8, on = {} } = options
   const place = { layer: 0, head: 0, token: 0, ...options.place }
   let opened, cell = { row: 0, column: 0 }, over, asked  // the opened picture, the cell that was chosen in it, the one under the pointer
-  let at, theme, nodes = {}, hover, shown = {}, told, measured = {}, look, wide
+  let at, theme, nodes = {}, hover, shown = {}, told, waits, wanted, measured = {}, look, wide
   let film, began, until  // Play, the layer in which it was begun, and after how many layers the answer has been read in it
   const listening = new AbortController(), { signal } = listening
   root.tabIndex = -1
@@ -111,15 +113,10 @@ export function overview(root, run, options) {
     nodes.turns = [turn(-1, words.previous_layer, '‹'), turn(1, words.next_layer, '›')]
     head.append(make('div', { className: 'stepper' }, make('span', { className: 'name', textContent: words.layer }), nodes.turns[0], nodes.number,
       nodes.turns[1], make('span', { className: 'of', textContent: plain(words.of, run.sizes) })))
-    nodes.heads = Array.from({ length: run.sizes.heads }, (_, i) => {
-      const name = plain(words.head_number, { head: i + 1 })
-      const canvases = at.drawing ? [make('canvas'), make('canvas')] : [make('canvas')]
-      return make('button', { type: 'button', className: 'thumb', ariaLabel: name, title: name, onclick: () => go({ head: i }) },
-        ...canvases, make('em', { textContent: i + 1 }))
-    })
-    nodes.crosses = on.off ? nodes.heads.map((_, i) => make('button', { type: 'button', className: 'cross', onclick: () => on.off(place.layer, i) })) : []
-    const tiles = nodes.heads.map((thumb, i) => on.off ? make('span', { className: 'tile' }, thumb, nodes.crosses[i]) : thumb)
-    const thumbs = head.appendChild(make('div', { className: 'thumbs', role: 'group', ariaLabel: words.heads }, make('span', { className: 'name', textContent: words.head }), ...tiles))
+    nodes.tiles = tiles({ run, at, theme, place, words, go, on, turned: () => { if (run.cut && run.without.token >= 0) go({ token: run.without.token }); step() } })
+    nodes.heads = nodes.tiles.thumbs
+    const thumbs = head.appendChild(make('div', { className: 'thumbs', role: 'group', ariaLabel: words.heads }, make('span', { className: 'name', textContent: words.head }), ...nodes.tiles.nodes))
+    for (const comes of ['pointerenter', 'focusin']) thumbs.addEventListener(comes, () => { root.leans = true; ask() })
     const ramp = (kind, from, to, text) => make('span', { className: 'legend' }, from, make('i', { className: `ramp ${kind}` }), `${to} ${text}`)
     const { top } = run.arrays.w, end = top < 1 ? top.toFixed(1) + '+' : '1'
     const legends = make('div', { className: 'legends' }, ...run.differs ? [] : [ramp('share', '0 ', ' ' + end, words.legend_weights)],
@@ -135,8 +132,9 @@ export function overview(root, run, options) {
     head.classList.toggle('crowded', at.thumb < 18)
     head.classList.toggle('tight', head.firstChild.offsetWidth + thumbs.offsetWidth + 48 > head.clientWidth)
     if (at.frame) {  // above the weights, as far as there is room
-      const room = head.clientWidth - thumbs.offsetWidth - 16, { w } = at.pics
-      thumbs.style.left = `${clamp(w.x + w.w / 2 - at.frame.x - thumbs.offsetWidth / 2, Math.min(head.firstChild.offsetWidth + 32, room), room)}px`
+      const room = head.clientWidth - thumbs.offsetWidth - 16, { w } = at.pics, left = clamp(w.x + w.w / 2 - at.frame.x - thumbs.offsetWidth / 2, Math.min(head.firstChild.offsetWidth + 32, room), room)
+      thumbs.style.left = `${left}px`
+      if (nodes.tiles.any && room - left > 150) put(head.appendChild(make('span', { className: 'legend', textContent: words.legend_lean })), { x: left + thumbs.offsetWidth + 20, y: 14, w: Math.min(room - left - 10, 250) })
     }
   }
 
@@ -202,17 +200,7 @@ export function overview(root, run, options) {
       nodes.titles[role].classList.toggle('changed', changed)
       node.setAttribute('aria-label', nameOf(role))
     }
-    nodes.heads.forEach((button, head) => {
-      const map = run.map('w', place.layer, head)
-      if (map) paint(button.firstChild, map, Math.round(at.thumb * dense), theme)
-      button.classList.toggle('on', head === place.head)
-      button.setAttribute('aria-pressed', head === place.head)
-    })
-    nodes.crosses.forEach((cross, head) => {
-      const off = Boolean(run.off?.includes(`${place.layer}.${head}`)), name = plain(off ? words.head_on : words.head_off, { layer: place.layer + 1, head: head + 1 })
-      Object.assign(cross, { ariaLabel: name, title: name, textContent: off ? '↺' : '×' }).classList.toggle('seen', off)
-      nodes.heads[head].classList.toggle('away', off)
-    })
+    nodes.tiles.draw()
     for (const { role, symbol: text } of run.pictures)
       if (text.includes('{l')) symbol(nodes.titles[role].firstChild, text, place.layer)
     nodes.number.textContent = place.layer + 1
@@ -317,7 +305,11 @@ export function overview(root, run, options) {
     })
     if (run.drawing) look(i, weights, at.drawing ? nodes.heads.map(({ children }) => children[1]) : [], head => run.weights(place.layer, head, i).map(Math.abs))
     const answered = `${place.token}.${place.layer}.${until}`
-    if (shown.answer !== answered) drawAnswer()
+    if (shown.answer !== answered) {
+      drawAnswer()
+      nodes.tiles.lean()
+      ask()
+    }
     shown.answer = answered
     if (!film.on()) read()
     if (opened) explain()
@@ -354,14 +346,14 @@ export function overview(root, run, options) {
       const { alone, ...best } = ahead(bars)
       nodesOf.push(gap(words.read), ...said(words[alone ? of : 'read_open'], { query: run.named[i], ...best }))
     }
-    const note = notes[i] ?? notes[-1]
+    const [layer, head] = (run.cut ?? '').split('.').map(number => Number(number) + 1), note = run.cut ? plain(words.cut, { layer, head }) : notes[i] ?? notes[-1]
     if (note) nodesOf.push(gap(words.read), make('span', { className: 'note', textContent: note }))
     nodes.text.replaceChildren(...nodesOf)
   }
 
   // -- the answer -----------------------------------------------------------------------------------------------------
 
-  const barsAt = i => run.answers.rows[i] ?? run.answers.rows[-1], lensAt = i => run.answers.lens[run.answers.kind === 'word' ? i : -1]
+  const barsAt = i => run.bars(i), lensAt = i => run.cut ? undefined : run.answers.lens[run.answers.kind === 'word' ? i : -1]
 
   function buildAnswer() {
     const box = nodes.answer = root.appendChild(make('div', { className: at.answer.flat ? 'answer flat' : 'answer' }))
@@ -377,7 +369,7 @@ export function overview(root, run, options) {
   function drawAnswer() {
     const { kind, reads, right } = run.answers, i = place.token, bars = barsAt(i), caption = nodes.answerTitle.lastChild
     const about = { token: run.tokens[i] }
-    caption.replaceChildren(...said(words[bars || !Object.keys(run.answers.rows).length ? `answer_${kind}` : 'answer_unread'], about))
+    caption.replaceChildren(...said(words[bars || !Object.keys(run.answers.rows).length ? `answer_${kind}` : run.cut ? 'answer_cut' : 'answer_unread'], about))
     nodes.bars.replaceChildren()
     nodes.out.setAttribute('visibility', 'hidden')
     const line = ([name, value], most, best) => {
@@ -405,9 +397,11 @@ export function overview(root, run, options) {
       const top = [...lens[place.layer]].sort((a, b) => b[1] - a[1]).slice(0, 3), widest = Math.max(.3, top[0][1])
       under('lens', plain(words.lens, { layer: place.layer + 1 }), make('div', { className: 'bars' }, ...top.flatMap(bar => line(bar, widest, false))))
     }
+    const offers = offer()
     if (at.answer.flat) return
+    if (offers && nodes.bars.offsetHeight > at.frame.h - at.pics.n2.y - 14) nodes.bars.querySelector('.lens')?.remove()
     const from = kind === 'class' || kind === 'label' || kind === 'number' ? reads : kind === 'bound' ? null : i
-    const { n2 } = at.pics, high = 16 * at.scale * (1.45 * bars.length + (lens && until !== undefined ? 2 + 1.3 * Math.min(12, run.sizes.layers) : nodes.bars.childElementCount > 1 ? 6.5 : 0)), wanted = from == null ? 0 : (from + .5) * at.row - 12
+    const { n2 } = at.pics, high = 16 * at.scale * (1.45 * bars.length + (lens && until !== undefined ? 2 + 1.3 * Math.min(12, run.sizes.layers) : nodes.bars.querySelector('.lens') ? 6.5 : 0)) + (offers?.offsetHeight ?? 0), wanted = from == null ? 0 : (from + .5) * at.row - 12
     const top = clamp(wanted, 0, Math.max(0, at.frame.h - n2.y - high - 6)), title = nodes.answerTitle
     nodes.bars.style.top = `${top + 8}px`
     title.style.bottom = top > 0 ? `calc(100% + ${-top}px)` : ''
@@ -426,6 +420,28 @@ export function overview(root, run, options) {
       lines.at(-1).to = layer + 1
     })
     return lines.slice(-12).map(({ word, from, to }) => make('span', {}, make('small', { textContent: from < to ? `${from}–${to}` : from }), make('b', { translate: false, textContent: word })))
+  }
+
+  const nothingHidden = () => run.answers.kind === 'word' && !run.tokens.includes('[MASK]')
+
+  /* Where no word is hidden: how many are copied, and words to hide, where that can be done. */
+  function offer() {
+    const { rows } = run.answers, seen = [...run.tokens.keys()].filter(i => !run.special.includes(i)), same = seen.filter(i => rows[i]?.[0][0] === run.tokens[i])
+    if (!nothingHidden() || run.differs || run.cut || film.on() || !seen.length || !seen.every(i => rows[i])) return
+    const buttons = on.hide && run.offers?.map(([word, places]) => make('button', {
+      type: 'button', className: 'hides', translate: false, textContent: word, title: plain(words.hide, { token: word }), onclick: () => on.hide(places) }))
+    const copies = plain(words.copies, { same: same.length, n: seen.length })
+    return nodes.bars.appendChild(make('div', { className: 'offers' }, make('p', {}, copies, buttons?.length ? `${gap(copies)}${words.hide_one}` : ''), ...buttons ?? []))
+  }
+
+  /* Ask for what is shown beside a run: how much the answer leans on each head, once a reader has come to them; words to
+     hide, where none is. */
+  function ask() {
+    const { token } = place, lacks = root.leans && barsAt(token) && !run.leaning(token) ? `lean ${token}` : nothingHidden() && !run.offers ? 'offers' : ''
+    if (!lacks || lacks === wanted || run.differs || !on.more || !run.off) return
+    wanted = lacks
+    clearTimeout(waits)
+    waits = setTimeout(() => on.more(lacks.split(' ')[0], { ...place }), 150)
   }
 
   // -- a picture that is opened where it stands ----------------------------------------------------------------------
@@ -657,17 +673,25 @@ export function overview(root, run, options) {
   return {
     show(next) {
       film?.stop()
+      if (next.of && next.of === run.of) Object.assign(next, { lean: run.lean, offers: run.offers })  // of the input, whatever is changed
       run = next
+      wanted = ''
       ;({ words, notes } = run)
       measured = {}
+      const among = () => [...root.querySelectorAll('.thumb, .cross')], held = among().indexOf(document.activeElement)
       if (root.clientWidth) build()
+      among()[held]?.focus({ preventScroll: true })
     },
     /* Rows that on.need asked for, in a message like that of the run; those of another run are left. */
     learn(message) {
-      const [about, ...numbers] = apart(message)
+      const [about, ...numbers] = message.slice ? apart(message) : [message]
       if (about.id !== run.id) return
       run.learn(about, ...numbers)
-      if (opened && at) { wide.fill(); explain() }
+      if (!at) return
+      if (opened) { wide.fill(); explain() }
+      shown.answer = shown.key = undefined
+      light()
+      remeasure()
     },
     go: wanted => { if (at) go(wanted, true); else Object.assign(place, wanted) },
     place,

@@ -42,12 +42,23 @@ export class Run {
     return { numbers, scale: one.scales[place], hidden: HIDDEN[one.kind], middle: share ? .5 : 0, share }
   }
 
+  /* The bars of the answer at a token, without the head that was cut, if one is; nothing where it is not read. */
+  bars(token) {
+    const { rows } = this.answers, { token: own, answers } = this.without ?? {}
+    return this.cut ? (own < 0 || own === token ? answers[this.cut] : undefined) : rows[token] ?? rows[-1]
+  }
+
+  /* How much of the probability of that answer each head moves, switched off alone: [layer][head]; nothing while unknown. */
+  leaning = token => this.lean[token] ?? this.lean[-1]
+
   /* -- the arithmetic of an opened picture: rows as they were recorded ------------------------------------------------ */
 
-  /* Rows that come later: blocks [{name, layer, head, row, heads, rows, columns, at}] of float32, and neurons. */
-  learn({ blocks = [], neurons = {} }, buffer = this.buffer, base = this.base) {
+  /* What comes later: rows, as blocks [{name, layer, head, row, heads, rows, columns, at}] of float32, and neurons; token
+     -> how much the answer leans on each head; words to hide, [word, places]. */
+  learn({ blocks = [], neurons = {}, lean = {}, offers = this.offers }, buffer = this.buffer, base = this.base) {
     for (const block of blocks) this.blocks.unshift({ ...block, numbers: new Float32Array(buffer, base + block.at, block.heads * block.rows * block.columns) })
     Object.assign(this.neurons ??= {}, neurons)
+    Object.assign(this, { lean: { ...this.lean, ...lean }, offers })
   }
 
   /* From what a quantity of a layer is computed, as graph.py says it; nothing where the painter is to know no more of it. */

@@ -51,6 +51,32 @@ function moved(words, p, q, names) {
   return plain(words[values.before === values.after ? 'moved_none' : level ? 'moved_two' : 'moved'], values)
 }
 
+// -- asked for beside a run ---------------------------------------------------------------------------------------------
+
+/* How much of the probability at a token each head moves, switched off alone: [layer][head]. logits(wish): of a run. */
+export async function leaning(logits, { sizes: { layers, heads } }, token) {
+  const at = async off => { const { data, dims } = await logits({ off }); return softmax(rowOf(data, dims, token)) }
+  const before = await at([]), found = []
+  for (let layer = 0; layer < layers; layer++) {
+    found.push([])
+    for (let head = 0; head < heads; head++) found[layer].push((await at([`${layer}.${head}`])).reduce((sum, share, i) => sum + Math.abs(share - before[i]) / 2, 0))
+  }
+  return found
+}
+
+const OFFERED = 3, NEAR = 5, TRIED = 12
+/* Words that are worth hiding, [word, places], by the rule of model/measures/hiding.py. */
+export async function offers(logits, { tokens, answers: { rows } }, names) {
+  const seen = i => rows[i].find(([name]) => name === tokens[i])?.[1] ?? 0, found = {}
+  const words = [...tokens.keys()].filter(i => /^(?!##|\[).*[\p{L}\p{N}]/u.test(tokens[i]) && !tokens[i + 1]?.startsWith('##')).sort((i, j) => seen(i) - seen(j)).slice(0, TRIED)
+  for (const i of words) {
+    const { data, dims } = await logits({ hidden: [i], off: [] }), shares = softmax(rowOf(data, dims, i)), own = shares[names.indexOf(tokens[i])]
+    if (shares.filter(share => share > own).length < NEAR) found[i] = Math.max(...shares)
+  }
+  const order = words.filter(i => i in found).sort((i, j) => found[i] - found[j] || i - j), first = order.filter((i, at) => order.findIndex(j => tokens[j] === tokens[i]) === at)
+  return first.slice(0, OFFERED).sort((i, j) => i - j).map(i => [tokens[i], [i]])
+}
+
 // -- answers ----------------------------------------------------------------------------------------------------------
 
 function answers({ answers: { kind, reads }, limits }, { logits, lens }, names, asked, right) {

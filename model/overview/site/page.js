@@ -1,7 +1,7 @@
 /* The page: what is typed or hidden is run by the engine, and the run is painted. All that is chosen stands in the
    address, by the names that the app has for it. */
 import { bytesOf, fromBytes, fromText, make, overview, plain } from './painter.js'
-import { Live, notes } from './live.js'
+import { Live, leaning, notes, offers } from './live.js'
 import { fromCode, prepare, toCode } from './drawing.js'
 import digitPad from './digit_pad.js'
 
@@ -140,22 +140,34 @@ async function followStroke(engine, off) {
 async function paint(engine, wish, found, names, more, usual) {
   const before = wish.off.length && await engine.ask({ run: { ...wish, off: [], only: ['logits'] } })
   const said = before ? notes(words(), found.values.logits, before.values.logits, names) : {}
-  show(new Live(engine.like, found, names, { ...more, off: wish.off, words: words().overview, notes: said }), usual)
+  const run = new Live(engine.like, found, names, { ...more, off: wish.off, of: JSON.stringify([wish.text ?? chosen.ink, wish.hidden]), words: words().overview, notes: said })
+  const logits = async other => {  // of a run beside it, while it is on the screen
+    if (root.run !== run) throw run
+    return (await engine.ask({ run: { ...wish, ...other, only: ['logits'] } })).values.logits
+  }
+  run.more = async (what, { token }) => {
+    try {
+      const beside = what === 'lean' ? { lean: { [token]: await leaning(logits, run, token) } } : { offers: await offers(logits, run, names) }
+      shown.learn({ id: run.id, ...beside })
+    } catch (gone) { if (gone !== run) throw gone }
+  }
+  show(run, usual)
 }
 
 // -- what is seen -----------------------------------------------------------------------------------------------------
 
 const words = () => about.words[chosen.lang], tell = text => { part('status').textContent = text }
+const root = document.querySelector('.overview')
 let shown
 
 function show(run, usual) {
-  const place = { layer: chosen.layer, head: chosen.head, token: chosen.token ?? usual }, root = document.querySelector('.overview')
+  const place = { layer: chosen.layer, head: chosen.head, token: chosen.token ?? usual }
   root.run = run
   if (shown) {
     shown.place.token = place.token
     shown.show(run)
     shown.go(place)
-  } else shown = overview(root, run, { place, on: { place(place) { Object.assign(chosen, place); writeAddress() }, off: turn, ...about.app && { open } } })
+  } else shown = overview(root, run, { place, on: { place(place) { Object.assign(chosen, place); writeAddress() }, off: turn, hide, more: (...asked) => root.run.more?.(...asked), ...about.app && { open } } })
 }
 
 /* A head is turned off, or on again. */
@@ -164,6 +176,8 @@ function turn(layer, head) {
   if (!off.delete(at)) off.add(at)
   choose({ off }, true)
 }
+
+const hide = places => choose({ hidden: places, token: undefined }, true)
 
 /* The page of a picture in the app. */
 function open(role, place) {
@@ -185,7 +199,7 @@ function drawChips(tokens, hidden) {
     const chip = make('button', { type: 'button', className: 'chip', textContent: text, title: lies ? words().show : words().hide, translate: false })
     chip.dataset.word = word
     chip.setAttribute('aria-pressed', lies)
-    chip.onclick = () => choose({ hidden: lies ? [] : places, token: lies ? places[0] : undefined }, true)
+    chip.onclick = () => lies ? choose({ hidden: [], token: places[0] }, true) : hide(places)
     chip.onpointerenter = () => document.dispatchEvent(new CustomEvent('overview:point', { detail: { row: places[0] } }))
     chip.onpointerleave = () => document.dispatchEvent(new CustomEvent('overview:point', { detail: {} }))
     return chip

@@ -113,7 +113,7 @@ def _changes(screen: Screen) -> None:
     choice, made, other = screen.choice, screen.made, screen.other
     if choice.pipeline == "untrained" and made is screen.own:
         st.warning(t("untrained.banner"), icon=":material/shuffle:")
-    if not (made.edits or screen.waiting or other or choice.learning is not None):
+    if not screen.has_bar:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
         if choice.learning is not None:

@@ -24,7 +24,7 @@ def patience(config: EncoderConfig, tokens: int, runs: int) -> Iterator[Callable
     Whoever opens another page, clicks, or goes away ends it after the runs that are being computed; what he asked for
     by a button he may then ask for again.
     """
-    bar, long = st.empty(), _takes_long(config, tokens, runs)
+    bar, long = st.empty(), takes_long(config, tokens, runs)
 
     def progress(share: float) -> None:
         give_way()
@@ -49,7 +49,8 @@ def _products(config: EncoderConfig, tokens: int, runs: int) -> int:
     return runs * total(multiply_adds(config, tokens)).number
 
 
-def _takes_long(config: EncoderConfig, tokens: int, runs: int) -> bool:
+def takes_long(config: EncoderConfig, tokens: int, runs: int) -> bool:
+    """Whether so many runs of an input are more than is done unasked."""
     return _products(config, tokens, runs) > MOST_PRODUCTS
 
 
@@ -59,7 +60,7 @@ def waits(config: EncoderConfig, tokens: int, runs: int, wanted: Hashable) -> bo
     wanted: what is to be worked out.
     """
     asked_for = st.session_state.setdefault(ASKED_FOR, set())
-    if hash(wanted) in asked_for or not _takes_long(config, tokens, runs):
+    if hash(wanted) in asked_for or not takes_long(config, tokens, runs):
         return False
     seconds = f"{max(10, round(_products(config, tokens, runs) / PER_SECOND, -1)):,.0f}"
     label = plain("what_if.work_out", n=runs, seconds=seconds)

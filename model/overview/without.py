@@ -1,0 +1,54 @@
+"""A run without one of its heads: which are off, and, for a file that can ask nobody, what it answers without each."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from model.analysis import softmax
+from model.edits import EditError, head_off
+from model.overview.answers import bars_of, best_words
+from model.overview.run import Run
+
+MOST = 20_000_000_000  # multiply-adds, about a second: the file of a larger run has no answers without its heads
+
+
+def heads_off(trace: Run) -> list[str]:
+    """The heads that an edit of their own switches off: "layer.head", from 0."""
+    return [f"{layer}.{head}" for layer, head in _heads(trace) if head_off(layer, head) in trace.edits]
+
+
+def without_heads(trace: Run, token: int, name: Callable[[str], str] = str) -> dict[str, Any]:
+    """What a run answers without each of its heads, and how much of the probability each moves, switched off alone:
+
+    {"without": {"token", "answers": "layer.head" -> bars}, "lean": {token: (layer, head), from 0 to 1}}. token: at
+    which the answer is read; where it is of the whole input, -1 in both. name: how a class is called. {} where the
+    answer is no word and no class, or that cannot be run again, or would take long.
+    """
+    heads = _heads(trace)
+    if "logits" not in trace or trace.logits_with is None:
+        return {}
+    if len(heads) * len(trace.tokens) * sum(one.numel() for one in trace.network.parameters()) > MOST:
+        return {}
+    words = "word" in trace.axes("logits")
+    try:
+        logits = trace.logits_with([(), *([head_off(*head)] for head in heads)], token if words else None)
+    except EditError:  # with the edits of this run a number grows too large
+        return {}
+    p = softmax(logits.astype(np.float64))
+    moved = [_rounded(float(np.abs(one - p[0]).sum()) / 2) for one in p[1:]]
+    answers = {}
+    for (layer, head), row, shares in zip(heads, logits[1:], p[1:], strict=True):
+        bars = best_words(row, trace.outputs) if words else bars_of(trace.outputs, shares.tolist(), name)
+        answers[f"{layer}.{head}"] = [(label, _rounded(value)) for label, value in bars]
+    lean = np.reshape(moved, (trace.config.layers, trace.config.heads)).tolist()
+    place = token if words else -1
+    return {"without": {"token": place, "answers": answers}, "lean": {place: lean}}
+
+
+def _heads(trace: Run) -> list[tuple[int, int]]:
+    return [(layer, head) for layer in range(trace.config.layers) for head in range(trace.config.heads)]
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.4g}")

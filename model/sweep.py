@@ -1,0 +1,180 @@
+"""Many changed copies of one run as one batch: what would each of these edits do?
+
+A copy is the same as the unchanged run up to its first edit, so it joins the batch there: at the last point before that
+edit where the whole state is one tensor. Hooks on the residual stream add the copies, and the network goes on with a
+larger batch.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.changes import Change, bind
+from model.edits import Edit, EditError, Surroundings, no_quantity
+from model.encoder import Encoder
+from model.graph import Graph
+from model.trace import check_finite, hooked
+
+MOST_NUMBERS = 2**21  # in one tensor, over all copies of one batch: more takes memory and is no faster
+
+
+class Runs(Protocol):
+    """What a sweep asks of a pipeline."""
+
+    network: Encoder
+    graph: Graph
+
+    def inputs(self, x: object) -> tuple[Any, tuple[Tensor | None, ...]]: ...
+    def around(self, reading: Any) -> Surroundings: ...
+
+
+def sweep(
+    pipeline: Runs,
+    x: object,
+    edits: Sequence[Edit | Sequence[Edit]],
+    wanted: Sequence[str] = ("logits",),
+    token: int | None = None,
+    progress: Callable[[float], object] | None = None,
+) -> dict[str, np.ndarray]:
+    """Run one input with each of many sets of edits; row i is what the run with `edits[i]` alone computes.
+
+    Args:
+        x: an input, or a Trace of it. A translator's target is held as it was written without edits (in that Trace).
+        edits: for each row, the edit or the edits of that run; () is the unchanged run.
+        wanted: keys of what is kept.
+        token: for logits, only those at this token (target token, for a translator): (row, word). Much cheaper than
+            (row, token, word). A classifier has (row, class) in any case.
+        progress: called with the share that is done, before each batch, on its way from layer to layer, and at the
+            end. What it raises ends the sweep.
+
+    Returns {key: (row, …)}, float32. Raises EditError for an edit that does not fit, or a key that is not recorded.
+    """
+    graph = pipeline.graph
+    for key in wanted:
+        if key not in graph or not graph[key].traced:
+            raise no_quantity(key, graph)
+    reading, inputs = pipeline.inputs(x)
+    around = pipeline.around(reading)
+    rows = [_Row(number, bind(row, around)) for number, row in enumerate(edits)]
+    joints = _joints(graph)
+    order = {quantity.key: place for place, quantity in enumerate(graph)}
+    for row in rows:
+        first = min((order[change.key] for change in row.changes), default=len(order))
+        row.joint = max((key for key in joints if order[key] <= first), key=order.__getitem__)
+    rows.sort(key=lambda row: order[row.joint])
+    # A classifier answers from its first token, or from more; where no answer is wanted, one token costs least.
+    words = "logits" in wanted and "word" in graph["logits"].axes
+    asked = token if words else None if len(graph.config.tokens_read) > 1 else 0
+    widest = max(graph.config.d_ff, graph.config.vocab_size if asked is None else 0)
+    most = max(1, MOST_NUMBERS // (len(reading.tokens) * widest))
+    batches = [rows[start : start + most] for start in range(0, len(rows), most)]
+    found: dict[str, list[np.ndarray]] = {key: [] for key in wanted}
+    done = 0
+    for batch in batches:
+        on_the_way = partial(progress, done / len(rows)) if progress else lambda: None
+        for key, values in _run(pipeline, inputs, batch, wanted, asked, on_the_way).items():
+            found[key].append(values)
+        done += len(batch)
+    if progress:
+        progress(1)
+    back = np.argsort([row.number for row in rows])
+    return {key: np.concatenate(parts)[back] for key, parts in found.items()}
+
+
+@dataclass
+class _Row:
+    """One copy: its place in what was asked for, its edits, and the key behind which it is a copy of its own."""
+
+    number: int
+    changes: list[Change]
+    joint: str = ""
+
+
+def _joints(graph: Graph) -> list[str]:
+    """The keys at which the whole state is one tensor, up to Z: a decoder has Z beside its own."""
+    streams = [key for layer in range(graph.layers()) for key in graph.stream(layer)]
+    return list(dict.fromkeys(["embedding.tokens", *streams, graph.Z]))
+
+
+def _run(
+    pipeline: Runs,
+    inputs: tuple[Tensor | None, ...],
+    rows: list[_Row],
+    wanted: Sequence[str],
+    asked: int | None,
+    on_the_way: Callable[[], object],
+) -> dict[str, np.ndarray]:
+    """One batch: the unchanged run in front, and behind it the rows in the order in which they join.
+
+    on_the_way: called wherever rows may join.
+    """
+    graph = pipeline.graph
+    changes: dict[str, list[tuple[int, Change]]] = {}
+    for place, row in enumerate(rows, 1):
+        for change in row.changes:
+            changes.setdefault(change.key, []).append((place, change))
+    joining = {key: sum(row.joint == key for row in rows) for key in _joints(graph)}
+    needed = {*wanted, *(key for row in rows for change in row.changes for key in change.needs)}
+    # Who asks for the answer at one token only needs the others no longer than the edits do.
+    cut = None if asked is None or "logits" in changes else _last_use_of_all_tokens(graph, {*changes, *needed})
+    kept: dict[str, Tensor] = {}
+    size = 1
+
+    def at(key: str) -> Callable[[Tensor], Tensor]:
+        def hook(value: Tensor) -> Tensor:
+            nonlocal size
+            if key in joining:
+                on_the_way()
+            if more := joining.get(key):
+                value, size = torch.cat([value, value[:1].expand(more, *value.shape[1:])]), size + more
+            if key in changes:
+                value = value.expand(size, *value.shape[1:]).clone()
+                for place, change in changes[key]:
+                    so_far = {need: _copy(kept[need], place) for need in change.needs}
+                    value[place] = change.apply(value[place : place + 1], so_far)[0]
+            if key in needed:
+                kept[key] = value
+            return value if asked is None or key != cut else _at_token(value, asked)
+
+        return hook
+
+    hooks = {key for key in (*changes, *joining, *needed, cut) if key}
+    with hooked(pipeline.network, {key: at(key) for key in hooks}):
+        pipeline.network(*inputs)
+    if changes:
+        for key, value in kept.items():
+            check_finite(key, value)
+    found = {key: torch.cat([_copy(kept[key], place) for place in range(1, len(rows) + 1)]) for key in wanted}
+    if asked is not None and "logits" in found and "word" in graph["logits"].axes:
+        found["logits"] = (found["logits"] if cut else _at_token(found["logits"], asked))[:, 0]
+    return {key: value.numpy() for key, value in found.items()}
+
+
+def _copy(value: Tensor, place: int) -> Tensor:
+    """What one copy has here; before it joins, that is what the unchanged run has."""
+    return value[place : place + 1] if place < len(value) else value[:1]
+
+
+def _last_use_of_all_tokens(graph: Graph, used: set[str]) -> str | None:
+    """The first point of the last layer behind which each token goes its own way and nothing more is used.
+
+    None where there is no such point.
+    """
+    if "logits" not in graph:
+        return None
+    side = "" if graph.decoder is None else "decoder."
+    points = [*graph.stream(graph.layers(side) - 1, side)[1:], graph.Z]
+    order = [quantity.key for quantity in graph]
+    last = max((order.index(key) for key in used if key != "logits"), default=0)
+    return next((key for key in points if order.index(key) >= last), None)
+
+
+def _at_token(value: Tensor, token: int) -> Tensor:
+    if not 0 <= token < value.size(1):
+        raise EditError("index", axis="token", index=token, size=value.size(1))
+    return value[:, token : token + 1]
