@@ -18,11 +18,15 @@ CLASS = $(if $(VISITORS),--visitors $$VISITORS) $(if $(WORKERS),--workers "$$WOR
 # MODELS="folder org/name": whose encoders are offered, too. What is no folder is fetched from the Hugging Face hub.
 FETCH = $(if $(MODELS),$(BIN)/python -m model.checkpoints $$MODELS)
 
-.PHONY: run serve site test newest train bench class soak lint lock
+.PHONY: run dev serve site test newest train bench class soak lint lock
 
 run: $(VENV)/run
 	$(FETCH)
 	exec env $(SHARED) .serve/keep "The server" $(BIN)/streamlit run app.py $(if $(PORT),--server.port "$$PORT")
+
+# The server for who changes the code: it starts anew whenever a file is saved.
+dev: $(VENV)/run
+	exec env $(SHARED) GLASS_DEV=1 $(BIN)/python .serve/dev.py $(BIN)/streamlit run app.py $(if $(PORT),--server.port "$$PORT")
 
 serve: $(VENV)/run
 	$(FETCH)

@@ -86,7 +86,8 @@ def lay_out(folder: Path, stamps: Sequence[str] = ("run", "test", "train")) -> N
         program.write_text(NOTES)
         program.chmod(0o755)
     (folder / ".serve").mkdir(exist_ok=True)
-    shutil.copy(ROOT / ".serve/keep", folder / ".serve")
+    for name in ("keep", "dev.py"):
+        shutil.copy(ROOT / ".serve" / name, folder / ".serve")
     shutil.copy(folder / ".venv/bin/python", folder / ".serve/serve")
     for name in ("requirements.txt", *LOCKS, "model/training/requirements.txt"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -186,6 +187,37 @@ def test_a_server_that_a_fault_ends_is_started_again_until_it_is_told_to_end(tmp
         said = server.communicate(timeout=20)[1]
     assert "The server was ended by signal BUS; it is started again." in said
     assert all(map(ended, processes))
+
+
+@pytest.mark.parametrize("saved", ["pages/attention/page.py", "pages/attention/en.toml", "model/graph.py"])
+def test_what_is_saved_while_it_is_changed_is_what_the_server_runs(tmp_path: Path, saved: str) -> None:
+    lay_out(tmp_path)
+    (tmp_path / ".venv/bin/python").unlink()
+    (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
+    (tmp_path / ".venv/bin/streamlit").write_text(f"#!/bin/sh\ncat {saved} >> read; echo $$ >> starts; exec sleep 300")
+    file, starts = tmp_path / saved, tmp_path / "starts"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("before ")
+
+    def await_starts(count: int) -> list[int]:
+        for _ in range(400):
+            if starts.exists() and len(found := starts.read_text().split()) == count:
+                return [int(one) for one in found]
+            time.sleep(0.05)
+        raise AssertionError(count)
+
+    server = subprocess.Popen(["make", "--silent", "dev"], cwd=tmp_path)
+    try:
+        await_starts(1)
+        file.with_suffix(".txt").write_text("what the server does not read")
+        file.write_text("after")
+        first, second = await_starts(2)
+        assert ended(first) and not ended(second) and (tmp_path / "read").read_text() == "before after"
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+    while not ended(second):
+        time.sleep(0.05)
 
 
 def test_a_server_that_cannot_start_is_not_tried_for_ever(tmp_path: Path) -> None:

@@ -169,7 +169,8 @@ def _start_page() -> str:
     plotly = f'"{assets.address(assets.PLOTLY)}"'
     styles = "".join(f'<link rel="stylesheet" href="{assets.address(path)}">' for path in assets.STYLES)
     wanted = "".join(f'<link rel="modulepreload" href="{assets.address(path)}">' for path in assets.SCRIPTS.values())
-    start = f"<script>{assets.START.read_text('utf-8')}</script>"
+    changed = "window.isBeingChanged = true\n" if os.environ.get("GLASS_DEV") else ""  # `make dev`
+    start = f"<script>{changed}{assets.START.read_text('utf-8')}</script>"
     page = page.replace(
         "<head>", f'<head>{assets.IMPORTS}<script id="plotly" async data-src={plotly}></script>{start}{wanted}', 1
     )

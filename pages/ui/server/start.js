@@ -208,6 +208,7 @@ navigator.clipboard ?? Object.defineProperty(navigator, 'clipboard', { value: { 
         return
       }
       this.readyState = 3
+      if (code === OVER && window.isBeingChanged) location.reload()  // the server has been started anew
       this.dispatchEvent(new CloseEvent('close', { code, wasClean }))
     }
     send(said) {
