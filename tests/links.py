@@ -119,7 +119,8 @@ def written_well(field: Field, dice: Random) -> str:
     if field.kind is PLACE:
         return PLACE.write(place(dice))
     if field.kind in (HIDDEN, IDS):
-        return ".".join(str(dice.randrange(1, 12)) for _ in range(dice.randrange(1, 6)))
+        several = ".".join(str(dice.randrange(1, 12)) for _ in range(dice.randrange(6)))
+        return several or ("none" if field.kind is HIDDEN else "7")
     if field.kind is GOAL:
         return dice.choice(GOALS)
     return dice.choice(allowed(field))

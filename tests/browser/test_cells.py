@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import MIDDLE, SENTENCE, asked, settle, title
+from tests.browser.steps import BAR, MIDDLE, SENTENCE, asked, settle, title
 
 QUERY = "lang=en&input=sentence&layer=2&head=3&s=" + SENTENCE.replace(" ", "+")
 #: page, link, which picture, which cell of it (row and column as drawn), what the link then holds, and its symbol
@@ -53,3 +53,15 @@ def test_a_click_on_a_patch_or_a_band_chooses_its_token(
     page.wait_for_url(lambda url: asked(url).get("token") == token)
     settle(page)
     expect(page.locator("[class*=st-key-working]")).to_contain_text(word)
+
+
+def test_a_part_of_a_score_leads_to_where_it_was_computed(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/attention?{QUERY}&token=6&why=true")
+    title(page, "attention")
+    chart = page.locator(".js-plotly-plot").filter(has=page.locator(".barlayer path"))
+    chart.locator(".barlayer path").first.wait_for(state="attached")
+    chart.scroll_into_view_if_needed()
+    page.mouse.click(*chart.evaluate(BAR, 1))  # behind the mean of the row: FFN 1, which found out the positions
+    title(page, "feed_forward")
+    page.wait_for_url(lambda url: asked(url).get("stage") == "output" and asked(url).get("layer") == "1")
+    settle(page)

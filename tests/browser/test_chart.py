@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
 from pages.ui.server import assets
 from tests.browser.steps import MIDDLE, PAGE, SlowLine, one_head_on, opened, settle, wait_for
@@ -94,24 +94,6 @@ def test_every_script_and_the_style_is_sent_packed_kept_and_fetched_once(
         assert "immutable" in headers["Cache-Control"] and headers["Content-Type"].startswith(kind)
 
 
-def test_two_quick_clicks_are_two_clicks_also_in_a_browser_at_work(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}&as=lines")
-    opened(page, "attention")
-    chart = page.locator(".js-plotly-plot").first
-    chart.evaluate("""chart => {
-      window.picked = []
-      chart.pick = ({ customdata }) => picked.push(customdata)
-      // After each click the browser works for so long that it hears of the next one before its own timers.
-      const work = () => { for (const end = performance.now() + 400; performance.now() < end;); }
-      addEventListener('mouseup', () => setTimeout(work))
-    }""")
-    for place in [chart.evaluate(MIDDLE, place) for place in ([3, -0.12], [5, 1.12])]:
-        page.mouse.click(*place)
-        page.wait_for_timeout(150)
-    page.wait_for_function("picked.length === 2")
-    assert page.evaluate("picked") == [[3, -1], [-1, 5]]
-
-
 def test_on_a_slow_line_the_second_click_takes_nothing_back(page: Page, app_url: str) -> None:
     line = SlowLine(page)
     page.goto(f"{app_url}/{PAGE}&as=lines")
@@ -156,19 +138,6 @@ def test_of_two_clicks_that_the_server_gets_at_once_none_is_lost(page: Page, app
     wait_for(page, token="4", key="6")
 
 
-def test_a_click_on_a_chart_that_takes_none_is_no_error(page: Page, app_url: str) -> None:
-    errors = []
-    page.on("pageerror", lambda error: errors.append(error))
-    page.goto(f"{app_url}/shapes_and_cost?lang=en&panel=parameters")
-    opened(page, "shapes_and_cost")
-    chart = page.locator(".js-plotly-plot").first
-    chart.evaluate("chart => chart.on('plotly_click', () => { chart.clicked = true })")
-    page.mouse.click(*chart.evaluate(MIDDLE, [1, 1e6]))
-    page.wait_for_function("chart => chart.clicked", arg=chart.element_handle())
-    page.wait_for_timeout(200)
-    assert not errors
-
-
 def test_letters_that_come_before_the_chart_library_are_no_error(page: Page, app_url: str) -> None:
     errors = []
     page.on("pageerror", lambda error: errors.append(error))
@@ -182,38 +151,6 @@ def test_letters_that_come_before_the_chart_library_are_no_error(page: Page, app
     page.unroute("**/plotly*.js")
     page.locator(".js-plotly-plot .xtick").first.wait_for()
     assert not errors
-
-
-def test_a_cell_says_its_weight_in_two_decimals_where_that_fits(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}")
-    opened(page, "attention")
-    numbers = page.locator(".heatmap-label text")
-    numbers.first.wait_for()
-    weights = page.locator(".js-plotly-plot").first.evaluate("chart => chart.data[0].z.flatMap(row => [...row])")
-    shown = [f"{weight:.2f}".removeprefix("0") for weight in weights if weight >= 0.005]
-    assert numbers.all_text_contents() == shown
-    page.goto(f"{app_url}/{PAGE}+{'the+dog+saw+a+cat+' * 8}")
-    opened(page, "attention")
-    page.locator(".js-plotly-plot .heatmaplayer").first.wait_for(state="attached")
-    expect(numbers).to_have_count(0)
-
-
-def test_only_a_name_is_marked_as_chosen_no_number_of_an_axis(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/attention")
-    opened(page, "attention")
-    expect(page.locator(".js-plotly-plot text.chosen").first).to_be_visible()
-    page.goto(f"{app_url}/tokens?panel=positions")  # a band in the middle of an axis from -1 to 1
-    page.locator(".js-plotly-plot .shapelayer path").first.wait_for(state="attached")
-    settle(page)
-    assert page.locator(".js-plotly-plot .ytick text").first.is_visible()
-    expect(page.locator(".js-plotly-plot text.chosen")).to_have_count(0)
-
-
-def test_a_special_token_among_chinese_characters_keeps_its_name(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/heads?lang=zh")
-    settle(page)
-    names = page.locator(".js-plotly-plot").nth(1).locator(".xtick text")
-    expect(names.filter(has_text="[MASK]")).to_be_visible()
 
 
 #: Of the maps of a presentation, the names of tokens at their axes that are seen, and their smallest letters.

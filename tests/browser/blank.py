@@ -1,0 +1,32 @@
+"""A page with one chart and nothing else: chart.js draws a figure there, and no server is asked for anything."""
+
+import json
+
+from playwright.sync_api import Locator, Page
+
+from pages.ui.figures import Figure, on_white
+from pages.ui.server.assets import PLOTLY, SCRIPTS, STYLE
+
+AT = "http://127.0.0.1/"
+PAGE = """<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="style.css"><script src="plotly.js"></script>
+<style>:root { --st-text-color: #172033; --st-font: sans-serif; --st-border-color: #ccc; --st-background-color: #fff }
+</style><div style="width: {width}px"><div class="chart"></div></div>"""
+DRAW = """async data => {
+    const { default: chart } = await import('/chart.js'), parentElement = document.querySelector('div')
+    const setTriggerValue = (_, clicks) => { window.picked = clicks.map(([, point]) => point) }
+    window.picked = []
+    chart({ data: new TextEncoder().encode(data), parentElement, setTriggerValue })
+}"""
+
+
+def draw(page: Page, figure: Figure, *, width: int = 700, picks: bool = True) -> Locator:
+    """Draw the figure so wide. picks: whether it takes clicks; what they chose is then in window.picked."""
+    about = {"mode": "light", "alt": "a", "file": "a", "caption": "a", "white": on_white(), "save": "a", "picks": picks}
+    data = f'{json.dumps(about | {"key": "a", "heard": {"keys": 0, "a": 0}})[:-1]}, "figure": {figure.as_json()}}}'
+    page.route(AT, lambda route: route.fulfill(content_type="text/html", body=PAGE.replace("{width}", str(width))))
+    for name, file in {"chart.js": SCRIPTS["chart"], "plotly.js": PLOTLY, "style.css": STYLE}.items():
+        page.route(f"{AT}{name}", lambda route, _, file=file: route.fulfill(path=file))
+    page.goto(AT)
+    page.evaluate(DRAW, data)
+    page.locator(".js-plotly-plot .xtick").first.wait_for(state="attached")
+    return page.locator(".js-plotly-plot")

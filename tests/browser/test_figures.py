@@ -1,0 +1,88 @@
+"""What the mouse and the eye meet on a figure, in a page that holds nothing else: no server is asked."""
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from model import Trace
+from pages.add_and_norm.pictures import lengths
+from pages.attention.pictures import attention_map, lines
+from pages.feed_forward.pictures import fires
+from pages.heads.pictures import chosen_head
+from pages.tokens.pictures import components
+from pages.ui.picture import Picture
+from pages.ui.place import Place
+from pages.ui.runs import pipelines
+from tests.browser.blank import draw
+from tests.browser.steps import BAR, MIDDLE, SENTENCE
+
+AT = Place(layer=1, head=2, token=5)
+HOVERED = "chart => (chart._hoverdata ?? []).map(point => point.pointNumber ?? point.pointIndex)"
+
+
+def run_of(sentence: str = SENTENCE) -> Trace:
+    return pipelines.run("text", sentence)
+
+
+@pytest.mark.parametrize(("make", "along"), [(fires, "y"), (lengths, "x")])
+def test_the_mouse_on_a_bar_gives_that_bar(page: Page, make: Callable[[Trace, Place], Picture], along: str) -> None:
+    chart = draw(page, make(run_of(), AT).drawn())
+    for place in (2, 4):
+        page.mouse.move(*chart.evaluate(BAR, place))
+        page.wait_for_function(f"([chart, place]) => ({HOVERED})(chart).includes(place)",
+                               arg=[chart.element_handle(), place])  # fmt: skip
+        page.mouse.click(*chart.evaluate(BAR, place))
+        page.wait_for_function(f"place => picked.length && Math.round(picked.at(-1).{along}) === place", arg=place)
+
+
+def test_two_quick_clicks_are_two_clicks_also_in_a_browser_at_work(page: Page) -> None:
+    chart = draw(page, lines(run_of(), AT, "layers.1.attention.weights").drawn())
+    # After each click the browser works for so long that it hears of the next one before its own timers.
+    page.evaluate("""() => {
+      const work = () => { for (const end = performance.now() + 400; performance.now() < end;); }
+      addEventListener('mouseup', () => setTimeout(work))
+    }""")
+    for place in [chart.evaluate(MIDDLE, place) for place in ([3, -0.12], [5, 1.12])]:
+        page.mouse.click(*place)
+        page.wait_for_timeout(150)
+    page.wait_for_function("picked.length === 2")
+    assert [point["customdata"] for point in page.evaluate("picked")] == [[3, -1], [-1, 5]]
+
+
+def test_a_click_on_a_chart_that_takes_none_is_no_error(page: Page) -> None:
+    errors = []
+    page.on("pageerror", lambda error: errors.append(error))
+    chart = draw(page, fires(run_of(), AT).drawn(), picks=False)
+    chart.evaluate("chart => chart.on('plotly_click', () => { chart.clicked = true })")
+    page.mouse.click(*chart.evaluate(BAR, 2))
+    page.wait_for_function("chart => chart.clicked", arg=chart.element_handle())
+    page.wait_for_timeout(200)
+    assert not errors and page.evaluate("picked") == []
+
+
+def test_a_cell_says_its_weight_in_two_decimals_where_that_fits(page: Page) -> None:
+    draw(page, attention_map(run := run_of(), AT).drawn())
+    numbers = page.locator(".heatmap-label text")
+    numbers.first.wait_for()
+    weights = run["layers.1.attention.weights"][2].ravel()
+    assert numbers.all_text_contents() == [f"{weight:.2f}".removeprefix("0") for weight in weights if weight >= 0.005]
+    draw(page, attention_map(run_of(f"{SENTENCE} {'the dog saw a cat ' * 8}"), AT).drawn())
+    expect(numbers).to_have_count(0)
+
+
+@pytest.mark.parametrize("make", [attention_map, components])
+def test_only_a_name_is_marked_as_chosen_no_number_of_an_axis(
+    page: Page, make: Callable[[Trace, Place], Picture]
+) -> None:
+    draw(page, make(run_of(), AT).drawn())  # the second has a band in the middle of an axis from -1 to 1
+    page.locator(".js-plotly-plot .shapelayer path").first.wait_for(state="attached")
+    chosen = page.locator(".js-plotly-plot text.chosen")
+    expect(chosen).to_have_count(2 if make is attention_map else 0)
+
+
+def test_a_special_token_among_chinese_characters_keeps_its_name(page: Page) -> None:
+    run = run_of("她把书放在桌上，然后回家[MASK]饭。")
+    draw(page, partial(chosen_head, told=False)(run, AT).drawn(), width=520)
+    expect(page.locator(".xtick text").filter(has_text="[MASK]")).to_be_visible()
