@@ -98,7 +98,11 @@ async function wake() {
 
 /* All that was fetched so far is kept for a visit without a network, where the browser can. */
 async function keep({ network, tokenizer }) {
-  const { active } = await navigator.serviceWorker?.register('offline.js') && await navigator.serviceWorker.ready
+  const worker = navigator.serviceWorker
+  try {
+    if (!await worker?.register('offline.js')) return
+  } catch { return }  // where it is forbidden, the page needs its network
+  const { active } = await worker.ready
   const seen = performance.getEntriesByType('resource').map(({ name }) => name.split(/[?#]/)[0]), own = new URL('./', location.href).href
   const files = new Set(['./', network, ...tokenizer ? [tokenizer] : [], ...about.engine].map(file => new URL(file, own).href))
   active?.postMessage([...files, ...seen.filter(name => name.startsWith(own) && !files.has(name))])
