@@ -23,9 +23,10 @@ from model import Edit, Trace, examples, load
 from model.analysis import softmax
 from model.digits import DigitError
 from model.measures.tables import head_roles
+from model.overview.opened import leaves, names_of
 from model.overview.packing import pack
 from model.overview.pictures import key_before, keys_of
-from model.overview.site import make_site
+from model.overview.site import OPENED, make_site
 from model.pipeline import InputError
 from pages.ui.state import sketch
 from tests.browser.conftest import watched
@@ -396,6 +397,29 @@ def test_a_click_hides_a_word_and_the_language_is_changed(page: Page, site: str)
     page.reload()
     page.wait_for_selector("html.alive", state="attached")
     expect(page.locator("#chips [aria-pressed=true]")).to_have_text("unhappy")
+
+
+@pytest.mark.parametrize(("name", "off"), [("text", []), ("digits", []), ("text", [(1, 2)])])
+def test_what_stands_behind_an_opened_picture_is_what_a_trace_records(
+    name: str, off: list[tuple[int, int]], page: Page, site: str
+) -> None:
+    edits = "~~".join(f"layers.{layer}.attention.heads~zero~head.{head + 1}" for layer, head in off)
+    query = {"lang": "en", "input": "sentence" if name == "text" else "digit", "s": "i love you .", "edits": edits}
+    opened(page, f"{site}?{urlencode(query)}")
+    drawn = "[...atob(document.querySelector('.overview').run.drawing.pixels)].map(sign => sign.charCodeAt())"
+    trace = load(name)("i love you ." if name == "text" else bytes(page.evaluate(drawn)), edits=cut(off))
+    for layer in range(trace.config.layers):
+        for name, key in (leaves(trace, layer, OPENED) | names_of(trace.graph, layer)).items():
+            own = trace[key] if trace[key].ndim == 3 else trace[key][None]
+            for head in {0, min(2, len(own) - 1)}:
+                found = page.evaluate(
+                    "place => [...document.querySelector('.overview').run.exact(...place, 1) ?? []]",
+                    [name, layer, head],
+                )
+                near(np.array(found), own[head, 1], key)
+    page.locator(".overview .pic[data-role=w]").click(position={"x": 5, "y": 5})
+    expect(page.locator(".overview .panel")).not_to_contain_text("not at hand")
+    assert not page.failed  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("name", ["text", "digits"])

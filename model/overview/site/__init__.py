@@ -20,11 +20,12 @@ from model.analysis import MANY
 from model.export import ExportError, as_recorded
 from model.loading import load
 from model.measures.tables import head_roles
-from model.overview import PAD, STYLE, Packed, pack, painter, words_of
+from model.overview import PAD, STYLE, Packed, opened, pack, painter, words_of
 from model.overview.answers import LENS, MOST_BARS, answers_of
 from model.overview.packing import MOST_COLUMNS
 from model.overview.pictures import key_before, keys_of
 from model.pipeline import Pipeline, TextReader
+from model.trace import Trace
 
 HERE = Path(__file__).parent
 OWN = ("drawing.js", "engine.js", "live.js", "page.js", "reader.js", "site.css")
@@ -38,6 +39,8 @@ ENGINE = (
 LANGUAGES = ("en", "zh")
 PLACES = 112  # a side of the pad
 FIRST_DIGIT = 5
+#: Names of which an opened picture says how they are computed.
+OPENED = ("x", "s", "w", "heads", "n1", "n2")
 
 
 def make_site(folder: Path, app: str = "") -> None:
@@ -52,18 +55,16 @@ def make_site(folder: Path, app: str = "") -> None:
         shutil.copy(path, folder)
     (folder / "painter.js").write_text(painter(), encoding="utf-8")
     text = load("text")
-    network = _network(text, folder)
     firsts = {language: _first(text, language) for language in LANGUAGES}
-    runs = {language: run.with_(**network) for language, (_, run) in firsts.items()}
-    (folder / "zh.run").write_bytes(runs["zh"].message)
+    (folder / "zh.run").write_bytes(firsts["zh"][2].message)
     (folder / "digit.run").write_bytes(_digit(folder).message)
     about = {
         "words": {language: _words(language) for language in LANGUAGES},
-        "firsts": {language: first for language, (first, _) in firsts.items()},
+        "firsts": {language: first for language, (first, *_) in firsts.items()},
         "examples": examples.READY,
         "engine": ["engine.js", "reader.js", *(Path(file).name for file in ENGINE)],
         "recorded": {"zh": "zh.run", "digit": "digit.run"},
-        "run": json.loads(runs["en"].text),
+        "run": json.loads(_network(text, *firsts["en"][1:], folder).text),
         "app": app,
     }
     page = (HERE / "index.html").read_text("utf-8")
@@ -93,11 +94,11 @@ def _fetch_engine(folder: Path) -> None:
             shutil.copy(Path(room) / "node_modules" / file, folder)
 
 
-def _network(pipeline: Pipeline, folder: Path) -> dict[str, Any]:
-    """Write a network, and say what the page needs to know of it.
+def _network(pipeline: Pipeline, run: Trace, packed: Packed, folder: Path) -> Packed:
+    """Write a network; a run of it, packed, with what the page needs to know of all others.
 
     keys: role -> the key of each layer; limits: how packing.py and answers.py draw the line; load: what the engine is
-    told.
+    told. Beside the run stand the trained numbers of what an opened picture computes.
     """
     config, graph, reader = pipeline.config, pipeline.graph, pipeline.reader
     with TemporaryDirectory() as room:
@@ -110,32 +111,35 @@ def _network(pipeline: Pipeline, folder: Path) -> dict[str, Any]:
             load |= {"tokenizer": "tokenizer.json", "most": reader.most, "maxLen": reader.max_len}
     layers = [keys_of(graph, layer) for layer in range(config.layers)]
     keys = {"x0": [key_before(graph)], **{role: [layer[role] for layer in layers] for role in layers[0]}}
-    load |= {"layers": config.layers, "heads": config.heads, "lens": LENS}
-    load["keys"] = [*(key for of_role in keys.values() for key in of_role), "logits", "lens"]
+    wanted, trained = dict.fromkeys(key for of_role in keys.values() for key in of_role), opened.Rows()
+    for layer in range(config.layers):
+        wanted |= dict.fromkeys(opened.leaves(run, layer, OPENED).values())
+        opened.add_trained(run, layer, trained)
+    load |= {"layers": config.layers, "heads": config.heads, "lens": LENS, "keys": [*wanted, "logits", "lens"]}
     limits = {"columns": MOST_COLUMNS, "many": MANY, "bars": MOST_BARS, "lens": LENS}
-    return {"keys": keys, "limits": limits, "load": load}
+    about = packed.about | {"keys": keys, "limits": limits, "load": load} | trained.described(len(packed.numbers))
+    return Packed(about, packed.numbers + b"".join(trained.parts))
 
 
-def _first(pipeline: Pipeline, language: str) -> tuple[dict[str, Any], Packed]:
+def _first(pipeline: Pipeline, language: str) -> tuple[dict[str, Any], Trace, Packed]:
     """What a visitor sees first: a sentence, a head and a word of it, which is hidden; and that run."""
     roles, reader = head_roles(), pipeline.reader
     first = roles and roles.first(language)
     assert first and isinstance(reader, TextReader)
     typed = reader.read(first.text)
     run = pipeline(reader.hide(typed.ids, [first.query]))
-    right = {first.query: typed.tokens[first.query]}
     place = {"layer": first.layer, "head": first.head, "query": first.query}
-    packed = pack(run, answers=answers_of(run, right=right))
-    return {"text": first.text, "tokens": typed.tokens, **place}, packed
+    answers = answers_of(run, right={first.query: typed.tokens[first.query]})
+    return {"text": first.text, "tokens": typed.tokens, **place}, run, pack(run, answers=answers)
 
 
 def _digit(folder: Path) -> Packed:
     """The run of a drawing, and ten drawings to pick from, of each digit one."""
     digits = load("digits")
     drawings = [_drawn(picture) for picture in examples.digits()[::2]]
-    packed = pack(digits(digits_of.prepare(drawings[FIRST_DIGIT] / 3)))
-    more = {"drawings": [base64.b64encode(_packed(one)).decode() for one in drawings], "first": FIRST_DIGIT}
-    return packed.with_(**_network(digits, folder), **more)
+    run = digits(digits_of.prepare(drawings[FIRST_DIGIT] / 3))
+    codes = [base64.b64encode(_in_bytes(one)).decode() for one in drawings]
+    return _network(digits, run, pack(run), folder).with_(drawings=codes, first=FIRST_DIGIT)
 
 
 def _drawn(picture: np.ndarray) -> np.ndarray:
@@ -144,7 +148,7 @@ def _drawn(picture: np.ndarray) -> np.ndarray:
     return (large * 3).round().numpy().astype(np.uint8)
 
 
-def _packed(drawing: np.ndarray) -> bytes:
+def _in_bytes(drawing: np.ndarray) -> bytes:
     """Four places in each byte, row by row."""
     places = drawing.reshape(-1, 4)
     return (places << np.array([0, 2, 4, 6], np.uint8)).sum(1).astype(np.uint8).tobytes()

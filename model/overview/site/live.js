@@ -1,7 +1,7 @@
 /* A run that was just computed here: what the painter asks of one, answered from the engine's tensors as they are. */
 import { Run, decimal, plain } from './painter.js'
 
-/* like: a recorded run of the same network, which says all that is the same of every input; and there `keys`, role ->
+/* like: a recorded run of the same network, which has all that is the same of every input; and there `keys`, role ->
    the key of each layer, and `limits`. found: {tokens, values: key -> {data, dims}}. names: what logits stand for. more:
    asked, the tokens of the lens; right, token -> what stands there; off, the heads that are: "layer.head"; pixels, of a
    drawing; words; notes. */
@@ -20,13 +20,26 @@ export class Live extends Run {
     const pictures = like.pictures.map(one => ({ ...one, shape: `${n} × ${arrays[one.role === 'x' ? 'x0' : one.role].of}` }))
     const drawing = pixels && { ...like.drawing, pixels: btoa(String.fromCharCode(...pixels)) }
     const changed = [...new Set([...off].map(head => `${head.split('.')[0]}.a`))]
-    super({ ...like, tokens, special, pictures, arrays, changed, off, ...drawing && { drawing }, sizes: { ...like.sizes, n }, unseen: 0, ...more })
-    this.values = values
+    super({ ...like, tokens, special, pictures, arrays, changed, off, ...drawing && { drawing }, sizes: { ...like.sizes, n }, unseen: 0, ...more, blocks: [] })
+    Object.assign(this, { values, blocks: like.blocks })
     this.answers = answers(like, values, names, asked, right)
   }
 
   numbers({ keys, share }, layer, place, size) {
     return { numbers: this.values[keys[layer]].data.subarray(place * size, (place + 1) * size), scale: 1, hidden: -Infinity, middle: 0, share }
+  }
+
+  /* A row behind an opened picture: what graph.py has read for it was fetched as well. */
+  held(name, layer, head, row) {
+    const held = super.held(name, layer, head, row), value = this.values[`layers.${layer}.${name === 'heads' ? 'attention.heads' : name}`]
+    if (held || !value) return held
+    const { data, dims } = value, columns = dims.at(-1), at = (dims.length > 3 ? head * dims[2] : 0) + row
+    return data.subarray(at * columns, (at + 1) * columns)
+  }
+
+  /* What a head that is off found is no sum any more. */
+  step(name, layer) {
+    return name === 'heads' && this.off.some(at => at.startsWith(`${layer}.`)) ? undefined : super.step(name, layer)
   }
 
   strongest(layer, head, row) {

@@ -10,7 +10,7 @@ const HEAD = /^layers\.(\d+)\.attention\.heads~zero~head\.(\d+)$/
 
 // -- what is chosen, and the address ----------------------------------------------------------------------------------
 
-const { numbers, ...like } = about.run, likes = { sentence: like }  // what is the same of every input
+const likes = { sentence: fromText(about.run) }  // a run of each network, which has what is the same of all
 const STROKES = { layer: 2, head: 2 }  // what [CLS] attends to there has a shape
 let chosen, written = new URLSearchParams(location.search)
 
@@ -246,7 +246,7 @@ async function recorded(name) {
 
 async function showRecorded() {
   const { lang, input } = chosen, digit = input === 'digit', first = digit ? { query: 0 } : about.firsts[lang]
-  const run = digit ? await recorded('digit') : lang === 'en' ? fromText(about.run) : await recorded(lang)
+  const run = digit ? await recorded('digit') : lang === 'en' ? likes.sentence : await recorded(lang)
   if (engines[input] || chosen.input !== input) return
   Object.assign(run, { words: words().overview, notes: {} })
   show(run, first.query)
