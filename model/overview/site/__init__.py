@@ -20,7 +20,7 @@ from model.analysis import MANY
 from model.export import ExportError, as_recorded
 from model.loading import load
 from model.measures.tables import head_roles
-from model.overview import PAD, STYLE, Packed, opened, pack, painter, words_of
+from model.overview import PAD, STYLE, Answers, Packed, opened, pack, painter, words_of
 from model.overview.answers import LENS, MOST_BARS, answers_of
 from model.overview.packing import MOST_COLUMNS
 from model.overview.pictures import key_before, keys_of
@@ -44,33 +44,41 @@ OPENED = ("x", "s", "w", "heads", "n1", "n2")
 
 
 def make_site(folder: Path, app: str = "") -> None:
-    """Write index.html and all that it needs into a folder, which is made.
+    """Write index.html and all that it needs into a folder, which is made; what else lies there stays.
 
-    app: the address of an app; each picture leads to it then. Raises ExportError where npm or what ONNX needs is
-    missing.
+    app: the address of an app; each picture leads to it then. Raises ExportError, before anything is written, where npm
+    or what ONNX needs is missing.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory() as room:
+        site = Path(room) / "site"
+        site.mkdir()
+        _write(site, app)
+        shutil.copytree(site, folder, dirs_exist_ok=True)
+
+
+def _write(folder: Path, app: str) -> None:
+    words = {language: _words(language) for language in LANGUAGES}
     _fetch_engine(folder)
     for path in (PAD, STYLE, *(HERE / name for name in OWN)):
         shutil.copy(path, folder)
     (folder / "painter.js").write_text(painter(), encoding="utf-8")
     text = load("text")
     firsts = {language: _first(text, language) for language in LANGUAGES}
-    (folder / "zh.run").write_bytes(firsts["zh"][2].message)
+    network = _network(text, firsts["en"][1], folder)
+    for language, (_, run, answers) in firsts.items():
+        (folder / f"{language}.run").write_bytes(_packed(run, network, answers).message)
     (folder / "digit.run").write_bytes(_digit(folder).message)
     about = {
-        "words": {language: _words(language) for language in LANGUAGES},
+        "words": words,
         "firsts": {language: first for language, (first, *_) in firsts.items()},
         "examples": examples.READY,
         "engine": ["engine.js", "reader.js", *(Path(file).name for file in ENGINE)],
-        "recorded": {"zh": "zh.run", "digit": "digit.run"},
-        "run": json.loads(_network(text, *firsts["en"][1:], folder).text),
         "app": app,
     }
     page = (HERE / "index.html").read_text("utf-8")
     data = json.dumps(about, ensure_ascii=False).replace("<", "\\u003c")
     (folder / "index.html").write_text(page.replace("ABOUT", data), encoding="utf-8")
-    version = sha256(b"".join(file.read_bytes() for file in sorted(folder.glob("*.*")) if file.name != OFFLINE.name))
+    version = sha256(b"".join(file.read_bytes() for file in sorted(folder.rglob("*.*"))))
     worker = OFFLINE.read_text("utf-8").replace("VERSION", version.hexdigest()[:16])
     (folder / OFFLINE.name).write_text(worker, encoding="utf-8")
 
@@ -94,11 +102,11 @@ def _fetch_engine(folder: Path) -> None:
             shutil.copy(Path(room) / "node_modules" / file, folder)
 
 
-def _network(pipeline: Pipeline, run: Trace, packed: Packed, folder: Path) -> Packed:
-    """Write a network; a run of it, packed, with what the page needs to know of all others.
+def _network(pipeline: Pipeline, run: Trace, folder: Path) -> dict[str, Any]:
+    """Write a network; what the page needs to know of it, as one of its runs has it.
 
     keys: role -> the key of each layer; limits: how packing.py and answers.py draw the line; load: what the engine is
-    told. Beside the run stand the trained numbers of what an opened picture computes.
+    told.
     """
     config, graph, reader = pipeline.config, pipeline.graph, pipeline.reader
     with TemporaryDirectory() as room:
@@ -111,18 +119,26 @@ def _network(pipeline: Pipeline, run: Trace, packed: Packed, folder: Path) -> Pa
             load |= {"tokenizer": "tokenizer.json", "most": reader.most, "maxLen": reader.max_len}
     layers = [keys_of(graph, layer) for layer in range(config.layers)]
     keys = {"x0": [key_before(graph)], **{role: [layer[role] for layer in layers] for role in layers[0]}}
-    wanted, trained = dict.fromkeys(key for of_role in keys.values() for key in of_role), opened.Rows()
+    wanted = dict.fromkeys(key for of_role in keys.values() for key in of_role)
     for layer in range(config.layers):
         wanted |= dict.fromkeys(opened.leaves(run, layer, OPENED).values())
-        opened.add_trained(run, layer, trained)
+        wanted |= {opened.names_of(graph, layer)["heads"]: None}  # no weighted sum where one is off
     load |= {"layers": config.layers, "heads": config.heads, "lens": LENS, "keys": [*wanted, "logits", "lens"]}
     limits = {"columns": MOST_COLUMNS, "many": MANY, "bars": MOST_BARS, "lens": LENS}
-    about = packed.about | {"keys": keys, "limits": limits, "load": load} | trained.described(len(packed.numbers))
+    return {"keys": keys, "limits": limits, "load": load}
+
+
+def _packed(run: Trace, network: dict[str, Any], answers: Answers | None = None) -> Packed:
+    """A run, with what the page needs to know of its network (see `_network`), and the trained numbers of its steps."""
+    packed, trained = pack(run, answers=answers), opened.Rows()
+    for layer in range(run.config.layers):
+        opened.add_trained(run, layer, trained)
+    about = packed.about | network | trained.described(len(packed.numbers))
     return Packed(about, packed.numbers + b"".join(trained.parts))
 
 
-def _first(pipeline: Pipeline, language: str) -> tuple[dict[str, Any], Trace, Packed]:
-    """What a visitor sees first: a sentence, a head and a word of it, which is hidden; and that run."""
+def _first(pipeline: Pipeline, language: str) -> tuple[dict[str, Any], Trace, Answers]:
+    """What a visitor sees first: a sentence, a head and a word of it, which is hidden; that run, and its answers."""
     roles, reader = head_roles(), pipeline.reader
     first = roles and roles.first(language)
     assert first and isinstance(reader, TextReader)
@@ -130,7 +146,7 @@ def _first(pipeline: Pipeline, language: str) -> tuple[dict[str, Any], Trace, Pa
     run = pipeline(reader.hide(typed.ids, [first.query]))
     place = {"layer": first.layer, "head": first.head, "query": first.query}
     answers = answers_of(run, right={first.query: typed.tokens[first.query]})
-    return {"text": first.text, "tokens": typed.tokens, **place}, run, pack(run, answers=answers)
+    return {"text": first.text, "tokens": typed.tokens, **place}, run, answers
 
 
 def _digit(folder: Path) -> Packed:
@@ -139,7 +155,7 @@ def _digit(folder: Path) -> Packed:
     drawings = [_drawn(picture) for picture in examples.digits()[::2]]
     run = digits(digits_of.prepare(drawings[FIRST_DIGIT] / 3))
     codes = [base64.b64encode(_in_bytes(one)).decode() for one in drawings]
-    return _network(digits, run, pack(run), folder).with_(drawings=codes, first=FIRST_DIGIT)
+    return _packed(run, _network(digits, run, folder)).with_(drawings=codes, first=FIRST_DIGIT)
 
 
 def _drawn(picture: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ export class Live extends Run {
 
   /* A row behind an opened picture: what graph.py has read for it was fetched as well. */
   held(name, layer, head, row) {
-    const held = super.held(name, layer, head, row), value = this.values[`layers.${layer}.${name === 'heads' ? 'attention.heads' : name}`]
+    const held = super.held(name, layer, head, row), value = this.values[`layers.${layer}.${name === 'heads' ? 'attention.heads' : name}`] ?? this.values[name]
     if (held || !value) return held
     const { data, dims } = value, columns = dims.at(-1), at = (dims.length > 3 ? head * dims[2] : 0) + row
     return data.subarray(at * columns, (at + 1) * columns)

@@ -1,6 +1,6 @@
 /* The page: what is typed or hidden is run by the engine, and the run is painted. All that is chosen stands in the
    address, by the names that the app has for it. */
-import { bytesOf, fromBytes, fromText, make, overview, plain } from './painter.js'
+import { bytesOf, fromBytes, make, overview, plain } from './painter.js'
 import { Live, leaning, notes, offers } from './live.js'
 import { fromCode, prepare, toCode } from './drawing.js'
 import digitPad from './digit_pad.js'
@@ -10,14 +10,16 @@ const HEAD = /^layers\.(\d+)\.attention\.heads~zero~head\.(\d+)$/
 
 // -- what is chosen, and the address ----------------------------------------------------------------------------------
 
-const likes = { sentence: fromText(about.run) }  // a run of each network, which has what is the same of all
+const likes = {}  // input -> a recorded run, which has what is the same of all of its network
 const STROKES = { layer: 2, head: 2 }  // what [CLS] attends to there has a shape
-let chosen, written = new URLSearchParams(location.search)
+const TYPING = 300  // ms after which the address follows: browsers refuse some hundred changes in half a minute
+let chosen, late, written = new URLSearchParams(location.search)
 
 function readAddress() {
+  clearTimeout(late)
   written = new URLSearchParams(location.search)
   const place = name => { const number = written.get(name); return /^\d{1,4}$/.test(number) && number > 0 ? number - 1 : undefined }
-  const asked = written.get('lang') ?? navigator.language.slice(0, 2), lang = asked in about.words ? asked : 'en'
+  const asked = written.get('lang') ?? navigator.language.slice(0, 2), lang = Object.hasOwn(about.words, asked) ? asked : 'en'
   const hidden = written.get('hidden'), input = written.get('input') === 'digit' ? 'digit' : 'sentence', first = about.firsts[lang], usual = input === 'digit' ? STROKES : first
   chosen = {
     lang, input, sentence: written.get('s') ?? first.text, ink: written.get('ink') ?? undefined, token: place('token'),
@@ -29,6 +31,7 @@ function readAddress() {
 
 /* anew: a step that the browser can go back. */
 function writeAddress(anew = false) {
+  clearTimeout(late)
   const { lang, input, sentence, ink, hidden, off, layer, head, token } = chosen, edits = [...off].map(at => at.split('.').map(Number))
   const values = {
     lang, input, s: sentence, ink, layer: layer + 1, head: head + 1, token: token === undefined ? undefined : token + 1,
@@ -52,17 +55,23 @@ function hiddenPlaces() {
 class Engine {
   calls = new Map()
 
-  constructor(like) {
+  static async begun(input) {
+    const engine = new Engine(input, likes[input])
+    engine.names = (await engine.ask({ load: engine.like.load })).vocabulary
+    return engine
+  }
+
+  /* input: what it reads; like: a recorded run. */
+  constructor(input, like) {
     this.like = like
     this.worker = new Worker(new URL('engine.js', import.meta.url), { type: 'module' })
     this.worker.onmessage = ({ data: { number, share, found, error } }) => {
-      if (share !== undefined) return tell(plain(words().loading, { percent: Math.floor(100 * share) }))
+      if (share !== undefined) return input === chosen.input && tell('loading', { percent: Math.floor(100 * share) })
       const { done, failed } = this.calls.get(number)
       this.calls.delete(number)
       error ? failed(new Error(error)) : done(found)
     }
     this.worker.onerror = () => this.calls.forEach(({ failed }) => failed(new Error('the worker does not start')))
-    this.ready = this.ask({ load: like.load }).then(({ vocabulary }) => { this.names = vocabulary })
   }
 
   ask(message) {
@@ -74,26 +83,17 @@ class Engine {
   }
 }
 
-const engines = {}  // input -> its engine, once it is there
+const engines = {}, coming = {}  // input -> its engine, once it is there; the promise of one
 let busy, waiting
 
-async function wake() {
-  const { input } = chosen
-  if (engines[input]) return tell('')
-  if (typeof WebAssembly !== 'object' || typeof Worker !== 'function') return tell(words().unable)
-  tell(plain(words().loading, { percent: 0 }))
-  try {
-    const engine = new Engine(likes[input] ?? await recorded(input))
-    await engine.ready
-    engines[input] = engine
-    tell('')
-    await follow()
-    document.documentElement.classList.add('alive')
-    keep(engine.like.load)
-  } catch (error) {
-    console.error(error)
-    tell(words().failed)
-  }
+async function wake(input) {
+  if (typeof WebAssembly !== 'object' || typeof Worker !== 'function') return tell('unable')
+  if (!coming[input]) tell('loading', { percent: 0 })
+  engines[input] = await (coming[input] ??= Engine.begun(input))
+  if (input === chosen.input) tell()
+  await follow()
+  document.documentElement.classList.add('alive')
+  keep(engines[input].like.load)
 }
 
 /* All that was fetched so far is kept for a visit without a network, where the browser can. */
@@ -104,7 +104,8 @@ async function keep({ network, tokenizer }) {
   } catch { return }  // where it is forbidden, the page needs its network
   const { active } = await worker.ready
   const seen = performance.getEntriesByType('resource').map(({ name }) => name.split(/[?#]/)[0]), own = new URL('./', location.href).href
-  const files = new Set(['./', network, ...tokenizer ? [tokenizer] : [], ...about.engine].map(file => new URL(file, own).href))
+  const first = tokenizer ? [tokenizer, ...Object.keys(about.words).map(recording)] : []
+  const files = new Set(['./', network, ...first, ...about.engine].map(file => new URL(file, own).href))
   active?.postMessage([...files, ...seen.filter(name => name.startsWith(own) && !files.has(name))])
 }
 
@@ -114,7 +115,12 @@ async function follow() {
   busy = true
   while (waiting && engines[chosen.input]) {
     waiting = false
-    await (chosen.input === 'digit' ? followStroke : followSentence)(engines[chosen.input], [...chosen.off])
+    try {
+      await (chosen.input === 'digit' ? followStroke : followSentence)(engines[chosen.input], [...chosen.off])
+    } catch (error) {
+      console.error(error)
+      tell('stopped')
+    }
   }
   busy = false
   document.dispatchEvent(new Event('followed'))
@@ -123,10 +129,10 @@ async function follow() {
 async function followSentence(engine, off) {
   const { sentence, token } = chosen, hidden = hiddenPlaces(), first = ownFirst()
   const wish = { text: sentence, hidden, off, asked: token ?? first?.query ?? 1 }, found = await engine.ask({ run: wish })
-  if (found.problem) return tell(words()[found.problem])
+  if (found.problem) return tell(found.problem)
   const masked = found.tokens.indexOf('[MASK]'), right = {}
   found.tokens.forEach((name, i) => { if (name !== found.typed[i]) right[i] = found.typed[i] })
-  tell(found.notes.map(name => plain(words()[name], { most: engine.like.load.maxLen })).join(' '))
+  tell(found.notes, { most: engine.like.load.maxLen })
   await paint(engine, wish, found, engine.names, { asked: found.asked, right }, masked < 0 ? first?.query ?? 1 : masked)
   drawChips(found.typed, hidden)
 }
@@ -134,15 +140,16 @@ async function followSentence(engine, off) {
 async function followStroke(engine, off) {
   const { like } = engine, packed = chosen.ink === undefined ? bytesOf(like.drawings[like.first]) : await fromCode(chosen.ink)
   const { bytes, problem } = packed ? prepare(packed) : { problem: 'drawing_code' }
-  if (problem) return tell(words()[problem])
+  if (problem) return tell(problem)
   const wish = { pixels: Float32Array.from(bytes, byte => byte / 255), off }, names = like.answers.rows[-1].map(([name]) => name)
-  tell('')
+  tell()
   await paint(engine, wish, { tokens: like.tokens, ...await engine.ask({ run: wish }) }, names, { pixels: bytes }, 0)
 }
 
 /* Show a run, with what heads that are off change in its answer. */
 async function paint(engine, wish, found, names, more, usual) {
   const before = wish.off.length && await engine.ask({ run: { ...wish, off: [], only: ['logits'] } })
+  if (engines[chosen.input] !== engine) return  // meanwhile he has gone to the other
   const said = before ? notes(words(), found.values.logits, before.values.logits, names) : {}
   const run = new Live(engine.like, found, names, { ...more, off: wish.off, of: JSON.stringify([wish.text ?? chosen.ink, wish.hidden]), words: words().overview, notes: said })
   const logits = async other => {  // of a run beside it, while it is on the screen
@@ -160,9 +167,14 @@ async function paint(engine, wish, found, names, more, usual) {
 
 // -- what is seen -----------------------------------------------------------------------------------------------------
 
-const words = () => about.words[chosen.lang], tell = text => { part('status').textContent = text }
-const root = document.querySelector('.overview')
-let shown
+const root = document.querySelector('.overview'), words = () => about.words[chosen.lang]
+let shown, told
+
+/* Say by the line what stands in the words under these names; without one, nothing. */
+function tell(names = [], values = {}) {
+  told = [names, values]
+  part('status').textContent = [names].flat().map(name => plain(words()[name], values)).join(chosen.lang === 'zh' ? '' : ' ')
+}
 
 function show(run, usual) {
   const place = { layer: chosen.layer, head: chosen.head, token: chosen.token ?? usual }
@@ -211,10 +223,14 @@ function drawChips(tokens, hidden) {
   part('chips').querySelector(`[data-word="${focused}"]`)?.focus()
 }
 
-/* Another choice: in the address at once, painted as soon as it is computed. */
+/* Another choice: painted as soon as it is computed, and in the address. */
 function choose(wanted, anew = false) {
   Object.assign(chosen, wanted)
-  writeAddress(anew)
+  if (anew) writeAddress(true)
+  else {
+    clearTimeout(late)
+    late = setTimeout(writeAddress, TYPING)
+  }
   return follow()
 }
 
@@ -235,18 +251,16 @@ function speak() {
   const ready = about.examples[lang].concat(about.examples[other]).map(text => make('option', { value: text, textContent: text, translate: false }))
   part('examples').replaceChildren(make('option', { value: '', textContent: words().examples }), ...ready)
   for (const name of ['examples', 'digits', 'chips']) part(name).ariaLabel = words()[name]
+  if (told) tell(...told)
 }
 
-/* A run that was recorded when the site was made: there before the engine is. Remembers what all of its kind share. */
-async function recorded(name) {
-  const answer = await fetch(about.recorded[name]), run = fromBytes(new Uint8Array(await answer.arrayBuffer()))
-  if (name === 'digit') likes.digit = run
-  return run
-}
+const recording = name => `${name}.run`
 
+/* A run that was recorded when the site was made: there before the engine is. */
 async function showRecorded() {
   const { lang, input } = chosen, digit = input === 'digit', first = digit ? { query: 0 } : about.firsts[lang]
-  const run = digit ? await recorded('digit') : lang === 'en' ? likes.sentence : await recorded(lang)
+  const answer = await fetch(recording(digit ? input : lang)), run = fromBytes(new Uint8Array(await answer.arrayBuffer()))
+  likes[input] ??= run
   if (engines[input] || chosen.input !== input) return
   Object.assign(run, { words: words().overview, notes: {} })
   show(run, first.query)
@@ -282,7 +296,7 @@ for (const button of document.querySelectorAll('[data-input]:not(body)'))
     begin(true)
   }
 part('digits').replaceChildren(...Array.from({ length: 10 }, (_, which) => make('button', {
-  type: 'button', textContent: which, onclick: async () => choose({ ink: await toCode(bytesOf(likes.digit.drawings[which])), token: undefined }, true).then(drawPad),
+  type: 'button', textContent: which, onclick: async () => likes.digit && choose({ ink: await toCode(bytesOf(likes.digit.drawings[which])), token: undefined }, true).then(drawPad),
 })))
 part('draw').onclick = () => {
   part('pad').hidden = !part('pad').hidden
@@ -292,7 +306,7 @@ part('draw').onclick = () => {
 let epoch = 0
 /* What is drawn, on the pad. */
 async function drawPad() {
-  if (part('pad').hidden) return
+  if (part('pad').hidden || !likes.digit) return
   const own = chosen.ink !== undefined && await fromCode(chosen.ink), base = own || bytesOf(likes.digit.drawings[likes.digit.first])
   const named = Object.fromEntries(['label', 'undo', 'clear'].map(name => [name, words()[name === 'label' ? 'pad' : name]]))
   const text = btoa(String.fromCharCode(...base)), example = likes.digit.drawings.includes(text)
@@ -312,16 +326,27 @@ addEventListener('popstate', () => {
 async function begin(anew) {
   if (anew !== undefined) writeAddress(anew)
   speak()
-  if (engines[chosen.input]) return follow()
-  await showRecorded()
-  await wake()
+  const { input } = chosen
+  if (engines[input]) return follow()
+  try {
+    await showRecorded()
+    await wake(input)
+  } catch (error) {
+    console.error(error)
+    if (input === chosen.input) tell('failed')
+  }
 }
 
 part('embed').onclick = async () => {
   writeAddress()
   const address = make('a', { href: `?${written}${written.has('bare') ? '' : '&bare'}` })
-  await navigator.clipboard.writeText(make('iframe', { src: address.href, width: '100%', height: '800', title: document.title }).outerHTML)
-  tell(words().embedded)
+  const snippet = make('iframe', { src: address.href, width: '100%', height: '800', title: document.title }).outerHTML
+  try {
+    await navigator.clipboard.writeText(snippet)
+    tell('embedded')
+  } catch {  // forbidden, or no https
+    prompt(words().embed_by_hand, snippet)
+  }
 }
 
 readAddress()
