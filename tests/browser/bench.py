@@ -1,18 +1,22 @@
 """`python -m tests.browser.bench`: how long a click takes until the picture is settled, in a real Chromium.
 
 Each page is measured turn by turn with a bare Streamlit page with as many heatmaps as large, in one run, so that both
-see the same weather. No test depends on these times.
+see the same weather; and the folder that `make site` writes with Home. No test depends on these times.
 """
 
 import statistics
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
+import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.conftest import CHROMIUM, PATIENCE, QUIET
+from model.overview.site import make_site
+from tests.browser.conftest import CHROMIUM, PATIENCE, QUIET, hosted
 from tests.browser.steps import MIDDLE
 from tests.classroom.server import serve
 
@@ -147,27 +151,59 @@ def cold(browser: Browser, address: str) -> float:
     return painted
 
 
-def first_picture(browser: Browser, app: str, bare: str) -> str:
-    times: list[list[float]] = [[], []]
+def first_picture(browser: Browser, app: str, bare: str, site: str) -> str:
+    addresses = (app, f"{bare}/?charts=1&rows=14&columns=14", f"{site}/?lang=en")
+    times: list[list[float]] = [[] for _ in addresses]
     for _ in range(COLD + 1):
-        for kept, address in zip(times, (app, f"{bare}/?charts=1&rows=14&columns=14"), strict=True):
+        for kept, address in zip(times, addresses, strict=True):
             kept.append(cold(browser, address))
-    mine, least = (statistics.median(kept[1:]) for kept in times)
-    return f"{'Home, first picture':22}{mine:7.0f} ms {least:7.0f} ms  {mine / least:5.2f} ×   each in a new context"
+    mine, least, there = (statistics.median(kept[1:]) for kept in times)
+    return (
+        f"{'Home, first picture':22}{mine:7.0f} ms {least:7.0f} ms  {mine / least:5.2f} ×   each in a new context\n"
+        f"{'Site, first picture':22}{there:7.0f} ms {mine:7.0f} ms  {there / mine:5.2f} ×   beside Home's"
+    )
+
+
+@contextmanager
+def a_site() -> Iterator[str]:
+    """What `make site` writes, on a host of files: its address."""
+    with TemporaryDirectory() as folder:
+        make_site(Path(folder))
+        with hosted(Path(folder)) as address:
+            yield address
+
+
+def alive(browser: Browser, site: str) -> str:
+    """From its address until a site computes what is typed, for somebody who was never here, and what the tab takes."""
+    times, sizes = [], []
+    processes = browser.new_browser_cdp_session()
+    for _ in range(COLD + 1):
+        context = browser.new_context(**SCREEN)
+        page = context.new_page()
+        page.goto(f"{site}/?lang=en")
+        script = "() => document.documentElement.classList.contains('alive') && performance.now()"
+        times.append(page.wait_for_function(script, timeout=PATIENCE, polling=10).json_value())
+        page.locator("#sentence").press_sequentially(" and now we sleep", delay=100)
+        every = processes.send("SystemInfo.getProcessInfo")["processInfo"]
+        pids = [one["id"] for one in every if one["type"] == "renderer"]
+        sizes.append(max(psutil.Process(pid).memory_full_info().uss for pid in pids) / 1e6)
+        context.close()
+    return f"{'Site, typing':22}{statistics.median(times[1:]):7.0f} ms, and {statistics.median(sizes):.0f} MB of memory"
 
 
 def main(names: list[str]) -> None:
     """The lines of the table that are called `names`, or all."""
     if CHROMIUM is None:
         sys.exit("no Chromium on this machine (Debian: apt-get install chromium)")
-    with serve() as app, serve(BARE) as bare, sync_playwright() as playwright:
+    with serve() as app, serve(BARE) as bare, a_site() as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         at, floor = f"http://{app.address}", f"http://{bare.address}"
         print(
             f"In Chromium, median of {TIMES} (cold: {COLD}): the page, a bare one, their ratio, and what the page shows"
         )
         if not names or "Home" in names:
-            print(first_picture(browser, at, floor), flush=True)
+            print(first_picture(browser, at, floor, site), flush=True)
+            print(alive(browser, site), flush=True)
         for name in CLICKS:
             if not names or name in names:
                 print(click(browser, at, floor, name), flush=True)

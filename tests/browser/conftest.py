@@ -10,8 +10,12 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -80,6 +84,20 @@ def wait_for_health(server: subprocess.Popen, url: str) -> None:
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)
     raise RuntimeError("the server was not ready within a minute")
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@contextmanager
+def hosted(folder: Path) -> Iterator[str]:
+    """A folder on a host of files on this machine, to the end of the block: its address."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,8 @@
 
 In a real Chromium, alone or while so many others click through the app. What is drawn at once asks the server for
 nothing; so a class should be felt only where it takes the processor from the browser: hence, beside each time, what the
-browser's own thread worked for it, which no neighbour makes longer. No test depends on these times.
+browser's own thread worked for it, which no neighbour makes longer. And of a site how long a letter or a stroke of the
+pen takes until its run is painted. No test depends on these times.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.bench import LINK, SCREEN
+from tests.browser.bench import LINK, SCREEN, a_site
 from tests.browser.conftest import CHROMIUM, PATIENCE, QUIET
 from tests.browser.steps import MIDDLE
 from tests.classroom.__main__ import WALK, Place, come, keep_clicking
@@ -50,6 +51,25 @@ WATCH = """() => {
     })
     for (const kind of ['keydown', 'mousemove']) document.addEventListener(kind, watch)
 }"""
+
+
+# Of a site: from a key or the end of a stroke to the frame with its run.
+FOLLOWED = """() => {
+    window.painted = []
+    let since
+    const begin = event => { since ??= event.timeStamp }
+    for (const kind of ['keydown', 'pointerup']) document.addEventListener(kind, begin, true)
+    document.addEventListener('followed', () => {
+        const from = since
+        since = undefined
+        if (from !== undefined) requestAnimationFrame(() => {
+            const { port1, port2 } = new MessageChannel()
+            port1.onmessage = () => window.painted.push(performance.now() - from)
+            port2.postMessage(0)
+        })
+    })
+}"""
+TYPED = {15: LINK["s"].removesuffix(" .") + " then", 40: LONG.removesuffix(" .") + " from the forest near the sea"}
 
 
 @contextmanager
@@ -123,10 +143,39 @@ def line(browser: Browser, app: str, name: str, drawn: str, sentence: str, dice:
     return f"{about:42}{told}   {len(times)} of {TIMES}   work {statistics.median(work):.0f} ms"
 
 
+def on_a_site(browser: Browser, site: str, tokens: int, dice: random.Random) -> str:
+    """A line of letters that are typed behind a sentence of so many tokens; of 0, of strokes on the pad."""
+    page = browser.new_context(**SCREEN).new_page()
+    page.set_default_timeout(PATIENCE)
+    link = {"lang": "en", "s": TYPED[tokens]} if tokens else {"lang": "en", "input": "digit"}
+    page.goto(f"{site}/?{urlencode(link)}")
+    page.wait_for_selector("html.alive", state="attached")
+    page.locator("#sentence" if tokens else "#draw").press("End" if tokens else "Enter")
+    page.wait_for_timeout(1000)
+    page.evaluate(FOLLOWED)
+    box = page.locator("#pad canvas").bounding_box()
+    for turn in range(TIMES):
+        if tokens:
+            page.keyboard.press("Backspace" if turn % 2 else "s")
+        elif box:
+            x, y = (box[side] + dice.uniform(60, 160) for side in "xy")
+            page.mouse.move(x, y)
+            page.mouse.down()
+            page.mouse.move(x + dice.uniform(-30, 30), y + dice.uniform(-30, 30), steps=5)
+            page.mouse.up()
+        page.wait_for_timeout(dice.uniform(150, 700))
+    page.wait_for_timeout(1000)
+    times = sorted(page.evaluate("window.painted"))
+    page.context.close()
+    about = f"site, a letter, {tokens} tokens" if tokens else "site, a stroke"
+    told = "".join(f"{ms:6.0f} ms" for ms in (statistics.median(times), times[int(0.95 * len(times))], times[-1]))
+    return f"{about:42}{told}   {len(times)} of {TIMES}"
+
+
 def main(number: int) -> None:
     if CHROMIUM is None:
         sys.exit("no Chromium on this machine (Debian: apt-get install chromium)")
-    with serve() as server, sync_playwright() as playwright:
+    with serve() as server, a_site() as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         dice = random.Random(0)
         print(f"Until it is painted, while {number} others click: median, 95 %, longest; how many were seen; the work")
@@ -134,6 +183,8 @@ def main(number: int) -> None:
             for name, drawn, hovers in GESTURES:
                 for sentence in (LINK["s"], LONG):
                     print(line(browser, f"http://{server.address}", name, drawn, sentence, dice, hovers), flush=True)
+            for tokens in (*TYPED, 0):
+                print(on_a_site(browser, site, tokens, dice), flush=True)
         browser.close()
 
 
