@@ -1,7 +1,7 @@
 PYTHON ?= python3
 # What may be said on the command line. It reaches the shell by the environment, and make reads nothing in it, so that
 # `MODELS="a;touch x"` names a strange model and runs no touch. $(value …) is the text as it was typed.
-SAID := PYTHON MODELS MODELS_FROM WORKERS PORT APP FRAMED_BY RECIPE DATA MODEL VISITORS THINK SECONDS PLACES PHONES HOSTILE
+SAID := PYTHON MODELS MODELS_FROM WORKERS PORT APP FRAMED_BY RECIPE DATA MODEL VISITORS THINK SECONDS PLACES PHONES HOSTILE RUNS SENTENCES
 $(foreach name,$(SAID),$(if $(value $(name)),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 VENV := .venv
 BIN := $(VENV)/bin
@@ -33,8 +33,10 @@ serve: $(VENV)/run
 	exec env $(SHARED) PYTHON=$(BIN)/python .serve/serve
 
 # The run on one screen as a folder for any host of files. APP=https://… : the app to which its pictures lead.
+# RUNS="folder org/name" SENTENCES=file : a gallery of these encoders' runs, a sentence on each line of the file.
 site: $(VENV)/site
-	$(BIN)/python -m model.overview.site site $(if $(APP),"$$APP")
+	$(BIN)/python -m model.overview.site site $(if $(APP),"$$APP") $(if $(RUNS),--runs $$RUNS) \
+		$(if $(SENTENCES),--sentences "$$SENTENCES")
 
 test: $(VENV)/test
 	$(BIN)/ruff check .

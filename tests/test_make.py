@@ -77,7 +77,7 @@ def test_the_commands_and_the_container_install_what_is_locked(tmp_path: Path) -
     assert len(re.findall(r"--hash=sha256:[0-9a-f]{64}", lock)) == 2, "of both processors"
 
 
-def lay_out(folder: Path, stamps: Sequence[str] = ("run", "test", "train")) -> None:
+def lay_out(folder: Path, stamps: Sequence[str] = ("run", "test", "train", "site")) -> None:
     """A copy of the project's commands, in which all is installed, and nothing is what it says."""
     shutil.copy(ROOT / "Makefile", folder)
     for name in ("python", "streamlit", "pip"):
@@ -89,7 +89,11 @@ def lay_out(folder: Path, stamps: Sequence[str] = ("run", "test", "train")) -> N
     for name in ("keep", "dev.py"):
         shutil.copy(ROOT / ".serve" / name, folder / ".serve")
     shutil.copy(folder / ".venv/bin/python", folder / ".serve/serve")
-    for name in ("requirements.txt", *LOCKS, "model/training/requirements.txt"):
+    for name in (
+        "requirements.txt",
+        *LOCKS,
+        *(f"model/{part}/requirements.txt" for part in ("training", "overview/site")),
+    ):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
     for name in stamps:
@@ -111,6 +115,7 @@ def test_no_word_said_to_make_is_run(tmp_path: Path) -> None:
         "run": ["MODELS", "PORT"],
         "serve": ["MODELS", "WORKERS", "PORT"],
         "train": ["RECIPE", "DATA", "MODEL"],
+        "site": ["APP", "RUNS", "SENTENCES"],
         "class": ["VISITORS", "WORKERS", "THINK", "SECONDS", "PLACES", "PHONES"],
     }.items():
         said[target] = make(tmp_path, target, *(f"{name}={text}" for name in names))
@@ -120,6 +125,8 @@ def test_no_word_said_to_make_is_run(tmp_path: Path) -> None:
     assert said["run"][-1][1][-2:] == ["--server.port", text]
     assert said["serve"][-1][2] == {"MODELS": text, "WORKERS": text, "PORT": text}
     assert said["train"][0][1] == ["-m", "model.training", text, "--data", text, "--model", text]
+    site = ["-m", "model.overview.site", "site", text, "--runs", *text.split(), "--sentences", text]
+    assert said["site"][0][1] == site
     some = ["--workers", text, "--think", text, "--seconds", text, "--places", *text.split()]
     assert said["class"][0][1][3:] == ["--visitors", *text.split(), *some, "--phones", *text.split()]
 

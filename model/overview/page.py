@@ -4,7 +4,7 @@ import html
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Self
@@ -32,13 +32,15 @@ def painter() -> str:
 class Overview:
     """A run on one screen. A notebook shows it; `save` writes it as one file.
 
-    place: layer, head and token that are shown first, from 0.
+    place: layer, head and token that are shown first, from 0. others: language -> what the page says in it, where its
+    address ends in ?lang=zh, say.
     """
 
     packed: Packed
     place: Mapping[str, int]
     title: str
     language: str = "en"
+    others: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, trace: Run, layer: int | None = None, head: int | None = None, token: int | None = None) -> Self:
@@ -58,15 +60,19 @@ class Overview:
     @property
     def html(self) -> str:
         """A whole page, with script and style in it."""
-        run = self.packed.text.replace("<", "\\u003c")
+        run = self.packed.with_(others=self.others).text.replace("<", "\\u003c")
         title = html.escape(self.title)
         return (
             f'<!doctype html><html lang="{self.language}"><head><meta charset="utf-8"><title>{title}</title>'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            '<link rel="icon" href="data:,">'
             f"<style>{STYLE.read_text('utf-8')}</style></head>"
             f'<body class="overview-page"><h1 translate="no">{title}</h1><div class="overview"></div>'
             f'<script type="application/json" id="run">{run}</script><script type="module">{painter()}\n'
             "const run = fromText(JSON.parse(document.getElementById('run').textContent))\n"
+            "const asked = new URLSearchParams(location.search).get('lang')\n"
+            "if (Object.hasOwn(run.others, asked)) {\n"
+            "run.words = run.others[document.documentElement.lang = asked]\n}\n"
             f"overview(document.querySelector('.overview'), run, {{ place: {json.dumps(self.place)} }})\n"
             "</script></body></html>"
         )

@@ -5,6 +5,7 @@ import json
 import shutil
 import subprocess
 import tomllib
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,11 +25,12 @@ from model.overview import PAD, STYLE, Answers, Packed, opened, pack, painter, w
 from model.overview.answers import LENS, MOST_BARS, answers_of
 from model.overview.packing import MOST_COLUMNS
 from model.overview.pictures import key_before, keys_of
+from model.overview.site.gallery import FOLDER, INDEX, make_gallery
 from model.pipeline import Pipeline, TextReader
 from model.trace import Trace
 
 HERE = Path(__file__).parent
-OWN = ("drawing.js", "engine.js", "live.js", "page.js", "reader.js", "site.css")
+OWN = ("drawing.js", "engine.js", "live.js", "page.js", "reader.js", "runs.js", "site.css")
 OFFLINE = HERE / "offline.js"
 #: What is taken of npm's packages, whose versions and hashes stand in package-lock.json.
 ENGINE = (
@@ -36,34 +38,38 @@ ENGINE = (
     "onnxruntime-web/dist/ort-wasm-simd-threaded.wasm",
     "@huggingface/tokenizers/dist/tokenizers.min.mjs",
 )
-LANGUAGES = ("en", "zh")
 PLACES = 112  # a side of the pad
 FIRST_DIGIT = 5
 #: Names of which an opened picture says how they are computed.
 OPENED = ("x", "s", "w", "heads", "n1", "n2")
 
 
-def make_site(folder: Path, app: str = "") -> None:
+def make_site(folder: Path, app: str = "", runs: Sequence[str] = (), sentences: Path | None = None) -> None:
     """Write index.html and all that it needs into a folder, which is made; what else lies there stays.
 
-    app: the address of an app; each picture leads to it then. Raises ExportError, before anything is written, where npm
-    or what ONNX needs is missing.
+    app: the address of an app; each picture leads to it then. runs, sentences: encoders and a file, of which a gallery
+    shows the runs. Raises ExportError, before anything is written, where npm or what ONNX needs is missing, or an
+    encoder or the file cannot be read.
     """
+    if bool(runs) != bool(sentences):
+        raise ExportError("runs and sentences go together: encoders, and a file with a sentence on each line")
     with TemporaryDirectory() as room:
         site = Path(room) / "site"
         site.mkdir()
-        _write(site, app)
+        _write(site, app, runs, sentences)
         shutil.copytree(site, folder, dirs_exist_ok=True)
 
 
-def _write(folder: Path, app: str) -> None:
-    words = {language: _words(language) for language in LANGUAGES}
+def _write(folder: Path, app: str, runs: Sequence[str], sentences: Path | None) -> None:
+    words = {language: _words(language) for language in INDEX}
+    if sentences:
+        make_gallery(folder, runs, sentences, words)
     _fetch_engine(folder)
     for path in (PAD, STYLE, *(HERE / name for name in OWN)):
         shutil.copy(path, folder)
     (folder / "painter.js").write_text(painter(), encoding="utf-8")
     text = load("text")
-    firsts = {language: _first(text, language) for language in LANGUAGES}
+    firsts = {language: _first(text, language) for language in INDEX}
     network = _network(text, firsts["en"][1], folder)
     for language, (_, run, answers) in firsts.items():
         (folder / f"{language}.run").write_bytes(_packed(run, network, answers).message)
@@ -74,6 +80,7 @@ def _write(folder: Path, app: str) -> None:
         "examples": examples.READY,
         "engine": ["engine.js", "reader.js", *(Path(file).name for file in ENGINE)],
         "app": app,
+        "runs": sentences and {language: f"{FOLDER}/{file}" for language, file in INDEX.items()},
     }
     page = (HERE / "index.html").read_text("utf-8")
     data = json.dumps(about, ensure_ascii=False).replace("<", "\\u003c")

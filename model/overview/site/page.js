@@ -251,6 +251,7 @@ function speak() {
   const ready = about.examples[lang].concat(about.examples[other]).map(text => make('option', { value: text, textContent: text, translate: false }))
   part('examples').replaceChildren(make('option', { value: '', textContent: words().examples }), ...ready)
   for (const name of ['examples', 'digits', 'chips']) part(name).ariaLabel = words()[name]
+  Object.assign(part('runs'), { hidden: !about.runs, href: about.runs?.[lang] ?? '' })
   if (told) tell(...told)
 }
 
