@@ -6,18 +6,16 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
-from threading import Thread
-from typing import Any
-from urllib.parse import urlencode
+from typing import Any, NamedTuple
+from urllib.parse import urlencode, urlsplit
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from model import Edit, Trace, examples, load
 from model.analysis import softmax
@@ -29,10 +27,14 @@ from model.overview.pictures import key_before, keys_of
 from model.overview.site import OPENED, make_site
 from model.pipeline import InputError
 from pages.ui.state import sketch
-from tests.browser.conftest import watched
-from tests.browser.steps import asked
+from pages.ui.state.choice import Choice
+from tests.browser.conftest import hosted, watched
+from tests.browser.steps import asked, serious
+from tests.model.test_checkpoints import theirs
 
 FIRST = "the animal did not cross the street because it was too tired ."
+UNHAPPY = "the unhappy cat sleeps ."
+HOSTILE = "the cat </script><img src=x onerror=alert(1)> <b>sat</b> {name} “it” [mask] ${x}"
 #: What is typed, what a click hides (as the address counts), and which heads are off: (layer, head) from 0.
 SENTENCES: list[tuple[str, str, list[tuple[int, int]]]] = [
     ("i love you .", "none", []),
@@ -41,15 +43,15 @@ SENTENCES: list[tuple[str, str, list[tuple[int, int]]]] = [
     ("我", "none", []),
     (FIRST, "4", []),
     ("今天天气很好，我们去公园玩吧。", "11", []),
-    ("the unhappy children were playing .", "none", []),
+    (HOSTILE, "none", []),
     ("the cat sat on the [MASK] .", "none", []),
     ("我 love 你 . 今天天气很[MASK]。", "5.6", []),
     ("the small dog and the old cat sat near a big house . " * 6, "none", []),
     ("天气很好" * 20, "none", []),
     (FIRST, "none", [(1, 3), (4, 0)]),
 ]
-# All that the painter asks of the run that is shown: every map as it is, and the answers.
-SHOWN = """() => {
+# All that the painter asks of the run that is shown: every map as it is, the rows behind its cells, and the answers.
+SHOWN = """rows => {
   const { run } = document.querySelector('.overview'), { layers, heads } = run.sizes, maps = {}
   const text = numbers => {
     let all = ''
@@ -60,59 +62,70 @@ SHOWN = """() => {
     for (let head = 0; head < (run.arrays[role].heads > 1 ? heads : 1); head++)
       maps[`${role}.${layer}.${head}`] = text(run.map(role, layer, head).numbers)
   const tops = Object.fromEntries(Object.entries(run.arrays).map(([role, { top }]) => [role, top]))
-  const { tokens, answers, pictures, special } = run
-  return { maps, tops, tokens, answers, pictures, special, best: run.strongest(2, 1, Math.min(1, run.n - 1)) }
+  const { tokens, answers, pictures, special } = run, exact = rows.map(place => [...run.exact(...place, 1) ?? []])
+  return { maps, tops, tokens, answers, pictures, special, exact, best: run.strongest(2, 1, Math.min(1, run.n - 1)) }
 }"""
+PIXELS = "[...atob(document.querySelector('.overview').run.drawing.pixels)].map(sign => sign.charCodeAt())"
+AWHILE = 20  # seconds
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site. Without npm the tests are skipped; where CI is set they fail."""
+    """The site, with a gallery of an encoder whose folder and sentences are hostile.
+
+    Without npm the tests are skipped; where CI is set they fail.
+    """
     if shutil.which("npm") is None:
         reason = "no npm on this machine (Debian: apt-get install npm)"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
-    folder = tmp_path_factory.mktemp("host") / "below" / "a path"
-    make_site(folder)
+    room = tmp_path_factory.mktemp("host")
+    encoder = shutil.copytree(theirs("BertForMaskedLM")[1], room / "a \"b\" 'c' <img src=x onerror=alert(1)>")
+    (room / "sentences").write_text(f"\ufeff\nthe cat sat on the mat\n\n{HOSTILE}\nthe cat sat on the mat\n", "utf-8")
+    folder = room / "below" / "a path"
+    make_site(folder, runs=[str(encoder)], sentences=room / "sentences")
     return folder
 
 
 @pytest.fixture(scope="module")
 def site(folder: Path) -> Iterator[str]:
     """The address of the site on a host of files, below a path."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder.parents[1]))
-    Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/below/a%20path/"
-    server.shutdown()
+    with hosted(folder.parents[1]) as address:
+        yield f"{address}/below/a%20path/"
 
 
 @pytest.fixture
-def page(browser: Browser, browser_context_args: dict, requests: list[str]) -> Iterator[Page]:
-    """A tab of a window in which nothing is kept for a visit without a network."""
+def errors() -> list[str]:
+    """What a page says on its console, or that its content policy forbids: at the end of a test nothing."""
+    return []
+
+
+@pytest.fixture
+def page(
+    browser: Browser, browser_context_args: dict, site: str, requests: list[str], errors: list[str]
+) -> Iterator[Page]:
+    """A tab of a window in which nothing is kept for a visit without a network. No request leaves the folder."""
     context = browser.new_context(**browser_context_args, service_workers="block")
     with watched(context, requests):
-        yield context.new_page()
+        yield heard(context, errors)
     context.close()
+    assert not errors
+    assert [url for url in requests if not url.startswith((site, "data:", "blob:"))] == []
+
+
+def heard(context: BrowserContext, errors: list[str]) -> Page:
+    page = context.new_page()
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda told: told.type == "error" and errors.append(told.text))
+    return page
 
 
 def opened(page: Page, address: str) -> Page:
     """A page whose engine is there, and has painted what the address asks for."""
-    page.failed = []  # type: ignore[attr-defined]
-    page.on("pageerror", lambda error: page.failed.append(str(error)))  # type: ignore[attr-defined]
-    page.on("console", lambda told: told.type == "error" and page.failed.append(told.text))  # type: ignore[attr-defined]
     page.goto(address)
     page.wait_for_selector("html.alive", state="attached")
     return page
-
-
-def shown(page: Page) -> dict[str, Any]:
-    return page.evaluate(SHOWN)
 
 
 def near(found: np.ndarray, own: np.ndarray, name: str) -> None:
@@ -121,9 +134,16 @@ def near(found: np.ndarray, own: np.ndarray, name: str) -> None:
 
 
 def assert_shows(page: Page, trace: Trace) -> None:
-    """Every number that the page paints, its answers and colours are those of a trace."""
-    seen, config = shown(page), trace.config
+    """Every number that the page paints or computes with, its answers and colours are those of a trace."""
+    config, rows = trace.config, {}
+    for layer in range(config.layers):
+        for name, key in (leaves(trace, layer, OPENED) | names_of(trace.graph, layer)).items():
+            own = trace[key] if trace[key].ndim == 3 else trace[key][None]
+            rows |= {(name, layer, head): own[head, 1] for head in {0, min(2, len(own) - 1)}}
+    seen = page.evaluate(SHOWN, [*rows])
     assert seen["tokens"] == trace.tokens
+    for (place, own), found in zip(rows.items(), seen["exact"], strict=True):
+        near(np.array(found), own, str(place))
     keys = [keys_of(trace.graph, layer) for layer in range(config.layers)]
     for name, text in seen["maps"].items():
         role, layer, head = name.split(".")
@@ -149,29 +169,71 @@ def assert_shows(page: Page, trace: Trace) -> None:
             assert [share for _, share in bars] == pytest.approx([own[i] for i in best], abs=1e-4)
 
 
+def soon_shows(page: Page, find: Callable[[], Trace]) -> None:
+    """The same, as soon as it is painted."""
+    end = time.monotonic() + AWHILE
+    while True:
+        try:
+            return assert_shows(page, find())
+        except AssertionError:
+            if time.monotonic() > end:
+                raise
+            page.wait_for_timeout(100)
+
+
+def ran(sentence: str, hidden: str = "none", off: list[tuple[int, int]] | None = None) -> Trace:
+    text = load("text")
+    places = [int(place) - 1 for place in hidden.split(".")] if hidden != "none" else []
+    return text(text.reader.hide(text.reader.read(sentence).ids, places), edits=cut(off or []))
+
+
+def drawn(page: Page, off: list[tuple[int, int]] | None = None) -> Trace:
+    return load("digits")(bytes(page.evaluate(PIXELS)), edits=cut(off or []))
+
+
 def cut(off: list[tuple[int, int]]) -> list[Edit]:
     return [Edit(f"layers.{layer}.attention.heads", "zero", head=head) for layer, head in off]
+
+
+def in_link(off: list[tuple[int, int]]) -> str:
+    return "~~".join(f"layers.{layer}.attention.heads~zero~head.{head + 1}" for layer, head in off)
+
+
+# -- what is computed ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("at", range(len(SENTENCES)))
 def test_all_that_is_painted_of_a_sentence_is_what_a_trace_records(at: int, page: Page, site: str) -> None:
     sentence, hidden, off = SENTENCES[at]
-    text = load("text")
-    ids = text.reader.read(sentence).ids
-    places = [int(place) - 1 for place in hidden.split(".")] if hidden != "none" else []
-    trace = text(text.reader.hide(ids, places), edits=cut(off))
-    edits = "~~".join(f"layers.{layer}.attention.heads~zero~head.{head + 1}" for layer, head in off)
-    opened(page, f"{site}?{urlencode({'lang': 'en', 's': sentence, 'hidden': hidden, 'edits': edits})}")
+    trace = ran(sentence, hidden, off)
+    opened(page, f"{site}?{urlencode({'lang': 'en', 's': sentence, 'hidden': hidden, 'edits': in_link(off)})}")
     assert_shows(page, trace)
+    assert page.locator("img, header b").count() == 0
+    assert page.locator("#sentence").input_value() == sentence
     if off:
-        before = text(ids)
-        now, then = (softmax(run["logits"])[1] for run in (trace, before))
+        now, then = (softmax(run["logits"])[1] for run in (trace, ran(sentence)))
         moved = trace.outputs[int(np.abs(now - then).argmax())]
         expect(page.locator(".overview .note")).to_contain_text(moved)
-    assert not page.failed  # type: ignore[attr-defined]
+    page.locator(".overview .pic[data-role=w]").click(position={"x": 5, "y": 5})
+    expect(page.locator(".overview .panel p").first).to_be_visible()
+    expect(page.locator(".overview .panel")).not_to_contain_text("not at hand")
 
 
-def drawn(count: int) -> list[bytes]:
+@pytest.mark.parametrize(("which", "off"), [(None, []), (3, []), (8, [(0, 1)]), (1, [(2, 2), (4, 3)])])
+def test_all_that_is_painted_of_a_digit_is_what_a_trace_records(
+    which: int | None, off: list[tuple[int, int]], page: Page, site: str, requests: list[str]
+) -> None:
+    ink = {} if which is None else {"ink": sketch.to_code(sketch.example(which))}
+    opened(page, f"{site}?{urlencode({'lang': 'en', 'input': 'digit', 'edits': in_link(off)} | ink)}")
+    if which is not None:
+        own = np.frombuffer(sketch.ink(sketch.example(which)), np.uint8)
+        assert np.abs(np.array(page.evaluate(PIXELS)) - own).max() <= 1
+    assert_shows(page, drawn(page, off))
+    assert page.locator(".overview .note").count() == (1 if off else 0)
+    assert not [url for url in requests if "text.onnx" in url or "tokenizer.json" in url], "only what digits need"
+
+
+def drawings(count: int) -> list[bytes]:
     """Drawings as the pad sends them: digits, strokes at random, and what is no digit."""
     random, (y, x) = np.random.default_rng(0), np.mgrid[:112, :112]
     found = [*map(sketch.example, range(10)), *map(sketch.from_picture, examples.digits())]
@@ -193,7 +255,7 @@ def drawn(count: int) -> list[bytes]:
 
 def test_a_drawing_is_prepared_and_written_in_the_address_as_the_app_does(page: Page, site: str) -> None:
     page.goto(site)
-    drawings = drawn(100)
+    all_of_them = drawings(100)
     found = page.evaluate(
         """async ([drawings, codes]) => {
           const { prepare, toCode, fromCode } = await import(new URL('drawing.js', document.baseURI))
@@ -205,10 +267,10 @@ def test_a_drawing_is_prepared_and_written_in_the_address_as_the_app_does(page: 
           }
           return [read, await fromCode('nonsense') ?? null, await fromCode(codes[0].slice(0, 40)) ?? null]
         }""",
-        [[base64.b64encode(one).decode() for one in drawings], list(map(sketch.to_code, drawings))],
+        [[base64.b64encode(one).decode() for one in all_of_them], list(map(sketch.to_code, all_of_them))],
     )
     assert found[1:] == [None, None]
-    for drawing, (ink, code, packed) in zip(drawings, found[0], strict=True):
+    for drawing, (ink, code, packed) in zip(all_of_them, found[0], strict=True):
         assert sketch.from_code(code) == drawing == base64.b64decode(packed)
         try:
             own = np.frombuffer(sketch.ink(drawing), np.uint8)
@@ -216,49 +278,6 @@ def test_a_drawing_is_prepared_and_written_in_the_address_as_the_app_does(page: 
             assert ink == f"digit_{error.reason}"
         else:
             assert np.abs(np.array(ink) - own).max() <= 1  # of 255, where a number lies between two
-
-
-@pytest.mark.parametrize(("which", "off"), [(None, []), (3, []), (8, [(0, 1)]), (1, [(2, 2), (4, 3)])])
-def test_all_that_is_painted_of_a_digit_is_what_a_trace_records(
-    which: int | None, off: list[tuple[int, int]], page: Page, site: str
-) -> None:
-    edits = "~~".join(f"layers.{layer}.attention.heads~zero~head.{head + 1}" for layer, head in off)
-    ink = {} if which is None else {"ink": sketch.to_code(sketch.example(which))}
-    opened(page, f"{site}?{urlencode({'lang': 'en', 'input': 'digit', 'edits': edits} | ink)}")
-    pixels = page.evaluate("[...atob(document.querySelector('.overview').run.drawing.pixels)].map(s => s.charCodeAt())")
-    if which is not None:
-        assert np.abs(np.array(pixels) - np.frombuffer(sketch.ink(sketch.example(which)), np.uint8)).max() <= 1
-    assert_shows(page, load("digits")(bytes(pixels), edits=cut(off)))
-    assert page.locator(".overview .note").count() == (1 if off else 0)
-    assert not page.failed  # type: ignore[attr-defined]
-
-
-def test_each_stroke_is_a_run_and_a_link_of_it_opens_the_same(page: Page, site: str, requests: list[str]) -> None:
-    opened(page, f"{site}?lang=en&input=digit")
-    assert not [url for url in requests if "text.onnx" in url or "tokenizer.json" in url], "only what digits need"
-    page.locator("#draw").click()
-    page.locator("#pad [data-do=clear]").click()
-    expect(page.locator("#status")).to_contain_text("empty")
-    box = page.locator("#pad canvas").bounding_box()
-    assert box
-    corners = [(60, 40), (150, 40), (80, 190)]
-    page.mouse.move(box["x"] + 60, box["y"] + 40)
-    page.mouse.down()
-    for x, y in corners:
-        page.mouse.move(box["x"] + x, box["y"] + y, steps=6)
-    page.mouse.up()
-    expect(page.locator(".overview .say p")).to_contain_text("“7”")
-    expect(page.locator("#status")).to_have_text("")
-    drawing = sketch.from_code(asked(page.url)["ink"])
-    assert_shows(page, load("digits")(sketch.ink(drawing)))
-    page.go_back()
-    expect(page.locator("#status")).to_contain_text("empty")
-    page.go_back()
-    expect(page.locator(".overview .say p")).to_contain_text("“5”")
-    page.go_forward()
-    page.go_forward()
-    expect(page.locator(".overview .say p")).to_contain_text("“7”")
-    assert all(url.startswith(site) for url in requests)
 
 
 def odd(count: int) -> list[str]:
@@ -296,56 +315,271 @@ def test_odd_sentences_are_cut_into_the_same_tokens(page: Page, site: str) -> No
             assert set(read["notes"]) == {note.reason for note in own.notes} - {"mask_cut"}, sentence
 
 
-def test_each_letter_is_a_run_and_the_newest_is_painted(page: Page, site: str, requests: list[str]) -> None:
-    opened(page, f"{site}?lang=en")
+# -- what the reader does -----------------------------------------------------------------------------------------
+
+
+def types(page: Page) -> None:
+    """In a browser that refuses to change the address at each letter."""
+    page.evaluate(
+        """() => {
+          const change = history.replaceState.bind(history)
+          let left = 3
+          history.replaceState = (...about) => { if (!left--) throw new Error('too often'); change(...about) }
+        }"""
+    )
     box = page.locator("#sentence")
     box.fill("")
     expect(page.locator("#status")).to_contain_text("empty")
     box.press_sequentially("we sleep .", delay=10)
-    expect(page.locator(".overview .label", has_text="sleep")).to_have_count(1)
+
+
+def pastes(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("navigator.clipboard.writeText('we\\nsleep .')")
+    page.locator("#sentence").press("ControlOrMeta+a")
+    page.keyboard.press("ControlOrMeta+v")
+
+
+def composes(page: Page) -> None:
+    """By an input method: what is not yet chosen is run, too, and the choice is not disturbed by it."""
+    page.locator("#sentence").press("ControlOrMeta+a")
+    keyboard = page.context.new_cdp_session(page)
+    for letters, sign in (("wo", "我"), ("ai", "爱")):
+        keyboard.send("Input.imeSetComposition", {"text": letters, "selectionStart": 2, "selectionEnd": 2})
+        soon_shows(page, lambda: ran(page.locator("#sentence").input_value()))
+        keyboard.send("Input.insertText", {"text": sign})
+
+
+def turns_off(page: Page) -> None:
+    for head in (2, 0):
+        page.locator(".overview .tile").nth(head).hover()
+        page.get_by_role("button", name=f"Turn head {head + 1} of layer 2 off", exact=True).click()
+        expect(page.locator(".overview .note")).to_have_count(1)
+    expect(page.locator(".overview .thumb.away")).to_have_count(2)
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".overview .thumb.away")).to_have_count(0)
+    page.keyboard.press("ArrowUp")
+
+
+def turns_off_and_on(page: Page) -> None:
+    turns_off(page)
+    for head in (2, 0):
+        page.get_by_role("button", name=f"Turn head {head + 1} of layer 2 on again", exact=True).click()
+    expect(page.locator(".overview .note")).to_have_count(0)
+
+
+def draws(page: Page) -> None:
+    page.locator("#draw").click()
+    page.locator("#pad [data-do=clear]").click()
+    expect(page.locator("#status")).to_contain_text("empty")
+    box = page.locator("#pad canvas").bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 60, box["y"] + 40)
+    page.mouse.down()
+    for x, y in [(60, 40), (150, 40), (80, 190)]:
+        page.mouse.move(box["x"] + x, box["y"] + y, steps=6)
+    page.mouse.up()
+    expect(page.locator(".overview .say p")).to_contain_text("“7”")
+
+
+class Act(NamedTuple):
+    """A gesture; what stands in the address after it, and how many steps back it was not done yet."""
+
+    do: Callable[[Page], object]
+    link: dict[str, str]
+    find: Callable[[Page], Trace]
+    back: int = 1
+    input: str = "sentence"
+
+
+OFF = [(1, 2), (1, 0)]
+ACTS = {
+    "types": Act(types, {"s": "we sleep ."}, lambda _: ran("we sleep .")),
+    "pastes": Act(pastes, {"s": "we sleep ."}, lambda _: ran("we sleep .")),
+    "composes": Act(composes, {"s": "我爱"}, lambda _: ran("我爱")),
+    "picks an example": Act(
+        lambda page: page.locator("#examples").select_option(examples.READY["zh"][1]),
+        {"s": examples.READY["zh"][1]},
+        lambda _: ran(examples.READY["zh"][1]),
+    ),
+    "hides a word": Act(
+        lambda page: page.locator("#chips .chip", has_text="sleeps").click(),
+        {"hidden": "5.6"},
+        lambda _: ran(UNHAPPY, "5.6"),
+    ),
+    "turns heads off": Act(turns_off, {"edits": in_link(OFF)}, lambda _: ran(UNHAPPY, off=OFF), 2),
+    "and on again": Act(turns_off_and_on, {}, lambda _: ran(UNHAPPY), 4),
+    "draws": Act(draws, {}, drawn, 2, "digit"),
+    "picks a digit": Act(lambda page: page.locator("#digits button").nth(3).click(), {}, drawn, 1, "digit"),
+    "turns heads of a digit off": Act(turns_off, {"edits": in_link(OFF)}, lambda page: drawn(page, OFF), 2, "digit"),
+}
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_what_is_done_is_run_and_stands_in_an_address_that_the_app_reads(name: str, page: Page, site: str) -> None:
+    """And one goes back to what was before, forward again, and reloads."""
+    act = ACTS[name]
+    opened(page, f"{site}?{urlencode({'lang': 'en', 'layer': 2, 'head': 1, 'input': act.input, 's': UNHAPPY})}")
+    soon_shows(page, before := (lambda: ran(UNHAPPY)) if act.input == "sentence" else lambda: drawn(page))
+    pixels = act.input == "digit" and page.evaluate(PIXELS)
+    act.do(page)
+    soon_shows(page, lambda: act.find(page))
     expect(page.locator("#status")).to_have_text("")
-    assert_shows(page, load("text")("we sleep ."))
-    assert asked(page.url)["s"] == "we sleep ."
-    assert all(url.startswith(site) for url in requests), "no request leaves the folder"
-    assert not page.failed  # type: ignore[attr-defined]
-
-
-def test_a_hostile_sentence_is_shown_as_it_is_typed(page: Page, site: str) -> None:
-    hostile = "</script><img src=x onerror=alert(1)> <b>we</b> {name} “it” [mask] ${x}"
-    opened(page, f"{site}?{urlencode({'lang': 'en', 's': hostile})}")
-    assert_shows(page, load("text")(hostile))
-    assert page.locator("img, header b").count() == 0
-    assert page.locator("#sentence").input_value() == hostile
-    assert not page.failed  # type: ignore[attr-defined]
-
-
-def test_the_recorded_run_is_painted_before_the_engine_is_there(page: Page, site: str) -> None:
-    page.route(re.compile("onnx|wasm"), lambda route: None)  # it never comes
-    for lang in ("en", "zh"):
-        page.goto(f"{site}?lang={lang}")
-        roles = head_roles()
-        first = roles and roles.first(lang)
-        assert first
-        expect(page.locator(".overview .pic")).to_have_count(11)
-        expect(page.locator("#sentence")).to_have_value(first.text)
-        expect(page.locator("#status")).to_contain_text("0")
-        expect(page.locator("#chips [aria-pressed=true]")).to_have_count(1)
-
-
-def test_where_the_browser_cannot_or_the_engine_does_not_come_it_says_so(page: Page, site: str) -> None:
-    page.route(re.compile(r"\.onnx"), lambda route: route.fulfill(status=404))
-    page.goto(f"{site}?lang=en")
-    expect(page.locator("#status")).to_contain_text("could not be loaded")
-    page.add_init_script("delete window.WebAssembly")
+    page.wait_for_url(lambda url: asked(url).items() >= act.link.items())
+    link = asked(page.url)
+    choice, problems = Choice.from_link(link)
+    read = {"lang": "en", **choice.to_link()} | ({"ink": link["ink"]} if choice.drawing else {})
+    assert not problems and read == link
+    assert ("edits" in link) == ("edits" in act.link)
+    inked = act.input == "digit" and page.evaluate(PIXELS)
+    if choice.drawing:
+        assert np.abs(np.array(inked) - np.frombuffer(choice.ink or b"", np.uint8)).max() <= 1
+    for _ in range(act.back):
+        page.go_back()
+    soon_shows(page, before)
+    assert pixels == (act.input == "digit" and page.evaluate(PIXELS))
+    for _ in range(act.back):
+        page.go_forward()
+    soon_shows(page, lambda: act.find(page))
     page.reload()
-    expect(page.locator("#status")).to_contain_text("WebAssembly is missing")
+    page.wait_for_selector("html.alive", state="attached")
+    soon_shows(page, lambda: act.find(page))
+    assert inked == (act.input == "digit" and page.evaluate(PIXELS))
+
+
+TAMPERED = (
+    "lang=constructor&s=we+sleep",
+    "lang=__proto__&layer=99&head=0&token=9999&hidden=x.-3.999&s=we+sleep",
+    "lang=en&edits=layers.99.attention.heads~zero~head.1~~nonsense&s=we+sleep",
+    "lang=en&input=picture&s=we+sleep&app=javascript:alert(1)",
+)
+
+
+@pytest.mark.parametrize("link", TAMPERED)
+def test_a_tampered_address_opens_what_can_be_had_of_it(link: str, page: Page, site: str) -> None:
+    opened(page, f"{site}?{link}")
+    soon_shows(page, lambda: ran("we sleep"))
     expect(page.locator(".overview .pic")).to_have_count(11)
 
 
-def test_after_a_visit_it_opens_without_a_network(browser: Browser, browser_context_args: dict, site: str) -> None:
+def test_a_damaged_drawing_is_named_and_the_last_picture_stays(page: Page, site: str) -> None:
+    opened(page, f"{site}?lang=en&input=digit&ink=nonsense")
+    expect(page.locator("#status")).to_contain_text("damaged")
+    expect(page.locator(".overview .pic")).to_have_count(11)
+    page.locator("#language").click()
+    expect(page.locator("#status")).to_contain_text("已损坏")
+
+
+def test_the_language_is_changed_and_all_else_stays(page: Page, site: str) -> None:
+    opened(page, f"{site}?lang=en&s=the+cat&layer=2")
+    page.locator("#sentence").fill("")
+    expect(page.locator("#status")).to_contain_text("empty")
+    page.locator("#sentence").fill("the ☃")
+    expect(page.locator("#status")).to_contain_text("[UNK]")
+    page.locator("#language").click()
+    expect(page.locator("html")).to_have_attribute("lang", "zh")
+    expect(page.locator("#status")).to_contain_text("读作 [UNK]")
+    expect(page.locator(".overview .play")).to_contain_text("播放")
+    assert asked(page.url).items() >= {"lang": "zh", "layer": "2", "s": "the ☃"}.items()
+
+
+def test_a_run_that_fails_is_said_and_the_next_one_is_painted(
+    page: Page, site: str, folder: Path, errors: list[str]
+) -> None:
+    broken = (
+        (folder / "engine.js").read_text("utf-8").replace("let found =", "if (text === 'we') throw 'x'\n  let found =")
+    )
+    page.route("**/engine.js", lambda route: route.fulfill(body=broken, content_type="text/javascript"))
+    opened(page, f"{site}?lang=en&s=the+cat")
+    page.locator("#sentence").fill("we")
+    expect(page.locator("#status")).to_contain_text("stopped")
+    page.locator("#sentence").fill("we sleep")
+    soon_shows(page, lambda: ran("we sleep"))
+    expect(page.locator("#status")).to_have_text("")
+    assert len(errors) == 1
+    errors.clear()
+
+
+def test_bare_it_is_the_line_and_the_picture_for_a_course_page(page: Page, site: str) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    opened(page, f"{site}?lang=en&s=we+sleep")
+    page.locator("#embed").click()
+    expect(page.locator("#status")).to_contain_text("Copied")
+    snippet = page.evaluate("navigator.clipboard.readText()")
+    address = re.fullmatch('<iframe src="(.*?)".*</iframe>', snippet)
+    assert address and address[1].startswith(site)
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    with page.expect_event("dialog") as asking:
+        page.once("dialog", lambda dialog: dialog.dismiss())
+        page.locator("#embed").click()
+    assert asking.value.default_value == snippet
+    opened(page, address[1].replace("&amp;", "&"))
+    assert not page.locator("h1, .kinds button").first.is_visible()
+    page.locator("#sentence").fill("we sleep .")
+    soon_shows(page, lambda: ran("we sleep ."))
+    assert "bare" in asked(page.url + "=")
+
+
+# -- before the engine is there, and without it -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("lang", "input"), [("en", "sentence"), ("zh", "sentence"), ("en", "digit")])
+def test_the_recorded_run_is_painted_before_the_engine_is_there(
+    lang: str, input: str, page: Page, site: str, folder: Path, requests: list[str]
+) -> None:
+    page.route("**/engine.js", lambda route: None)  # it never comes
+    page.goto(f"{site}?lang={lang}&input={input}")
+    roles = head_roles()
+    first = roles and roles.first(lang)
+    assert first
+    expect(page.locator(".overview .pic")).to_have_count(11)
+    if input == "sentence":
+        expect(page.locator("#sentence")).to_have_value(first.text)
+        expect(page.locator("#chips [aria-pressed=true]")).to_have_count(1)
+    expect(page.locator("#status")).to_contain_text("0 %" if lang == "en" else "0%")
+    names = {urlsplit(url).path.rpartition("/")[2] or "index.html" for url in requests if url.startswith(site)}
+    assert sum(packed(folder / name) for name in names) <= 400_000, names
+    for _ in range(2):
+        page.locator("#language").click()
+    expect(page.locator(".overview .pic")).to_have_count(11)
+    assert len([url for url in requests if url.endswith("engine.js")]) == 1, "one engine, whatever is clicked meanwhile"
+
+
+def packed(file: Path) -> int:
+    return len(gzip.compress(file.read_bytes(), 6))
+
+
+def test_it_is_small(folder: Path) -> None:
+    sizes = {file.name: packed(file) for file in folder.iterdir() if file.is_file()}
+    assert sum(sizes.values()) <= 22_000_000
+    words = "text.onnx", "tokenizer.json", "zh.run", "tokenizers.min.mjs", "reader.js"
+    assert sum(size for name, size in sizes.items() if name not in words) <= 5_000_000, "all that digits need"
+
+
+def test_where_the_browser_cannot_or_the_engine_does_not_come_it_says_so(
+    page: Page, site: str, errors: list[str]
+) -> None:
+    page.route(re.compile(r"\.onnx|digit.run"), lambda route: route.fulfill(status=404))
+    page.goto(f"{site}?lang=en")
+    expect(page.locator("#status")).to_contain_text("could not be loaded")
+    page.locator("[data-input=digit]").first.click()
+    expect(page.locator("#status")).to_contain_text("could not be loaded")
+    page.add_init_script("delete window.WebAssembly")
+    page.goto(f"{site}?lang=en")
+    expect(page.locator("#status")).to_contain_text("WebAssembly is missing")
+    expect(page.locator(".overview .pic")).to_have_count(11)
+    errors.clear()
+
+
+def test_after_a_visit_two_tabs_open_without_a_network_each_with_its_own(
+    browser: Browser, browser_context_args: dict, site: str, errors: list[str]
+) -> None:
     context = browser.new_context(**browser_context_args)
-    page = opened(context.new_page(), f"{site}?lang=en")
-    page.evaluate(
+    tabs = [heard(context, errors) for _ in range(2)]
+    sentences = ("we sleep", "我爱你。")
+    for tab, sentence in zip(tabs, sentences, strict=True):
+        opened(tab, f"{site}?{urlencode({'lang': 'en', 's': sentence})}")
+    tabs[0].evaluate(
         """async () => {
           const kept = async () => (await Promise.all((await caches.keys()).map(async name =>
             (await (await caches.open(name)).keys()).map(({ url }) => url.split('/').at(-1))))).flat()
@@ -354,117 +588,95 @@ def test_after_a_visit_it_opens_without_a_network(browser: Browser, browser_cont
         }"""
     )
     context.set_offline(True)
-    page = opened(context.new_page(), f"{site}?lang=en&s=we+sleep")
-    assert_shows(page, load("text")("we sleep"))
+    for tab in tabs:
+        tab.reload()
+        tab.wait_for_selector("html.alive", state="attached")
+    for tab, sentence in zip(tabs, sentences, strict=True):
+        assert_shows(tab, ran(sentence))
+    tabs[0].locator("#sentence").fill("the cat")
+    soon_shows(tabs[0], lambda: ran("the cat"))
+    assert_shows(tabs[1], ran(sentences[1]))
     context.close()
+    assert not errors
 
 
-def test_bare_it_is_the_line_and_the_picture(page: Page, site: str) -> None:
-    opened(page, f"{site}?lang=en&bare")
-    assert not page.locator("h1, .kinds button").first.is_visible()
-    assert page.locator("#sentence").is_visible()
-    page.locator("#sentence").fill("we sleep .")
-    expect(page.locator(".overview .label", has_text="sleep")).to_have_count(1)
-    assert "bare" in page.url
+# -- for everybody ------------------------------------------------------------------------------------------------
 
 
-def test_what_a_course_page_needs_is_copied(page: Page, site: str) -> None:
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    opened(page, f"{site}?lang=en&s=we+sleep")
-    page.locator("#embed").click()
-    expect(page.locator("#status")).to_contain_text("Copied")
-    snippet = page.evaluate("navigator.clipboard.readText()")
-    assert snippet.startswith(f'<iframe src="{site}?') and "s=we+sleep" in snippet and "bare" in snippet
-
-
-def test_a_click_hides_a_word_and_the_language_is_changed(page: Page, site: str) -> None:
-    opened(page, f"{site}?lang=en&s=the+unhappy+cat+sleeps+.&layer=2")
-    text = load("text")
-    ids = text.reader.read("the unhappy cat sleeps .").ids
-    page.locator("#chips .chip", has_text="unhappy").click()
-    expect(page.locator("#chips [aria-pressed=true]")).to_have_text("unhappy")
-    expect(page.locator(".overview .label.on")).to_have_text("[MASK]")
-    places = [int(place) - 1 for place in asked(page.url)["hidden"].split(".")]
-    assert_shows(page, text(text.reader.hide(ids, places)))
-    page.locator("#language").click()
-    expect(page.locator("html")).to_have_attribute("lang", "zh")
-    assert asked(page.url)["lang"] == "zh" and asked(page.url)["layer"] == "2"
-    expect(page.locator(".overview .play")).to_contain_text("播放")
-    page.locator("#chips [aria-pressed=true]").click()
-    expect(page.locator("#chips [aria-pressed=true]")).to_have_count(0)
-    page.go_back()
-    expect(page.locator("#chips [aria-pressed=true]")).to_have_count(1)
-    page.reload()
-    page.wait_for_selector("html.alive", state="attached")
-    expect(page.locator("#chips [aria-pressed=true]")).to_have_text("unhappy")
-
-
-@pytest.mark.parametrize(("name", "off"), [("text", []), ("digits", []), ("text", [(1, 2)])])
-def test_what_stands_behind_an_opened_picture_is_what_a_trace_records(
-    name: str, off: list[tuple[int, int]], page: Page, site: str
+@pytest.mark.parametrize(
+    ("link", "width", "scheme"),
+    [
+        ("lang=en&layer=2&edits=layers.1.attention.heads~zero~head.1", 1440, "light"),
+        ("lang=zh&input=digit", 1440, "dark"),
+        ("lang=zh", 390, "dark"),
+        ("lang=en&input=digit&layer=1&edits=layers.0.attention.heads~zero~head.1", 390, "light"),
+    ],
+)
+def test_everybody_can_read_it_and_it_never_scrolls_sideways(
+    link: str, width: int, scheme: Any, page: Page, site: str
 ) -> None:
-    edits = "~~".join(f"layers.{layer}.attention.heads~zero~head.{head + 1}" for layer, head in off)
-    query = {"lang": "en", "input": "sentence" if name == "text" else "digit", "s": "i love you .", "edits": edits}
-    opened(page, f"{site}?{urlencode(query)}")
-    drawn = "[...atob(document.querySelector('.overview').run.drawing.pixels)].map(sign => sign.charCodeAt())"
-    trace = load(name)("i love you ." if name == "text" else bytes(page.evaluate(drawn)), edits=cut(off))
-    for layer in range(trace.config.layers):
-        for name, key in (leaves(trace, layer, OPENED) | names_of(trace.graph, layer)).items():
-            own = trace[key] if trace[key].ndim == 3 else trace[key][None]
-            for head in {0, min(2, len(own) - 1)}:
-                found = page.evaluate(
-                    "place => [...document.querySelector('.overview').run.exact(...place, 1) ?? []]",
-                    [name, layer, head],
-                )
-                near(np.array(found), own[head, 1], key)
-    page.locator(".overview .pic[data-role=w]").click(position={"x": 5, "y": 5})
-    expect(page.locator(".overview .panel")).not_to_contain_text("not at hand")
-    assert not page.failed  # type: ignore[attr-defined]
+    page.set_viewport_size({"width": width, "height": 844})
+    page.emulate_media(color_scheme=scheme)
+    opened(page, f"{site}?{link}")
+    if "digit" in link:
+        page.locator("#draw").click()
+    wrong = serious(page)
+    page.locator("#pad").evaluate("pad => { pad.hidden = true }")
+    page.locator(".overview .title[data-role=w]").click()
+    page.locator(".overview .panel p").first.wait_for()
+    assert [*wrong, *serious(page)] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-@pytest.mark.parametrize("name", ["text", "digits"])
-def test_a_head_is_turned_off_and_on_where_it_is_seen(name: str, page: Page, site: str) -> None:
-    pipeline, subject = load(name), "i love you ."
-    opened(page, f"{site}?lang=en&layer=2&input={'sentence' if name == 'text' else 'digit'}&s={subject}")
-    if name == "digits":
-        drawn = page.evaluate(
-            "[...atob(document.querySelector('.overview').run.drawing.pixels)].map(s => s.charCodeAt())"
-        )
-        subject = bytes(drawn)
-    for head in (2, 0):
-        page.locator(".overview .tile").nth(head).hover()
-        page.get_by_role("button", name=f"Turn head {head + 1} of layer 2 off", exact=True).click()
-    expect(page.locator(".overview .thumb.away")).to_have_count(2)
-    assert asked(page.url)["edits"].count("layers.1.attention.heads~zero~head.") == 2
-    assert_shows(page, pipeline(subject, edits=cut([(1, 2), (1, 0)])))
-    expect(page.locator(".overview .note")).to_have_count(1)
-    page.keyboard.press("ArrowDown")
-    expect(page.locator(".overview .thumb.away")).to_have_count(0)
-    page.keyboard.press("ArrowUp")
-    for head in (2, 0):
-        page.get_by_role("button", name=f"Turn head {head + 1} of layer 2 on again", exact=True).click()
-    expect(page.locator(".overview .note")).to_have_count(0)
-    assert_shows(page, pipeline(subject))
-    assert "edits" not in asked(page.url)
+def test_a_script_an_image_and_a_request_of_others_are_forbidden(
+    page: Page, site: str, errors: list[str], requests: list[str]
+) -> None:
+    page.goto(site)
+    forbidden = page.evaluate(
+        """async () => {
+          const seen = [], see = ({ effectiveDirective }) => seen.push(effectiveDirective)
+          document.addEventListener('securitypolicyviolation', see)
+          document.body.append(Object.assign(document.createElement('script'), { textContent: 'window.ran = true' }))
+          document.body.append(Object.assign(document.createElement('img'), { src: 'https://example.org/x.png' }))
+          document.body.insertAdjacentHTML('beforeend', '<i style="color: red" onclick="window.ran = true"></i>')
+          document.querySelector('i[onclick]').click()
+          await fetch('https://example.org').catch(() => {})
+          await new Promise(done => setTimeout(done, 300))
+          return [seen.sort(), Boolean(window.ran)]
+        }"""
+    )
+    wanted = ["connect-src", "img-src", "script-src-attr", "script-src-elem", "style-src-attr"]
+    assert forbidden == [wanted, False]
+    errors.clear()
+    requests.clear()  # with what was asked for and not sent
 
 
-def test_it_is_small(folder: Path) -> None:
-    packed = {file.name: len(gzip.compress(file.read_bytes(), 6)) for file in folder.rglob("*") if file.is_file()}
-    first = ["index.html", "painter.js", "painter.css", "site.css", "page.js", "live.js", "drawing.js", "digit_pad.js"]
-    assert sum(packed[name] for name in first) <= 400_000, "all that must come before the first picture"
-    assert sum(packed.values()) <= 22_000_000
-    words = "text.onnx", "tokenizer.json", "zh.run"
-    assert sum(size for name, size in packed.items() if name not in words) <= 5_000_000, "all that digits need"
+@pytest.mark.parametrize(("lang", "play"), [("en", "Play"), ("zh", "播放")])
+def test_the_gallery_leads_to_each_run(lang: str, play: str, page: Page, site: str) -> None:
+    opened(page, f"{site}?lang={lang}")
+    page.locator("#runs").click()
+    cards = page.locator(".runs div a")
+    expect(cards).to_have_text(["the cat sat on the mat", HOSTILE])
+    expect(page.locator(".runs h2 span")).to_have_text("a \"b\" 'c' <img src=x onerror=alert(1)>")
+    expect(page.locator("html")).to_have_attribute("lang", lang)
+    assert page.locator(".runs canvas").first.evaluate("one => [one.width, one.height]") == [8, 8]
+    assert serious(page) == []
+    for at in range(2):
+        cards.nth(at).click()
+        expect(page.locator(".overview .pic")).to_have_count(11)
+        expect(page.locator(".overview .play")).to_contain_text(play)
+        assert page.locator("img").count() == 0
+        page.go_back()
+    page.locator(".kinds a").first.click()
+    page.wait_for_url(f"{site}index.html?lang={lang}*")
 
 
 def test_the_page_says_the_same_things_in_both_languages(folder: Path) -> None:
-    about = json.loads(
-        re.search(r'id="about">(.*?)</script>', (folder / "index.html").read_text("utf-8"), re.DOTALL)[1]
-    )  # type: ignore[index]
-    words = about["words"]
+    page = (folder / "index.html").read_text("utf-8")
+    about = re.search(r'id="about">(.*?)</script>', page, re.DOTALL)
+    assert about
+    words = json.loads(about[1])["words"]
     assert words["en"].keys() == words["zh"].keys()
-    source = (folder / "page.js").read_text("utf-8") + (folder / "index.html").read_text("utf-8").split("<script type")[
-        0
-    ]
-    said = set(re.findall(r"words\(\)\.(\w+)|data-say=\"(\w+)\"", source))
-    assert {name for pair in said for name in pair if name} <= words["en"].keys()
+    source = (folder / "page.js").read_text("utf-8") + page.split("<script type")[0]
+    said = re.findall(r"words\(\)\.(\w+)|data-say=\"(\w+)\"|tell\('(\w+)'", source)
+    assert {name for names in said for name in names if name} <= words["en"].keys()
