@@ -6,17 +6,20 @@ import numpy as np
 import pytest
 import torch
 
-from model import Edit, Pipeline
+from model import Pipeline
 from model.analysis import bright_end, head_table
 from model.config import PRESETS
 from model.heads import network_for
 from model.measures.tables import head_roles
 from model.pipeline import ImageReader
 from pages.heads.head_patterns import head_patterns
+from pages.heads.pictures import all_heads
+from pages.ui.figures import Figure
+from pages.ui.place import Place
 from pages.ui.runs import pipelines
-from pages.ui.state.link_values import edit_code
+from pages.ui.state import sketch
 from pages.ui.text import catalogue
-from tests.pages.opening import charts, figure, numbers, open_page, said, with_network
+from tests.pages.opening import charts, figure, open_page, said, with_network
 
 SENTENCE = "the dog chased the cat ."
 TABS = ("overview", "roles", "contribution", "origins")
@@ -26,9 +29,9 @@ def open_part(panel: str, **link: str):
     return open_page("heads", **{"s": SENTENCE, "layer": "2", "head": "3", "panel": panel, **link})
 
 
-def cells(picture: dict, rows: int, columns: int, n: int) -> np.ndarray:
+def cells(drawn: Figure, rows: int, columns: int, n: int) -> np.ndarray:
     """The tiles of a stitched picture as shares: (row, column, n, n)."""
-    sheet = numbers(picture["data"][0]["z"]).astype(float)
+    sheet = np.asarray(drawn.data[0]["z"], float)
     finer = -(-16 // n)
     gaps = [(side - count * n * finer) // (count - 1) for side, count in zip(sheet.shape, (rows, columns), strict=True)]
     starts = [np.arange(count) * (n * finer + gap) for count, gap in zip((rows, columns), gaps, strict=True)]
@@ -37,14 +40,18 @@ def cells(picture: dict, rows: int, columns: int, n: int) -> np.ndarray:
     return (picked.reshape(rows, n, columns, n).transpose(0, 2, 1, 3) - 1) / 254
 
 
-def test_every_tile_is_a_head_of_the_trace_and_the_chosen_one_stands_large_beside_them() -> None:
-    app, trace = open_page("heads", s=SENTENCE, layer="2", head="3"), pipelines.run("text", SENTENCE)
-    weights = trace.over_layers("attention.weights")
-    np.testing.assert_allclose(cells(figure(app), 6, 8, len(trace.tokens)), weights, atol=1 / 254)
-    np.testing.assert_array_equal(numbers(figure(app, 1)["data"][0]["z"]), weights[1, 2])
-    assert figure(app)["data"][0]["colorbar"]["ticktext"][-1] == "1", "our heads share one range"
-    measures = head_table(weights, trace.tokens, trace.places)
-    read = said(app)
+def test_every_tile_is_a_head_of_the_trace() -> None:
+    trace = pipelines.run("text", SENTENCE)
+    drawn = all_heads(trace, Place(1, 2)).drawn()
+    np.testing.assert_allclose(
+        cells(drawn, 6, 8, len(trace.tokens)), trace.over_layers("attention.weights"), atol=1 / 254
+    )
+    assert drawn.data[0]["colorbar"]["ticktext"][-1] == "1", "our heads share one range"
+
+
+def test_what_is_measured_of_the_chosen_head_stands_beside_the_tiles() -> None:
+    trace, read = pipelines.run("text", SENTENCE), said(open_part("overview"))
+    measures = head_table(trace.over_layers("attention.weights"), trace.tokens, trace.places)
     assert f"Entropy{measures['entropy'][1, 2]:.2f} of {np.log2(len(trace.tokens)):.2f} bits" in read
     assert f"Mean distance{measures['distance'][1, 2]:.2f} tokens" in read
     length = np.linalg.norm(trace["layers.1.attention.contributions"], axis=-1).mean(axis=1)
@@ -55,19 +62,6 @@ def test_of_a_network_without_measured_roles_and_of_one_token_there_are_fewer_ta
     for link, tabs in (({"s": SENTENCE}, TABS), ({"input": "flat"}, ("overview", "contribution"))):
         (pills,) = [pills for pills in open_page("heads", **link).pills if pills.key == "heads.panel"]
         assert pills.options == [catalogue("en")[f"heads.panel_{tab}"] for tab in tabs]
-
-
-def test_the_tiles_of_a_difference_are_the_changed_run_less_the_original() -> None:
-    off = Edit("layers.1.attention.heads", "zero", head=2)
-    app = open_part("overview", edits=edit_code(off), shown="difference")
-    changed, original = (
-        pipelines.run("text", SENTENCE, edits).over_layers("attention.weights") for edits in ((off,), ())
-    )
-    apart = np.abs(changed - original).max(axis=(2, 3))
-    drawn = 2 * cells(figure(app), 6, 8, changed.shape[-1]) - 1
-    np.testing.assert_allclose(drawn * apart.max(), changed - original, atol=2 * apart.max() / 254)
-    layer, head = np.unravel_index(apart.argmax(), apart.shape)
-    assert f"layer {layer + 1} → head {head + 1} → " in said(app)
 
 
 def test_each_kind_of_head_is_counted_and_the_others_fade() -> None:
@@ -139,15 +133,12 @@ def one_that_stares(layers: int) -> Pipeline:
     return Pipeline("digits", network, ImageReader(network.config, [str(digit) for digit in range(10)]))
 
 
-def test_a_head_that_stares_does_not_bleach_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    pipeline = one_that_stares(12)
-    with_network(monkeypatch, pipeline)
-    app = open_page("heads", input="digit", layer="3", head="2")
-    weights = pipelines.run("digits", app.session_state["choice"].subject).over_layers("attention.weights")
+def test_a_head_that_stares_does_not_bleach_the_others() -> None:
+    trace = one_that_stares(12)(sketch.ink(sketch.example()))
+    weights, drawn = trace.over_layers("attention.weights"), all_heads(trace, Place(2, 1)).drawn()
     largest, end = weights.max(axis=(2, 3)), max(map(bright_end, weights))
     assert largest.max() > 0.9 and np.median(largest) < 0.1
-    np.testing.assert_allclose(cells(figure(app), 12, 4, 50), np.minimum(weights / end, 1), atol=1.1 / 254)
-    assert figure(app)["layout"]["height"] >= 12 * 38  # each tile is seen
-    assert figure(app)["data"][0]["colorbar"]["ticktext"][-1] == f"{end:.2g}" + "+" * bool(largest.max() > end)
-    hovers = figure(app)["data"][1]["text"]
-    assert all(f"{value:.2g}" in hover for value, hover in zip(largest.ravel(), hovers, strict=True))
+    np.testing.assert_allclose(cells(drawn, 12, 4, 50), np.minimum(weights / end, 1), atol=1.1 / 254)
+    assert drawn.layout["height"] >= 12 * 38  # each tile is seen
+    assert drawn.data[0]["colorbar"]["ticktext"][-1] == f"{end:.2g}" + "+" * bool(largest.max() > end)
+    assert all(f"{value:.2g}" in hover for value, hover in zip(largest.ravel(), drawn.data[1]["text"], strict=True))

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 from model.analysis import bright_end, cosine_similarity, rollout
+from pages.attention.overlay import over_heads, over_layers
+from pages.ui.figures import Figure
+from pages.ui.place import Place
 from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import catalogue
@@ -29,50 +32,37 @@ def put_on_the_pad(app: AppTest, drawing: np.ndarray) -> AppTest:
     return app.run()
 
 
-def attention(panel: str, **link: str) -> AppTest:
-    drawn = {"input": "digit", "ink": sketch.to_code(FOUR), "token": "1"}
-    return open_page("attention", **{**drawn, "panel": panel, **link})
-
-
-def over(app: AppTest, which: int = 0) -> dict:
-    """The pictures of the page in which weights lie over the drawing, in their order."""
-    specs = [figure(app, i) for i in range(len(charts(app)))]
-    return [spec for spec in specs if [trace["type"] for trace in spec["data"]] == ["heatmap", "heatmap", "scatter"]][
-        which
-    ]
-
-
-def copies(spec: dict, rows: int, columns: int) -> np.ndarray:
+def copies(drawn: Figure, rows: int, columns: int) -> np.ndarray:
     """The weights over each copy of the drawing: (row, column, 49)."""
-    sheet = numbers(spec["data"][1]["z"])
+    sheet = np.asarray(drawn.data[1]["z"])
     padded = np.pad(sheet, ((0, 1), (0, 1)), constant_values=np.nan).reshape(rows, 8, columns, 8)
     assert np.isnan(padded[:, 7]).all() and np.isnan(padded[..., 7]).all()
     return padded[:, :7, :, :7].transpose(0, 2, 1, 3).reshape(rows, columns, 49)
 
 
 def test_all_heads_all_layers_and_rollout_show_the_traces_numbers() -> None:
-    weights = pipelines.run("digits", INK).over_layers("attention.weights")
-    app = attention("layers")
-    mean, flow, heads = (over(app, which) for which in range(3))
+    run, at = pipelines.run("digits", INK), Place()
+    weights = run.over_layers("attention.weights")
+    mean, flow = (over_layers(run, at, name).drawn() for name in ("mean", "rollout"))
+    heads = over_heads(run, at).drawn()
     np.testing.assert_array_equal(copies(heads, 5, 4), weights[:, :, 0, 1:])
     np.testing.assert_allclose(copies(mean, 1, 5)[0], weights.mean(axis=1)[:, 0, 1:], rtol=1e-6)
     np.testing.assert_allclose(copies(flow, 1, 5)[0], rollout(weights)[:, 0, 1:], rtol=1e-6)
-    for spec in (heads, mean):
-        veil = spec["data"][1]
+    for drawn in (heads, mean):
+        veil = drawn.data[1]
         assert veil["zmin"] == 0 and veil["zmax"] == pytest.approx(max(map(bright_end, weights)))
 
 
 def test_the_copies_lie_where_their_weights_lie() -> None:
-    ink, veil, _ = over(attention("layers"), 2)["data"]
-    pixels = numbers(ink["z"])
+    ink, veil, _ = over_heads(pipelines.run("digits", INK), Place()).drawn().data
     for row, column in [(0, 0), (4, 3), (2, 1)]:
         left = ink["x0"] + column * 30 * ink["dx"] - ink["dx"] / 2  # 28 pixels and a gap of 2
         top = ink["y0"] + row * 30 * ink["dy"] - ink["dy"] / 2
-        assert numbers(veil["x"])[column * 8] == pytest.approx(left, abs=1e-6)
-        assert numbers(veil["x"])[column * 8 + 7] == pytest.approx(left + 28 * ink["dx"], abs=1e-6)
-        assert numbers(veil["y"])[row * 8] == pytest.approx(top, abs=1e-6)
-        copy = pixels[row * 30 : row * 30 + 28, column * 30 : column * 30 + 28]
-        np.testing.assert_allclose(copy.ravel() - 1.0, np.frombuffer(INK, np.uint8) * (254 / 255), atol=0.51)
+        assert veil["x"][column * 8] == pytest.approx(left, abs=1e-6)
+        assert veil["x"][column * 8 + 7] == pytest.approx(left + 28 * ink["dx"], abs=1e-6)
+        assert veil["y"][row * 8] == pytest.approx(top, abs=1e-6)
+        copy = ink["z"][row * 30 : row * 30 + 28, column * 30 : column * 30 + 28]
+        np.testing.assert_allclose(np.ravel(copy) - 1.0, np.frombuffer(INK, np.uint8) * (254 / 255), atol=0.51)
 
 
 def test_the_steps_of_preparing_end_in_what_the_network_reads() -> None:

@@ -36,6 +36,7 @@ from pages.ui.picture import Picture
 from pages.ui.place import Place
 from pages.ui.runs import pipelines, worked_out
 from pages.ui.state import sketch
+from pages.ui.text.numbers import decimal
 from tests.networks import trace_of
 
 DOG = "the dog chased the cat ."
@@ -456,6 +457,15 @@ def the_selected_patch_stands_there_as_numbers(run: Trace, at: Place) -> Iterato
 
 
 # -- answers ---------------------------------------------------------------------------------------------------------
+
+
+@row(partial(answer.at_temperature, tau=3.0), "the cat [MASK] on the mat .", token=3)
+def bars_are_the_softmax_of_the_logits_over_tau(run: Trace, at: Place) -> Iterator[object]:
+    own, now = (softmax(run["logits"][3].astype(np.float64) / by) for by in (1, 3))
+    order = np.argsort(-own)[:10]
+    yield from (now[order], own[order], f"gets {decimal(now[order[0]])} instead of {decimal(own[order[0]])}")
+    many, few = ((shares >= 0.01).sum() for shares in (now, own))
+    yield f"{many} of 12,000 get 1% or more instead of {few}"
 
 
 def led(run: Trace) -> tuple[int, int]:
