@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from model import load, loading
-from model.config import PRESETS, EncoderConfig
-from model.encoder import Encoder
+from model.config import PRESETS
 from model.files import seal
 from model.heads import MaskedWordNetwork
 from model.training import checkpoint, corpus, optimization, relations, text, translation
@@ -48,14 +47,6 @@ def test_a_run_resumed_from_its_checkpoint_is_the_same_run(tmp_path) -> None:
     progress = checkpoint.load_checkpoint(tmp_path / "run.safetensors", resumed, its_optimizers)
     assert progress == {"step": 3}
     assert [one_step(resumed, its_optimizers, seed) for seed in range(3, 6)] == pytest.approx(expected, rel=1e-6)
-
-
-def test_dropout_is_on_when_training_and_off_when_evaluating() -> None:
-    network = Encoder(EncoderConfig(32, 4, 1, 64, dropout=0.1))
-    ids = torch.arange(5)[None]
-    with torch.no_grad():
-        assert not torch.equal(network.train()(ids), network(ids))
-        assert torch.equal(network.eval()(ids), network(ids))
 
 
 def test_shipped_weights_load_again_and_stay_tied(tmp_path, monkeypatch) -> None:

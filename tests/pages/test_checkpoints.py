@@ -92,18 +92,6 @@ def test_a_tokenizer_that_fails_is_named_and_on_one_sentence_leaves_the_last(
     assert warnings(app) == [catalogue("en")["error.input_not_cut"]]
 
 
-def test_without_a_head_the_answer_is_a_sentence_vector_and_its_cosine(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, MINILM)
-    one, two = "the cat sleeps", "a kitten is asleep"
-    read = said(open_page("answer", model=name, s=one, other=two))
-    for pool in (lambda Z: Z.mean(0), lambda Z: Z[0]):
-        u, v = (pool(load(str(MINILM))(sentence).Z) for sentence in (one, two))
-        assert f"**{u @ v / np.linalg.norm(u) / np.linalg.norm(v):.4f}**" in read
-    english = catalogue("en")
-    assert english["sentence_vector.uses"].format(name=english["sentence_vector.mean"]) in read
-    assert english["sentence_vector.normalize"] in read and english["sentence_vector.means"] not in read
-
-
 def test_the_arithmetic_of_many_tokens_is_short_until_all_its_rows_are_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, MINILM)
     link = {
@@ -190,14 +178,6 @@ def test_where_the_answer_is_not_computed_the_stages_are_and_one_sentence(
         assert charts(app) and not app.error
         if page == "answer":
             assert any("`BertForMultipleChoice`" in info.value for info in app.info)
-
-
-def test_a_link_to_a_network_that_is_not_offered_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    offer(monkeypatch)
-    app = at_page("home", **{"lang": "en", "model": "bert-large", "s": "the cat sleeps"})
-    app.run()
-    assert any("bert-large" in warning.value.replace("\\", "") for warning in app.warning)
-    assert app.session_state["choice"].model == "trained"
 
 
 def test_every_reason_has_a_sentence_in_both_languages() -> None:

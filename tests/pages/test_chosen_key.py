@@ -13,6 +13,7 @@ from model.translator import Task
 from pages.attention.overlay import over_one
 from pages.attention.pictures import attention_map, lines, mean_through_layers, step_map
 from pages.attention.read import queries_and_keys, steps_of
+from pages.heads.pictures import chosen_head
 from pages.queries_keys_values.pictures import paired_with, scores
 from pages.ui.picture import Picture
 from pages.ui.place import Place
@@ -21,7 +22,7 @@ from pages.ui.sections.quantity_map import chosen_cell
 from pages.ui.text import unmarked
 from tests.networks import trace_of
 from tests.pages.inputs import bring
-from tests.pages.opening import figure, in_html, open_page, run_of, said
+from tests.pages.opening import in_html, open_page, said
 
 NETWORKS = ["trained text", "trained digits", "trained flat", "gated words", "by distance", "pre-norm words"]
 LOVE = {"s": "i love you ."}
@@ -62,7 +63,7 @@ def test_the_key_is_the_rows_largest_in_every_picture_of_an_encoders_attention(n
             assert names_it(picture, f"“{names[key]}”")
         weights = run[f"{prefix}weights"][at.head, at.token]
         best = int(weights.argmax())
-        assert attention_map(run, at).moves.cell == (at.token, best)
+        assert attention_map(run, at).moves.cell == outlined(chosen_head(run, at, told=False)) == (at.token, best)
         assert lines(run, at, f"{prefix}weights").moves.cell == (at.token, best)
         mean = run[f"{prefix}weights"].mean(axis=0)[at.token].argmax()
         assert outlined(mean_through_layers(run, at)) == (at.layer, mean)
@@ -111,12 +112,3 @@ def test_so_it_is_with_networks_of_others(network: str, monkeypatch: pytest.Monk
     (pair,) = re.findall(r'<p class="pair">(.*?)</p>', "".join(in_html(app)))
     key, value = (html.unescape(part) for part in re.findall("<b.*?>(.*?)</b>", pair)[1:])
     assert f"attends most to “{key}”: {value}" in said(app)
-
-
-@pytest.mark.parametrize(("layer", "head"), [(5, 4), (2, 1), (6, 8)])
-def test_heads_frames_the_cell_that_its_sentence_names(layer: int, head: int) -> None:
-    app = open_page("heads", layer=str(layer), head=str(head), **LOVE)
-    place = app.session_state["choice"].token or 1
-    row = run_of(app)[f"layers.{layer - 1}.attention.weights"][head - 1, place]
-    cell = figure(app, 1)["layout"]["shapes"][-1]
-    assert (cell["y0"] + 0.5, cell["x0"] + 0.5) == (place, row.argmax())

@@ -127,13 +127,6 @@ SAID = [
         ["change.read_same"],
     ),
     ("words", "heads", {"edits": "layers.5.ffn.output~zero", "shown": "difference"}, ["change.read_same"], []),
-    (
-        "words",
-        "heads",
-        {"panel": "contribution", "edits": "layers.{l}.attention.heads~zero"},
-        ["All 8 are at 0.000."],
-        ["writes most"],
-    ),
     *(
         ("words", page, {"panel": panel, "layer": "3", "head": "3", "edits": edit}, ["change.no_law"], [])
         for page, panel, edit in (
@@ -172,7 +165,6 @@ SAID = [
     ("words", "what_if", {"hidden": "4"}, ["each made alone in the unchanged run"], []),
     ("words", "heads", {"s": "good good"}, ["On this input: itself (15), selective (15)"], []),
     ("words", "heads", {"s": "我我我我", "layer": "2", "head": "2"}, ["gives “我 (2)” 0.48 on average"], []),
-    ("paper", "feed_forward", {"s": "i", "neuron": "10"}, ["All 3 are at 0.00."], []),
     ("words", "translation", {"s": REPEATED, "step": "2"}, ["attends most to “cat (3)” in the source: 75%"], []),
     *(  # a head of the next token: the two “the” have numbers
         (
