@@ -75,24 +75,25 @@ def judged(screen: Screen, pen: Pen) -> None:
 
 def who_wrote_it(screen: Screen, pen: Pen, cell: Cell) -> None:
     """The logit of a cell as the sum of what each part of the network wrote; of a head that bends it, that it does."""
-    if nbytes(screen.run) > MOST_BYTES:
+    run = screen.run
+    if nbytes(run) > MOST_BYTES:
         st.info(plain("source.too_large"), icon=":material/info:")
         return
-    found, name = written_by(screen.run, cell), named(screen, cell)
+    found, name = written_by(run, cell), named(screen, cell)
     if found is None:
         st.caption(text("bent"))
         return
-    logits = screen.run["bounds" if screen.run.config.head == "span" else KEYS[screen.run.config.head]]
+    logits = run["bounds" if run.config.head == "span" else KEYS[run.config.head]]
     if abs(found.value - float(logits[cell])) > SAME * max(1.0, abs(found.value)):
         st.caption(text("bent"))  # a change stands behind the last vector
         return
     sources, parts = list(found.parts), np.array([*found.parts.values()])
     part = furthest(parts)
     said = {"cell": name, "logit": f"{found.value:.2f}", "part": part}
-    sentence = text("read_wrote", **said, source=in_short(sources[part.place], screen.run))
-    token = {"tags": cell[0], "span": cell[-1]}.get(screen.run.config.head, 0)
+    sentence = text("read_wrote", **said, source=in_short(sources[part.place], run))
+    token = {"tags": cell[0], "span": cell[-1]}.get(run.config.head, 0)
     look = {"title": word("wrote", cell=name), "axis": "logit", "total": "logit", "most": MOST_PARTS}
-    pen.show("wrote", parts_picture(places_of(sources, screen.run, token), parts, sentence, **look))
+    pen.show("wrote", parts_picture(places_of(sources, run, token), parts, sentence, **look))
     st.caption(plain("wrote.exact"))
 
 

@@ -29,12 +29,13 @@ def who_wrote(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) 
     token: of words, the place of the guess. output: the word or class whose lead over the strongest other one it is
     about. chosen: what a click that leads to another page chooses besides.
     """
-    if screen.run.edited and nbytes(screen.run, heads=True) > MOST_BYTES:
+    run = screen.run
+    if run.edited and nbytes(run, heads=True) > MOST_BYTES:
         st.info(plain("source.too_large"), icon=":material/info:")
         return
-    logits = _logits(screen.run, token)
+    logits = _logits(run, token)
     against = int(np.where(np.arange(len(logits)) == output, -np.inf, logits).argmax())
-    lead = _lead(screen.run, output, against, token)
+    lead = _lead(run, output, against, token)
     if abs(lead.value - float(logits[output] - logits[against])) > SAME * max(1.0, abs(lead.value)):
         st.info(text("changed"), icon=":material/info:")
         return
@@ -42,17 +43,17 @@ def who_wrote(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) 
     with left:
         tree = Tree(screen, pen, (output, against), token)
         if tree.closed:
-            pen.show("wrote", parts_of(screen.run, lead, (output, against), token, chosen))
+            pen.show("wrote", parts_of(run, lead, (output, against), token, chosen))
         else:
             tree.as_bars(lead, **chosen)
     if right is not None:
         with right:
-            of_heads = _lead(screen.run, output, against, token, heads=True)
-            layer, head = strongest_head(screen.run, of_heads)
+            of_heads = _lead(run, output, against, token, heads=True)
+            layer, head = strongest_head(run, of_heads)
             after = None  # where there is no room for one edit more
-            if len(screen.run.edits) < MOST_EDITS:
-                after = _without(screen.run, screen.pipeline, layer, head, (output, against), token)
-            pen.show("heads", heads_and_ffns(screen.run, of_heads, after, token, chosen))
+            if len(run.edits) < MOST_EDITS:
+                after = _without(run, screen.pipeline, layer, head, (output, against), token)
+            pen.show("heads", heads_and_ffns(run, of_heads, after, token, chosen))
         st.caption(text("exact" if lead.exact else "bent"))
 
 

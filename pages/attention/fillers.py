@@ -32,19 +32,20 @@ def padding(screen: Screen, pen: Pen) -> None:
 
 def add_fillers(screen: Screen, pen: Pen, token: int) -> None:
     """The sentence alone, filled up behind the mask, and without it: a token's row of weights, and the answer there."""
-    ids = screen.run.ids
+    run = screen.run
+    ids = run.ids
     tokens = len(ids) + FILLERS
-    if waits(screen.run.config, tokens, len(WAYS), ("fillers", screen.choice.pipeline, tuple(ids), token)):
+    if waits(run.config, tokens, len(WAYS), ("fillers", screen.choice.pipeline, tuple(ids), token)):
         return
-    with deadline.within(seconds_for(screen.run.config, tokens, len(WAYS))):
+    with deadline.within(seconds_for(run.config, tokens, len(WAYS))):
         found = filled_up(screen.choice.pipeline, ids, token)
     words = {name: word(f"way_{name}", fillers=FILLERS) for name in WAYS}
     look = lasting("fillers.way", WAYS[0]) | {"format_func": words.__getitem__, "required": True, "wrap": True}
     way = WAYS.index(st.pills(word("ways"), WAYS, **look))
-    row, names = found.rows[way], [*screen.run.tokens, *[FILLER] * FILLERS]
+    row, names = found.rows[way], [*run.tokens, *[FILLER] * FILLERS]
     filler = np.arange(len(row)) >= len(ids)
     p, best, layer, head = found.answers.p, found.answers.best, *found.head
-    said = {"token": screen.run.tokens[token], "fillers": FILLERS, "heads": found.taken.size}
+    said = {"token": run.tokens[token], "fillers": FILLERS, "heads": found.taken.size}
     said |= {"best": screen.outputs[best[0]], "then": screen.outputs[best[2]]}
     first = found.answers.outputs.index(best[0])
     said |= {name: decimal(float(value)) for name, value in zip(("p", "p_masked", "p_open"), p[:, first], strict=True)}
@@ -62,5 +63,5 @@ def add_fillers(screen: Screen, pen: Pen, token: int) -> None:
         value_range=(0, 1.05 * max(float(one.max()) for one in found.rows)),  # the same for all three
     )
     figure.layout |= {"height": scaled(HIGH), "showlegend": False}  # who fills up is written below its bar
-    title = word("title", token=screen.run.tokens[token], layer=layer + 1, head=head + 1)
+    title = word("title", token=run.tokens[token], layer=layer + 1, head=head + 1)
     pen.show("fillers", Picture(figure, sentence, title=title, fixed=True, of_head=found.head))

@@ -35,11 +35,10 @@ def one_weight(screen: Screen, pen: Pen, key: str, cell: tuple[int, ...]) -> Non
 
 def _lines(screen: Screen, key: str, cell: tuple[int, ...], worked: Working) -> Iterator[str]:
     """The lines as HTML. key: of the weights. cell: head, query and key."""
+    run = screen.run
     head, query, column = cell
-    prefix, row = key.removesuffix("weights"), screen.run[key][head, query]
-    names = [
-        html.escape(placed(side)[at]) for side, at in zip(queries_and_keys(screen.run, key), cell[1:], strict=True)
-    ]
+    prefix, row = key.removesuffix("weights"), run[key][head, query]
+    names = [html.escape(placed(side)[at]) for side, at in zip(queries_and_keys(run, key), cell[1:], strict=True)]
     value = decimal(float(row[column]))
     pair = plain("attention.pair", query=f"<b>{names[0]}</b>", key=f"<b>{names[1]}</b>")
     yield f'<p class="pair">{pair} <b class="rose">{value}</b></p><div class="weight">'
@@ -57,9 +56,9 @@ def _lines(screen: Screen, key: str, cell: tuple[int, ...], worked: Working) -> 
         for at, one in enumerate(row)
     )
     yield f'<hr><span>softmax</span><div class="bars">{bars}</div><b>{value}</b><hr>'
-    weighted, values = prefix + "heads", screen.run[screen.run.graph[prefix + "heads"].reads[1]]
+    weighted, values = prefix + "heads", run[run.graph[prefix + "heads"].reads[1]]
     yield _strip(_coloured("v"), values[head, column], f"× {value}")
-    yield _strip(plain("attention.row_of_head"), screen.run[weighted][head, query])
+    yield _strip(plain("attention.row_of_head"), run[weighted][head, query])
     yield f"<small>{plain('attention.sum_of_values')}</small></div>"
 
 

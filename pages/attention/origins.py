@@ -32,15 +32,16 @@ def can_be_told(screen: Screen) -> bool:
 
 def every_head(screen: Screen, pen: Pen) -> None:
     """Each head as a point: to the right those that find tokens by their places, at the top by their own words."""
-    if nbytes(screen.run) > MOST_BYTES:
+    run, at = screen.run, screen.at
+    if nbytes(run) > MOST_BYTES:
         st.info(plain("source.too_large"), icon=":material/info:")
         return
-    asked = "origins", screen.choice.pipeline, screen.subject, screen.run.edits
-    if waits(screen.run.config, len(screen.run.tokens), RUNS, asked):
+    asked = "origins", screen.choice.pipeline, screen.subject, run.edits
+    if waits(run.config, len(run.tokens), RUNS, asked):
         return
     pen.show("origins", heads_by_origin)
-    found = dict(zip(KINDS, of_heads(screen.run)[screen.at.layer, screen.at.head], strict=True))
-    st.markdown(of_head(screen, f"layers.{screen.at.layer}.attention.", screen.at.head, found))
+    found = dict(zip(KINDS, of_heads(run)[at.layer, at.head], strict=True))
+    st.markdown(of_head(screen, f"layers.{at.layer}.attention.", at.head, found))
     st.caption(text("held"))
 
 

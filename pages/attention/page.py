@@ -24,23 +24,25 @@ PREFIX = "layers.{l}.attention."
 
 
 def equation_of(screen: Screen) -> str:
-    Q, K = (rf"\tilde{{{role}}}" if screen.run.config.positions == "rotary" else role for role in "QK")
-    terms, graph = screen.run.config.distance_terms, screen.run.graph
+    run = screen.run
+    Q, K = (rf"\tilde{{{role}}}" if run.config.positions == "rotary" else role for role in "QK")
+    terms, graph = run.config.distance_terms, run.graph
     products = [rf"{Q} {K}^{{\top}}", *(graph[f"layers.0.attention.{term}"].symbol for term in terms)]
     scores = " + ".join(products)
-    if screen.run.config.divided:
+    if run.config.divided:
         root = rf"{len(products)}\, d_k" if terms else "d_k"
         scores = rf"\frac{{{scores}}}{{\sqrt{{{root}}}}}"
-    scores += " + B" * screen.run.config.by_distance
+    scores += " + B" * run.config.by_distance
     return rf"\text{{Attention}}(Q, K, V) = \operatorname{{softmax}}\left({scores}\right) V"
 
 
 def above(screen: Screen, pen: Pen) -> None:
-    if screen.run.config.by_distance:
-        st.caption(t("attention.by_distance" if screen.run.config.divided else "attention.by_distance_undivided"))
-    if screen.run.config.distance_terms:
-        st.caption(t("attention.told_apart", parts=1 + len(screen.run.config.distance_terms)))
-    if kind_of(screen.run) == "single":
+    run = screen.run
+    if run.config.by_distance:
+        st.caption(t("attention.by_distance" if run.config.divided else "attention.by_distance_undivided"))
+    if run.config.distance_terms:
+        st.caption(t("attention.told_apart", parts=1 + len(run.config.distance_terms)))
+    if kind_of(run) == "single":
         st.info(t("attention.single"), icon=":material/info:")
 
 

@@ -29,24 +29,25 @@ LEAST = 150  # pixels for each step, on a phone
 
 def attention_steps(screen: Screen, pen: Pen, prefix: str) -> None:
     """All steps in one band; below it, but not in a presentation, what the chosen one says, and its cell by hand."""
-    steps, at = steps_of(screen.run, prefix), replace(screen.at, between="all")  # the band shows all tokens
+    run = screen.run
+    steps, at = steps_of(run, prefix), replace(screen.at, between="all")  # the band shows all tokens
     step = screen.choice.stage if screen.choice.stage in steps else steps[0]
     with pen.controls:
         _stepper(step, steps)
     columns = [Column(prefix + one, plain(f"attention.{one}"), WIDE if one == "heads" else 1) for one in steps]
     look = {"title": plain("attention.steps"), "focus": prefix + step, "least": LEAST * len(steps)}
-    said = read_step(screen.run, at, prefix, step)
+    said = read_step(run, at, prefix, step)
     pen.show_both("steps", partial(band, columns=columns, sentence=said, **look), at)
     if screen.choice.big:
         return
-    cell = chosen_cell(screen.run, at, prefix + step)
+    cell = chosen_cell(run, at, prefix + step)
     left, right = st.columns([1, 1], gap="medium")
     with left:
         by_hand_or_why(screen, pen, prefix + step, cell)
     with right:
-        if step == "scores" and kind_of(screen.run) == "drawing":
+        if step == "scores" and kind_of(run) == "drawing":
             patch_pair(screen, *cell[-2:])
-        if step == "masked" and kind_of(screen.run) == "words":
+        if step == "masked" and kind_of(run) == "words":
             about_masks(screen, pen, prefix)
 
 

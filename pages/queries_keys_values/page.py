@@ -25,25 +25,24 @@ MADE = (*ROLES, "Q_rotated", "K_rotated", "Q_distance", "K_distance")
 
 def maps(screen: Screen, pen: Pen) -> None:
     """The three vectors of every token, and what else this encoder makes of them."""
-    made = [name for name in MADE if screen.at.of(PREFIX + name) in screen.run]
-    own = (screen.run[screen.at.of(PREFIX + role)][screen.at.head, screen.at.token] for role in ROLES)
+    run, at = screen.run, screen.at
+    made = [name for name in MADE if at.of(PREFIX + name) in run]
+    own = (run[at.of(PREFIX + role)][at.head, at.token] for role in ROLES)
     lengths = {role: f"{np.linalg.norm(vector):.2f}" for role, vector in zip("qkv", own, strict=True)}
     said = text(
         "read_maps",
-        token=placed(screen.run.tokens)[screen.at.token],
-        where=screen.at.where(),
-        first=screen.at.head * screen.run.config.d_k + 1,
-        last=(screen.at.head + 1) * screen.run.config.d_k,
+        token=placed(run.tokens)[at.token],
+        where=at.where(),
+        first=at.head * run.config.d_k + 1,
+        last=(at.head + 1) * run.config.d_k,
         **lengths,
     )
     if "Q_rotated" in made:
         said += " " + text("read_rotated")
-    if of_distances := [
-        plain_math(screen.run.graph[screen.at.of(PREFIX + name)].symbol) for name in MADE[5:] if name in made
-    ]:
+    if of_distances := [plain_math(run.graph[at.of(PREFIX + name)].symbol) for name in MADE[5:] if name in made]:
         said += " " + text("read_distances", names=" · ".join(of_distances))
     looks = [{"title": word(name), "line_colour": role_colours()[name[0]]} for name in made]
-    cell_maps(screen, pen, [screen.at.of(PREFIX + name) for name in made], said, looks, first=0)
+    cell_maps(screen, pen, [at.of(PREFIX + name) for name in made], said, looks, first=0)
 
 
 def pair(screen: Screen, pen: Pen) -> None:

@@ -77,21 +77,22 @@ def positions(screen: Screen, pen: Pen) -> None:
 
 def patches(screen: Screen, pen: Pen) -> None:
     """From the picture to its patches, step by step, and the selected patch as a row of numbers."""
+    run = screen.run
     drawn, reader = (
         screen.choice.other_drawing if screen.shows == "other" else screen.choice.drawing,
         screen.pipeline.reader,
     )
     if in_colour(screen.seen) and isinstance(reader, CheckpointImageReader):
-        steps = {"colours": colours(screen.run, reader)}
+        steps = {"colours": colours(run, reader)}
     else:
-        steps = drawing_steps(screen.run, drawn)
-    steps["patches"] = cut(screen.run, screen.at, screen.seen)
+        steps = drawing_steps(run, drawn)
+    steps["patches"] = cut(run, screen.at, screen.seen)
     for column, (name, picture) in zip(st.columns(len(steps)), steps.items(), strict=True):
         with column:
             still(screen, pen, name, picture)
-    if screen.run.patches is not None and screen.at.token >= screen.run.config.tokens_in_front:
-        still(screen, pen, "pixels", pixels_of_one(screen.run, screen.at, screen.seen))
-    if front := screen.run.tokens[: screen.run.config.tokens_in_front]:
+    if run.patches is not None and screen.at.token >= run.config.tokens_in_front:
+        still(screen, pen, "pixels", pixels_of_one(run, screen.at, screen.seen))
+    if front := run.tokens[: run.config.tokens_in_front]:
         st.markdown(text("read_front", front=" ".join(front)))
 
 

@@ -33,15 +33,16 @@ def tokenization(screen: Screen, pen: Pen) -> None:
 
 def table_of_tokens(screen: Screen, groups: list[list[int]], pieces: list[str], kinds: list[str]) -> None:
     """Each token, its id, its position, and what it is."""
-    ids = [[screen.run.ids[place] for place in group] for group in groups]
-    several = len(groups) < len(screen.run.tokens)
+    run = screen.run
+    ids = [[run.ids[place] for place in group] for group in groups]
+    several = len(groups) < len(run.tokens)
     first = [group[0] for group in groups]
-    sentences = [chr(ord("A") + screen.run.segments[place]) for place in first if screen.run.segments]
+    sentences = [chr(ord("A") + run.segments[place]) for place in first if run.segments]
     table = pd.DataFrame(
         {
             word("column_piece"): pieces,
             word("column_id"): [", ".join(map(str, own)) if several else own[0] for own in ids],
-            "pos": pd.array([screen.run.rows[place] for place in first], dtype="Int64"),
+            "pos": pd.array([run.rows[place] for place in first], dtype="Int64"),
             **({word("column_segment"): sentences} if "B" in sentences else {}),
             word("column_kind"): [word(f"kind_{kind}") for kind in kinds],
         },

@@ -32,16 +32,17 @@ def needs_words(screen: Screen, pen: Pen) -> None:
 
 
 def above(screen: Written, pen: Pen) -> None:
+    choice = screen.choice
     ours = screen.pipeline.pair is None
-    elsewhere = screen.choice.paper or screen.choice.checkpoint  # the encoder of the other pages
+    elsewhere = choice.paper or choice.checkpoint  # the encoder of the other pages
     if ours and elsewhere:
         st.info(t("translation.trained_here"), icon=":material/info:")
-    if ours and screen.choice.into not in (None, language_after(screen.run.tokens)):
+    if ours and choice.into not in (None, language_after(screen.run.tokens)):
         st.info(t("translation.same_language"), icon=":material/info:")
     with st.container(horizontal=True, vertical_alignment="center"):
         which(screen)
         sentences(screen)
-        if with_words_hidden(pipelines.pipeline(screen.choice.pipeline), screen.choice, screen.typed) is not None:
+        if with_words_hidden(pipelines.pipeline(choice.pipeline), choice, screen.typed) is not None:
             read = [t("translation.all_read"), *[t("translation.same_encoder")] * (ours and not elsewhere)]
             st.caption(joined(" ".join(read)), width="content")
 

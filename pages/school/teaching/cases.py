@@ -75,11 +75,12 @@ def _telling_word(pipeline: Pipeline, ids: tuple[int, ...]) -> int | None:
 
 def usual_case(screen: Screen) -> Case:
     """What questions are about where they name no place: of an answer, a hidden token, or where the answer is read."""
-    answers = "logits" in screen.run
-    hidden = [place for place, name in enumerate(screen.run.tokens) if name == "[MASK]"]
+    run = screen.run
+    answers = "logits" in run
+    hidden = [place for place, name in enumerate(run.tokens) if name == "[MASK]"]
     token = screen.at.token if screen.at.token in hidden or not hidden else hidden[0]
-    token = 0 if screen.run.picture is not None or (answers and not says_words(screen.run)) else token
-    return Case(screen.pipeline, screen.run, token, screen.outputs if answers else ())
+    token = 0 if run.picture is not None or (answers and not says_words(run)) else token
+    return Case(screen.pipeline, run, token, screen.outputs if answers else ())
 
 
 def case_of(screen: Screen, question: Question) -> Case | None:

@@ -72,21 +72,22 @@ def show_role(screen: Screen, pen: Pen) -> None:
     """The chosen head's measured role, and examples: all in the reader's language where the head does the same in that,
     else those in it first; the strongest first.
     """
+    choice = screen.choice
     try:
-        roles = head_roles(source(screen.choice.pipeline))
+        roles = head_roles(source(choice.pipeline))
     except WeightsError as error:
         pipelines.explain_weights(error)
         return
     if roles is None:
-        say_absent("roles", screen.choice.pipeline)
+        say_absent("roles", choice.pipeline)
         return
-    role = roles.of(screen.choice.layer, screen.choice.head)
+    role = roles.of(choice.layer, choice.head)
     said = measured_role(role)
-    how = "measured_other" if screen.choice.pipeline in offered() else "measured"
+    how = "measured_other" if choice.pipeline in offered() else "measured"
     st.markdown(t(f"roles.{how}", where=screen.at.where(), role=said, count=f"{role.count:,}"))
-    if screen.choice.pipeline == "text" and (way := TAUGHT.get((screen.choice.layer, screen.choice.head))):
+    if choice.pipeline == "text" and (way := TAUGHT.get((choice.layer, choice.head))):
         st.markdown(t("roles.taught", direction=plain(f"roles.taught_{way}")))
-    own = roles.of(screen.choice.layer, screen.choice.head, language()) if language() in roles.languages else role
+    own = roles.of(choice.layer, choice.head, language()) if language() in roles.languages else role
     does = attrgetter("name", "relation", "direction")
     shown = own if does(own) == does(role) else role
     examples = sorted(

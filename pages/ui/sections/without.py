@@ -52,10 +52,11 @@ def answers_with(screen: Screen, rows: Sequence[tuple[Edit, ...]]) -> Answers | 
 
     Draws the button that asks.
     """
-    asked = tuple((*screen.run.edits, *row) for row in rows)
-    token = screen.at.token if says_words(screen.run) else 0
-    tokens = len(screen.run.tokens)
-    if waits(screen.run.config, tokens, len(asked), (screen.choice.pipeline, screen.subject, asked, token)):
+    run = screen.run
+    asked = tuple((*run.edits, *row) for row in rows)
+    token = screen.at.token if says_words(run) else 0
+    tokens = len(run.tokens)
+    if waits(run.config, tokens, len(asked), (screen.choice.pipeline, screen.subject, asked, token)):
         return None
-    with deadline.within(seconds_for(screen.run.config, tokens, len(asked))):
+    with deadline.within(seconds_for(run.config, tokens, len(asked))):
         return answered(screen.choice.pipeline, screen.subject, asked, token)
