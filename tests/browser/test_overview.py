@@ -27,7 +27,7 @@ DESKS = [(1440, 900), (1280, 720)]
 BOXES = """() => [...document.querySelectorAll(
     '.overview :is(.title .symbol, .answer-title .symbol, .caption, .shape, .label span, .label small, .end, ' +
     '.under-cell, .bar-name, .bar span, .panel p:not(.sides), .sides > span, .strip .name, .part span, .more, ' +
-    '.lens p, .thumb em, .legend, .head .name, .of, .number, .say p, .lines text, .grid span)')]
+    '.lens p, .offers p, .hides, .thumb em, .legend, .head .name, .of, .number, .say p, .lines text, .grid span)')]
   .filter(node => node.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && node.textContent.trim())
   .map(node => { const box = node.getBoundingClientRect()
     return [node.textContent, box.left, box.top, box.right, box.bottom] })"""
@@ -349,6 +349,8 @@ def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: P
 # -- a head is switched off, a word hidden -----------------------------------------------------------------------------
 
 TURN = "Turn head 7 of layer 3 "
+# How long the bars under the heads are, of their tiles.
+WIDTHS = "bars => bars.map(bar => bar.getBoundingClientRect().width / bar.parentNode.offsetWidth)"
 
 
 def guesses(page: Page) -> list[tuple[str, str]]:
@@ -387,9 +389,7 @@ def test_a_head_is_switched_off_and_on_by_keys_on_home_and_by_a_click_in_the_lab
     for head in (2, 7):  # the bars are of the run without changes, and as long as what each head moves
         said = f"Head {head}: without it, {decimal(lean[2, head - 1])} of the probability moves"
         expect(page.locator(".overview .thumb").nth(head - 1)).to_have_attribute("aria-label", said)
-    shown = page.locator(".overview .lean").evaluate_all(
-        "bars => bars.map(bar => bar.offsetWidth / bar.parentNode.offsetWidth)"
-    )
+    shown = page.locator(".overview .lean").evaluate_all(WIDTHS)
     np.testing.assert_allclose(shown, lean[2] / lean.max(), atol=0.03)
     walk_to(page, "what_if")
     chart = page.locator(".st-key-what_if-heads .js-plotly-plot")
@@ -399,6 +399,23 @@ def test_a_head_is_switched_off_and_on_by_keys_on_home_and_by_a_click_in_the_lab
     page.get_by_role("link", name="Glass Encoder").click()
     expect(page.locator(".overview .pic")).to_have_count(11)
     expect(page.locator(".overview .thumb.away")).to_have_count(0)
+
+
+def test_bars_are_true_where_all_heads_move_alike_little_or_nothing(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/{LINK}")
+    for value, share, said in ((0.2, 1, "0.20"), (0.004, 0.4, "0.004"), (0, 0, "0")):
+        page.evaluate(
+            "x => { document.querySelector('.overview').run.lean = { 3: Array(6).fill(Array(8).fill(x)) } }", value
+        )
+        page.keyboard.press("ArrowDown")
+        shown = page.locator(".overview .lean").evaluate_all(WIDTHS)
+        assert shown == pytest.approx([share] * 8, abs=0.03)
+        names = page.locator(".overview .thumb").evaluate_all("tiles => tiles.map(tile => tile.ariaLabel)")
+        assert names[2] == f"Head 3: without it, {said} of the probability moves"
+    page.evaluate("document.querySelector('.overview').run.lean = { 3: [] }")  # too large to be weighed
+    page.keyboard.press("ArrowUp")
+    assert page.locator(".overview .lean").evaluate_all(WIDTHS) == [0] * 8
+    assert page.locator(".overview .thumb").first.get_attribute("aria-label") == "Head 1"
 
 
 def test_on_a_phone_a_head_is_switched_off_and_a_word_hidden_by_touch(phone: Page, app_url: str) -> None:
