@@ -315,6 +315,10 @@ def test_in_a_presentation_it_fills_the_screen_and_is_read_from_the_last_row(
     assert min(sizes[".label span"]) >= name
     assert min(size for part in sizes.values() for size in part) >= word
     assert len(sizes[".caption"]) >= 12, "every picture says what it is"
+    high = page.locator(".overview .thumb").first.bounding_box()
+    page.locator(".overview .thumb").nth(1).focus()
+    expect(page.locator(".overview .thumb").first).to_have_attribute("title", re.compile(r"\d.*\d"))
+    assert page.locator(".overview .thumb").first.bounding_box() == high, "bars take no room"
 
 
 def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: Page, app_url: str) -> None:
@@ -465,6 +469,7 @@ def test_the_file_of_a_run_hovers_steps_and_plays_without_a_network(name: str, f
     page = from_disk(name)
     first = says(page).inner_text()
     assert first.startswith("Layer 3, head 2: ")
+    expect(page.locator(".overview .scrubber")).to_be_hidden()
     page.keyboard.press("ArrowRight")
     assert says(page).inner_text().startswith("Layer 3, head 3: ")
     page.locator(".overview .pic[data-role=h]").hover()

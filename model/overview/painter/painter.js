@@ -134,7 +134,7 @@ export function overview(root, run, options) {
     if (at.frame) {  // above the weights, as far as there is room
       const room = head.clientWidth - thumbs.offsetWidth - 16, { w } = at.pics, left = clamp(w.x + w.w / 2 - at.frame.x - thumbs.offsetWidth / 2, Math.min(head.firstChild.offsetWidth + 32, room), room)
       thumbs.style.left = `${left}px`
-      if (nodes.tiles.any && room - left > 150) put(head.appendChild(make('span', { className: 'legend', textContent: words.legend_lean })), { x: left + thumbs.offsetWidth + 20, y: 14, w: Math.min(room - left - 10, 250) })
+      if (nodes.tiles.any && ['word', 'class'].includes(run.answers.kind) && room - left > 150) put(head.appendChild(make('span', { className: 'legend', textContent: words.legend_lean })), { x: left + thumbs.offsetWidth + 20, y: 14, w: Math.min(room - left - 10, 250) })
     }
   }
 
