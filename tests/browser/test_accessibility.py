@@ -21,6 +21,8 @@ from tests.browser.steps import (
     title,
 )
 
+TOP = "() => document.querySelector('.js-plotly-plot, .overview')?.getBoundingClientRect().top ?? 0"
+HIGH = 350  # px of 900, where the first picture begins at the lowest
 GROUND = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
 
 
@@ -29,7 +31,7 @@ def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language:
     """Each page in one of the languages and themes, which take turns. On the way, all that was chosen goes along."""
     page.emulate_media(color_scheme="light")
     page.goto(f"{app_url}/?lang={language}&s={quote(SENTENCE)}&layer=2&head=3")
-    wrong = {}
+    wrong, tops = {}, {}
     for number, name in enumerate(names):
         if name != "home":
             link_to(page, name).click()
@@ -41,10 +43,13 @@ def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language:
         expect(page).to_have_title(own if name == "home" else f"{own} · {home}")
         expect(page.locator("html")).to_have_attribute("lang", language)
         wrong[name] = serious(page) + page.evaluate(FAINT) + page.evaluate(NAMELESS)
+        expect(page.get_by_text("BidiComponent Error")).to_have_count(0)
+        tops[name] = page.evaluate(TOP)
         ground = page.evaluate(GROUND)
         page.emulate_media(color_scheme=("dark", "light")[number % 2])
         page.wait_for_function(f"before => ({GROUND})() !== before", arg=ground)
     assert not any(wrong.values()), wrong
+    assert all(top <= HIGH for top in tops.values()), tops
 
 
 def test_an_address_that_leads_nowhere_is_answered_by_a_page_with_a_way_back(page: Page, app_url: str) -> None:

@@ -167,7 +167,7 @@ function numbered(trace, layout) {
 /* Numbers in cells, no larger than these; none, where they would be too small to read. margin: as far as it is known
    before it is drawn. */
 function lowered(trace, { width, height, font }, { t, b, l, r }) {
-  if (trace.type !== 'heatmap' || !trace.texttemplate) return trace
+  if (trace.type !== 'heatmap' || !trace.textfont) return trace  // Plotly chooses how large its letters are
   const longest = Math.max(...trace.text.flat().map(number => number.length)), [row] = trace.z
   const size = Math.min(trace.textfont.size, (height - t - b) / trace.z.length, (width - l - r) / row.length / (DIGIT * longest))
   return size < LEAST * font.size ? { ...trace, texttemplate: '' } : { ...trace, textfont: { ...trace.textfont, size } }

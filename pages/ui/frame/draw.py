@@ -156,8 +156,7 @@ def _fill(page: Page, screen: Screen, pen: Pen) -> None:
         return
     if page.above:
         page.above(screen, pen)
-    look = {"horizontal": True, "vertical_alignment": "center"} if screen.choice.big else {}
-    with st.container(key="controls", **look):  # in a presentation all in one row
+    with st.container(key="controls", horizontal=True, vertical_alignment="center"):  # all in one row, where it is wide
         pen.controls = st.container(horizontal=True, vertical_alignment="center")
         with pen.controls:
             part = _choose_part(page, screen, [*parts])
