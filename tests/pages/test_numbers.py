@@ -419,12 +419,12 @@ def a_word_that_stands_twice_has_one_row_and_two_sums(run: Trace, at: Place) -> 
     np.testing.assert_array_equal(*run["embedding.tokens"][[first, second]])
     yield f"{cosine_similarity(run['embedding.sum'][[first, second]])[0, 1]:.4f}"
     bare = np.linalg.norm(run.network.embedding.E.weight.numpy()[run.ids], axis=1).mean()
-    yield f"Without the factor √256 = 16 the first would be {bare:.2f}"
+    yield f"the factor √256 = 16 would leave the first at {bare:.2f}"
 
 
 @row(tokens.read_embedding, FIVE)
 def of_a_drawing_no_factor_is_told(run: Trace, at: Place) -> Iterator[object]:
-    yield Not("Without the factor")
+    yield Not("the factor")
 
 
 @row(lambda run, at: tokens.nearest(run, at, worked_out.neighbours("text", run.ids[at.token])), token=2)
