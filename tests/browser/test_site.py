@@ -30,7 +30,7 @@ from pages.ui.state import sketch
 from pages.ui.state.choice import Choice
 from tests.browser.conftest import hosted, watched
 from tests.browser.steps import asked, serious
-from tests.model.test_checkpoints import theirs
+from tests.model.making import theirs
 
 FIRST = "the animal did not cross the street because it was too tired ."
 UNHAPPY = "the unhappy cat sleeps ."

@@ -1,6 +1,7 @@
 """Imports go down only, and in no circle: pages know the model, the model knows neither pages nor Streamlit."""
 
 import ast
+import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -102,6 +103,11 @@ def test_modules_and_folders_import_each_other_in_no_circle() -> None:
         rooms.setdefault(room(module), set()).update({room(name) for name in imported} - {room(module)})
     for graph in (IMPORTS, rooms):
         TopologicalSorter({module: imported & graph.keys() for module, imported in graph.items()}).prepare()
+
+
+def test_what_tests_share_stands_in_no_file_of_tests() -> None:
+    files = [(file, file.read_text("utf-8")) for file in (ROOT / "tests").rglob("*.py")]
+    assert not [file for file, text in files if re.search(r"^from tests(\.\w+)*\.test_\w+ import", text, re.M)]
 
 
 # -- the school beside the pages --------------------------------------------------------------------------------------

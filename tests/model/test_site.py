@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from model.overview.site.__main__ import main
-from tests.model.test_checkpoints import theirs
+from tests.model.making import theirs
 
 
 def test_what_cannot_be_read_is_said_and_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from model.analysis import placed
 from pages.school.additions import STATIONS
 from pages.school.lessons.lesson import END, LESSONS, TOUR
-from pages.school.lessons.wording import answer_in_words, heading_and_rest, shortened
+from pages.school.lessons.wording import answer_in_words, shortened
 from pages.school.lessons.written import (
     MOST_ASK,
     MOST_WHY,
@@ -32,7 +32,7 @@ from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import assert_fine, charts, line, numbers, open_page, texts, turn_to, write
-from tests.school.making import SENTENCE
+from tests.school.making import SENTENCE, asked
 
 THREE = {"input": "digit", "ink": sketch.to_code(sketch.example(3))}
 #: What an exam on the encoder asks, and the station that teaches it.
@@ -49,14 +49,6 @@ EXAM = {
     "what attention costs": "twice",
     "what a mask does": "causal",
 }
-
-
-def asked(app: AppTest, key: str, lang: str = "en") -> bool:
-    """Whether this question stands on the page."""
-    heading, _ = heading_and_rest(catalogue(lang)[f"lesson.{key}.ask"])
-    parts = map(re.escape, re.split(r"\{\w+\}|W_O|\[MASK\]", heading))
-    question = re.compile("## " + ".+?".join(parts))
-    return any(question.fullmatch(part.value) for part in app.main.markdown)
 
 
 def run_of(app: AppTest) -> Case:

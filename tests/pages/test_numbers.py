@@ -70,9 +70,8 @@ def row(make: Callable, subject: Subject = DOG, *edits: Edit, **place: int | str
 
     def kept(law: Law) -> Law:
         many = sum(one.law is law for one in ROWS.values())
-        ROWS[law.__name__ + f" {many}" * bool(many)] = Row(
-            make, subject, edits, Place(**{"layer": 1, "token": 1} | place), law
-        )
+        at = Place(**{"layer": 1, "token": 1} | place)
+        ROWS[law.__name__ + f" {many}" * bool(many)] = Row(make, subject, edits, at, law)
         return law
 
     return kept
@@ -87,11 +86,10 @@ def run_of(subject: Subject, edits: tuple[Edit, ...] = ()) -> Trace:
 
 def held(figure: Figure) -> Iterator[np.ndarray]:
     """All arrays of numbers that a figure is drawn of."""
-    for values in (
-        np.asarray(trace[side]) for trace in figure.data for side in ("x", "y", "z", "customdata") if side in trace
-    ):
-        if values.dtype.kind in "fiu":
-            yield values
+    for trace in figure.data:
+        for side in {"x", "y", "z", "customdata"} & trace.keys():
+            if (values := np.asarray(trace[side])).dtype.kind in "fiu":
+                yield values
 
 
 @pytest.mark.parametrize("name", ROWS)
@@ -105,11 +103,8 @@ def test_what_is_drawn_and_said_is_the_runs(name: str) -> None:
         if isinstance(wanted, str):
             assert (wanted in said) != isinstance(wanted, Not), said
         else:
-            shape = np.shape(wanted)
-            assert any(one.shape == shape and np.allclose(one, wanted, 1e-5, 1e-5, True) for one in drawn), (
-                wanted,
-                said,
-            )
+            alike = [one for one in drawn if one.shape == np.shape(wanted)]
+            assert any(np.allclose(one, wanted, 1e-5, 1e-5, True) for one in alike), (wanted, alike)
 
 
 # -- attention -------------------------------------------------------------------------------------------------------

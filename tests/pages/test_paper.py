@@ -20,8 +20,7 @@ from pages.ui.runs import pipelines
 from pages.ui.state import sketch
 from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import assert_fine, numbers, open_page, texts, with_network
-from tests.pages.test_lesson import asked
-from tests.school.making import SENTENCE, _no_answer, _no_favourite, _no_order, _nothing_found, doctored
+from tests.school.making import SENTENCE, _no_answer, _no_favourite, _no_order, _nothing_found, asked, doctored
 
 HOSTILE = '</p><script>alert(1)</script><img src="picture:paper.word" onerror=x> $x$ *b*'
 

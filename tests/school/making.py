@@ -1,13 +1,17 @@
 """Sentences that are asked about, and networks of which nothing is clear."""
 
+import re
 from collections.abc import Callable
 from copy import deepcopy
 
 import torch
+from streamlit.testing.v1 import AppTest
 from torch import nn
 
 from model import Pipeline
+from pages.school.lessons.wording import heading_and_rest
 from pages.ui.runs import pipelines
+from pages.ui.text import catalogue
 
 SENTENCE = "she [MASK] to the shop to buy some bread ."
 
@@ -66,3 +70,11 @@ def doctored(*changes: Callable[[nn.Module], None]) -> Pipeline:
     for change in changes:
         change(network)
     return Pipeline("text", network, whole.reader)
+
+
+def asked(app: AppTest, key: str, lang: str = "en") -> bool:
+    """Whether this question stands on the page."""
+    heading, _ = heading_and_rest(catalogue(lang)[f"lesson.{key}.ask"])
+    parts = map(re.escape, re.split(r"\{\w+\}|W_O|\[MASK\]", heading))
+    question = re.compile("## " + ".+?".join(parts))
+    return any(question.fullmatch(part.value) for part in app.main.markdown)
