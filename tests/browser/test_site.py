@@ -20,6 +20,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from model import Edit, Trace, examples, load
 from model.analysis import softmax
 from model.digits import DigitError
+from model.measures.hiding import worth_hiding
+from model.measures.sweep import moved
 from model.measures.tables import head_roles
 from model.overview.opened import leaves, names_of
 from model.overview.packing import pack
@@ -28,6 +30,7 @@ from model.overview.site import OPENED, make_site
 from model.pipeline import InputError
 from pages.ui.state import sketch
 from pages.ui.state.choice import Choice
+from pages.ui.text.numbers import decimal
 from tests.browser.conftest import hosted, watched
 from tests.browser.steps import asked, serious
 from tests.model.making import theirs
@@ -445,6 +448,21 @@ def test_what_is_done_is_run_and_stands_in_an_address_that_the_app_reads(name: s
     page.wait_for_selector("html.alive", state="attached")
     soon_shows(page, lambda: act.find(page))
     assert inked == (act.input == "digit" and page.evaluate(PIXELS))
+
+
+def test_heads_are_weighed_and_words_offered_as_in_the_app(page: Page, site: str) -> None:
+    opened(page, f"{site}?{urlencode({'lang': 'en', 'layer': 2, 'token': 3, 's': UNHAPPY})}")
+    text, run = load("text"), ran(UNHAPPY)
+    words = [run.tokens[place] for place in worth_hiding(text, run)]
+    expect(page.locator(".overview .hides")).to_have_text(words)
+    lean = moved(text, run, [cut([(1, head)]) for head in range(8)], 2)
+    page.locator(".overview .thumb").first.focus()
+    for head in (1, 8):
+        said = f"Head {head}: without it, {decimal(lean[head - 1])} of the probability moves"
+        expect(page.locator(".overview .thumb").nth(head - 1)).to_have_attribute("aria-label", said)
+    page.locator(".overview .hides").first.click()
+    expect(page.locator("#chips [aria-pressed=true]")).to_have_text(words[0])
+    expect(page.locator(".overview .offers")).to_have_count(0)
 
 
 TAMPERED = (

@@ -426,6 +426,7 @@ export function overview(root, run, options) {
 
   /* Where no word is hidden: how many are copied, and words to hide, where that can be done. */
   function offer() {
+    if (on.hide && run.off && !run.offers) return  // they come with it
     const { rows } = run.answers, seen = [...run.tokens.keys()].filter(i => !run.special.includes(i)), same = seen.filter(i => rows[i]?.[0][0] === run.tokens[i])
     if (!nothingHidden() || run.differs || run.cut || film.on() || !seen.length || !seen.every(i => rows[i])) return
     const buttons = on.hide && run.offers?.map(([word, places]) => make('button', {

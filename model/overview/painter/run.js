@@ -49,7 +49,7 @@ export class Run {
   }
 
   /* How much of the probability of that answer each head moves, switched off alone: [layer][head]; nothing while unknown. */
-  leaning = token => this.lean[token] ?? this.lean[-1]
+  leaning(token) { return this.lean[token] ?? this.lean[-1] }
 
   /* -- the arithmetic of an opened picture: rows as they were recorded ------------------------------------------------ */
 

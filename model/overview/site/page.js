@@ -158,7 +158,7 @@ async function paint(engine, wish, found, names, more, usual) {
   }
   run.more = async (what, { token }) => {
     try {
-      const beside = what === 'lean' ? { lean: { [token]: await leaning(logits, run, token) } } : { offers: await offers(logits, run, names) }
+      const beside = what === 'lean' ? { lean: { [run.answers.kind === 'word' ? token : -1]: await leaning(logits, run, token) } } : { offers: await offers(logits, run, names) }
       shown.learn({ id: run.id, ...beside })
     } catch (gone) { if (gone !== run) throw gone }
   }
