@@ -89,7 +89,7 @@ def _page(pipeline: Pipeline, name: str, sentence: str, folder: Path) -> Page:
 def _index(shown: list[tuple[Pipeline, list[Page]]], language: str, words: dict[str, dict[str, str]]) -> str:
     own, (other, file) = words[language], next(one for one in INDEX.items() if one[0] != language)
     sections = "\n".join(_section(pipeline, pages, language, own) for pipeline, pages in shown)
-    about = {"runs": own["runs"], "live": own["live"], "other_name": words[other]["name"]}
+    about = {"runs": own["runs"], "about": own["runs_about"], "live": own["live"], "other_name": words[other]["name"]}
     return TEMPLATE.read_text("utf-8").format(
         language=language, sections=sections, other=other, other_file=file, **about
     )
