@@ -228,7 +228,7 @@ def test_play_goes_through_a_layers_steps_then_card_by_card_and_comes_back(page:
 
 
 def test_played_without_motion_nothing_moves(page: Page, app_url: str) -> None:
-    moving = "document.getAnimations().filter(one => one.playState === 'running').length"
+    moving = "document.querySelector('.overview').getAnimations({ subtree: true }).length"
     for motion in ("no-preference", "reduce"):
         page.emulate_media(reduced_motion=motion)
         opened(page, f"{app_url}/{LINK}")

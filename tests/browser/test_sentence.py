@@ -1,5 +1,6 @@
 """The sentence on top of every page: its words are clicked, it is typed, pasted, cut, and taken from a list."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from model.pipeline import MOST_CHARACTERS
@@ -107,3 +108,47 @@ def test_run_sends_what_was_typed_and_an_example_is_one_choice(page: Page, app_u
     link_to(page, "tokens").click()
     title(page, "tokens")
     expect_sentence(page, "i love you .")
+
+
+#: What stands at the top of the window in its middle: whether it is the slim line; what that says; where it ends.
+TOP = """() => {
+  const line = document.querySelector('.stays'), { top, bottom } = line.getBoundingClientRect()
+  return [document.elementFromPoint(innerWidth / 2, 12).closest('.stays') === line && top === 0, line.innerText, bottom]
+}"""
+#: Where what has the focus begins.
+FOCUSED = "document.activeElement.getBoundingClientRect().top"
+
+
+@pytest.mark.parametrize(
+    ("size", "link", "said"),
+    [
+        (
+            (1280, 600),
+            "attention?lang=en&hidden=5&layer=2&head=3",
+            [SENTENCE, "layer 2, head 3 · [MASK]", "→ book 0.31"],
+        ),
+        ((1280, 360), "heads?lang=zh&layer=4&head=2&big=true", [SENTENCE, "第 4 层第 2 头 · she", "→ she 0.99"]),
+        ((390, 844), "layers?lang=en&input=digit", ["", "[CLS]", "→ 5 0.96"]),
+        ((390, 844), "?lang=en&layer=2&head=3", [SENTENCE, "layer 2, head 3 · she", "→ she 0.99"]),
+        ((390, 700), "lesson?lang=en", [SENTENCE, "", ""]),
+    ],
+    ids=["page", "presentation", "digit", "home", "tour"],
+)
+def test_scrolled_a_slim_line_keeps_sentence_place_and_answer_in_sight_and_covers_no_focus(
+    size: tuple[int, int], link: str, said: list[str], page: Page, app_url: str
+) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto(f"{app_url}/{link}&s={SENTENCE}")
+    page.locator(".stays").wait_for(state="attached")
+    settle(page)
+    page.wait_for_timeout(1000)
+    assert not page.evaluate(TOP)[0], "the bar stands there"
+    page.mouse.move(size[0] / 2, size[1] / 2)
+    page.mouse.wheel(0, 4000)
+    page.wait_for_function(f"({TOP})()[0]", timeout=10_000)
+    _, text, bottom = page.evaluate(TOP)
+    assert [part.strip() for part in text.split("\n")] == [part for part in said if part], text
+    for _ in range(12):
+        page.keyboard.press("Shift+Tab")
+        page.wait_for_timeout(100)
+        assert page.evaluate(FOCUSED) >= bottom or not page.evaluate(TOP)[0]

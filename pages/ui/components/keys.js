@@ -2,7 +2,18 @@
 const ITS_OWN = 'input, textarea, select, [contenteditable], [role=dialog], [role=listbox], [role=group][tabindex]'
 const KEPT = 30_000  // ms; so long is a press sent again with every later one
 
-export default function({ data: [keys, done, station, said], setTriggerValue }) {
+/* What stays in sight where the page is scrolled: what goes in, as the line on top has it, the place and the answer. */
+function keepInSight(parent, said, answer) {
+  const line = parent.querySelector('.stays') ?? parent.appendChild(document.createElement('div')), words = document.createElement('span')
+  Object.assign(line, { className: 'stays', ariaHidden: 'true', translate: false })
+  for (const part of document.querySelectorAll('.st-key-line :is(.chip, img)')) {
+    const copy = part.matches('img') ? Object.assign(document.createElement('img'), { src: part.src, alt: '' }) : Object.assign(document.createElement('span'), { textContent: part.textContent, className: part.className })
+    words.append(copy, part.matches('.tight') ? '' : ' ')
+  }
+  line.replaceChildren(words, ...[said, answer].map(text => Object.assign(document.createElement('b'), { textContent: text })))
+}
+
+export default function({ data: [keys, done, station, said, answer], parentElement, setTriggerValue }) {
   const presses = document.presses ??= { last: Date.now(), waiting: [] }  // numbers that no earlier document has given
   presses.waiting = presses.waiting.filter(([number]) => number > done)
   document.atOnce?.hear('keys', done)
@@ -27,6 +38,10 @@ export default function({ data: [keys, done, station, said], setTriggerValue }) 
   document.listening?.abort()  // since an earlier run: once is enough
   const listening = document.listening = new AbortController()
   const { signal } = listening
+  const keep = () => keepInSight(parentElement, said, answer)
+  keep()
+  document.addEventListener('overview:moved', keep, { signal })  // the line was drawn anew, or its picture
+  document.addEventListener('load', ({ target }) => target.closest?.('.st-key-line') && keep(), { signal, capture: true })
   document.addEventListener('keydown', press, { signal })
   document.addEventListener('click', leave, { signal, capture: true })  // such a row lets no click out
   return () => {

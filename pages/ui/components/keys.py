@@ -1,4 +1,5 @@
-"""Keys that work anywhere on a page: arrows for heads and layers, and whatever else the page has given a key.
+"""Keys that work anywhere on a page: arrows for heads and layers, and whatever else the page has given a key. And the
+slim line that stays in sight where a page is scrolled: what goes in, the place and the answer.
 
 Fingers are faster than pages. Of several values that are sent during one run only the last arrives: so each press has a
 number, and is sent with every later one until a run has said that it is done. And with each press the browser sends
@@ -14,16 +15,17 @@ from pages.ui.components.told import told
 from pages.ui.server.assets import script
 from pages.ui.state.link import chosen, select
 
-_keys = st.components.v2.component("page_keys", js=script("keys"))
+_keys = st.components.v2.component("page_keys", js=script("keys"), isolate_styles=False)
 DONE, WAYS = "keys.done", "keys.ways"  # in the session: the number of the last press, and where each place was since
 PLACES = ("layer", "head", "token", "key", "component", "part", "neuron", "step")  # that a press moves
 
 
-def listen(actions: Mapping[str, Callable[[], None]], station: str = "", said: str = "") -> None:
+def listen(actions: Mapping[str, Callable[[], None]], station: str = "", said: str = "", answer: str = "") -> None:
     """Call an action when its key is pressed outside of text fields: "ArrowLeft", "Shift+ArrowUp", "1", …
 
     station: where on the page a reader is; another one begins at the top of the screen. said: the place that he is at,
-    which who cannot see the page is told after a press.
+    which who cannot see the page is told after a press. It stays in sight where the page is scrolled, and with it what
+    goes in, and the answer.
     """
 
     def pressed() -> None:
@@ -46,4 +48,4 @@ def listen(actions: Mapping[str, Callable[[], None]], station: str = "", said: s
     def done() -> int:
         return st.session_state.get(DONE, 0)
 
-    _keys(key="keys", data=[list(actions), done(), station, said], on_pressed_change=pressed)
+    _keys(key="keys", data=[list(actions), done(), station, said, answer], on_pressed_change=pressed)

@@ -35,7 +35,8 @@ from pages.ui.server import in_flight
 from pages.ui.server.memory import give_back
 from pages.ui.state.choice import WITH_OTHER, Choice
 from pages.ui.state.link import select
-from pages.ui.text import plain, t, unmarked
+from pages.ui.text import class_label, plain, t, unmarked
+from pages.ui.text.numbers import decimal, first
 
 
 def draw(page: Page, choice: Choice, school: School) -> None:
@@ -77,7 +78,7 @@ def draw(page: Page, choice: Choice, school: School) -> None:
     _fill(page, screen, pen)
     if page.ends and not choice.big:  # on a projector nobody reads code or takes anything along
         _end(page, screen, pen, school)
-    listen(pen.keys, pen.station, _said_of_the_place(screen, pen) if page.ends else "")
+    listen(pen.keys, pen.station, *((_said_of_the_place(page, screen, pen), _answer(screen)) if page.ends else ()))
 
 
 def _opened(page: Page, choice: Choice) -> Screen:
@@ -214,10 +215,24 @@ def _turn_by_key(page: Page, screen: Screen, pen: Pen) -> None:
                 pen.on_key(key, partial(open_with, there))
 
 
-def _said_of_the_place(screen: Screen, pen: Pen) -> str:
-    """The place on the screen, for who cannot see it."""
-    token = placed(screen.run.tokens)[screen.at.token] if len(screen.run.tokens) > 1 else ""
-    return " · ".join(filter(None, (pen.where(), token)))
+def _said_of_the_place(page: Page, screen: Screen, pen: Pen) -> str:
+    """The place on the screen, for who cannot see it or no longer. On Home layer and head are chosen in the picture."""
+    at, tokens = screen.at, screen.run.tokens
+    where = pen.where((at.layer, at.head) if page.name == "home" else None)
+    return " · ".join(filter(None, (where, placed(tokens)[at.token] if len(tokens) > 1 else "")))
+
+
+def _answer(screen: Screen) -> str:
+    """What the network says at the selected token, or else where it says something first: "→ did 0.44".
+
+    Nothing where it says no word or class, or none of them is ahead.
+    """
+    guesses = {guess.token: guess for guess in reversed(screen.run.answer)}
+    if not guesses or screen.run.config.head not in ("masked-word", "classifier", "tags"):
+        return ""
+    guess = guesses.get(screen.at.token, screen.run.answer[0])
+    best = first(guess.probabilities, decimal)
+    return f"→ {class_label(guess.labels[best.place])} {best.value}" if best.ahead else ""
 
 
 def _way(screen: Screen) -> list[str]:
