@@ -99,7 +99,8 @@ def choose(page: Page, layer: int, head: int) -> None:
 
 def link_to(page: Page, name: str) -> Locator:
     """The link in the map to a page. Where it stands behind a button, on a phone or in a menu, that is pressed."""
-    link = page.locator(f'.navbar a[href*="/{path_of(name)}?"]')
+    path = f"./{path_of(name)}"  # until it is pressed or focused, it may lead there without what is chosen
+    link = page.locator(f'.navbar a[href="{path}"], .navbar a[href^="{path}?"]')
     link.wait_for(state="attached")
     if not link.is_visible():
         page.locator(".navbar .menu:visible").last.click()

@@ -9,6 +9,7 @@ from pages.ui.state import sketch
 from pages.ui.text import catalogue
 from tests.browser.conftest import watch
 from tests.browser.pad import STROKES, draw, drawing_in, open_pad, pad, places, press, settle, verdict
+from tests.browser.steps import link_to
 
 # The pad, or whatever it lies in, no longer moves.
 AT_REST = """canvas => new Promise(done => {
@@ -41,7 +42,7 @@ def test_a_drawing_is_restored_exactly(page: Page, browser: Browser, app_url: st
     drawn, said = places(page), verdict(page)
     assert any(drawn)
 
-    page.locator('.navbar a[href*="/tokens?"]').click()
+    link_to(page, "tokens").click()
     page.wait_for_url(lambda url: urlsplit(url).path == "/tokens")
     settle(page)
     assert places(page) == drawn

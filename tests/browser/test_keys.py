@@ -5,7 +5,7 @@ from itertools import groupby
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import PAGE, SENTENCE, asked, opened, place, sentence_field, wait_for
+from tests.browser.steps import PAGE, SENTENCE, asked, link_to, opened, place, sentence_field, wait_for
 
 
 def test_arrows_choose_head_layer_and_cell_and_digits_the_step(page: Page, app_url: str) -> None:
@@ -73,7 +73,7 @@ def test_one_press_is_one_step_after_walking_through_pages(page: Page, app_url: 
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
     for name in ("heads", "layers", "attention"):
-        page.locator(f'.navbar a[href*="/{name}?"]').click()
+        link_to(page, name).click()
         opened(page, name)
     page.keyboard.press("ArrowRight")
     wait_for(page, head="4")

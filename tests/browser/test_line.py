@@ -11,7 +11,7 @@ from pages.ui.text import catalogue
 from tests.browser.conftest import serve
 from tests.browser.cut import Line, line_to
 from tests.browser.pad import draw, show_pad
-from tests.browser.steps import asked, expect_sentence, main_text, open_settings, sentence_field, settle
+from tests.browser.steps import asked, expect_sentence, link_to, main_text, open_settings, sentence_field, settle
 
 SENTENCE = "i love you ."
 PAGE = "attention?lang=en&layer=1&head=1&s=i+love+you+."
@@ -54,7 +54,7 @@ def _answers(page: Page) -> None:
 
 
 def _walks_on(page: Page) -> None:
-    page.locator('.navbar a[href*="/heads?"]').click()
+    link_to(page, "heads").click()
 
 
 CONTROLS: dict[str, tuple[str, Callable[[Page], None], Callable[[str], bool], str]] = {
