@@ -45,9 +45,10 @@ export default function({ data }) {
   }
 
   /* What was touched stays under the finger, whatever comes or goes above it; in the tour an answer comes in its place,
-     and Play scrolls. */
+     Play scrolls, and a presentation stays at its top. */
   function hold({ target }) {
-    const part = target.closest('a, .st-key-tour_side, .overview .say') ? null : target.closest('[data-testid=stMain] [class*=st-key-]')
+    const free = data.big || target.closest('a, .st-key-tour_side, .overview .say')
+    const part = free ? null : target.closest('[data-testid=stMain] [class*=st-key-]')
     const name = part && [...part.classList].find(name => name.startsWith('st-key-'))
     document.held = part && { name, top: part.getBoundingClientRect().top, until: performance.now() + HELD }
   }
