@@ -3,18 +3,30 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
+from model import Trace
 from model.analysis import placed, rollout
 from model.config import NORMS
 from model.encoder import EncoderLayer
 from pages.layers import pictures
-from pages.layers.pictures import all_reached, chosen_key, cosine_by_hand, likeness, read_output, rollout_by_hand
+from pages.layers.pictures import (
+    Guesses,
+    all_reached,
+    chosen_key,
+    cosine_by_hand,
+    guesses,
+    likeness,
+    read_output,
+    rollout_by_hand,
+)
 from pages.ui.components.arithmetic import arithmetic
 from pages.ui.frame.pen import Pen
 from pages.ui.page import LAYER, Page
 from pages.ui.picture import Make, says_words
-from pages.ui.runs.worked_out import best_words, plane
+from pages.ui.runs import pipelines
+from pages.ui.runs.worked_out import known_by, plane
 from pages.ui.screen import Screen
 from pages.ui.sections.cell_map import cell_maps
 from pages.ui.sections.sentence_vector import of_input
@@ -56,10 +68,29 @@ def lens(screen: Screen, pen: Pen) -> None:
     elif screen.two.differs and screen.two.counterpart(screen.at.token) is not None:
         pen.show("guess", partial(pictures.difference, lens=screen.pipeline.read_layers))
     elif says_words(screen.run):
-        found = best_words(screen.choice.pipeline, screen.run, screen.at.token)
-        pen.show("guess", partial(pictures.words, found=found))
+        found = best_words(screen.choice.pipeline, screen.run, screen.at.token, screen.choice.output)
+        rise(screen, pen, found)
     else:
         pen.show("guess", partial(pictures.classes, lens=screen.pipeline.read_layers))
+
+
+@st.cache_data(max_entries=1000, show_spinner=False, hash_funcs={Trace: known_by})
+def best_words(name: str, trace: Trace, token: int, output: int | None = None) -> Guesses:
+    """What `guesses` finds.
+
+    A whole class keeps its guesses here: of all words there would be a hundred times as many numbers.
+    """
+    return guesses(pipelines.pipeline(name).read_layers(trace, token), output)
+
+
+def rise(screen: Screen, pen: Pen, found: Guesses) -> None:
+    """How words rise, and beside it what each layer adds to the lead of one; in a presentation the first alone."""
+    left, right = (st.container(), None) if screen.choice.big else st.columns([5, 2], gap="medium")
+    with left:
+        pen.show("guess", partial(pictures.words, found=found))
+    if right is not None and np.isfinite(found.logs[:, :2]).all():
+        with right:
+            pen.show("turned", partial(pictures.turned, found=found))
 
 
 def trajectories(screen: Screen, pen: Pen) -> None:

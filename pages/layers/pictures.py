@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -10,7 +10,7 @@ import pandas as pd
 from model import Trace
 from model.analysis import cosine_similarity, largest_terms, likeliest, placed, rollout
 from model.by_hand import Table, terms_table
-from pages.ui.figures import Axis, Figure, heatmap, lines, paths, worded
+from pages.ui.figures import Axis, Best, Figure, Paths, climb, heatmap, lines, paths, waterfall
 from pages.ui.figures.equations import COSINE, ROLLOUT
 from pages.ui.figures.latex import formula
 from pages.ui.figures.theme import big
@@ -19,9 +19,11 @@ from pages.ui.place import Place
 from pages.ui.sections.band import room_of
 from pages.ui.sections.quantity_map import LEAST
 from pages.ui.text import plain, texts_of
-from pages.ui.text.numbers import First, decimal, first, percent
+from pages.ui.text.numbers import First, decimal, first, furthest, percent, signed
 
 HIGH = 460  # pixels
+BEST, FOLLOWED = 5, 4  # guesses shown for each layer; words whose ranks are drawn
+MANY, STEP = 9, 48  # layers whose steps are only numbered; pixels that a step takes at least
 text, word = texts_of("layers")
 
 
@@ -236,17 +238,86 @@ MOST_CLASSES = 16  # with a column of their own
 Lens = Callable[[Trace, int], np.ndarray]
 
 
-def words(run: Trace, place: Place, found: tuple[np.ndarray, np.ndarray]) -> Picture:
-    """The likeliest words after each layer. found: their numbers and how likely they are, the first ones first."""
-    best, shares = found
-    every, count = outputs_of(run), best.shape[1]
-    named = [[every[i] for i in row] for row in best]
-    ranks = Axis(word("axis_rank"), [str(rank + 1) for rank in range(count)])
-    figure = worded(shares, named, Axis(word("axis_step"), steps(run)), ranks, height=HIGH)
-    top = replace(first(shares[-1], decimal), of=len(every))
-    said = _read(run, place, "read_guess", best[:, 0], top)
-    figure.layout["meta"] = {"fills": room_of(said)}
-    return Picture(figure, said, table=lambda: pd.DataFrame(named, index=steps(run), columns=range(1, count + 1)))
+class Guesses(NamedTuple):
+    """What the head would guess after each layer.
+
+    best, shares: the likeliest words and how likely they are, (1 + layers, BEST). followed: some words: one, another
+    that it is compared with, and what is likeliest in the end. ranks: where they stand among all words, from 1; logs:
+    the logarithms of their probabilities; (1 + layers, word) each.
+    """
+
+    best: np.ndarray
+    shares: np.ndarray
+    followed: list[int]
+    ranks: np.ndarray
+    logs: np.ndarray
+
+
+def guesses(probabilities: np.ndarray, output: int | None = None) -> Guesses:
+    """Of the probabilities after each layer, (1 + layers, word). output: the word to follow, if not the answer.
+
+    The word to compare with is the last other one that led after
+    a layer, else the likeliest other one in the end.
+    """
+    best = np.argpartition(-probabilities, BEST, axis=1)[:, :BEST]  # in any order, without sorting them all
+    order = np.argsort(-np.take_along_axis(probabilities, best, axis=1), axis=1)
+    best = np.take_along_axis(best, order, axis=1)
+    own = int(best[-1, 0]) if output is None else output
+    others = [int(word) for word in (*best[:0:-1, 0], *best[-1, :FOLLOWED]) if word != own]
+    followed = [own, *dict.fromkeys([others[0], *(word for word in best[-1].tolist() if word != own)])][:FOLLOWED]
+    their = probabilities[:, followed]
+    ranks = 1 + (probabilities[:, None] > their[..., None]).sum(axis=2)
+    with np.errstate(divide="ignore"):  # of what the softmax left nothing
+        return Guesses(best, np.take_along_axis(probabilities, best, axis=1), followed, ranks, np.log(their))
+
+
+def words(run: Trace, place: Place, found: Guesses) -> Picture:
+    """The likeliest words after each layer, and how some of them rise. A click follows a word."""
+    every = outputs_of(run)
+    named = [[every[i] for i in row] for row in found.best]
+    if place.output is None:
+        said = _read(
+            run, place, "read_guess", found.best[:, 0], replace(first(found.shares[-1], decimal), of=len(every))
+        )
+    else:
+        said = f"{followed(run, found)} {text('lens')}"
+    paths = Paths([every[word] for word in found.followed], found.ranks)
+    short = [word("step_start"), *(word("step_short", layer=layer + 1) for layer in range(run.graph.layers()))]
+    axis = Axis(word("axis_step"), short) if run.graph.layers() < MANY else numbered(run)
+    figure = climb(paths, Best(named, found.shares), axis, (word("axis_path"), word("axis_rank")), HIGH)
+    figure.layout["meta"] = {**figure.layout.get("meta", {}), "fills": room_of(said), "least": STEP * len(named)}
+
+    def choose(rank: int, step: int) -> dict[str, object]:
+        return {"output": int(found.best[step, rank])}
+
+    def table() -> pd.DataFrame:
+        best = pd.DataFrame(named, index=steps(run), columns=range(1, len(named[0]) + 1))
+        return best.join(
+            pd.DataFrame(found.ranks, index=steps(run), columns=[f"{word('axis_path')}: {one}" for one in paths.words])
+        )
+
+    return Picture(figure, said, table=table, picks=choose)
+
+
+def followed(run: Trace, found: Guesses) -> str:
+    """Where the word that is followed stands before the first layer and after the last."""
+    name, (before, after) = outputs_of(run)[found.followed[0]], (f"{rank:,}" for rank in found.ranks[[0, -1], 0])
+    return text("read_followed", word=name, before=before, after=after, count=f"{len(outputs_of(run)):,}")
+
+
+def turned(run: Trace, place: Place, found: Guesses) -> Picture:
+    """What each layer adds to the lead of the word that is followed over the other one."""
+    every = outputs_of(run)
+    leads = (found.logs[:, 0] - found.logs[:, 1]).astype(np.float64)
+    parts = np.diff(leads, prepend=0.0)
+    names = Axis(
+        "",
+        [word("step_0"), *(plain("change.layer", number=layer) for layer in range(1, len(leads))), word("in_the_end")],
+    )
+    pair = {"word": every[found.followed[0]], "other": every[found.followed[1]]}
+    most = furthest(parts, signed, among=range(1, len(parts)))
+    said = text("read_turned", before=signed(leads[0]), after=signed(leads[-1]), layer=most.place, most=most, **pair)
+    return Picture(waterfall(parts, names, word("axis_lead", **pair), grey=[0]), said)
 
 
 def classes(run: Trace, place: Place, lens: Lens) -> Picture:

@@ -20,6 +20,7 @@ from model import Pipeline, load
 from model.analysis import outliers
 from model.checkpoints.errors import SENTENCES
 from model.checkpoints.hub import memory
+from pages.layers.page import best_words
 from pages.ui.frame import drawer, frame
 from pages.ui.runs import pipelines, worked_out
 from pages.ui.state import offered
@@ -65,7 +66,7 @@ def test_a_checkpoint_that_is_saved_again_is_shown_with_its_new_numbers(
         return any(found.shape == weights.shape and np.allclose(found, weights, atol=1e-6) for found in maps(app))
 
     assert shown()
-    neighbours, best = worked_out.neighbours(name, 5), worked_out.best_words(name, pipelines.run(name, sentence), 6)
+    neighbours, best = worked_out.neighbours(name, 5), best_words(name, pipelines.run(name, sentence), 6)
     save_again(tmp_path / "bert", 2)
     assert not shown()
     if whole:
@@ -74,7 +75,7 @@ def test_a_checkpoint_that_is_saved_again_is_shown_with_its_new_numbers(
     else:  # as a click on the page does, which draws no frame
         assert pipelines.follow_files() and not pipelines.follow_files()
     assert worked_out.neighbours(name, 5)[1].tolist() != neighbours[1].tolist()
-    assert worked_out.best_words(name, pipelines.run(name, sentence), 6)[1].tolist() != best[1].tolist()
+    assert best_words(name, pipelines.run(name, sentence), 6)[1].tolist() != best[1].tolist()
 
 
 def test_a_tokenizer_that_fails_is_named_and_on_one_sentence_leaves_the_last(

@@ -342,14 +342,39 @@ def of_a_sublayer_that_adds_nothing_no_layer_adds_most(run: Trace, at: Place) ->
         yield f"{name} adds most in layer {added.argmax() + 1}" if added.any() else Not(f"{name} adds most")
 
 
+def guesses(run: Trace, at: Place) -> layers.Guesses:
+    return layers.guesses(pipelines.pipeline("text").read_layers(run, at.token), at.output)
+
+
 def lens(run: Trace, at: Place) -> Picture:
-    return layers.words(run, at, worked_out.best_words("text", run, at.token))
+    return layers.words(run, at, guesses(run, at))
+
+
+def logits_on_the_way(run: Trace, at: Place) -> np.ndarray:
+    return run.network.read_out(run.network.norm(torch.tensor(run.states())[:, at.token])).numpy(force=True)
 
 
 @row(lens, "the cat sat on the [MASK] .", token=6)
-def the_lens_ends_with_the_networks_own_answer(run: Trace, at: Place) -> Iterator[object]:
-    (guess,) = run.answer
-    yield from (f"“{guess.best}”", f"{guess.probabilities[0]:.2f}")
+@row(lens, "the cat sat on the [MASK] .", token=6, output=2000)
+def the_lens_follows_a_word_from_rank_to_rank(run: Trace, at: Place) -> Iterator[object]:
+    (guess,), logits = run.answer, logits_on_the_way(run, at)
+    word = logits[-1].argmax() if at.output is None else at.output
+    ranks = 1 + (logits > logits[:, [word]]).sum(axis=1)
+    yield from (ranks, np.stack([np.arange(7), ranks])[1])
+    if at.output is None:
+        yield from (f"“{guess.best}”", f"{guess.probabilities[0]:.2f}")
+    else:
+        yield f"“{run.outputs[word]}” begins as word {ranks[0]:,} of {len(logits[0]):,} and ends as word {ranks[-1]:,}."
+
+
+@row(lambda run, at: layers.turned(run, at, guesses(run, at)), "the animal [MASK] not cross the street .", token=3)
+def what_the_layers_add_to_a_lead_sums_to_it(run: Trace, at: Place) -> Iterator[object]:
+    logits = logits_on_the_way(run, at)
+    best = logits.argmax(axis=1)
+    led = [word for word in best[1:] if word != best[-1]]
+    lead = logits[:, best[-1]] - logits[:, led[-1] if led else np.argsort(logits[-1])[-2]]
+    adds = np.diff(lead)
+    yield from (np.concatenate([lead[:1], adds, lead[-1:]]), f"Layer {np.abs(adds).argmax() + 1} changes it most")
 
 
 @row(lens, "the [MASK] sat on the mat .", token=2)

@@ -145,7 +145,11 @@ def lens(run: Trace, token: int) -> np.ndarray:
 
 
 def guessed(run: Trace, place: Place) -> Picture:
-    return layers.words(run, place, (np.zeros((7, 5), int) + np.arange(5), np.full((7, 5), 0.01)))
+    return layers.words(run, place, layers.guesses(lens(run, place.token)))
+
+
+def turned(run: Trace, place: Place) -> Picture:
+    return layers.turned(run, place, layers.guesses(lens(run, place.token)))
 
 
 def of_two(run: Trace, place: Place) -> Picture:
@@ -186,6 +190,7 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     layers.path: (WORDS | DRAWN, layers.path),
     layers.lengths_on_the_way: (WORDS | DRAWN | ONE, layers.lengths_on_the_way),
     layers.words: (WORDS, guessed),
+    layers.turned: (WORDS, turned),
     layers.classes: (DRAWN | ONE, partial(layers.classes, lens=lens)),
     queries_keys_values.scores: (WORDS | DRAWN, queries_keys_values.scores),
     queries_keys_values.products: (WORDS, queries_keys_values.products),

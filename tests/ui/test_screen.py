@@ -106,7 +106,7 @@ class Recorder:
     [
         ("queries_keys_values", "plane", ["plane"]),
         ("queries_keys_values", "weights", ["W_Q", "W_K", "W_V"]),
-        ("layers", "lens", ["guess"]),
+        ("layers", "lens", ["guess", "turned"]),
         ("layers", "path", ["path", "norms"]),
         ("add_and_norm", "ways", ["lengths", "cosines"]),
         ("tokens", "positions", ["similarity", "waves"]),

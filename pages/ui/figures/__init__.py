@@ -22,6 +22,7 @@ from pages.ui.figures.base import (
     role_colours,
     sign_colours,
 )
+from pages.ui.figures.climb import Best, Paths, climb
 from pages.ui.figures.colours import colour_tiles
 from pages.ui.figures.curves import (
     BLUE,
@@ -47,7 +48,6 @@ from pages.ui.figures.matrices import (
     heatmap,
     thumbnails,
     tiles,
-    worded,
 )
 from pages.ui.figures.points import attention_lines, paths, queries_and_keys, scatter
 from pages.ui.figures.reads import reads

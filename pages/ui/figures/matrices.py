@@ -15,7 +15,6 @@ from pages.ui.figures.base import (
     MOST_NAMED,
     STEPS,
     TO_THE_NEAREST,
-    WHOLE_WIDTH,
     Axis,
     Figure,
     at,
@@ -29,7 +28,6 @@ from pages.ui.figures.base import (
     label,
     look,
     on_screen,
-    text_width,
     thinned,
     tile_layout,
     tile_markers,
@@ -38,7 +36,7 @@ from pages.ui.figures.base import (
     with_gap,
     words_at,
 )
-from pages.ui.figures.theme import big, font_size, scaled
+from pages.ui.figures.theme import font_size, scaled
 from pages.ui.text.numbers import four_decimals
 
 MOST_APART = 32  # rows or columns with gaps between their cells
@@ -351,20 +349,6 @@ def tiles(
         layout["xaxis"]["side"] = "top"
         cells["colorbar"] |= {"y": 0, "yanchor": "top", "thickness": 6}
         layout["margin"] = layout["margin"] | {"t": round(2.2 * font_size())}
-    return figure_of(traces, layout)
-
-
-def worded(values: np.ndarray, words: Sequence[Sequence[str]], rows: Axis, columns: Axis, **options) -> Figure:
-    """A heatmap of shares with a word and its share in each cell. options: as for `heatmap`."""
-    traces, layout = heatmap_parts(values, rows, columns, scale="share", square=False, **options)
-    traces[0] |= {
-        "text": [[label(word) for word in row] for row in words],
-        "texttemplate": "%{text}<br>%{z:.2f}",
-        "hovertemplate": "<b>%{text}</b><br>%{z:.4f}<extra></extra>",
-    }
-    widest = max(text_width(word) for row in words for word in row) + 3
-    if big() and widest * font_size() * len(words[0]) <= 0.8 * WHOLE_WIDTH:  # in low rows one line is larger than two
-        traces[0] |= {"texttemplate": "%{text}&nbsp; %{z:.2f}", "textfont": {"size": font_size()}}
     return figure_of(traces, layout)
 
 

@@ -24,7 +24,6 @@ from pages.ui.runs import pipelines
 from pages.ui.server.cache import digest, of_networks
 from pages.ui.text import language
 
-BEST = 5  # guesses shown for each layer
 T = TypeVar("T")
 
 
@@ -67,19 +66,6 @@ def pointed_to(name: str, layer: int, neuron: int, ascii_only: bool | None) -> t
 def known_by(trace: Trace) -> tuple:
     """What decides a run, given its pipeline: what went in, and the edits on the way."""
     return trace[trace.graph.embedded].tobytes(), trace.edits
-
-
-@st.cache_data(max_entries=1000, show_spinner=False, hash_funcs={Trace: known_by})
-def best_words(name: str, trace: Trace, token: int) -> tuple[np.ndarray, np.ndarray]:
-    """The words that the head would guess after each layer, and how likely they are: (1 + layers, BEST) each.
-
-    A whole class keeps its guesses here: of all words there would be a hundred times as many numbers.
-    """
-    probabilities = pipelines.pipeline(name).read_layers(trace, token)
-    best = np.argpartition(-probabilities, BEST, axis=1)[:, :BEST]  # in any order, without sorting them all
-    order = np.argsort(-np.take_along_axis(probabilities, best, axis=1), axis=1)
-    best = np.take_along_axis(best, order, axis=1)
-    return best, np.take_along_axis(probabilities, best, axis=1)
 
 
 @st.cache_data(max_entries=1000, show_spinner=False)
