@@ -366,7 +366,10 @@ class Trace(Saved):
         return tuple(self[key] for key in self.graph.stream(layer, side))
 
     def states(self, side: str = "") -> np.ndarray:
-        """The residual stream between the layers: (1 + layers, token, d_model); row l is what layer l reads."""
+        """The residual stream between the layers: (1 + layers, token, d_model); row l is what layer l reads.
+
+        The last row is what the last layer writes, before the final LayerNorm where there is one: `Z` is behind it.
+        """
         layers = range(self.graph.layers(side))
         return np.stack([self.stream(0, side)[0], *(self.stream(layer, side)[-1] for layer in layers)])
 

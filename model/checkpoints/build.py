@@ -181,12 +181,11 @@ def _square(side: object) -> object:
 
 
 def _family(folder: Folder, theirs: Mapping[str, Any]) -> Family:
-    families = ", ".join(FAMILIES)
     if (kind := theirs.get("model_type")) is None:
         timm = "timm_" * ("architecture" in theirs and "pretrained_cfg" in theirs)
-        raise CheckpointError(f"{timm}no_family", folder=folder.name, families=families)
+        raise CheckpointError(f"{timm}no_family", folder=folder.name)
     if kind not in tuple(FAMILIES):
-        raise CheckpointError("family", folder=folder.name, family=str(kind)[:40], families=families)
+        raise CheckpointError("family", folder=folder.name, family=str(kind)[:40])
     return FAMILIES[kind]
 
 
@@ -203,8 +202,7 @@ def _head(folder: Folder, theirs: Mapping[str, Any], family: Family) -> Head:
                 head = head.otherwise
             _check_settings(folder, theirs, head.only, "answer_setting")
             return head
-    heads = ", ".join(family.heads)
-    raise CheckpointError("architecture", folder=folder.name, architecture=architecture[:60], heads=heads)
+    raise CheckpointError("architecture", folder=folder.name, architecture=architecture[:60])
 
 
 def _check_whole(folder: Folder, family: Family, head: Head) -> None:

@@ -3,7 +3,6 @@
 from model.errors import ReasonedError
 
 MOST = 120  # letters of a name, which a file may make as long as it likes
-OURS = ("families", "heads")  # lists of ours, which are whole
 SENTENCES = {
     "no_folder": "there is no folder {folder}, and no model of that name was fetched from the Hugging Face hub",
     "missing": "{folder} has no {file}",
@@ -17,18 +16,17 @@ SENTENCES = {
         "{folder} holds a LoRA adapter ({tensor}); merge it into its model first: PeftModel.from_pretrained(model, "
         "folder).merge_and_unload().save_pretrained(folder)"
     ),
-    "family": "{folder} holds a model of the family {family}; those that are read are {families}",
+    "family": "{folder} holds a model of the family {family}, which is not read; README.md lists those that are",
     "no_family": (
         "config.json in {folder} does not say model_type, as those do that the transformers library saves today; write "
-        'it there, as in "model_type": "bert"; those that are read say {families}'
+        'it there, as in "model_type": "bert"'
     ),
     "timm_no_family": (
         "{folder} was saved by timm, whose names are not read; the same model as the transformers library saves it is, "
-        "where its model_type is one of {families}"
+        "where it is of a family that README.md lists"
     ),
     "architecture": (
-        "{folder} holds a {architecture}, whose answer is not computed here: its stages are shown without it; answers "
-        "are computed of those whose names end in {heads}"
+        "{folder} holds a {architecture}, whose answer is not computed here: its stages are shown without it"
     ),
     "answer_setting": (
         "config.json in {folder} says {setting} = {value}, with which the answer is not computed here: its stages are "
@@ -87,9 +85,7 @@ class CheckpointError(ReasonedError):
 
     def __init__(self, reason: str, **values: object) -> None:
         short = {
-            name: value[:MOST].encode(errors="replace").decode()
-            if isinstance(value, str) and name not in OURS
-            else value
+            name: value[:MOST].encode(errors="replace").decode() if isinstance(value, str) else value
             for name, value in values.items()
         }
         super().__init__(reason, **short)

@@ -240,7 +240,6 @@ ELECTRA = replace(
     names={**BERT.names, "embedding.W_E": "embeddings_project"},
     heads={
         "Model": Head("none"),
-        "ForPreTraining": Head("none"),
         "ForMaskedLM": Head(
             "masked-word",
             names={

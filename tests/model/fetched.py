@@ -205,7 +205,10 @@ ROWS: dict[str, Row] = {
         DISTIL | {"id2label": {"0": "NEGATIVE", "1": "POSITIVE"}},
     ),
     "google/electra-base-discriminator": Row(
-        ("Electra", "Model"), "ElectraForPreTraining", BODY | {"model_type": "electra", "embedding_size": 24}
+        ("Electra", "Model"),
+        "ElectraForPreTraining",
+        BODY | {"model_type": "electra", "embedding_size": 24},
+        unanswered="architecture",
     ),
     "albert/albert-base-v2": Row(
         ("Albert", "ForMaskedLM"),
