@@ -1,13 +1,15 @@
 """Answer: what the encoder would put in place of a hidden word, or which class it reads in a drawing."""
 
+from functools import partial
+
 import streamlit as st
 
 from model.analysis import spelled, units, whole_words
 from pages.answer.judged import judged
 from pages.answer.learned import how_it_learned
-from pages.answer.pictures import Hidden
+from pages.answer.pictures import Hidden, every_place
 from pages.answer.prediction import prediction
-from pages.answer.who_wrote import who_wrote
+from pages.answer.who_wrote import opened
 from pages.ui.frame.pen import Pen
 from pages.ui.frame.pickers import bound
 from pages.ui.page import Draw, Page, Parts
@@ -29,16 +31,16 @@ def purpose_of(screen: Screen) -> str:
 
 
 def equation_of(screen: Screen) -> str:
-    """All that comes after the last layer, in order."""
-    rows = list(screen.run.graph)
-    after = rows[[row.key for row in rows].index(screen.run.graph.Z) + 1 :]
-    return r" \qquad ".join(row.equation for row in after if row.traced or row.operation != "linear")
+    """The comparison with every output, and what becomes of it: the last two rows of all."""
+    return r" \qquad ".join(row.equation for row in list(screen.run.graph)[-2:])
 
 
 def parts(screen: Screen) -> Parts:
     if "logits" not in screen.run:
         return {"": instead_of_an_answer if screen.run.config.head in ("none", "vector") else judged_and_trained}
     parts: dict[str, Draw] = {"all": predicted, "wrote": written_by}
+    if says_words(screen.run):
+        parts["places"] = at_every_place
     return parts | ({"learned": how_it_learned} if screen.choice.input == "digit" else {})
 
 
@@ -89,9 +91,14 @@ def predicted(screen: Screen, pen: Pen) -> None:
     trained_on(screen)
 
 
+def at_every_place(screen: Screen, pen: Pen) -> None:
+    logit, hidden = asked_logit(screen)
+    pen.show("every_place", partial(every_place, logit=logit, hidden=hidden))
+
+
 def written_by(screen: Screen, pen: Pen) -> None:
     (at, output), hidden = asked_logit(screen)
-    who_wrote(screen, pen, at if says_words(screen.run) else 0, output, hidden=to_keep_hidden(screen, hidden))
+    opened(screen, pen, at if says_words(screen.run) else 0, output, hidden=to_keep_hidden(screen, hidden))
 
 
 def judged_and_trained(screen: Screen, pen: Pen) -> None:

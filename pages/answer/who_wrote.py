@@ -1,13 +1,13 @@
 """Who wrote the answer: by how much one output leads another, and what each part of the network has in that."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import streamlit as st
 
 from model import Pipeline, Trace
 from model.edits import head_off
-from model.measures.sources import nbytes, of_lead
+from model.measures.sources import Lead, nbytes, of_lead
 from model.measures.sweep import number, sweep
 from pages.answer.pictures import heads_and_ffns, parts_of, strongest_head
 from pages.answer.tree import Tree
@@ -23,38 +23,59 @@ text, word = texts_of("wrote")
 _lead = once_a_run(of_lead)
 
 
-def who_wrote(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) -> None:
-    """The parts of the network as bars, and its heads and FFNs as a map; in a presentation the bars alone.
+class Wanted(NamedTuple):
+    """A lead at a token: of which outputs, the one over the other."""
 
-    token: of words, the place of the guess. output: the word or class whose lead over the strongest other one it is
-    about. chosen: what a click that leads to another page chooses besides.
+    lead: Lead
+    outputs: tuple[int, int]
+    token: int
+
+
+def lead_at(run: Trace, token: int, output: int) -> Wanted | None:
+    """By how much an output leads the strongest other one. None: of this run it can't be told, which a line says.
+
+    token: of words, the place of the guess.
     """
-    run = screen.run
     if run.edited and nbytes(run, heads=True) > MOST_BYTES:
         st.info(plain("source.too_large"), icon=":material/info:")
-        return
+        return None
     logits = _logits(run, token)
     against = int(np.where(np.arange(len(logits)) == output, -np.inf, logits).argmax())
     lead = _lead(run, output, against, token)
     if abs(lead.value - float(logits[output] - logits[against])) > SAME * max(1.0, abs(lead.value)):
         st.info(text("changed"), icon=":material/info:")
+        return None
+    return Wanted(lead, (output, against), token)
+
+
+def by_parts(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) -> None:
+    """The parts of the network as bars. chosen: what a click that leads to another page chooses besides."""
+    if wanted := lead_at(screen.run, token, output):
+        pen.show("wrote", parts_of(screen.run, wanted.lead, wanted.outputs, token, chosen))
+        st.caption(text("exact" if wanted.lead.exact else "bent"))
+
+
+def opened(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) -> None:
+    """The same, each of which opens, and the heads and FFNs as a map; in a presentation the bars alone."""
+    run = screen.run
+    if not (wanted := lead_at(run, token, output)):
         return
     left, right = (st.container(), None) if screen.choice.big else st.columns(2, gap="medium")
     with left:
-        tree = Tree(screen, pen, (output, against), token)
+        tree = Tree(screen, pen, wanted.outputs, token)
         if tree.closed:
-            pen.show("wrote", parts_of(run, lead, (output, against), token, chosen))
+            pen.show("wrote", parts_of(run, wanted.lead, wanted.outputs, token, chosen))
         else:
-            tree.as_bars(lead, **chosen)
+            tree.as_bars(wanted.lead, **chosen)
     if right is not None:
         with right:
-            of_heads = _lead(run, output, against, token, heads=True)
+            of_heads = _lead(run, *wanted.outputs, token, heads=True)
             layer, head = strongest_head(run, of_heads)
             after = None  # where there is no room for one edit more
             if len(run.edits) < MOST_EDITS:
-                after = _without(run, screen.pipeline, layer, head, (output, against), token)
+                after = _without(run, screen.pipeline, layer, head, wanted.outputs, token)
             pen.show("heads", heads_and_ffns(run, of_heads, after, token, chosen))
-        st.caption(text("exact" if lead.exact else "bent"))
+        st.caption(text("exact" if wanted.lead.exact else "bent"))
 
 
 def _logits(trace: Trace, token: int) -> np.ndarray:

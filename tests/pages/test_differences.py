@@ -124,10 +124,9 @@ def test_the_bars_of_an_answer_are_differences_of_probabilities(which: str) -> N
     assert drawn["data"][0]["marker"]["color"] == [LESS if value < 0 else MORE for value in lengths(drawn)]
     if here.ids:
         at = [softmax(run["logits"].astype(np.float64)) for run in (here, there)]
-        words = [
-            outputs.index(html.unescape(name)) for name in chart(app, "every_place")["layout"]["xaxis"]["ticktext"]
-        ]
-        np.testing.assert_allclose(z(chart(app, "every_place")), (at[0] - at[1])[:, words], atol=1e-6)
+        drawn = chart(open_page("answer", **link, panel="places"), "every_place")
+        words = [outputs.index(html.unescape(name)) for name in drawn["layout"]["xaxis"]["ticktext"]]
+        np.testing.assert_allclose(z(drawn), (at[0] - at[1])[:, words], atol=1e-6)
 
 
 @pytest.mark.parametrize("which", [RUNS[1], RUNS[2]])
