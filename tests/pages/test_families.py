@@ -1,5 +1,6 @@
 """What the pages show of networks that differ from the paper: other positions, other answers, pictures of others."""
 
+import json
 import re
 from pathlib import Path
 
@@ -191,8 +192,28 @@ def test_a_sentence_vector_and_its_cosine_are_shown_as_its_makers_make_them(
     u, v = (pipeline.pooled.steps(pipeline(sentence).Z)[-1][1] for sentence in (one, two))
     assert shows(app, u[None], atol=1e-6) and f"**{u @ v:.4f}**" in said(app) and "24 → 10" in said(app)
     moved = 1 - moved_by_heads(pipeline, pipeline(one), "makers")
-    drawn = maps(open_page("what_if", model=name, s=one, stage="makers"))
+    drawn = maps(open_page("what_if", model=name, s=one))
     assert any(shown.shape == moved.shape and np.allclose(1 - shown, moved, atol=1e-5) for shown in drawn)
+
+
+@pytest.mark.parametrize(
+    ("mode", "way"),
+    [("mean", "mean"), ("cls", "cls"), ("max", "makers"), ("mean_sqrt_len_tokens", "makers"), (None, "mean")],
+)
+def test_the_laboratory_begins_with_the_vector_that_the_makers_use(
+    mode: str | None, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sentence_encoder(tmp_path)
+    modules = tmp_path / "modules.json"
+    modules.write_text(json.dumps(json.loads(modules.read_text())[:2]))
+    if mode:
+        (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode": mode}))
+    else:
+        modules.unlink()
+    (name,) = offer(monkeypatch, tmp_path)
+    app = open_page("what_if", model=name, s="the cat sat on a mat")
+    shown = app.segmented_control(key="either.stage")
+    assert shown.value == way, shown.options
 
 
 # -- pictures --------------------------------------------------------------------------------------------------------

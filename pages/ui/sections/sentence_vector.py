@@ -144,7 +144,9 @@ def head_laboratory(screen: Screen, pen: Pen) -> None:
     no_head(screen)
     if not screen.choice.checkpoint:
         return
-    ways = ways_of(screen)
+    ways, pooled = ways_of(screen), screen.pipeline.pooled
+    own = MAKERS if MAKERS in ways else pooled and pooled.pooling
+    ways = dict(sorted(ways.items(), key=lambda way: way[0] != own))  # the makers' own first
     label = plain("sentence_vector.axis")
     pooling = either("stage", label, list(ways), [*ways.values()], screen.choice.stage, label_visibility="collapsed")
     runs = screen.run.graph.layers() * screen.run.config.heads
