@@ -157,7 +157,8 @@ def _lobby(lecture: Lecture) -> None:
         if leads_nowhere(address):
             st.warning(t("share.own_name"), icon=":material/router:")
     with right, st.container(key="class_qr"):
-        st.image(segno.make(address, error="m", micro=False).svg_inline(light="white"), width="stretch")
+        code = segno.make(address, error="m", micro=False).svg_inline(light="white")
+        st.image(code, width="stretch", alt=address)
 
 
 def _question(lecture: Lecture) -> None:

@@ -141,7 +141,8 @@ def _picture() -> bytes | None:
     """A ready picture, the pad, or the visitor's own file; returns what is drawn where that is the picture."""
     chosen = st.session_state["picture"]
     if chosen != pictures.PAD:
-        st.image(st.session_state[link.PHOTO] if chosen == pictures.OWN else pictures.ready(chosen), width=SMALL)
+        seen = st.session_state[link.PHOTO] if chosen == pictures.OWN else pictures.ready(chosen)
+        st.image(seen, width=SMALL, alt=plain(f"sidebar.picture_{chosen}"))
     names = [name for name in pictures.PICTURES if name != pictures.OWN or link.PHOTO in st.session_state]
     look: dict[str, Any] = {"key": "picture", "required": True, "persist_state": "session"}
     look |= {"label_visibility": "collapsed", "format_func": lambda name: plain(f"sidebar.picture_{name}")}
@@ -181,7 +182,7 @@ def _pad() -> bytes:
     if drawing != st.session_state.get("drawing.on_pad"):  # it comes from a link, an example or a file
         st.session_state["drawing.epoch"] = st.session_state.get("drawing.epoch", 0) + 1
         st.session_state["drawing.on_pad"] = drawing
-    st.image(sketch.grey(drawing), width=SMALL)
+    st.image(sketch.grey(drawing), width=SMALL, alt=plain("sidebar.picture_drawing"))
     with st.popover(plain("sidebar.draw"), icon=":material/draw:", key="draw"):
         digit_pad(
             "pad",

@@ -52,5 +52,5 @@ def with_code(address: str) -> None:
         else:
             st.markdown(t("share.scan"))
             with st.container(key="share_code"):
-                st.image(code.svg_inline(light="white"), width="stretch")
+                st.image(code.svg_inline(light="white"), width="stretch", alt=address)
     st.code(address, language=None, wrap_lines=True)
