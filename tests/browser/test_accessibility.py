@@ -138,6 +138,13 @@ def test_in_forced_colours_what_is_chosen_on_or_hidden_looks_otherwise(page: Pag
     page.goto(f"{app_url}/?lang=en&s={quote(SENTENCE)}&hidden=3&layer=2&head=3")
     title(page, "home")
     page.locator(".overview .thumb[aria-pressed=true]").wait_for()
+    ground, bars = page.evaluate(GROUND), [".bar i"]
+    for role, bar in (("w", ".shares i"), ("a", ".part i")):
+        page.locator(f".overview .pic[data-role={role}]").focus()
+        page.keyboard.press("Enter")
+        expect(page.locator(f".overview {bar}").first).to_be_attached()
+        assert ground not in [page.locator(f".overview {one}").first.evaluate(LOOK)[0] for one in [*bars, bar]]
+    page.keyboard.press("Escape")
     open_settings(page)
     track = "[data-testid=stCheckbox] label > div:first-of-type"
     pairs = {

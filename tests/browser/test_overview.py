@@ -17,7 +17,7 @@ from model.measures.sweep import moved
 from model.overview import answers_of
 from pages.ui.text import catalogue
 from pages.ui.text.numbers import decimal
-from tests.browser.steps import MIDDLE, asked, walk_to
+from tests.browser.steps import MIDDLE, asked, serious, walk_to
 
 SENTENCE = "the animal did not cross the street because it was too tired ."
 TWENTY = "the old man who lived near the river walked slowly home because his small boat was broken ."
@@ -27,7 +27,8 @@ DESKS = [(1440, 900), (1280, 720)]
 BOXES = """() => [...document.querySelectorAll(
     '.overview :is(.title .symbol, .answer-title .symbol, .caption, .shape, .label span, .label small, .end, ' +
     '.under-cell, .bar-name, .bar span, .panel p:not(.sides), .sides > span, .strip .name, .part span, .more, ' +
-    '.lens p, .offers p, .hides, .thumb em, .legend, .head .name, .of, .number, .say p, .lines text, .grid span)')]
+    '.lens p, .trail :is(small, b), .offers p, .hides, ' +
+    '.thumb em, .legend, .head .name, .of, .number, .say p, .lines text, .grid span)')]
   .filter(node => node.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && node.textContent.trim())
   .map(node => { const box = node.getBoundingClientRect()
     return [node.textContent, box.left, box.top, box.right, box.bottom] })"""
@@ -297,6 +298,14 @@ def test_no_two_words_stand_on_each_other_and_nothing_scrolls(
         cut = panel.evaluate("node => [node.scrollHeight - node.clientHeight, node.scrollWidth - node.clientWidth]")
         assert max(cut) <= 1, role
         assert "model" in query or page.evaluate(BOTTOM) <= size[1]
+    wrong = serious(page)
+    page.locator(".overview .play").click()
+    scrubber = page.locator(".overview .scrubber input")
+    for key in ("End", "ArrowLeft"):
+        scrubber.press(key)
+        assert overlapping(page) == []
+    assert wrong + serious(page) == []
+    assert "model" in query or page.evaluate(BOTTOM) <= size[1]
 
 
 @pytest.mark.parametrize(

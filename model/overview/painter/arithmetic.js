@@ -1,7 +1,7 @@
 /* The arithmetic of one cell of an opened picture, in small strips, from rows as they were recorded. */
 import { paint } from './colours.js'
 import { draw, make } from './nodes.js'
-import { SQUARE, dot } from './run.js'
+import { dot } from './run.js'
 import { decimal, plain, said, short, symbol, two } from './words.js'
 
 const line = (kind, ...parts) => make('p', { className: kind }, ...parts)

@@ -5,6 +5,8 @@ import { clamp, make, put } from './nodes.js'
 import { BY_HEAD } from './run.js'
 import { short } from './words.js'
 
+const HIGH = 400, FAR = 160  // px; of the panel beside a picture that is higher than the window, and above its row
+
 /* What an opened picture has more than others: numbers in its cells, and beside it the arithmetic of one. title, picture:
    its nodes; name: how it is called; close(): the reader closes it; go(place): he chooses another head. Returns {big, the
    node in which its cells are; fill(), its numbers; explain(i, j, more), the arithmetic of a cell, and whether it is here}. */
@@ -29,6 +31,7 @@ export function opening({ root, run, at, theme, place, role, title, picture, nam
     const rows = make('div', { className: 'rows' }, ...at.drawing ? [] : [make('div', { className: 'row-names', translate: false }, ...names)], big)
     root.append(make('div', { className: 'opened-sheet', role: 'dialog', ariaLabel: name }, make('div', { className: 'sheet-head' }, heading, shut), rows, panel))
   }
+  const rests = at.panel && at.panel.h < innerHeight  // else it goes along with the row
   const numbered = map && columns <= 64 && big.clientWidth / columns >= 19 && big.clientHeight / run.n >= 12
   const cells = numbered ? Array.from(map.numbers, () => make('span')) : []
   if (numbered) {
@@ -55,6 +58,7 @@ export function opening({ root, run, at, theme, place, role, title, picture, nam
   function explain(i, j, missing, more) {
     const shown = run.differs || !mapOf() ? [] : arithmetic({ run, place, opened: role, theme, go }, i, j)
     mark.style.cssText = `left: ${j / columns * 100}%; top: ${i / run.n * 100}%; width: ${100 / columns}%; height: ${100 / run.n}%; min-width: 3px`
+    if (at.panel && !rests) put(panel, { ...at.panel, y: clamp(at.pics[role].y + i * at.row - FAR, at.panel.y, at.panel.y + at.panel.h - HIGH), h: HIGH })
     panel.replaceChildren(...shown ?? [make('p', { className: 'quiet', textContent: missing })], ...more)
     return Boolean(shown)
   }

@@ -1,6 +1,7 @@
 /* The run on one screen. Everything is painted from numbers that came once: another layer, head or token, what is under
    the pointer and Play ask nobody. Used by the page Home, by notebooks and by the file that a reader takes along. */
 
+import { answering } from './answer.js'
 import { luminous, paint } from './colours.js'
 import { drawing, groupHas, groupOf } from './drawing.js'
 import { SHEETS, layOut, topOf } from './layout.js'
@@ -8,8 +9,9 @@ import { clamp, draw, make, put, rectIn } from './nodes.js'
 import { opening } from './opened.js'
 import { framesOf, player } from './play.js'
 import { tiles } from './tiles.js'
-import { BY_HEAD, ORDER, SQUARE, apart } from './run.js'
-import { ahead, decimal, gap, plain, said, signed, symbol, two } from './words.js'
+import { ORDER, SQUARE, apart } from './run.js'
+import { cellIn, nameOf, numberOf, reading } from './sentences.js'
+import { gap, plain, said, symbol } from './words.js'
 
 export { bytesOf, fromBytes, fromText, Run } from './run.js'
 export { make } from './nodes.js'
@@ -21,7 +23,7 @@ export { decimal, plain, two } from './words.js'
    head off, or on again if `run.off` has it ("layer.head"); on.hide(places): he hides a word; on.more(what, place): what
    `learn` brings is wanted beside the run, "lean" of a token or "offers". Returns {show(run), go(place), learn(message), leave()}. */
 export function overview(root, run, options) {
-  let { words, notes } = run
+  let { words } = run
   const { below = 8, on = {} } = options
   const place = { layer: 0, head: 0, token: 0, ...options.place }
   let opened, cell = { row: 0, column: 0 }, over, asked  // the opened picture, the cell that was chosen in it, the one under the pointer
@@ -30,7 +32,7 @@ export function overview(root, run, options) {
   const listening = new AbortController(), { signal } = listening
   root.tabIndex = -1
 
-  const row = () => hover ?? place.token, number = value => run.differs ? signed(value) : two(value)
+  const row = () => hover ?? place.token
   const fit = () => {
     place.layer = clamp(place.layer, 0, run.sizes.layers - 1)
     place.head = clamp(place.head, 0, run.sizes.heads - 1)
@@ -83,10 +85,10 @@ export function overview(root, run, options) {
     for (const role of ORDER) buildPicture(role)
     buildRows()
     if (run.drawing) look = drawing({ root, run, at, words, point: i => { hover = i; light() }, choose: i => go({ token: i }) })
-    buildAnswer()
+    nodes.answer = answering({ root, run, at, theme, place, on, over: nodes.over })
     buildSay()
     if (opened) wide = opening({
-      root, run, at, theme, place, go, role: opened, title: nodes.titles[opened], picture: nodes.pics[opened], name: nameOf(opened), close: show })
+      root, run, at, theme, place, go, role: opened, title: nodes.titles[opened], picture: nodes.pics[opened], name: nameOf(run, place, opened), close: show })
     nodes.tip = root.appendChild(make('div', { className: 'tip', ariaHidden: 'true' }))
     const own = root.getBoundingClientRect()
     nodes.thumbs = nodes.heads.map(thumb => rectIn(thumb, own))  // to measure is slow: once, and not at each step
@@ -96,7 +98,7 @@ export function overview(root, run, options) {
 
   /* Where all stands below each other: anew, once the head or an answer is higher than any before. */
   function remeasure() {
-    const seen = { head: nodes.head.offsetHeight, answer: nodes.answer.offsetHeight }, higher = name => seen[name] > (measured[name] ?? 0)
+    const seen = { head: nodes.head.offsetHeight, answer: nodes.answer.node.offsetHeight }, higher = name => seen[name] > (measured[name] ?? 0)
     if (at.frame || film.on() || !(higher('head') || higher('answer'))) return
     for (const name in seen) measured[name] = Math.max(seen[name], measured[name] ?? 0)
     build()
@@ -198,7 +200,7 @@ export function overview(root, run, options) {
       const changed = run.changed.includes(role === 'x0' ? 'x0' : role === 'x' ? '' : `${place.layer}.${role}`)
       node.classList.toggle('changed', changed)
       nodes.titles[role].classList.toggle('changed', changed)
-      node.setAttribute('aria-label', nameOf(role))
+      node.setAttribute('aria-label', nameOf(run, place, role))
     }
     nodes.tiles.draw()
     for (const { role, symbol: text } of run.pictures)
@@ -211,14 +213,6 @@ export function overview(root, run, options) {
     shown = {}
     if (opened) wide.fill()
     light()
-  }
-
-  function nameOf(role) {
-    const { symbol: text, caption, shape } = run.pictures.find(one => one.role === role)
-    const kind = role === 'x0' ? 'picture_first' : BY_HEAD.includes(role) ? 'picture_head' : 'picture'
-    const letters = text.replace('{l+1}', place.layer + 1).replace('{l}', place.layer).replace(/[\^_{}]/g, '')
-    const name = plain(words[kind], { symbol: letters, caption: words[caption], shape, layer: place.layer + 1, head: place.head + 1 })
-    return role === 'w' ? `${name}${gap(name)}${plain(...sentence(place.token))}` : name
   }
 
   function drawSheets() {
@@ -281,7 +275,7 @@ export function overview(root, run, options) {
     nodes.labels.forEach(band => band.forEach((label, j) => {
       if (!label) return
       const on = at.drawing ? groupHas(run, j, i) : j === i, mark = `${on ? 'on' : ''}${!on && !at.drawing && seen(j) ? ' seen' : ''}`
-      const share = !at.drawing && seen(j) ? number(told[j]) : ''
+      const share = !at.drawing && seen(j) ? numberOf(run, told[j]) : ''
       if (label.mark !== mark + share) {
         label.mark = mark + share
         label.classList.toggle('on', on)
@@ -306,7 +300,7 @@ export function overview(root, run, options) {
     if (run.drawing) look(i, weights, at.drawing ? nodes.heads.map(({ children }) => children[1]) : [], head => run.weights(place.layer, head, i).map(Math.abs))
     const answered = `${place.token}.${place.layer}.${until}`
     if (shown.answer !== answered) {
-      drawAnswer()
+      nodes.answer.draw(until)
       nodes.tiles.lean()
       ask()
     }
@@ -330,115 +324,12 @@ export function overview(root, run, options) {
     }
   }
 
-  /* The sentence about a token: its template and what is filled in. */
-  function sentence(i) {
-    const [key, value, ties] = run.strongest(place.layer, place.head, i)
-    const values = { ties, layer: place.layer + 1, head: place.head + 1, query: run.named[i], key: run.named[key], value: run.differs ? signed(value) : decimal(value) }
-    if (run.differs) return [words[Math.abs(value) < .005 ? 'less_none' : ties > 1 ? 'less_tied' : 'less'], values]
-    const kind = run.n === 1 ? 'read_single' : ties === run.n ? 'read_even' : ties > 1 ? 'read_tied' : key === i ? 'read_self' : 'read'
-    return [words[kind], values]
-  }
-
-  function read() {
-    const i = row(), nodesOf = said(...sentence(i)), bars = barsAt(i)
-    const of = { word: 'read_word', tag: 'read_tag', class: 'read_class' }[run.answers.kind]
-    if (of && bars?.length) {
-      const { alone, ...best } = ahead(bars)
-      nodesOf.push(gap(words.read), ...said(words[alone ? of : 'read_open'], { query: run.named[i], ...best }))
-    }
-    const [layer, head] = (run.cut ?? '').split('.').map(number => Number(number) + 1), note = run.cut ? plain(words.cut, { layer, head }) : notes[i] ?? notes[-1]
-    if (note) nodesOf.push(gap(words.read), make('span', { className: 'note', textContent: note }))
-    nodes.text.replaceChildren(...nodesOf)
-  }
-
-  // -- the answer -----------------------------------------------------------------------------------------------------
-
-  const barsAt = i => run.bars(i), lensAt = i => run.cut ? undefined : run.answers.lens[run.answers.kind === 'word' ? i : -1]
-
-  function buildAnswer() {
-    const box = nodes.answer = root.appendChild(make('div', { className: at.answer.flat ? 'answer flat' : 'answer' }))
-    put(box, { x: at.answer.x, y: at.answer.flat ? at.answer.y : at.answer.y - 8, w: at.answer.w })
-    box.dataset.role = 'answer'
-    nodes.answerTitle = box.appendChild(make('div', { className: 'answer-title', tabIndex: 0, title: on.open ? words.open : '' },
-      make('span', { className: 'symbol', textContent: words.answer }), make('span', { className: 'caption' })))
-    nodes.answerTitle.setAttribute('role', on.open ? 'link' : 'note')
-    nodes.bars = box.appendChild(make('div', { className: 'stack' }))
-    nodes.out = draw(nodes.over, 'path', { class: 'out', 'marker-end': 'url(#overview-out)' })
-  }
-
-  function drawAnswer() {
-    const { kind, reads, right } = run.answers, i = place.token, bars = barsAt(i), caption = nodes.answerTitle.lastChild
-    const about = { token: run.tokens[i] }
-    caption.replaceChildren(...said(words[bars || !Object.keys(run.answers.rows).length ? `answer_${kind}` : run.cut ? 'answer_cut' : 'answer_unread'], about))
-    nodes.bars.replaceChildren()
-    nodes.out.setAttribute('visibility', 'hidden')
-    const line = ([name, value], most, best) => {
-      const share = clamp(Math.abs(value) / (most || 1), .02, 1).toFixed(3)
-      return [
-        make('span', { className: 'bar-name', translate: false, textContent: name, title: name }),
-        make('span', { className: best ? 'bar best' : 'bar' }, make('i', { style: `width: calc((100% - 3.4em) * ${share})` }),
-          make('span', { textContent: kind === 'number' ? two(value) : decimal(value) }))]
-    }
-    if (!bars) {
-      const map = run.map('z', 0, 0)
-      if (!map) return
-      const canvas = nodes.bars.appendChild(make('canvas', { className: 'z' }))
-      canvas.style.height = `${at.row * run.n}px`
-      nodes.bars.style.top = '8px'
-      paint(canvas, map, 54, theme)
-      return
-    }
-    const most = Math.max(...bars.map(([, value]) => Math.abs(value)))
-    const best = kind === 'word' && right[i] ? name => name === right[i] : (_, value) => value === Math.max(...bars.map(bar => bar[1]))
-    nodes.bars.append(make('div', { className: 'bars' }, ...bars.flatMap(bar => line(bar, most, best(...bar)))))
-    const lens = lensAt(i), under = (className, text, ...more) => nodes.bars.append(make('div', { className }, make('p', { textContent: text }), ...more))
-    if (lens && until) under('lens trail', words.trail, ...trail(lens))
-    else if (lens?.[place.layer] && !film.on() && place.layer < run.sizes.layers - 1) {
-      const top = [...lens[place.layer]].sort((a, b) => b[1] - a[1]).slice(0, 3), widest = Math.max(.3, top[0][1])
-      under('lens', plain(words.lens, { layer: place.layer + 1 }), make('div', { className: 'bars' }, ...top.flatMap(bar => line(bar, widest, false))))
-    }
-    const offers = offer()
-    if (at.answer.flat) return
-    if (offers && nodes.bars.offsetHeight > at.frame.h - at.pics.n2.y - 14) nodes.bars.querySelector('.lens')?.remove()
-    const from = kind === 'class' || kind === 'label' || kind === 'number' ? reads : kind === 'bound' ? null : i
-    const { n2 } = at.pics, high = 16 * at.scale * (1.45 * bars.length + (lens && until !== undefined ? 2 + 1.3 * Math.min(12, run.sizes.layers) : nodes.bars.querySelector('.lens') ? 6.5 : 0)) + (offers?.offsetHeight ?? 0), wanted = from == null ? 0 : (from + .5) * at.row - 12
-    const top = clamp(wanted, 0, Math.max(0, at.frame.h - n2.y - high - 6)), title = nodes.answerTitle
-    nodes.bars.style.top = `${top + 8}px`
-    title.style.bottom = top > 0 ? `calc(100% + ${-top}px)` : ''
-    if (from == null) return
-    const x1 = n2.x + n2.w + 4, y1 = n2.y + (from + .5) * at.row, x2 = at.answer.x - 4, y2 = at.answer.y + top + 12
-    nodes.out.setAttribute('visibility', 'visible')
-    nodes.out.setAttribute('d', `M${x1} ${y1}H${at.frame.x + at.frame.w}C${at.frame.x + at.frame.w + 20} ${y1} ${x2 - 20} ${y2} ${x2} ${y2}`)
-  }
-
-  /* What is read first after each layer, as far as the film has come; layers that agree share a line. */
-  function trail(lens) {
-    const lines = []
-    lens.slice(0, until).forEach((bars, layer) => {
-      const { name, alone } = ahead(bars), word = alone ? name : '–'
-      if (lines.at(-1)?.word !== word) lines.push({ word, from: layer + 1 })
-      lines.at(-1).to = layer + 1
-    })
-    return lines.slice(-12).map(({ word, from, to }) => make('span', {}, make('small', { textContent: from < to ? `${from}–${to}` : from }), make('b', { translate: false, textContent: word })))
-  }
-
-  const nothingHidden = () => run.answers.kind === 'word' && !run.tokens.includes('[MASK]')
-
-  /* Where no word is hidden: how many are copied, and words to hide, where that can be done. */
-  function offer() {
-    if (on.hide && run.off && !run.offers) return  // they come with it
-    const { rows } = run.answers, seen = [...run.tokens.keys()].filter(i => !run.special.includes(i)), same = seen.filter(i => rows[i]?.[0][0] === run.tokens[i])
-    if (!nothingHidden() || run.differs || run.cut || film.on() || !seen.length || !seen.every(i => rows[i])) return
-    const buttons = on.hide && run.offers?.map(([word, places]) => make('button', {
-      type: 'button', className: 'hides', translate: false, textContent: word, title: plain(words.hide, { token: word }), onclick: () => on.hide(places) }))
-    const copies = plain(words.copies, { same: same.length, n: seen.length })
-    return nodes.bars.appendChild(make('div', { className: 'offers' }, make('p', {}, copies, buttons?.length ? `${gap(copies)}${words.hide_one}` : ''), ...buttons ?? []))
-  }
+  const read = () => nodes.text.replaceChildren(...reading(run, place, row()))
 
   /* Ask for what is shown beside a run: how much the answer leans on each head, once a reader has come to them; words to
      hide, where none is. */
   function ask() {
-    const { token } = place, lacks = root.leans && barsAt(token) && !run.leaning(token) ? `lean ${token}` : nothingHidden() && !run.offers ? 'offers' : ''
+    const { token } = place, lacks = root.leans && run.bars(token) && !run.leaning(token) ? `lean ${token}` : run.nothingHidden && !run.offers ? 'offers' : ''
     if (!lacks || lacks === wanted || run.differs || !on.more || !run.off) return
     wanted = lacks
     clearTimeout(waits)
@@ -482,7 +373,7 @@ export function overview(root, run, options) {
   function boxOf(roles) {
     const own = root.getBoundingClientRect(), [band] = at.bands
     const boxes = roles.map(role => role === 'labels' ? { x: band.x, y: band.y, w: band.w, h: at.row * run.n }
-      : role === 'answer' ? rectIn(nodes.bars, own) : role === 'heads' ? rectIn(nodes.heads[0].closest('.thumbs'), own)
+      : role === 'answer' ? rectIn(nodes.answer.bars, own) : role === 'heads' ? rectIn(nodes.heads[0].closest('.thumbs'), own)
         : role === 'layers' ? at.frame ?? rectIn(nodes.head, own) : at.pics[role])
     const [x, y] = ['x', 'y'].map(side => Math.min(...boxes.map(box => box[side])))
     return { x: x - 6, y: y - 6, w: Math.max(...boxes.map(box => box.x + box.w)) - x + 12, h: Math.max(...boxes.map(box => box.y + box.h)) - y + 12 }
@@ -502,7 +393,8 @@ export function overview(root, run, options) {
     nodes.fanGroup.classList.toggle('off', !all && !roles.includes('v'))
     nodes.glow.hidden = false
     put(nodes.glow, boxOf(roles))
-    if (!at.frame) nodes.glow.scrollIntoView({ block: 'center', behavior: quiet ? 'instant' : 'smooth' })
+    const high = nodes.glow.offsetHeight > innerHeight / 2
+    if (at.height > innerHeight) nodes.glow.scrollIntoView({ block: high ? 'start' : 'center', behavior: quiet ? 'instant' : 'smooth' })
     if (turned && all && !quiet) for (const pic of Object.values(nodes.pics)) pic.animate({ transform: ['translateX(14px)', 'none'], opacity: [.2, 1] }, 350)
   }
 
@@ -528,7 +420,7 @@ export function overview(root, run, options) {
     nodes.text = make('p')
     film = player({ words, paint: paintFrame, ended: endFilm, press: play, frames() {
       began = place.layer
-      return framesOf(run, place, barsAt(place.token), lensAt(place.token))
+      return framesOf(run, place)
     } })
     const say = root.appendChild(make('div', { className: 'say' }, ...run.differs ? [] : film.nodes, nodes.text))  // a difference has no film: that tells how one run was computed
     say.before(make('div', { style: `height: ${at.say}px` }))  // it sticks to the end of the screen, and so stands in the flow
@@ -573,15 +465,6 @@ export function overview(root, run, options) {
     return { role, row: i, column: j, across: Math.floor(event.offsetX / node.clientWidth * map.columns), value, first: from * map.together + 1, last: Math.min(to * map.together, map.of), of: map.of }
   }
 
-  function tell({ role, row: i, column, value, first, last, of }) {
-    if (SQUARE.includes(role)) {
-      const about = { query: run.named[i], key: run.named[column], value: number(value) }
-      return said(words[run.differs ? 'cell_score' : value === -Infinity ? 'cell_hidden' : role === 'w' ? 'cell_weight' : 'cell_score'], about)
-    }
-    const kind = `cell${role === 'h' ? '_neuron' : ''}${last > first ? '_pooled' : ''}`
-    return said(words[kind], { token: run.named[i], number: first, first, last, of, value: number(value) })
-  }
-
   root.addEventListener('pointermove', event => {
     if (event.pointerType === 'touch') return
     const label = event.target.closest?.('.label'), found = label ? undefined : cellAt(event)
@@ -593,7 +476,7 @@ export function overview(root, run, options) {
     const tells = found && !inside && !(run.differs && found.value === -Infinity)  // nothing stands in its place there
     nodes.tip.classList.toggle('seen', Boolean(tells))
     if (!tells) return
-    nodes.tip.replaceChildren(...tell(found))
+    nodes.tip.replaceChildren(...cellIn(run, found))
     const pic = at.pics[found.role], x = pic.x + event.offsetX, y = pic.y + event.offsetY
     nodes.tip.style.transform = `translate(${clamp(x + 14, 0, Math.max(0, at.width - 260))}px, ${Math.max(0, y - 44)}px)`
   }, { signal })
@@ -677,7 +560,7 @@ export function overview(root, run, options) {
       if (next.of && next.of === run.of) Object.assign(next, { lean: run.lean, offers: run.offers })  // of the input, whatever is changed
       run = next
       wanted = ''
-      ;({ words, notes } = run)
+      ;({ words } = run)
       measured = {}
       const among = () => [...root.querySelectorAll('.thumb, .cross')], held = among().indexOf(document.activeElement)
       if (root.clientWidth) build()

@@ -4,11 +4,11 @@ import { ahead, decimal, plain } from './words.js'
 
 const STEP = 2400, CARD = 1200, LAST = 3600  // ms
 
-/* What is shown, in order: the steps of the chosen layer, all layers card by card, and the answer. bars: that at the token;
-   lens: those read after each layer, where they were. Each frame: the pictures it is about (roles), layer, what is said
-   (text: templates, values), after how many layers the answer has been read (through), for how long it stands (ms). */
-export function framesOf(run, place, bars, lens) {
-  const { sizes, answers, words } = run, { layer: first, token: i } = place
+/* What is shown, in order: the steps of the chosen layer, all layers card by card, and the answer. Each
+   frame: the pictures it is about (roles), layer, what is said (text: templates, values), after how many layers the answer
+   has been read (through), for how long it stands (ms). */
+export function framesOf(run, place) {
+  const { sizes, answers, words } = run, { layer: first, token: i } = place, bars = run.bars(i), lens = run.lens(i)
   const [key, value] = run.strongest(first, place.head, i), kind = answers.kind === 'word' || answers.kind === 'tag' ? 'word' : 'class'
   const order = run.normFirst ? '_first' : '', patch = run.drawing?.side > 1 ? run.patch : 0
   const about = { ...sizes, query: run.named[i], key: run.named[key], value: decimal(value), patch }

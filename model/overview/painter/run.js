@@ -48,6 +48,11 @@ export class Run {
     return this.cut ? (own < 0 || own === token ? answers[this.cut] : undefined) : rows[token] ?? rows[-1]
   }
 
+  /* What would be read there after each layer; nothing where it was not read. */
+  lens(token) { return this.cut ? undefined : this.answers.lens[this.answers.kind === 'word' ? token : -1] }
+
+  get nothingHidden() { return this.answers.kind === 'word' && !this.tokens.includes('[MASK]') }
+
   /* How much of the probability of that answer each head moves, switched off alone: [layer][head]; nothing while unknown. */
   leaning(token) { return this.lean[token] ?? this.lean[-1] }
 

@@ -1,0 +1,90 @@
+/* The answer beside a run: its bars; below them those read after an earlier layer, or what was read first after each as
+   far as the film has come, or words to hide. */
+import { paint } from './colours.js'
+import { clamp, draw, make, put } from './nodes.js'
+import { ahead, decimal, gap, plain, said, two } from './words.js'
+
+const PATH = 20, FEW = 3  // px; lines of the film's words
+
+/* Put it into a root that is laid out, its row's path into `over`. Returns {node, bars, draw(until)}. until: after how many
+   layers the film has read it; undefined without a film. */
+export function answering({ root, run, at, theme, place, on, over }) {
+  const { words } = run, { kind, reads, right } = run.answers, { flat } = at.answer
+  const caption = make('span', { className: 'caption' }), bars = make('div', { className: 'stack' })
+  const title = make('div', { className: 'answer-title', tabIndex: 0, title: on.open ? words.open : '', role: on.open ? 'link' : 'note' },
+    make('span', { className: 'symbol', textContent: words.answer }), caption)
+  const node = root.appendChild(put(make('div', { className: flat ? 'answer flat' : 'answer' }, title, bars), { ...at.answer, y: flat ? at.answer.y : at.answer.y - 8 }))
+  node.dataset.role = 'answer'
+  const out = draw(over, 'path', { class: 'out', 'marker-end': 'url(#overview-out)' })
+  const under = (className, text, ...more) => bars.appendChild(make('div', { className }, make('p', { textContent: text }), ...more))
+  const barsOf = (shown, most, best) => make('div', { className: 'bars' }, ...shown.flatMap(([name, value]) => [
+    make('span', { className: 'bar-name', translate: false, textContent: name, title: name }),
+    make('span', { className: best(name, value) ? 'bar best' : 'bar' },
+      make('i', { style: `width: calc((100% - 3.4em) * ${clamp(Math.abs(value) / (most || 1), .02, 1).toFixed(3)})` }),
+      make('span', { textContent: kind === 'number' ? two(value) : decimal(value) }))]))
+
+  function drawAll(until) {
+    const i = place.token, shown = run.bars(i), lens = run.lens(i)
+    caption.replaceChildren(...said(words[shown || !Object.keys(run.answers.rows).length ? `answer_${kind}` : run.cut ? 'answer_cut' : 'answer_unread'], { token: run.tokens[i] }))
+    bars.replaceChildren()
+    out.setAttribute('visibility', 'hidden')
+    if (!shown) return drawOutput()
+    const values = shown.map(bar => bar[1]), best = kind === 'word' && right[i] ? name => name === right[i] : (_, value) => value === Math.max(...values)
+    bars.append(barsOf(shown, Math.max(...values.map(Math.abs)), best))
+    const room = flat ? Infinity : at.frame.h - at.pics.n2.y - 14
+    if (lens && until !== undefined) trail(lens, until, room)
+    else if (lens && place.layer < run.sizes.layers - 1) {
+      const top = [...lens[place.layer]].sort((a, b) => b[1] - a[1]).slice(0, 3)
+      under('lens', plain(words.lens, { layer: place.layer + 1 }), barsOf(top, Math.max(.3, top[0][1]), () => false))
+    }
+    if (until === undefined && offer() && bars.offsetHeight > room) bars.querySelector('.lens')?.remove()
+    if (!flat) stand(kind === 'class' || kind === 'label' || kind === 'number' ? reads : kind === 'bound' ? null : i)
+  }
+
+  /* Beside the row that is read, as far as there is room below; a path leads there from it. */
+  function stand(row) {
+    const { n2 } = at.pics, y1 = n2.y + (row + .5) * at.row, edge = at.frame.x + at.frame.w, x2 = at.answer.x - 4
+    const top = row == null ? 0 : clamp((row + .5) * at.row - 12, 0, Math.max(0, at.frame.h - n2.y - bars.offsetHeight - 6))
+    bars.style.top = `${top + 8}px`
+    title.style.bottom = top > 0 ? `calc(100% + ${-top}px)` : ''
+    if (row == null) return
+    out.setAttribute('visibility', 'visible')
+    out.setAttribute('d', `M${n2.x + n2.w + 4} ${y1}H${edge}C${edge + PATH} ${y1} ${x2 - PATH} ${at.answer.y + top + 12} ${x2} ${at.answer.y + top + 12}`)
+  }
+
+  /* Where no head reads Z, it is what the encoder gives. */
+  function drawOutput() {
+    const map = run.map('z', 0, 0)
+    if (!map) return
+    const canvas = bars.appendChild(make('canvas', { className: 'z', style: `height: ${at.row * run.n}px` }))
+    bars.style.top = '8px'
+    paint(canvas, map, 54, theme)
+  }
+
+  /* Layers that read the same share a line; where there is no room for all, the last lines stand there. */
+  function trail(lens, until, room) {
+    const lines = []
+    lens.slice(0, until).forEach((read, layer) => {
+      const { name, alone } = ahead(read), word = alone ? name : '–'
+      if (lines.at(-1)?.word !== word) lines.push({ word, from: layer + 1 })
+      lines.at(-1).to = layer + 1
+    })
+    const box = under('lens trail', words.trail), high = 18.8 * at.scale, free = Math.max(FEW, Math.floor((room - bars.offsetHeight) / high))
+    box.append(...lines.slice(-free).map(({ word, from, to }) => make('span', {}, make('small', { textContent: from < to ? `${from}–${to}` : from }), make('b', { translate: false, textContent: word }))))
+    box.style.visibility = lines.length ? '' : 'hidden'
+    if (!flat) box.style.minHeight = `${30 * at.scale + high * Math.min(free, lens.length)}px`  // the bars stay where they are
+  }
+
+  /* Where no word is hidden: how many are copied, and words to hide, where that can be done. */
+  function offer() {
+    if (on.hide && run.off && !run.offers) return  // they come with it
+    const { rows } = run.answers, seen = [...run.tokens.keys()].filter(i => !run.special.includes(i)), same = seen.filter(i => rows[i]?.[0][0] === run.tokens[i])
+    if (!run.nothingHidden || run.differs || run.cut || !seen.length || !seen.every(i => rows[i])) return
+    const buttons = on.hide && run.offers?.map(([word, places]) => make('button', {
+      type: 'button', className: 'hides', translate: false, textContent: word, title: plain(words.hide, { token: word }), onclick: () => on.hide(places) }))
+    const copies = plain(words.copies, { same: same.length, n: seen.length })
+    return bars.appendChild(make('div', { className: 'offers' }, make('p', {}, copies, buttons?.length ? `${gap(copies)}${words.hide_one}` : ''), ...buttons ?? []))
+  }
+
+  return { node, bars, draw: drawAll }
+}
