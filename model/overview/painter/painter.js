@@ -27,7 +27,7 @@ export function overview(root, run, options) {
   const { below = 8, on = {} } = options
   const place = { layer: 0, head: 0, token: 0, ...options.place }
   let opened, cell = { row: 0, column: 0 }, over, asked  // the opened picture, the cell that was chosen in it, the one under the pointer
-  let at, theme, nodes = {}, hover, shown = {}, told, waits, wanted, measured = {}, look, wide
+  let at, theme, nodes = {}, hover, shown = {}, telling, waits, wanted, measured = {}, look, wide
   let film, began, until  // Play, the layer in which it was begun, and after how many layers the answer has been read in it
   const listening = new AbortController(), { signal } = listening
   root.tabIndex = -1
@@ -364,7 +364,7 @@ export function overview(root, run, options) {
     const needs = `${opened}.${place.layer}.${place.head}.${i}`
     if (wide.explain(i, j, run.id && on.need ? '' : words.not_carried, more) || !asks || asked === needs) return
     asked = needs
-    clearTimeout(told)
+    hush()
     on.need(opened, { ...place }, i)
   }
 
@@ -428,6 +428,8 @@ export function overview(root, run, options) {
 
   // -- what the reader does -------------------------------------------------------------------------------------------
 
+  const hush = () => { telling = clearTimeout(telling) }
+
   /* Another place: shown now, told later. */
   function go(wanted, quietly = false) {
     const before = JSON.stringify(place), { layer, head } = place
@@ -441,13 +443,13 @@ export function overview(root, run, options) {
     else light()
     remeasure()
     if (!quietly && on.place) {
-      clearTimeout(told)
-      told = setTimeout(() => on.place({ ...place }), run.map('w', place.layer, 0) ? 600 : 0)
+      hush()
+      telling = setTimeout(() => { hush(); on.place({ ...place }) }, run.map('w', place.layer, 0) ? 600 : 0)
     }
   }
 
   const open = (role, more) => {
-    clearTimeout(told)
+    hush()
     on.open?.(role, { ...place, ...more })
   }
 
@@ -577,7 +579,8 @@ export function overview(root, run, options) {
       light()
       remeasure()
     },
-    go: wanted => { if (at) go(wanted, true); else Object.assign(place, wanted) },
+    /* Another place, unless the reader has chosen one that was not told yet. */
+    go: wanted => { if (!at) Object.assign(place, wanted); else if (!telling) go(wanted, true) },
     place,
     leave() {
       listening.abort()
