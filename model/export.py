@@ -5,7 +5,7 @@
     python -m model.export bertviz FILE SENTENCE [MODEL]
 
 MODEL is one of ours or a folder, whatever `load` takes; without it, "text". With --recorded every quantity that a trace
-records comes out by its key, and each head has a switch.
+records comes out by its key, each head has a switch, and the weights stand in a file beside it, model.onnx.data.
 What is written computes the same. Of the translator, the language to write is the first token that the decoder reads:
 model.generate(**read, decoder_start_token_id=tokenizer.convert_tokens_to_ids("[EN]")); without that it is Chinese.
 """
@@ -45,6 +45,7 @@ NEVER = -1e4  # the logit of a language: it is read, and never written
 
 #: What torch needs to write ONNX.
 ONNX = ("onnx", "onnxscript")
+DATA = "model.onnx.data"  # the weights of a recorded network: who loads it need not hold them twice
 LEAST_HALVED = 64  # numbers; fewer are left as they are
 
 
@@ -118,7 +119,8 @@ def as_onnx(pipeline: Pipeline, folder: Path) -> None:
 
 
 def as_recorded(pipeline: Pipeline, folder: Path) -> None:
-    """Write the same with every quantity of a trace as an output, by its key and with the batch of one in front.
+    """Write the same with every quantity of a trace as an output, by its key and with the batch of one in front, and
+    the weights beside it in model.onnx.data.
 
     It also takes `heads`, (layer, head) of ones: what a head found is multiplied by its number, and with 0 the head is
     off, as by Edit("layers.2.attention.heads", "zero", head=3). Where the head of the network reads words or classes,
@@ -132,7 +134,7 @@ def as_recorded(pipeline: Pipeline, folder: Path) -> None:
     if config.head == "masked-word":
         inputs["asked"] = torch.tensor([1, 2]), {0: torch.export.Dim("asked", min=1, max=config.max_len)}
     outputs = [*network.keys, *["lens"] * network.reads]
-    _write_onnx(pipeline, network, inputs | _inputs(pipeline), outputs, folder, halved=True)
+    _write_onnx(pipeline, network, inputs | _inputs(pipeline), outputs, folder, apart=True)
 
 
 class Recorded(nn.Module):
@@ -195,7 +197,7 @@ def _write_onnx(
     inputs: dict[str, tuple],
     outputs: list[str],
     folder: Path,
-    halved: bool = False,
+    apart: bool = False,
 ) -> None:
     if missing := [name for name in ONNX if find_spec(name) is None]:
         raise ExportError(f"for ONNX more packages are needed: .venv/bin/pip install {' '.join(missing)}")
@@ -206,23 +208,23 @@ def _write_onnx(
         network, given, folder / "model.onnx", dynamo=True, verbose=False, external_data=False, dynamic_shapes=shapes,
         input_names=names, output_names=outputs,
     )  # fmt: skip
-    _made_lean(folder / "model.onnx", halved)
+    _made_lean(folder / "model.onnx", apart)
     reader = pipeline.reader
     if isinstance(reader, TextReader) and not (isinstance(reader, MarianReader) and reader.own_ids):
         reader.tokenizer.save(str(folder / "tokenizer.json"))  # else its ids would be others
 
 
-def _made_lean(path: Path, halved: bool) -> None:
+def _made_lean(path: Path, apart: bool) -> None:
     """Leave out where in our code each step came from, with the folders of this machine.
 
-    halved: numbers that float16 has exactly are kept in so many bytes, and cast when the file is loaded.
+    apart: weights stand in a file beside it, those that float16 has exactly in so many bytes, cast when it is loaded.
     """
     onnx = import_module("onnx")
     model = onnx.load(path)
     graph, casts = model.graph, []
     for one in (graph, *graph.node, *graph.initializer, *graph.value_info, *graph.input, *graph.output):
         del one.metadata_props[:]
-    for one in graph.initializer if halved else ():
+    for one in graph.initializer if apart else ():
         exact = onnx.numpy_helper.to_array(one)
         if exact.dtype == np.float32 and exact.size > LEAST_HALVED and np.array_equal(exact.astype(np.float16), exact):
             half = f"{one.name}.half"
@@ -231,7 +233,7 @@ def _made_lean(path: Path, halved: bool) -> None:
     nodes = [*casts, *graph.node]
     del graph.node[:]
     graph.node.extend(nodes)
-    onnx.save(model, path)
+    onnx.save(model, path, save_as_external_data=apart, location=DATA)
 
 
 # -- a run for bertviz ---------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ FOLLOWED = """() => {
         })
     })
 }"""
-TYPED = {15: LINK["s"].removesuffix(" .") + " then", 40: LONG.removesuffix(" .") + " from the forest near the sea"}
+TYPED = {15: LINK["s"].removesuffix(" .") + " then", 40: LONG.removesuffix(" .") + " from the"}
 
 
 @contextmanager

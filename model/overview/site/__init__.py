@@ -18,7 +18,7 @@ from torch.nn import functional
 from model import digits as digits_of
 from model import examples
 from model.analysis import MANY
-from model.export import ExportError, as_recorded
+from model.export import DATA, ExportError, as_recorded
 from model.loading import load
 from model.measures.tables import head_roles
 from model.overview import PAD, STYLE, Answers, Packed, opened, pack, painter, words_of
@@ -118,9 +118,10 @@ def _network(pipeline: Pipeline, run: Trace, folder: Path) -> dict[str, Any]:
     config, graph, reader = pipeline.config, pipeline.graph, pipeline.reader
     with TemporaryDirectory() as room:
         as_recorded(pipeline, Path(room))
-        network = folder / f"{pipeline.name}.onnx"
-        shutil.move(Path(room) / "model.onnx", network)
-        load: dict[str, Any] = {"network": network.name, "bytes": network.stat().st_size}
+        load: dict[str, Any] = {"network": f"{pipeline.name}.onnx", "data": f"{pipeline.name}.data", "path": DATA}
+        shutil.copyfile(Path(room) / "model.onnx", folder / load["network"])
+        shutil.copyfile(Path(room) / DATA, folder / load["data"])
+        load["bytes"] = (folder / load["data"]).stat().st_size
         if isinstance(reader, TextReader):
             shutil.move(Path(room) / "tokenizer.json", folder / "tokenizer.json")
             load |= {"tokenizer": "tokenizer.json", "most": reader.most, "maxLen": reader.max_len}

@@ -15,11 +15,16 @@ onmessage = async ({ data: { number, load, run } }) => {
   }
 }
 
-/* network: its file; bytes: how large that is; tokenizer: its file, of a network of words; most, maxLen: of a sentence. */
+const LEAN = { enableCpuMemArena: false, enableMemPattern: false, extra: { session: { disable_prepacking: '1' } } }
+
+/* network: its file; data: that of its weights, bytes: how large it is, path: what the network calls it; tokenizer: its
+   file, of a network of words; most, maxLen: of a sentence. */
 async function begin(load) {
   about = load
   const words = load.tokenizer && fetched(load.tokenizer).then(answer => answer.json())
-  network = await ort.InferenceSession.create(await read(load.network, load.bytes), { executionProviders: ['wasm'] })
+  const parts = [fetched(load.network).then(answer => answer.arrayBuffer()), read(load.data, load.bytes)]
+  const [graph, data] = await Promise.all(parts)
+  network = await ort.InferenceSession.create(graph, { executionProviders: ['wasm'], ...LEAN, externalData: [{ path: load.path, data }] })
   if (!words) return {}
   reader = new Reader(await words, load)
   return { vocabulary: reader.vocabulary }

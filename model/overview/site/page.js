@@ -66,7 +66,7 @@ class Engine {
     this.like = like
     this.worker = new Worker(new URL('engine.js', import.meta.url), { type: 'module' })
     this.worker.onmessage = ({ data: { number, share, found, error } }) => {
-      if (share !== undefined) return input === chosen.input && tell('loading', { percent: Math.floor(100 * share) })
+      if (share !== undefined) return this.calls.size && input === chosen.input && tell('loading', { percent: Math.floor(100 * share) })
       const { done, failed } = this.calls.get(number)
       this.calls.delete(number)
       error ? failed(new Error(error)) : done(found)
@@ -97,7 +97,7 @@ async function wake(input) {
 }
 
 /* All that was fetched so far is kept for a visit without a network, where the browser can. */
-async function keep({ network, tokenizer }) {
+async function keep({ network, data, tokenizer }) {
   const worker = navigator.serviceWorker
   try {
     if (!await worker?.register('offline.js')) return
@@ -105,7 +105,7 @@ async function keep({ network, tokenizer }) {
   const { active } = await worker.ready
   const seen = performance.getEntriesByType('resource').map(({ name }) => name.split(/[?#]/)[0]), own = new URL('./', location.href).href
   const first = tokenizer ? [tokenizer, ...Object.keys(about.words).map(recording)] : []
-  const files = new Set(['./', network, ...first, ...about.engine].map(file => new URL(file, own).href))
+  const files = new Set(['./', network, data, ...first, ...about.engine].map(file => new URL(file, own).href))
   active?.postMessage([...files, ...seen.filter(name => name.startsWith(own) && !files.has(name))])
 }
 
