@@ -14,6 +14,7 @@ from model.analysis import spelled, winners
 from model.edits import head_off
 from model.measures.hiding import worth_hiding
 from model.overview import WORDS, Difference, Overview, Packed, answers_of, columns_of, exact, pack
+from model.overview.pictures import PAGE_OF
 from model.overview.run import Run
 from model.overview.without import without_heads
 from pages.ui.components.overview import overview
@@ -29,22 +30,6 @@ from pages.ui.state.link import select
 from pages.ui.text import class_label, language, literal, plain
 from pages.ui.text.numbers import decimal
 from pages.what_if.experiment import moved_by_heads
-
-#: The page of each picture, and what is chosen there with it.
-PAGE_OF: dict[str, tuple[str, dict[str, object]]] = {
-    "x0": ("tokens", {"panel": None}),
-    "x": ("layers", {"panel": None}),
-    "q": ("queries_keys_values", {"stage": "Q"}),
-    "k": ("queries_keys_values", {"stage": "K"}),
-    "v": ("queries_keys_values", {"stage": "V"}),
-    "s": ("attention", {"panel": None, "stage": "scaled"}),
-    "w": ("attention", {"panel": None, "stage": None}),
-    "a": ("heads", {"panel": None}),
-    "n1": ("add_and_norm", {"panel": None, "sublayer": 1}),
-    "n2": ("add_and_norm", {"panel": None, "sublayer": 2}),
-    "h": ("feed_forward", {"panel": None}),
-    "answer": ("answer", {"panel": None}),
-}
 
 
 def run_on_one_screen(screen: Screen, pen: Pen) -> None:

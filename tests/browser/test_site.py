@@ -25,7 +25,7 @@ from model.measures.sweep import moved
 from model.measures.tables import head_roles
 from model.overview.opened import leaves, names_of
 from model.overview.packing import pack
-from model.overview.pictures import key_before, keys_of
+from model.overview.pictures import PAGE_OF, key_before, keys_of
 from model.overview.site import OPENED, make_site
 from model.pipeline import InputError
 from pages.ui.state import sketch
@@ -362,13 +362,9 @@ def turns_off(page: Page) -> None:
     page.keyboard.press("ArrowDown")
     expect(page.locator(".overview .thumb.away")).to_have_count(0)
     page.keyboard.press("ArrowUp")
-
-
-def turns_off_and_on(page: Page) -> None:
-    turns_off(page)
-    for head in (2, 0):
-        page.get_by_role("button", name=f"Turn head {head + 1} of layer 2 on again", exact=True).click()
-    expect(page.locator(".overview .note")).to_have_count(0)
+    page.locator(".overview .tile").nth(5).hover()
+    page.get_by_role("button", name="Turn head 6 of layer 2 off", exact=True).click()
+    page.get_by_role("button", name="Turn head 6 of layer 2 on again", exact=True).click()
 
 
 def draws(page: Page) -> None:
@@ -410,11 +406,9 @@ ACTS = {
         {"hidden": "5.6"},
         lambda _: ran(UNHAPPY, "5.6"),
     ),
-    "turns heads off": Act(turns_off, {"edits": in_link(OFF)}, lambda _: ran(UNHAPPY, off=OFF), 2),
-    "and on again": Act(turns_off_and_on, {}, lambda _: ran(UNHAPPY), 4),
+    "turns heads off": Act(turns_off, {"edits": in_link(OFF)}, lambda _: ran(UNHAPPY, off=OFF), 4),
     "draws": Act(draws, {}, drawn, 2, "digit"),
     "picks a digit": Act(lambda page: page.locator("#digits button").nth(3).click(), {}, drawn, 1, "digit"),
-    "turns heads of a digit off": Act(turns_off, {"edits": in_link(OFF)}, lambda page: drawn(page, OFF), 2, "digit"),
 }
 
 
@@ -465,6 +459,24 @@ def test_heads_are_weighed_and_words_offered_as_in_the_app(page: Page, site: str
     expect(page.locator(".overview .offers")).to_have_count(0)
 
 
+def test_each_picture_leads_to_its_page_in_an_app(page: Page, site: str, folder: Path) -> None:
+    index = (folder / "index.html").read_text("utf-8").replace('"app": ""', f'"app": "{site}app"')
+    page.route(f"{site}?*", lambda route: route.fulfill(body=index, content_type="text/html"))
+    page.route(f"{site}app/**", lambda route: route.fulfill(status=204))
+    opened(page, f"{site}?{urlencode({'lang': 'en', 's': UNHAPPY, 'layer': 2, 'head': 3})}")
+    for role, (name, more) in PAGE_OF.items():
+        with page.expect_request(f"{site}app/**") as asks:
+            if role == "answer":
+                page.locator(".overview .answer-title").click()
+            else:
+                page.locator(f".overview .title[data-role={role}]").click()
+                page.locator(".overview .panel a.more").click()
+        choice, problems = Choice.from_link(asked(asks.value.url))
+        assert urlsplit(asks.value.url).path.endswith(f"/app/{name}") and not problems
+        assert (choice.sentence, choice.layer, choice.head) == (UNHAPPY, 1, 2)
+        assert {one: getattr(choice, one) for one in more} == more
+
+
 TAMPERED = (
     "lang=constructor&s=we+sleep",
     "lang=__proto__&layer=99&head=0&token=9999&hidden=x.-3.999&s=we+sleep",
@@ -480,14 +492,6 @@ def test_a_tampered_address_opens_what_can_be_had_of_it(link: str, page: Page, s
     expect(page.locator(".overview .pic")).to_have_count(11)
 
 
-def test_a_damaged_drawing_is_named_and_the_last_picture_stays(page: Page, site: str) -> None:
-    opened(page, f"{site}?lang=en&input=digit&ink=nonsense")
-    expect(page.locator("#status")).to_contain_text("damaged")
-    expect(page.locator(".overview .pic")).to_have_count(11)
-    page.locator("#language").click()
-    expect(page.locator("#status")).to_contain_text("已损坏")
-
-
 def test_the_language_is_changed_and_all_else_stays(page: Page, site: str) -> None:
     opened(page, f"{site}?lang=en&s=the+cat&layer=2")
     page.locator("#sentence").fill("")
@@ -499,6 +503,11 @@ def test_the_language_is_changed_and_all_else_stays(page: Page, site: str) -> No
     expect(page.locator("#status")).to_contain_text("读作 [UNK]")
     expect(page.locator(".overview .play")).to_contain_text("播放")
     assert asked(page.url).items() >= {"lang": "zh", "layer": "2", "s": "the ☃"}.items()
+    opened(page, f"{site}?lang=en&input=digit&ink=nonsense")
+    expect(page.locator("#status")).to_contain_text("damaged")
+    expect(page.locator(".overview .pic")).to_have_count(11)
+    page.locator("#language").click()
+    expect(page.locator("#status")).to_contain_text("已损坏")
 
 
 def test_a_run_that_fails_is_said_and_the_next_one_is_painted(

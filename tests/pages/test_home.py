@@ -11,7 +11,7 @@ from model.analysis import softmax, whole_words
 from model.measures.comparison import align
 from model.measures.hiding import worth_hiding
 from model.overview import Difference, Packed, answers_of, pack
-from pages.home.overview import PAGE_OF
+from model.overview.pictures import PAGE_OF
 from pages.ui.frame.contents import NAMES
 from pages.ui.runs import pipelines
 from pages.ui.state.link_values import edit_code

@@ -24,7 +24,7 @@ from model.measures.tables import head_roles
 from model.overview import PAD, STYLE, Answers, Packed, opened, pack, painter, words_of
 from model.overview.answers import LENS, MOST_BARS, answers_of
 from model.overview.packing import MOST_COLUMNS
-from model.overview.pictures import key_before, keys_of
+from model.overview.pictures import PAGE_OF, key_before, keys_of
 from model.overview.site.gallery import FOLDER, INDEX, make_gallery
 from model.pipeline import Pipeline, TextReader
 from model.trace import Trace
@@ -79,7 +79,8 @@ def _write(folder: Path, app: str, runs: Sequence[str], sentences: Path | None) 
         "firsts": {language: first for language, (first, *_) in firsts.items()},
         "examples": examples.READY,
         "engine": ["engine.js", "reader.js", *(Path(file).name for file in ENGINE)],
-        "app": app,
+        "app": app.rstrip("/"),
+        "pages": PAGE_OF,
         "runs": sentences and {language: f"{FOLDER}/{file}" for language, file in INDEX.items()},
     }
     page = (HERE / "index.html").read_text("utf-8")

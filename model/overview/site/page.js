@@ -196,10 +196,13 @@ function turn(layer, head) {
 const hide = places => choose({ hidden: places, token: undefined }, true)
 
 /* The page of a picture in the app. */
-function open(role, place) {
+function open(role, { key, ...place }) {
+  const [page, more] = about.pages[role]
   Object.assign(chosen, place)
   writeAddress()
-  location.href = `${about.app}?${written}`
+  const link = new URLSearchParams(written)
+  for (const [name, value] of Object.entries({ ...more, key: key === undefined ? null : key + 1 })) value === null ? link.delete(name) : link.set(name, value)
+  location.href = `${about.app}/${page}?${link}`
 }
 
 function drawChips(tokens, hidden) {
