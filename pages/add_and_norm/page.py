@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from model.analysis import placed
 from model.config import NORMS
 from model.encoder import EncoderLayer
 from model.rms import RMSNorm
@@ -53,7 +54,7 @@ def above(screen: Screen, pen: Pen) -> None:
 
 
 def parts(screen: Screen) -> Parts:
-    parts: dict[str, Draw] = {"maps": maps, "ways": ways}
+    parts: dict[str, Draw] = {"arrows": arrows, "maps": maps, "ways": ways}
     if kind_of(screen.run) != "single" or knows_gradients(screen) or not AddNorm(screen.run, screen.at).rms:
         parts["ablation"] = ablation
     return parts
@@ -90,6 +91,30 @@ def which_sublayer(screen: Screen, pen: Pen) -> None:
     either("sublayer", word("place"), range(1, len(sublayers) + 1), words, now, label_visibility="collapsed")
 
 
+def arrows(screen: Screen, pen: Pen) -> None:
+    """The chosen token's vector as arrows, its length all the way, and the arithmetic of one of its numbers; in a
+    presentation the arrows and the way.
+    """
+    left, middle, *right = st.columns([1, 1] if screen.choice.big else [1, 1, 1], gap="medium")
+    with left:
+        if AddNorm(screen.run, screen.at).lengths()[:2, screen.at.token].min() > 0:
+            pen.show_both("arrows", pictures.one_vector)
+        else:
+            st.info(text("read_cosines_none", token=placed(screen.run.tokens)[screen.at.token]))
+    with middle:
+        pen.show_both("way", pictures.on_the_way)
+    for column in right:
+        with column:
+            focus = worked_out(screen)
+            working(screen, pen, focus, chosen_cell(screen.run, screen.at, focus))
+
+
+def worked_out(screen: Screen) -> str:
+    """The quantity whose arithmetic is shown: the chosen one, else the last."""
+    steps = AddNorm(screen.run, screen.at).steps
+    return next((key for key in steps if name_of(key) == screen.choice.stage), steps[-1])
+
+
 def ways(screen: Screen, pen: Pen) -> None:
     """How long the vectors are, and where they point."""
     for column, (name, make) in zip(st.columns([1, 1]), WAYS.items(), strict=True):
@@ -104,7 +129,7 @@ def maps(screen: Screen, pen: Pen) -> None:
     steps = AddNorm(screen.run, screen.at).steps
     drawn = screen.two.numbers(lambda run, place: [Numbers.of(run, key) for key in steps])
     limit = float(np.quantile(np.abs([one.less_nothing().array for one in drawn]), USUAL)) or None
-    focus = next((key for key in steps if name_of(key) == screen.choice.stage), steps[-1])
+    focus = worked_out(screen)
     pen.show_both("maps", partial(pictures.maps, focus=focus, limit=limit))
     if screen.choice.big:
         return

@@ -10,9 +10,12 @@ import pandas as pd
 
 from model import Trace
 from model.analysis import cosine_similarity, placed
+from model.config import NORMS
 from model.graph import Sublayer
 from model.rms import centred
-from pages.ui.figures import ADDED, AFTER, BEFORE, Axis, Figure, grouped_bars, outlines
+from pages.ui.figures import ADDED, AFTER, BEFORE, Arrow, Axis, Figure, arrows, grouped_bars, outlines, saw
+from pages.ui.figures.base import INK
+from pages.ui.figures.theme import mode
 from pages.ui.picture import Numbers, Picture, of_both, token_axis, touched
 from pages.ui.place import Place
 from pages.ui.sections.band import Column, band
@@ -110,6 +113,78 @@ class AddNorm:
     def through(self) -> np.ndarray:
         """The values on their way through LayerNorm: (before, normalised, after; token, d_model)."""
         return np.stack([self.run[self.normed], self.standardised(), self.run[self.norm]])
+
+
+HIGH = 400  # pixels
+
+
+def one_vector(run: Trace, place: Place) -> Picture:
+    """The chosen token's vector, what the sub-layer adds to it and their sum, in the plane of all three, so that
+    lengths and angles are exact; of what LayerNorm makes of the sum, the true length in the direction it has there.
+    """
+    at = AddNorm(run, place)
+    sub, name = at.sub, placed(run.tokens)[place.token]
+    x, o, both, after = (
+        run[key][place.token].astype(np.float64) for key in (sub.before, sub.output, sub.sum, sub.after)
+    )
+    lengths = [float(np.linalg.norm(vector)) for vector in (x, o, both, after)]
+    plane = _plane(x, o)
+    tips = [plane @ vector for vector in (x, o, both)]
+    called = [word("arrow_in"), word(f"arrow_{sub.name}"), word("arrow_sum")]
+    looks = [(BEFORE, 3), (ADDED, 3), (INK[mode()], 3.5)]
+    said = {"token": name, "before": f"{lengths[0]:.1f}", "found": f"{lengths[1]:.1f}", "sum": f"{lengths[2]:.1f}"}
+    sentence = text("read_arrows", angle=f"{_degrees(x, o):.0f}", **said)
+    if sub.norm and not sub.norm_first:
+        shown = plane @ after
+        tips.append(shown * lengths[3] / (np.linalg.norm(shown) or 1.0))
+        called, looks = [*called, word("arrow_normed")], [*looks, (AFTER, 3)]
+        sentence += " " + text(
+            "read_arrow_normed",
+            norm=NORMS[run.config.norm],
+            after=f"{lengths[3]:.1f}",
+            turned=f"{_degrees(both, after):.0f}",
+        )
+    drawn = [
+        Arrow(f"{title} · {length:.1f}", tip, colour, width)
+        for title, length, tip, (colour, width) in zip(called, lengths, tips, looks, strict=False)
+    ]
+    dashed = [(tips[0], tips[2]), (tips[1], tips[2])]
+    return Picture(arrows(drawn, dashed, HIGH), sentence, reads=[sub.sum, *([sub.norm] if sub.norm else [])])
+
+
+def _plane(x: np.ndarray, o: np.ndarray) -> np.ndarray:
+    """Two directions at a right angle between which x and o lie, the first that of x: (2, d_model)."""
+    first = x / (np.linalg.norm(x) or 1.0)
+    rest = o - (o @ first) * first
+    length = np.linalg.norm(rest)
+    return np.stack([first, rest / length if length > 1e-6 * np.linalg.norm(o) else np.zeros_like(x)])
+
+
+def _degrees(a: np.ndarray, b: np.ndarray) -> float:
+    cosine = float(a @ b / ((np.linalg.norm(a) * np.linalg.norm(b)) or 1.0))
+    return float(np.degrees(np.arccos(np.clip(cosine, -1, 1))))
+
+
+def on_the_way(run: Trace, place: Place) -> Picture:
+    """How long the chosen token's vector is before, with and after each sub-layer of the network."""
+    subs = [
+        (layer, number, sub)
+        for layer in range(run.graph.layers())
+        for number, sub in enumerate(run.graph.sublayers(layer), 1)
+    ]
+    normed = all(sub.norm and not sub.norm_first for *_, sub in subs)
+    keys = [[sub.before, sub.sum, *([sub.after] if normed else [])] for *_, sub in subs]
+    lengths = np.array([[np.linalg.norm(run[key][place.token]) for key in row] for row in keys])
+    every = [f"{layer + 1} {word(f'short_{sub.name}')}" for layer, _, sub in subs]
+    here = next(i for i, (layer, _, sub) in enumerate(subs) if layer == place.layer and sub == AddNorm(run, place).sub)
+    grown = int((lengths[:, 1] > lengths[:, 0]).sum())
+    said = text("read_way", token=placed(run.tokens)[place.token], grown=grown, count=len(subs))
+    titles = word("axis_length"), word("adds"), word("norms")
+
+    def choose(step: int, *_: int) -> dict[str, object]:
+        return {"layer": subs[step][0], "sublayer": subs[step][1]}
+
+    return Picture(saw(lengths, Axis("", every), here, titles, HIGH), said, picks=choose)
 
 
 def maps(run: Trace, place: Place, focus: str, limit: float | None) -> Picture:

@@ -263,6 +263,33 @@ def on_the_way(run: Trace, at: Place, focus: str = "norm") -> Picture:
     return add_and_norm.maps(run, at, {"output": of.sub.output, "sum": of.sub.sum, "norm": of.norm}[focus], None)
 
 
+@row(add_and_norm.one_vector, layer=2)
+@row(add_and_norm.one_vector, layer=4, sublayer=2, token=3)
+@row(add_and_norm.one_vector, FIVE, layer=0, token=0)
+def arrows_have_the_lengths_and_angles_of_the_vectors(run: Trace, at: Place) -> Iterator[object]:
+    part = run.graph.sublayers(at.layer)[at.sublayer - 1]
+    x, o, both, after = (run[key][at.token].astype(float) for key in (part.before, part.output, part.sum, part.norm))
+    lengths = [np.linalg.norm(one) for one in (x, o, both, after)]
+    first = x / lengths[0]
+    rest = o - o @ first * first
+    plane = np.stack([first, rest / np.linalg.norm(rest)])
+    tips = np.stack([x, o, both, after]) @ plane.T
+    tips[3] *= lengths[3] / np.linalg.norm(tips[3])
+    yield from (*tips.T, *(f"{length:.1f}" for length in lengths))
+    yield from (f"angle of {np.degrees(np.arctan2(*tips[1][::-1])):.0f}°", f"by {turned(both, after):.0f}°")
+
+
+def turned(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.degrees(np.arccos(a @ b / np.linalg.norm(a) / np.linalg.norm(b))))
+
+
+@row(add_and_norm.on_the_way, layer=2, token=4)
+def the_lengths_of_a_token_on_its_way_are_recorded(run: Trace, at: Place) -> Iterator[object]:
+    parts = [part for layer in range(6) for part in run.graph.sublayers(layer)]
+    every = [[np.linalg.norm(run[key][4]) for key in (part.before, part.sum, part.norm)] for part in parts]
+    yield from (np.ravel(every), f"in {sum(both > before for before, both, _ in every)} of 12")
+
+
 @row(on_the_way, layer=3)
 @row(on_the_way, layer=5, sublayer=2)
 def the_four_maps_are_recorded_and_the_first_two_add_up_to_the_third(run: Trace, at: Place) -> Iterator[object]:

@@ -180,6 +180,8 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     feed_forward.fires: (WORDS | DRAWN, feed_forward.fires),
     feed_forward.curve: (WORDS | DRAWN, feed_forward.curve),
     feed_forward.without_ffn: (WORDS | DRAWN, lost(feed_forward.without_ffn, lambda run: 3)),
+    add_and_norm.one_vector: (WORDS | DRAWN | ONE, add_and_norm.one_vector),
+    add_and_norm.on_the_way: (WORDS | DRAWN | ONE, add_and_norm.on_the_way),
     add_and_norm.lengths: (WORDS | DRAWN, add_and_norm.lengths),
     add_and_norm.cosines: (WORDS, add_and_norm.cosines),
     add_and_norm.histogram: (WORDS, add_and_norm.histogram),

@@ -1,5 +1,6 @@
 """Pure functions from numbers and labels to Plotly figures. No Streamlit here, and no model."""
 
+from pages.ui.figures.arrows import Arrow, arrows, saw
 from pages.ui.figures.base import (
     ACCENT,
     ADDED,
