@@ -95,7 +95,7 @@ def arrows(screen: Screen, pen: Pen) -> None:
     """The chosen token's vector as arrows, its length all the way, and the arithmetic of one of its numbers; in a
     presentation the arrows and the way.
     """
-    left, middle, *right = st.columns([1, 1] if screen.choice.big else [1, 1, 1], gap="medium")
+    left, middle, *right = st.columns([3, 2] if screen.choice.big else [1, 1, 1], gap="medium")
     with left:
         if AddNorm(screen.run, screen.at).lengths()[:2, screen.at.token].min() > 0:
             pen.show_both("arrows", pictures.one_vector)

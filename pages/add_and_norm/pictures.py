@@ -18,7 +18,7 @@ from pages.ui.figures.base import INK
 from pages.ui.figures.theme import mode
 from pages.ui.picture import Numbers, Picture, of_both, token_axis, touched
 from pages.ui.place import Place
-from pages.ui.sections.band import Column, band
+from pages.ui.sections.band import Column, band, room_of
 from pages.ui.sections.quantity_map import chosen_cell
 from pages.ui.text import plain, t, texts_of
 from pages.ui.text.numbers import first, percent, two, written
@@ -149,7 +149,11 @@ def one_vector(run: Trace, place: Place) -> Picture:
         for title, length, tip, (colour, width) in zip(called, lengths, tips, looks, strict=False)
     ]
     dashed = [(tips[0], tips[2]), (tips[1], tips[2])]
-    return Picture(arrows(drawn, dashed, HIGH), sentence, reads=[sub.sum, *([sub.norm] if sub.norm else [])])
+    return Picture(
+        _fitted(arrows(drawn, dashed, HIGH), sentence, 0.55),
+        sentence,
+        reads=[sub.sum, *([sub.norm] if sub.norm else [])],
+    )
 
 
 def _plane(x: np.ndarray, o: np.ndarray) -> np.ndarray:
@@ -184,7 +188,13 @@ def on_the_way(run: Trace, place: Place) -> Picture:
     def choose(step: int, *_: int) -> dict[str, object]:
         return {"layer": subs[step][0], "sublayer": subs[step][1]}
 
-    return Picture(saw(lengths, Axis("", every), here, titles, HIGH), said, picks=choose)
+    return Picture(_fitted(saw(lengths, Axis("", every), here, titles, HIGH), said, 0.35), said, picks=choose)
+
+
+def _fitted(figure: Figure, sentence: str, share: float) -> Figure:
+    """In a presentation as high as its sentence lets it be, in such a share of the page's width."""
+    figure.layout["meta"] = {"fills": room_of(sentence, share)}
+    return figure
 
 
 def maps(run: Trace, place: Place, focus: str, limit: float | None) -> Picture:
