@@ -150,7 +150,7 @@ def one_vector(run: Trace, place: Place) -> Picture:
     ]
     dashed = [(tips[0], tips[2]), (tips[1], tips[2])]
     return Picture(
-        _fitted(arrows(drawn, dashed, HIGH), sentence, 0.55),
+        _fitted(arrows(drawn, dashed, HIGH), sentence, 0.6),
         sentence,
         reads=[sub.sum, *([sub.norm] if sub.norm else [])],
     )
@@ -188,7 +188,7 @@ def on_the_way(run: Trace, place: Place) -> Picture:
     def choose(step: int, *_: int) -> dict[str, object]:
         return {"layer": subs[step][0], "sublayer": subs[step][1]}
 
-    return Picture(_fitted(saw(lengths, Axis("", every), here, titles, HIGH), said, 0.35), said, picks=choose)
+    return Picture(_fitted(saw(lengths, Axis("", every), here, titles, HIGH), said, 0.4), said, picks=choose)
 
 
 def _fitted(figure: Figure, sentence: str, share: float) -> Figure:
