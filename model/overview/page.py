@@ -16,10 +16,11 @@ from model.overview.words import WORDS
 
 HERE = Path(__file__).parent
 PAINTER, STYLE, PAD = HERE / "painter/painter.js", HERE / "painter/painter.css", HERE / "digit_pad.js"
+NUMBERS = HERE / "painter/numbers.js"
 #: The painter's modules, each after those that it imports.
 MODULES = (
-    "run", "nodes", "words", "sentences", "colours", "layout", "arithmetic", "opened", "drawing", "answer", "play",
-    "tiles", "painter",
+    "numbers", "run", "nodes", "words", "sentences", "colours", "layout", "arithmetic", "opened", "drawing", "answer",
+    "play", "tiles", "painter",
 )  # fmt: skip
 HEIGHT = 720  # pixels, in a notebook
 

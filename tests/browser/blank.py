@@ -1,11 +1,12 @@
 """A page with one chart and nothing else: chart.js draws a figure there, and no server is asked for anything."""
 
 import json
+from functools import partial
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Locator, Page, Route
 
 from pages.ui.figures import Figure, on_white
-from pages.ui.server.assets import PLOTLY, SCRIPTS, STYLE
+from pages.ui.server.assets import PLOTLY, SCRIPTS, STYLE, content
 
 AT = "http://127.0.0.1/"
 PAGE = """<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="style.css"><script src="plotly.js"></script>
@@ -25,7 +26,8 @@ def draw(page: Page, figure: Figure, *, width: int = 700, picks: bool = True) ->
     data = f'{json.dumps(about | {"key": "a", "heard": {"keys": 0, "a": 0}})[:-1]}, "figure": {figure.as_json()}}}'
     page.route(AT, lambda route: route.fulfill(content_type="text/html", body=PAGE.replace("{width}", str(width))))
     for name, file in {"chart.js": SCRIPTS["chart"], "plotly.js": PLOTLY, "style.css": STYLE}.items():
-        page.route(f"{AT}{name}", lambda route, _, file=file: route.fulfill(path=file))
+        kind = {".js": "text/javascript", ".css": "text/css"}[file.suffix]
+        page.route(f"{AT}{name}", partial(Route.fulfill, content_type=kind, body=content(file)))
     page.goto(AT)
     page.evaluate(DRAW, data)
     page.locator(".js-plotly-plot .xtick").first.wait_for(state="attached")

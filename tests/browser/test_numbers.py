@@ -1,22 +1,35 @@
 """Numbers are rounded alike wherever they are written: by Python, by the painter of Home, in the cells of a map."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 from playwright.sync_api import Page, expect
 
+from model.overview import NUMBERS
 from model.overview.packing import quantised
+from pages.ui.figures import Axis, heatmap
 from pages.ui.server.assets import SCRIPTS, address
 from pages.ui.text.numbers import decimal, written
+from tests.browser.blank import draw
 from tests.browser.steps import settle, title
 
 EIGHTHS = [part / 8 for part in range(-11, 12)]
 CASES = [
-    *EIGHTHS, 0.285, 0.295, 0.335, 1.005, 0.9989, 0.99495, 0.995, 0.99994, 0.99995, 0.9999, 1 - 1e-9, 0.0149, 0.00996,
-    0.0096, 0.004, 9.96e-5, 8e-5, 1.2e-12, -0.004, -0.005, 12.5, 1234.567, *np.random.default_rng(0).random(200),
+    *EIGHTHS, 0.145, 0.155, 0.165, 0.285, 0.295, 0.335, 1.005, 0.9989, 0.99495, 0.995, 0.99994, 0.99995,
+    0.9999, 1 - 1e-9, 0.0149, 0.00996, 0.0096, 0.004, 9.96e-5, 8e-5, 1.2e-12, -0.004, -0.005, 12.5, 1234.567,
+    *np.random.default_rng(0).random(200),
     *np.random.default_rng(1).random(200).astype(np.float32).astype(float), *np.random.default_rng(2).random(99) ** 9,
+    *np.arange(-99, 100) / 2**5, *np.arange(0, 9.9, 0.005),
 ]  # fmt: skip
 ROUNDED = """async ([address, values]) => {
     const { two, decimal } = await import(address)
     return values.map(value => [two(value), decimal(value)]) }"""
+
+WRITTEN = """async ([source, values, wide]) => {
+    const { fixed, significant } = await import(`data:text/javascript,${encodeURIComponent(source)}`)
+    return [values.map(value => [0, 1, 2, 3, 4].map(places => fixed(value, places))),
+        wide.map(value => [2, 6].map(digits => significant(value, digits)))] }"""
 
 
 def test_python_and_the_painter_write_a_number_alike(page: Page, app_url: str) -> None:
@@ -26,6 +39,31 @@ def test_python_and_the_painter_write_a_number_alike(page: Page, app_url: str) -
     for value, (two, short) in zip(values, found, strict=True):
         assert two == written(f"{value:.2f}"), value
         assert value < 0 or short == decimal(value), value
+
+
+def test_python_and_the_cells_of_a_map_write_a_number_alike(page: Page) -> None:
+    cells = np.array(CASES[: len(CASES) // 20 * 20], np.float32).reshape(-1, 20)  # as figures hold them
+    look = {"square": False, "scale": "signed", "height": 26 * len(cells) + 100}
+    figure = heatmap(cells, Axis.counted("i", len(cells)), Axis.counted("j", 20), **look)
+    figure.layout["meta"] = {"numbers": True}
+    texts = draw(page, figure, width=1600).evaluate("chart => chart.data[0].text.flat()")
+    for value, text in zip(map(float, cells.ravel()), texts, strict=True):
+        wanted = "" if abs(value) < 0.005 else written(f"{value:.2f}")
+        assert text == re.sub("^(−?)0[.]", r"\1.", wanted), value
+
+
+def test_no_script_rounds_in_a_way_of_its_own(page: Page) -> None:
+    source = NUMBERS.read_text("utf-8")
+    for path in Path().glob("[mp]*/**/*.js"):
+        assert path.name == NUMBERS.name or not re.search(
+            "toFixed|toPrecision|NumberFormat|toLocaleString", path.read_text("utf-8")
+        )
+    wanted = [[f"{value:.{places}f}" for places in range(5)] for value in map(abs, CASES)]
+    wide = [value for value in CASES if 1e-4 <= abs(value) < 9.9]
+    page.goto("about:blank")
+    found = page.evaluate(WRITTEN, [source, [abs(value) for value in CASES], wide])
+    assert found[0] == wanted
+    assert found[1] == [[f"{value:.{digits}g}" for digits in (2, 6)] for value in wide]
 
 
 def test_two_digits_of_a_weight_survive_the_way_to_the_painter() -> None:

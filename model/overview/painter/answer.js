@@ -20,7 +20,7 @@ export function answering({ root, run, at, theme, place, on, over }) {
   const barsOf = (shown, most, best) => make('div', { className: 'bars' }, ...shown.flatMap(([name, value]) => [
     make('span', { className: 'bar-name', translate: false, textContent: name, title: name }),
     make('span', { className: best(name, value) ? 'bar best' : 'bar' },
-      make('i', { style: `width: calc((100% - 3.4em) * ${clamp(Math.abs(value) / (most || 1), .02, 1).toFixed(3)})` }),
+      make('i', { style: `width: calc((100% - 3.4em) * ${clamp(Math.abs(value) / (most || 1), .02, 1)})` }),
       make('span', { textContent: kind === 'number' ? two(value) : decimal(value) }))]))
 
   function drawAll(until) {

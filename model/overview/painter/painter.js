@@ -6,6 +6,7 @@ import { luminous, paint } from './colours.js'
 import { drawing, groupHas, groupOf } from './drawing.js'
 import { SHEETS, layOut, topOf } from './layout.js'
 import { clamp, draw, make, put, rectIn } from './nodes.js'
+import { fixed } from './numbers.js'
 import { opening } from './opened.js'
 import { framesOf, player } from './play.js'
 import { tiles } from './tiles.js'
@@ -120,7 +121,7 @@ export function overview(root, run, options) {
     const thumbs = head.appendChild(make('div', { className: 'thumbs', role: 'group', ariaLabel: words.heads }, make('span', { className: 'name', textContent: words.head }), ...nodes.tiles.nodes))
     for (const comes of ['pointerenter', 'focusin']) thumbs.addEventListener(comes, () => { root.leans = true; ask() })
     const ramp = (kind, from, to, text) => make('span', { className: 'legend' }, from, make('i', { className: `ramp ${kind}` }), `${to} ${text}`)
-    const { top } = run.arrays.w, end = top < 1 ? top.toFixed(1) + '+' : '1'
+    const { top } = run.arrays.w, end = top < 1 ? fixed(top, 1) + '+' : '1'
     const legends = make('div', { className: 'legends' }, ...run.differs ? [] : [ramp('share', '0 ', ' ' + end, words.legend_weights)],
       ramp('signed', '− ', ' +', words[run.differs ? 'legend_less' : 'legend_numbers']))
     const pooled = ORDER.some(role => run.arrays[role] && run.arrays[role].of > at.pics[role].w)

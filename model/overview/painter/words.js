@@ -1,19 +1,14 @@
 /* Numbers, sentences and symbols as they are read. */
 import { make } from './nodes.js'
+import { fixed } from './numbers.js'
 
-/* A number with so many decimals, as Python writes it: what lies just between two, an odd part of 2ⁿ⁺¹, goes to the even
-   one of them, where toFixed goes up. */
-const fixed = (value, places) => {
-  const text = value.toFixed(places), between = Math.abs(value) * 2 ** (places + 1) % 2 === 1
-  return between && '13579'.includes(text.at(-1)) ? (value - Math.sign(value) / 2 / 10 ** places).toFixed(places) : text
-}
 export const two = value => value === -Infinity ? '−∞' : fixed(value, 2).replace(/^-(0\.00$)?/, (_, none) => none ?? '−')
 /* A share as short as it stays true, as the pages write it: 0.41, 0.0002, 0.9996, 8 × 10⁻⁵. */
 export function decimal(share) {
   if (share >= .995 && share < .99995) return fixed(share, 4)
   if (share >= .01 || !(share > 0)) return share ? two(share) : '0'
   const [digit, power] = share.toExponential(0).split('e-')
-  return power > 4 ? `${digit} × 10⁻${[...power].map(sign => '⁰¹²³⁴⁵⁶⁷⁸⁹'[sign]).join('')}` : share.toFixed(power)
+  return power > 4 ? `${digit} × 10⁻${[...power].map(sign => '⁰¹²³⁴⁵⁶⁷⁸⁹'[sign]).join('')}` : fixed(share, power)
 }
 export const signed = value => (value > 0 ? '+' : '') + two(value)
 

@@ -2,6 +2,7 @@
 // In the JavaScript of 2009, so that old phones run it. All that comes from others is set as text.
 (function () {
   'use strict'
+  // numbers.js
   var WORDS = JSON.parse(document.getElementById('words').textContent)
   var LANGUAGES = ['en', 'zh']
   var CHIPS = 3, LONGEST_WORD = 24
@@ -180,9 +181,9 @@
   function figure(value) {
     var size = Math.abs(value)
     if (value === Math.floor(value)) return String(value).replace('-', '−')
-    if (value < 1 && value >= .995) return value.toFixed(value < .99995 ? 4 : 2)   // as on the projector
+    if (value < 1 && value >= .995) return fixed(value, value < .99995 ? 4 : 2)   // as on the projector
     if (size < .001) return value < 0 ? '> −0.001' : '< 0.001'
-    return String(parseFloat(value.toFixed(size < .1 ? 3 : size < 10 ? 2 : 1))).replace('-', '−')
+    return String(parseFloat(fixed(value, size < .1 ? 3 : size < 10 ? 2 : 1))).replace('-', '−')
   }
 
   // -- gestures --------------------------------------------------------------------------------------------------------

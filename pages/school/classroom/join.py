@@ -10,6 +10,8 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from model.overview import NUMBERS
+
 HERE = Path(__file__).parent
 LANGUAGES = ("en", "zh")
 
@@ -45,6 +47,7 @@ def words(language: str) -> dict[str, str]:
 def html_of(language: str) -> tuple[str, str]:
     """The page, and what tells it from another version."""
     script, style = ((HERE / name).read_text("utf-8") for name in ("join.js", "join.css"))
+    script = script.replace("// numbers.js\n", NUMBERS.read_text("utf-8").replace("export ", ""))
     said = json.dumps({one: words(one) for one in LANGUAGES}, ensure_ascii=False).replace("<", "\\u003c")
     parts = {
         "language": language,

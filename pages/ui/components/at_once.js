@@ -1,6 +1,8 @@
 /* What needs no new run is drawn before the server has heard of it: another layer, head or token of a run whose numbers
    are all here. The place on the screen is the one of the server's last answer, and what was pressed or clicked since
    laid over it; so an answer that comes late changes nothing that is seen. */
+import { fixed, significant } from '../../../model/overview/painter/numbers.js'
+
 const KEPT = 10_000  // ms; what the server has not answered by then it will not
 const MOST = 4  // runs whose numbers are kept
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
@@ -124,12 +126,9 @@ function figure({ figure, once }) {
   return DRAWS[once.draws](figure, once, now(once), runs.get(once.run))
 }
 
-const digits = (least, most, kind) => new Intl.NumberFormat('en', {
-  [`minimum${kind}Digits`]: least, [`maximum${kind}Digits`]: most, useGrouping: false, roundingMode: 'halfEven' })
-const whole = digits(0, 0, 'Fraction'), [two, six] = [2, 6].map(most => digits(1, most, 'Significant')), four = digits(4, 4, 'Fraction')
-const ends = (bar, values, format = two) => ({
-  ...bar, tickvals: values, ticktext: values.map(value => format.format(value).replace('-', '−')) })
-const upTo = (bar, end, largest) => ({ ...bar, tickvals: [0, end], ticktext: ['0', two.format(end) + (largest > end * 1.000001 ? '+' : '')] })
+const ends = (bar, values) => ({
+  ...bar, tickvals: values, ticktext: values.map(value => significant(value, 6).replace('-', '−')) })
+const upTo = (bar, end, largest) => ({ ...bar, tickvals: [0, end], ticktext: ['0', significant(end, 2) + (largest > end * 1.000001 ? '+' : '')] })
 const box = (top, left, bottom, right) => ({ x0: left - .5, x1: right + .5, y0: top - .5, y1: bottom + .5 })
 
 /* The names of some places along a side: as many as there is room for, the chosen one among them. */
@@ -153,7 +152,7 @@ const DRAWS = {
     const customdata = Float32Array.from(z.flatMap(row => [...row]), value => Number.isNaN(value) ? hidden : value)
     const largest = run.largest(at), high = end ?? (largest || 1)
     const unit = 10 ** Math.floor(Math.log10(high)), whole = Math.floor(high / unit) * unit
-    const bar = signed ? ends(cells.colorbar, [-whole, 0, whole], six) : upTo(cells.colorbar, high, largest)
+    const bar = signed ? ends(cells.colorbar, [-whole, 0, whole]) : upTo(cells.colorbar, high, largest)
     const row = rows.indexOf(at.token), column = columns.indexOf(at.key ?? run.strongest(at, at.token))
     const outlined = row >= 0 && column >= 0
     const boxes = [box(row, 0, row, columns.length - 1), box(0, column, rows.length - 1, column), box(row, column, row, column)]
@@ -201,7 +200,7 @@ const DRAWS = {
         opacity: Math.min(1, (lit ? .35 : .1) + share), showlegend: false,
       }
     })
-    const said = (i, j, share) => `${names[0][i]} → ${names[1][j]}<br>${four.format(share)}`
+    const said = (i, j, share) => `${names[0][i]} → ${names[1][j]}<br>${fixed(share, 4)}`
     const [marks, ...words] = data.slice(-3), along = [...rows.keys()], across = [...columns.keys()]
     return {
       data: [...strokes, {
@@ -259,7 +258,7 @@ function light(chart, pointer = chart.pointer) {
   for (const [i, j] of ends) {
     const share = run.value(at, rows[i], columns[j]), far = side === 'column' ? [left + 6, down(i), 'start'] : [right - 6, down(j), 'end']
     if (share < Math.max(once.least, .01)) continue
-    drawn(over, 'text', { x: far[0], y: far[1], 'text-anchor': far[2] }, `${whole.format(100 * share)}%`)
+    drawn(over, 'text', { x: far[0], y: far[1], 'text-anchor': far[2] }, `${fixed(100 * share, 0)}%`)
   }
 }
 

@@ -1,3 +1,5 @@
+import { fixed } from '../../../model/overview/painter/numbers.js'
+
 const NARROW = 640, UPRIGHT = 1.08  // of a phone; a square picture is no higher than this times as wide as the screen
 const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false }
 const SLIM = 320  // px
@@ -16,8 +18,6 @@ const KEPT = 30_000  // ms; so long is a click sent again with every later one
 const DIGIT = .6  // of the size of a number, the width of each of its signs
 const SLANT = -45  // degrees, of the names above a map
 const NUMBERED = .9  // of the size of all letters: the smallest numbers in cells
-const TWO = new Intl.NumberFormat('en', {  // as Python rounds
-  minimumFractionDigits: 2, maximumFractionDigits: 2, useGrouping: false, roundingMode: 'halfEven' })
 const SYMBOL = '.katex [style*="color:"]'
 const words = new TextDecoder()
 const KINDS = {
@@ -159,7 +159,7 @@ function numbered(trace, layout) {
   const high = (layout.height - t - b) / rows, wide = Math.min((layout.width - l - r) / columns, high * STRETCH)
   const size = Math.min(1.08 * layout.font.size, wide / 1.9, .75 * high)
   if (size < NUMBERED * layout.font.size) return trace
-  const two = value => Math.abs(value) < .005 ? '' : TWO.format(value).replace('-', '−').replace(/^(−?)0\./, '$1.')
+  const two = value => Math.abs(value) < .005 ? '' : fixed(value, 2).replace('-', '−').replace(/^(−?)0\./, '$1.')
   const text = trace.z.map(row => Array.from(row, value => Number.isFinite(value) ? two(value) : ''))
   return { ...trace, text, texttemplate: '%{text}', textfont: { size } }
 }

@@ -3,6 +3,7 @@
 Each has an address that tells what is in it, so that a browser keeps it for good and fetches it anew when it changes.
 """
 
+import re
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -19,6 +20,7 @@ STYLES = (STYLE, overview.STYLE)
 COMPONENTS = sorted((HERE.parent / "components").glob("*.js"))
 SCRIPTS = {path.stem: path for path in (*COMPONENTS, overview.PAD, overview.PAINTER)}
 ALL = (PLOTLY, *STYLES, *SCRIPTS.values())
+WRITES_NUMBERS = re.compile(rb"^import .*/numbers\.js'\n", re.MULTILINE)
 #: For the start page, before all scripts: ours are imported by where they stand, from modules that stand nowhere.
 IMPORTS = '<script type="importmap">{"imports": {"static/": "./static/"}}</script>'
 
@@ -30,8 +32,12 @@ def address(source: Path) -> str:
 
 
 def content(source: Path) -> bytes:
-    """What is sent as this file: of the painter, all of its modules."""
-    return overview.painter().encode() if source == overview.PAINTER else source.read_bytes()
+    """What is sent as this file: of the painter, all of its modules; with ours, how the painter writes numbers."""
+    if source == overview.PAINTER:
+        return overview.painter().encode()
+    if source in COMPONENTS:
+        return WRITES_NUMBERS.sub(lambda _: overview.NUMBERS.read_bytes().replace(b"export ", b""), source.read_bytes())
+    return source.read_bytes()
 
 
 def script(name: str, *used: str) -> str:
