@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import product
 from pathlib import Path
 from random import Random
 from urllib.parse import parse_qsl, quote, urlencode
@@ -235,21 +234,22 @@ CHANGES = (
     "decoder.layers.{l}.attention.masked~unmasked",
     "embedding.positions~sinusoidal",
 )
-#: How the runs of a page are shown: as it is, changed, or beside another.
-WAYS = ("changed", "difference", "beside", "against", "")
+#: How the runs of a page are shown: side by side; one less the other; and the changed one alone. The tabs take turns.
+WAYS = (("beside", "beside"), ("difference", "against"), ("", "changed"))
 
 
 def _covering() -> Iterator[tuple[str, Link]]:
     """Each tab in each way, in languages, layers, heads and changes that take turns; drawings in between."""
-    tabs = [(page, tab) for page in PAGES for tab in PANELS[page]]
-    for turn, ((page, tab), shown) in enumerate(product(tabs, WAYS)):
+    tabs = enumerate((page, tab) for page in PAGES for tab in PANELS[page])
+    rows = [(page, tab, shown) for number, (page, tab) in tabs for ways in WAYS if (shown := ways[number % 2])]
+    for turn, (page, tab, shown) in enumerate(rows):
         place = {"layer": str(1 + turn % 5), "head": str(1 + turn % 4), "token": "3", "key": "2", "component": "6"}
         link = {"lang": tuple(LANGUAGES)[turn % 2], "panel": tab, **place, "part": "4", "neuron": "8"}
         drawn = turn % 4 == 3 and page not in WORDS_ONLY
         link |= {"input": "digit", "ink": sketch.to_code(sketch.example(turn % 10))} if drawn else {"s": CAT}
         if shown in ("changed", "difference"):
             link["edits"] = CHANGES[turn % len(CHANGES)]
-        elif shown:
+        else:
             link |= {"other_ink": sketch.to_code(sketch.example(3))} if drawn else {"other": DOG}
         yield page, {name: value for name, value in (link | {"shown": shown}).items() if value}
 
