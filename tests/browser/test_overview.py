@@ -39,6 +39,8 @@ SIZES = """() => Object.fromEntries(['.label span', '.symbol', '.caption', '.und
 # Whether the page can be scrolled.
 SCROLLS = """() => { const { scrollHeight, clientHeight } = document.querySelector('[data-testid=stMain]')
   return scrollHeight > clientHeight }"""
+# How far a phone's is.
+SCROLLED = "document.querySelector('[data-testid=stAppViewContainer]').scrollTop"
 # Where the overview ends.
 BOTTOM = "document.querySelector('.overview').getBoundingClientRect().bottom"
 # The colours along the middle of one row of a picture.
@@ -346,11 +348,15 @@ def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: P
     page.locator(".overview .title[data-role=w]").click()
     sheet = page.get_by_role("dialog")
     expect(sheet).to_contain_text("softmax over the row")
+    expect(page.locator(".overview .pic")).to_have_count(11)
+    above = page.evaluate(SCROLLED)
+    assert above > 0
     sheet.locator(".pic").click(position={"x": 100, "y": 100})
     assert sheet.bounding_box()["width"] == 390 and sheet.evaluate("node => node.scrollWidth") <= 390
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Escape")
     expect(sheet).to_have_count(0)
+    assert page.evaluate(SCROLLED) == above, "what is beside it stays where it was"
     page.locator(".overview .play").click()
     page.locator(".overview .scrubber input").press("Home")
     for _ in range(5):

@@ -6,15 +6,14 @@ import { ahead, decimal, gap, plain, said, two } from './words.js'
 
 const PATH = 20, FEW = 3  // px; lines of the film's words
 
-/* Put it into a root that is laid out, its row's path into `over`. Returns {node, bars, draw(until)}. until: after how many
+/* Have it held beside a run that is laid out, its row's path in `over`. Returns {bars, draw(until)}. until: after how many
    layers the film has read it; undefined without a film. */
-export function answering({ root, run, at, theme, place, on, over }) {
-  const { words } = run, { kind, reads, right } = run.answers, { flat } = at.answer
+export function answering({ hold, run, at, theme, place, on, over }) {
+  const { words } = run, { kind, reads, right } = run.answers, flat = !at.frame
   const caption = make('span', { className: 'caption' }), bars = make('div', { className: 'stack' })
   const title = make('div', { className: 'answer-title', tabIndex: 0, title: on.open ? words.open : '', role: on.open ? 'link' : 'note' },
     make('span', { className: 'symbol', textContent: words.answer }), caption)
-  const node = root.appendChild(put(make('div', { className: flat ? 'answer flat' : 'answer' }, title, bars), { ...at.answer, y: flat ? at.answer.y : at.answer.y - 8 }))
-  node.dataset.role = 'answer'
+  hold(make('div', { className: flat ? 'answer flat' : 'answer' }, title, bars), at.answer).dataset.role = 'answer'
   const out = draw(over, 'path', { class: 'out', 'marker-end': 'url(#overview-out)' })
   const under = (className, text, ...more) => bars.appendChild(make('div', { className }, make('p', { textContent: text }), ...more))
   const barsOf = (shown, most, best) => make('div', { className: 'bars' }, ...shown.flatMap(([name, value]) => [
@@ -48,8 +47,9 @@ export function answering({ root, run, at, theme, place, on, over }) {
     bars.style.top = `${top + 8}px`
     title.style.bottom = top > 0 ? `calc(100% + ${-top}px)` : ''
     if (row == null) return
+    const y2 = at.answer.y + top + 20
     out.setAttribute('visibility', 'visible')
-    out.setAttribute('d', `M${n2.x + n2.w + 4} ${y1}H${edge}C${edge + PATH} ${y1} ${x2 - PATH} ${at.answer.y + top + 12} ${x2} ${at.answer.y + top + 12}`)
+    out.setAttribute('d', `M${n2.x + n2.w + 4} ${y1}H${edge}C${edge + PATH} ${y1} ${x2 - PATH} ${y2} ${x2} ${y2}`)
   }
 
   /* Where no head reads Z, it is what the encoder gives. */
@@ -81,10 +81,10 @@ export function answering({ root, run, at, theme, place, on, over }) {
     const { rows } = run.answers, seen = [...run.tokens.keys()].filter(i => !run.special.includes(i)), same = seen.filter(i => rows[i]?.[0][0] === run.tokens[i])
     if (!run.nothingHidden || run.differs || run.cut || !seen.length || !seen.every(i => rows[i])) return
     const buttons = on.hide && run.offers?.map(([word, places]) => make('button', {
-      type: 'button', className: 'hides', translate: false, textContent: word, title: plain(words.hide, { token: word }), onclick: () => on.hide(places) }))
+      className: 'hides', translate: false, textContent: word, title: plain(words.hide, { token: word }), onclick: () => on.hide(places) }))
     const copies = plain(words.copies, { same: same.length, n: seen.length })
     return bars.appendChild(make('div', { className: 'offers' }, make('p', {}, copies, buttons?.length ? `${gap(copies)}${words.hide_one}` : ''), ...buttons ?? []))
   }
 
-  return { node, bars, draw: drawAll }
+  return { bars, draw: drawAll }
 }

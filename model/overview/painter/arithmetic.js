@@ -10,6 +10,8 @@ const name = (kind, ...parts) => make(kind, { translate: false }, ...parts)
 const result = value => make('b', { className: 'result' }, value)
 const plus = value => `${value < 0 ? '−' : '+'} ${two(Math.abs(value))}`
 const furthest = values => Math.max(1e-9, ...values.map(Math.abs))
+/* Parts that are added up: each begins where the one before it ended. */
+const stairs = (parts, sum = 0) => parts.map(part => [sum, sum += part, part < 0 ? 'falls' : 'rises'])
 const total = values => values.reduce((a, b) => a + b, 0)
 /* The parts behind each other; nothing where one is missing. */
 const all = (...parts) => parts.includes(undefined) ? undefined : parts.flat()
@@ -54,7 +56,7 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
       biased: (value, before) => sides('', `${plus(value - before)} = ${two(value)}`),
       mask: value => value === -Infinity ? line('quiet', ...said(words.cell_hidden, { query: run.named[i], key: run.named[j] })) : [],
     }
-    return [strip(letter('q'), q, { order, top }), strip(letter('k'), k, { order, top }), stairs(order.map(c => products[c])),
+    return [strip(letter('q'), q, { order, top }), strip(letter('k'), k, { order, top }), columns('stairs', stairs(order.map(c => products[c]))),
       ...steps.flatMap((step, at) => then[step.operation]?.(values[at], values[at - 1], step) ?? [])]
   }
 
@@ -62,9 +64,8 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
   function shares(i, j) {
     const weights = row('w', i)
     if (!weights) return
-    const top = Math.max(...weights, 1e-9)
-    const bars = Array.from(weights, (weight, k) => make('i', { className: k === j ? 'on' : '', style: `height: ${Math.max(0, weight / top * 100)}%` }))
-    return [make('div', { className: 'shares', ariaHidden: 'true' }, ...bars), sides(words.softmax_row, make('b', {}, decimal(weights[j])))]
+    const bars = Array.from(weights, (weight, k) => [0, weight, k === j ? 'on' : ''])
+    return [columns('shares', bars), sides(words.softmax_row, make('b', {}, decimal(weights[j])))]
   }
 
   /* The values that a query takes, each times its weight, and their sum: what its head writes. */
@@ -145,18 +146,15 @@ function bars(kind, parts) {
     make('span', { translate: kind !== 'neurons' }, name), make('i', { className: value < 0 ? 'falls' : 'rises', style: `width: ${Math.abs(value) / top * 100}%` }), make('span', {}, two(value)))))
 }
 
-/* Parts that are added up, as stairs: each begins where the one before it ended. */
-function stairs(parts) {
-  let sum = 0
-  const sums = [0, ...parts.map(part => sum += part)], low = Math.min(...sums), high = Math.max(...sums)
-  const box = make('div', { className: 'stairs' }), pen = draw(box, 'svg', { viewBox: `0 0 ${parts.length} 100`, preserveAspectRatio: 'none', 'aria-hidden': 'true' })
-  const y = value => 98 - (value - low) / (high - low || 1) * 96
-  parts.forEach((part, x) => {
-    const from = y(sums[x]), to = y(sums[x + 1])
-    draw(pen, 'rect', { x: x + .06, width: .88, y: Math.min(from, to), height: Math.max(Math.abs(from - to), 1), class: part < 0 ? 'falls' : 'rises' })
+/* Bars beside each other, each from one number to another: [from, to, kind]. */
+function columns(name, bars) {
+  const ends = bars.flatMap(([from, to]) => [from, to]), low = Math.min(0, ...ends), high = Math.max(...ends)
+  const share = value => (value - low) / (high - low || 1) * 98
+  const nodes = bars.map(([from, to, kind]) => {
+    const [lower, upper] = [Math.min(from, to), Math.max(from, to)].map(share)
+    return make('i', { className: kind, style: `clip-path: inset(${98 - upper}% 0 ${lower}%)` })
   })
-  draw(pen, 'path', { d: `M0 ${y(0)}H${parts.length}`, class: 'zero' })
-  return box
+  return make('div', { className: `columns ${name}`, ariaHidden: 'true', style: `--zero: ${share(0)}%` }, ...nodes)
 }
 
 /* Two rows and their sum as arrows, in the plane in which all three lie: lengths and angles are true. */

@@ -18,23 +18,27 @@ function shades(stops) {
 }
 export const SHADES = { share: shades(CIVIDIS), light: shades(SIGNED.light), dark: shades(SIGNED.dark) }
 
-/* Paint a picture into a canvas, a pixel for each number; of more columns than pixels, neighbours share one: the strongest. */
+/* Where in the numbers of a map a pixel's is: of neighbours that share one, the strongest. */
+export function strongestIn({ numbers, columns }, row, pixel, pixels) {
+  const end = row * columns + Math.floor((pixel + 1) * columns / pixels)
+  let at = row * columns + Math.floor(pixel * columns / pixels), best = at
+  while (++at < end) if (Math.abs(numbers[at]) > Math.abs(numbers[best])) best = at
+  return best
+}
+
+/* Paint a picture into a canvas, a pixel for each number, or for neighbours where there are fewer pixels. */
 export function paint(canvas, map, pixels, theme) {
-  const { numbers, rows, columns, scale, middle, hidden, top, share } = map, wide = Math.max(1, Math.min(columns, pixels))
+  const { numbers, rows, columns, scale, middle, hidden, top, share } = map
+  const wide = Math.max(1, Math.min(columns, pixels))
   if (canvas.width !== wide) canvas.width = wide
   if (canvas.height !== rows) canvas.height = rows
   const context = canvas.getContext('2d'), image = context.createImageData(wide, rows)
   const colours = new Uint32Array(image.data.buffer), lookup = share ? SHADES.share : SHADES[theme]
   const factor = scale / top * (share ? 255 : 127.5), zero = share ? middle * factor : 127.5
-  for (let row = 0, out = 0; row < rows; row++) {
-    const from = row * columns
-    for (let x = 0; x < wide; x++, out++) {
-      let at = from + Math.floor(x * columns / wide), number = numbers[at]
-      for (const end = from + Math.floor((x + 1) * columns / wide); ++at < end;)
-        if (Math.abs(numbers[at]) > Math.abs(number)) number = numbers[at]
-      const shade = Math.round(zero + number * factor)
-      colours[out] = number === hidden ? NOTHING[theme] : lookup[shade < 0 ? 0 : shade > 255 ? 255 : shade]
-    }
+  for (let out = 0; out < rows * wide; out++) {
+    const number = numbers[strongestIn(map, Math.floor(out / wide), out % wide, wide)]
+    const shade = Math.round(zero + number * factor)
+    colours[out] = number === hidden ? NOTHING[theme] : lookup[shade < 0 ? 0 : shade > 255 ? 255 : shade]
   }
   context.putImageData(image, 0, 0)
 }

@@ -1,12 +1,12 @@
 /* A drawing beside its run: the chosen patch in it, and where that attends to, laid over it. */
 import { CIVIDIS, SHADES } from './colours.js'
-import { clamp, make, put } from './nodes.js'
+import { clamp, make } from './nodes.js'
 import { bytesOf } from './run.js'
 import { plain } from './words.js'
 
-/* Put it into a root that is laid out (at). point(i): what is under the pointer; choose(i). Returns look(i, weights, tiles,
+/* Have it held beside a run that is laid out (at). point(i): what is under the pointer; choose(i). Returns look(i, weights, tiles,
    weightsOf), which lights token i and what it attends to, and the same for each head on a canvas. */
-export function drawing({ root, run, at, words, point, choose }) {
+export function drawing({ root, hold, run, at, words, point, choose }) {
   const { height, width, channels, pixels, side: cut, front } = run.drawing, bytes = bytesOf(pixels), side = at.left - 14
   const source = make('canvas', { width, height }), bright = make('canvas', { width, height }), pens = [source, bright].map(canvas => canvas.getContext('2d'))
   const image = pens[0].createImageData(width, height)
@@ -22,17 +22,17 @@ export function drawing({ root, run, at, words, point, choose }) {
     const [x, y] = [event.offsetX, event.offsetY].map(where => clamp(Math.floor(where / side * cut), 0, cut - 1))
     return front + y * cut + x < run.n ? front + y * cut + x : undefined
   }
-  const square = (x, y, name) => {
+  const square = (y, name) => {
     const canvas = make('canvas', { width: side * 2, height: side * 2 }), title = make('p', { textContent: name })
-    put(root.appendChild(make('div', { className: 'square-box' }, title, canvas)), { x, y, w: side })
+    hold(make('div', { className: 'square-box', style: `width: ${side}px` }, title, canvas), { x: 0, y })
     canvas.style.width = canvas.style.height = `${side}px`
     canvas.onpointermove = event => point(patchAt(event))
     canvas.onpointerleave = () => point()
     canvas.onclick = event => { const i = patchAt(event); if (i !== undefined) choose(i) }
     return { title, canvas }
   }
-  const y = at.frame ? 0 : at.head, seen = square(0, y, words.drawing)
-  const looks = !at.frame ? square(side + 20, y, '') : at.frame.h > 2 * side + 60 ? square(0, at.frame.h - side - 26, '') : undefined
+  const seen = square(0, words.drawing), lower = at.frame ? at.frame.h - side - 26 : Infinity
+  const looks = lower > side + 34 ? square(lower, '') : undefined
 
   /* Paint the drawing, or what each patch is given of some shares, laid over it; returns its pen. */
   function over(canvas, shares) {

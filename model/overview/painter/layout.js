@@ -10,10 +10,9 @@ const THIN = .62, PANEL = 196, DEEP = 330  // beside an opened picture: of LEAST
 const ANSWER = 150  // px
 export const SHEETS = 5  // that are seen on each side
 
-/* The places of all pictures and their rows. titles: role -> its node, of which the width is measured; measured: how high
-   the head and the answer are where all stands below each other, once that is known. opened: the picture that is wide, the
-   others being thin; closed: where everything stood before, and so the rows stay. */
-export function layOut({ root, run, titles, below, widest, measured, opened, closed }) {
+/* The places of all pictures and their rows. titles: role -> its node, of which the width is measured. opened: the picture
+   that is wide, the others being thin; closed: where everything stood before, and so the rows stay. */
+export function layOut({ root, run, titles, below, widest, opened, closed }) {
   const width = root.clientWidth, n = run.n, drawing = run.drawing && n > 1
   const scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, low = innerHeight < 780
   const big = Boolean(root.closest('.big')), unit = big ? 1 : scale  // large letters leave no room for large gaps
@@ -61,15 +60,13 @@ export function layOut({ root, run, titles, below, widest, measured, opened, clo
       return {
         width, row, pics, bands, frame, thumb, foot, left, scale, drawing, sheet, big, opened,
         panel: opened && { x: pics[opened].x + pics[opened].w + gap, y: head, w: Math.round(right - pics[opened].x - pics[opened].w - gap), h: top + row * n + foot - (big ? 36 : 40 * scale) - head },
-        answer: { x: frame.x + frame.w + out, y: top, w: answer }, say: frame.h + 8, height: frame.h + 8 + say, head, from,
+        answer: { x: frame.x + frame.w + out, y: top - 8, w: answer }, high: frame.h + 8, head, from,
       }
     }
   root.dataset.detail = 'stacked'
   const name = drawing ? 46 : clamp(widest * .9, 30, 84) + 30, right = width - 2, pics = {}, bands = []
   const thumb = clamp(Math.floor((width - 8) / run.sizes.heads) - 6, 14, drawing ? 40 : 36), row = drawing ? 6 : n === 1 ? 26 : 16
-  const left = run.drawing ? 150 : 0, head = measured.head ?? 120
-  const answer = { x: 0, y: head + (left ? left + 34 : 0) + 8, w: width, flat: true }
-  let y = answer.y + (measured.answer ?? 200) + 4
+  let y = 0
   for (const roles of STACKED) {
     const title = titles.x0.offsetHeight + 14
     const fan = roles.includes('v') ? 40 : 8, room = right - name - 6 - (roles.length - 1) * fan
@@ -84,7 +81,7 @@ export function layOut({ root, run, titles, below, widest, measured, opened, clo
     bands.push({ x: 0, w: name, y, right, roles })
     y += row * n + 10
   }
-  return { width, row, pics, bands, thumb, left, answer, say: y, height: y + 70, head, scale: 1, drawing }
+  return { width, row, pics, bands, thumb, left: run.drawing ? 150 : 0, high: y, scale: 1, drawing }
 }
 
 /* How far below the top of its page it begins; a second run, below the first, is as high as if it stood alone. */

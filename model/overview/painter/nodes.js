@@ -1,7 +1,7 @@
 /* Nodes of a page and of a drawing. */
 
 export function make(kind, own = {}, ...children) {
-  const node = Object.assign(document.createElement(kind), own)
+  const node = Object.assign(document.createElement(kind), kind === 'button' && { type: 'button' }, own)
   node.append(...children)
   return node
 }

@@ -2,7 +2,7 @@
    the pointer and Play ask nobody. Used by the page Home, by notebooks and by the file that a reader takes along. */
 
 import { answering } from './answer.js'
-import { luminous, paint } from './colours.js'
+import { luminous, paint, strongestIn } from './colours.js'
 import { drawing, groupHas, groupOf } from './drawing.js'
 import { SHEETS, layOut, topOf } from './layout.js'
 import { clamp, draw, make, put, rectIn } from './nodes.js'
@@ -18,6 +18,8 @@ export { bytesOf, fromBytes, fromText, Run } from './run.js'
 export { make } from './nodes.js'
 export { decimal, plain, two } from './words.js'
 
+const ofKeys = role => role === 'k' || role === 'v'  // their rows are met by the chosen token's, and are not its own
+
 /* Show a run in a node. place: {layer, head, token} from 0; below: pixels that stay free under it; on.place(place): the
    reader chose another; on.open(role, place): he wants the page of a picture; on.need(role, place, row): he opened
    it there, and `run.exact` lacks what is behind that row of it, which `learn` brings; on.off(layer, head): he turns a
@@ -28,7 +30,7 @@ export function overview(root, run, options) {
   const { below = 8, on = {} } = options
   const place = { layer: 0, head: 0, token: 0, ...options.place }
   let opened, cell = { row: 0, column: 0 }, over, asked  // the opened picture, the cell that was chosen in it, the one under the pointer
-  let at, theme, nodes = {}, hover, shown = {}, telling, waits, wanted, measured = {}, look, wide
+  let at, theme, nodes = {}, hover, shown = {}, telling, waits, wanted, look, wide
   let film, began, until  // Play, the layer in which it was begun, and after how many layers the answer has been read in it
   const listening = new AbortController(), { signal } = listening
   root.tabIndex = -1
@@ -50,13 +52,15 @@ export function overview(root, run, options) {
     hover = undefined
     shown = {}
     over = asked = undefined
+    root.style.minHeight = `${root.offsetHeight}px`  // what is scrolled stays where it is
     root.replaceChildren()
     root.classList.remove('opens')
     root.setAttribute('role', 'group')
     root.setAttribute('aria-label', plain(words.label, { ...run.sizes }))
-    nodes = { titles: {}, pics: {}, marks: {}, labels: [], ends: [], names: [], fan: [], taken: [] }
+    nodes = { titles: {}, pics: {}, moving: [], ends: [], names: [], stage: root.appendChild(make('div', { className: 'stage' })) }
+    const { stage } = nodes
     for (const { role, caption, shape, symbol: text } of run.pictures) {
-      const parts = { symbol: '', caption: words[caption], shape }, node = nodes.titles[role] = root.appendChild(make('div', { className: 'title', title: words.look_closer },
+      const parts = { symbol: '', caption: words[caption], shape }, node = nodes.titles[role] = stage.appendChild(make('div', { className: 'title', title: words.look_closer },
         ...Object.entries(parts).map(([className, textContent]) => make('span', { className, textContent }))))
       node.dataset.role = role
       symbol(node.firstChild, text, place.layer)
@@ -64,7 +68,7 @@ export function overview(root, run, options) {
     const pen = make('canvas').getContext('2d')
     pen.font = `600 16px ${style.fontFamily}`
     const widest = Math.max(...run.tokens.map(token => pen.measureText(token).width))
-    const about = { root, run, titles: nodes.titles, below, widest, measured }
+    const about = { root, run, titles: nodes.titles, below, widest }
     at = layOut(about)
     if (opened && at.frame) {
       const { detail } = root.dataset
@@ -77,117 +81,125 @@ export function overview(root, run, options) {
         root.dataset.detail = detail
       }
     }
-    root.style.height = `${at.height}px`
-    root.style.setProperty('--row', `${at.row}px`)
-    root.style.setProperty('--gap', at.row >= 12 ? '2px' : at.row >= 8 ? '1px' : '0px')
-    root.style.setProperty('--thumb', `${at.thumb}px`)
+    stage.style.height = `${at.high}px`
+    const sizes = { '--row': at.row, '--gap': at.row >= 12 ? 2 : at.row >= 8 ? 1 : 0, '--thumb': at.thumb }
+    for (const [name, pixels] of Object.entries(sizes)) root.style.setProperty(name, `${pixels}px`)
     root.classList.toggle('of-drawing', Boolean(at.drawing))
     buildFrame()
     for (const role of ORDER) buildPicture(role)
     buildRows()
-    if (run.drawing) look = drawing({ root, run, at, words, point: i => { hover = i; light() }, choose: i => go({ token: i }) })
-    nodes.answer = answering({ root, run, at, theme, place, on, over: nodes.over })
+    if (run.drawing) look = drawing({ root, hold, run, at, words, point: i => { hover = i; light() }, choose: i => go({ token: i }) })
+    nodes.answer = answering({ hold, run, at, theme, place, on, over: nodes.over })
     buildSay()
     if (opened) wide = opening({
-      root, run, at, theme, place, go, role: opened, title: nodes.titles[opened], picture: nodes.pics[opened], name: nameOf(run, place, opened), close: show })
-    nodes.tip = root.appendChild(make('div', { className: 'tip', ariaHidden: 'true' }))
-    const own = root.getBoundingClientRect()
-    nodes.thumbs = nodes.heads.map(thumb => rectIn(thumb, own))  // to measure is slow: once, and not at each step
+      stage, run, at, theme, place, go, role: opened, title: nodes.titles[opened], picture: nodes.pics[opened], name: nameOf(run, place, opened), close: show })
+    nodes.tip = stage.appendChild(make('div', { className: 'tip', ariaHidden: 'true' }))
+    const own = stage.getBoundingClientRect()
+    nodes.thumbs = nodes.tiles.thumbs.map(thumb => rectIn(thumb, own))  // to measure is slow: once, and not at each step
     step()
-    remeasure()
+    root.style.minHeight = ''
   }
 
-  /* Where all stands below each other: anew, once the head or an answer is higher than any before. */
-  function remeasure() {
-    const seen = { head: nodes.head.offsetHeight, answer: nodes.answer.node.offsetHeight }, higher = name => seen[name] > (measured[name] ?? 0)
-    if (at.frame || film.on() || !(higher('head') || higher('answer'))) return
-    for (const name in seen) measured[name] = Math.max(seen[name], measured[name] ?? 0)
-    build()
+  /* Beside the pictures; where they stand below each other, above them. */
+  function hold(node, where) {
+    at.frame ? nodes.stage.append(put(node, where)) : nodes.stage.before(node)
+    return node
+  }
+
+  const add = (where, kind, own, ...children) => nodes.stage.appendChild(put(make(kind, own, ...children), where))
+
+  /* A frame around a row of a picture. */
+  function outline(className, role, row = 0) {
+    const { x, y, w } = at.pics[role], node = add({ x: x - 2, y: y + row * at.row - 2, w: w + 4, h: at.row + 2 }, 'div', { className })
+    node.dataset.role = role
+    return node
   }
 
   function buildFrame() {
-    nodes.under = draw(root, 'svg', { class: 'under', 'aria-hidden': 'true', width: at.width, height: at.height })
-    nodes.sheets = root.appendChild(make('div', { className: 'sheets' }))
-    if (at.frame) put(nodes.frame = root.appendChild(make('div', { className: 'frame' })), at.frame)
-    const head = nodes.head = root.appendChild(make('div', { className: 'head' }))
-    put(head, at.frame ? { x: at.frame.x, y: 0, w: at.frame.w, h: at.head } : { x: 0, y: 0, w: at.width })
+    nodes.under = draw(nodes.stage, 'svg', { class: 'under', 'aria-hidden': 'true' })
+    if (at.frame) nodes.frame = add(at.frame, 'div', { className: 'frame' })
     nodes.number = make('b', { className: 'number' })
-    const turn = (by, name, sign) => make('button', { type: 'button', ariaLabel: name, title: name, onclick: () => go({ layer: place.layer + by }) }, sign)
-    nodes.turns = [turn(-1, words.previous_layer, '‹'), turn(1, words.next_layer, '›')]
-    head.append(make('div', { className: 'stepper' }, make('span', { className: 'name', textContent: words.layer }), nodes.turns[0], nodes.number,
-      nodes.turns[1], make('span', { className: 'of', textContent: plain(words.of, run.sizes) })))
-    nodes.tiles = tiles({ run, at, theme, place, words, go, on, turned: () => { if (run.cut && run.without.token >= 0) go({ token: run.without.token }); step() } })
-    nodes.heads = nodes.tiles.thumbs
-    const thumbs = head.appendChild(make('div', { className: 'thumbs', role: 'group', ariaLabel: words.heads }, make('span', { className: 'name', textContent: words.head }), ...nodes.tiles.nodes))
+    const name = textContent => make('span', { className: 'name', textContent })
+    nodes.turns = [['‹', words.previous_layer, -1], ['›', words.next_layer, 1]].map(([sign, title, by]) =>
+      make('button', { ariaLabel: title, title, onclick: () => go({ layer: place.layer + by }) }, sign))
+    nodes.tiles = tiles({ run, at, theme, place, words, go, on, turned() {
+      if (run.cut && run.without.token >= 0) go({ token: run.without.token })
+      step()
+    } })
+    const [back, forth] = nodes.turns, of = make('span', { className: 'of', textContent: plain(words.of, run.sizes) })
+    const stepper = make('div', { className: 'stepper' }, name(words.layer), back, nodes.number, forth, of)
+    const thumbs = make('div', { className: 'thumbs', role: 'group', ariaLabel: words.heads }, name(words.head), ...nodes.tiles.nodes)
     for (const comes of ['pointerenter', 'focusin']) thumbs.addEventListener(comes, () => { root.leans = true; ask() })
-    const ramp = (kind, from, to, text) => make('span', { className: 'legend' }, from, make('i', { className: `ramp ${kind}` }), `${to} ${text}`)
-    const { top } = run.arrays.w, end = top < 1 ? fixed(top, 1) + '+' : '1'
-    const legends = make('div', { className: 'legends' }, ...run.differs ? [] : [ramp('share', '0 ', ' ' + end, words.legend_weights)],
-      ramp('signed', '− ', ' +', words[run.differs ? 'legend_less' : 'legend_numbers']))
-    const pooled = ORDER.some(role => run.arrays[role] && run.arrays[role].of > at.pics[role].w)
-    if (pooled && !at.big) legends.append(make('span', { className: 'legend', textContent: words.legend_pooled }))
-    if (run.unseen) legends.append(make('span', { className: 'legend', textContent: plain(words.legend_unseen, { seen: run.n, n: run.sizes.n }) }))
-    const { x0 } = at.pics
-    if (at.frame && at.left) put(legends, { x: 0, y: at.left + 20, w: at.left - 14 })
-    else if (at.big) put(legends, { x: 0, y: 10, w: at.pics.x0.x - 20 })
-    else if (at.frame) put(legends, { x: at.left, y: x0.y + x0.h + 10, w: at.frame.x - at.left - at.sheet * SHEETS })
-    ;(at.frame ? root : head).append(legends)
+    const head = nodes.head = hold(make('div', { className: 'head' }, stepper, thumbs), { ...at.frame, h: at.head })
     head.classList.toggle('crowded', at.thumb < 18)
-    head.classList.toggle('tight', head.firstChild.offsetWidth + thumbs.offsetWidth + 48 > head.clientWidth)
-    if (at.frame) {  // above the weights, as far as there is room
-      const room = head.clientWidth - thumbs.offsetWidth - 16, { w } = at.pics, left = clamp(w.x + w.w / 2 - at.frame.x - thumbs.offsetWidth / 2, Math.min(head.firstChild.offsetWidth + 32, room), room)
-      thumbs.style.left = `${left}px`
-      if (nodes.tiles.any && ['word', 'class'].includes(run.answers.kind) && room - left > 150) put(head.appendChild(make('span', { className: 'legend', textContent: words.legend_lean })), { x: left + thumbs.offsetWidth + 20, y: 14, w: Math.min(room - left - 10, 250) })
-    }
+    head.classList.toggle('tight', stepper.offsetWidth + thumbs.offsetWidth + 48 > head.clientWidth)
+    buildLegends()
+    if (!at.frame) return
+    const { w } = at.pics, wide = thumbs.offsetWidth, room = head.clientWidth - wide - 16  // above the weights, as far as there is room
+    const left = clamp(w.x + w.w / 2 - at.frame.x - wide / 2, Math.min(stepper.offsetWidth + 32, room), room)
+    thumbs.style.left = `${left}px`
+    if (!nodes.tiles.any || !['word', 'class'].includes(run.answers.kind) || room - left <= 150) return
+    const leans = make('span', { className: 'legend', textContent: words.legend_lean })
+    head.append(put(leans, { x: left + wide + 20, y: 14, w: Math.min(room - left - 10, 250) }))
+  }
+
+  function buildLegends() {
+    const legend = (...parts) => make('span', { className: 'legend' }, ...parts), ramp = kind => make('i', { className: `ramp ${kind}` })
+    const { top } = run.arrays.w, { x0 } = at.pics, legends = make('div', { className: 'legends' })
+    if (!run.differs) legends.append(legend('0 ', ramp('share'), ` ${top < 1 ? `${fixed(top, 1)}+` : 1} ${words.legend_weights}`))
+    legends.append(legend('− ', ramp('signed'), ` + ${words[run.differs ? 'legend_less' : 'legend_numbers']}`))
+    if (!at.big && ORDER.some(role => run.arrays[role]?.of > at.pics[role].w)) legends.append(legend(words.legend_pooled))
+    if (run.unseen) legends.append(legend(plain(words.legend_unseen, { seen: run.n, n: run.sizes.n })))
+    if (!at.frame) return nodes.head.append(legends)
+    hold(legends, at.left ? { x: 0, y: at.left + 20, w: at.left - 14 } : at.big ? { x: 0, y: 10, w: x0.x - 20 }
+      : { x: 0, y: x0.y + x0.h + 10, w: at.frame.x - at.sheet * SHEETS })
   }
 
   function buildPicture(role) {
-    const pic = at.pics[role], square = SQUARE.includes(role), title = nodes.titles[role]
+    const pic = at.pics[role], cell = pic.w / run.n, title = nodes.titles[role]
     title.classList.add('placed')
-    root.append(put(title, { x: pic.x + pic.w / 2, y: pic.y - 8 }))  // above the frame
-    const node = nodes.pics[role] = root.appendChild(put(make('div', { className: `pic ${square ? 'square' : ''}`, tabIndex: 0, role: 'button' }, make('canvas')), pic))
-    if (square) node.style.setProperty('--cell', `${pic.w / run.n}px`)
-    if (square && pic.w / run.n < 6) node.classList.add('fine')
-    const mark = nodes.marks[role] = root.appendChild(put(make('div', { className: 'mark' }), { x: pic.x - 2, y: pic.y - 2, w: pic.w + 4, h: at.row + 2 }))
-    node.dataset.role = mark.dataset.role = role
+    nodes.stage.append(put(title, { x: pic.x + pic.w / 2, y: pic.y - 8 }))  // above the frame
+    const node = nodes.pics[role] = add(pic, 'div', { className: 'pic', tabIndex: 0, role: 'button' }, make('canvas'))
+    node.classList.toggle('square', SQUARE.includes(role))
+    node.classList.toggle('fine', cell < 6)
+    node.style.setProperty('--cell', `${cell}px`)
+    node.dataset.role = role
+    nodes.moving.push(outline('mark', role))
   }
 
   function buildRows() {
-    nodes.strips = at.bands.map(({ x, y, right }) => root.insertBefore(put(make('div', { className: 'beam' }), { x, y, w: right - x, h: at.row }), nodes.pics.x0))
-    const letters = at.big ? Math.min(20, at.row * .96) : Math.min(15 * at.scale, at.row * .74)
-    root.style.setProperty('--letters', `${at.drawing ? 11.5 * at.scale : letters}px`)
-    nodes.labels = at.bands.map(band => run.tokens.map((token, i) => {
-      if (at.drawing && !groupOf(run, i)) return
-      const label = make('button', { type: 'button', className: 'label', tabIndex: -1, translate: false, onclick: () => go({ token: i }) })
-      label.append(make('small'), make('span', { textContent: at.drawing ? groupOf(run, i) : token, title: token }))
+    const { v, w } = at.pics, drawing = at.drawing && run.drawing
+    for (const { x, y, right } of at.bands) nodes.moving.push(add({ x, y, w: right - x, h: at.row }, 'div', { className: 'beam' }))
+    const letters = drawing ? 11.5 * at.scale : at.big ? Math.min(20, at.row * .96) : Math.min(15 * at.scale, at.row * .74)
+    root.style.setProperty('--letters', `${letters}px`)
+    nodes.labels = at.bands.map(({ x, y, w }) => run.tokens.map((token, i) => {
+      const name = drawing ? groupOf(run, i) : token, rows = drawing && i >= drawing.front ? drawing.side : 1, high = rows * at.row
+      if (!name) return
+      const where = drawing && rows === 1 ? { x, y: y + i * high - 4, w, h: 12 } : { x, y: y + i * high / rows, w, h: high }
+      const own = { className: 'label', tabIndex: -1, translate: false, onclick: () => go({ token: i }) }
+      const label = add(where, 'button', own, make('small'), make('span', { textContent: name, title: token }))
       label.classList.toggle('special', run.special.includes(i))
       label.dataset.row = i
-      const high = at.drawing && i >= run.drawing.front ? run.drawing.side * at.row : at.row
-      return root.appendChild(put(label, { x: band.x, y: band.y + i * at.row + (at.drawing && high === at.row ? -4 : 0), w: band.w, h: at.drawing && high === at.row ? 12 : high }))
+      return label
     }))
-    const { v, w } = at.pics, named = (className, token, where) => root.appendChild(put(make('span', { className, translate: false, ariaHidden: 'true', textContent: token }), where))
-    if (run.n > 1 && !at.drawing && at.frame) {
+    if (run.n > 1 && !drawing && at.frame) {
+      const named = (className, textContent, where) => add(where, 'span', { className, textContent, translate: false, ariaHidden: 'true' })
+      const below = w.y + w.h + (at.big ? 5 : 9), upright = token => at.big || /^[\u3000-\u9fff\uff00-\uffef]$/.test(token)
       if (!at.big && !at.opened) nodes.ends = run.tokens.map((token, i) => named('end', token, { x: v.x - 8, y: v.y + i * at.row }))
-      nodes.names = run.tokens.map((token, j) => named(at.big || /^[\u3000-\u9fff\uff00-\uffef]$/.test(token) ? 'under-cell upright' : 'under-cell', token,
-        { x: w.x + (j + .5) * w.w / run.n, y: w.y + w.h + (at.big ? 5 : 9) }))
+      nodes.names = run.tokens.map((token, j) =>
+        named(`under-cell ${upright(token) ? 'upright' : ''}`, token, { x: w.x + (j + .5) * w.w / run.n, y: below }))
     }
     nodes.widths = run.tokens.map((_, i) => (nodes.ends[i]?.offsetWidth ?? 0) * 1.08)
     nodes.wide = nodes.names.map(name => name.offsetWidth)
-    nodes.over = draw(root, 'svg', { class: 'over', 'aria-hidden': 'true', width: at.width, height: at.height })
-    const defs = draw(nodes.over, 'defs', {})
-    for (const kind of ['way', 'values', 'out']) {  // not every browser gives a head the colour of its line
-      const tip = draw(defs, 'marker', { id: `overview-${kind}`, viewBox: '0 0 8 8', refX: 6.4, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' })
-      draw(tip, 'path', { d: 'M1 1l5 3-5 3', class: kind })
-    }
+    nodes.over = draw(nodes.stage, 'svg', { class: 'over', 'aria-hidden': 'true' })
+    const defs = draw(nodes.over, 'defs', {}), tip = { viewBox: '0 0 8 8', refX: 6.4, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }
+    for (const kind of ['way', 'values', 'out'])  // not every browser gives a head the colour of its line
+      draw(draw(defs, 'marker', { id: `overview-${kind}`, ...tip }), 'path', { d: 'M1 1l5 3-5 3', class: kind })
     nodes.lines = draw(nodes.over, 'g', { class: 'lines' })
     nodes.fanGroup = draw(nodes.over, 'g', { class: 'fan' })
     nodes.fan = run.tokens.map(() => draw(nodes.fanGroup, 'path', { visibility: 'hidden' }))
-    nodes.taken = run.tokens.map((_, j) => {
-      const taken = root.appendChild(put(make('div', { className: 'taken', hidden: true }), { x: v.x - 2, y: v.y + j * at.row - 2, w: v.w + 4, h: at.row + 2 }))
-      taken.dataset.role = 'v'
-      return taken
-    })
-    nodes.glow = root.appendChild(make('div', { className: 'glow', hidden: true }))
+    nodes.taken = run.tokens.map((_, j) => outline('taken', 'v', j))
+    nodes.glow = nodes.stage.appendChild(make('div', { className: 'glow', hidden: true }))
   }
 
   // -- drawn for a layer and a head -----------------------------------------------------------------------------------
@@ -216,18 +228,14 @@ export function overview(root, run, options) {
     light()
   }
 
+  /* The other layers, as cards behind this one. */
   function drawSheets() {
     if (!at.frame) return
-    const { x, y, w, h } = at.frame
-    nodes.sheets.replaceChildren()
-    for (let layer = 0; layer < run.sizes.layers; layer++) {
-      const away = layer - place.layer, far = Math.abs(away)
-      if (!far || far > SHEETS) continue
-      const name = plain(words.layer_number, { layer: layer + 1 })
-      const sheet = make('button', { type: 'button', className: 'sheet', ariaLabel: name, title: name, tabIndex: -1, onclick: () => go({ layer }) })
-      nodes.sheets.append(put(sheet, { x: away < 0 ? x - at.sheet * far : x + w - 60 + at.sheet * far, y: y + 5 * far, w: 60, h: h - 10 * far }))
-      sheet.style.zIndex = -far
-    }
+    const behind = (side, layers) => Array.from({ length: Math.min(SHEETS, layers) }, (_, k) => {
+      const far = 5 * (k + 1), x = side * (far + at.sheet * (k + 1))
+      return `${x}px 0 0 -${far}px var(--soft), ${x}px 0 0 ${1 - far}px var(--line)`
+    })
+    nodes.frame.style.boxShadow = [...behind(-1, place.layer), ...behind(1, run.sizes.layers - 1 - place.layer)].join()
   }
 
   /* What goes where: arrows between pictures, the values' path, residual connections, the answer's row. */
@@ -270,19 +278,14 @@ export function overview(root, run, options) {
     if (shown.key === key && !anew) return
     shown.key = key
     const told = run.weights(place.layer, place.head, i), weights = told.map(Math.abs), { pics } = at
-    nodes.strips.forEach((strip, b) => { strip.style.transform = `translateY(${i * at.row}px)` })
-    for (const role of ORDER) nodes.marks[role].style.transform = `translateY(${i * at.row}px)`
+    for (const node of nodes.moving) node.style.transform = `translateY(${i * at.row}px)`
     const most = Math.max(...weights), seen = j => weights[j] >= .1 || Boolean(at.drawing && weights[j] === most && most > 0)
     nodes.labels.forEach(band => band.forEach((label, j) => {
       if (!label) return
-      const on = at.drawing ? groupHas(run, j, i) : j === i, mark = `${on ? 'on' : ''}${!on && !at.drawing && seen(j) ? ' seen' : ''}`
-      const share = !at.drawing && seen(j) ? numberOf(run, told[j]) : ''
-      if (label.mark !== mark + share) {
-        label.mark = mark + share
-        label.classList.toggle('on', on)
-        label.classList.toggle('seen', mark.includes('seen'))
-        label.firstChild.textContent = share
-      }
+      const on = at.drawing ? groupHas(run, j, i) : j === i, share = !at.drawing && seen(j) ? numberOf(run, told[j]) : ''
+      label.classList.toggle('on', on)
+      label.classList.toggle('seen', Boolean(share) && !on)
+      if (label.firstChild.textContent !== share) label.firstChild.textContent = share
     }))
     nodes.ends.forEach((end, j) => end.classList.toggle('seen', seen(j)))
     nameColumns(weights, seen)
@@ -298,7 +301,7 @@ export function overview(root, run, options) {
       path.setAttribute('stroke-width', 1 + 6 * share * at.scale)
       path.setAttribute('opacity', .3 + .6 * share)
     })
-    if (run.drawing) look(i, weights, at.drawing ? nodes.heads.map(({ children }) => children[1]) : [], head => run.weights(place.layer, head, i).map(Math.abs))
+    if (run.drawing) look(i, weights, at.drawing ? nodes.tiles.thumbs.map(({ children }) => children[1]) : [], head => run.weights(place.layer, head, i).map(Math.abs))
     const answered = `${place.token}.${place.layer}.${until}`
     if (shown.answer !== answered) {
       nodes.answer.draw(until)
@@ -346,7 +349,7 @@ export function overview(root, run, options) {
     opened = role
     cell = where ?? { row: place.token, column: role ? loudestIn(role) : 0 }
     build()
-    ;(role ? wide.big : nodes.pics[last])?.focus({ preventScroll: true })
+    nodes.pics[role ?? last]?.focus({ preventScroll: true })
   }
 
   /* The column of a picture in which the chosen token's number is furthest from 0. */
@@ -360,7 +363,7 @@ export function overview(root, run, options) {
   /* The arithmetic of a cell, from rows that the run recorded; who has none of them asks, once for each place. */
   function explain() {
     const { row: i, column } = over ?? cell, j = Math.min(column, (run.map(opened, place.layer, place.head)?.columns ?? 1) - 1)
-    const leads = opened === 'k' || opened === 'v' ? {} : { token: i, ...SQUARE.includes(opened) && { key: j } }, asks = on.need && !run.differs
+    const leads = ofKeys(opened) ? {} : { token: i, ...SQUARE.includes(opened) && { key: j } }, asks = on.need && !run.differs
     const more = on.open ? [make('a', { className: 'more', tabIndex: 0, role: 'link', onclick: () => open(opened, leads) }, `→ ${words.open}`)] : []
     const needs = `${opened}.${place.layer}.${place.head}.${i}`
     if (wide.explain(i, j, run.id && on.need ? '' : words.not_carried, more) || !asks || asked === needs) return
@@ -372,9 +375,9 @@ export function overview(root, run, options) {
   // -- Play -----------------------------------------------------------------------------------------------------------
 
   function boxOf(roles) {
-    const own = root.getBoundingClientRect(), [band] = at.bands
+    const own = nodes.stage.getBoundingClientRect(), [band] = at.bands
     const boxes = roles.map(role => role === 'labels' ? { x: band.x, y: band.y, w: band.w, h: at.row * run.n }
-      : role === 'answer' ? rectIn(nodes.answer.bars, own) : role === 'heads' ? rectIn(nodes.heads[0].closest('.thumbs'), own)
+      : role === 'answer' ? rectIn(nodes.answer.bars, own) : role === 'heads' ? rectIn(nodes.tiles.thumbs[0].closest('.thumbs'), own)
         : role === 'layers' ? at.frame ?? rectIn(nodes.head, own) : at.pics[role])
     const [x, y] = ['x', 'y'].map(side => Math.min(...boxes.map(box => box[side])))
     return { x: x - 6, y: y - 6, w: Math.max(...boxes.map(box => box.x + box.w)) - x + 12, h: Math.max(...boxes.map(box => box.y + box.h)) - y + 12 }
@@ -390,12 +393,12 @@ export function overview(root, run, options) {
     until = through
     turned ? step() : light(true)
     nodes.text.replaceChildren(...text.flatMap((part, k) => [k ? gap(text[k - 1]) : '', ...said(part, values)]))
-    for (const node of root.querySelectorAll(':scope > [data-role]')) node.classList.toggle('off', !all && !roles.includes(node.dataset.role))
+    for (const node of root.querySelectorAll('[data-role]')) node.classList.toggle('off', !all && !roles.includes(node.dataset.role))
     nodes.fanGroup.classList.toggle('off', !all && !roles.includes('v'))
     nodes.glow.hidden = false
     put(nodes.glow, boxOf(roles))
     const high = nodes.glow.offsetHeight > innerHeight / 2
-    if (at.height > innerHeight) nodes.glow.scrollIntoView({ block: high ? 'start' : 'center', behavior: quiet ? 'instant' : 'smooth' })
+    if (root.offsetHeight > innerHeight) nodes.glow.scrollIntoView({ block: high ? 'start' : 'center', behavior: quiet ? 'instant' : 'smooth' })
     if (turned && all && !quiet) for (const pic of Object.values(nodes.pics)) pic.animate({ transform: ['translateX(14px)', 'none'], opacity: [.2, 1] }, 350)
   }
 
@@ -423,8 +426,8 @@ export function overview(root, run, options) {
       began = place.layer
       return framesOf(run, place)
     } })
-    const say = root.appendChild(make('div', { className: 'say' }, ...run.differs ? [] : film.nodes, nodes.text))  // a difference has no film: that tells how one run was computed
-    say.before(make('div', { style: `height: ${at.say}px` }))  // it sticks to the end of the screen, and so stands in the flow
+    // a difference has no film: that tells how one run was computed
+    root.append(make('div', { className: 'say' }, ...run.differs ? [] : film.nodes, nodes.text))
   }
 
   // -- what the reader does -------------------------------------------------------------------------------------------
@@ -438,11 +441,10 @@ export function overview(root, run, options) {
     Object.assign(place, wanted)
     fit()
     hover = undefined
-    if (opened && opened !== 'k' && opened !== 'v') cell.row = place.token
+    if (opened && !ofKeys(opened)) cell.row = place.token
     if (JSON.stringify(place) === before) return light()
     if (place.layer !== layer || place.head !== head) step()
     else light()
-    remeasure()
     if (!quietly && on.place) {
       hush()
       telling = setTimeout(() => { hush(); on.place({ ...place }) }, run.map('w', place.layer, 0) ? 600 : 0)
@@ -459,19 +461,19 @@ export function overview(root, run, options) {
     if (!node) return
     const { role } = node.dataset, map = run.map(role, place.layer, place.head)
     if (!map) return
-    const i = clamp(Math.floor(event.offsetY / node.clientHeight * run.n), 0, run.n - 1), pixels = node.firstChild.width
-    const x = clamp(Math.floor(event.offsetX / node.clientWidth * pixels), 0, pixels - 1)
-    const from = Math.floor(x * map.columns / pixels), to = Math.max(from + 1, Math.floor((x + 1) * map.columns / pixels))
-    let j = from
-    for (let k = from; k < to; k++) if (Math.abs(map.numbers[i * map.columns + k]) > Math.abs(map.numbers[i * map.columns + j])) j = k
-    const number = map.numbers[i * map.columns + j], value = number === map.hidden ? -Infinity : (number + map.middle) * map.scale
-    return { role, row: i, column: j, across: Math.floor(event.offsetX / node.clientWidth * map.columns), value, first: from * map.together + 1, last: Math.min(to * map.together, map.of), of: map.of }
+    const { columns, together, of } = map, pixels = node.firstChild.width
+    const [x, y] = [event.offsetX / node.clientWidth, event.offsetY / node.clientHeight]
+    const pixel = clamp(Math.floor(x * pixels), 0, pixels - 1), from = Math.floor(pixel * columns / pixels)
+    const row = clamp(Math.floor(y * run.n), 0, run.n - 1), at = strongestIn(map, row, pixel, pixels), number = map.numbers[at]
+    const value = number === map.hidden ? -Infinity : (number + map.middle) * map.scale
+    const last = Math.min(Math.max(from + 1, Math.floor((pixel + 1) * columns / pixels)) * together, of)
+    return { role, row, column: at % columns, across: Math.floor(x * columns), value, first: from * together + 1, last, of }
   }
 
   root.addEventListener('pointermove', event => {
     if (event.pointerType === 'touch') return
     const label = event.target.closest?.('.label'), found = label ? undefined : cellAt(event)
-    const inside = found && found.role === opened && event.target === wide.big
+    const inside = found && found.role === opened
     if (!film.on() && !event.target.closest?.('.square-box, .panel')) {
       hover = label && !at.drawing ? Number(label.dataset.row) : found?.row
       point(inside ? found : undefined)
@@ -499,9 +501,9 @@ export function overview(root, run, options) {
   root.addEventListener('click', event => {
     const title = event.target.closest('.title, .answer-title, .bars'), found = cellAt(event), role = title?.dataset.role
     if (event.target.closest('button, a')) return
-    if (opened && found?.role === opened && event.target === wide.big) return choose({ row: found.row, column: found.across })
+    if (opened && found?.role === opened) return choose({ row: found.row, column: found.across })
     if (found) {
-      if (found.role !== 'k' && found.role !== 'v') go({ token: found.row })
+      if (!ofKeys(found.role)) go({ token: found.row })
       return show(found.role, { row: found.row, column: found.across })
     }
     if (role) show(role === opened ? undefined : role)
@@ -512,7 +514,7 @@ export function overview(root, run, options) {
     const map = run.map(opened, place.layer, place.head)
     cell = { row: clamp(wanted.row, 0, run.n - 1), column: clamp(wanted.column, 0, (map?.columns ?? 1) - 1) }
     over = undefined
-    if (opened !== 'k' && opened !== 'v' && place.token !== cell.row) go({ token: cell.row })
+    if (!ofKeys(opened) && place.token !== cell.row) go({ token: cell.row })
     else explain()
   }
   document.addEventListener('keydown', event => {
@@ -521,7 +523,7 @@ export function overview(root, run, options) {
     const scrubs = from.closest?.('.scrubber') && from.type && event.key.startsWith('Arrow')  // the scrubber's own keys
     if (scrubs || from.closest?.('input:not(.scrubber *), textarea, select, [contenteditable], [role=dialog]:not(.opened-sheet), [role=listbox], [role=radiogroup], [role=slider]')) return
     const [down, right] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key] ?? []
-    const inside = opened && from === wide.big, { shiftKey } = event, picture = from.closest?.('.pic, .title, .answer-title')
+    const inside = opened && from === nodes.pics[opened], { shiftKey } = event, picture = from.closest?.('.pic, .title, .answer-title')
     if (inside && !shiftKey && (down || right)) choose({ row: cell.row + down, column: cell.column + right })
     else if (event.key === 'Escape' && (opened || film.on())) opened ? show() : film.stop()
     else if (film.on() && right && !shiftKey) film.by(right)
@@ -546,7 +548,6 @@ export function overview(root, run, options) {
   let width = 0, height = 0
   const resized = () => {
     if (!root.clientWidth || (root.clientWidth === width && innerHeight === height)) return
-    if (root.clientWidth !== width) measured = {}
     ;[width, height] = [root.clientWidth, innerHeight]
     build()
   }
@@ -564,7 +565,6 @@ export function overview(root, run, options) {
       run = next
       wanted = ''
       ;({ words } = run)
-      measured = {}
       const among = () => [...root.querySelectorAll('.thumb, .cross')], held = among().indexOf(document.activeElement)
       if (root.clientWidth) build()
       among()[held]?.focus({ preventScroll: true })
@@ -578,7 +578,6 @@ export function overview(root, run, options) {
       if (opened) { wide.fill(); explain() }
       shown.answer = shown.key = undefined
       light()
-      remeasure()
     },
     /* Another place, unless the reader has chosen one that was not told yet. */
     go: wanted => { if (!at) Object.assign(place, wanted); else if (!telling) go(wanted, true) },

@@ -42,9 +42,9 @@ export function framesOf(run, place) {
    press(): the button was pressed. Returns {nodes, toggle(), by(steps), stop(), on()}. */
 export function player({ words, frames, paint, ended, press }) {
   let film, at = 0, timer
-  const button = make('button', { type: 'button', className: 'play', onclick: press })
+  const button = make('button', { className: 'play', onclick: press })
   const range = make('input', { type: 'range', min: 1, ariaLabel: words.scrubber, oninput: () => seek(range.value - 1) })
-  const bar = make('span', { className: 'scrubber' }, range, make('button', { type: 'button', className: 'close', ariaLabel: words.close, title: words.close, onclick: stop }, '×'))
+  const bar = make('span', { className: 'scrubber' }, range, make('button', { className: 'close', ariaLabel: words.close, title: words.close, onclick: stop }, '×'))
   const say = () => { button.textContent = timer ? `❚❚ ${words.pause}` : `▶ ${words.play}`; bar.hidden = !film }
   const hold = () => { clearTimeout(timer); timer = undefined }
   function seek(wanted, runs) {

@@ -11,9 +11,9 @@ const FULL = .01  // of the probability: the least that a whole bar stands for
 export function tiles({ run, at, theme, place, words, go, on, turned }) {
   const offs = layer => Array.from(thumbs, (_, head) => `${layer}.${head}`)
   const away = key => key === run.cut || Boolean(run.off?.includes(key)), turns = key => on.off ? run.off : !run.off?.includes(key) && run.without?.answers[key]
-  const thumbs = Array.from({ length: run.sizes.heads }, (_, i) => make('button', { type: 'button', className: 'thumb', onclick: () => go({ head: i }) },
+  const thumbs = Array.from({ length: run.sizes.heads }, (_, i) => make('button', { className: 'thumb', onclick: () => go({ head: i }) },
     ...Array.from({ length: at.drawing ? 2 : 1 }, () => make('canvas')), make('i', { className: 'lean' }), make('em', { textContent: i + 1 })))
-  const crosses = thumbs.map((_, i) => make('button', { type: 'button', className: 'cross', onclick: () => turn(i) }))
+  const crosses = thumbs.map((_, i) => make('button', { className: 'cross', onclick: () => turn(i) }))
   const nodes = thumbs.map((thumb, i) => make('span', { className: 'tile' }, thumb, crosses[i]))
 
   function turn(head) {
