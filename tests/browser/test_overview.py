@@ -41,6 +41,11 @@ SCROLLS = """() => { const { scrollHeight, clientHeight } = document.querySelect
   return scrollHeight > clientHeight }"""
 # How far a phone's is.
 SCROLLED = "document.querySelector('[data-testid=stAppViewContainer]').scrollTop"
+# What lies over a phone's sheet.
+COVERS = """() => { const sheet = document.querySelector('.opened-sheet')
+  const { top, height } = sheet.getBoundingClientRect()
+  return [...Array(80).keys()].map(i => document.elementFromPoint(60, top + 9 + (height - 18) * i / 79)).filter(
+    node => !sheet.contains(node)).map(node => node.textContent.slice(0, 40)) }"""
 # Where the overview ends.
 BOTTOM = "document.querySelector('.overview').getBoundingClientRect().bottom"
 # The colours along the middle of one row of a picture.
@@ -357,6 +362,10 @@ def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: P
     page.keyboard.press("Escape")
     expect(sheet).to_have_count(0)
     assert page.evaluate(SCROLLED) == above, "what is beside it stays where it was"
+    page.evaluate(f"{SCROLLED} = 1e6")
+    opens(page, "h")
+    assert page.evaluate(COVERS) == []
+    page.keyboard.press("Escape")
     page.locator(".overview .play").click()
     page.locator(".overview .scrubber input").press("Home")
     for _ in range(5):
