@@ -5,14 +5,13 @@ import pandas as pd
 
 from model import Trace
 from model.analysis import head_slice, placed
-from pages.ui.figures import INK, Axis, Figure, heatmap, queries_and_keys, role_colours, strips
+from pages.ui.figures import Axis, Figure, heatmap, queries_and_keys, role_colours, stairs
 from pages.ui.figures.equations import plain_math
-from pages.ui.figures.theme import mode
 from pages.ui.picture import Numbers, Picture, of_both, one_plane
 from pages.ui.place import Place
 from pages.ui.sections.quantity_map import chosen_cell, quantity_map
 from pages.ui.text import texts_of
-from pages.ui.text.numbers import first, percent
+from pages.ui.text.numbers import first, percent, signed, two
 
 PREFIX = "layers.{l}.attention."
 text, word = texts_of("queries_keys_values")
@@ -43,16 +42,20 @@ def scores(run: Trace, place: Place) -> Picture:
 
 
 def products(run: Trace, place: Place) -> Picture:
-    """A query, a key and their products, component over component. The key is that of `paired_with`."""
+    """A query over a key, and their products as stairs up to the score. The key is that of `paired_with`."""
     key, names = paired_with(run, place), placed(run.tokens)
     q, k = vectors(run, place, "Q")[place.token], vectors(run, place, "K")[key]
     symbols = [plain_math(run.graph[met(run, place, role)].symbol) for role in "QK"]
-    drawn = {f"{symbols[0]} · {names[place.token]}": q, f"{symbols[1]} · {names[key]}": k, word("strip_product"): q * k}
-    colours = role_colours()["Q"], role_colours()["K"], INK[mode()]
+    called = [f"{symbols[0]} · {names[place.token]}", f"{symbols[1]} · {names[key]}"]
+    found = (q * k).astype(np.float64)
+    signs = {"agree": int((found > 0).sum()), "differ": int((found < 0).sum())}
+    sums = {"up": signed(float(found[found > 0].sum())), "down": signed(float(found[found < 0].sum()))}
+    score = two(float(found.sum()))
+    pair = [(name, vector, role_colours()[role]) for name, vector, role in zip(called, (q, k), "QK", strict=True)]
     return Picture(
-        strips([(*strip, colour) for strip, colour in zip(drawn.items(), colours, strict=True)]),
-        text("read_products", d_k=run.config.d_k, score=f"{float((q * k).sum()):.2f}"),
-        table=lambda: pd.DataFrame(drawn),
+        stairs(pair, word("axis_component"), f"q · k = {score}"),
+        text("read_products", score=score, **signs, **sums),
+        table=lambda: pd.DataFrame({called[0]: q, called[1]: k, word("strip_product"): q * k}),
         reads=[f"{PREFIX}scores"],
     )
 

@@ -449,7 +449,10 @@ def a_query_is_laid_over_the_key_that_fits_best_or_is_chosen(run: Trace, at: Pla
     scores = run[A + "scores"][0, at.token]
     key = int(scores.argmax()) if at.key is None else at.key
     q, k = run[A + "Q"][0, at.token], run[A + "K"][0, key]
-    yield from (q, k, q * k, f"add up to {scores[key]:.2f}")
+    order = np.argsort(-(q * k).astype(float), kind="stable")
+    yield from (np.stack([k, q])[:, order], (q * k)[order], np.broadcast_to(order + 1, (2, len(q))))
+    yield f"In {(q * k > 0).sum()} components query and key have the same sign"
+    yield f"The sum is the score, {scores[key]:.2f}."
 
 
 @row(queries_keys_values.scores, token=2, head=3)

@@ -35,7 +35,7 @@ from pages.ui.figures.curves import (
     grouped_bars,
     lines,
     outlines,
-    strips,
+    stairs,
     undivided,
     waterfall,
     waves,

@@ -9,6 +9,7 @@ import numpy as np
 from pages.ui.figures.base import (
     ACCENT,
     AFTER,
+    BARE,
     BEFORE,
     GREY,
     INK,
@@ -17,6 +18,7 @@ from pages.ui.figures.base import (
     Figure,
     at,
     axis_layout,
+    colours_of,
     figure_of,
     guessed,
     ink_on,
@@ -38,6 +40,7 @@ ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 1.5}
 GAP = 0.25  # of a group's room
 BINS = 32  # of a histogram
 BLUE, ORANGE = "#0072B2", "#E69F00"  # bars, and the one that is spoken of
+MOST_TICKS = 32  # below stairs
 TALL = 215  # pixels of the pictures side by side
 
 
@@ -171,23 +174,66 @@ def waterfall(parts: np.ndarray, names: Axis, value_title: str, *, grey: Sequenc
     return figure_of([bar], layout | look(min(720, 80 + scaled(len(values) * 24))))
 
 
-def strips(rows: Sequence[tuple[str, np.ndarray, str]], row_height: int = 86) -> Figure:
-    """Vectors as bars, one below the other and place over place: of each its title, its values and its colour."""
-    height, gap = scaled(row_height) * len(rows), 1.9 * font_size()
-    data, titles, layout = [], [], {}
-    for line, (title, values, colour) in enumerate(rows):
-        name = str(line + 1) if line else ""
-        top, bottom = 1 - line / len(rows) - gap / height, 1 - (line + 1) / len(rows) + 6 / height
-        bar = {"type": "bar", "x": np.arange(1, len(values) + 1), "y": values, "marker": {"color": colour}}
-        data.append(bar | {"yaxis": f"y{name}", "hovertemplate": "%{x}: %{y:.4f}<extra></extra>"})
-        layout[f"yaxis{name}"] = {"domain": [bottom, top], "visible": False, "zeroline": True}
-        place = {"x": 0, "y": top, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
-        titles.append(
-            place | {"text": label(title), "showarrow": False, "font": {"color": colour, "size": font_size() + 2}}
-        )
-    layout["xaxis"] = {"visible": False, "anchor": f"y{len(rows)}"}
-    sizes = {"margin": {"l": 6, "r": 6, "t": 6, "b": 6}, "bargap": 0.15, "showlegend": False, "annotations": titles}
-    return figure_of(data, layout | look(height) | sizes)
+def stairs(pair: Sequence[tuple[str, np.ndarray, str]], component: str, total: str) -> Figure:
+    """Two vectors as strips, one over the other, and their products as stairs up (or down) to their sum, the largest
+    product first. pair: of each vector its name, its numbers and the colour of its name.
+
+    component: what a place is called; total: what stands at the end of the stairs.
+    """
+    (above, q, _), (below, k, _) = pair
+    products = (q * k).astype(np.float64)
+    order, count, size = np.argsort(-products, kind="stable"), len(products), font_size()
+    ends = np.cumsum(products[order])
+    begins, places = np.append(0.0, ends[:-1]), np.arange(count)
+    rows = np.stack([k, q])[:, order].astype(np.float32)
+    most = float(np.abs(rows).max()) or 1.0
+    look_of = {
+        "zmin": -most,
+        "zmax": most,
+        "colorscale": colours_of("signed"),
+        "showscale": False,
+        "xgap": 1,
+        "ygap": 2,
+    }
+    named = f"{label(component)} %{{customdata}}<br>%{{z:.4f}}<extra></extra>"
+    numbered = np.broadcast_to(order + 1, rows.shape)
+    cells = {"type": "heatmap", "z": rows, "yaxis": "y2", "customdata": numbered, "hovertemplate": named} | look_of
+    bar = dict(
+        type="bar",
+        x=places,
+        y=products[order].astype(np.float32),
+        base=begins.astype(np.float32),
+        marker={"color": sign_colours(products[order])},
+        unselected={"marker": {"opacity": 1}},
+        customdata=[f"{label(component)} {i + 1}: {written(f'{products[i]:.4f}')}" for i in order],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+    end: dict[str, object] = {
+        "x": count - 1,
+        "y": float(ends[-1]),
+        "text": f"<b>{label(total)}</b>",
+        "showarrow": False,
+    }
+    end |= {"yanchor": "bottom" if ends[-1] > 0.5 * ends.max() else "top", "xanchor": "right", "yshift": 4}
+    side = {"xref": "paper", "x": 0, "xanchor": "right", "xshift": -6, "yref": "y2", "showarrow": False}
+    names = [
+        side | {"y": 1 - row, "text": f"<b>{label(name)}</b>", "font": {"color": colour, "size": size}}
+        for row, (name, _, colour) in enumerate(pair)
+    ]
+    apart = -(-count // MOST_TICKS)
+    layout: dict = {
+        "xaxis": scale(component, **BARE)
+        | {"tickvals": places[::apart], "ticktext": [str(i + 1) for i in order[::apart]]},
+        "yaxis": scale("", **ZERO) | {"domain": [0, 0.74]},
+        "yaxis2": {"visible": False, "domain": [0.8, 1], "range": [-0.5, 1.5]},
+        "annotations": [*names, end],
+        "bargap": 0.1,
+        "showlegend": False,
+    }
+    layout["xaxis"] |= {"range": [-0.6, count - 0.4], "tickangle": 0}
+    shared = look(scaled(380))
+    shared["margin"]["l"] += math.ceil(size * max(text_width(name) for name in (above, below)) + 8)
+    return figure_of([cells, bar], layout | shared)
 
 
 def hollow(bar: dict, letter: str, there: np.ndarray) -> dict:
