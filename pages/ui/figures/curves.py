@@ -180,7 +180,7 @@ def stairs(pair: Sequence[tuple[str, np.ndarray, str]], component: str, total: s
 
     component: what a place is called; total: what stands at the end of the stairs.
     """
-    (above, q, _), (below, k, _) = pair
+    (_, q, _), (_, k, _) = pair
     products = (q * k).astype(np.float64)
     order, count, size = np.argsort(-products, kind="stable"), len(products), font_size()
     ends = np.cumsum(products[order])
@@ -217,7 +217,7 @@ def stairs(pair: Sequence[tuple[str, np.ndarray, str]], component: str, total: s
     end |= {"yanchor": "bottom" if ends[-1] > 0.5 * ends.max() else "top", "xanchor": "right", "yshift": 4}
     side = {"xref": "paper", "x": 0, "xanchor": "right", "xshift": -6, "yref": "y2", "showarrow": False}
     names = [
-        side | {"y": 1 - row, "text": f"<b>{label(name)}</b>", "font": {"color": colour, "size": size}}
+        side | {"y": 1 - row, "text": label(name), "font": {"color": colour, "size": size, "weight": "bold"}}
         for row, (name, _, colour) in enumerate(pair)
     ]
     apart = -(-count // MOST_TICKS)
@@ -231,9 +231,7 @@ def stairs(pair: Sequence[tuple[str, np.ndarray, str]], component: str, total: s
         "showlegend": False,
     }
     layout["xaxis"] |= {"range": [-0.6, count - 0.4], "tickangle": 0}
-    shared = look(scaled(380))
-    shared["margin"]["l"] += math.ceil(size * max(text_width(name) for name in (above, below)) + 8)
-    return figure_of([cells, bar], layout | shared)
+    return figure_of([cells, bar], layout | look(scaled(380)))
 
 
 def hollow(bar: dict, letter: str, there: np.ndarray) -> dict:
