@@ -17,14 +17,13 @@ from pages.ui.frame import draw
 from pages.ui.frame.contents import NAMES, page
 from pages.ui.frame.pen import Pen
 from pages.ui.page import Page
-from pages.ui.picture import Make, Numbers, Picture
-from pages.ui.place import Place
 from pages.ui.runs import pipelines
 from pages.ui.screen import Screen, open_screen
 from pages.ui.state import sketch
 from pages.ui.state.choice import Choice
 from pages.ui.state.link_values import edit_code
 from tests.pages.opening import open_page
+from tests.pages.recorder import Recorder
 
 ROOT = Path(__file__).parents[2]
 OFF = Edit("layers.0.attention.heads", "zero", head=1)
@@ -87,18 +86,6 @@ def test_a_screen_of_another_run_is_another_one() -> None:
     again = screen.of("text", screen.subject)
     assert again.shows == "against" and again.run.edits == (OFF,)
     np.testing.assert_array_equal(again.run["logits"], screen.run["logits"])
-
-
-class Recorder:
-    """A pen that draws nothing, and keeps what it was given."""
-
-    def __init__(self, screen: Screen) -> None:
-        self.screen, self.shown = screen, {}
-
-    def show(self, name: str, make: Picture | Make, *, at: Place | None = None, noted: bool = True) -> list[Numbers]:
-        picture = make if isinstance(make, Picture) else make(self.screen.run, at or self.screen.at)
-        self.shown[name] = picture
-        return [part.drawn for part in picture.parts]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,17 @@
+"""A pen that draws nothing: for parts of a page that are called as functions."""
+
+from pages.ui.picture import Make, Numbers, Picture
+from pages.ui.place import Place
+from pages.ui.screen import Screen
+
+
+class Recorder:
+    """Keeps what it was given, by name."""
+
+    def __init__(self, screen: Screen) -> None:
+        self.screen, self.shown = screen, {}
+
+    def show(self, name: str, make: Picture | Make, *, at: Place | None = None, noted: bool = True) -> list[Numbers]:
+        picture = make if isinstance(make, Picture) else make(self.screen.run, at or self.screen.at)
+        self.shown[name] = picture
+        return [part.drawn for part in picture.parts]
