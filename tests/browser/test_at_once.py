@@ -69,23 +69,9 @@ def test_what_a_key_draws_at_once_is_what_the_server_draws(
         assert page.evaluate(FIGURE, "wanted") == drawn, key
 
 
-def test_what_is_chosen_faster_than_the_server_answers_never_goes_back(page: Page, app_url: str) -> None:
-    visit(page, app_url, "attention", **LINK)
-    page.evaluate("""() => {
-        window.seen = []
-        const chart = document.querySelector('.chart.once'), draw = Plotly.react
-        Plotly.react = (...given) => { window.seen.push(chart.drawn.data[0].z[0][0]); return draw(...given) }
-    }""")
-    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowLeft", "ArrowDown", "ArrowRight"):
-        page.keyboard.press(key)
-    page.wait_for_function(f"() => !({BEHIND})()")
-    page.wait_for_url(lambda url: (asked(url)["layer"], asked(url)["head"]) == ("4", "5"))
-    settle(page)
-    assert len(page.evaluate("window.seen")) == 6  # once for each key, and not again when the server has answered
-    assert page.evaluate(FIGURE, "drawn") == page.evaluate(FIGURE, "wanted")
-
-
-def test_a_layer_that_is_clicked_is_drawn_at_once(page: Page, app_url: str) -> None:
+def test_a_clicked_layer_is_drawn_at_once_and_what_is_chosen_faster_than_the_server_answers_never_goes_back(
+    page: Page, app_url: str
+) -> None:
     visit(page, app_url, "attention", **LINK)
     page.locator(".st-key-either-layer button").nth(3).wait_for()
     click = "() => document.querySelectorAll('.st-key-either-layer button')[3].click()"
@@ -95,6 +81,19 @@ def test_a_layer_that_is_clicked_is_drawn_at_once(page: Page, app_url: str) -> N
     page.wait_for_function(f"() => !({BEHIND})()")
     settle(page)
     assert page.evaluate(FIGURE, "wanted") == drawn
+
+    page.evaluate("""() => {
+        window.seen = []
+        const chart = document.querySelector('.chart.once'), draw = Plotly.react
+        Plotly.react = (...given) => { window.seen.push(chart.drawn.data[0].z[0][0]); return draw(...given) }
+    }""")
+    for key in ("ArrowRight", "ArrowRight", "ArrowUp", "ArrowLeft", "ArrowUp", "ArrowRight"):
+        page.keyboard.press(key)
+    page.wait_for_function(f"() => !({BEHIND})()")
+    page.wait_for_url(lambda url: (asked(url)["layer"], asked(url)["head"]) == ("2", "5"))
+    settle(page)
+    assert len(page.evaluate("window.seen")) == 6  # once for each key, and not again when the server has answered
+    assert page.evaluate(FIGURE, "drawn") == page.evaluate(FIGURE, "wanted")
 
 
 def test_lines_answer_a_finger_with_their_shares(page: Page, app_url: str) -> None:

@@ -94,23 +94,10 @@ def test_every_script_and_the_style_is_sent_packed_kept_and_fetched_once(
         assert "immutable" in headers["Cache-Control"] and headers["Content-Type"].startswith(kind)
 
 
-def test_on_a_slow_line_the_second_click_takes_nothing_back(page: Page, app_url: str) -> None:
+def test_clicks_choose_one_after_another_at_once_and_on_a_slow_line_and_a_double_click_moves_no_axis(
+    page: Page, app_url: str
+) -> None:
     line = SlowLine(page)
-    page.goto(f"{app_url}/{PAGE}&as=lines")
-    opened(page, "attention")
-    chart = page.locator(".js-plotly-plot").first
-    line.slow = True
-    for place in [chart.evaluate(MIDDLE, place) for place in ([3, -0.12], [5, 1.12])]:
-        page.mouse.click(*place)
-        page.wait_for_timeout(500)
-        line.let_the_server_hear()
-        page.wait_for_timeout(1000)  # by then the server has answered
-    line.slow = False
-    line.let_the_page_hear()
-    wait_for(page, token="4", key="6")
-
-
-def test_clicks_choose_and_a_double_click_moves_no_axis(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}&as=lines")
     opened(page, "attention")
     chart = page.locator(".js-plotly-plot").first
@@ -125,16 +112,22 @@ def test_clicks_choose_and_a_double_click_moves_no_axis(page: Page, app_url: str
     settle(page)
     assert chart.evaluate(ranges) == before
 
-
-def test_of_two_clicks_that_the_server_gets_at_once_none_is_lost(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}&as=lines")
-    opened(page, "attention")
-    page.locator(".js-plotly-plot").first.evaluate("""chart => {
+    chart.evaluate("""chart => {
       const click = place => chart.emit('plotly_click', { points: [{ x: 0, y: 0, customdata: place }] })
       chart.moved = -Infinity  // the mouse has long been there
-      click([3, -1])
-      click([-1, 5])
+      click([1, -1])
+      click([-1, 2])
     }""")
+    wait_for(page, token="2", key="3")
+
+    line.slow = True
+    for place in (query, key):
+        page.mouse.click(*place)
+        page.wait_for_timeout(500)
+        line.let_the_server_hear()
+        page.wait_for_timeout(1000)  # by then the server has answered
+    line.slow = False
+    line.let_the_page_hear()
     wait_for(page, token="4", key="6")
 
 

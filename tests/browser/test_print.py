@@ -12,6 +12,12 @@ from tests.browser.steps import opened
 PAGES = {"home": "", "attention": "attention", "answer": "answer", "layers": "layers"}
 #: How the screen stands when somebody prints, and the room between the margins of a sheet that stands as it does.
 SHEETS = {"upright": ((1440, 1500), (718, 980)), "across": ((1440, 900), (980, 718))}
+# Whether the page has the room of the window, and no longer moves in it.
+AT_REST = """() => new Promise(done => {
+    const where = () => JSON.stringify([...document.querySelectorAll('[data-testid=stMain], .main-svg, .overview')]
+        .map(part => part.getBoundingClientRect())), at = where()
+    setTimeout(() => done(at === where()), 300)
+})"""
 # How far to the right and down anything reaches that can be seen.
 REACH = """() => {
     const parts = ['.main-svg', '.overview', '.overview .bar', '.sentence', 'p', 'table', '.katex-html']
@@ -21,22 +27,21 @@ REACH = """() => {
 }"""
 
 
-@pytest.mark.parametrize(("sheet", "scheme"), [("upright", "dark"), ("across", "light")])
 @pytest.mark.parametrize("name", [*PAGES])
-def test_a_page_is_printed_whole_on_white_with_its_address(
-    page: Page, app_url: str, name: str, sheet: str, scheme: str
-) -> None:
-    (width, height), room = SHEETS[sheet]
-    page.emulate_media(color_scheme=scheme)
-    page.set_viewport_size({"width": width, "height": height})
+def test_a_page_is_printed_whole_on_white_with_its_address(page: Page, app_url: str, name: str) -> None:
     page.goto(f"{app_url}/{PAGES[name]}?lang=en&s=she+gave+the+dog+a+book+.")
     opened(page, name)
-    printed = page.pdf(format="A4", landscape=sheet == "across", print_background=True)
-    assert len(re.findall(rb"/Type /Page\b", printed)) == 1
-    page.emulate_media(media="print", color_scheme=scheme)
-    reach = page.evaluate(REACH)
-    assert all(end <= most + 1 for end, most in zip(reach, room, strict=True)), (reach, room)
-    assert page.evaluate("getComputedStyle(document.body, '::after').content").strip('"') == page.url
-    picture = Image.open(io.BytesIO(page.screenshot())).convert("L")
-    assert ImageStat.Stat(picture).median[0] > 240
+    for sheet, scheme in (("upright", "dark"), ("across", "light")):
+        (width, height), room = SHEETS[sheet]
+        page.emulate_media(media="screen", color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_function(AT_REST)
+        printed = page.pdf(format="A4", landscape=sheet == "across", print_background=True)
+        assert len(re.findall(rb"/Type /Page\b", printed)) == 1
+        page.emulate_media(media="print", color_scheme=scheme)
+        reach = page.evaluate(REACH)
+        assert all(end <= most + 1 for end, most in zip(reach, room, strict=True)), (sheet, reach, room)
+        assert page.evaluate("getComputedStyle(document.body, '::after').content").strip('"') == page.url
+        picture = Image.open(io.BytesIO(page.screenshot())).convert("L")
+        assert ImageStat.Stat(picture).median[0] > 240
     page.emulate_media(media="screen", color_scheme="light")

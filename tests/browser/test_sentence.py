@@ -85,7 +85,9 @@ def test_enter_that_an_input_method_takes_runs_nothing(page: Page, app_url: str)
     wait_for(page, s="我爱你")
 
 
-def test_of_a_sentence_that_is_too_long_the_beginning_is_read_and_it_is_said(page: Page, app_url: str) -> None:
+def test_run_sends_what_was_typed_an_example_is_one_choice_and_of_what_is_too_long_the_beginning_is_read(
+    page: Page, app_url: str
+) -> None:
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
     long = "the dog saw a cat " * (MOST_CHARACTERS // 18 + 3)
@@ -94,15 +96,12 @@ def test_of_a_sentence_that_is_too_long_the_beginning_is_read_and_it_is_said(pag
     page.wait_for_url(lambda url: asked(url)["s"].startswith("the dog saw"))
     settle(page)
     assert asked(page.url)["s"] == long[:MOST_CHARACTERS]
-    expect(page.get_by_text(WORDS["error.sentence_long"].format(most=MOST_CHARACTERS))).to_be_visible()
-
-
-def test_run_sends_what_was_typed_and_an_example_is_one_choice(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}")
-    opened(page, "attention")
+    too_long = page.get_by_text(WORDS["error.sentence_long"].format(most=MOST_CHARACTERS))
+    expect(too_long).to_be_visible()
     sentence_field(page).fill("you love me .")
     page.get_by_role("button", name=WORDS["sentence_line.run"]).click()
     wait_for(page, s="you love me .")
+    expect(too_long).to_have_count(0)
     page.locator(".sentence select").select_option("i love you .")
     wait_for(page, s="i love you .")
     link_to(page, "tokens").click()
