@@ -137,7 +137,7 @@ def test_a_folder_that_cannot_be_read_says_why_in_one_sentence(monkeypatch: pyte
     (name,) = offer(monkeypatch, tmp_path)
     app = at_page("home", **{"lang": "en", "model": name, "s": "the cat"})
     app.run()
-    assert [error.value for error in app.error if "mamba" in error.value and "roberta" in error.value]
+    assert [error.value for error in app.error if "mamba" in error.value and "README" in error.value]
     assert not app.exception
     (back,) = [button for button in app.button if button.label == catalogue("en")["frame.ours"]]
     back.click().run()
@@ -257,6 +257,39 @@ def test_a_folder_below_that_of_the_owner_is_named_in_the_drawer_and_a_refused_o
         app = at_page("attention", lang="en", model=name).run()
         assert any(told in message.value for message in (*app.error, *app.warning)) and not app.exception
         assert bool(app.error) == (name == "deeper")
+
+
+GONE = {
+    "taken away": shutil.rmtree,
+    "of another family": lambda folder: rewritten(folder, model_type="mamba"),
+    "without weights": lambda folder: (folder / "model.safetensors").unlink(),
+    "found unreadable by another visitor": lambda folder: offered.withdraw(folder.name),
+}
+
+
+@pytest.mark.parametrize(("what", "kind"), [*((what, "BertModel") for what in GONE), ("taken away", "ViTModel")])
+def test_a_folder_that_can_be_read_no_more_is_offered_no_more_and_ours_reads_on(
+    what: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer(monkeypatch)
+    monkeypatch.setattr(offered, "_added", {})
+    monkeypatch.setenv("MODELS_FROM", str(tmp_path))
+    name = f"{kind}{len(what)}"
+    shutil.copytree(theirs(kind)[1], tmp_path / name)
+    app = open_page("attention", model=name, s="the dog slept", **({"input": "picture"} if kind == "ViTModel" else {}))
+    assert app.session_state["choice"].model == name and charts(app)
+    GONE[what](tmp_path / name)
+    for _ in range(2):
+        app.run()
+        assert not app.exception and catalogue("en")["error.unexpected"] not in said(app)
+        assert len([*app.error, *app.warning]) == 1
+        if app.warning:
+            break
+    (warning,) = app.warning
+    choice = app.session_state["choice"]
+    assert name in warning.value and choice.model == "trained" and choice.sentence == "the dog slept" and charts(app)
+    assert name not in offered.offered()
+    assert not app.run().warning
 
 
 @pytest.mark.parametrize(

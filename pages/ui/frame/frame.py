@@ -40,7 +40,7 @@ from pages.ui.server.streamlit_private import (
 )
 from pages.ui.state import link
 from pages.ui.state.choice import Choice, Problem
-from pages.ui.state.offered import offered, on_this_machine
+from pages.ui.state.offered import offered, on_this_machine, withdraw
 from pages.ui.text import ELSEWHERE, LANGUAGES, catalogue, plain, speak, t
 
 #: In the session: what the frame shows of the choice.
@@ -156,14 +156,15 @@ def _await_network(choice: Choice, title: str) -> None:
 
     One that cannot be read is loaded by the page, which says why.
     """
-    if pipelines.is_loaded(choice.pipeline):
+    folder = offered().get(choice.model)
+    if folder is None or pipelines.is_loaded(choice.pipeline):
         return
     room = st.empty()
     with room.container():
         if choice.input == "sentence":
             st.text(choice.sentence)
         st.subheader(title, anchor=False)
-        twice = memory([str(offered()[choice.model])])
+        twice = memory([str(folder)])
         st.status(t("frame.loading", name=choice.model, megabytes=twice // 2_000_000))
         with suppress(CheckpointError):
             pipelines.pipeline(choice.pipeline)
@@ -214,6 +215,7 @@ def _excuses(name: str) -> Iterator[None]:
         pipelines.explain_weights(error)
     except CheckpointError as error:
         pipelines.explain_checkpoint(error)
+        withdraw(st.session_state["model"])
         ours = {"model": "trained", "input": "sentence"}
         st.button(plain("frame.ours"), icon=":material/arrow_back:", on_click=link.select, kwargs=ours)
     except OverdueError as error:

@@ -26,7 +26,7 @@ from pages.ui.server.cache import cleared_by, forget, of_networks, traces_up_to
 from pages.ui.server.memory import give_back
 from pages.ui.state import sketch
 from pages.ui.state.choice import AFTER, TRANSLATOR, TWIN, Choice
-from pages.ui.state.offered import by_visitors, folder_state, offered
+from pages.ui.state.offered import by_visitors, folder_state, offered, withdraw
 from pages.ui.text import listed, plain, t
 
 FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visitor cannot be read
@@ -90,6 +90,8 @@ def pipeline(name: str) -> Pipeline:
         folder = offered().get(name.removesuffix(TRANSLATOR))
         if folder is not None and not folder.is_dir():  # it was there when the server started
             raise CheckpointError("no_folder", folder=folder.name)
+        if folder is not None:
+            _files.setdefault(name.removesuffix(TRANSLATOR), folder_state(folder))
         if by_visitors(name.removesuffix(TRANSLATOR)):
             if (size := memory([str(folder)])) > MOST_NAMED:
                 raise CheckpointError("large", folder=name, size=size // 10**6, most=MOST_NAMED // 10**6)
@@ -119,14 +121,18 @@ def is_loaded(name: str) -> bool:
 def follow_files() -> bool:
     """Forget what was read from a checkpoint whose files have changed since; whether there was one. A run's first act.
 
-    So no page shows numbers of two networks. What others computed goes, too: it is soon there again.
+    So no page shows numbers of two networks; what a visitor named and is there no longer is offered no longer. What
+    others computed goes, too: it is soon there again.
     """
     now = {name: folder_state(folder) for name, folder in offered().items()}
-    changed = [name for name, state in now.items() if _files.setdefault(name, state) != state]
+    gone = [name for name, state in now.items() if state is None and by_visitors(name)]
+    changed = gone + [name for name, state in now.items() if _files.setdefault(name, state) != state]
     if not changed:
         return False
     _files.update(now)
     _let_go(changed)
+    for name in gone:
+        withdraw(name)
     return True
 
 

@@ -17,8 +17,21 @@ import streamlit as st
 
 from pages.ui.server.streamlit_private import is_history_navigation
 from pages.ui.state import pictures
-from pages.ui.state.choice import FIELDS, LANGUAGES, OTHER, WITH_EDITS, WITH_OTHER, Choice, Field, Problem, built
+from pages.ui.state.choice import (
+    FIELDS,
+    LANGUAGES,
+    MODELS,
+    OTHER,
+    PICTURE,
+    WITH_EDITS,
+    WITH_OTHER,
+    Choice,
+    Field,
+    Problem,
+    built,
+)
 from pages.ui.state.link_values import moved
+from pages.ui.state.offered import offered
 
 #: Link name -> key in session state, for what the sidebar's own widgets hold.
 SIDEBAR = {name: name for name in ("lang", "input", "model", "s", "layer", "head", "big")} | {
@@ -106,8 +119,9 @@ def _arrive() -> tuple[Problem, ...]:
         select(**wanted)
     if not _comes_new():
         # Now, and not after st.navigation: the browser puts the new page's path before the query that it knows by then.
+        gone = _fall_back()
         write()
-        return ()
+        return gone
     cold, address = "lang" not in st.session_state, st.query_params.to_dict()
     st.session_state.pop(WRITTEN, None)
     choice, problems = Choice.from_link(address)
@@ -119,6 +133,15 @@ def _arrive() -> tuple[Problem, ...]:
     if cold and "lang" in missing:
         st.session_state["lang"] = _language()
     return problems
+
+
+def _fall_back() -> tuple[Problem, ...]:
+    """Let our network read the sentence in place of one that is offered no longer; what is said of that."""
+    choice = chosen()
+    if choice.model in (*MODELS, *offered()):
+        return ()
+    select(model="trained", input="sentence" if choice.input == PICTURE else choice.input)
+    return (Problem("model", choice.model, "model_gone"),)
 
 
 def _begin_anew() -> None:
