@@ -37,6 +37,13 @@ IN_LINK = "return new URLSearchParams(location.search).get(arguments[0]) === arg
 ARROWS = """const colour = where => getComputedStyle(where).stroke
 const head = line => document.querySelector(`${line.getAttribute('marker-end').slice(4, -1)} path`)
 return [...document.querySelectorAll('.overview path[marker-end]')].map(line => [colour(line), colour(head(line))])"""
+# What is pressed on Home, one after the other, and what is then seen.
+HOME = {
+    ".overview .title[data-role=w]": ".overview .panel .shares .on",
+    ".overview .title.open .close": ".overview:not(.opens)",
+    ".overview .tile .cross": ".overview .thumb.away",
+    ".overview .play": ".overview.playing .glow:not([hidden])",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -83,6 +90,18 @@ def test_an_arrow_on_home_has_a_head_in_its_colour(mac: WebKit, app_url: str) ->
     open_whole(mac, f"{app_url}/?lang=en")
     lines = wait(mac, ARROWS)
     assert len(lines) > 4 and all(line == head != "none" for line, head in lines), lines
+
+
+@pytest.mark.parametrize("engine", ["mac", "fox"], ids=["WebKit", "Firefox"])
+def test_home_opens_a_column_turns_a_head_off_and_plays(
+    engine: str, app_url: str, request: pytest.FixtureRequest
+) -> None:
+    window = request.getfixturevalue(engine)
+    open_whole(window, f"{app_url}/?lang=en")
+    for pressed, seen in HOME.items():
+        window.run("document.querySelector(arguments[0]).click()", pressed)
+        wait(window, "return Boolean(document.querySelector(arguments[0]))", seen)
+    assert not (broken := wait(window, BROKEN)[0] + window.errors()), broken
 
 
 def test_a_sentence_is_typed_and_keys_lead_through_it(mac: WebKit, app_url: str) -> None:
