@@ -12,7 +12,7 @@ import numpy as np
 from model.analysis import bright_end, tied
 from model.overview import opened
 from model.overview.answers import Answers, answers_of
-from model.overview.pictures import IN_LAYER, key_before, keys_of, pictures_of, touched
+from model.overview.pictures import SQUARE, key_before, keys_of, pictures_of, touched
 from model.overview.run import Difference, Run
 from model.overview.without import heads_off
 
@@ -25,7 +25,6 @@ MOST_PIXELS = 112  # a side of the input as it looks; a larger one is sent in le
 FAR = 8  # times as far from 0 as 99 % of a picture: with such numbers in it one byte would leave the others no shades
 HIDDEN = {"i1": -128, "i2": -32768}  # what stands for −∞, and for what is no number
 QUANTA = {"u1": 200, "i1": 127, "i2": 32767}
-KINDS = {"u1": "u1", "i1": "i1", "i2": "<i2", "f4": "<f4"}
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,6 @@ def pack(
         "pictures": [{**vars(one), "shape": _shape(trace, one.role)} for one in pictures_of(graph)],
         "arrays": writer.arrays,
         "best": writer.best,
-        "sent": list(sent),
         "answers": answers.described,
         "normFirst": config.norm_first,
         "positions": config.places_added,
@@ -157,7 +155,7 @@ class _Writer:
     def add(self, role: str, layer: int, values: np.ndarray, *, share: bool = False, differs: bool = False) -> None:
         values = values[None] if values.ndim == 2 else values
         values = values[:, : self.rows]
-        if role in ("s", "w"):
+        if role in SQUARE:
             values, of, together = values[..., : self.rows], self.rows, 1
         else:
             of = values.shape[-1]
@@ -243,18 +241,3 @@ def _drawing(trace: Run, picture: np.ndarray | None) -> dict[str, Any]:
         "side": side,
         "front": trace.config.tokens_in_front,
     }
-
-
-def unpack(packed: Packed, role: str, layer: int) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of a picture as a browser has them, (map, row, column), and the scale of each map."""
-    array = packed.about["arrays"][role]
-    one = array["layers"][layer]
-    shape = array["heads"], array["rows"], array["columns"]
-    kind = np.dtype(KINDS[one["kind"]])
-    numbers = np.frombuffer(packed.numbers, kind, int(np.prod(shape)), one["at"]).reshape(shape)
-    scales = np.array(one["scales"])
-    values = (numbers + 0.5 * (one["kind"] == "u1")) * scales[:, None, None]
-    return np.where(numbers == HIDDEN.get(one["kind"]), -np.inf, values), scales
-
-
-__all__ = ["IN_LAYER", "Packed", "pack", "pooled", "quantised", "unpack"]

@@ -11,13 +11,27 @@ from model import Edit, Trace, load
 from model.analysis import softmax
 from model.overview import WORDS, answers_of, pack, painter
 from model.overview.opened import MOST, exact, names_of, parts_of_heads, steps_of
-from model.overview.packing import MOST_BYTES, MOST_ROWS, unpack
+from model.overview.packing import HIDDEN, MOST_BYTES, MOST_ROWS, Packed
 from model.overview.pictures import SQUARE, key_before, keys_of, pictures_of
 from model.overview.without import without_heads
 from tests.networks import QUICK, TRANSLATORS, example, pipeline, trace_of
 
 TIRED = "the animal [MASK] not cross the street because it was too tired ."
 LONG = "the small dog and the old cat sat near a big house . " * 5
+#: Kinds of numbers, as run.js reads them.
+KINDS = {"u1": "u1", "i1": "i1", "i2": "<i2", "f4": "<f4"}
+
+
+def unpack(packed: Packed, role: str, layer: int) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of a picture as a browser has them, (map, row, column), and the scale of each map."""
+    array = packed.about["arrays"][role]
+    one = array["layers"][layer]
+    shape = array["heads"], array["rows"], array["columns"]
+    kind = np.dtype(KINDS[one["kind"]])
+    numbers = np.frombuffer(packed.numbers, kind, int(np.prod(shape)), one["at"]).reshape(shape)
+    scales = np.array(one["scales"])
+    values = (numbers + 0.5 * (one["kind"] == "u1")) * scales[:, None, None]
+    return np.where(numbers == HIDDEN.get(one["kind"]), -np.inf, values), scales
 
 
 def recorded(trace: Trace, role: str, layer: int) -> np.ndarray:
@@ -98,8 +112,9 @@ def test_a_large_run_is_sent_a_layer_at_a_time_and_no_run_is_huge(name: str) -> 
     trace = pipeline(name)(LONG if name == "trained text" else example(name))
     packed = pack(trace, layer=1)
     assert len(packed.message) < 2 * MOST_BYTES
-    assert 1 in packed.about["sent"]
-    if len(packed.about["sent"]) == 1:
+    sent = packed.about["arrays"]["w"]["layers"]
+    assert 1 in sent
+    if len(sent) == 1:
         assert 0 in packed.about["arrays"]["n2"]["layers"], "what enters the layer"
 
 
