@@ -50,8 +50,8 @@ newest: $(VENV)/test
 	rm -rf .newest
 	$(BIN)/pip install --quiet --disable-pip-version-check --target .newest streamlit plotly
 	$(BIN)/pip list --disable-pip-version-check --path .newest
-	PYTHONPATH=.newest $(BIN)/python -m pytest tests/ui/test_streamlit_private.py tests/ui/test_server.py \
-		tests/ui/test_memory.py tests/pages/test_attention.py tests/pages/test_home.py
+	PYTHONPATH=.newest $(BIN)/python -m pytest tests/server/test_streamlit_private.py tests/server/test_server.py \
+		tests/server/test_memory.py tests/pages/test_attention.py tests/pages/test_home.py
 
 train: $(VENV)/train
 	$(BIN)/python -m model.training $(if $(RECIPE),"$$RECIPE") $(if $(DATA),--data "$$DATA") $(if $(MODEL),--model "$$MODEL")

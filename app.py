@@ -7,7 +7,7 @@ from streamlit.starlette import App
 from pages.school.classroom.hall import Hall
 from pages.school.classroom.routes import routes
 from pages.school.classroom.store import store
-from pages.ui.server import entrance, log, streamlit_private
+from pages.server import entrance, log, streamlit_private
 
 streamlit_private.ask_no_stranger()
 streamlit_private.send_whole_pages()

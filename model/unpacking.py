@@ -2,6 +2,7 @@
 
 from PIL import Image
 
+MOST_READ = 12 * 2**20  # bytes of a file that is sent: of a larger one only enough is kept to say so
 MOST_UNPACKED = 100_000_000  # bytes of memory while it is read: a telephone's HEIC of 12 megapixels takes 97
 #: Bytes for each pixel, by format, and else by mode: unpacked, and as what it is turned into. Measured.
 TAKES = {"WEBP": 18.0, "HEIF": 8.0, "1": 6.5, "L": 1.5, "P": 6.5, "RGB": 4.8, "RGBA": 10.0, "I;16": 8.0}

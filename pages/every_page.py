@@ -5,6 +5,6 @@ page of its own until the first visitor of a server has come.
 """
 
 from pages.school import additions
-from pages.ui.frame.frame import frame
+from pages.screen.frame.frame import frame
 
 frame(additions)

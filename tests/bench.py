@@ -25,7 +25,7 @@ from model.heads import network_for
 from model.measures.sweep import sweep
 from model.pipeline import MOST_INSIDE
 from model.trace import record
-from pages.ui.frame.contents import NAMES
+from pages.screen.frame.contents import NAMES
 from tests.model.making import MINILM
 from tests.pages.opening import charts, open_page
 

@@ -21,13 +21,13 @@ from model.edits import OPERATIONS, operations_at
 from model.examples import READY
 from model.graph import graph
 from model.pipeline import MOST_CHARACTERS
-from pages.ui.frame import contents
-from pages.ui.state import choice, pictures, sketch
-from pages.ui.state.choice import FIELDS, Choice, Field
-from pages.ui.state.goal import GOAL
-from pages.ui.state.link_values import DRAWING, EDITS, HIDDEN, IDS, NAME, PLACE, TEXT
-from pages.ui.state.offered import offered
-from pages.ui.text import LANGUAGES, catalogue
+from pages.drawing.state import choice, images, sketch
+from pages.drawing.state.choice import FIELDS, Choice, Field
+from pages.drawing.state.goal import GOAL
+from pages.drawing.state.link_values import DRAWING, EDITS, HIDDEN, IDS, NAME, PLACE, TEXT
+from pages.drawing.state.offered import offered
+from pages.drawing.text import LANGUAGES, catalogue
+from pages.screen.frame import contents
 
 Link = dict[str, str]
 GRAPHS = (graph(PRESETS["text"], DECODER), graph(PRESETS["text"]), graph(PRESETS["digits"]), graph(PRESETS["flat"]))
@@ -51,7 +51,7 @@ TYPED = st.text(max_size=MOST_CHARACTERS) | st.text("我爱你。😀 &%#+=~.?/\
 def words() -> list[str]:
     """All that the grammar may call by a word: what choice.py names, pictures, offered networks, and some numbers."""
     named = re.findall(r'"([\w.]+)"', Path(choice.__file__).read_text("utf-8"))
-    return sorted({*named, *PRESETS, *pictures.PICTURES, *offered(), "true", "false", *NUMBERS})
+    return sorted({*named, *PRESETS, *images.PICTURES, *offered(), "true", "false", *NUMBERS})
 
 
 @cache
@@ -95,7 +95,7 @@ def edit(dice: Random) -> Edit:
     key = dice.choice([quantity.key, quantity.row])
     operation = dice.choice(list(operations_at(where, key) if dice.random() < 0.95 else OPERATIONS) or ["zero"])
     row = OPERATIONS[operation]
-    sources = [*SENTENCES, *map(pictures.ready, pictures.READY), sketch.ink(sketch.example(3)), ink(dice), b""]
+    sources = [*SENTENCES, *map(images.ready, images.READY), sketch.ink(sketch.example(3)), ink(dice), b""]
     fields = [*row.needs, *(name for name in row.takes if dice.random() < 0.7)]
     fields += [name for name in row.narrowed_by if dice.random() < 0.3]
     if dice.random() < 0.05:

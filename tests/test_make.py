@@ -140,7 +140,7 @@ def test_what_is_not_said_is_left_to_the_program(tmp_path: Path) -> None:
 def test_the_newest_release_is_tried_beside_the_pinned_one(tmp_path: Path) -> None:
     (_, fetched, _), *_, (_, run, _) = make(tmp_path, "newest")
     assert fetched[-4:] == ["--target", ".newest", "streamlit", "plotly"]
-    assert run[:2] == ["-m", "pytest"] and "tests/ui/test_streamlit_private.py" in run
+    assert run[:2] == ["-m", "pytest"] and "tests/server/test_streamlit_private.py" in run
     assert all((ROOT / file).is_file() for file in run[2:])
 
 

@@ -17,15 +17,15 @@ from pages.add_and_norm.why_add_and_norm import (
     batch_of_one,
     gradients_by_layer,
 )
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.pickers import either
-from pages.ui.page import LAYER, Draw, Page, Parts
-from pages.ui.picture import Numbers, kind_of
-from pages.ui.runs.worked_out import gradients
-from pages.ui.screen import Screen
-from pages.ui.sections.quantity_map import chosen_cell, name_of
-from pages.ui.sections.without import alike_without
-from pages.ui.sections.working import working
+from pages.drawing.page import LAYER, Draw, Page, Parts
+from pages.drawing.picture import Numbers, kind_of
+from pages.drawing.pictures.quantity_map import chosen_cell, name_of
+from pages.drawing.screen import Screen
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import either
+from pages.screen.runs.worked_out import gradients
+from pages.screen.sections.without import alike_without
+from pages.screen.sections.working import working
 
 AFTER_SUM = r"\operatorname{%s}\bigl(X + \operatorname{Sublayer}(X)\bigr)"
 BEFORE_SUBLAYER = r"X + \operatorname{Sublayer}\bigl(\operatorname{%s}(X)\bigr)"

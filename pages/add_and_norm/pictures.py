@@ -13,15 +13,15 @@ from model.analysis import cosine_similarity, placed
 from model.config import NORMS
 from model.graph import Sublayer
 from model.rms import centred
-from pages.ui.figures import ADDED, AFTER, BEFORE, Arrow, Axis, Figure, arrows, grouped_bars, outlines, saw
-from pages.ui.figures.base import INK
-from pages.ui.figures.theme import mode
-from pages.ui.picture import Numbers, Picture, of_both, token_axis, touched
-from pages.ui.place import Place
-from pages.ui.sections.band import Column, band, room_of
-from pages.ui.sections.quantity_map import chosen_cell
-from pages.ui.text import plain, t, texts_of
-from pages.ui.text.numbers import first, percent, two, written
+from pages.drawing.figures import ADDED, AFTER, BEFORE, Arrow, Axis, Figure, arrows, grouped_bars, outlines, saw
+from pages.drawing.figures.base import INK
+from pages.drawing.figures.theme import mode
+from pages.drawing.picture import Numbers, Picture, of_both, token_axis, touched
+from pages.drawing.pictures.band import Column, band, room_of
+from pages.drawing.pictures.quantity_map import chosen_cell
+from pages.drawing.place import Place
+from pages.drawing.text import plain, t, texts_of
+from pages.drawing.text.numbers import first, percent, two, written
 
 USUAL = 0.99  # share of all numbers below the strongest colour
 text, word = texts_of("add_and_norm")

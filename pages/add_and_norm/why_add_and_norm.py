@@ -6,11 +6,11 @@ import pandas as pd
 from model import Trace
 from model.analysis import placed
 from pages.add_and_norm.pictures import AddNorm
-from pages.ui.figures import ADDED, AFTER, Axis, grouped_bars, lines
-from pages.ui.picture import Picture, token_axis
-from pages.ui.place import Place
-from pages.ui.text import plain, texts_of
-from pages.ui.text.numbers import decimal
+from pages.drawing.figures import ADDED, AFTER, Axis, grouped_bars, lines
+from pages.drawing.picture import Picture, token_axis
+from pages.drawing.place import Place
+from pages.drawing.text import plain, texts_of
+from pages.drawing.text.numbers import decimal
 
 text, word = texts_of("why_add_and_norm")
 

@@ -11,12 +11,12 @@ from model.measures.judged import KEYS, Cell
 from model.measures.judged import written as written_by
 from model.measures.sources import nbytes
 from pages.answer.pictures import labels, span, tags, text_with_span, words_with_tags
-from pages.ui.frame.pen import Pen
-from pages.ui.screen import Screen
-from pages.ui.sections.sources import MOST_BYTES, in_short, parts_picture, places_of
-from pages.ui.sections.working import names_along, working
-from pages.ui.text import plain, texts_of
-from pages.ui.text.numbers import furthest
+from pages.drawing.pictures.sources import MOST_BYTES, in_short, parts_picture, places_of
+from pages.drawing.screen import Screen
+from pages.drawing.text import plain, texts_of
+from pages.drawing.text.numbers import furthest
+from pages.screen.frame.pen import Pen
+from pages.screen.sections.working import names_along, working
 
 MOST_PARTS = 8  # parts of a logit with a bar of their own
 SAME = 1e-3  # closer together, two logits are one

@@ -11,15 +11,15 @@ from cachetools.keys import hashkey
 
 from model import Edit, WeightsError
 from model.measures import learning
-from pages.ui.figures import Axis, heatmap, lines
-from pages.ui.frame.learned import snapshot, steps
-from pages.ui.frame.pen import Pen
-from pages.ui.picture import Picture
-from pages.ui.runs import pipelines
-from pages.ui.screen import Screen
-from pages.ui.server.cache import digest, of_networks
-from pages.ui.text import class_label, plain, texts_of
-from pages.ui.text.numbers import decimal, percent
+from pages.drawing.cache import digest, of_networks
+from pages.drawing.figures import Axis, heatmap, lines
+from pages.drawing.picture import Picture
+from pages.drawing.screen import Screen
+from pages.drawing.text import class_label, plain, texts_of
+from pages.drawing.text.numbers import decimal, percent
+from pages.screen.frame.learned import snapshot, steps
+from pages.screen.frame.pen import Pen
+from pages.screen.runs import pipelines
 
 HIGH, LOW = 440, 230  # pixels
 text, word = texts_of("learned")

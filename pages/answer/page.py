@@ -10,17 +10,17 @@ from pages.answer.learned import how_it_learned
 from pages.answer.pictures import Hidden, every_place
 from pages.answer.prediction import prediction
 from pages.answer.who_wrote import opened
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.pickers import bound
-from pages.ui.page import Draw, Page, Parts
-from pages.ui.picture import says_words
-from pages.ui.screen import Screen
-from pages.ui.sections.answers import probabilities
-from pages.ui.sections.hidden_words import asked_place, to_keep_hidden
-from pages.ui.sections.sentence_vector import instead_of_an_answer
-from pages.ui.sections.shared_weights import shared_weights
-from pages.ui.state.link import select
-from pages.ui.text import literal, texts_of
+from pages.drawing.page import Draw, Page, Parts
+from pages.drawing.picture import says_words
+from pages.drawing.pictures.answers import probabilities
+from pages.drawing.pictures.hidden_words import asked_place, to_keep_hidden
+from pages.drawing.pictures.shared_weights import shared_weights
+from pages.drawing.screen import Screen
+from pages.drawing.text import literal, texts_of
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import bound
+from pages.screen.link import select
+from pages.screen.sections.sentence_vector import instead_of_an_answer
 
 text, word = texts_of("answer")
 

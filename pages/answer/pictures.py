@@ -11,13 +11,13 @@ from model.analysis import likeliest, sigmoid, softmax, spelled, whole_words
 from model.checkpoints.span import best_span
 from model.measures.judged import Cell
 from model.measures.sources import Lead
-from pages.ui.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers, heatmap
-from pages.ui.picture import Numbers, Open, Picks, Picture, outputs_of, token_axis
-from pages.ui.place import Place
-from pages.ui.sections.answers import all_probabilities
-from pages.ui.sections.sources import in_short, parts_picture, places_of
-from pages.ui.text import class_label, literal, plain, texts_of
-from pages.ui.text.numbers import decimal, first, furthest, last, signed, two, unsigned, written
+from pages.drawing.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers, heatmap
+from pages.drawing.picture import Numbers, Open, Picks, Picture, outputs_of, token_axis
+from pages.drawing.pictures.answers import all_probabilities
+from pages.drawing.pictures.sources import in_short, parts_picture, places_of
+from pages.drawing.place import Place
+from pages.drawing.text import class_label, literal, plain, texts_of
+from pages.drawing.text.numbers import decimal, first, furthest, last, signed, two, unsigned, written
 
 MOST = 10  # bars
 NOTABLE = 0.01  # who gets less is hardly in the race

@@ -7,15 +7,15 @@ import streamlit as st
 
 from pages.answer.pictures import OWN, Hidden, at_temperature, chosen, tau_word
 from pages.answer.who_wrote import by_parts
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.pickers import bound, either
-from pages.ui.picture import says_words
-from pages.ui.screen import Screen
-from pages.ui.sections.guesses import guesses
-from pages.ui.sections.hidden_words import to_keep_hidden
-from pages.ui.sections.working import working
-from pages.ui.state.link import select
-from pages.ui.text import texts_of
+from pages.drawing.picture import says_words
+from pages.drawing.pictures.hidden_words import to_keep_hidden
+from pages.drawing.screen import Screen
+from pages.drawing.text import texts_of
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import bound, either
+from pages.screen.link import select
+from pages.screen.sections.guesses import guesses
+from pages.screen.sections.working import working
 
 MOST_CHARTS = 4  # hidden places with a chart of their own
 LINES = ("answer", "logits")  # whose arithmetic is shown

@@ -9,13 +9,13 @@ import streamlit as st
 
 from model.analysis import placed
 from model.measures.sources import Lead, Part, all_of_it, leads_of, made_of, opened
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.pickers import bound
-from pages.ui.screen import Screen
-from pages.ui.sections.sources import Place, in_short, kind_of, layer_of, parts_picture, way_to
-from pages.ui.state.link import select
-from pages.ui.text import literal, plain, texts_of
-from pages.ui.text.numbers import furthest, percent, signed, unsigned
+from pages.drawing.pictures.sources import Place, in_short, kind_of, layer_of, parts_picture, way_to
+from pages.drawing.screen import Screen
+from pages.drawing.text import literal, plain, texts_of
+from pages.drawing.text.numbers import furthest, percent, signed, unsigned
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import bound
+from pages.screen.link import select
 
 INSIDE = re.compile(r"layers\.(\d+)\.attention\.(heads|V)\[(\d+)\]")
 MOST = 8  # parts with a bar of their own

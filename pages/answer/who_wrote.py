@@ -11,12 +11,12 @@ from model.measures.sources import Lead, nbytes, of_lead
 from model.measures.sweep import number, sweep
 from pages.answer.pictures import heads_and_ffns, parts_of, strongest_head
 from pages.answer.tree import Tree
-from pages.ui.frame.pen import Pen
-from pages.ui.screen import Screen
-from pages.ui.sections.sources import MOST_BYTES
-from pages.ui.server.cache import once_a_run
-from pages.ui.state.link_values import MOST_EDITS
-from pages.ui.text import plain, texts_of
+from pages.drawing.cache import once_a_run
+from pages.drawing.pictures.sources import MOST_BYTES
+from pages.drawing.screen import Screen
+from pages.drawing.state.link_values import MOST_EDITS
+from pages.drawing.text import plain, texts_of
+from pages.screen.frame.pen import Pen
 
 SAME = 1e-3  # closer together, two leads are one
 text, word = texts_of("wrote")

@@ -5,16 +5,16 @@ import streamlit as st
 
 from model import deadline
 from model.measures.fillers import FILLER, FILLERS, can_fill_up
-from pages.ui.figures import ACCENT, AFTER, Axis, grouped_bars
-from pages.ui.figures.theme import scaled
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.pickers import lasting
-from pages.ui.picture import Picture
-from pages.ui.runs.worked_out import filled_up
-from pages.ui.screen import Screen
-from pages.ui.sections.patience import seconds_for, waits
-from pages.ui.text import plain, texts_of
-from pages.ui.text.numbers import decimal, percent
+from pages.drawing.figures import ACCENT, AFTER, Axis, grouped_bars
+from pages.drawing.figures.theme import scaled
+from pages.drawing.picture import Picture
+from pages.drawing.screen import Screen
+from pages.drawing.text import plain, texts_of
+from pages.drawing.text.numbers import decimal, percent
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import lasting
+from pages.screen.runs.worked_out import filled_up
+from pages.screen.sections.patience import seconds_for, waits
 
 HIGH = 220  # pixels of the picture
 WAYS = ("alone", "masked", "open")

@@ -9,15 +9,15 @@ from pages.attention.overlay import over_heads, over_layers, over_one
 from pages.attention.pictures import lines, mean_through_layers, step_map
 from pages.attention.read import TOLD_APART, steps_of
 from pages.attention.why_there import by_hand_or_why
-from pages.ui.figures.theme import scaled
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.pickers import either
-from pages.ui.picture import Numbers, kind_of
-from pages.ui.screen import Screen
-from pages.ui.sections.cell_map import cell_map, draw_map
-from pages.ui.sections.quantity_map import chosen_cell
-from pages.ui.state.choice import BETWEEN
-from pages.ui.text import plain
+from pages.drawing.figures.theme import scaled
+from pages.drawing.picture import Numbers, kind_of
+from pages.drawing.pictures.quantity_map import chosen_cell
+from pages.drawing.screen import Screen
+from pages.drawing.state.choice import BETWEEN
+from pages.drawing.text import plain
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import either
+from pages.screen.sections.cell_map import cell_map, draw_map
 
 SENTENCE = 76  # pixels that stay free below the map, for its reading sentence
 

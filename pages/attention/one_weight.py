@@ -8,14 +8,14 @@ import numpy as np
 from model.analysis import placed
 from model.by_hand import Working, by_hand
 from pages.attention.read import queries_and_keys, steps_of
-from pages.ui.components.arithmetic import arithmetic
-from pages.ui.figures.base import role_colours, signed_colours
-from pages.ui.frame.pen import Pen
-from pages.ui.picture import touched
-from pages.ui.screen import Screen
-from pages.ui.sections.working import MOST, working
-from pages.ui.text import plain
-from pages.ui.text.numbers import decimal, written
+from pages.drawing.figures.base import role_colours, signed_colours
+from pages.drawing.picture import touched
+from pages.drawing.screen import Screen
+from pages.drawing.text import plain
+from pages.drawing.text.numbers import decimal, written
+from pages.screen.components.arithmetic import arithmetic
+from pages.screen.frame.pen import Pen
+from pages.screen.sections.working import MOST, working
 
 EVERY = 10**6  # terms of a sum
 LEAST = 1.5  # % of the height: a bar that can still be seen

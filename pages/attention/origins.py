@@ -10,14 +10,14 @@ from model import WeightsError
 from model.measures.origins import KINDS, by_place, nbytes
 from model.measures.tables import Role, head_roles
 from pages.attention.shares import heads_by_origin, in_words, of_heads, own_kind, text, word
-from pages.ui.frame.pen import Pen
-from pages.ui.runs import pipelines
-from pages.ui.screen import Screen
-from pages.ui.sections.patience import waits
-from pages.ui.sections.roles import measured_role, source
-from pages.ui.sections.sources import MOST_BYTES
-from pages.ui.text import joined, plain
-from pages.ui.text.numbers import first, percent, signed
+from pages.drawing.pictures.sources import MOST_BYTES
+from pages.drawing.screen import Screen
+from pages.drawing.text import joined, plain
+from pages.drawing.text.numbers import first, percent, signed
+from pages.screen.frame.pen import Pen
+from pages.screen.runs import pipelines
+from pages.screen.sections.patience import waits
+from pages.screen.sections.roles import measured_role, source
 
 RUNS = 8  # as many runs of the network take about as long
 BY_PLACE = ("next", "previous")  # roles of which places decide; by others, what stands there

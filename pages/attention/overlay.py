@@ -6,16 +6,16 @@ import pandas as pd
 from model import Trace
 from model.analysis import rollout
 from model.digits import FAINTEST, hold_ink
-from pages.ui.at_once import patches_at_once
-from pages.ui.figures import Axis, Figure, over_drawing, over_drawings, token_at
-from pages.ui.figures.equations import MEAN_WEIGHTS, ROLLOUT
-from pages.ui.figures.theme import big
-from pages.ui.picture import Moves, Numbers, Picture
-from pages.ui.place import Place
-from pages.ui.scales import weights_end
-from pages.ui.sections.band import room_of
-from pages.ui.text import plain, t
-from pages.ui.text.numbers import first, percent, three, written
+from pages.drawing.at_once import patches_at_once
+from pages.drawing.figures import Axis, Figure, over_drawing, over_drawings, token_at
+from pages.drawing.figures.equations import MEAN_WEIGHTS, ROLLOUT
+from pages.drawing.figures.theme import big
+from pages.drawing.picture import Moves, Numbers, Picture
+from pages.drawing.pictures.band import room_of
+from pages.drawing.place import Place
+from pages.drawing.scales import weights_end
+from pages.drawing.text import plain, t
+from pages.drawing.text.numbers import first, percent, three, written
 
 WEIGHTS = "layers.0.attention.weights"
 

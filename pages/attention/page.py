@@ -11,14 +11,14 @@ from pages.attention.maps import through_layers, weights
 from pages.attention.read import steps_of
 from pages.attention.scaling import about_scaling, why_scaled, word
 from pages.attention.steps import attention_steps
-from pages.ui.components.player import stop
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.pickers import bound
-from pages.ui.page import LAYER, LAYER_AND_HEAD, Draw, Page, Parts
-from pages.ui.picture import kind_of
-from pages.ui.screen import Screen
-from pages.ui.state.link import select
-from pages.ui.text import t
+from pages.drawing.page import LAYER, LAYER_AND_HEAD, Draw, Page, Parts
+from pages.drawing.picture import kind_of
+from pages.drawing.screen import Screen
+from pages.drawing.text import t
+from pages.screen.components.player import stop
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import bound
+from pages.screen.link import select
 
 PREFIX = "layers.{l}.attention."
 

@@ -11,15 +11,15 @@ from model import Trace
 from model.analysis import placed
 from pages.attention.overlay import every_weight
 from pages.attention.read import attends_most, read_step
-from pages.ui.at_once import lines_at_once
-from pages.ui.figures import Axis, Figure, attention_lines, heatmap
-from pages.ui.figures.equations import MEAN_WEIGHTS
-from pages.ui.picture import Moves, Numbers, Picture, token_axis
-from pages.ui.place import Place
-from pages.ui.scales import weights_end
-from pages.ui.sections.quantity_map import axes, chosen_cell, field, quantity_map, shown_places
-from pages.ui.text import plain, t
-from pages.ui.text.numbers import first
+from pages.drawing.at_once import lines_at_once
+from pages.drawing.figures import Axis, Figure, attention_lines, heatmap
+from pages.drawing.figures.equations import MEAN_WEIGHTS
+from pages.drawing.picture import Moves, Numbers, Picture, token_axis
+from pages.drawing.pictures.quantity_map import axes, chosen_cell, field, quantity_map, shown_places
+from pages.drawing.place import Place
+from pages.drawing.scales import weights_end
+from pages.drawing.text import plain, t
+from pages.drawing.text.numbers import first
 
 FAINTEST = 0.02  # a smaller weight has no line
 HIGH = 360  # pixels of the map through all layers

@@ -7,10 +7,10 @@ import numpy as np
 from model import Trace
 from model.analysis import placed
 from model.by_hand import strongest_cell
-from pages.ui.picture import names_of, touched
-from pages.ui.place import Place
-from pages.ui.text import t
-from pages.ui.text.numbers import decimal, first, percent, two
+from pages.drawing.picture import names_of, touched
+from pages.drawing.place import Place
+from pages.drawing.text import t
+from pages.drawing.text.numbers import decimal, first, percent, two
 
 #: The quantities in order of computation: q · k, ÷ √d_k, mask, softmax, × V.
 STEPS = ("scores", "scaled", "masked", "weights", "heads")

@@ -5,11 +5,11 @@ import pandas as pd
 
 from model import Trace
 from model.measures.scaling import DRAWS, KEYS, WIDTHS, at_every_width, every_way, random_scores, shares
-from pages.ui.figures import undivided
-from pages.ui.picture import Picture
-from pages.ui.place import Place
-from pages.ui.sections.band import room_of
-from pages.ui.text import texts_of
+from pages.drawing.figures import undivided
+from pages.drawing.picture import Picture
+from pages.drawing.pictures.band import room_of
+from pages.drawing.place import Place
+from pages.drawing.text import texts_of
 
 MEASURES = ("spread", "largest", "slope")
 WAYS = {"undivided": "", "divided": "_divided", "by_d_k": "_flat"}  # and how texts call what they make

@@ -7,12 +7,12 @@ import pandas as pd
 
 from model import Trace
 from model.measures.origins import KINDS, of_reads, shares
-from pages.ui.figures import Axis, Figure, scatter
-from pages.ui.picture import Numbers, Picture, of_both
-from pages.ui.place import Place
-from pages.ui.server.cache import once_a_run
-from pages.ui.text import plain, texts_of
-from pages.ui.text.numbers import first, percents
+from pages.drawing.cache import once_a_run
+from pages.drawing.figures import Axis, Figure, scatter
+from pages.drawing.picture import Numbers, Picture, of_both
+from pages.drawing.place import Place
+from pages.drawing.text import plain, texts_of
+from pages.drawing.text.numbers import first, percents
 
 text, word = texts_of("origins")
 

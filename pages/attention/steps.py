@@ -9,18 +9,18 @@ from pages.attention.fillers import padding
 from pages.attention.overlay import pieces_of
 from pages.attention.read import TOLD_APART, queries_and_keys, read_step, steps_of
 from pages.attention.why_there import by_hand_or_why
-from pages.ui.components.chart import chart
-from pages.ui.components.player import player
-from pages.ui.figures import Axis, colour_tiles, tiles
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.pickers import either
-from pages.ui.picture import kind_of
-from pages.ui.screen import Screen
-from pages.ui.sections.band import Column, band
-from pages.ui.sections.quantity_map import chosen_cell
-from pages.ui.state.link import select
-from pages.ui.text import plain, t
-from pages.ui.text.numbers import percent
+from pages.drawing.figures import Axis, colour_tiles, tiles
+from pages.drawing.picture import kind_of
+from pages.drawing.pictures.band import Column, band
+from pages.drawing.pictures.quantity_map import chosen_cell
+from pages.drawing.screen import Screen
+from pages.drawing.text import plain, t
+from pages.drawing.text.numbers import percent
+from pages.screen.components.chart import chart
+from pages.screen.components.player import player
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import either
+from pages.screen.link import select
 
 SECONDS = 2.0  # that a step stays on the screen while they are played
 WIDE = 0.7  # of the weighted sum, beside maps of a width of 1

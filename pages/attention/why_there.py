@@ -14,15 +14,15 @@ from model.measures.sources import DISTANCE, Scores, nbytes, of_attention
 from model.rule import EVERY
 from pages.attention import origins
 from pages.attention.one_weight import one_weight
-from pages.ui.figures import Axis, heatmap
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.pickers import either
-from pages.ui.picture import Picture, names_of
-from pages.ui.screen import Screen
-from pages.ui.sections.sources import MOST_BYTES, in_short, kind_of, layer_of, parts_picture, places_of
-from pages.ui.sections.working import working
-from pages.ui.text import plain, texts_of
-from pages.ui.text.numbers import first, furthest, last, percent, signed
+from pages.drawing.figures import Axis, heatmap
+from pages.drawing.picture import Picture, names_of
+from pages.drawing.pictures.sources import MOST_BYTES, in_short, kind_of, layer_of, parts_picture, places_of
+from pages.drawing.screen import Screen
+from pages.drawing.text import plain, texts_of
+from pages.drawing.text.numbers import first, furthest, last, percent, signed
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import either
+from pages.screen.sections.working import working
 
 LEAST = 0.05  # share of what the softmax sees: of a pair that has less, nothing is said
 SAME = 1e-4  # closer together, two weights read as one

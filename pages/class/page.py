@@ -7,6 +7,11 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from model.pipeline import SPECIAL_TOKENS
+from pages.drawing.page import Draw, Page
+from pages.drawing.picture import kind_of
+from pages.drawing.screen import Screen
+from pages.drawing.state.choice import OTHER, Choice
+from pages.drawing.text import t, texts_of
 from pages.school.classroom.questions import Shown, Told
 from pages.school.classroom.store import UnavailableError, store
 from pages.school.lessons.lesson import ENCODER, Lesson
@@ -19,14 +24,9 @@ from pages.school.teaching.asked import about, for_phones
 from pages.school.teaching.cases import hidden_in, lesson_of, truth_here, with_a_gap
 from pages.school.teaching.desk import Desk
 from pages.school.teaching.lecture import Lecture
-from pages.ui.components.kept import kept
-from pages.ui.frame.contents import path_of
-from pages.ui.frame.pen import Pen
-from pages.ui.page import Draw, Page
-from pages.ui.picture import kind_of
-from pages.ui.screen import Screen
-from pages.ui.state.choice import OTHER, Choice
-from pages.ui.text import t, texts_of
+from pages.screen.components.kept import kept
+from pages.screen.frame.contents import path_of
+from pages.screen.frame.pen import Pen
 
 text, word = texts_of("class")
 

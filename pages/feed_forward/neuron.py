@@ -3,11 +3,11 @@
 import streamlit as st
 
 from model.measures.tables import Context, neuron_contexts
-from pages.ui.components.tables import markdown_table
-from pages.ui.screen import Screen
-from pages.ui.sections.roles import say_absent, source
-from pages.ui.text import literal, plain, t
-from pages.ui.text.numbers import percent
+from pages.drawing.screen import Screen
+from pages.drawing.text import literal, plain, t
+from pages.drawing.text.numbers import percent
+from pages.screen.components.tables import markdown_table
+from pages.screen.sections.roles import say_absent, source
 
 
 def show_contexts(screen: Screen, neuron: int) -> None:

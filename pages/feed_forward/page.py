@@ -9,18 +9,18 @@ import streamlit as st
 
 from model.measures.without import ffn_off
 from model.pipeline import SPECIAL_TOKENS
+from pages.drawing.figures.equations import plain_math
+from pages.drawing.page import LAYER, Page, Parts
+from pages.drawing.pictures.quantity_map import chosen_cell
+from pages.drawing.screen import Screen
+from pages.drawing.text import class_label, plain
 from pages.feed_forward.neuron import show_contexts
 from pages.feed_forward.pictures import Neurons, curve, fires, flow, most_active, pushes, text, without_ffn, word
-from pages.ui.figures.equations import plain_math
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.pickers import either, pick_number
-from pages.ui.page import LAYER, Page, Parts
-from pages.ui.runs.worked_out import pointed_to, pushed
-from pages.ui.screen import Screen
-from pages.ui.sections.quantity_map import chosen_cell
-from pages.ui.sections.without import answers_with
-from pages.ui.sections.working import working
-from pages.ui.text import class_label, plain
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import either, pick_number
+from pages.screen.runs.worked_out import pointed_to, pushed
+from pages.screen.sections.without import answers_with
+from pages.screen.sections.working import working
 
 PUSHED = 10
 PLAIN = r"\operatorname{FFN}(x) = \operatorname{act}(x W_1 + b_1)\, W_2 + b_2"

@@ -12,16 +12,16 @@ from model.activations import ACTIVATIONS
 from model.analysis import placed
 from model.measures.without import Answers
 from model.neurons import activation_curve
-from pages.ui import figures
-from pages.ui.figures import ACCENT, AFTER, BEFORE, GREY, Axis, Figure, bars, grouped_bars
-from pages.ui.figures.theme import scaled
-from pages.ui.picture import Numbers, Picture, of_both, outputs_of, picks_from, token_axis, told_where
-from pages.ui.place import Place
-from pages.ui.sections.answers import probabilities
-from pages.ui.sections.band import Column, band
-from pages.ui.sections.quantity_map import chosen_cell
-from pages.ui.text import texts_of
-from pages.ui.text.numbers import decimal, first, furthest, written
+from pages.drawing import figures
+from pages.drawing.figures import ACCENT, AFTER, BEFORE, GREY, Axis, Figure, bars, grouped_bars
+from pages.drawing.figures.theme import scaled
+from pages.drawing.picture import Numbers, Picture, of_both, outputs_of, picks_from, token_axis, told_where
+from pages.drawing.pictures.answers import probabilities
+from pages.drawing.pictures.band import Column, band
+from pages.drawing.pictures.quantity_map import chosen_cell
+from pages.drawing.place import Place
+from pages.drawing.text import texts_of
+from pages.drawing.text.numbers import decimal, first, furthest, written
 
 MOST_ASKED = 128  # neurons that answer a click: the loudest of each token
 FIRES = 0.1  # an activation from here on is counted

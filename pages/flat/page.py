@@ -7,18 +7,18 @@ import streamlit as st
 from model.embedding import FlatEmbedding
 from model.heads import ClassifierNetwork
 from model.sublayers import ScaledDotProductAttention
+from pages.drawing.page import Page
+from pages.drawing.picture import touched
+from pages.drawing.screen import Screen
+from pages.drawing.state import sketch
+from pages.drawing.state.choice import Choice
+from pages.drawing.text import class_label
+from pages.drawing.text.numbers import percent
 from pages.flat.pictures import ATTENTION, PASSES, of_one, text, word
-from pages.ui.components.tables import draw_table
-from pages.ui.frame.pen import Pen
-from pages.ui.page import Page
-from pages.ui.picture import touched
-from pages.ui.runs import pipelines
-from pages.ui.runs.worked_out import disturbed
-from pages.ui.screen import Screen
-from pages.ui.state import sketch
-from pages.ui.state.choice import Choice
-from pages.ui.text import class_label
-from pages.ui.text.numbers import percent
+from pages.screen.components.tables import draw_table
+from pages.screen.frame.pen import Pen
+from pages.screen.runs import pipelines
+from pages.screen.runs.worked_out import disturbed
 
 #: What is disturbed, each with noise of this strength.
 DISTURBED = ("Q", "K", "scores", "V")

@@ -3,11 +3,11 @@
 import pandas as pd
 
 from model import Trace
-from pages.ui.figures import Axis, Figure, Thumbnail, role_colours, thumbnails
-from pages.ui.figures.equations import html_math, plain_math
-from pages.ui.picture import Numbers, Picture, touched
-from pages.ui.place import Place
-from pages.ui.text import plain, t, texts_of
+from pages.drawing.figures import Axis, Figure, Thumbnail, role_colours, thumbnails
+from pages.drawing.figures.equations import html_math, plain_math
+from pages.drawing.picture import Numbers, Picture, touched
+from pages.drawing.place import Place
+from pages.drawing.text import plain, t, texts_of
 
 ATTENTION = "layers.0.attention."
 #: What is drawn of each head, row by row.

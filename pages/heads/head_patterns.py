@@ -5,7 +5,7 @@ import numpy as np
 from model import Trace
 from model.analysis import HeadPattern, head_pattern, head_table
 from pages.attention.overlay import every_weight
-from pages.ui.server.cache import once_a_run
+from pages.drawing.cache import once_a_run
 
 
 @once_a_run

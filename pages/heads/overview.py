@@ -8,14 +8,14 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from pages.drawing.picture import touched
+from pages.drawing.screen import Screen
 from pages.heads.head_patterns import head_patterns
 from pages.heads.pictures import KINDS, all_heads, chosen_head, lengths, unit, word
-from pages.ui.components.arithmetic import arithmetic
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.pickers import lasting
-from pages.ui.picture import touched
-from pages.ui.screen import Screen
-from pages.ui.sections.cell_map import draw_map
+from pages.screen.components.arithmetic import arithmetic
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import lasting
+from pages.screen.sections.cell_map import draw_map
 
 FACTS = 190  # pixels that stay free below the chosen head
 

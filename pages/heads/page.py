@@ -9,16 +9,16 @@ from model.analysis import head_pattern
 from model.measures.without import one_against_all
 from model.sublayers import MultiHeadAttention
 from pages.attention.origins import can_be_told, every_head
+from pages.drawing.page import LAYER_AND_HEAD, Draw, Page, Parts
+from pages.drawing.pictures.quantity_map import chosen_cell
+from pages.drawing.screen import Screen
+from pages.drawing.text import t
 from pages.heads.overview import overview
 from pages.heads.pictures import mixed, needed, written
-from pages.ui.frame.pen import Pen
-from pages.ui.page import LAYER_AND_HEAD, Draw, Page, Parts
-from pages.ui.screen import Screen
-from pages.ui.sections.quantity_map import chosen_cell
-from pages.ui.sections.roles import may_have_roles, show_role
-from pages.ui.sections.without import answers_with
-from pages.ui.sections.working import working
-from pages.ui.text import t
+from pages.screen.frame.pen import Pen
+from pages.screen.sections.roles import may_have_roles, show_role
+from pages.screen.sections.without import answers_with
+from pages.screen.sections.working import working
 
 EQUATION = (
     r"\begin{gathered} O = \text{Concat}(\text{head}_1, \ldots, \text{head}_h)\, W_O + b_O \\ "

@@ -11,18 +11,18 @@ from model.analysis import HeadPattern, placed
 from model.measures.without import Answers
 from pages.attention.overlay import every_weight
 from pages.attention.pictures import attention_map
+from pages.drawing.at_once import frame_at_once
+from pages.drawing.cache import once_a_run
+from pages.drawing.figures import ACCENT, AFTER, GREY, Axis, Figure, block_of, grouped_bars, heatmap, on_screen, tiles
+from pages.drawing.figures.theme import big, scaled
+from pages.drawing.picture import Numbers, Picture, outputs_of, token_axis, told_where
+from pages.drawing.pictures.answers import probabilities
+from pages.drawing.pictures.band import Column, band
+from pages.drawing.place import Place
+from pages.drawing.scales import weights_end
+from pages.drawing.text import language, plain, texts_of
+from pages.drawing.text.numbers import decimal, first, three
 from pages.heads.head_patterns import head_patterns
-from pages.ui.at_once import frame_at_once
-from pages.ui.figures import ACCENT, AFTER, GREY, Axis, Figure, block_of, grouped_bars, heatmap, on_screen, tiles
-from pages.ui.figures.theme import big, scaled
-from pages.ui.picture import Numbers, Picture, outputs_of, token_axis, told_where
-from pages.ui.place import Place
-from pages.ui.scales import weights_end
-from pages.ui.sections.answers import probabilities
-from pages.ui.sections.band import Column, band
-from pages.ui.server.cache import once_a_run
-from pages.ui.text import language, plain, texts_of
-from pages.ui.text.numbers import decimal, first, three
 
 AXES = ("layer", "head", "query", "key")  # of all weights
 KINDS = ("previous", "self", "next", "near", "token", "cls", "sep", "mixed", "spread", "alone")

@@ -17,18 +17,18 @@ from model.overview import WORDS, Difference, Overview, Packed, answers_of, colu
 from model.overview.pictures import PAGE_OF
 from model.overview.run import Run
 from model.overview.without import without_heads
-from pages.ui.components.overview import overview
-from pages.ui.frame.changes_bar import toggled
-from pages.ui.frame.navigation import open_with
-from pages.ui.frame.pen import Pen
-from pages.ui.picture import Numbers, says_words
-from pages.ui.runs import pipelines
-from pages.ui.screen import Screen
-from pages.ui.sections.answers import all_probabilities
-from pages.ui.server.cache import digest, once_a_run
-from pages.ui.state.link import select
-from pages.ui.text import class_label, language, literal, plain
-from pages.ui.text.numbers import decimal
+from pages.drawing.cache import digest, once_a_run
+from pages.drawing.picture import Numbers, says_words
+from pages.drawing.pictures.answers import all_probabilities
+from pages.drawing.screen import Screen
+from pages.drawing.text import class_label, language, literal, plain
+from pages.drawing.text.numbers import decimal
+from pages.screen.components.overview import overview
+from pages.screen.frame.changes_bar import toggled
+from pages.screen.frame.navigation import open_with
+from pages.screen.frame.pen import Pen
+from pages.screen.link import select
+from pages.screen.runs import pipelines
 from pages.what_if.experiment import moved_by_heads
 
 

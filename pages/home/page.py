@@ -3,12 +3,12 @@
 import streamlit as st
 
 from model.encoder import Encoder, EncoderLayer
+from pages.drawing.page import Page
+from pages.drawing.screen import Screen
+from pages.drawing.state.choice import PICTURE
+from pages.drawing.text import plain, t
 from pages.home.overview import as_file, run_on_one_screen
-from pages.ui.frame.pen import Pen
-from pages.ui.page import Page
-from pages.ui.screen import Screen
-from pages.ui.state.choice import PICTURE
-from pages.ui.text import plain, t
+from pages.screen.frame.pen import Pen
 
 
 def purpose_of(screen: Screen) -> str:

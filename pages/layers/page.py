@@ -10,6 +10,11 @@ from model import Trace
 from model.analysis import placed, rollout
 from model.config import NORMS
 from model.encoder import EncoderLayer
+from pages.drawing.page import LAYER, Page
+from pages.drawing.picture import Make, says_words
+from pages.drawing.pictures.shared_weights import shared_weights
+from pages.drawing.screen import Screen
+from pages.drawing.text import plain, t
 from pages.layers import pictures
 from pages.layers.pictures import (
     Guesses,
@@ -21,18 +26,13 @@ from pages.layers.pictures import (
     read_output,
     rollout_by_hand,
 )
-from pages.ui.components.arithmetic import arithmetic
-from pages.ui.frame.pen import Pen
-from pages.ui.page import LAYER, Page
-from pages.ui.picture import Make, says_words
-from pages.ui.runs import pipelines
-from pages.ui.runs.worked_out import known_by, plane
-from pages.ui.screen import Screen
-from pages.ui.sections.cell_map import cell_maps
-from pages.ui.sections.sentence_vector import of_input
-from pages.ui.sections.shared_weights import shared_weights
-from pages.ui.sections.working import MOST, terms
-from pages.ui.text import plain, t
+from pages.screen.components.arithmetic import arithmetic
+from pages.screen.frame.pen import Pen
+from pages.screen.runs import pipelines
+from pages.screen.runs.worked_out import known_by, plane
+from pages.screen.sections.cell_map import cell_maps
+from pages.screen.sections.sentence_vector import of_input
+from pages.screen.sections.working import MOST, terms
 
 FORMER = {"lengths": "path", "out": "origin"}
 

@@ -10,16 +10,16 @@ import pandas as pd
 from model import Trace
 from model.analysis import cosine_similarity, largest_terms, likeliest, placed, rollout
 from model.by_hand import Table, terms_table
-from pages.ui.figures import Axis, Best, Figure, Paths, climb, heatmap, lines, paths, waterfall
-from pages.ui.figures.equations import COSINE, ROLLOUT
-from pages.ui.figures.latex import formula
-from pages.ui.figures.theme import big
-from pages.ui.picture import Moves, Numbers, Picture, of_both, one_plane, outputs_of, token_axis, touched
-from pages.ui.place import Place
-from pages.ui.sections.band import room_of
-from pages.ui.sections.quantity_map import LEAST
-from pages.ui.text import plain, texts_of
-from pages.ui.text.numbers import First, decimal, first, furthest, percent, signed
+from pages.drawing.figures import Axis, Best, Figure, Paths, climb, heatmap, lines, paths, waterfall
+from pages.drawing.figures.equations import COSINE, ROLLOUT
+from pages.drawing.figures.latex import formula
+from pages.drawing.figures.theme import big
+from pages.drawing.picture import Moves, Numbers, Picture, of_both, one_plane, outputs_of, token_axis, touched
+from pages.drawing.pictures.band import room_of
+from pages.drawing.pictures.quantity_map import LEAST
+from pages.drawing.place import Place
+from pages.drawing.text import plain, texts_of
+from pages.drawing.text.numbers import First, decimal, first, furthest, percent, signed
 
 HIGH = 460  # pixels
 BEST, FOLLOWED = 5, 4  # guesses shown for each layer; words whose ranks are drawn

@@ -8,6 +8,12 @@ from typing import Any
 import streamlit as st
 from cachetools.keys import hashkey
 
+from pages.drawing.cache import digest
+from pages.drawing.page import Draw, Page
+from pages.drawing.screen import Screen
+from pages.drawing.state import sketch
+from pages.drawing.state.choice import OTHER, Choice
+from pages.drawing.text import literal, texts_of
 from pages.school.lessons.lesson import END, LESSONS, TOUR, Lesson
 from pages.school.lessons.wording import answer_in_words, called, title_of
 from pages.school.lessons.written import LessonError
@@ -18,16 +24,10 @@ from pages.school.teaching.homework import homework
 from pages.school.teaching.maker import make_a_lesson
 from pages.school.teaching.paper import on_paper
 from pages.school.tour.station import AWAY, EXAMPLE, Station
-from pages.ui.frame.navigation import open_with
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.pickers import bound, lasting
-from pages.ui.page import Draw, Page
-from pages.ui.screen import Screen
-from pages.ui.server.cache import digest
-from pages.ui.state import sketch
-from pages.ui.state.choice import OTHER, Choice
-from pages.ui.state.link import rerun_with, select
-from pages.ui.text import literal, texts_of
+from pages.screen.frame.navigation import open_with
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import bound, lasting
+from pages.screen.link import rerun_with, select
 
 #: In the session: what the visitor has answered, of which input and lesson, and how often he has begun anew.
 STATE = "lesson"

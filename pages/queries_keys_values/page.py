@@ -8,15 +8,15 @@ import streamlit as st
 
 from model.analysis import placed
 from model.sublayers import MultiHeadAttention
+from pages.drawing.figures import role_colours
+from pages.drawing.figures.equations import plain_math
+from pages.drawing.page import LAYER_AND_HEAD, Page, rows
+from pages.drawing.pictures.shared_weights import shared_weights
+from pages.drawing.screen import Screen
 from pages.queries_keys_values import pictures
 from pages.queries_keys_values.pictures import PREFIX, matrix, paired_with, products, scores, text, word
-from pages.ui.figures import role_colours
-from pages.ui.figures.equations import plain_math
-from pages.ui.frame.pen import Pen
-from pages.ui.page import LAYER_AND_HEAD, Page, rows
-from pages.ui.screen import Screen
-from pages.ui.sections.cell_map import cell_map, cell_maps
-from pages.ui.sections.shared_weights import shared_weights
+from pages.screen.frame.pen import Pen
+from pages.screen.sections.cell_map import cell_map, cell_maps
 
 ROLES = ("Q", "K", "V")
 #: All that an encoder may make of its vectors here, in the order in which it is drawn.

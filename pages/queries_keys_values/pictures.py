@@ -5,13 +5,13 @@ import pandas as pd
 
 from model import Trace
 from model.analysis import head_slice, placed
-from pages.ui.figures import Axis, Figure, heatmap, queries_and_keys, role_colours, stairs
-from pages.ui.figures.equations import plain_math
-from pages.ui.picture import Numbers, Picture, of_both, one_plane
-from pages.ui.place import Place
-from pages.ui.sections.quantity_map import chosen_cell, quantity_map
-from pages.ui.text import texts_of
-from pages.ui.text.numbers import first, percent, signed, two
+from pages.drawing.figures import Axis, Figure, heatmap, queries_and_keys, role_colours, stairs
+from pages.drawing.figures.equations import plain_math
+from pages.drawing.picture import Numbers, Picture, of_both, one_plane
+from pages.drawing.pictures.quantity_map import chosen_cell, quantity_map
+from pages.drawing.place import Place
+from pages.drawing.text import texts_of
+from pages.drawing.text.numbers import first, percent, signed, two
 
 PREFIX = "layers.{l}.attention."
 text, word = texts_of("queries_keys_values")

@@ -1,14 +1,14 @@
-"""What lessons and classes add to each page, as `pages.ui.page.School` has it."""
+"""What lessons and classes add to each page, as `pages.drawing.page.School` has it."""
 
 import streamlit as st
 
+from pages.drawing.screen import Screen
+from pages.drawing.text import plain
 from pages.school.lessons.task import task_line
 from pages.school.teaching import follow
 from pages.school.teaching.follow import beside as beside
-from pages.ui.frame.navigation import open_with
-from pages.ui.frame.pen import Pen
-from pages.ui.screen import Screen
-from pages.ui.text import plain
+from pages.screen.frame.navigation import open_with
+from pages.screen.frame.pen import Pen
 
 #: Page -> its station of the tour; from Home the tour begins.
 STATIONS: dict[str, str | None] = {

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from model.measures.cost import Shape, Step
-from pages.ui.figures import ACCENT, AFTER, GREY, INK, LEGEND, Figure, figure_of, label, role_colours
-from pages.ui.figures.base import BREAK, TO_THE_NEAREST, at, scale, stroke, tint, unseen, words_at
-from pages.ui.figures.base import look as figure_look
-from pages.ui.figures.equations import html_math
-from pages.ui.figures.theme import font_size, mode, scaled
+from pages.drawing.figures import ACCENT, AFTER, GREY, INK, LEGEND, Figure, figure_of, label, role_colours
+from pages.drawing.figures.base import BREAK, TO_THE_NEAREST, at, scale, stroke, tint, unseen, words_at
+from pages.drawing.figures.base import look as figure_look
+from pages.drawing.figures.equations import html_math
+from pages.drawing.figures.theme import font_size, mode, scaled
 
 PREFIXES = {"Z": 10**21, "E": 10**18, "P": 10**15, "T": 10**12, "G": 10**9, "M": 10**6, "k": 10**3}
 

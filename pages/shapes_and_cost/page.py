@@ -24,23 +24,23 @@ from model.measures.cost import (
 )
 from model.measures.note_claims import NOTE_CLAIMS
 from model.notes import note_002
+from pages.drawing.figures import BLUE, GREY, ORANGE, bars_with_numbers
+from pages.drawing.figures.equations import plain_math
+from pages.drawing.figures.theme import font_size, letters, scaled
+from pages.drawing.page import Page
+from pages.drawing.picture import Picture
+from pages.drawing.pictures.shared_weights import shared_weights
+from pages.drawing.screen import Screen
+from pages.drawing.text import literal
+from pages.drawing.text.numbers import percent
+from pages.screen.components.tables import column_widths, draw_table
+from pages.screen.frame.note_code import source, told_gap
+from pages.screen.frame.pen import Pen, equation
+from pages.screen.frame.pickers import pick
 from pages.shapes_and_cost import tables as cost_tables
 from pages.shapes_and_cost.figures import shape_text
 from pages.shapes_and_cost.settings import encoder_settings
 from pages.shapes_and_cost.tables import COUNTS, in_bytes, table, text, word, works
-from pages.ui.components.tables import column_widths, draw_table
-from pages.ui.figures import BLUE, GREY, ORANGE, bars_with_numbers
-from pages.ui.figures.equations import plain_math
-from pages.ui.figures.theme import font_size, letters, scaled
-from pages.ui.frame.note_code import source, told_gap
-from pages.ui.frame.pen import Pen, equation
-from pages.ui.frame.pickers import pick
-from pages.ui.page import Page
-from pages.ui.picture import Picture
-from pages.ui.screen import Screen
-from pages.ui.sections.shared_weights import shared_weights
-from pages.ui.text import literal
-from pages.ui.text.numbers import percent
 
 #: What grows with the input, from what stays as it is to what grows fastest.
 GROWING = ("parameters", "projections", "ffn", "scores", "weighted_sum")

@@ -7,11 +7,11 @@ import streamlit as st
 
 from model.config import PRESETS, ConfigError, EncoderConfig
 from model.measures.cost import shape_walk
-from pages.ui.frame.pickers import bound
-from pages.ui.screen import Screen
-from pages.ui.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
-from pages.ui.state.link import select
-from pages.ui.text import plain, texts_of
+from pages.drawing.screen import Screen
+from pages.drawing.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
+from pages.drawing.text import plain, texts_of
+from pages.screen.frame.pickers import bound
+from pages.screen.link import select
 
 OWN = "own"
 text, word = texts_of("shapes_and_cost")

@@ -21,13 +21,13 @@ from model.measures.cost import (
 )
 from model.measures.note_claims import Claim, Value
 from model.notes import WholeRun, whole_run
+from pages.drawing.figures import AFTER, Axis, Figure, bars
+from pages.drawing.figures.equations import as_text, html_math, in_words, plain_math
+from pages.drawing.figures.theme import scaled
+from pages.drawing.text import catalogue, texts_of
+from pages.screen.runs.worked_out import once_a_look
 from pages.shapes_and_cost import figures as cost_figures
 from pages.shapes_and_cost.figures import shape_text, short, with_prefix
-from pages.ui.figures import AFTER, Axis, Figure, bars
-from pages.ui.figures.equations import as_text, html_math, in_words, plain_math
-from pages.ui.figures.theme import scaled
-from pages.ui.runs.worked_out import once_a_look
-from pages.ui.text import catalogue, texts_of
 
 POINTS = 72  # of a curve
 COUNTS = ("parameters", "multiply_adds", "bytes")

@@ -7,13 +7,13 @@ import streamlit as st
 from model import InputError
 from model.analysis import spelled, whole_words
 from model.measures.order import likeness, same_words, without_positions
+from pages.drawing.screen import Screen
+from pages.drawing.text import plain, t
+from pages.screen.frame.line import afresh
+from pages.screen.frame.pen import Pen
+from pages.screen.link import select
+from pages.screen.runs import pipelines
 from pages.tokens.pictures import order
-from pages.ui.frame.line import afresh
-from pages.ui.frame.pen import Pen
-from pages.ui.runs import pipelines
-from pages.ui.screen import Screen
-from pages.ui.state.link import select
-from pages.ui.text import plain, t
 
 PAIRS = {
     "en": (

@@ -6,6 +6,12 @@ from functools import partial
 import streamlit as st
 
 from model.checkpoints.images import CheckpointImageReader
+from pages.drawing.page import Draw, Page, Parts, rows
+from pages.drawing.picture import Picture, kind_of
+from pages.drawing.screen import Screen
+from pages.screen.frame.pen import Pen
+from pages.screen.runs.worked_out import neighbours
+from pages.screen.sections.cell_map import cell_maps
 from pages.tokens import pictures
 from pages.tokens.order import word_order
 from pages.tokens.pictures import (
@@ -20,12 +26,6 @@ from pages.tokens.pictures import (
     text,
 )
 from pages.tokens.tokenization import tokenization
-from pages.ui.frame.pen import Pen
-from pages.ui.page import Draw, Page, Parts, rows
-from pages.ui.picture import Picture, kind_of
-from pages.ui.runs.worked_out import neighbours
-from pages.ui.screen import Screen
-from pages.ui.sections.cell_map import cell_maps
 
 PARTS = {
     "words": ("vectors", "pieces", "order", "positions"),

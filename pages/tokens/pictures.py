@@ -16,14 +16,14 @@ from model.config import EncoderConfig
 from model.digits import BOX, FAINTEST, MIDDLE, SIZE, hold_ink
 from model.variants.patch_waves import are_waves
 from pages.attention.overlay import pieces_of
-from pages.ui.figures import Axis, Figure, bars, colour_tiles, drawing, heatmap, lines, tiles, waves
-from pages.ui.figures.equations import COSINE
-from pages.ui.figures.theme import scaled
-from pages.ui.picture import Make, Picture, sizes, touched
-from pages.ui.place import Place
-from pages.ui.state import sketch
-from pages.ui.text import plain, t, texts_of
-from pages.ui.text.numbers import first, percent
+from pages.drawing.figures import Axis, Figure, bars, colour_tiles, drawing, heatmap, lines, tiles, waves
+from pages.drawing.figures.equations import COSINE
+from pages.drawing.figures.theme import scaled
+from pages.drawing.picture import Make, Picture, sizes, touched
+from pages.drawing.place import Place
+from pages.drawing.state import sketch
+from pages.drawing.text import plain, t, texts_of
+from pages.drawing.text.numbers import first, percent
 
 text, word = texts_of("tokens")
 

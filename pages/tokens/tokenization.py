@@ -5,10 +5,10 @@ import streamlit as st
 
 from model.analysis import cut_words, piece_kinds, spelled, units
 from model.pipeline import TextReader
-from pages.ui.components.tables import draw_table
-from pages.ui.frame.pen import Pen
-from pages.ui.screen import Screen
-from pages.ui.text import literal, plain, texts_of
+from pages.drawing.screen import Screen
+from pages.drawing.text import literal, plain, texts_of
+from pages.screen.components.tables import draw_table
+from pages.screen.frame.pen import Pen
 
 MOST_TRIED = 5  # beginnings of a word that were looked up in vain and are shown
 MOST_CUT, MOST_SIMPLIFIED = 3, 4  # words

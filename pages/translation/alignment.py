@@ -7,14 +7,14 @@ import streamlit as st
 
 from model.analysis import placed
 from model.measures.tables import Role, head_roles
+from pages.drawing.pictures.quantity_map import quantity_map
+from pages.drawing.text import plain, t
+from pages.drawing.text.numbers import first, percent
+from pages.screen.frame.pen import Pen
+from pages.screen.sections.cell_map import draw_map
+from pages.screen.sections.roles import measured_role, role_in_words
 from pages.translation.pictures import CROSS, aligning_heads
 from pages.translation.writing import Written
-from pages.ui.frame.pen import Pen
-from pages.ui.sections.cell_map import draw_map
-from pages.ui.sections.quantity_map import quantity_map
-from pages.ui.sections.roles import measured_role, role_in_words
-from pages.ui.text import plain, t
-from pages.ui.text.numbers import first, percent
 
 ALIGNED = ("aligned_next", "aligned")
 

@@ -8,16 +8,16 @@ from model import Edit
 from model.graph import Quantity
 from pages.attention.maps import attention_step
 from pages.attention.read import STEPS
+from pages.drawing.pictures.quantity_map import quantity_map
+from pages.drawing.text import joined, plain, t
+from pages.screen.frame.changes_bar import quantity_in_words
+from pages.screen.frame.glossary import name_of
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import either
+from pages.screen.sections.cell_map import cell_map
+from pages.screen.sections.working import working
 from pages.translation.pictures import SIDE, without_mask
 from pages.translation.writing import Written, next_words
-from pages.ui.frame.changes_bar import quantity_in_words
-from pages.ui.frame.glossary import name_of
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.pickers import either
-from pages.ui.sections.cell_map import cell_map
-from pages.ui.sections.quantity_map import quantity_map
-from pages.ui.sections.working import working
-from pages.ui.text import joined, plain, t
 
 BLOCKS = ("embedding", "attention", "cross", "ffn", "next")
 

@@ -7,18 +7,18 @@ import streamlit as st
 from model.decoder import Decoder, DecoderLayer
 from model.search import beam_search
 from model.translator import Task, language_after
+from pages.drawing.masks import with_words_hidden
+from pages.drawing.page import LAYER_AND_HEAD, Page
+from pages.drawing.screen import Screen
+from pages.drawing.state.choice import Choice
+from pages.drawing.text import joined, plain, t
+from pages.screen.frame.pen import Pen
+from pages.screen.link import select
+from pages.screen.runs import pipelines
 from pages.translation.alignment import alignment
 from pages.translation.decoder import inside
 from pages.translation.search import search
 from pages.translation.writing import Written, one_step, sentences, step_slider, task_of, translated, which
-from pages.ui.frame.pen import Pen
-from pages.ui.page import LAYER_AND_HEAD, Page
-from pages.ui.runs import pipelines
-from pages.ui.runs.masks import with_words_hidden
-from pages.ui.screen import Screen
-from pages.ui.state.choice import Choice
-from pages.ui.state.link import select
-from pages.ui.text import joined, plain, t
 
 PARTS = {"writing": one_step, "search": search, "alignment": alignment, "inside": inside}
 FORMER = {"changes": "inside"}

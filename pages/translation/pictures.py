@@ -9,13 +9,13 @@ import pandas as pd
 
 from model.analysis import placed, rank, softmax
 from model.translator import TranslationTrace
-from pages.ui.figures import ACCENT, AFTER, Axis, Figure, bars, grouped_bars, heatmap, writing
-from pages.ui.figures.theme import scaled
-from pages.ui.picture import Numbers, Picture, names_of, picks_from
-from pages.ui.place import Place
-from pages.ui.sections.answers import Choose
-from pages.ui.text import plain, t, texts_of
-from pages.ui.text.numbers import first, percent
+from pages.drawing.figures import ACCENT, AFTER, Axis, Figure, bars, grouped_bars, heatmap, writing
+from pages.drawing.figures.theme import scaled
+from pages.drawing.picture import Numbers, Picture, names_of, picks_from
+from pages.drawing.pictures.answers import Choose
+from pages.drawing.place import Place
+from pages.drawing.text import plain, t, texts_of
+from pages.drawing.text.numbers import first, percent
 
 CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.weights"
 SIDE = "decoder."

@@ -5,15 +5,15 @@ import pandas as pd
 import streamlit as st
 
 from model.search import LENGTH_PENALTY, Node, score
+from pages.drawing.figures import Branch, branches
+from pages.drawing.picture import Picture
+from pages.drawing.text import literal, texts_of
+from pages.drawing.text.numbers import percent, written
+from pages.screen.components.tables import markdown_table
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import either
 from pages.translation.pictures import forced
 from pages.translation.writing import Written
-from pages.ui.components.tables import markdown_table
-from pages.ui.figures import Branch, branches
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.pickers import either
-from pages.ui.picture import Picture
-from pages.ui.text import literal, texts_of
-from pages.ui.text.numbers import percent, written
 
 WIDE = 10  # steps that stand side by side
 text, word = texts_of("translation")

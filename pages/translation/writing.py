@@ -12,19 +12,19 @@ from model.decoder import TARGET_LANGUAGES
 from model.measures.tables import head_roles
 from model.pipeline import SPECIAL_TOKENS
 from model.translator import Task, Translation, TranslationTrace, Translator
+from pages.drawing.pictures.answers import Choose
+from pages.drawing.place import Place
+from pages.drawing.screen import Screen, changed
+from pages.drawing.state.choice import WITH_EDITS, Choice
+from pages.drawing.text import LANGUAGES, joined, literal
+from pages.drawing.text.numbers import last, percent
+from pages.screen.components.player import player
+from pages.screen.frame.line import WRITTEN_AFRESH
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import bound
+from pages.screen.link import select
+from pages.screen.runs import pipelines
 from pages.translation.pictures import lines, next_pieces, text, word
-from pages.ui.components.player import player
-from pages.ui.frame.line import WRITTEN_AFRESH
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.pickers import bound
-from pages.ui.place import Place
-from pages.ui.runs import pipelines
-from pages.ui.screen import Screen, changed
-from pages.ui.sections.answers import Choose
-from pages.ui.state.choice import WITH_EDITS, Choice
-from pages.ui.state.link import select
-from pages.ui.text import LANGUAGES, joined, literal
-from pages.ui.text.numbers import last, percent
 
 POOR = 0.4  # below this mean probability a translation is called so
 SECONDS = 1.2  # that a step stays on the screen while they are played

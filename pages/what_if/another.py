@@ -5,11 +5,11 @@ import streamlit as st
 from model import Edit
 from model.analysis import placed
 from model.measures.comparison import align
-from pages.ui.figures import Axis
-from pages.ui.frame.changes_bar import other_input
-from pages.ui.frame.pickers import either
-from pages.ui.runs import pipelines
-from pages.ui.text import plain
+from pages.drawing.figures import Axis
+from pages.drawing.text import plain
+from pages.screen.frame.changes_bar import other_input
+from pages.screen.frame.pickers import either
+from pages.screen.runs import pipelines
 from pages.what_if.experiment import Experiment, effect_map, text, word
 
 #: What can be taken from there; "stream" is the vector that goes into a layer.

@@ -11,10 +11,10 @@ from model import Edit
 from model.analysis import placed
 from model.edits import operations_at
 from model.measures.order import without_positions
-from pages.ui.figures import Axis, over_drawing, token_at
-from pages.ui.frame.pickers import either
-from pages.ui.screen import Screen
-from pages.ui.text import joined, plain
+from pages.drawing.figures import Axis, over_drawing, token_at
+from pages.drawing.screen import Screen
+from pages.drawing.text import joined, plain
+from pages.screen.frame.pickers import either
 from pages.what_if.experiment import (
     Experiment,
     Over,

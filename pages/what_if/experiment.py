@@ -13,20 +13,20 @@ from model import Edit, EditError, Pipeline, Trace
 from model.edits import head_off
 from model.measures import judged
 from model.measures.sweep import effects
-from pages.ui.figures import GREY, INK, Axis, heatmap, on_screen, theme
-from pages.ui.figures.base import Figure
-from pages.ui.figures.theme import scaled
-from pages.ui.frame.changes_bar import toggled
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.pickers import pick
-from pages.ui.picture import Picture, says_words
-from pages.ui.screen import Screen
-from pages.ui.sections.answers import probabilities
-from pages.ui.sections.band import room_of
-from pages.ui.sections.patience import patience, takes_long, waits
-from pages.ui.server.cache import digest, of_networks
-from pages.ui.text import plain, t, texts_of
-from pages.ui.text.numbers import decimal, furthest, signed
+from pages.drawing.cache import digest, of_networks
+from pages.drawing.figures import GREY, INK, Axis, heatmap, on_screen, theme
+from pages.drawing.figures.base import Figure
+from pages.drawing.figures.theme import scaled
+from pages.drawing.picture import Picture, says_words
+from pages.drawing.pictures.answers import probabilities
+from pages.drawing.pictures.band import room_of
+from pages.drawing.screen import Screen
+from pages.drawing.text import plain, t, texts_of
+from pages.drawing.text.numbers import decimal, furthest, signed
+from pages.screen.frame.changes_bar import toggled
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import pick
+from pages.screen.sections.patience import patience, takes_long, waits
 
 #: What a row of changes is about, in the words of the page: (row, column) -> "layer 4, head 3".
 Where = Callable[[int, int], str]

@@ -10,18 +10,18 @@ from model.changes import bind
 from model.measures.judged import KEYS, said_by
 from model.measures.sweep import effects
 from pages.answer.judged import asked_of, draw, named
-from pages.ui.frame.changes_bar import edit_in_words
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.pickers import either
-from pages.ui.page import Page, Parts
-from pages.ui.screen import Screen
-from pages.ui.sections.answers import probabilities
-from pages.ui.sections.guesses import guesses
-from pages.ui.sections.hidden_words import asked_place
-from pages.ui.sections.sentence_vector import head_laboratory
-from pages.ui.sections.shared_weights import shared_weights
-from pages.ui.state.choice import MEASURES
-from pages.ui.text.numbers import decimal, signed
+from pages.drawing.page import Page, Parts
+from pages.drawing.pictures.answers import probabilities
+from pages.drawing.pictures.hidden_words import asked_place
+from pages.drawing.pictures.shared_weights import shared_weights
+from pages.drawing.screen import Screen
+from pages.drawing.state.choice import MEASURES
+from pages.drawing.text.numbers import decimal, signed
+from pages.screen.frame.changes_bar import edit_in_words
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import either
+from pages.screen.sections.guesses import guesses
+from pages.screen.sections.sentence_vector import head_laboratory
 from pages.what_if import changes
 from pages.what_if.another import another_input
 from pages.what_if.experiment import Experiment, at_hidden_word, text, word

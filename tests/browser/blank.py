@@ -5,8 +5,8 @@ from functools import partial
 
 from playwright.sync_api import Locator, Page, Route
 
-from pages.ui.figures import Figure, on_white
-from pages.ui.server.assets import PLOTLY, SCRIPTS, STYLE, content
+from pages.drawing.figures import Figure, on_white
+from pages.server.assets import PLOTLY, SCRIPTS, STYLE, content
 
 AT = "http://127.0.0.1/"
 PAGE = """<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="style.css"><script src="plotly.js"></script>

@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 from playwright.sync_api import Locator, Page, expect
 
-from pages.ui.state import sketch
-from pages.ui.text import catalogue
+from pages.drawing.state import sketch
+from pages.drawing.text import catalogue
 from tests.browser import steps
 from tests.browser.conftest import PATIENCE
 

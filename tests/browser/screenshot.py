@@ -6,7 +6,7 @@ from playwright.sync_api import sync_playwright
 
 from tests.browser.conftest import CHROMIUM, QUIET, serve
 
-PICTURE = Path(__file__).parents[2] / "pages" / "ui" / "screenshot.png"
+PICTURE = Path(__file__).parents[2] / "pages" / "screen" / "screenshot.png"
 
 if __name__ == "__main__":
     with serve() as url, sync_playwright() as playwright:

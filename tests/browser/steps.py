@@ -6,8 +6,8 @@ from urllib.parse import parse_qs, urlsplit
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
-from pages.ui.frame.contents import path_of
-from pages.ui.text import catalogue
+from pages.drawing.text import catalogue
+from pages.screen.frame.contents import path_of
 
 SENTENCE = "she gave the dog a book ."
 

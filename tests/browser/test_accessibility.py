@@ -6,8 +6,8 @@ from urllib.parse import quote, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.ui.frame.contents import NAMES, path_of
-from pages.ui.text import catalogue
+from pages.drawing.text import catalogue
+from pages.screen.frame.contents import NAMES, path_of
 from tests.browser.steps import (
     FAINT,
     NAMELESS,

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.ui.state.choice import HIDEABLE
+from pages.drawing.state.choice import HIDEABLE
 from tests.browser.steps import (
     MIDDLE,
     PAGE,

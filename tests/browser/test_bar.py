@@ -2,8 +2,8 @@
 
 from playwright.sync_api import Page, expect
 
-from pages.ui.frame.contents import pages
-from pages.ui.text import LANGUAGES
+from pages.drawing.text import LANGUAGES
+from pages.screen.frame.contents import pages
 from tests.browser.steps import PAGE, asked, link_to, one_head_on, opened, settle, title, wait_for
 
 

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page
 
-from pages.ui.server import assets
+from pages.server import assets
 from tests.browser.steps import MIDDLE, PAGE, SlowLine, one_head_on, opened, settle, wait_for
 
 TWENTY_TWO = "the old farmer gave the red beans to all of the small children because they [MASK] very hungry ."

@@ -11,14 +11,14 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from pages.drawing.text import catalogue
 from pages.school.classroom import join
 from pages.school.classroom.phases import TOLD
 from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
 from pages.school.questions import QUESTIONS
 from pages.school.questions.question import Own, Question
 from pages.school.teaching.desk import HURRY
-from pages.ui.server.assets import SCRIPTS
-from pages.ui.text import catalogue
+from pages.server.assets import SCRIPTS
 from tests.browser.conftest import PATIENCE, serve
 from tests.browser.steps import settle, title
 

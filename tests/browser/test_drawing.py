@@ -5,9 +5,9 @@ from urllib.parse import urlsplit
 import numpy as np
 from playwright.sync_api import Browser, Page, expect
 
-from pages.ui.runs import pipelines
-from pages.ui.state import sketch
-from pages.ui.text import catalogue
+from pages.drawing.state import sketch
+from pages.drawing.text import catalogue
+from pages.screen.runs import pipelines
 from tests.browser.conftest import watch
 from tests.browser.pad import draw, drawing_in, open_pad, pad, places, press, settle, verdict
 from tests.browser.steps import SlowLine, link_to

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from pages.drawing.text import catalogue
 from pages.school.classroom import join
 from pages.school.classroom.phases import Phase
-from pages.ui.frame.contents import NAMES, path_of
-from pages.ui.text import catalogue
+from pages.screen.frame.contents import NAMES, path_of
 from tests.browser.engines import Engine, Firefox, WebKit, firefox, wait, webkit
 from tests.classroom.school import School, school
 

@@ -9,12 +9,12 @@ from playwright.sync_api import Page, expect
 from model import Trace
 from pages.add_and_norm.pictures import lengths
 from pages.attention.pictures import attention_map, lines
+from pages.drawing.picture import Picture
+from pages.drawing.place import Place
 from pages.feed_forward.pictures import fires
 from pages.heads.pictures import chosen_head
+from pages.screen.runs import pipelines
 from pages.tokens.pictures import components
-from pages.ui.picture import Picture
-from pages.ui.place import Place
-from pages.ui.runs import pipelines
 from tests.browser.blank import draw
 from tests.browser.steps import BAR, MIDDLE, SENTENCE
 

@@ -13,11 +13,11 @@ from playwright.sync_api import Page, expect
 
 from model import Trace, load
 from model.frames import Shown
+from pages.drawing.figures import matrices
+from pages.drawing.figures.base import Axis
 from pages.school.classroom.store import Asked, Vote
 from pages.school.teaching import report
-from pages.ui.figures import matrices
-from pages.ui.figures.base import Axis
-from pages.ui.frame import exports
+from pages.screen.frame import exports
 from tests.browser.conftest import serve
 from tests.model.making import WORDS, rewritten, theirs
 

@@ -9,7 +9,7 @@ from pages.school.classroom import join
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import UNSAID
 from pages.school.questions.case import short
-from pages.ui.server.assets import STYLE
+from pages.server.assets import STYLE
 from tests.browser.steps import serious
 from tests.classroom.school import School, school
 from tests.school.classroom.asked import EXAMPLES, SECRET

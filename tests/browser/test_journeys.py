@@ -6,8 +6,8 @@ from urllib.parse import quote, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from pages.ui.frame.contents import pages
-from pages.ui.text import catalogue
+from pages.drawing.text import catalogue
+from pages.screen.frame.contents import pages
 from tests.browser import pad as drawing
 from tests.browser.conftest import watch
 from tests.browser.steps import (

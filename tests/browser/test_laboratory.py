@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from pages.ui.text import LANGUAGES, catalogue
+from pages.drawing.text import LANGUAGES, catalogue
 from tests.browser.conftest import watch
 from tests.browser.steps import MIDDLE, WIDEST, asked, settle, title, walk_to
 

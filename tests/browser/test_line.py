@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from pages.ui.text import catalogue
+from pages.drawing.text import catalogue
 from tests.browser.conftest import serve
 from tests.browser.cut import Line, line_to
 from tests.browser.pad import draw, show_pad

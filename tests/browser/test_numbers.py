@@ -8,9 +8,9 @@ from playwright.sync_api import Page, expect
 
 from model.overview import NUMBERS
 from model.overview.packing import quantised
-from pages.ui.figures import Axis, heatmap
-from pages.ui.server.assets import SCRIPTS, address
-from pages.ui.text.numbers import decimal, written
+from pages.drawing.figures import Axis, heatmap
+from pages.drawing.text.numbers import decimal, written
+from pages.server.assets import SCRIPTS, address
 from tests.browser.blank import draw
 from tests.browser.steps import settle, title
 

@@ -15,8 +15,8 @@ from model.edits import head_off
 from model.measures.hiding import worth_hiding
 from model.measures.sweep import moved
 from model.overview import answers_of
-from pages.ui.text import catalogue
-from pages.ui.text.numbers import decimal
+from pages.drawing.text import catalogue
+from pages.drawing.text.numbers import decimal
 from tests.browser.steps import MIDDLE, asked, serious, walk_to
 
 SENTENCE = "the animal did not cross the street because it was too tired ."

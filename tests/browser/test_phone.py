@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Locator, Page, expect
 
-from pages.ui.frame.contents import NAMES
+from pages.screen.frame.contents import NAMES
 from tests.browser.steps import (
     MIDDLE,
     PAGE,

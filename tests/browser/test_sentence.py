@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model.pipeline import MOST_CHARACTERS
-from pages.ui.text import catalogue
+from pages.drawing.text import catalogue
 from tests.browser.steps import (
     PAGE,
     SENTENCE,

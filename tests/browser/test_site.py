@@ -28,9 +28,9 @@ from model.overview.packing import pack
 from model.overview.pictures import PAGE_OF, key_before, keys_of
 from model.overview.site import OPENED, make_site
 from model.pipeline import InputError
-from pages.ui.state import sketch
-from pages.ui.state.choice import Choice
-from pages.ui.text.numbers import decimal
+from pages.drawing.state import sketch
+from pages.drawing.state.choice import Choice
+from pages.drawing.text.numbers import decimal
 from tests.browser.conftest import hosted, watched
 from tests.browser.steps import asked, serious
 from tests.model.making import theirs

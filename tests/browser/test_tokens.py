@@ -3,7 +3,7 @@
 import numpy as np
 from playwright.sync_api import Page
 
-from pages.ui.runs import pipelines
+from pages.screen.runs import pipelines
 from tests.browser.steps import SENTENCE, settle, title
 
 NAMED = "charts => charts.map(chart => chart.querySelectorAll('.yaxislayer-above text, .ytick text').length > 0)"

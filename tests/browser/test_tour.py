@@ -6,8 +6,8 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from pages.drawing.text import catalogue
 from pages.school.questions.pictures import CHIPS
-from pages.ui.text import catalogue
 from tests.browser.steps import FAINT, MIDDLE, NAMELESS, asked, serious, settle
 
 SENTENCE = "she [MASK] to the shop to buy some bread ."

@@ -15,8 +15,8 @@ from urllib.parse import urlencode
 import numpy as np
 
 from model import Edit
-from pages.ui.state.link_values import EDITS, MOST_EDITS
-from pages.ui.text import catalogue
+from pages.drawing.state.link_values import EDITS, MOST_EDITS
+from pages.drawing.text import catalogue
 from tests.classroom import flood
 from tests.classroom.flood import MEGABYTE
 from tests.classroom.server import Server

@@ -4,8 +4,8 @@ import random
 from urllib.parse import parse_qsl
 
 from model import load
-from pages.ui.state.choice import Choice
-from pages.ui.state.link_values import MOST_EDITS
+from pages.drawing.state.choice import Choice
+from pages.drawing.state.link_values import MOST_EDITS
 from tests.classroom.hostile import LENGTH, link
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from pages.ui.text import catalogue
+from pages.drawing.text import catalogue
 from tests.classroom import flood
 from tests.classroom.flood import MEGABYTE
 from tests.classroom.server import Server

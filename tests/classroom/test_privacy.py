@@ -7,8 +7,8 @@ import numpy as np
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from model.loading import load_tokenizer
-from pages.ui.state import sketch
-from pages.ui.text import catalogue
+from pages.drawing.state import sketch
+from pages.drawing.text import catalogue
 from tests.classroom.server import Server
 from tests.classroom.visitor import Visitor, visit
 

@@ -23,7 +23,7 @@ import pytest
 from pages.school.classroom.door import MOST_OF_ADDRESS
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import Store
-from pages.ui.server import assets
+from pages.server import assets
 from tests.classroom.phone import Phone
 from tests.classroom.server import ROOT, Server, serve
 from tests.classroom.visitor import Visitor, visit

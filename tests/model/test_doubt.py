@@ -15,7 +15,7 @@ from model.measures import doubt as model_doubt
 from model.measures.doubt import FILE, MADE_FROM, Doubt, doubt, margin
 from model.training.digits import scanned
 from model.training.drawings import drawn_digits
-from pages.ui.state.sketch import example_digits
+from pages.drawing.state.sketch import example_digits
 
 SIDE = 224
 DIGITS_ALIKE = "OISZ"  # capitals that are drawn like a digit

@@ -15,7 +15,7 @@ from model import load
 from model.checkpoints import CheckpointError, hub, load_folder
 from model.checkpoints.__main__ import main
 from model.checkpoints.convert import ConversionError, convert
-from pages.ui.state import offered
+from pages.drawing.state import offered
 from tests.model.making import Hub, rewritten, sentence_encoder, theirs
 
 

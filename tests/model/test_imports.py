@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pages.school.additions import STATIONS
-from pages.ui.frame.contents import NAMES
+from pages.screen.frame.contents import NAMES
 
 ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "app.py", *(ROOT / "model").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
@@ -57,15 +57,31 @@ def below(packages: set[str], modules: dict[str, set[str]]) -> set[str]:
 def test_floors_know_only_those_below_them() -> None:
     assert not below({"app", "pages", "tests", "streamlit", "plotly"}, named("model"))
     assert not below({"app", "tests"}, named("pages") | named("app"))
-    assert not below({"torch"}, named("pages", "pages.ui"))
+    assert not below({"torch"}, named("pages", "pages.screen.runs"))
     assert not below({"model.training"}, named("", "model.training"))
 
 
-def test_pages_are_imported_by_nobody_and_what_they_share_knows_none() -> None:
+def test_pages_are_imported_by_nobody() -> None:
     for module in named("pages") | named("app"):
-        assert not {name for name in IMPORTS[module] if name.endswith(".page")} - {"pages.ui.page"}, module
-    for module, names in named("pages.ui").items():
-        assert all(name.startswith("pages.ui") for name in names if name.startswith("pages")), module
+        assert not {name for name in IMPORTS[module] if name.endswith(".page")} - {"pages.drawing.page"}, module
+
+
+#: What pages share, and what of our own each part of it may import.
+MAY: dict[str, set[str]] = {
+    "pages.drawing": {"model", "pages.drawing"},
+    "pages.server": {"model", "pages.server"},
+    "pages.screen": {"model", "pages.drawing", "pages.server", "pages.screen"},
+}
+
+
+@pytest.mark.parametrize("part", MAY)
+def test_what_pages_share_imports_what_it_may(part: str) -> None:
+    modules = named(f"{part}.") | {part: IMPORTS[part]}
+    assert len(modules) > 5
+    ours = {"app", "model", "pages", "tests"}
+    for module, names in modules.items():
+        found = {name for name in names if name.partition(".")[0] in ours}
+        assert all(any(f"{name}.".startswith(f"{one}.") for one in MAY[part]) for name in found), module
 
 
 def reached(module: str) -> set[str]:
@@ -82,7 +98,7 @@ def reached(module: str) -> set[str]:
 def test_what_makes_pictures_knows_no_streamlit() -> None:
     makers = {name for name, file in MODULES.items() if "-> Picture:" in file.read_text(encoding="utf-8")}
     assert len(makers) > 10
-    for module in makers | {"pages.ui.screen", "pages.ui.page"}:
+    for module in makers | named("pages.drawing").keys():
         assert not {name for name in reached(module) if name.partition(".")[0] == "streamlit"}, module
 
 
@@ -91,10 +107,13 @@ def test_pages_know_nothing_of_the_school() -> None:
     assert below({"pages.school"}, named("", "pages.school")) == its_own
 
 
+#: Houses of several rooms; in all other folders of pages and model, a folder is one.
+DEEP = ("pages.drawing.", "pages.screen.", "pages.school.", "model.overview.")
+
+
 def room(module: str) -> str:
-    """The folder in pages/ui, pages/school, model/overview or model of a module; a file beside them is its own room."""
-    parts = module.split(".")
-    return ".".join(parts[: 3 if parts[:2] in (["pages", "ui"], ["pages", "school"], ["model", "overview"]) else 2])
+    """The folder of DEEP, pages or model in which a module stands; a file beside these is its own room."""
+    return ".".join(module.split(".")[: 3 if module.startswith(DEEP) else 2])
 
 
 def test_modules_and_folders_import_each_other_in_no_circle() -> None:

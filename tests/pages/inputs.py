@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
-from pages.ui.state import sketch
-from pages.ui.state.offered import offered
+from pages.drawing.state import sketch
+from pages.drawing.state.offered import offered
 from tests.model.families import deberta, masked, modern, saved_esm, saved_t5
 from tests.model.fetched import ROWS, put
 from tests.model.making import MINILM, network_in, odd_settings, theirs

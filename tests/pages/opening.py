@@ -23,9 +23,9 @@ from model.config import PRESETS
 from model.heads import network_for
 from model.loading import load_tokenizer
 from model.pipeline import ImageReader, TextReader
-from pages.ui.frame.line import WRITTEN_AFRESH
-from pages.ui.runs import pipelines
-from pages.ui.text import catalogue
+from pages.drawing.text import catalogue
+from pages.screen.frame.line import WRITTEN_AFRESH
+from pages.screen.runs import pipelines
 from tests.networks import draw_norms
 
 APP = Path(__file__).parents[2] / "pages" / "every_page.py"

@@ -1,8 +1,8 @@
 """A pen that draws nothing: for parts of a page that are called as functions."""
 
-from pages.ui.picture import Make, Numbers, Picture
-from pages.ui.place import Place
-from pages.ui.screen import Screen
+from pages.drawing.picture import Make, Numbers, Picture
+from pages.drawing.place import Place
+from pages.drawing.screen import Screen
 
 
 class Recorder:

@@ -7,9 +7,9 @@ from model import Edit
 from model.analysis import mean_likeness
 from model.measures.gradients import gradient_lengths
 from model.measures.without import Fate, fates
-from pages.ui.runs import pipelines
-from pages.ui.sections import without
-from pages.ui.state.link_values import edit_code
+from pages.drawing.state.link_values import edit_code
+from pages.screen.runs import pipelines
+from pages.screen.sections import without
 from tests.pages.opening import charts, figure, numbers, open_page, said, steps, texts
 
 SENTENCE = "the dog chased the cat ."

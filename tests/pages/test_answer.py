@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from model import load
 from model.analysis import softmax, whole_words
-from pages.ui.components.sentence_line import Word
-from pages.ui.frame import line
-from pages.ui.runs import pipelines
-from pages.ui.text import catalogue
+from pages.drawing.text import catalogue
+from pages.screen.components.sentence_line import Word
+from pages.screen.frame import line
+from pages.screen.runs import pipelines
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, said, steps, texts
 
 SENTENCE = "the dog chased the cat ."

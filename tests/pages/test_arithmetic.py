@@ -5,7 +5,7 @@ import pytest
 from model import load
 from model.translator import Task
 from pages.attention.read import STEPS
-from pages.ui.runs import pipelines
+from pages.screen.runs import pipelines
 from tests.model.families import TERMS
 from tests.pages.inputs import bring, folder
 from tests.pages.opening import open_page, recorded, result, run_of, shows

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Trace, load
 from model.by_hand import strongest_cell
-from pages.ui.at_once import strongest_keys
+from pages.drawing.at_once import strongest_keys
 from tests.pages.opening import charts, figure, numbers, open_page
 
 SENTENCE = "the dog chased the cat ."
@@ -76,6 +76,6 @@ def test_what_the_browser_could_not_draw_rightly_waits_for_the_server(link: dict
 
 
 def test_of_a_run_with_very_many_numbers_none_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pages.ui.at_once.MOST", 100)
+    monkeypatch.setattr("pages.drawing.at_once.MOST", 100)
     app = open_page("attention", **LINK)
     assert not sent(app) and not charts(app)[0]["once"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui.figures.base import signed_colours
+from pages.drawing.figures.base import signed_colours
 from tests.pages.opening import (
     assert_fine,
     charts,

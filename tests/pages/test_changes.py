@@ -10,12 +10,12 @@ from model.config import DECODER, PRESETS
 from model.edits import operations_at
 from model.graph import graph as graph_of
 from model.translator import Task, Translator
-from pages.ui.frame.changes_bar import edit_in_words, is_full
-from pages.ui.runs import pipelines
-from pages.ui.screen import changed
-from pages.ui.state.choice import Choice
-from pages.ui.state.link_values import MOST_EDITS, edit_code
-from pages.ui.text import LANGUAGES, catalogue
+from pages.drawing.screen import changed
+from pages.drawing.state.choice import Choice
+from pages.drawing.state.link_values import MOST_EDITS, edit_code
+from pages.drawing.text import LANGUAGES, catalogue
+from pages.screen.frame.changes_bar import edit_in_words, is_full
+from pages.screen.runs import pipelines
 from tests.networks import CONFIGS
 from tests.pages.opening import charts, figure, open_page, texts, warnings, write
 

@@ -20,11 +20,11 @@ from model import Pipeline, load
 from model.analysis import outliers
 from model.checkpoints.errors import SENTENCES
 from model.checkpoints.hub import memory
+from pages.drawing.state import offered
+from pages.drawing.text import LANGUAGES, catalogue, t
 from pages.layers.page import best_words
-from pages.ui.frame import drawer, frame
-from pages.ui.runs import pipelines, worked_out
-from pages.ui.state import offered
-from pages.ui.text import LANGUAGES, catalogue, t
+from pages.screen.frame import drawer, frame
+from pages.screen.runs import pipelines, worked_out
 from tests.model.making import MINILM, TEMPLATE, Failing, Hub, retold, rewritten, save_again, theirs
 from tests.model.pieces import byte_level, folder_of
 from tests.pages.inputs import bring, offer

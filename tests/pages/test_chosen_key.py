@@ -13,13 +13,13 @@ from model.translator import Task
 from pages.attention.overlay import over_one
 from pages.attention.pictures import attention_map, lines, mean_through_layers, step_map
 from pages.attention.read import queries_and_keys, steps_of
+from pages.drawing.picture import Picture
+from pages.drawing.pictures.quantity_map import chosen_cell
+from pages.drawing.place import Place
+from pages.drawing.text import unmarked
 from pages.heads.pictures import chosen_head
 from pages.queries_keys_values.pictures import paired_with, scores
-from pages.ui.picture import Picture
-from pages.ui.place import Place
-from pages.ui.runs import pipelines
-from pages.ui.sections.quantity_map import chosen_cell
-from pages.ui.text import unmarked
+from pages.screen.runs import pipelines
 from tests.networks import trace_of
 from tests.pages.inputs import bring
 from tests.pages.opening import in_html, open_page, said

@@ -15,6 +15,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.analysis import softmax
+from pages.drawing.state.choice import Choice
+from pages.drawing.text import LANGUAGES, catalogue
 from pages.school.classroom import standing
 from pages.school.classroom import store as kept
 from pages.school.classroom.door import LOOKS, MOST_FAILURES, CrowdedError, Door, Queue
@@ -26,10 +28,8 @@ from pages.school.lessons.written import OWN, lesson_to_code, own_lesson, place_
 from pages.school.questions.case import short
 from pages.school.questions.question import Own, Question
 from pages.school.teaching import desk, follow, report
-from pages.ui.frame.pen import Pen
-from pages.ui.runs import pipelines
-from pages.ui.state.choice import Choice
-from pages.ui.text import LANGUAGES, catalogue
+from pages.screen.frame.pen import Pen
+from pages.screen.runs import pipelines
 from tests.pages.opening import assert_fine, charts, line, numbers, open_page, texts, turn_to
 from tests.school.classroom.asked import EXAMPLES
 

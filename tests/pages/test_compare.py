@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from model.measures.gradients import untrained
-from pages.ui.frame import draw
-from pages.ui.runs import pipelines
-from pages.ui.screen import Screen
-from pages.ui.state import sketch
-from pages.ui.state.choice import TWIN
-from pages.ui.state.link_values import DRAWING
-from pages.ui.text import catalogue
+from pages.drawing.screen import Screen
+from pages.drawing.state import sketch
+from pages.drawing.state.choice import TWIN
+from pages.drawing.state.link_values import DRAWING
+from pages.drawing.text import catalogue
+from pages.screen.frame import draw
+from pages.screen.runs import pipelines
 from tests.pages.opening import assert_fine, charts, figure, maps, numbers, open_page, texts
 
 RIVER, MONEY = "she sat by the river bank .", "he put the money in the bank ."  # 9 and 10 tokens

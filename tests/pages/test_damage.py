@@ -9,8 +9,8 @@ from streamlit.testing.v1 import AppTest
 from model import examples, loading
 from model.measures import doubt as model_doubt
 from model.measures import learning, tables
-from pages.ui.runs import pipelines
-from pages.ui.text import LANGUAGES, catalogue
+from pages.drawing.text import LANGUAGES, catalogue
+from pages.screen.runs import pipelines
 from tests.pages.opening import at_page, charts, stops, turn_to
 
 READERS = (loading.trained, loading.untrained, model_doubt.doubt, tables._read_heads, learning._read)

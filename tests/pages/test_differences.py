@@ -11,11 +11,11 @@ import pytest
 from model import Edit, Trace
 from model.analysis import cosine_similarity, pca, rollout, softmax
 from model.translator import Task
-from pages.ui.figures.base import LESS, MORE
-from pages.ui.runs import pipelines
-from pages.ui.state import sketch
-from pages.ui.state.link_values import edit_code
-from pages.ui.text import catalogue
+from pages.drawing.figures.base import LESS, MORE
+from pages.drawing.state import sketch
+from pages.drawing.state.link_values import edit_code
+from pages.drawing.text import catalogue
+from pages.screen.runs import pipelines
 from tests.pages.opening import chart, numbers, open_page, said, texts
 
 CAT, DOG = "the cat [MASK] the dog .", "the dog [MASK] the cat ."

@@ -15,9 +15,9 @@ from streamlit.testing.v1 import AppTest
 
 from model import Trace
 from model import pipeline as model_pipeline
-from pages.ui.frame.contents import page, pages
-from pages.ui.runs import pipelines
-from pages.ui.text import LANGUAGES, catalogue, literal
+from pages.drawing.text import LANGUAGES, catalogue, literal
+from pages.screen.frame.contents import page, pages
+from pages.screen.runs import pipelines
 from pages.what_if.page import PARTS
 from tests.links import LINKS, PANELS, grown
 from tests.links import PAGES as NAMES

@@ -14,12 +14,12 @@ from model.edits import head_off
 from model.examples import PROTEINS
 from model.measures import judged
 from model.measures.sentence import moved_by_heads
+from pages.drawing.figures import over_drawing, token_at
+from pages.drawing.text import catalogue
+from pages.drawing.text.numbers import written
 from pages.school.questions.attention import best_fit, without_root
 from pages.school.questions.case import Case
-from pages.ui.figures import over_drawing, token_at
-from pages.ui.runs import pipelines
-from pages.ui.text import catalogue
-from pages.ui.text.numbers import written
+from pages.screen.runs import pipelines
 from tests.model.families import TERMS
 from tests.model.making import network_in, odd_settings, sentence_encoder
 from tests.pages.inputs import SMALL, bring, folder, offer

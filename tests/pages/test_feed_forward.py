@@ -9,9 +9,9 @@ from model import Edit
 from model.measures.tables import neuron_contexts
 from model.neurons import pushes
 from model.pipeline import SPECIAL_TOKENS
-from pages.ui.runs import pipelines
-from pages.ui.state.link_values import edit_code
-from pages.ui.text import literal
+from pages.drawing.state.link_values import edit_code
+from pages.drawing.text import literal
+from pages.screen.runs import pipelines
 from tests.pages.opening import (
     assert_fine,
     chart,

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from model.measures.fillers import FILLERS, fill_up
-from pages.ui.runs import pipelines
-from pages.ui.text.numbers import decimal
+from pages.drawing.text.numbers import decimal
+from pages.screen.runs import pipelines
 from tests.pages.opening import assert_fine, charts, numbers, open_page, said
 
 SENTENCE = "the dog chased the [MASK] ."

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from model.edits import Edit
-from pages.ui.runs import pipelines
-from pages.ui.state import sketch
-from pages.ui.text import catalogue
+from pages.drawing.state import sketch
+from pages.drawing.text import catalogue
+from pages.screen.runs import pipelines
 from tests.pages.opening import open_page, texts
 
 INK = [sketch.ink(sketch.example(which)) for which in range(10)]

@@ -7,7 +7,7 @@ import pytest
 
 from model.by_hand import by_hand, strongest_cell
 from model.written import number
-from pages.ui.figures.latex import formula
+from pages.drawing.figures.latex import formula
 from tests.networks import QUICK, TRANSLATORS, pipeline, trace_of
 
 

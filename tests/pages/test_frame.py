@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 from model.examples import READY
 from model.measures.tables import head_roles
 from model.pipeline import MOST_CHARACTERS
-from pages.ui.runs import pipelines
-from pages.ui.state.choice import Choice
-from pages.ui.text import LANGUAGES, catalogue
+from pages.drawing.state.choice import Choice
+from pages.drawing.text import LANGUAGES, catalogue
+from pages.screen.runs import pipelines
 from tests.pages.opening import (
     APP,
     address,

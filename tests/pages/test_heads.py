@@ -12,13 +12,13 @@ from model.config import PRESETS
 from model.heads import network_for
 from model.measures.tables import head_roles
 from model.pipeline import ImageReader
+from pages.drawing.figures import Figure
+from pages.drawing.place import Place
+from pages.drawing.state import sketch
+from pages.drawing.text import catalogue
 from pages.heads.head_patterns import head_patterns
 from pages.heads.pictures import all_heads
-from pages.ui.figures import Figure
-from pages.ui.place import Place
-from pages.ui.runs import pipelines
-from pages.ui.state import sketch
-from pages.ui.text import catalogue
+from pages.screen.runs import pipelines
 from tests.pages.opening import charts, figure, open_page, said, with_network
 
 SENTENCE = "the dog chased the cat ."

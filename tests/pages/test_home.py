@@ -12,11 +12,11 @@ from model.measures.comparison import align
 from model.measures.hiding import worth_hiding
 from model.overview import Difference, Packed, answers_of, pack
 from model.overview.pictures import PAGE_OF
-from pages.ui.frame.contents import NAMES
-from pages.ui.runs import pipelines
-from pages.ui.state.link_values import edit_code
-from pages.ui.text import catalogue
-from pages.ui.text.numbers import decimal
+from pages.drawing.state.link_values import edit_code
+from pages.drawing.text import catalogue
+from pages.drawing.text.numbers import decimal
+from pages.screen.frame.contents import NAMES
+from pages.screen.runs import pipelines
 from tests.pages.inputs import bring
 from tests.pages.opening import assert_fine, line, maps, open_page, run_of
 
@@ -180,7 +180,7 @@ def test_how_much_the_answer_leans_on_each_head_is_what_the_laboratory_measures(
 def test_of_what_takes_long_and_of_no_answer_no_head_is_weighed(monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page("home", s="nobody has asked for this one .", model="paper")
     assert beside(app, "lean") == {"lean": {"-1": []}}
-    monkeypatch.setattr("pages.ui.sections.patience.MOST_PRODUCTS", 1000)
+    monkeypatch.setattr("pages.screen.sections.patience.MOST_PRODUCTS", 1000)
     assert beside(open_page("home", s="nor for this one ."), "lean", token=2) == {"lean": {"2": []}}
 
 

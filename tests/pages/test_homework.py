@@ -11,20 +11,20 @@ from model import Edit
 from model.analysis import softmax
 from model.deadline import OverdueError
 from model.edits import head_off
+from pages.drawing.masks import with_words_hidden
+from pages.drawing.state import sketch
+from pages.drawing.state.choice import Choice
+from pages.drawing.state.goal import Goal, goal_code, goal_from_code
+from pages.drawing.text import LANGUAGES, catalogue, speaking
 from pages.school.lessons.goals import TASKS, Standing, mark_of
 from pages.school.lessons.task import judged
 from pages.school.teaching import homework
 from pages.school.teaching.homework import MOST_LINKS, MOST_ROWS, Checked, handed_in
-from pages.ui.frame import exports
-from pages.ui.frame.contents import NAMES
-from pages.ui.runs import pipelines
-from pages.ui.runs.masks import with_words_hidden
-from pages.ui.server import in_flight
-from pages.ui.server.in_flight import CrowdedError
-from pages.ui.state import sketch
-from pages.ui.state.choice import Choice
-from pages.ui.state.goal import Goal, goal_code, goal_from_code
-from pages.ui.text import LANGUAGES, catalogue, speaking
+from pages.screen.frame import exports
+from pages.screen.frame.contents import NAMES
+from pages.screen.runs import pipelines
+from pages.server import in_flight
+from pages.server.in_flight import CrowdedError
 from tests.pages.opening import assert_fine, open_page, texts, write
 
 SENTENCE = "我们[MASK]公园玩吧。"

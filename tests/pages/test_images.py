@@ -5,11 +5,11 @@ import pytest
 
 from model.analysis import bright_end, cosine_similarity, rollout
 from pages.attention.overlay import over_heads, over_layers
-from pages.ui.figures import Figure
-from pages.ui.place import Place
-from pages.ui.runs import pipelines
-from pages.ui.state import sketch
-from pages.ui.text import catalogue
+from pages.drawing.figures import Figure
+from pages.drawing.place import Place
+from pages.drawing.state import sketch
+from pages.drawing.text import catalogue
+from pages.screen.runs import pipelines
 from tests.pages.opening import (
     AppTest,
     address,

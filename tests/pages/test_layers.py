@@ -12,7 +12,7 @@ from model.config import PRESETS
 from model.heads import network_for
 from model.loading import load_tokenizer
 from model.pipeline import TextReader
-from pages.ui.runs import pipelines
+from pages.screen.runs import pipelines
 from tests.pages.opening import (
     charts,
     figure,

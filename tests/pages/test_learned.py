@@ -5,9 +5,9 @@ import pytest
 
 from model.measures import learning
 from pages.answer.learned import development
-from pages.ui.runs import pipelines
-from pages.ui.state import sketch
-from pages.ui.text import catalogue
+from pages.drawing.state import sketch
+from pages.drawing.text import catalogue
+from pages.screen.runs import pipelines
 from tests.pages.opening import charts, numbers, open_page, texts
 
 WORDS = catalogue("en")

@@ -10,6 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.analysis import placed
+from pages.drawing.state import sketch
+from pages.drawing.text import LANGUAGES, catalogue
 from pages.school.additions import STATIONS
 from pages.school.lessons.lesson import END, LESSONS, TOUR
 from pages.school.lessons.wording import answer_in_words, shortened
@@ -28,9 +30,7 @@ from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.pictures import CAUSAL, CHIPS
 from pages.school.questions.question import Own, Question, truth_of
 from pages.school.teaching.cases import OF_THE_ANSWER
-from pages.ui.runs import pipelines
-from pages.ui.state import sketch
-from pages.ui.text import LANGUAGES, catalogue
+from pages.screen.runs import pipelines
 from tests.pages.opening import assert_fine, charts, line, numbers, open_page, texts, turn_to, write
 from tests.school.making import SENTENCE, asked
 

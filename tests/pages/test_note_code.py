@@ -6,11 +6,11 @@ from streamlit.testing.v1 import AppTest
 
 from model import load
 from model.notes import BLOCKS
-from pages.ui.frame.note_code import source
-from pages.ui.state import sketch
-from pages.ui.state.choice import LANGUAGES
-from pages.ui.state.offered import offered
-from pages.ui.text import catalogue
+from pages.drawing.state import sketch
+from pages.drawing.state.choice import LANGUAGES
+from pages.drawing.state.offered import offered
+from pages.drawing.text import catalogue
+from pages.screen.frame.note_code import source
 from tests.model.making import MINILM
 from tests.pages.opening import open_page
 

@@ -25,18 +25,18 @@ from pages.answer import pictures as answer
 from pages.attention import overlay, scaling
 from pages.attention import pictures as attention
 from pages.attention.shares import heads_by_origin
+from pages.drawing.figures import Figure
+from pages.drawing.picture import Picture
+from pages.drawing.place import Place
+from pages.drawing.state import sketch
+from pages.drawing.text.numbers import decimal
 from pages.feed_forward import pictures as feed_forward
 from pages.heads import pictures as heads
 from pages.layers import pictures as layers
 from pages.queries_keys_values import pictures as queries_keys_values
+from pages.screen.runs import pipelines, worked_out
 from pages.tokens import pictures as tokens
 from pages.translation import pictures as translation
-from pages.ui.figures import Figure
-from pages.ui.picture import Picture
-from pages.ui.place import Place
-from pages.ui.runs import pipelines, worked_out
-from pages.ui.state import sketch
-from pages.ui.text.numbers import decimal
 from tests.networks import trace_of
 
 DOG = "the dog chased the cat ."

@@ -10,9 +10,9 @@ from model.measures.origins import KINDS, of_reads, shares
 from model.measures.tables import Role, head_roles
 from pages.attention import origins, why_there
 from pages.attention.origins import agreement
-from pages.ui.runs import pipelines
-from pages.ui.text import catalogue
-from pages.ui.text.numbers import percents
+from pages.drawing.text import catalogue
+from pages.drawing.text.numbers import percents
+from pages.screen.runs import pipelines
 from tests.pages.opening import charts, numbers, open_page, pre_norm, run_of, said, texts, with_network
 
 SENTENCE = "the dog chased the cat ."

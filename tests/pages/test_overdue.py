@@ -13,12 +13,12 @@ from streamlit.runtime.scriptrunner import StopException
 from model import Edit, deadline
 from model.config import PRESETS
 from model.measures.cost import multiply_adds, total
-from pages.ui.frame import contents
-from pages.ui.runs import pipelines
-from pages.ui.sections import patience
-from pages.ui.server import in_flight
-from pages.ui.state.link_values import EDITS
-from pages.ui.text import catalogue
+from pages.drawing.state.link_values import EDITS
+from pages.drawing.text import catalogue
+from pages.screen.frame import contents
+from pages.screen.runs import pipelines
+from pages.screen.sections import patience
+from pages.server import in_flight
 from pages.what_if.experiment import Experiment
 from tests.pages.opening import open_page, warnings
 

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.drawing.figures import theme
+from pages.drawing.state import sketch
+from pages.drawing.text import LANGUAGES, catalogue
 from pages.school.lessons.lesson import LESSONS
 from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
 from pages.school.questions import QUESTIONS
 from pages.school.questions.question import Own, Question
-from pages.ui.figures import theme
-from pages.ui.frame import draw
-from pages.ui.runs import pipelines
-from pages.ui.state import sketch
-from pages.ui.text import LANGUAGES, catalogue
+from pages.screen.frame import draw
+from pages.screen.runs import pipelines
 from tests.pages.opening import assert_fine, numbers, open_page, texts, with_network
 from tests.school.making import SENTENCE, _no_answer, _no_favourite, _no_order, _nothing_found, asked, doctored
 

@@ -10,9 +10,10 @@ from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from model import load
-from pages.ui.figures import block_of, tiles
-from pages.ui.figures.base import Axis
-from pages.ui.state import link, pictures, sketch
+from pages.drawing.figures import block_of, tiles
+from pages.drawing.figures.base import Axis
+from pages.drawing.state import images, sketch
+from pages.screen import link
 from tests.model.making import theirs
 from tests.pages.inputs import folder, offer
 from tests.pages.opening import assert_fine, at_page, figure, maps, open_page, said, turn_to
@@ -70,14 +71,14 @@ def test_the_names_of_the_classes_are_the_checkpoints(monkeypatch: pytest.Monkey
     config.save_pretrained(tmp_path)
     (name,) = offer(monkeypatch, tmp_path)
     app = open_page("answer", input="picture", model=name, picture="scene")
-    best = load(str(tmp_path))(pictures.ready("scene")).answer[0].best
+    best = load(str(tmp_path))(images.ready("scene")).answer[0].best
     assert best in said(app) and best in names.values()
 
 
 def test_attention_lies_over_the_picture_as_it_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder(DEIT))
     app = open_page("attention", model=name, picture="card", layer="2", head="3", token="8")
-    row = load(str(folder(DEIT)))(pictures.ready("card"))["layers.1.attention.weights"][2, 7]
+    row = load(str(folder(DEIT)))(images.ready("card"))["layers.1.attention.weights"][2, 7]
     sheet = next(shown for shown in maps(app) if shown.shape == (4, 6))
     np.testing.assert_allclose(sheet[:, 2:].ravel(), row[2:], atol=1e-6)
     np.testing.assert_allclose(sheet[:2, 0], row[:2], atol=1e-6)  # [CLS], and the distillation token below it
@@ -101,7 +102,7 @@ def test_a_picture_of_ones_own_is_read_as_it_looks(what: str) -> None:
     else:
         other = whole.convert({"grey": "L", "palette": "P"}[what])
         given, whole = saved(other), other.convert("RGB")
-    with Image.open(io.BytesIO(pictures.from_file(given))) as kept:
+    with Image.open(io.BytesIO(images.from_file(given))) as kept:
         np.testing.assert_array_equal(np.asarray(kept), np.asarray(whole))
 
 
@@ -120,7 +121,7 @@ def test_a_picture_of_ones_own_is_kept_for_the_visit_and_in_no_link(vit: str) ->
 def test_a_link_without_its_picture_opens_with_a_ready_one_and_says_so(vit: str) -> None:
     app = arrive(model=vit, picture="own")
     assert len(app.warning) == 1 and "picture" in app.warning[0].value
-    assert app.session_state["choice"].subject == pictures.ready("scene")
+    assert app.session_state["choice"].subject == images.ready("scene")
     assert_fine(app)
 
 
@@ -138,7 +139,7 @@ def test_what_is_no_picture_gets_one_sentence(content: bytes, reason: str, vit: 
     assert_fine(app)
     said = {"file": "damaged", "large": "too large"}[reason]
     assert [warning.value for warning in app.warning if said in warning.value] and len(app.warning) == 1
-    assert app.session_state["choice"].subject == pictures.ready("card")
+    assert app.session_state["choice"].subject == images.ready("card")
     assert link.PHOTO not in app.session_state
 
 

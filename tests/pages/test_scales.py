@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from model.analysis import MANY, bright_end
-from pages.ui.components import thumbnails
-from pages.ui.scales import weights_end
-from pages.ui.state import sketch
+from pages.drawing.scales import weights_end
+from pages.drawing.state import sketch
+from pages.screen.components import thumbnails
 from tests.pages.inputs import DIGIT, bring
 from tests.pages.opening import AppTest, charts, open_page, run_of
 

@@ -21,14 +21,14 @@ from model.measures.cost import (
     total,
 )
 from model.measures.note_claims import NOTE_CLAIMS
+from pages.drawing.figures.equations import html_math, plain_math
+from pages.drawing.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
+from pages.drawing.text import LANGUAGES, catalogue
+from pages.screen.components.tables import MOST
+from pages.screen.runs import pipelines
 from pages.shapes_and_cost import tables as cost_tables
 from pages.shapes_and_cost.figures import walk_diagram
 from pages.shapes_and_cost.settings import settings_of
-from pages.ui.components.tables import MOST
-from pages.ui.figures.equations import html_math, plain_math
-from pages.ui.runs import pipelines
-from pages.ui.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
-from pages.ui.text import LANGUAGES, catalogue
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, said, texts, warnings
 
 SENTENCE = "the dog chased the cat ."

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from streamlit.runtime.state import QueryParamsProxy
 from streamlit.testing.v1 import AppTest
 
-from pages.ui.frame.share import address
-from pages.ui.state.choice import Choice
-from pages.ui.text import catalogue
+from pages.drawing.state.choice import Choice
+from pages.drawing.text import catalogue
+from pages.screen.frame.share import address
 from tests.links import choices
 from tests.pages.opening import assert_fine, open_page
 
@@ -18,7 +18,7 @@ SCHOOL = "http://encoder.school.example/attention?lang=en"
 
 def shared(address: str, own_picture: bool = False) -> AppTest:
     def page(address: str, own_picture: bool) -> None:
-        from pages.ui.frame import share
+        from pages.screen.frame import share
 
         share._share(address, own_picture)
 

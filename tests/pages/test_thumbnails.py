@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 from model import load
-from pages.ui.components.thumbnails import COLOURS, MOST
+from pages.screen.components.thumbnails import COLOURS, MOST
 from tests.pages.opening import open_page
 
 SENTENCE = "the cat sat on the mat ."

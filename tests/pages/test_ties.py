@@ -28,20 +28,20 @@ from pages.add_and_norm.why_add_and_norm import batch_norm
 from pages.answer import pictures as answer
 from pages.attention import overlay
 from pages.attention import pictures as attention
+from pages.drawing.figures import Axis
+from pages.drawing.picture import Numbers, Picture, says_words
+from pages.drawing.pictures.answers import likeliest_outputs
+from pages.drawing.pictures.vectors import heads_that_turn
+from pages.drawing.place import Place
+from pages.drawing.state import sketch
+from pages.drawing.text import LANGUAGES, plain, speaking
+from pages.drawing.text.numbers import first, furthest, last
 from pages.feed_forward import pictures as feed_forward
 from pages.heads import pictures as heads
 from pages.layers import pictures as layers
 from pages.queries_keys_values import pictures as queries_keys_values
 from pages.tokens import pictures as tokens
 from pages.translation import pictures as translation
-from pages.ui.figures import Axis
-from pages.ui.picture import Numbers, Picture, says_words
-from pages.ui.place import Place
-from pages.ui.sections.answers import likeliest_outputs
-from pages.ui.sections.vectors import heads_that_turn
-from pages.ui.state import sketch
-from pages.ui.text import LANGUAGES, plain, speaking
-from pages.ui.text.numbers import first, furthest, last
 
 SENTENCE = "the cat sat on a mat ."
 #: Words for the one that is ahead of all others, and those in which they mean something else.

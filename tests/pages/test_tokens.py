@@ -5,10 +5,10 @@ import pytest
 
 from model.analysis import placed
 from model.measures.order import likeness, same_words
+from pages.drawing.state import sketch
+from pages.drawing.text import LANGUAGES, catalogue
+from pages.screen.runs import pipelines
 from pages.tokens.order import PAIRS
-from pages.ui.runs import pipelines
-from pages.ui.state import sketch
-from pages.ui.text import LANGUAGES, catalogue
 from tests.model.pieces import byte_level, folder_of
 from tests.pages.opening import (
     AppTest,

@@ -14,15 +14,15 @@ from model import Edit
 from model.measures.tables import head_roles
 from model.search import LENGTH_PENALTY, score
 from model.translator import Task, Translator
+from pages.drawing.state.choice import Choice
+from pages.drawing.state.link_values import edit_code
+from pages.drawing.text import catalogue
+from pages.drawing.text.numbers import percent
+from pages.screen.frame import line
+from pages.screen.runs import pipelines
 from pages.translation.decoder import BLOCKS, quantities_of
 from pages.translation.search import greedy_or_beam
 from pages.translation.writing import likelihood
-from pages.ui.frame import line
-from pages.ui.runs import pipelines
-from pages.ui.state.choice import Choice
-from pages.ui.state.link_values import edit_code
-from pages.ui.text import catalogue
-from pages.ui.text.numbers import percent
 from tests.model.making import MINILM
 from tests.networks import untrained_translator
 from tests.pages.inputs import offer

@@ -6,9 +6,9 @@ import pytest
 
 from model import load
 from model.export import as_marian
+from pages.drawing.text import LANGUAGES
+from pages.screen.frame.glossary import entries
 from pages.translation.page import PARTS
-from pages.ui.frame.glossary import entries
-from pages.ui.text import LANGUAGES
 from tests.pages.inputs import bring, folder, offer
 from tests.pages.opening import charts, figure, open_page, result, said, stands
 from tests.translators import changed, written

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from pages.ui.server import streamlit_private
-from pages.ui.state import sketch
-from pages.ui.text import catalogue
+from pages.drawing.state import sketch
+from pages.drawing.text import catalogue
+from pages.server import streamlit_private
 from tests.pages.opening import open_page, texts, warnings
-from tests.ui.making import READ, REFUSED
+from tests.server.making import READ, REFUSED
 
 
 def smiley() -> bytes:

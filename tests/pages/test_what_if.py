@@ -6,11 +6,11 @@ from streamlit.proto.Metric_pb2 import Metric as MetricProto
 
 from model import Edit
 from model.measures.sweep import moved
-from pages.ui.runs import pipelines
-from pages.ui.state.first_sight import first_place
-from pages.ui.state.link_values import edit_code
-from pages.ui.text import catalogue
-from pages.ui.text.numbers import signed
+from pages.drawing.state.first_sight import first_place
+from pages.drawing.state.link_values import edit_code
+from pages.drawing.text import catalogue
+from pages.drawing.text.numbers import signed
+from pages.screen.runs import pipelines
 from pages.what_if import page as what_if
 from tests.pages.opening import (
     assert_fine,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.ui.text import catalogue
+from pages.drawing.text import catalogue
 from tests.pages.inputs import OURS, bring
 from tests.pages.opening import open_page, said, stands
 

@@ -8,9 +8,9 @@ import torch
 
 from model import Edit, Trace, load
 from model.measures.sources import Part, all_of_it, leads_of, made_of, of_lead, opened
-from pages.ui.runs import pipelines
-from pages.ui.state import sketch
-from pages.ui.state.link_values import edit_code
+from pages.drawing.state import sketch
+from pages.drawing.state.link_values import edit_code
+from pages.screen.runs import pipelines
 from tests.pages.opening import chart, charts, drawn_in, open_page, said, texts
 
 LINK = {"panel": "wrote", "lang": "en"}

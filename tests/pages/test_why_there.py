@@ -12,15 +12,15 @@ from model.analysis import placed
 from model.measures.sources import BIAS, DISTANCE, EDIT, Scores, of_attention
 from model.translator import Task
 from pages.attention import why_there
-from pages.ui.frame.contents import NAMES
-from pages.ui.picture import Picture
-from pages.ui.runs import pipelines
-from pages.ui.screen import open_screen
-from pages.ui.sections.sources import kind_of, layer_of, way_to
-from pages.ui.state import sketch
-from pages.ui.state.choice import Choice
-from pages.ui.state.link_values import edit_code
-from pages.ui.text import catalogue
+from pages.drawing.picture import Picture
+from pages.drawing.pictures.sources import kind_of, layer_of, way_to
+from pages.drawing.screen import open_screen
+from pages.drawing.state import sketch
+from pages.drawing.state.choice import Choice
+from pages.drawing.state.link_values import edit_code
+from pages.drawing.text import catalogue
+from pages.screen.frame.contents import NAMES
+from pages.screen.runs import pipelines
 from tests.networks import QUICK, TRANSLATORS, trace_of
 from tests.pages.opening import charts, open_page, steps, texts
 from tests.pages.recorder import Recorder

@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 from torch import nn
 
 from model import Pipeline
+from pages.drawing.text import catalogue
 from pages.school.lessons.wording import heading_and_rest
-from pages.ui.runs import pipelines
-from pages.ui.text import catalogue
+from pages.screen.runs import pipelines
 
 SENTENCE = "she [MASK] to the shop to buy some bread ."
 

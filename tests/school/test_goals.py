@@ -3,11 +3,11 @@
 import pytest
 
 from model import Edit, Trace
+from pages.drawing.state.choice import Choice
+from pages.drawing.state.goal import Goal
 from pages.school.lessons.goals import Standing, heads_off, inside, mark_of
 from pages.school.lessons.task import judged
-from pages.ui.runs import pipelines
-from pages.ui.state.choice import Choice
-from pages.ui.state.goal import Goal
+from pages.screen.runs import pipelines
 
 SENTENCE = "我们[MASK]公园玩吧。"
 #: Three heads of layer 2 without which the network guesses otherwise.

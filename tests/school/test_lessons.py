@@ -16,15 +16,15 @@ from model import Edit, Pipeline, examples
 from model.analysis import softmax
 from model.measures.telling import telling_word
 from model.translator import Translator
+from pages.drawing.state import sketch
+from pages.drawing.text import LANGUAGES, catalogue
 from pages.school.lessons.lesson import LESSONS, TOUR
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import Case, Truth, is_right
 from pages.school.questions.positions import DRAWN
 from pages.school.questions.question import clear_truth, truth_of
-from pages.ui.frame.contents import NAMES
-from pages.ui.runs import pipelines
-from pages.ui.state import sketch
-from pages.ui.text import LANGUAGES, catalogue
+from pages.screen.frame.contents import NAMES
+from pages.screen.runs import pipelines
 from tests import networks
 from tests.school.making import (
     SENTENCE,

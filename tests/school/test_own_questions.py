@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from model.analysis import placed
+from pages.drawing.text import LANGUAGES, catalogue, speaking
 from pages.school.lessons.written import OWN
 from pages.school.questions.case import Case, Truth
 from pages.school.questions.pictures import OF_PAGE, Drawn, Look, of_place
 from pages.school.questions.question import Own, Question
 from pages.school.teaching.asked import not_the_runs
-from pages.ui.runs import pipelines
-from pages.ui.text import LANGUAGES, catalogue, speaking
+from pages.screen.runs import pipelines
 
 SENTENCE, TOKEN, LAYER, HEAD = "我们[MASK]公园玩吧", 3, 2, 6
 

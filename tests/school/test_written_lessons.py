@@ -10,6 +10,8 @@ from dataclasses import replace
 
 import pytest
 
+from pages.drawing.state.choice import Choice
+from pages.drawing.text import LANGUAGES, catalogue
 from pages.school.lessons.lesson import LESSONS
 from pages.school.lessons.wording import shortened
 from pages.school.lessons.written import (
@@ -29,8 +31,6 @@ from pages.school.lessons.written import (
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import is_right
 from pages.school.questions.question import Own, Question, clear_truth
-from pages.ui.state.choice import Choice
-from pages.ui.text import LANGUAGES, catalogue
 
 TAPPED = Question(OWN, None, "tap", 0.0, 4, own=Own("Wer? “谁”", "$x$", ("it", "猫"), answer="猫"))
 COUNTED = Question(OWN, None, "number", 0.0, 2, place="heads?layer=2", own=Own("n?", span=(0, 10), answer=3, near=1))

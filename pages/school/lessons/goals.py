@@ -11,9 +11,9 @@ import numpy as np
 
 from model import Edit, Trace
 from model.analysis import softmax
-from pages.ui.state.choice import Choice
-from pages.ui.state.goal import Goal
-from pages.ui.text.numbers import percent
+from pages.drawing.state.choice import Choice
+from pages.drawing.state.goal import Goal
+from pages.drawing.text.numbers import percent
 
 OUTSIDE = ("[CLS]", "[SEP]", "[PAD]")  # tokens that stand for no part of a sentence
 EVERY = "layers.{l}.attention.heads"  # what a change of all layers at once is a change of

@@ -3,13 +3,13 @@
 import streamlit as st
 
 from model import EditError, InputError
+from pages.drawing.masks import with_words_hidden
+from pages.drawing.state.choice import Choice
+from pages.drawing.state.goal import Goal
+from pages.drawing.text import joined, plain, t
 from pages.school.lessons.goals import TASKS, Standing, standing
-from pages.ui.runs import pipelines
-from pages.ui.runs.masks import with_words_hidden
-from pages.ui.state.choice import Choice
-from pages.ui.state.goal import Goal
-from pages.ui.state.link import select
-from pages.ui.text import joined, plain, t
+from pages.screen.link import select
+from pages.screen.runs import pipelines
 
 
 def task_line() -> None:

@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from pages.drawing.text import LANGUAGES, joined, language, plain, texts_of, typed
 from pages.school.lessons.lesson import Lesson
 from pages.school.lessons.written import opened_at
 from pages.school.questions.case import Truth, short
 from pages.school.questions.question import Question
-from pages.ui.text import LANGUAGES, joined, language, plain, texts_of, typed
 
 MOST_CALLED = 40  # characters of a teacher's question that stand for it
 #: Options that are no tokens and no numbers: texts of our own.

@@ -13,14 +13,14 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from model.errors import ReasonedError
+from pages.drawing.state import sketch
+from pages.drawing.state.choice import FIELDS, PIPELINES, Choice
+from pages.drawing.state.link_values import MOST_CODE
 from pages.school.lessons.lesson import Lesson
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import OWN as OWN  # what a teacher's lesson is called in texts, too
 from pages.school.questions.question import Own, Question
-from pages.ui.frame import contents
-from pages.ui.state import sketch
-from pages.ui.state.choice import FIELDS, PIPELINES, Choice
-from pages.ui.state.link_values import MOST_CODE
+from pages.screen.frame import contents
 
 MOST_TEXT = 40_000  # characters of a lesson as JSON
 MOST_QUESTIONS, MOST_MINUTES = 30, 90

@@ -17,7 +17,7 @@ from model.measures.cost import multiply_adds, total
 from model.measures.sweep import sweep
 from model.measures.without import without
 from model.pipeline import SPECIAL_TOKENS
-from pages.ui.text.numbers import decimal
+from pages.drawing.text.numbers import decimal
 
 OWN = "own"  # the row of a question in a teacher's own words
 CLEAR = 0.02  # by which a first answer must lead where it is asked whether it stays

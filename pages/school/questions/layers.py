@@ -8,10 +8,10 @@ from model.analysis import mean_likeness
 from model.measures.cost import attention_cost, ffn_cost
 from model.measures.gradients import gradient_lengths, twin
 from model.measures.without import without
+from pages.drawing.text.numbers import percent
 from pages.school.questions.case import CLEAR, Case, Truth, lead_of, near_share
 from pages.school.questions.pictures import activations, cosines, deviations, lens, row_of
 from pages.school.questions.question import question
-from pages.ui.text.numbers import percent
 
 UNEVEN = 1.5  # times an even step: what is much for one layer
 ALIKE = 0.9  # a mean cosine from which on tokens are nearly the same

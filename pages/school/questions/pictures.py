@@ -16,8 +16,7 @@ from model.analysis import cosine_similarity, placed
 from model.measures.order import without_positions
 from model.measures.sweep import sweep
 from model.translator import TranslationTrace
-from pages.school.questions.case import OWN, Case, Guess, Truth, short, unscaled
-from pages.ui.figures import (
+from pages.drawing.figures import (
     ACCENT,
     AFTER,
     BEFORE,
@@ -31,11 +30,12 @@ from pages.ui.figures import (
     guessed,
     tiles,
 )
-from pages.ui.figures.base import TO_THE_NEAREST, grid, label, outline, unseen, words_at
-from pages.ui.figures.matrices import heatmap_parts
-from pages.ui.figures.theme import SMALL, font_size, scaled
-from pages.ui.text import catalogue, language, plain
-from pages.ui.text.numbers import percent, written
+from pages.drawing.figures.base import TO_THE_NEAREST, grid, label, outline, unseen, words_at
+from pages.drawing.figures.matrices import heatmap_parts
+from pages.drawing.figures.theme import SMALL, font_size, scaled
+from pages.drawing.text import catalogue, language, plain
+from pages.drawing.text.numbers import percent, written
+from pages.school.questions.case import OWN, Case, Guess, Truth, short, unscaled
 
 ROOM = 540  # pixels for all pictures of a question, so that they end on the first screen
 A_BAR = 30  # pixels of a bar

@@ -4,15 +4,15 @@ import re
 from collections.abc import Callable
 from typing import cast
 
+from pages.drawing.screen import Screen
+from pages.drawing.text import LANGUAGES, plain, speaking, t, unmarked
+from pages.drawing.text.numbers import written
 from pages.school.classroom.questions import Shown, Told
 from pages.school.lessons import wording
 from pages.school.lessons.wording import asked, options
 from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.pictures import Look, of_place, run_says
 from pages.school.questions.question import Question
-from pages.ui.screen import Screen
-from pages.ui.text import LANGUAGES, plain, speaking, t, unmarked
-from pages.ui.text.numbers import written
 
 MOST_WITH_CHIPS = 12  # names that a phone shows without being scrolled; of more tokens, the last name is for the others
 SURELY = 3  # of them, the strongest

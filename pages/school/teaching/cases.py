@@ -13,6 +13,14 @@ from model import Pipeline
 from model.measures.telling import telling_word
 from model.pipeline import Reading
 from model.translator import Task
+from pages.drawing.cache import digest, of_networks
+from pages.drawing.masks import with_words_hidden
+from pages.drawing.picture import kind_of, outputs_of, says_words
+from pages.drawing.screen import Screen, usual_token
+from pages.drawing.state import sketch
+from pages.drawing.state.choice import LANGUAGES, Choice
+from pages.drawing.state.first_sight import first_picture
+from pages.drawing.text import class_label, language, t
 from pages.school.lessons.lesson import LESSONS, TOUR, Lesson
 from pages.school.lessons.wording import left_out
 from pages.school.lessons.written import LessonError, lesson_from_code, opened_at
@@ -20,16 +28,8 @@ from pages.school.questions.case import Case, Truth
 from pages.school.questions.heads import MOST_TOGETHER
 from pages.school.questions.question import Question, clear_truth, truth_of
 from pages.school.tour.station import EXAMPLE
+from pages.screen.runs import pipelines
 from pages.translation.writing import best_aligned
-from pages.ui.picture import kind_of, outputs_of, says_words
-from pages.ui.runs import pipelines
-from pages.ui.runs.masks import with_words_hidden
-from pages.ui.screen import Screen, usual_token
-from pages.ui.server.cache import digest, of_networks
-from pages.ui.state import sketch
-from pages.ui.state.choice import LANGUAGES, Choice
-from pages.ui.state.first_sight import first_picture
-from pages.ui.text import class_label, language, t
 
 #: Questions about the network's answer, which is read at one token, whichever is chosen at a place.
 OF_THE_ANSWER = {"word", "places", "digit", "bare", "causal", "mixed", "heads", "thinks", "layer", "gathered"}

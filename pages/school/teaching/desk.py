@@ -12,12 +12,12 @@ from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
+from pages.drawing.state.choice import Choice
 from pages.school.classroom.door import CrowdedError, address_of, starts
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.questions import Shown, Told
 from pages.school.classroom.store import Room, TooManyError, UnavailableError, UnknownClassError, store
-from pages.ui.state.choice import Choice
-from pages.ui.state.link import select
+from pages.screen.link import select
 
 #: In the session: code -> key of the classes that are this browser's; those that it shall forget; why an act failed;
 #: and when the last one was done.

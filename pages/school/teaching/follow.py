@@ -7,20 +7,20 @@ from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
+from pages.drawing.screen import Screen
+from pages.drawing.state.choice import FIELDS, Choice
+from pages.drawing.text import texts_of
 from pages.school.classroom.door import CrowdedError, door
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import Room, Store, UnavailableError, UnknownClassError, store
 from pages.school.teaching import desk
-from pages.ui.components.kept import kept
-from pages.ui.components.live import LATER, live
-from pages.ui.frame.contents import NAMES, path_of
-from pages.ui.frame.line import COVERS
-from pages.ui.frame.navigation import OPEN, open_with
-from pages.ui.frame.pen import Pen
-from pages.ui.screen import Screen
-from pages.ui.state.choice import FIELDS, Choice
-from pages.ui.state.link import select
-from pages.ui.text import texts_of
+from pages.screen.components.kept import kept
+from pages.screen.components.live import LATER, live
+from pages.screen.frame.contents import NAMES, path_of
+from pages.screen.frame.line import COVERS
+from pages.screen.frame.navigation import OPEN, open_with
+from pages.screen.frame.pen import Pen
+from pages.screen.link import select
 
 #: In the session: whether a teacher leads, and where she last led to; which of her views a member has seen, the code of
 #: his class, and what he is told of it on each page.

@@ -18,23 +18,23 @@ from model import CheckpointError, Pipeline, Trace, WeightsError
 from model.deadline import OverdueError
 from model.edits import head_off
 from model.pipeline import Reader, TextReader
+from pages.drawing.cache import once_a_run
+from pages.drawing.picture import kind_of, says_words
+from pages.drawing.screen import Screen
+from pages.drawing.state.choice import Choice
+from pages.drawing.state.goal import MOST_OFF, MOST_WORD, Goal
+from pages.drawing.text import plain, t, texts_of
 from pages.school.lessons.goals import TASKS, Standing, mark_of
 from pages.school.lessons.task import in_words, judged
 from pages.school.questions.case import Case
 from pages.school.teaching.cases import hidden_in, usual_case
-from pages.ui.components.tables import column_widths, draw_table
-from pages.ui.frame import exports
-from pages.ui.frame.contents import path_of
-from pages.ui.frame.pickers import bound
-from pages.ui.frame.share import address, with_code
-from pages.ui.picture import kind_of, says_words
-from pages.ui.screen import Screen
-from pages.ui.server.cache import once_a_run
-from pages.ui.server.in_flight import CrowdedError
-from pages.ui.state.choice import Choice
-from pages.ui.state.goal import MOST_OFF, MOST_WORD, Goal
-from pages.ui.state.link import select
-from pages.ui.text import plain, t, texts_of
+from pages.screen.components.tables import column_widths, draw_table
+from pages.screen.frame import exports
+from pages.screen.frame.contents import path_of
+from pages.screen.frame.pickers import bound
+from pages.screen.frame.share import address, with_code
+from pages.screen.link import select
+from pages.server.in_flight import CrowdedError
 
 #: In the session: what was pasted; its links, and how far they are judged; and a word that is no word of the network.
 PASTED, CHECKED, NO_WORD = "homework.pasted", "homework.checked", "homework.no_word"

@@ -5,6 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pages.drawing.screen import Screen
+from pages.drawing.state.choice import Choice
+from pages.drawing.text import language
 from pages.school.classroom.phases import TOLD, Phase, Proposal, following, proposal
 from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import Bar, Tally, bars, tallies
@@ -15,10 +18,7 @@ from pages.school.questions.pictures import Drawn, Look, of_place
 from pages.school.questions.question import Question
 from pages.school.teaching.asked import why
 from pages.school.teaching.desk import Desk
-from pages.ui.frame.pen import Pen
-from pages.ui.screen import Screen
-from pages.ui.state.choice import Choice
-from pages.ui.text import language
+from pages.screen.frame.pen import Pen
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from typing import Any
 import streamlit as st
 
 from model.analysis import placed
+from pages.drawing.screen import Screen
+from pages.drawing.text import literal, plain, texts_of
 from pages.school.lessons.lesson import LESSONS, Lesson
 from pages.school.lessons.wording import called, local, shortened, title_of
 from pages.school.lessons.written import (
@@ -29,10 +31,8 @@ from pages.school.questions.case import Case
 from pages.school.questions.question import Own, Question
 from pages.school.teaching.asked import not_the_runs
 from pages.school.teaching.cases import case_of, not_asked, truth_here
-from pages.ui.frame.pickers import LASTING, lasting, set_lasting
-from pages.ui.screen import Screen
-from pages.ui.state.link import chosen, select
-from pages.ui.text import literal, plain, texts_of
+from pages.screen.frame.pickers import LASTING, lasting, set_lasting
+from pages.screen.link import chosen, select
 
 #: In the session: why what was wanted cannot be done, until it is said.
 REFUSED = "lesson.refused"

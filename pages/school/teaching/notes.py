@@ -4,6 +4,7 @@ import time
 
 import streamlit as st
 
+from pages.drawing.text import joined, language, literal, plain, texts_of
 from pages.school.classroom.door import MOST_OF_ADDRESS
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import store
@@ -16,7 +17,6 @@ from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.pictures import answer_is, answer_of, said_of_right, said_of_sure
 from pages.school.teaching.projector import WANTED, afterwards, controls, count, other_input
 from pages.school.teaching.start import not_asked
-from pages.ui.text import joined, language, literal, plain, texts_of
 
 ANSWERS = ("word", "digit")  # questions about what the network answers at the end, with its probabilities
 MOST_PACE = 2  # times as long as planned, or as short, that what is left is expected to take

@@ -8,6 +8,9 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
+from pages.drawing.figures import Figure, theme
+from pages.drawing.screen import Screen
+from pages.drawing.text import plain, t, texts_of, unmarked
 from pages.school.lessons.lesson import Lesson
 from pages.school.lessons.wording import answer_in_words, asked, called, options, otherwise, title_of
 from pages.school.questions.case import Case, Truth
@@ -15,13 +18,10 @@ from pages.school.questions.pictures import Look, answer_bars, of_place
 from pages.school.questions.question import Question
 from pages.school.teaching.asked import about, why
 from pages.school.teaching.cases import hidden_in, truth_here
-from pages.ui.components.handout import handout
-from pages.ui.figures import Figure, theme
-from pages.ui.frame import exports
-from pages.ui.frame.pen import Pen
-from pages.ui.frame.share import address
-from pages.ui.screen import Screen
-from pages.ui.text import plain, t, texts_of, unmarked
+from pages.screen.components.handout import handout
+from pages.screen.frame import exports
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.share import address
 
 BLANK = " ______"
 text, word = texts_of("paper")

@@ -5,14 +5,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from pages.drawing.figures.base import text_width
+from pages.drawing.text import language, plain, t
+from pages.drawing.text.numbers import percent
 from pages.school.classroom.questions import Guess, Shown, Told
 from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import Bar, Part, Tally, bars, sure_and_wrong, tallies
 from pages.school.questions.case import Truth, short
 from pages.school.teaching.asked import MOST_WITH_CHIPS
-from pages.ui.figures.base import text_width
-from pages.ui.text import language, plain, t
-from pages.ui.text.numbers import percent
 
 MOST_ROWS = MOST_WITH_CHIPS  # on the projector; of more answers, the last row is for the others
 RIGHT = "✓ "

@@ -8,6 +8,7 @@ from urllib.parse import urlencode, urlsplit
 import segno
 import streamlit as st
 
+from pages.drawing.text import language, literal, plain, t, texts_of
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import store
 from pages.school.lessons.goals import TASKS
@@ -18,10 +19,9 @@ from pages.school.teaching.follow import lead_to, view_of
 from pages.school.teaching.homework import opened_at, task_address
 from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.results import ask, hints_so_far, picture, show_hints
-from pages.ui.components.live import live
-from pages.ui.frame.share import leads_nowhere, with_code
-from pages.ui.state.link import select
-from pages.ui.text import language, literal, plain, t, texts_of
+from pages.screen.components.live import live
+from pages.screen.frame.share import leads_nowhere, with_code
+from pages.screen.link import select
 
 #: In the session: the place of the question to ask next.
 WANTED = "class.wanted"

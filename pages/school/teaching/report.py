@@ -6,16 +6,16 @@ from urllib.parse import urljoin
 
 import streamlit as st
 
+from pages.drawing.figures import Figure, theme
+from pages.drawing.text import language, plain, texts_of, unmarked
 from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import tallies
 from pages.school.questions.pictures import Look, of_place
 from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.pictures import answer_is, answer_of, as_table, said_of_right, said_of_sure
-from pages.ui.components.handout import handout
-from pages.ui.figures import Figure, theme
-from pages.ui.frame import exports
-from pages.ui.frame.share import address
-from pages.ui.text import language, plain, texts_of, unmarked
+from pages.screen.components.handout import handout
+from pages.screen.frame import exports
+from pages.screen.frame.share import address
 
 text, word = texts_of("class")
 BUTTON = "class.report.html"  # so its button is called, and with a question's number its picture

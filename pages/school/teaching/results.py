@@ -6,6 +6,9 @@ from textwrap import wrap
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from pages.drawing.figures.base import text_width
+from pages.drawing.figures.theme import font_size, letters
+from pages.drawing.text import joined, language, literal, plain, t, texts_of
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.questions import Shown
 from pages.school.lessons.wording import heading_and_rest, hints, otherwise, seen_at
@@ -15,11 +18,8 @@ from pages.school.teaching import pictures
 from pages.school.teaching.cases import hidden_in
 from pages.school.teaching.desk import INPUT
 from pages.school.teaching.lecture import Lecture
-from pages.ui.components.chart import chart
-from pages.ui.figures.base import text_width
-from pages.ui.figures.theme import font_size, letters
-from pages.ui.frame.navigation import open_with
-from pages.ui.text import joined, language, literal, plain, t, texts_of
+from pages.screen.components.chart import chart
+from pages.screen.frame.navigation import open_with
 
 #: In the session: how many hints were shown, and whether the words, of which question.
 HINTS, WORDS = "class.hints_of", "class.words_of"

@@ -4,18 +4,18 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
+from pages.drawing.picture import kind_of
+from pages.drawing.screen import Screen
+from pages.drawing.text import listed, t, texts_of
 from pages.school.classroom.door import CrowdedError
 from pages.school.classroom.store import UnavailableError, UnknownClassError, store
 from pages.school.lessons.lesson import LESSONS, Lesson
 from pages.school.lessons.wording import called, title_of
 from pages.school.questions.question import Question
 from pages.school.teaching import cases, desk, follow
-from pages.ui.frame.navigation import page_link
-from pages.ui.frame.pickers import bound
-from pages.ui.picture import kind_of
-from pages.ui.screen import Screen
-from pages.ui.state.link import select
-from pages.ui.text import listed, t, texts_of
+from pages.screen.frame.navigation import page_link
+from pages.screen.frame.pickers import bound
+from pages.screen.link import select
 
 text, word = texts_of("class")
 

@@ -7,10 +7,10 @@ from typing import Any
 import streamlit as st
 
 from model.pipeline import Reader, TextReader
+from pages.drawing.text import plain, t
 from pages.school.questions.case import Guess, Truth
 from pages.school.questions.pictures import CHIPS
-from pages.ui.frame.pickers import told_apart
-from pages.ui.text import plain, t
+from pages.screen.frame.pickers import told_apart
 
 FEW = 12  # numbers that stand beside each other
 #: What is done with a guess.

@@ -12,6 +12,11 @@ import streamlit as st
 from model.config import PRESETS
 from model.pipeline import SPECIAL_TOKENS
 from model.translator import TranslationTrace
+from pages.drawing.picture import kind_of
+from pages.drawing.screen import Screen
+from pages.drawing.state import sketch
+from pages.drawing.state.choice import CostSettings
+from pages.drawing.text import joined, literal, plain, texts_of, unmarked
 from pages.school.lessons.wording import (
     answer_in_words,
     asked,
@@ -26,14 +31,9 @@ from pages.school.questions.case import Case, Guess, Truth, is_right, short
 from pages.school.questions.pictures import Drawn, Look, of_place, pictures
 from pages.school.questions.question import Question
 from pages.school.tour.gestures import GESTURES, Give, chips_so_far, give_chip, give_option
-from pages.ui.components.chart import chart
-from pages.ui.frame.navigation import open_with
-from pages.ui.frame.pen import Pen
-from pages.ui.picture import kind_of
-from pages.ui.screen import Screen
-from pages.ui.state import sketch
-from pages.ui.state.choice import CostSettings
-from pages.ui.text import joined, literal, plain, texts_of, unmarked
+from pages.screen.components.chart import chart
+from pages.screen.frame.navigation import open_with
+from pages.screen.frame.pen import Pen
 
 LONG = 12  # tokens of a sentence of which our small translator may well leave something out
 EXAMPLE = 3  # the digit that stations about a drawing read, where the reader has typed a sentence

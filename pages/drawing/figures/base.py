@@ -1,0 +1,440 @@
+"""What all figures share: colours, axes, markup made harmless, and the look of a layout."""
+
+import html
+import json
+import math
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.colors import get_colorscale, hex_to_rgb
+
+from pages.drawing.figures.notation import noted
+from pages.drawing.figures.theme import LARGE, SMALL, font_size, mode
+from pages.drawing.text.numbers import written
+
+#: From blue, negative, to orange, positive, told apart by colour-blind eyes too; zero is the ground, light or dark. The
+#: run on one screen (painter.js) has the same.
+SIGNED = {
+    "light": ("#08519c", "#6baed6", "#f7f7f7", "#fdae61", "#b35806"),
+    "dark": ("#8fd0ff", "#2f78b7", "#141b29", "#b5701f", "#ffc46b"),
+}
+#: What a difference of two runs is drawn in where there is no scale: legible on a light and on a dark ground.
+LESS, MORE = "#3a86c8", "#c4660a"
+SHARES = [list(stop) for stop in get_colorscale("Cividis")]
+#: Q, K and V wherever they appear, on a light and on a dark ground.
+ROLE_COLOURS = {
+    "light": {"Q": "#0072B2", "K": "#C25B00", "V": "#00795A"},
+    "dark": {"Q": "#56B4E9", "K": "#F0A030", "V": "#2BC29A"},
+}
+ACCENT = "#CC79A7"
+GUESS = "#c4660a"  # of what a reader guesses, always dashed; legible on light, dark and dark cells
+GREY = "#8a8f98"  # of what is only there to be compared with
+#: What goes in, what is added, what comes out: none of them a role of attention, so none has a role's colour.
+BEFORE, ADDED, AFTER = GREY, ACCENT, "#7b6fd0"
+INK = {"light": "#172033", "dark": "#e8edf6"}  # of words that are read at a distance, in the two themes
+USUAL_WIDTH = 480  # pixels between the ends of an axis, of a picture with arithmetic beside it
+WHOLE_WIDTH = 1150  # of one in a presentation, where nothing stands beside it
+#: Cells with an invisible marker each; of a larger map every second column has one, or every third, …
+MOST_CLICKABLE = {"square": 64 * 64, "wide": 1200}
+MOST_NAMED = 32  # places along one side of a map; where there is room for fewer, the browser thins them further
+MOST_NUMBERED = 8  # rows and columns of patches
+Points = Sequence[tuple[float | None, float | None]] | np.ndarray
+UPRIGHT = re.compile(r"[^a-zA-Z]{1,4}|\[[A-Z]+\]")  # Chinese, signs, and the special tokens among them
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One side of a picture: its title, and a label for each place (none: the places are just counted).
+
+    tokens: of the places of tokens, which of those each label is.
+    """
+
+    title: str
+    labels: Sequence[str] = ()
+    tokens: Sequence[int] = ()
+
+    @classmethod
+    def counted(cls, title: str, n: int) -> Self:
+        """n places that are called 1, 2, …: where a picture does not count its places itself."""
+        return cls(title, [str(place + 1) for place in range(n)])
+
+    def named(self, names: Sequence[str]) -> Self:
+        """The same, its tokens called by other names."""
+        return replace(self, labels=[names[place] for place in self.tokens]) if self.tokens else self
+
+
+def label(text: str) -> str:
+    """Text that Plotly shows as typed: it reads tags, and would take a token such as <b> for one."""
+    return html.escape(text, quote=False)
+
+
+def ink_on(colour: str) -> str:
+    """Black or white: whichever reads better on a ground of that colour (#rrggbb). One of them has a contrast of 4.5.
+
+    Source: the relative luminance of WCAG 2.2, of which black and white are equally far at 0.179.
+    """
+    shares = [part / 255 for part in hex_to_rgb(colour)]
+    red, green, blue = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in shares)
+    return "#000000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 else "#ffffff"
+
+
+def tint(colour: str, opacity: float) -> str:
+    """A colour (#rrggbb) that lets the ground through."""
+    return f"rgba{(*hex_to_rgb(colour), opacity)}"
+
+
+def sign_colours(values: np.ndarray) -> list[str]:
+    """For each difference the colour of its sign."""
+    return [LESS if value < 0 else MORE for value in np.ravel(values)]
+
+
+def colours_of(scale: str) -> list[list]:
+    """The colour scale of "signed" numbers on this ground, or of others."""
+    return [[at / 4, colour] for at, colour in enumerate(SIGNED[mode()])] if scale == "signed" else SHARES
+
+
+def signed_colours(values: Sequence[float] | np.ndarray) -> list[str]:
+    """For each number its colour (#rrggbb) on the scale of signed numbers, which ends with the largest of them."""
+    sizes = np.asarray(values, float)
+    shares = 0.5 + sizes / (2 * (np.abs(sizes).max(initial=0.0) or 1.0))
+    stops = np.array([hex_to_rgb(colour) for colour in SIGNED[mode()]])
+    channels = [np.interp(shares, np.linspace(0, 1, len(stops)), channel).astype(int) for channel in stops.T]
+    return [f"#{red:02x}{green:02x}{blue:02x}" for red, green, blue in zip(*channels, strict=True)]
+
+
+def role_colours() -> dict[str, str]:
+    """The colours of Q, K and V on this ground."""
+    return ROLE_COLOURS[mode()]
+
+
+def on_white() -> dict[str, str]:
+    """What the colours of this ground that differ on a light one are there."""
+    own = (INK[mode()], *role_colours().values(), *SIGNED[mode()])
+    white = (INK["light"], *ROLE_COLOURS["light"].values(), *SIGNED["light"])
+    return {dark: light for dark, light in zip(own, white, strict=True) if dark != light}
+
+
+def coloured(equation: str) -> str:
+    """An equation in the symbols that were chosen, with Q, K and V (and their matrices) in their colours."""
+    colours = role_colours()
+    return re.sub(
+        r"(?<![A-Za-z\\{_])((?:W[_^]|b_)?([QKV]))(?![A-Za-z])",
+        lambda hit: rf"\textcolor{{{colours[hit[2]]}}}{{{hit[1]}}}",
+        noted(equation),
+    )
+
+
+@dataclass
+class Figure:
+    """A Plotly figure of plain data: what is drawn, and the layout, both by Plotly's own names.
+
+    To check every property, as Plotly's own Figure does, would cost more than all the rest of a page. The tests do it,
+    where they open a page.
+    """
+
+    data: list[dict]
+    layout: dict
+
+    def as_json(self) -> str:
+        """The figure for a browser, its arrays as Plotly's typed ones. Raises ValueError for a bare NaN or ∞."""
+        return json.dumps({"data": self.data, "layout": self.layout}, default=_typed, allow_nan=False)
+
+    def checked(self) -> go.Figure:
+        """Plotly's own figure. Raises ValueError for what Plotly does not know."""
+        return go.Figure(self.data, self.layout)
+
+    def _repr_mimebundle_(self, *asked: object, **wanted: object) -> dict:
+        """What a notebook shows of it, where it is the last line of a cell."""
+        return self.checked()._repr_mimebundle_(*asked, **wanted)
+
+
+def _typed(values: np.ndarray | np.generic) -> object:
+    """An array by its bytes; whole numbers of 64 bits, which browsers do not have, as doubles."""
+    if values.ndim == 0 or values.dtype.kind not in "iuf":
+        return values.tolist()
+    if values.dtype.kind in "iu" and values.itemsize == 8:
+        values = values.astype(np.float64)
+    array = {"dtype": values.dtype.str[1:], "bdata": b64encode(np.ascontiguousarray(values)).decode()}
+    return array if values.ndim == 1 else array | {"shape": ", ".join(map(str, values.shape))}
+
+
+def figure_of(traces: dict | list[dict], layout: dict) -> Figure:
+    """A figure with the room that its names need: that Plotly would measure each of them twice is a third of its time.
+
+    Places along x and y go as float32, half as many bytes as others.
+    """
+    drawn = traces if isinstance(traces, list) else [traces]
+    for trace in drawn:
+        trace |= {side: np.asarray(trace[side], np.float32) for side in "xy" if side in trace}
+    bars = [trace["colorbar"] for trace in drawn if "colorbar" in trace]
+    for scale in (*bars, *(axis for name, axis in layout.items() if name.startswith(("xaxis", "yaxis")))):
+        scale["ticklabeloverflow"] = "allow"
+    return Figure(drawn, layout | {"margin": layout["margin"] | room(drawn, layout)})
+
+
+def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
+    """The margins that names, titles and a colour bar will need, in pixels, by the usual width of letters.
+
+    Plotly takes more where that is too little, but then it draws the whole picture a second and a third time.
+    """
+    size, margin = layout["font"]["size"], layout["margin"]
+    needed, every, length = {}, layout.get("meta", {}), USUAL_WIDTH if size <= 12 else WHOLE_WIDTH
+    bars = [trace["colorbar"] for trace in traces if "colorbar" in trace and trace.get("showscale", True)]
+    for bar in bars:
+        if bar.get("orientation") == "h":
+            side = "b" if bar["yanchor"] == "top" else "t"
+            needed[side] = margin[side] + math.ceil(3.5 * size if side == "t" else 2 * size + 10)
+    if layout.get("yaxis", {}).get("scaleanchor"):  # of square cells its height decides, too
+        across, down = (np.ptp(layout[axis].get("range", (0, 1))) for axis in ("xaxis", "yaxis"))
+        high = layout["height"] - needed.get("t", margin["t"]) - margin["b"] - 4.3 * size
+        length = min(USUAL_WIDTH, high * across / down)
+    for side, letter, along in (("l", "yaxis", "rows"), ("b", "xaxis", "columns")):
+        axis = layout.get(letter, {})
+        if axis.get("tickangle", 0) < 0:  # aslant, above the picture
+            widest = max(map(text_width, axis["ticktext"]), default=1) * axis["tickfont"]["size"]
+            needed["t"] = math.ceil(margin["t"] + 0.71 * (widest + axis["tickfont"]["size"]) + 6)
+            needed["r"] = math.ceil(margin["r"] + 0.71 * text_width(axis["ticktext"][-1]) * axis["tickfont"]["size"])
+        if not axis.get("automargin") or axis.get("side", "") in ("top", "right"):
+            continue
+        names = [text_width(name) for name in every.get(along) or axis.get("ticktext", ())]
+        names = names if axis.get("showticklabels", True) else []
+        widest = max(names, default=1.3 if side == "b" else 2.2) * axis.get("tickfont", {}).get("size", size)
+        standing = len(thinned(len(names), None)) if names else 0  # whichever is chosen: the picture stays where it is
+        upright = side == "b" and (axis.get("tickangle") == 0 or widest * standing < length)
+        deep = 1.3 * size if upright else max(widest, 1.2 * size)
+        title = 3 * size if axis.get("title", {}).get("text") else 6
+        needed[side] = max(needed.get(side, 0), math.ceil(margin[side] + deep + title + 2 * axis.get("linewidth", 0)))
+    corners = [
+        words for words in layout.get("annotations", ()) if (words.get("x"), words.get("xanchor")) == (0, "right")
+    ]
+    for words in corners:  # above the names at the left, beside those on top: two lines
+        widest = max(map(text_width, words["text"].split("<br>"))) * words["font"]["size"] - words["xshift"]
+        for side, deep in (("l", widest), ("t", 2.7 * size)):
+            needed[side] = max(needed.get(side, 0), math.ceil(margin[side] + deep))
+    return needed
+
+
+def text_width(name: str) -> float:
+    """About how wide a name is, in times its font size: signs beyond ASCII (Chinese above all) are square."""
+    return sum(0.6 if char.isascii() else 1.0 for char in html.unescape(name))
+
+
+#: One side of a picture without lines.
+BARE = {"showgrid": False, "zeroline": False, "ticks": ""}
+
+
+def scale(title: str, **look: Any) -> dict:
+    """One side of a picture along which numbers stand."""
+    named = {"title": {"text": label(title)}} if title else {}  # an empty one would take room, too
+    return {**named, "automargin": True, **look}
+
+
+def axis_layout(axis: Axis, n: int, named: Sequence[int] | None = None) -> dict:
+    """One side of a picture with `n` places. named: those whose labels stand there; all if left out."""
+    side = scale(axis.title, **BARE)
+    if axis.labels:
+        named = range(n) if named is None else named
+        size = font_size() if n <= 20 or font_size() >= LARGE else font_size() - 2
+        side |= {
+            "tickmode": "array",
+            "tickvals": list(named),
+            "ticktext": [label(axis.labels[place]) for place in named],
+            "tickfont": {"size": size},
+            # Chinese stands upright; aslant, the last label would be left out where it leaves the picture.
+            **({"tickangle": 0} if all(map(UPRIGHT.fullmatch, axis.labels)) else {"autotickangles": [0, 90]}),
+        }
+    return side
+
+
+def thinned(n: int, chosen: int | None) -> list[int]:
+    """As many places as can be named without their names lying on each other, the chosen one among them."""
+    apart = -(-n // MOST_NAMED)
+    if chosen is None or chosen >= n or apart == 1:
+        return list(range(0, n, apart))
+    return sorted({chosen, *(place for place in range(0, n, apart) if abs(place - chosen) >= apart)})
+
+
+def on_screen(height: float) -> int:
+    """A picture's height, or less, so that it ends on the first screen; in a presentation, on a projector's."""
+    return int(min(height, 520 if font_size() <= SMALL else 460))
+
+
+def look(height: int) -> dict:
+    """The layout that all figures share."""
+    return {
+        "height": height,
+        "margin": {"l": 6, "r": 6, "t": 8, "b": 6, "pad": 3},  # with more, names would reach the titles
+        "font": {"size": font_size()},
+        "hovermode": "closest",
+        "hoverdistance": 20,
+        "dragmode": False,
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+    }
+
+
+#: For pictures with an invisible marker on each cell: a click anywhere in a cell belongs to its marker.
+TO_THE_NEAREST = {"hoverdistance": -1}
+
+
+#: A legend above the picture.
+LEGEND = {
+    "showlegend": True,
+    "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom", "title": {"text": ""}},
+}
+
+
+def up_to(end: float, values: np.ndarray) -> str:
+    """The name of the strongest colour: "0.1+" where some numbers are beyond it, and look as it does."""
+    return f"{end:.2g}" + "+" * bool(np.nanmax(np.abs(values), initial=0.0) > end * (1 + 1e-6))
+
+
+def colour_bar(ends: dict[float, str], **look: Any) -> dict:
+    """The names of some values, above a picture at its left."""
+    return {
+        "orientation": "h",
+        "x": 0.0,
+        "xanchor": "left",
+        "y": 1.0,
+        "yanchor": "bottom",
+        "len": 0.4,
+        "thickness": 7,
+        "outlinewidth": 0,
+        "ypad": 4,
+        "title": {"side": "right"},  # above it, even no title takes a line
+        "tickfont": {"size": font_size() - 2 * (font_size() < LARGE)},
+        "tickvals": list(ends),
+        "ticktext": [written(text) for text in ends.values()],
+        **look,
+    }
+
+
+#: The lowest of 255 colours is kept for the gaps between tiles: bytes have no NaN.
+STEPS = 254
+
+
+def with_gap(colorscale: Sequence[Sequence]) -> list[list]:
+    """A colour scale for bytes: 0 is see-through, 1 to 255 run through the colours."""
+    size = STEPS + 1
+    clear = "rgba(0,0,0,0)"
+    half = 0.5 / size
+    coloured = [[(1 + place * STEPS) / size, colour] for place, colour in colorscale]
+    return [[0.0, clear], [half, clear], [half, colorscale[0][1]], *coloured]
+
+
+def frame(top: float, left: float, bottom: float, right: float, color: str = ACCENT, width: float = 3) -> dict:
+    """A frame round the cells from one to another, both within, of a picture whose cells are one unit wide and high."""
+    corners = {"x0": left - 0.5, "x1": right + 0.5, "y0": top - 0.5, "y1": bottom + 0.5}
+    return {"type": "rect", **corners, "line": {"color": color, "width": width}}
+
+
+def guessed(top: float, left: float, bottom: float, right: float) -> dict:
+    """The same frame round what a reader guesses: dashed, as nothing of the network's own is."""
+    shape = frame(top, left, bottom, right, GUESS)
+    return shape | {"line": shape["line"] | {"dash": "dash"}}
+
+
+def outline(row: float, column: float, color: str = ACCENT) -> dict:
+    """A frame round one cell, or one tile."""
+    return frame(row, column, row, column, color)
+
+
+def crossing(row: int, column: int, n_rows: int, n_columns: int, top: int = 0, left: int = 0) -> list[dict]:
+    """Thin frames round the row and the column in which a cell stands, and a thick one round the cell.
+
+    top, left: the numbers of the first row and the first column.
+    """
+    y, x = row + top, column + left
+    along, down = (y, left, y, left + n_columns - 1), (top, x, top + n_rows - 1, x)
+    return [frame(*along, width=2), frame(*down, width=1), outline(y, x)]
+
+
+def rules(rows: Iterable[float], columns: Iterable[float], shape: Sequence[int], color: str) -> list[dict]:
+    """Thin lines over the whole width of a picture at some rows, and over its whole height at some columns."""
+    line = {"type": "line", "line": {"color": color, "width": 1}}
+    bottom, right = (side - 0.5 for side in shape)
+    across = [line | {"x0": -0.5, "x1": right, "y0": row, "y1": row} for row in rows]
+    return across + [line | {"x0": column, "x1": column, "y0": -0.5, "y1": bottom} for column in columns]
+
+
+def patch_sides(count: int, size: int, letters: int) -> tuple[dict, dict]:
+    """The sides x and y of a picture of count × count patches, each of `size` units, with the names c1 … and r1 …
+
+    letters: their size. At most MOST_NUMBERED stand along each side.
+    """
+    named = range(0, count, -(-count // MOST_NUMBERED))
+    side = BARE | {"constrain": "domain", "tickmode": "array", "tickfont": {"size": letters}}
+    side["tickvals"] = [(i + 0.5) * size - 0.5 for i in named]
+    x, y = (side | {"ticktext": [f"{letter}{i + 1}" for i in named]} for letter in "cr")
+    ends = [-0.5, count * size - 0.5]
+    return x | {"range": ends}, y | {"range": ends[::-1], "scaleanchor": "x"}
+
+
+#: A point at which a line ends; behind it another one begins.
+BREAK = (None, None)
+
+
+def at(points: Points, mode: str, **look: Any) -> dict:
+    """What Plotly draws at some points (x, y) in one of its modes: "lines", "markers", "text"."""
+    x, y = np.asarray(points, np.float32).reshape(-1, 2).T
+    return {"type": "scatter", "mode": mode, "x": x, "y": y, **look}
+
+
+def stroke(points: Points, color: str, width: float, **look: Any) -> dict:
+    """A line through some points, or several with a BREAK between."""
+    return at(points, "lines", line={"color": color, "width": width}, hoverinfo="skip") | look
+
+
+def words_at(points: Points, words: Sequence[str], **look: Any) -> dict:
+    """Words in a picture, even beyond its axes."""
+    return at(points, "text", text=words, hoverinfo="skip", cliponaxis=False) | look
+
+
+def unseen(points: Points, **look: Any) -> dict:
+    """Markers that report clicks and hovers and are never seen, not even when they are picked. A hover says `text`."""
+    return at(points, "markers") | {
+        "hovertemplate": "%{text}<extra></extra>",
+        # A click needs none of them drawn, and each would cost.
+        "marker": {"size": 6, "opacity": 0, "maxdisplayed": 1},
+        "selected": {"marker": {"opacity": 0}},
+        "unselected": {"marker": {"opacity": 0}},
+        "showlegend": False,
+        **look,
+    }
+
+
+def grid(n_rows: int, n_columns: int, top: int = 0, left: int = 0, columns: Sequence[int] | None = None) -> np.ndarray:
+    """The middles (x, y) of cells, row by row. top, left: those of the first. columns: those wanted, from 0."""
+    wanted = np.arange(n_columns) if columns is None else np.asarray(columns)
+    y, x = np.meshgrid(top + np.arange(n_rows), left + wanted, indexing="ij")
+    return np.stack([x.ravel(), y.ravel()], axis=1)
+
+
+def tile_markers(n_rows: int, n_columns: int, hover: Sequence[str]) -> dict:
+    """Invisible markers, one on each tile: they report clicks, and each says its line of `hover` (row by row)."""
+    return unseen(grid(n_rows, n_columns), text=[label(line) for line in hover])
+
+
+def tile_layout(
+    rows: Axis,
+    columns: Axis,
+    shape: Sequence[int],
+    chosen: tuple[int, int] | None,
+    height: int,
+    *,
+    square: bool = True,
+) -> dict:
+    """The layout of tiles, each one unit wide and high. shape: how many down and across. chosen: outlined."""
+    n_rows, n_columns = shape
+    x = axis_layout(columns, n_columns) | {"range": [-0.52, n_columns - 0.48]}
+    y = axis_layout(rows, n_rows) | {"range": [n_rows - 0.48, -0.52]}
+    if square:
+        x |= {"constrain": "domain", "constraintoward": "left"}
+        y |= {"constrain": "domain", "constraintoward": "top", "scaleanchor": "x"}
+    shapes = [] if chosen is None else [outline(*chosen)]
+    return {"xaxis": x, "yaxis": y, "shapes": shapes} | look(height) | TO_THE_NEAREST

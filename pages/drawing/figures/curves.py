@@ -1,0 +1,514 @@
+"""Bars, lines and distributions."""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+
+import numpy as np
+
+from pages.drawing.figures.base import (
+    ACCENT,
+    AFTER,
+    BARE,
+    BEFORE,
+    GREY,
+    INK,
+    LEGEND,
+    Axis,
+    Figure,
+    at,
+    axis_layout,
+    colours_of,
+    figure_of,
+    guessed,
+    ink_on,
+    label,
+    look,
+    on_screen,
+    scale,
+    sign_colours,
+    stroke,
+    text_width,
+    tint,
+    words_at,
+)
+from pages.drawing.figures.theme import big, font_size, letters, mode, scaled
+from pages.drawing.text.numbers import signed, written
+
+#: The line at 0, which differences start from.
+ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 1.5}
+GAP = 0.25  # of a group's room
+BINS = 32  # of a histogram
+BLUE, ORANGE = "#0072B2", "#E69F00"  # bars, and the one that is spoken of
+MOST_TICKS = 32  # below stairs
+TALL = 215  # pixels of the pictures side by side
+
+
+def bars(
+    values: np.ndarray,
+    names: Axis,
+    value_title: str,
+    *,
+    colours: Sequence[str] | str = BLUE,
+    texts: Sequence[str] | None = None,
+    value_range: tuple[float, float] | None = None,
+    differs: bool = False,
+    there: np.ndarray | None = None,
+    height: int | None = None,
+) -> Figure:
+    """One bar for each name, in the order given (the first on top).
+
+    texts: what stands at each bar, if not its value with three decimals. differs: the values are differences, which
+    have a sign, and its colour. there: the values in another run, as hollow bars.
+    """
+    if differs:
+        colours, value_range = sign_colours(values), None
+        texts = [signed(float(value)) if np.isfinite(value) else "" for value in values] if texts is None else texts
+    places, values = np.arange(len(values)), np.asarray(values, dtype=np.float32)
+    bar = dict(
+        type="bar",
+        orientation="h",
+        x=values,
+        y=places,
+        marker={"color": colours},
+        unselected={"marker": {"opacity": 1}},  # a click on one bar shall not fade the others
+        text=[written(f"{value:.3f}") for value in values] if texts is None else list(texts),
+        textposition="auto",
+        insidetextfont={"color": ink_on(colours) if isinstance(colours, str) else [ink_on(one) for one in colours]},
+        hovertemplate="%{y}: %{x:.4f}<extra></extra>",
+    )
+    side = axis_layout(names, len(values)) | {"range": [len(values) - 0.4, -0.6]}
+    across = scale(value_title, **ZERO)
+    drawn = values if there is None else np.concatenate([values, there])
+    low, high = float(np.nanmin(drawn, initial=0)), float(np.nanmax(drawn, initial=0))
+    if value_range:
+        across["range"] = value_range
+    elif ((values < 0) & (values > 0.16 * (low - high))).any():  # numbers stand to the left of such bars
+        across["range"] = [low - 0.16 * (high - low), high + 0.05 * (high - low)]
+    height = height or min(720, 80 + scaled(len(values) * 24))
+    uniform = {"minsize": font_size() - 2, "mode": "hide"}  # what would be smaller stays away
+    legible = {"barmode": "overlay", "bargap": 0.15, "showlegend": False, "uniformtext": uniform}
+    return figure_of(
+        [bar] if there is None else [bar, hollow(bar, "x", there)],
+        {"yaxis": side, "xaxis": across} | legible | look(height),
+    )
+
+
+def bars_with_numbers(
+    values: np.ndarray,
+    names: Sequence[str],
+    numbers: Sequence[str],
+    *,
+    colours: Sequence[str] | str = BLUE,
+    room: np.ndarray | None = None,
+    there: np.ndarray | None = None,
+    most: float = 0.0,
+    differs: bool = False,
+    guesses: Sequence[tuple[int, float]] = (),
+    height: int | None = None,
+) -> Figure:
+    """Bars, each with its number behind it; of differences in the colours of their signs.
+
+    room: how far to the right something else is drawn. there, differs: as for `bars`. most: what could be, for which
+    there is room as well, so that bars of different runs can be compared. guesses: of some bars
+    by their places, how long a reader thinks that they are, dashed.
+    """
+    ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
+    for place, value in guesses:
+        near = np.isnan(values[place]) or value - values[place] < 0.3 * np.nanmax([most, *values])
+        ends[place] = max(ends[place], value if near else 0.0)  # or its end would lie on the number
+    height = height or (TALL if len(names) <= 6 else scaled(26 * len(names)))
+    with letters(font_size() + 3):
+        shown = {"texts": [""] * len(names), "differs": differs, "there": there, "height": height}
+        figure = bars(values, Axis("", names), "", colours=colours, **shown)
+    every = [0.0, most, *values, *ends, *(() if there is None else there), *(value for _, value in guesses)]
+    low, high = float(np.nanmin(every)), float(np.nanmax(every))
+    high = max(high, float(np.float32(high)))  # as it is drawn: beyond the axis Plotly leaves out its number
+    figure.layout["xaxis"] |= {"range": [1.05 * low, high], "visible": False}
+    if guesses:
+        figure.layout["shapes"] = [guessed(place + 0.08, 0.5, place - 0.08, value - 0.5) for place, value in guesses]
+    figure.layout["showlegend"] = False
+    # Numbers behind the longest bars stand in the margin, however slim the picture.
+    size = figure.layout["font"]["size"]
+    figure.layout["margin"] |= {"b": 6, "r": math.ceil(size * max(map(text_width, numbers), default=0) + 0.4 * size)}
+    look = {"textposition": "middle right", "textfont": {"color": INK[mode()]}}
+    ends_and_rows = np.stack([ends, np.arange(len(names))], axis=1)
+    figure.data.append(words_at(ends_and_rows, [f" {number}" for number in numbers], **look))
+    return figure
+
+
+def waterfall(parts: np.ndarray, names: Axis, value_title: str, *, grey: Sequence[int] = (), digits: int = 2) -> Figure:
+    """Numbers that are added up, from top to bottom: each bar begins where the one above it ends; the last is the sum.
+
+    names: of the parts, and of the sum. The colour of a part is that of its sign; `grey`: of parts that are no source.
+    digits: of a number, behind its point.
+    """
+    ends = np.cumsum(parts, dtype=np.float64)
+    values, begins = np.append(parts, ends[-1]), np.append([0.0, *ends[:-1]], 0.0)
+    low, high = float(min(ends.min(), 0)), float(max(ends.max(), 0))
+    room = 0.25 * (high - low)  # for a number at the end of a short bar
+    across = [min(low, float((begins + values)[values < 0].min(initial=low + room)) - room), high + room]
+    colours = [GREY if place in grey else colour for place, colour in enumerate(sign_colours(np.asarray(parts)))]
+    colours.append(AFTER)
+    bar = dict(
+        type="bar",
+        orientation="h",
+        x=values.astype(np.float32),
+        base=begins.astype(np.float32),
+        y=np.arange(len(values)),
+        marker={"color": colours},
+        unselected={"marker": {"opacity": 1}},
+        text=[written(f"{value:.{digits}f}") for value in values],
+        textposition="auto",
+        insidetextfont={"color": [ink_on(colour) for colour in colours]},
+        customdata=[written(f"{value:.{digits + 2}f}") for value in values],
+        hovertemplate="%{y}: %{customdata}<extra></extra>",
+    )
+    layout = {
+        "yaxis": axis_layout(names, len(values)) | {"range": [len(values) - 0.4, -0.6]},
+        "xaxis": scale(value_title, **ZERO) | {"range": across},
+        "bargap": 0.15,
+        "showlegend": False,
+        "uniformtext": {"minsize": font_size() - 2, "mode": "hide"},
+    }
+    return figure_of([bar], layout | look(min(720, 80 + scaled(len(values) * 24))))
+
+
+def stairs(pair: Sequence[tuple[str, np.ndarray, str]], component: str, total: str) -> Figure:
+    """Two vectors as strips, one over the other, and their products as stairs up (or down) to their sum, the largest
+    product first. pair: of each vector its name, its numbers and the colour of its name.
+
+    component: what a place is called; total: what stands at the end of the stairs.
+    """
+    (_, q, _), (_, k, _) = pair
+    products = (q * k).astype(np.float64)
+    order, count, size = np.argsort(-products, kind="stable"), len(products), font_size()
+    ends = np.cumsum(products[order])
+    begins, places = np.append(0.0, ends[:-1]), np.arange(count)
+    rows = np.stack([k, q])[:, order].astype(np.float32)
+    most = float(np.abs(rows).max()) or 1.0
+    look_of = {
+        "zmin": -most,
+        "zmax": most,
+        "colorscale": colours_of("signed"),
+        "showscale": False,
+        "xgap": 1,
+        "ygap": 2,
+    }
+    named = f"{label(component)} %{{customdata}}<br>%{{z:.4f}}<extra></extra>"
+    numbered = np.broadcast_to(order + 1, rows.shape)
+    cells = {"type": "heatmap", "z": rows, "yaxis": "y2", "customdata": numbered, "hovertemplate": named} | look_of
+    bar = dict(
+        type="bar",
+        x=places,
+        y=products[order].astype(np.float32),
+        base=begins.astype(np.float32),
+        marker={"color": sign_colours(products[order])},
+        unselected={"marker": {"opacity": 1}},
+        customdata=[f"{label(component)} {i + 1}: {written(f'{products[i]:.4f}')}" for i in order],
+        hovertemplate="%{customdata}<extra></extra>",
+    )
+    end: dict[str, object] = {
+        "x": count - 1,
+        "y": float(ends[-1]),
+        "text": f"<b>{label(total)}</b>",
+        "showarrow": False,
+    }
+    end |= {"yanchor": "bottom" if ends[-1] > 0.5 * ends.max() else "top", "xanchor": "right", "yshift": 4}
+    side = {"xref": "paper", "x": 0, "xanchor": "right", "xshift": -6, "yref": "y2", "showarrow": False}
+    names = [
+        side | {"y": 1 - row, "text": label(name), "font": {"color": colour, "size": size, "weight": "bold"}}
+        for row, (name, _, colour) in enumerate(pair)
+    ]
+    apart = -(-count // MOST_TICKS)
+    layout: dict = {
+        "xaxis": scale(component, **BARE)
+        | {"tickvals": places[::apart], "ticktext": [str(i + 1) for i in order[::apart]]},
+        "yaxis": scale("", **ZERO) | {"domain": [0, 0.74]},
+        "yaxis2": {"visible": False, "domain": [0.8, 1], "range": [-0.5, 1.5]},
+        "annotations": [*names, end],
+        "bargap": 0.1,
+        "showlegend": False,
+    }
+    layout["xaxis"] |= {"range": [-0.6, count - 0.4], "tickangle": 0}
+    return figure_of([cells, bar], layout | look(scaled(380)))
+
+
+def hollow(bar: dict, letter: str, there: np.ndarray) -> dict:
+    """The same bars for the values of another run, as outlines over them; letter: of the axis of values."""
+    if "name" in bar:  # one of several at each place
+        bar["offsetgroup"] = bar["name"]
+    outline = {"color": "rgba(0,0,0,0)", "line": {"color": GREY, "width": 1.5}}
+    return bar | {letter: there, "text": None, "marker": outline, "showlegend": False}
+
+
+def _named(series: Mapping[str, np.ndarray], names: Axis, value_title: str) -> dict:
+    """The layout of a figure with names from left to right, a value upwards, and a legend above."""
+    places = len(next(iter(series.values())))
+    return {
+        "xaxis": axis_layout(names, places) | {"range": [-0.6, places - 0.4]},
+        "yaxis": scale(value_title, **ZERO),
+        **LEGEND,
+        **look(min(scaled(330), 390)),
+    }
+
+
+def grouped_bars(
+    series: Mapping[str, np.ndarray],
+    names: Axis,
+    value_title: str,
+    colours: Sequence[str],
+    *,
+    stacked: bool = False,
+    value_range: tuple[float, float] | None = None,
+    there: np.ndarray | None = None,
+    guess: tuple[int, int, float] | None = None,
+) -> Figure:
+    """For each place, one upright bar of every series, side by side or on top of each other (below 0 what is less).
+
+    there: (series, place), the values in another run, as hollow bars; not where they are stacked. guess: what a reader
+    thinks of one bar, dashed over it: which series, which place, and how high.
+    """
+    traces = [
+        dict(
+            type="bar",
+            x=np.arange(len(values)),
+            y=values,
+            name=label(title),
+            marker={"color": colour},
+            unselected={"marker": {"opacity": 1}},
+            hovertemplate=f"<b>%{{x}}</b><br>{label(title)} %{{y:.4g}}<extra></extra>",
+        )
+        for (title, values), colour in zip(series.items(), colours, strict=True)
+    ]
+    layout = _named(series, names, value_title)
+    if value_range:
+        layout["yaxis"]["range"] = value_range
+    if there is not None:
+        traces += [hollow(trace, "y", values) for trace, values in zip(list(traces), there, strict=True)]
+    if guess is not None:
+        one, place, high = guess
+        wide = (1 - GAP) / len(series)
+        left, top = place - (1 - GAP) / 2 + one * wide, np.nanmax([high, *np.ravel([*series.values()])])
+        layout["shapes"] = [guessed(0.5, left + 0.5, high - 0.5, left + wide - 0.5)]
+        layout["yaxis"]["range"] = [0, 1.05 * float(top)]
+    return figure_of(traces, layout | {"barmode": "relative" if stacked else "group", "bargap": GAP})
+
+
+def outlines(
+    series: Mapping[str, np.ndarray],
+    value_title: str,
+    count_title: str,
+    colours: Sequence[str],
+    *,
+    before: Mapping[str, np.ndarray] | None = None,
+) -> Figure:
+    """Histograms of several sets of values over the same bins, each as an outline, so that they may overlap.
+
+    before: of the same sets in another run, dashed.
+    """
+    before = before or {}
+    edges = np.histogram_bin_edges(np.concatenate([*map(np.ravel, (*series.values(), *before.values()))]), BINS)
+
+    def outline(title: str, values: np.ndarray, **line: object) -> dict:
+        hover = f"{label(title)}<br>%{{x:.2f}}: %{{y}}<extra></extra>"
+        counts, middles = np.histogram(values, edges)[0], (edges[:-1] + edges[1:]) / 2
+        line = {"shape": "hvh", **line}
+        return at(np.stack([middles, counts], axis=1), "lines", line=line, hovertemplate=hover)
+
+    traces = []
+    for (title, values), colour in zip(series.items(), colours, strict=True):
+        filled = {"fill": "tozeroy", "fillcolor": tint(colour, 0.12), "name": label(title)}
+        traces.append(outline(title, values, color=colour, width=2) | filled)
+    for (title, values), colour in zip(before.items(), colours, strict=False):
+        traces.append(outline(title, values, color=colour, width=1.5, dash="dash") | {"showlegend": False})
+    layout = {"xaxis": scale(value_title, zeroline=True), "yaxis": scale(count_title, rangemode="tozero"), **LEGEND}
+    return figure_of(traces, layout | look(scaled(330)))
+
+
+def activation_curve(
+    curve: tuple[np.ndarray, np.ndarray],
+    points: tuple[np.ndarray, np.ndarray],
+    chosen: int,
+    titles: tuple[str, str, str],
+    other: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Figure:
+    """An activation function, one point on it for each neuron, the chosen one large.
+
+    curve, points: (before, after) each. titles: of "before", of "after", and of one neuron. other: the points of
+    another run, hollow.
+    """
+    before, after, neuron = (label(title) for title in titles)
+    hover = f"{neuron} %{{customdata}}<br>{before} %{{x:.4f}}<br>{after} %{{y:.4f}}<extra></extra>"
+    numbers = np.arange(1, len(points[0]) + 1, dtype=np.uint16)
+    every, one = slice(None), slice(chosen, chosen + 1)
+
+    def dots(run: tuple[np.ndarray, np.ndarray], which: slice, **marker: object) -> dict:
+        shown = {"customdata": numbers[which], "marker": marker, "hovertemplate": hover}
+        return at(np.transpose(run)[which], "markers", **shown)
+
+    traces = [stroke(np.transpose(curve), BEFORE, 2)]
+    if other is not None:
+        ring = {"symbol": "circle-open"}
+        traces += [dots(other, every, color=BEFORE, size=6, **ring), dots(other, one, color=ACCENT, size=13, **ring)]
+    traces += [
+        dots(points, every, color=AFTER, size=5, opacity=0.45),
+        dots(points, one, color=ACCENT, size=13, line={"color": "white", "width": 2}),
+    ]
+    x, y = (float(side[chosen]) for side in points)
+    guide = {"type": "line", "line": {"color": ACCENT, "width": 1, "dash": "dash"}}
+    layout = {
+        "showlegend": False,
+        "xaxis": scale(titles[0], zeroline=True),
+        "yaxis": scale(titles[1], zeroline=True),
+        "shapes": [guide | {"x0": x, "x1": x, "y0": 0, "y1": y}, guide | {"x0": 0, "x1": x, "y0": y, "y1": y}],
+    }
+    return figure_of(traces, layout | look(scaled(400)))
+
+
+def lines(
+    values: np.ndarray,
+    names: Sequence[str],
+    steps: Axis,
+    value_title: str,
+    *,
+    there: np.ndarray | None = None,
+    height: int = 320,
+) -> Figure:
+    """One line for each name: values (name, step). Dashes and colours tell four of them apart.
+
+    there: the same in another run, as thin lines with hollow marks.
+    """
+    styles = ((ACCENT, "solid"), ("#7F7F7F", "dash"), ("#8C6D31", "dot"), ("#4C9BB8", "dashdot"))
+    traces = [
+        dict(
+            type="scatter",
+            x=np.arange(values.shape[1]),
+            y=row,
+            name=label(name),
+            mode="lines+markers",
+            line={"color": colour, "dash": dash, "width": 2.5},
+            hovertemplate="%{y:.3f}<extra>%{fullData.name}</extra>",
+        )
+        for name, row, (colour, dash) in zip(names, values, cycle(styles), strict=False)
+    ]
+    thin = {"showlegend": False, "opacity": 0.7}
+    for trace, row in zip(list(traces), () if there is None else there, strict=False):
+        look_there = {"line": trace["line"] | {"width": 1}, "marker": {"symbol": "circle-open", "size": 8}}
+        traces.append(trace | thin | look_there | {"y": row})
+    layout: dict = {
+        "xaxis": axis_layout(steps, values.shape[1]),
+        "yaxis": scale(value_title, rangemode="tozero", **ZERO),
+        **LEGEND,
+    }
+    return figure_of(traces, layout | look(height))
+
+
+def undivided(
+    shares: np.ndarray,
+    curves: np.ndarray,
+    widths: Sequence[int],
+    chosen: int,
+    names: Sequence[str],
+    titles: Sequence[str],
+    sides: tuple[str, str],
+    own: tuple[int, np.ndarray, str] | None = None,
+) -> Figure:
+    """What dividing scores by √d_k does: weights at one width as bars, and three measures as lines over all widths.
+
+    shares: (way, key); curves: (measure, way, width), at `widths`, of which one is `chosen`: the ways are undivided,
+    divided by √d_k, and by d_k, called `names`. titles: of the four pictures, from left to right and down. sides: what
+    keys and widths are counted as. own: a width, the measures of a head (measure, way), and its name.
+    """
+    colours, dashes = (GREY, AFTER, "#E69F00"), ("dash", "solid", "dot")
+    ticks = np.log2(widths)
+    traces: list[dict] = [
+        dict(
+            type="bar",
+            x=np.arange(1, len(row) + 1),
+            y=row,
+            name=label(name),
+            legendgroup=str(way),
+            marker={"color": colours[way]},
+            hovertemplate=f"%{{x}}: %{{y:.3f}}<extra>{label(name)}</extra>",
+        )
+        for way, (name, row) in enumerate(zip(names, shares, strict=True))
+    ]
+    for place, measure in enumerate(curves, 2):
+        on = {"xaxis": f"x{place}", "yaxis": f"y{place}"}
+        for way, row in enumerate(measure):
+            line = {"color": colours[way], "dash": dashes[way], "width": 2.5}
+            hover = f"dₖ = %{{customdata}}: %{{y:.3f}}<extra>{label(names[way])}</extra>"
+            points = np.column_stack([ticks, row])
+            look_of = {"customdata": list(widths), "hovertemplate": hover, "showlegend": False}
+            traces.append(at(points, "lines+markers", line=line, **look_of, **on))
+            if own is not None:
+                width, measured, name = own
+                mark = {"symbol": "diamond", "size": 12, "color": colours[way], "line": {"width": 1.5, "color": ACCENT}}
+                of_head: dict = {"customdata": [width], "hovertemplate": hover, "name": label(name)}
+                of_head["showlegend"] = place == 2 and way == 1
+                traces.append(at([(np.log2(width), measured[place - 2, way])], "markers", marker=mark, **of_head, **on))
+    ends = [min(ticks[0], np.log2(own[0]) if own else ticks[0]), max(ticks[-1], np.log2(own[0]) if own else ticks[-1])]
+    layout: dict = {"barmode": "group", "bargap": 0.2, **LEGEND, "annotations": [], "shapes": []}
+    for place, title in enumerate(titles, 1):
+        number, (row, column) = str(place) if place > 1 else "", divmod(place - 1, 2)
+        across = ([0, 0.46], [0.56, 1])[column]
+        upwards = (([0.58, 0.88], [0, 0.3]) if big() else ([0.6, 0.96], [0, 0.36]))[row]
+        side = "" if big() and row == 0 else sides[place > 1]  # a projector has no room between the rows
+        x = scale(side, domain=across, anchor=f"y{number}", showgrid=False)
+        if place > 1:
+            x |= {"tickmode": "array", "tickvals": list(ticks), "ticktext": [str(width) for width in widths]}
+            x |= {"range": [ends[0] - 0.3, ends[1] + 0.3]}
+            line = {"type": "line", "xref": f"x{number}", "yref": f"y{number} domain", "y0": 0, "y1": 1}
+            layout["shapes"].append(
+                line | {"x0": np.log2(chosen), "x1": np.log2(chosen), "line": {"color": ACCENT, "width": 1.5}}
+            )
+        layout[f"xaxis{number}"] = x
+        layout[f"yaxis{number}"] = scale("", domain=upwards, anchor=f"x{number}", rangemode="tozero", **ZERO)
+        head = {"text": f"<b>{label(title)}</b>", "xref": "paper", "yref": "paper", "showarrow": False}
+        layout["annotations"].append(head | {"x": across[0], "y": upwards[1], "xanchor": "left", "yanchor": "bottom"})
+    return figure_of(traces, layout | look(on_screen(scaled(430))))
+
+
+def waves(
+    table: np.ndarray,
+    dimensions: Mapping[str, int],
+    places: Axis,
+    value_title: str,
+    *,
+    used: int | None = None,
+    chosen: tuple[int, int] | None = None,
+) -> Figure:
+    """Up to six columns of a table (place, dimension) as lines over the places, counted from 1.
+
+    dimensions: what each is called -> its column. used: how many places the input takes; a band marks them. chosen:
+    (place, dimension), ringed on its line.
+    """
+    steps = np.arange(1, len(table) + 1)
+    colours = ("#0072B2", "#E69F00", "#8C6D31", "#009E73", "#7F7F7F", ACCENT)
+    dashes = ("solid", "dash", "dot", "dashdot", "solid", "solid")
+    traces = [
+        dict(
+            type="scatter",
+            x=steps,
+            y=table[:, dimension],
+            name=label(name),
+            mode="lines" if len(table) > 1 else "markers",
+            line={"color": colour, "dash": dash, "width": 2.5},
+            hovertemplate=f"{label(places.title)} <b>%{{x}}</b>, {label(name)}: %{{y:.4f}}<extra></extra>",
+        )
+        for (name, dimension), colour, dash in zip(dimensions.items(), colours, dashes, strict=False)
+    ]
+    if chosen is not None:
+        ring = {"size": 15, "color": "rgba(0,0,0,0)", "line": {"color": ACCENT, "width": 3}}
+        place = [(steps[chosen[0]], table[chosen])]
+        traces.append(at(place, "markers", marker=ring, showlegend=False, hoverinfo="skip"))
+    band = {"type": "rect", "x0": 0.5, "x1": (used or 0) + 0.5, "yref": "paper", "y0": 0, "y1": 1}
+    band |= {"fillcolor": "#7F7F7F", "opacity": 0.12, "line": {"width": 0}, "layer": "below"}
+    layout = {
+        "xaxis": scale(places.title, zeroline=False),
+        "yaxis": scale(value_title),
+        "shapes": [band] if used and used < len(table) else [],
+        **LEGEND,
+    }
+    return figure_of(traces, layout | look(340))

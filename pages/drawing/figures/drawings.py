@@ -1,0 +1,236 @@
+"""Drawn digits, with attention laid over them."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from pages.drawing.figures.base import (
+    BARE,
+    ROLE_COLOURS,
+    SHARES,
+    STEPS,
+    TO_THE_NEAREST,
+    Axis,
+    Figure,
+    colour_bar,
+    figure_of,
+    frame,
+    grid,
+    label,
+    look,
+    outline,
+    patch_sides,
+    rules,
+    tile_layout,
+    tile_markers,
+    tint,
+    unseen,
+    up_to,
+    with_gap,
+)
+from pages.drawing.figures.colours import dimmed, stitched, under
+from pages.drawing.figures.theme import font_size, scaled
+
+#: A drawing is white ink on black in either theme, as on the pad; under a veil of weights the ink is dimmed.
+WHITE_INK = [[0.0, "#000000"], [1.0, "#ffffff"]]
+DIMMED_INK = [[0.0, "#000000"], [1.0, "#9a9a9a"]]
+#: Weights laid over a drawing, from the darkest to the brightest colour of all weights, without the grey between, which
+#: would look like ink: the drawing is seen through them, least where most is.
+VEIL = [[0.0, tint(SHARES[0][1], 0.55)], [1.0, tint(SHARES[-1][1], 0.92)]]
+#: Differences: blue for less, nothing at 0, orange for more.
+SIGNED_VEIL = [
+    [0.0, "rgba(86,180,233,0.92)"],
+    [0.5, "rgba(163,170,140,0)"],
+    [1.0, tint(ROLE_COLOURS["dark"]["K"], 0.92)],
+]
+MOST_SMALL = 64  # pixels along one side of a copy in colour
+
+
+def ink(pixels: np.ndarray, colorscale: list[list], start: float = 0.0, step: float = 1.0) -> dict:
+    """Bytes (row, column) as a picture in grey. start: the first pixel's middle; step: on to the next."""
+    at = {"x0": start, "dx": step, "y0": start, "dy": step}
+    scale = {"zmin": 0, "zmax": 255, "colorscale": colorscale, "showscale": False}
+    return {"type": "heatmap", "z": pixels, **at, **scale, "hoverinfo": "skip"}
+
+
+def as_bytes(shares: np.ndarray, most: int = 255) -> np.ndarray:
+    """Shares from 0 to 1 as bytes: a quarter of the size, and no eye sees the difference."""
+    return np.rint(np.clip(shares, 0, 1) * most).astype(np.uint8)
+
+
+def drawing(
+    values: np.ndarray,
+    *,
+    cut: int | None = None,
+    box: tuple[int, int, int, int] | None = None,
+    cross: tuple[float, float] | None = None,
+    height: int = 240,
+) -> Figure:
+    """A grey picture (row, column) in [0, 1] with square pixels, ink bright.
+
+    cut: lines every `cut` pixels, and the patches' rows and columns named r1 … and c1 …. box: (top, left, bottom,
+    right), outlined. cross: two lines through a place (row, column).
+    """
+    n_rows, n_columns = values.shape
+    colour = ROLE_COLOURS["dark"]["K"]
+    side = BARE | {"showticklabels": False, "constrain": "domain"}
+    x, y = side | {"range": [-0.5, n_columns - 0.5]}, side | {"range": [n_rows - 0.5, -0.5], "scaleanchor": "x"}
+    shapes: list[dict] = []
+    if cut:
+        x, y = patch_sides(n_rows // cut, cut, font_size() - 2)
+        edges = [place - 0.5 for place in range(cut, n_rows, cut)]
+        shapes += rules(edges, edges, values.shape, colour)
+    if cross is not None:
+        shapes += rules(cross[:1], cross[1:], values.shape, colour)
+    if box is not None:
+        top, left, bottom, right = box
+        shapes.append(frame(top, left, bottom - 1, right - 1, colour, 2))
+    pixels = ink(as_bytes(values), WHITE_INK) | {"hoverinfo": None, "hovertemplate": "%{y}, %{x}<extra></extra>"}
+    layout = {"xaxis": x, "yaxis": y, "shapes": shapes}
+    return figure_of(pixels, layout | look(scaled(height)))
+
+
+def veiled(weights: np.ndarray, differs: bool, limit: float | None = None) -> dict:
+    """How weights, or differences of weights, are coloured over a drawing: from nothing at 0 to the largest.
+
+    limit: the value of the strongest colour instead.
+    """
+    largest = limit or float(np.abs(weights).max(initial=0.0)) or 1.0
+    ends = {end: f"{end:.2g}" for end in ([-largest, 0.0, largest] if differs else [0.0, largest])}
+    ends |= {} if differs else {largest: up_to(largest, weights)}
+    white = {"size": font_size() - 2, "color": "#ffffff"}
+    bar = colour_bar(ends, bgcolor="#000000", xpad=14, tickfont=white)
+    scale = {"zmin": min(ends), "zmax": largest, "colorscale": SIGNED_VEIL if differs else VEIL}
+    return scale | {"hoverinfo": "skip", "colorbar": bar}
+
+
+def ground(picture: np.ndarray, side: int) -> tuple[list[dict], list[dict]]:
+    """The traces, or the images, of a picture under weights for `side` patches along each side, a unit each."""
+    if picture.ndim == 3:
+        return [], [under(dimmed(picture), -0.5, -0.5, side, side)]
+    size = len(picture) // side
+    return [ink(as_bytes(picture), DIMMED_INK, -0.5 + 0.5 / size, 1 / size)], []
+
+
+def copied_ground(picture: np.ndarray, n_rows: int, n_columns: int, gap: int) -> tuple[list[dict], list[dict]]:
+    """The same for many copies of a picture, each one unit wide and high, `gap` of its pixels apart."""
+    if picture.ndim == 3:
+        return [], [stitched(np.broadcast_to(dimmed(picture), (n_rows, n_columns, *picture.shape)))]
+    pixels, unit = len(picture), len(picture) + gap
+    copies = np.zeros((n_rows, unit, n_columns, unit), dtype=np.uint8)
+    copies[:, :pixels, :, :pixels] = 1 + as_bytes(picture, STEPS)[None, :, None, :]  # 0 is the gap
+    copies = copies.reshape(n_rows * unit, n_columns * unit)[:-gap, :-gap]
+    return [ink(copies, with_gap(DIMMED_INK), -0.5 + (gap + 1) / (2 * unit), 1 / unit)], []
+
+
+def over_drawing(
+    picture: np.ndarray,
+    weights: np.ndarray,
+    tokens: Sequence[str],
+    query: int,
+    title: str,
+    *,
+    front: int = 1,
+    differs: bool = False,
+    limit: float | None = None,
+    height: int = 420,
+) -> Figure:
+    """One row of attention weights laid over the picture that its patches were cut from.
+
+    picture: (side, side) in [0, 1], or (side, side, 3) in colour. weights: (token,). The first `front` of them are on
+    tokens that stand for no patch: at the left, outside the picture, one below the other, in as many columns as it
+    takes. tokens: their names. query: the token that looks, outlined in the colour of the queries. title: of the
+    weights. differs: they are differences. limit: the value of the strongest colour, if it is not the largest of them.
+    A click on the patch in row r, column c reports (r, c); on what is outside, see `token_at`.
+    """
+    side = math.isqrt(len(weights) - front)
+    weights = np.asarray(weights, dtype=np.float32)
+    traces, images = ground(picture, side)
+    columns = -(-front // side)
+    left = -columns - 1 if columns else 0
+    sheet = np.full((side, side - left), np.nan, dtype=np.float32)
+    sheet[:, -left:] = weights[front:].reshape(side, side)
+    in_front = np.pad(weights[:front], (0, columns * side - front), constant_values=np.nan)
+    sheet[:, :columns] = in_front.reshape(columns, side).T
+    veil = dict(type="heatmap", z=sheet, x0=left, dx=1, xgap=1, ygap=1, **veiled(weights, differs, limit))
+    outside = grid(columns, side)[:front, ::-1] + [left, 0]  # one column after the other
+    places = np.concatenate([outside, grid(side, side)])
+    marks = unseen(
+        places,
+        customdata=weights,
+        text=[label(token) for token in tokens],
+        hovertemplate=f"<b>%{{text}}</b><br>{label(title)} %{{customdata:.4f}}<extra></extra>",
+    )
+    column, row = places[query].tolist()
+    dark = [
+        {"type": "rect", "x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5, "fillcolor": "#000000"}
+        | {"layer": "below", "line": {"width": 0}}
+        for x, y in outside.tolist()
+    ]
+    named = [*map(label, tokens[:front])]
+    named = named if front < 3 else [named[0], "…", named[-1]]
+    x, y = patch_sides(side, 1, font_size())
+    x |= {
+        "constraintoward": "left",
+        "range": [left - 0.55, side - 0.45],
+        "tickvals": [*[left] * bool(front), *x["tickvals"]],
+        "ticktext": [*["<br>".join(named)] * bool(front), *x["ticktext"]],
+    }
+    layout = {
+        "xaxis": x,
+        "yaxis": y | {"range": [side - 0.45, -0.55]},
+        "shapes": [*dark, outline(row, column, ROLE_COLOURS["dark"]["Q"])],
+        "images": images,
+    }
+    return figure_of([*traces, veil, marks], layout | look(scaled(height)) | TO_THE_NEAREST)
+
+
+def token_at(row: int, column: int, side: int, front: int) -> int:
+    """The token that a click in `over_drawing` means: a patch, or one of the `front` that stand outside."""
+    if column >= 0:
+        return front + row * side + column
+    return min((column + 1 + -(-front // side)) * side + row, front - 1)
+
+
+def over_drawings(
+    picture: np.ndarray,
+    weights: np.ndarray,
+    rows: Axis,
+    columns: Axis,
+    *,
+    chosen: tuple[int, int] | None = None,
+    hover: Sequence[str] = (),
+    differs: bool = False,
+    limit: float | None = None,
+    height: int = 500,
+) -> Figure:
+    """The same picture many times, each under weights of its own: weights (row, column, patches down, patches across).
+
+    Two stitched heatmaps in which a copy is one unit wide and high, so that a click says which. All share one scale.
+    chosen: outlined. hover: a line for each copy, row by row. differs: the weights are differences. limit: the value
+    of the strongest colour, if it is not the largest of them.
+    """
+    weights = np.asarray(weights, dtype=np.float32)
+    n_rows, n_columns, side, _ = weights.shape
+    if picture.ndim == 3:
+        step = -(-len(picture) // MOST_SMALL)
+        picture = picture[::step, ::step]
+    pixels = len(picture)
+    gap = max(1, pixels // 14)  # of the picture's pixels, between two copies
+    unit = pixels + gap
+    traces, images = copied_ground(picture, n_rows, n_columns, gap)
+    sheet = np.full((n_rows, side + 1, n_columns, side + 1), np.nan, dtype=np.float32)
+    sheet[:, :side, :, :side] = weights.transpose(0, 2, 1, 3)
+    sheet = sheet.reshape(n_rows * (side + 1), n_columns * (side + 1))[:-1, :-1]
+    within = np.arange(side + 1) * (pixels / side) / unit  # the edges of the patches in a copy
+
+    def edges(copies: int) -> np.ndarray:
+        return (np.arange(copies)[:, None] - 0.5 + gap / (2 * unit) + within).ravel()
+
+    veil = dict(type="heatmap", z=sheet, x=edges(n_columns), y=edges(n_rows), **veiled(weights, differs, limit))
+    places = tile_markers(n_rows, n_columns, hover)
+    layout = tile_layout(rows, columns, (n_rows, n_columns), chosen, scaled(height))
+    for axis in (layout["xaxis"], layout["yaxis"]):
+        axis["showticklabels"] = "ticktext" in axis
+    return figure_of([*traces, veil, places], layout | {"images": images})

@@ -1,0 +1,427 @@
+"""Matrices as coloured cells: one, many stitched together, and small ones to glance at."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+
+from pages.drawing.figures.base import (
+    ACCENT,
+    BARE,
+    MOST_CLICKABLE,
+    MOST_NAMED,
+    STEPS,
+    TO_THE_NEAREST,
+    Axis,
+    Figure,
+    at,
+    axis_layout,
+    colour_bar,
+    colours_of,
+    crossing,
+    figure_of,
+    frame,
+    grid,
+    label,
+    look,
+    on_screen,
+    thinned,
+    tile_layout,
+    tile_markers,
+    unseen,
+    up_to,
+    with_gap,
+    words_at,
+)
+from pages.drawing.figures.theme import font_size, scaled
+from pages.drawing.text.numbers import four_decimals
+
+MOST_APART = 32  # rows or columns with gaps between their cells
+WORDS = 1.2  # times the size of a word below a tile: the room for it
+MOST_DRAWN = 512  # columns of a matrix among others; of more, several share one
+SLANT = -45  # degrees, of names above a map
+MOST_CELLS = 600_000  # of many tiles together: as many bytes
+THUMBNAIL = (64, 1024)  # rows and columns of a small picture
+
+
+def heatmap(values: np.ndarray, rows: Axis, columns: Axis, **options) -> Figure:
+    """A matrix as coloured cells, first row on top; row and column names on the axes, never merged.
+
+    options: those of `heatmap_parts`.
+    """
+    return figure_of(*heatmap_parts(values, rows, columns, **options))
+
+
+def heatmap_parts(
+    values: np.ndarray,
+    rows: Axis,
+    columns: Axis,
+    *,
+    scale: str = "signed",
+    limit: float | None = None,
+    cell: tuple[int, int] | None = None,
+    clickable: bool = False,
+    square: bool = True,
+    gaps: bool = True,
+    line_colour: str | None = None,
+    thin: bool = True,
+    height: int | None = None,
+    marked: Sequence[int] = (),
+    corner: str | None = None,
+    asked: Sequence[int] | None = None,
+) -> tuple[list[dict], dict]:
+    """The traces and the layout of a `heatmap`, for one that shall be changed before it is drawn.
+
+    scale: "signed" (two colours, symmetric about 0), "share" (0 to 1) or "positive" (0 to the largest).
+    limit: the value of the strongest colour, for a range shared among pictures. cell: outlined.
+    clickable: an invisible marker on each cell, since a heatmap alone reports no clicks to Streamlit; on every second
+    column (third, …) where there are more than MOST_CLICKABLE, and the nearest one answers.
+    Places that have no names are counted from 1, in ticks, hovers and clicks alike.
+    gaps: thin ones between up to 32 rows or columns. line_colour: of the axes, which have no line otherwise.
+    thin: of more than MOST_NAMED names of a map named on both sides only some stand at the axis; a hover says them all.
+    marked: columns with a ▼ above them, each cell of which can be clicked.
+    asked: the columns that answer a click. corner: what stands at the upper left in place of the titles of both axes;
+    the columns are then named above, aslant, and the colour bar lies below.
+    Infinite cells (hidden by a mask) stay blank.
+    """
+    values, thin = np.asarray(values, dtype=np.float32), thin and bool(columns.labels)
+    finite = np.where(np.isfinite(values), values, np.nan)
+    n_rows, n_columns = values.shape
+    largest = limit or float(np.nanmax(np.abs(finite), initial=0.0)) or 1.0
+    low, high = {"signed": (-largest, largest), "share": (0.0, limit or 1.0), "positive": (0.0, largest)}[scale]
+    top, left = (0 if axis.labels else 1 for axis in (rows, columns))
+    hover = f"{label(rows.title)} <b>%{{y}}</b><br>{label(columns.title)} <b>%{{x}}</b><br>"
+    if scale == "signed":
+        # Plotly alone would now and then name nothing but the zero.
+        unit = 10.0 ** np.floor(np.log10(largest))
+        named = float(np.floor(largest / unit) * unit)
+        ends = {end: f"{end:g}" for end in (-named, 0, named)}
+    else:  # the end is always named: 0.15 must not look like 1
+        ends = {0: "0", high: up_to(high, finite)}
+    cells = dict(
+        type="heatmap",
+        z=finite,
+        x0=left,
+        y0=top,
+        zmin=low,
+        zmax=high,
+        colorscale=colours_of(scale),
+        xgap=1 if gaps and n_columns <= MOST_APART else 0,
+        ygap=1 if gaps and n_rows <= MOST_APART else 0,
+        hoverinfo="skip" if clickable else None,
+        hovertemplate=None if clickable else hover + "%{z:.4f}<extra></extra>",
+        colorbar=colour_bar(ends),
+    )
+    traces: list = [cells]
+    if marked:
+        above = [(left + column, top - 0.5) for column in marked]
+        sign = {"symbol": "triangle-down", "size": 9, "color": ACCENT}
+        traces.append(at(above, "markers", marker=sign, hoverinfo="skip", cliponaxis=False, showlegend=False))
+    if clickable:
+        step = -(-n_rows * n_columns // MOST_CLICKABLE["square" if square else "wide"])
+        asked = sorted({*(range(0, n_columns, step) if asked is None else asked), *marked})
+        shown = {"customdata": finite[:, asked].ravel(), "hovertemplate": hover + "%{customdata:.4f}<extra></extra>"}
+        traces.append(unseen(grid(n_rows, n_columns, top, left, asked), **shown))
+    row, column = (thinned(n, at) for n, at in zip(values.shape, cell or (None, None), strict=True))
+    layout: dict = {
+        "xaxis": axis_layout(columns, n_columns, column if thin else None)
+        | {"range": [left - 0.5, left + n_columns - 0.5]},
+        "yaxis": axis_layout(rows, n_rows, row if thin else None) | {"range": [top + n_rows - 0.5, top - 0.5]},
+    }
+    if line_colour is not None:
+        for side in layout.values():
+            side |= {"showline": True, "linewidth": 3, "linecolor": line_colour}
+    if thin and max(len(axis.labels) for axis in (rows, columns)) > MOST_NAMED:
+        layout["meta"] = _say_all_names(
+            traces[-1], rows, columns, values.shape, range(n_columns) if asked is None else asked
+        )
+    if cell is not None and cell[0] < n_rows and cell[1] < n_columns:
+        layout["shapes"] = crossing(*cell, n_rows, n_columns, top, left)
+    if square and n_columns <= 3 * n_rows:
+        layout["yaxis"] |= {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
+        layout["xaxis"] |= {"constrain": "domain", "constraintoward": "left"}
+    if corner is not None:
+        _name_above(cells, layout, corner)
+    if height is None:
+        height = on_screen(max(230, 90 + scaled(n_rows * (28 if square else 22))))
+    return traces, layout | look(height) | (TO_THE_NEAREST if clickable else {})
+
+
+def _name_above(cells: dict, layout: dict, corner: str) -> None:
+    """Let the names of a map's columns stand above them, aslant, and its colour bar below."""
+    for side in (layout["xaxis"], layout["yaxis"]):
+        side.pop("title", None)
+        side["tickfont"] = {"size": max(font_size(), side.get("tickfont", {}).get("size", 0)) + 1}
+    layout["xaxis"]["side"] = "top"
+    if layout["xaxis"].pop("autotickangles", None):
+        layout["xaxis"]["tickangle"] = SLANT
+    words = {"text": label(corner).replace("\n", "<br>"), "align": "right", "showarrow": False}
+    place = {"xref": "paper", "x": 0, "xanchor": "right", "xshift": -4, "yref": "paper", "y": 1, "yanchor": "bottom"}
+    layout["annotations"] = [words | place | {"font": {"size": font_size()}, "opacity": 0.8}]
+    cells["colorbar"] |= {"y": 0, "yanchor": "top", "len": 0.25, "thickness": 6}
+
+
+def _say_all_names(trace: dict, rows: Axis, columns: Axis, shape: tuple[int, int], asked: Sequence[int]) -> dict:
+    """Let the hover of a trace name each cell though not all names stand at the axes; returns them, for tables.
+
+    trace: the cells, or the markers on some columns of them, which are `asked`.
+    """
+    sides = zip(shape, (rows, columns), strict=True)
+    names = [list(axis.labels) or [str(place + 1) for place in range(count)] for count, axis in sides]
+    across = [f"{label(columns.title)} <b>{label(name)}</b><br>" for name in (names[1][place] for place in asked)]
+    text = [[f"{label(rows.title)} <b>{label(name)}</b><br>{end}" for end in across] for name in names[0]]
+    trace["text"] = [line for row in text for line in row] if trace["type"] == "scatter" else text
+    if trace["hovertemplate"]:
+        trace["hovertemplate"] = "%{text}" + trace["hovertemplate"].rpartition("<br>")[2]
+    return {"rows": names[0], "columns": names[1]}
+
+
+class Matrix(NamedTuple):
+    """One of the matrices that stand `abreast`.
+
+    limit: the value of its strongest colour. width: its share of the picture. column: the chosen one, from 0. symbol,
+    title: Plotly markup above it. asked: the columns that answer a click; focus: it has a frame.
+    """
+
+    values: np.ndarray
+    columns: Axis
+    limit: float
+    width: float = 1
+    column: int | None = None
+    scale: str = "signed"
+    title: str = ""
+    asked: Sequence[int] | None = None
+    focus: bool = False
+    symbol: str = ""
+
+
+def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: int) -> Figure:
+    """Matrices over the same rows, one of which may be chosen, each with colours of its own and its name above.
+
+    A click gives (matrix, row, column), the places from 0.
+    """
+    drawn: list[dict] = []
+    whole: dict = {"shapes": [], "annotations": []}
+    left, gap = 0.0, 0.025
+    widest = max(range(len(matrices)), key=lambda which: matrices[which].width)
+    top = 0 if rows.labels else 1
+    for which, one in enumerate(matrices):
+        n_rows, n_columns = one.values.shape
+        look = {"scale": one.scale, "limit": one.limit, "asked": one.asked, "thin": False, "height": height}
+        traces, layout = heatmap_parts(one.values, rows, one.columns, clickable=True, square=False, **look)
+        cells, markers = traces
+        first = 0 if one.columns.labels else 1
+        block = -(-n_columns // MOST_DRAWN)
+        if block > 1:
+            cells |= {"z": in_blocks(cells["z"], 1, block), "dx": block, "x0": first + (block - 1) / 2}
+        i, j = (markers["y"] - top).astype(int), (markers["x"] - first).astype(int)
+        markers["customdata"] = np.stack([np.full_like(i, which), i, j], axis=1).astype(np.uint16)
+        markers["text"] = four_decimals(one.values[i, j])
+        called = label(one.columns.title)
+        markers["hovertemplate"] = f"%{{y}}<br>{called} <b>%{{x}}</b><br>%{{text}}<extra></extra>"
+        axis = f"x{which + 1}" if which else "x"
+        for trace in (cells, markers):
+            trace["xaxis"] = axis
+        share = one.width * (1 - gap * (len(matrices) - 1)) / sum(other.width for other in matrices)
+        side = layout.pop("xaxis") | {"domain": [left, left + share], "anchor": "y"}
+        side |= {"showticklabels": False}
+        side.pop("title", None)
+        whole = layout | whole | {f"xaxis{axis[1:]}": side}
+        cells["showscale"] = which == widest and one.scale == "signed"
+        ends = {-one.limit: "−", 0.0: "0", one.limit: "+"}
+        cells["colorbar"] = colour_bar(ends, x=left, y=0, yanchor="top", len=0.25 * share, thickness=6)
+        whole["annotations"].append(_above(f"<i>{one.symbol or called}</i><br>{one.title}", left + share / 2))
+        frames = []
+        if one.focus:
+            frames.append(frame(top, first, top + n_rows - 1, first + n_columns - 1, width=3))
+        if row is not None and one.column is not None:
+            frames += crossing(row, one.column, n_rows, n_columns, top, first)
+        elif row is not None:
+            frames.append(frame(row + top, first, row + top, first + n_columns - 1, width=1.5))
+        whole["shapes"] += [shape | {"xref": axis} for shape in frames]
+        drawn += traces
+        left += share + gap
+    whole["yaxis"].pop("title", None)
+    whole["margin"] = whole["margin"] | {"t": round(4.3 * font_size())}
+    return figure_of(drawn, whole)
+
+
+def _above(words: str, x: float) -> dict:
+    """Words above a part of a picture."""
+    place = {"xref": "paper", "x": x, "xanchor": "center", "yref": "paper", "y": 1, "yanchor": "bottom"}
+    return {"text": words, "showarrow": False, "font": {"size": font_size() + 1}, **place}
+
+
+def in_blocks(values: np.ndarray, down: int, across: int) -> np.ndarray:
+    """(…, n, m) with one cell for each block of `down` × `across`: of all its cells the one furthest from 0."""
+    if down == across == 1:
+        return values
+    n, m = values.shape[-2:]
+    sides = [(0, 0)] * (values.ndim - 2) + [(0, -n % down), (0, -m % across)]
+    padded = np.pad(values, sides)
+
+    def of_each(most: np.ufunc) -> np.ndarray:
+        """Whole rows, and then columns, against each other: quicker than block by block."""
+        rows = reduce(most, (padded[..., row::down, :] for row in range(down)))
+        return reduce(most, (rows[..., column::across] for column in range(across)))
+
+    high = of_each(np.maximum)
+    if values.min(initial=0.0) >= 0:
+        return high
+    low = of_each(np.minimum)
+    return np.where(high >= -low, high, low)
+
+
+def block_of(shape: Sequence[int]) -> int:
+    """How many rows and columns of (row, column, n, m) share a cell in `tiles`: 1, unless they are too many to send."""
+    return math.ceil(math.sqrt(math.prod(shape) / MOST_CELLS))
+
+
+def tiles(
+    values: np.ndarray,
+    rows: Axis,
+    columns: Axis,
+    *,
+    scale: str = "share",
+    limit: float | None = None,
+    chosen: tuple[int, int] | None = None,
+    hover: Sequence[str] = (),
+    words: Sequence[str] = (),
+    height: int | None = None,
+    square: bool = False,
+    above: bool = False,
+) -> Figure:
+    """Many matrices side by side as one picture: values (row, column, n, m), a tile for each row and column.
+
+    One stitched heatmap of bytes, since a subplot for each tile would cost a hundred times as much. A tile is one unit
+    wide and high, so that a click, like a tick, says which tile and not which cell. scale, limit: as in `heatmap`.
+    chosen: outlined. hover: a line for each tile, row by row; words: the same, to stand below the tiles. square: as
+    wide as high. above: the columns are named there, without titles, and the colour bar lies below. Of very many cells
+    a block is drawn as one: `block_of`. What is NaN stays see-through.
+    """
+    values = np.asarray(values, dtype=np.float32)
+    values = in_blocks(values, *[block_of(values.shape)] * 2)
+    finer = -(-16 // max(values.shape[2:]))  # small matrices in finer cells, so that the gaps stay narrow
+    values = values.repeat(finer, axis=2).repeat(finer, axis=3)
+    n_rows, n_columns, n, m = values.shape
+    largest = limit or (1.0 if scale == "share" else float(np.nanmax(np.abs(values), initial=0.0))) or 1.0
+    low = -largest if scale == "signed" else 0.0
+    shares = np.clip((values - low) / (largest - low), 0, 1)
+    ends = {at: f"{low + at * (largest - low):.3g}" for at in (0, 0.5, 1)}
+    if scale != "signed":
+        ends[1] = up_to(largest, values)
+    between, gap_x = max(1, n // 16), max(1, m // 16)
+    height = height or min(620, scaled(66 + n_rows * 68))
+    size = round(0.8 * font_size())
+    share = min(WORDS * size * n_rows / (height - 6 * font_size()), 0.4) if words else 0.0  # of a tile with its word
+    gap_y = between + round(n * share / (1 - share))
+    sheet = np.zeros((n_rows, n + gap_y, n_columns, m + gap_x), dtype=np.uint8)
+    steps = np.where(np.isnan(shares), 0, 1 + np.rint(shares * STEPS))
+    sheet[:, :n, :, :m] = steps.transpose(0, 2, 1, 3)
+    sheet = sheet.reshape(n_rows * (n + gap_y), n_columns * (m + gap_x))[:-gap_y, :-gap_x]
+    dx, dy = 1 / (m + gap_x), 1 / (n + gap_y)
+    cells = dict(
+        type="heatmap",
+        z=sheet,
+        x0=-0.5 + dx * (gap_x + 1) / 2,
+        dx=dx,
+        y0=-0.5 + dy * (between + 1) / 2,
+        dy=dy,
+        zmin=0,
+        zmax=STEPS + 1,
+        colorscale=with_gap(colours_of(scale)),
+        hoverinfo="skip",
+        colorbar=colour_bar({1 + STEPS * at: name for at, name in ends.items()}, len=0.3, title=None),
+    )
+    traces = [cells, tile_markers(n_rows, n_columns, hover)]
+    if words:
+        row, column = np.divmod(np.arange(len(words)), n_columns)
+        foot = row + 0.5 - dy * (gap_y - between / 2) / 2
+        below = {"textfont": {"size": size}, "cliponaxis": True, "showlegend": False}
+        traces.append(words_at(np.stack([column, foot], axis=1), list(map(label, words)), **below))
+    layout = tile_layout(rows, columns, (n_rows, n_columns), chosen, height, square=square)
+    if above:
+        for side in (layout["xaxis"], layout["yaxis"]):
+            side.pop("title", None)
+        layout["xaxis"]["side"] = "top"
+        cells["colorbar"] |= {"y": 0, "yanchor": "top", "thickness": 6}
+        layout["margin"] = layout["margin"] | {"t": round(2.2 * font_size())}
+    return figure_of(traces, layout)
+
+
+@dataclass(frozen=True)
+class Thumbnail:
+    """A small heatmap: title (Plotly markup), values (row, column), names of the rows, and a scale as `heatmap` has."""
+
+    title: str
+    values: np.ndarray
+    rows: Sequence[str]
+    scale: str = "signed"
+    colour: str | None = None  # of the title
+    limit: float | None = None  # the value of the strongest colour; the largest if left out
+
+
+def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, row_height: int = 118) -> Figure:
+    """Many small heatmaps in one figure, line by line, each with a colour range of its own; at most a dozen.
+
+    Written as plain data: Plotly's make_subplots takes seven times as long. Of a large matrix blocks are drawn, which
+    say no numbers.
+    """
+    row_height = scaled(row_height)
+    height = row_height * len(grid)
+    gap, head = 0.03, 1.9 * font_size() / height
+    data: list[dict] = []
+    layout: dict[str, dict] = {}
+    titles: list[dict] = []
+    for line, pictures in enumerate(grid):
+        top, bottom = 1 - line / len(grid) - head, 1 - (line + 1) / len(grid) + 6 / height
+        for place, picture in enumerate(pictures):
+            name = str(len(data) + 1) if data else ""
+            values = np.asarray(picture.values, dtype=np.float32)
+            blocks = [-(-count // most) for count, most in zip(values.shape, THUMBNAIL, strict=True)]
+            values = in_blocks(values, *blocks)
+            named = picture.rows if max(blocks) == 1 else ()
+            largest = picture.limit or float(np.abs(values).max(initial=0.0)) or 1.0
+            left, right = place / len(pictures) + (gap / 2 if place else 0), (place + 1) / len(pictures)
+            right -= gap / 2 if place + 1 < len(pictures) else 0
+            data.append(
+                {
+                    "type": "heatmap",
+                    "z": values,
+                    "zmin": -largest if picture.scale == "signed" else 0.0,
+                    "zmax": largest if picture.limit or picture.scale != "share" else 1.0,
+                    "colorscale": colours_of(picture.scale),
+                    "showscale": False,
+                    "xaxis": f"x{name}",
+                    "yaxis": f"y{name}",
+                    "hoverinfo": "skip" if max(blocks) > 1 else None,
+                    "hovertemplate": None if max(blocks) > 1 else "<b>%{y}</b> · %{x}<br>%{z:.4f}<extra></extra>",
+                }
+            )
+            side = BARE | {"showticklabels": False}
+            layout[f"xaxis{name}"] = side | {"domain": [left, right], "anchor": f"y{name}"}
+            layout[f"yaxis{name}"] = side | {
+                "domain": [bottom, top],
+                "anchor": f"x{name}",
+                "range": [len(values) - 0.5, -0.5],
+                "tickmode": "array",
+                "tickvals": list(range(len(named))),
+                "ticktext": [label(text) for text in named],
+            }
+            titles.append(
+                {
+                    "text": picture.title,
+                    "x": left,
+                    "y": top,
+                    "xref": "paper",
+                    "yref": "paper",
+                    "xanchor": "left",
+                    "yanchor": "bottom",
+                    "showarrow": False,
+                    "font": {"size": font_size()} | ({"color": picture.colour} if picture.colour else {}),
+                }
+            )
+    return figure_of(data, layout | {"annotations": titles} | look(height))

@@ -1,0 +1,299 @@
+"""Points and the lines between them: tokens in a plane, who looks at whom, numbers along a line."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from pages.drawing.figures.base import (
+    ACCENT,
+    BREAK,
+    GREY,
+    LEGEND,
+    LESS,
+    MORE,
+    SHARES,
+    Axis,
+    Figure,
+    at,
+    figure_of,
+    grid,
+    label,
+    look,
+    on_screen,
+    role_colours,
+    scale,
+    stroke,
+    text_width,
+    unseen,
+    words_at,
+)
+from pages.drawing.figures.theme import font_size, scaled
+from pages.drawing.text.numbers import written
+
+USUAL_SIZE = 850, 380  # pixels between the outermost points
+#: Where a name may stand beside its point: by how many of its own half widths and heights it is moved.
+SIDES = {"top center": (0, 1), "bottom center": (0, -1), "middle right": (1, 0), "middle left": (-1, 0)}
+WAY = (0.3, 0.52, 0.74)  # where a line answers to a click: how much of it lies before
+DOT = 60  # square pixels of other names that are as bad as one covered dot
+
+
+def attention_lines(
+    weights: np.ndarray,
+    rows: Axis,
+    columns: Axis,
+    chosen: int | None,
+    *,
+    least: float = 0.02,
+    differs: bool = False,
+) -> Figure:
+    """The same weights as lines from each query (left) to each key (right), thicker where more is taken.
+
+    Lines are drawn in ten bundles of like weight, so that the figure stays light. Those of the `chosen` row stand out.
+    What gets less than `least` has no line. The numbers of a click: (query, key) on a line, (query, -1) or (-1, key) on
+    a token. differs: the weights are differences; a line is then as thick as its size, in the colour of its sign.
+    """
+    n_rows, n_columns = weights.shape
+    traces: list = []
+    size = np.abs(weights)
+    pairs = np.argwhere(size >= max(least, 1e-3)).tolist()
+    bundles: dict[tuple[int, bool, bool], list[tuple[float | None, float | None]]] = {}
+    for i, j in pairs:
+        bundle = min(int(size[i, j] * 10), 9), i == chosen, bool(weights[i, j] < 0)
+        bundles.setdefault(bundle, []).extend(((0, i), (1, j), BREAK))
+    for (tenth, lit, less), ends in sorted(bundles.items()):
+        share = (tenth + 0.5) / 10
+        colour = (LESS if less else MORE) if differs else line_colours()[lit]
+        opacity = min(1.0, (0.35 if lit else 0.1) + share + 0.4 * differs)
+        traces.append(stroke(ends, colour, 1 + 8 * share, opacity=opacity, showlegend=False))
+    traces.append(_line_marks(weights, pairs, rows, columns))
+    most = max(n_rows, n_columns)
+    height = 70 + scaled(most * 28)
+    height = on_screen(height) if most <= 24 else int(min(900, height))
+    for x, axis, n, side in ((0, rows, n_rows, "middle left"), (1, columns, n_columns, "middle right")):
+        names = [f"{label(text)}&nbsp;" if x == 0 else f"&nbsp;{label(text)}" for text in axis.labels]
+        legible = min(7 / 6 * font_size(), 0.8 * (height - 40) / most)  # as large as its row lets it be
+        font: dict = {"size": legible if n <= 24 else max(7, font_size() - 4)}
+        traces.append(words_at(grid(n, 1, left=x), names, textposition=side, textfont=font, showlegend=False))
+    layout = {
+        "xaxis": {
+            "range": [-0.6, 1.6],
+            "tickvals": [0, 1],
+            "ticktext": [label(rows.title), label(columns.title)],
+            "side": "top",
+            "showgrid": False,
+            "zeroline": False,
+            "automargin": True,
+        },
+        "yaxis": {"range": [most - 0.5, -0.5], "visible": False},
+    }
+    return figure_of(traces, layout | look(height))
+
+
+def line_colours() -> tuple[str, str]:
+    """Of the lines of any row, and of the chosen one."""
+    return role_colours()["Q"], ACCENT
+
+
+def _line_marks(weights: np.ndarray, pairs: list[list[int]], rows: Axis, columns: Axis) -> dict:
+    """Invisible marks on the lines of these pairs, some of the WAY to the key, and on their ends."""
+    n_rows, n_columns = weights.shape
+    places = [(share, i + share * (j - i)) for i, j in pairs for share in WAY]
+    places += [(-0.12, i) for i in range(n_rows)] + [(1.12, j) for j in range(n_columns)]
+    numbers = [(i, j) for i, j in pairs for _ in WAY]
+    numbers += [(i, -1) for i in range(n_rows)] + [(-1, j) for j in range(n_columns)]
+    shares = [written(f"{weights[i, j]:.4f}") for i, j in pairs]
+    ends = [f"{label(rows.labels[i])} → {label(columns.labels[j])}" for i, j in pairs]
+    said = [f"{end}<br>{share}" for end, share in zip(ends, shares, strict=True) for _ in WAY]
+    said += [label(name) for name in (*rows.labels, *columns.labels)]
+    return unseen(places, customdata=numbers, text=said)
+
+
+def paths(
+    points: np.ndarray,
+    names: Sequence[str],
+    steps: Axis,
+    titles: tuple[str, str],
+    *,
+    chosen: int,
+    before: np.ndarray | None = None,
+) -> Figure:
+    """The way of each token through the layers: points (step, token, 2), a line for each, with a dot at its two ends;
+    that of the chosen token bold, with a dot at each step. A hover tells what each point is.
+
+    steps: what the colour counts, with a name for each step. before: the same points in another run, of which the
+    chosen token's way is drawn dotted and the ends of all hollow.
+    """
+    n_steps, n = points.shape[:2]
+    broken = np.concatenate([points, np.full((1, n, 2), np.nan)]).transpose(1, 0, 2).reshape(-1, 2)
+    every = points.reshape(-1, 2)
+    shown = list(range(n)) if n <= 20 else [chosen]
+    traces = [
+        stroke(broken, "rgba(128,128,128,0.35)", 1),
+        stroke(points[:, chosen], ACCENT, 3),
+        at(
+            [*points[0], *points[-1], *points[:, chosen]],
+            "markers",
+            marker={
+                "color": np.array([0] * n + [n_steps - 1] * n + list(range(n_steps)), np.uint8),
+                "colorscale": SHARES,
+                "size": [6] * 2 * n + [9] * n_steps,
+                "opacity": 1,
+                "line": {"width": 0.5, "color": "rgba(128,128,128,0.8)"},
+                "colorbar": _legend_bar(steps),
+            },
+            hoverinfo="skip",
+        ),
+        unseen(every, text=[f"<b>{label(name)}</b> · {label(step)}" for step in steps.labels for name in names]),
+        words_at(
+            points[-1, shown],
+            [f"<b>{label(names[i])}</b>" if i == chosen else label(names[i]) for i in shown],
+            textposition=sides(points[-1, shown], [names[i] for i in shown], every),
+            cliponaxis=True,
+        ),
+    ]
+    if before is not None:
+        hollow = {"symbol": "circle-open", "size": 8}
+        way = stroke(before[:, chosen], ACCENT, 1.5, mode="lines+markers", marker=hollow)
+        way["line"]["dash"] = "dot"
+        traces += [way, *moved(before[-1], points[-1])]
+    return figure_of(traces, _plain_axes(titles) | look(460))
+
+
+def moved(before: np.ndarray, after: np.ndarray, symbol: str = "circle", colour: str = GREY) -> list[dict]:
+    """Hollow marks where points were in another run, each joined to where it is now. before, after: (point, 2)."""
+    pairs = np.stack([before, after, np.full_like(after, np.nan)], axis=1).reshape(-1, 2)
+    hollow, still = {"symbol": f"{symbol}-open", "color": colour, "size": 8}, {"hoverinfo": "skip", "showlegend": False}
+    return [
+        stroke(pairs, GREY, 1, **still),
+        at(before, "markers", marker=hollow, **still),
+    ]
+
+
+def sides(points: np.ndarray, names: Sequence[str], dots: np.ndarray) -> list[str]:
+    """On which side of its point each name covers least of the names before it and of `dots`; both (places, 2)."""
+    low, high = dots.min(axis=0), dots.max(axis=0)
+    scale = np.array(USUAL_SIZE) / np.where(high > low, high - low, 1)
+    points, dots = (points - low) * scale, (dots - low) * scale
+    ways, taken, chosen = np.array(list(SIDES.values())), np.empty((0, 2, 2)), []  # taken: (name, corner, 2)
+    for point, name in zip(points, names, strict=True):
+        half = np.array([text_width(name), 1.2]) * font_size() / 2
+        centres = point + ways * (half + 5)
+        boxes = np.stack([centres - half, centres + half], axis=1)  # (side, corner, 2)
+        best = int(_covered(boxes, taken, dots).argmin())
+        chosen.append(list(SIDES)[best])
+        taken = np.concatenate([taken, boxes[[best]]])
+    return chosen
+
+
+def _covered(boxes: np.ndarray, taken: np.ndarray, dots: np.ndarray) -> np.ndarray:
+    """How much each of some boxes covers: the area of those taken, and dots."""
+    low, high = boxes[:, None, 0], boxes[:, None, 1]
+    shared = np.minimum(high, taken[:, 1]) - np.maximum(low, taken[:, 0])  # (box, taken, 2)
+    hit = ((dots > low) & (dots < high)).all(axis=2).sum(axis=1)
+    return np.maximum(shared, 0).prod(axis=2).sum(axis=1) + DOT * hit
+
+
+def _plain_axes(titles: tuple[str, str]) -> dict:
+    x, y = (scale(title, zeroline=False) for title in titles)
+    return {"xaxis": x, "yaxis": y, "showlegend": False}
+
+
+def _legend_bar(steps: Axis) -> dict:
+    """A colour bar that names whole numbers: 0, 1, …"""
+    return {
+        "title": {"text": label(steps.title), "side": "right"},
+        "thickness": 8,
+        "outlinewidth": 0,
+        "tickvals": list(range(len(steps.labels))),
+        "ticktext": [label(text) for text in steps.labels],
+    }
+
+
+def scatter(
+    x: np.ndarray,
+    y: np.ndarray,
+    titles: tuple[str, str],
+    groups: np.ndarray,
+    legend: Axis,
+    hover: Sequence[str],
+    *,
+    names: Sequence[str],
+    chosen: int,
+    before: np.ndarray | None = None,
+    numbers: Sequence[tuple[int, int]] | None = None,
+) -> Figure:
+    """Points coloured by group (0, 1, …; `legend` names them). names: a text at each point. chosen: ringed.
+
+    before: where they are in another run, (point, 2). numbers: what a click on each hands on.
+    """
+    points = np.column_stack([x, y])
+    traces = []
+    traces.append(
+        at(
+            points,
+            "markers+text",
+            text=[label(name) for name in names],
+            textposition=sides(points, names, points),
+            customdata=numbers,
+            hovertext=[label(line) for line in hover],
+            hovertemplate="%{hovertext}<extra></extra>",
+            marker={
+                "color": np.asarray(groups, dtype=np.uint8),
+                "colorscale": SHARES,
+                "cmin": 0,
+                "cmax": max(len(legend.labels) - 1, 1),
+                "size": 11,
+                "line": {"width": 1, "color": "rgba(128,128,128,0.8)"},
+                "colorbar": _legend_bar(legend),
+            },
+            selected={"marker": {"opacity": 1}},
+            unselected={"marker": {"opacity": 1}},
+        )
+    )
+    if before is not None:
+        traces += moved(before, points)
+    ring = {"size": 20, "color": "rgba(0,0,0,0)", "line": {"color": ACCENT, "width": 3}}
+    traces.append(at(points[chosen], "markers", marker=ring, hoverinfo="skip"))
+    return figure_of(traces, _plain_axes(titles) | look(420))
+
+
+def queries_and_keys(
+    queries: np.ndarray,
+    keys: np.ndarray,
+    names: Sequence[str],
+    legend: tuple[str, str],
+    titles: tuple[str, str],
+    *,
+    link: tuple[int, int],
+    before: tuple[np.ndarray, np.ndarray] | None = None,
+    height: int = 520,
+) -> Figure:
+    """Queries (blue circles) and keys (orange diamonds) as points of one plane, (token, 2) each, with equal units.
+
+    link: a query and a key to join with a line. before: the same points in another run. Where there are many tokens
+    only those two are named; the others in the hover.
+    """
+    few = len(names) <= 24
+    traces = [stroke(np.stack([queries[link[0]], keys[link[1]]]), ACCENT, 3, showlegend=False)]
+    sides = (("Q", queries, "circle", "top center"), ("K", keys, "diamond", "bottom center"))
+    for side, (role, points, symbol, where) in enumerate(sides):
+        colour = role_colours()[role]
+        if before is not None:
+            traces += moved(before[side], points, symbol, colour)
+        traces.append(
+            at(
+                points,
+                "markers+text",
+                name=label(legend[side]),
+                text=[label(name) if few or i == link[side] else "" for i, name in enumerate(names)],
+                textposition=where,
+                textfont={"color": colour, "size": font_size()},
+                marker={"color": colour, "symbol": symbol, "size": 10},
+                customdata=[label(name) for name in names],
+                hovertemplate=f"{label(legend[side])}: <b>%{{customdata}}</b><extra></extra>",
+                cliponaxis=False,
+            )
+        )
+    layout = _plain_axes(titles)
+    layout["yaxis"]["scaleanchor"] = "x"
+    return figure_of(traces, layout | LEGEND | look(height))

@@ -1,0 +1,175 @@
+"""A decoder at work: the two sentences with what one step looks at, and the beginnings that a search considered."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pages.drawing.figures.base import (
+    ACCENT,
+    BEFORE,
+    BREAK,
+    LESS,
+    MORE,
+    Axis,
+    Figure,
+    Points,
+    figure_of,
+    label,
+    look,
+    role_colours,
+    stroke,
+    unseen,
+    words_at,
+)
+from pages.drawing.figures.theme import SMALL, font_size, scaled
+from pages.drawing.text.numbers import written
+
+
+def writing(
+    source: Axis,
+    target: Axis,
+    step: int,
+    across: np.ndarray,
+    back: np.ndarray,
+    *,
+    least: float,
+    lit: int | None = None,
+    differs: bool = False,
+) -> Figure:
+    """Source on the left, target on the right, as far as it is written; lines from the word that this step writes.
+
+    target: all that will be written, what the decoder read first in front. step: which row writes; the word behind it
+    is the one being written, and none later is shown. across: (source,), what the row takes from the source. back:
+    (target,), what it takes from the target read so far, drawn as arcs on the right. least: what gets less has no line.
+    lit: a source word to mark. differs: what is taken are differences; a line is then in the colour of its sign.
+    The numbers of a click: (source, -1) or (-1, target).
+    """
+    n_source, n_target = len(source.labels), len(target.labels)
+    most = max(n_source, n_target)
+    down = [(most - 1) / max(n - 1, 1) if n > most / 2 else 1 for n in (n_source, n_target)]
+    y_source, y_target = (np.arange(n) * by for n, by in zip((n_source, n_target), down, strict=True))
+    here = float(y_target[step + 1])
+
+    def colour(share: float, usual: str) -> str:
+        return (LESS if share < 0 else MORE) if differs else usual
+
+    lines = [
+        _line([(0.02, y_source[j]), (0.98, here)], abs(share), colour(share, ACCENT))
+        for j, share in enumerate(across)
+        if abs(share) >= least
+    ]
+    shown = target.labels[: step + 2]
+    beside = 1.12 + min(0.05 * max(sum(1 + (sign > "\u2fff") for sign in word) for word in shown), 0.5)
+    lines += [
+        _line(_arc(beside, here, float(y_target[j])), abs(share), colour(share, role_colours()["Q"]))
+        for j, share in enumerate(back[: step + 1])
+        if abs(share) >= least
+    ]
+    if most <= 24:
+        room = 390 if font_size() <= SMALL else 375  # in a presentation two rows of controls stand above it
+        height = min(60 + scaled(most * 27), room)
+        size = min(font_size() + 1, int((height - 50) / most))
+    else:
+        height, size = min(900, 60 + 18 * most), font_size() - 1
+    names = _names(source.labels, 0, y_source, size, lit, role_colours()["K"])
+    names += _names(shown, 1, y_target, size, len(shown) - 1, ACCENT)
+    read = [*zip(source.labels, across, strict=True), *zip(shown[:-1], back[: step + 1], strict=True)]
+    said = [f"{label(name)}<br>{written(f'{share:.4f}')}" for name, share in read]
+    said.append(label(shown[-1]))
+    marks = unseen(
+        [(-0.1, y) for y in y_source] + [(1.1, y) for y in y_target[: len(shown)]],
+        customdata=[(j, -1) for j in range(n_source)] + [(-1, i) for i in range(len(shown))],
+        text=said,
+    )
+    layout = {
+        "xaxis": {
+            "range": [-0.6, 2.1],
+            "tickvals": [0, 1],
+            "ticktext": [label(source.title), label(target.title)],
+            "side": "top",
+            "showgrid": False,
+            "zeroline": False,
+        },
+        "yaxis": {"range": [most - 0.4, -0.6], "visible": False},
+        "showlegend": False,
+    }
+    return figure_of([*lines, *names, marks], layout | look(int(height)))
+
+
+def _line(points: Points, share: float, colour: str) -> dict:
+    return stroke(points, colour, 1 + 8 * float(share), opacity=min(1.0, 0.35 + float(share)))
+
+
+def _arc(x: float, start: float, end: float) -> np.ndarray:
+    """A half ellipse to the right of the words; what lies on the same height gets a small loop."""
+    angle = np.linspace(-np.pi / 2, np.pi / 2, 13)
+    middle, half = (start + end) / 2, max(abs(end - start) / 2, 0.3)
+    return np.stack([x + (0.12 + 0.05 * min(half, 8)) * np.cos(angle), middle + half * np.sin(angle)], axis=1)
+
+
+def _names(words: Sequence[str], x: int, y: np.ndarray, size: int, marked: int | None, colour: str) -> list[dict]:
+    """Words in a column, the marked one in its colour."""
+    names = []
+    for lit in (False, True):
+        places = [i for i in range(len(words)) if (i == marked) == lit]
+        shown = [f"<b>{label(words[i])}</b>" if lit else label(words[i]) for i in places]
+        spaced = [f"&nbsp;{word}" if x else f"{word}&nbsp;" for word in shown]
+        font = {"size": size} | ({"color": colour} if lit else {})
+        side = "middle right" if x else "middle left"
+        names.append(words_at([(x, y[i]) for i in places], spaced, textposition=side, textfont=font))
+    return names
+
+
+@dataclass(frozen=True)
+class Branch:
+    """One candidate in the picture of a search: where it stands, what it comes from, and how it ended."""
+
+    column: int  # its step, from 0
+    row: int  # its rank, from 0
+    parent: int | None  # the row of the candidate that it goes on from, one column before
+    text: str
+    hover: str
+    fate: str  # "forced", "kept", "ended", "dropped", "left"
+    on_path: bool = False  # of the translation on screen
+
+
+def branches(nodes: Sequence[Branch], title: str, rank: str) -> Figure:
+    """The candidates of a search: a column for each step, the likeliest beginning on top; what goes on is connected.
+
+    Those of the translation on screen are marked; what was dropped is pale. The number of a click: the place in
+    `nodes`.
+    """
+    columns = [node.column for node in nodes]
+    first, last = min(columns), max(columns)
+    depth = max(node.row for node in nodes)
+    lines, words = [], []
+    for on_path, width, ink in ((False, 1.2, BEFORE), (True, 3.5, ACCENT)):
+        pairs = [n for n in nodes if n.parent is not None and n.on_path == on_path and n.column > first]
+        ends = [end for n in pairs for end in ((n.column - 0.7, n.parent), (n.column - 0.3, n.row), BREAK)]
+        lines.append(stroke(ends, ink, width, opacity=0.7))
+    for some, style, colour in (
+        ([n for n in nodes if n.on_path], "b", {"color": ACCENT}),
+        ([n for n in nodes if not n.on_path and n.fate != "dropped"], "span", {}),
+        ([n for n in nodes if not n.on_path and n.fate == "dropped"], "s", {"color": BEFORE}),
+    ):
+        styled = [f"<{style}>{label(node.text)}</{style}>" for node in some]
+        font = {"size": font_size() + 1, **colour}
+        words.append(words_at([(node.column, node.row) for node in some], styled, textfont=font))
+    marks = unseen(
+        [(node.column, node.row) for node in nodes],
+        customdata=[[place, 0] for place in range(len(nodes))],
+        text=[node.hover for node in nodes],
+        marker={"size": 22, "opacity": 0},
+    )
+    counted = {"showgrid": False, "zeroline": False}
+    steps, ranks = range(first, last + 1), range(depth + 1)
+    across = {"tickvals": list(steps), "ticktext": [str(column + 1) for column in steps], "side": "top"}
+    down = {"tickvals": list(ranks), "ticktext": [str(row + 1) for row in ranks]}
+    layout = {
+        "xaxis": counted | across | {"title": {"text": label(title)}, "range": [first - 0.5, last + 0.5]},
+        "yaxis": counted | down | {"title": {"text": label(rank)}, "range": [depth + 0.6, -0.6]},
+        "showlegend": False,
+    }
+    height = scaled(90 + 40 * (depth + 1))
+    return figure_of([*lines, *words, marks], layout | look(height))

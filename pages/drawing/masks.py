@@ -1,0 +1,32 @@
+"""Which words of a sentence the encoder reads as [MASK]: those that the reader hid; of our first sentence, one."""
+
+from collections.abc import Collection, Sequence
+
+from model import Pipeline
+from model.analysis import whole_words
+from model.pipeline import Reading, TextReader
+from pages.drawing.state.choice import Choice
+from pages.drawing.state.first_sight import first_place
+
+
+def with_words_hidden(pipeline: Pipeline, choice: Choice, read: Reading) -> tuple[int, ...] | None:
+    """A sentence as pages that are about a hidden word read it: its ids; None where it stays as it is."""
+    says_words = pipeline.config.head == "masked-word"  # others have no use for a hidden word
+    hidden, typed = hidden_places(choice, read) if read.ids and says_words else (set(), set())
+    return with_masks(pipeline, read.ids, hidden) if hidden - typed else None
+
+
+def with_masks(pipeline: Pipeline, ids: Sequence[int], hidden: Collection[int]) -> tuple[int, ...]:
+    """The ids of a sentence with [MASK] at these places."""
+    assert isinstance(pipeline.reader, TextReader)  # only words can be hidden
+    return pipeline.reader.hide(ids, sorted(hidden))
+
+
+def hidden_places(choice: Choice, read: Reading) -> tuple[set[int], set[int]]:
+    """The places that read [MASK], and those of them where the sentence itself says so."""
+    typed = {place for place, token in enumerate(read.tokens) if token == "[MASK]"}
+    chosen = choice.hidden
+    if chosen is None:
+        first = None if typed else first_place(choice.sentence)
+        chosen = () if first is None or choice.pipeline != "text" else (first,)
+    return set(chosen) & {place for places in whole_words(read.tokens) for place in places} | typed, typed

@@ -1,0 +1,122 @@
+"""What the encoder answers: the likeliest words or classes as bars."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from model import Trace
+from model.analysis import likeliest, softmax
+from pages.drawing.figures import BLUE, GREY, ORANGE, Axis, Figure, bars_with_numbers
+from pages.drawing.picture import Numbers, Picture, outputs_of, picks_from
+from pages.drawing.place import Place
+from pages.drawing.text import plain, t
+from pages.drawing.text.numbers import decimal, first, signed, two
+
+#: What a click on the bar of an output chooses.
+Choose = Callable[[int], Mapping[str, object]]
+
+
+def likeliest_outputs(
+    run: Trace,
+    place: Place,
+    *,
+    said: str,
+    title: str,
+    choose: Choose,
+    truth: int | None = None,
+    most: int = 10,
+    unchanged: Trace | None = None,
+) -> Picture:
+    """The likeliest words at a token, or all classes, as bars.
+
+    said: what the picture says. truth: the word that stands there, in another colour. unchanged: the run before the
+    reader's changes, if there are any: a line shows where each bar ended.
+    """
+    now, names = probabilities(run, place.token), outputs_of(run)
+    before = now if unchanged is None else probabilities(unchanged, place.token)
+    shown = list(range(len(names)))
+    if len(names) > most:
+        wanted = [*likeliest(before[None], [most]), int(now.argmax()), *([] if truth is None else [truth])]
+        shown = list(dict.fromkeys(wanted))
+    lit, named = truth if truth is not None else int(now.argmax()), [names[i] for i in shown]
+    table = {"p": now[shown]}
+    if unchanged is not None:
+        table |= {plain("words.before"): before[shown]}
+        said += " " + _moved(before, now, names, shown)
+
+    def draw(drawn: Numbers) -> Figure:
+        was = [""] * len(shown) if unchanged is None else [f"{decimal(before[i])} → " for i in shown]
+        numbers = [f"{one}{decimal(now[i])}" for one, i in zip(was, shown, strict=True)]
+        colours, room = [ORANGE if i == lit else BLUE for i in shown], np.maximum(now, before)[shown]
+        look = {"colours": colours, "room": room, "there": drawn.other, "most": 1.0}
+        figure = bars_with_numbers(now[shown], named, numbers, **look)
+        if unchanged is not None:  # a line where each bar ended before
+            line = {"type": "line", "line": {"width": 3, "color": GREY}}
+            figure.layout["shapes"] = [
+                line | {"x0": before[i], "x1": before[i], "y0": y - 0.42, "y1": y + 0.42} for y, i in enumerate(shown)
+            ]
+        return figure
+
+    return Picture(
+        draw,
+        said,
+        _at(run, place, lambda every: every[shown]),
+        quantity=run.graph["answer"],
+        title=title,
+        table=pd.DataFrame(table, index=named),
+        two="beside",
+        picks=lambda row, _: choose(shown[row]),
+    )
+
+
+def moved_most(run: Trace, place: Place, *, title: str, choose: Choose, most: int = 10) -> Picture:
+    """Of the words, or classes, that two runs differ in most: by how much."""
+    names = outputs_of(run)
+
+    def part(every: Numbers) -> Numbers:
+        values = every.array
+        shown = np.sort(np.argsort(-np.abs(values), kind="stable")[:most])
+        shown = shown if len(values) <= most else shown[np.argsort(-values[shown], kind="stable")]
+        return replace(every[shown].on(Axis("", [names[i] for i in shown])), which=shown.tolist())
+
+    def draw(drawn: Numbers) -> Figure:
+        numbers = [signed(float(v)) if np.isfinite(v) else "" for v in drawn.array]
+        return bars_with_numbers(drawn.array, drawn.axes[0].labels, numbers, differs=drawn.differs)
+
+    def table(drawn: Numbers) -> pd.DataFrame:
+        return pd.DataFrame({plain("change.shown_difference"): drawn.array}, index=drawn.axes[0].labels)
+
+    return Picture(
+        draw,
+        "",
+        _at(run, place, part),
+        title=title,
+        table=table,
+        picks_of=lambda drawn: picks_from(drawn.which, choose),
+    )
+
+
+def _moved(before: np.ndarray, now: np.ndarray, names: Sequence[str], shown: Sequence[int]) -> str:
+    """Which of the bars moved most, if one did."""
+    most = first(np.abs(now - before), among=shown)
+    how = "hardly_changed" if most.value == two(0) else "changed" if most.ahead else "changed_two"
+    ends = {"before": decimal(before[most.place]), "after": decimal(now[most.place])}
+    return t(f"words.read_{how}", name=names[most.place], **ends)
+
+
+def _at(run: Trace, place: Place, part: Callable[[Numbers], Numbers]) -> Numbers:
+    """The probabilities at a token: (output,)."""
+    return Numbers(probabilities(run, place.token), run.axes("logits")[-1:], part, place.token)
+
+
+def all_probabilities(trace: Trace) -> np.ndarray:
+    """softmax of the logits, wherever there are some."""
+    return softmax(trace["logits"].astype(np.float64))
+
+
+def probabilities(trace: Trace, place: int = 0) -> np.ndarray:
+    """softmax of the logits: at one place, where there are some for each."""
+    logits = trace["logits"]
+    return softmax((logits[place] if logits.ndim == 2 else logits).astype(np.float64))

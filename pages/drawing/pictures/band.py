@@ -1,0 +1,147 @@
+"""Quantities over the same tokens side by side in one picture: a click chooses token, column and quantity."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from model import Trace
+from pages.drawing.figures import Axis, Figure, Matrix, abreast, on_screen
+from pages.drawing.figures.equations import html_math, plain_math
+from pages.drawing.figures.theme import scaled
+from pages.drawing.picture import Moves, Numbers, Picture, sizes, token_axis
+from pages.drawing.pictures import far_out
+from pages.drawing.pictures.quantity_map import chosen_cell, field
+from pages.drawing.place import Place
+from pages.drawing.text import plain
+
+USUAL = 0.985  # share of a matrix's numbers below its strongest colour
+#: In a presentation: pixels below a picture that fills it, of a line of a sentence there, and its width in its letters.
+EDGE, LINE, WIDE = 16, 36, 50
+ROW, LOW = 17, 220  # pixels: a row of the band, and the least height of all
+
+
+@dataclass(frozen=True)
+class Column:
+    """One quantity of a band.
+
+    title: what stands above it, below its symbol. width: its share of the band. asked: the columns that answer a click;
+    the usual ones if left out. limit: the value of the strongest colour, for a range that quantities share.
+    """
+
+    key: str
+    title: str
+    width: float = 1
+    asked: Sequence[int] | None = None
+    limit: float | None = None
+
+    @property
+    def name(self) -> str:
+        """What the quantity is called on its page: "layers.2.attention.scores" -> "scores"."""
+        return self.key.rsplit(".", 1)[-1]
+
+    def table(self, numbers: Numbers) -> pd.DataFrame:
+        """Its numbers, a row for each token."""
+        columns = [f"{self.name} {place + 1}" for place in range(numbers.array.shape[1])]
+        return pd.DataFrame(numbers.array, numbers.axes[0].labels, columns)
+
+
+def room_of(sentence: str, share: float = 1) -> int:
+    """How many pixels a sentence below a picture takes in a presentation, in such a share of the page's width."""
+    return 2 * EDGE + LINE * math.ceil(sum(0.48 if sign.isascii() else 1 for sign in sentence) / (share * WIDE))
+
+
+def _symbol(run: Trace, key: str) -> str:
+    """The LaTeX of a quantity's symbol, with the number of its layer."""
+    quantity = run.quantity(key)
+    return quantity.numbered(quantity.symbol)
+
+
+def strongest(run: Trace, key: str, numbers: Numbers) -> float:
+    """The value of the strongest colour; of vectors of many numbers the few largest saturate."""
+    if run.axes(key)[-1] not in ("d_model", "d_ff"):
+        return far_out.strongest(run, key, numbers)
+    found = np.abs(numbers.array[np.isfinite(numbers.array)])
+    return float(np.quantile(found, USUAL)) if found.size else 0.0
+
+
+def band(
+    run: Trace,
+    place: Place,
+    columns: Sequence[Column],
+    sentence: str,
+    *,
+    title: str,
+    focus: str | None = None,
+    marks: Mapping[str, int | None] | None = None,
+    least: int = 0,
+    reads: Sequence[str] = (),
+) -> Picture:
+    """The chosen token's row is outlined. sentence: what it says.
+
+    focus: the key of the one that is worked out. marks: key -> the column outlined; of others
+    that of the chosen cell where the quantity is in focus. least: pixels, below which the picture scrolls sideways.
+    """
+    rows = token_axis(run, plain("axis.token"))
+    fields = [[field(one.key, axis) for axis in run.axes(one.key)[-2:]] for one in columns]
+    cell = chosen_cell(run, place, focus) if focus else None
+    on = Axis("", rows.labels, rows.tokens)
+
+    def part(column: Column, whole: Numbers) -> Numbers:
+        names = run.names(column.key)[-1] or ()
+        axes = on, Axis("" if names else plain("common.column"), names)
+        end = column.limit or strongest(run, column.key, whole) or 1.0
+        return replace(whole.on(*axes), end=end, called=column.title)
+
+    numbers = [Numbers.of(run, one.key, place.head, part=partial(part, one)) for one in columns]
+
+    def choose(which: int, *places: int) -> dict[str, object]:
+        """A click. which: of the quantities; places: row and column."""
+        chosen = zip(fields[which], places, strict=True)
+        return {"stage": columns[which].name} | {side: at for side, at in chosen if side}
+
+    def matrix(column: Column, drawn: Numbers) -> Matrix:
+        outlined = (marks or {}).get(column.key)
+        if outlined is None and column.key == focus and cell:
+            outlined = cell[-1]
+        symbol = plain_math(_symbol(run, column.key)).replace("'", "′")
+        return Matrix(
+            drawn.array,
+            Axis(symbol, run.names(column.key)[-1] or ()),
+            drawn.end,
+            column.width,
+            outlined if outlined is not None and outlined < drawn.array.shape[1] else None,
+            drawn.scale(run.quantity(column.key).scale),
+            f"{column.title}<br>{sizes(drawn.array.shape)}",
+            column.asked,
+            column.key == focus,
+            html_math(_symbol(run, column.key)).replace("'", "′"),
+        )
+
+    def draw(*drawn: Numbers) -> Figure:
+        height = on_screen(max(LOW, 96 + scaled(ROW * len(rows.labels))))
+        named = Axis(rows.title, drawn[0].axes[0].labels)
+        row = place.token if place.marked else None
+        matrices = [matrix(column, own) for column, own in zip(columns, drawn, strict=True)]
+        figure = abreast(matrices, named, row, height=height)
+        figure.layout["meta"] = {**figure.layout.get("meta", {}), "large": True, "fills": EDGE, "least": least}
+        return figure
+
+    moves = None
+    if focus and cell:
+        which = next(at for at, one in enumerate(columns) if one.key == focus)
+        moves = Moves((place.token, cell[-1]), numbers[which].array.shape, partial(choose, which))
+    return Picture(
+        draw,
+        sentence,
+        numbers,
+        title=title,
+        quantity=run.quantity(focus) if focus else None,
+        table=lambda *drawn: pd.concat([one.table(own) for one, own in zip(columns, drawn, strict=True)], axis=1),
+        picks=choose,
+        moves=moves,
+        reads=reads,
+    )

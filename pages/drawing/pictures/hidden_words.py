@@ -1,0 +1,30 @@
+"""The hidden words that a page asks for."""
+
+from model.analysis import whole_words
+from pages.drawing.picture import says_words
+from pages.drawing.screen import Screen
+
+
+def asked_place(screen: Screen) -> tuple[int, dict[int, int | None]]:
+    """The place whose guess is shown, and the hidden places, each with the id of the word that stands there.
+
+    That is None where the sentence itself says [MASK]. Of what says classes nothing is hidden: 0, {}.
+    """
+    if not says_words(screen.run):
+        return 0, {}
+    typed, hidden = screen.typed, [place for place, token in enumerate(screen.run.tokens) if token == "[MASK]"]
+    found = {place: None if typed.tokens[place] == "[MASK]" else typed.ids[place] for place in hidden}
+    return _place_to_show(screen, found), found
+
+
+def to_keep_hidden(screen: Screen, found: dict[int, int | None]) -> tuple[int, ...] | None:
+    """What `Choice.hidden` must be for another page to hide the same. found: as `asked_place` has it."""
+    return tuple(place for place, word in found.items() if word is not None) or screen.choice.hidden
+
+
+def _place_to_show(screen: Screen, hidden: dict[int, int | None]) -> int:
+    """The place whose guess is shown: the selected token if it is hidden, or where nothing is; else a hidden one."""
+    if hidden:
+        return screen.at.token if screen.at.token in hidden else next(iter(hidden))
+    words = [place for places in whole_words(screen.run.tokens) for place in places]
+    return screen.at.token if screen.at.token in words else words[0]

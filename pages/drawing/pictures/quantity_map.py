@@ -1,0 +1,201 @@
+"""A recorded quantity as a map, each cell of which can be clicked. For any model and any sizes."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from model import Trace
+from model.by_hand import strongest_cell
+from pages.drawing.at_once import map_at_once, unmasked
+from pages.drawing.figures import Axis, Figure, heatmap
+from pages.drawing.picture import Moves, Numbers, Picture, names_of
+from pages.drawing.pictures import far_out
+from pages.drawing.place import Place
+from pages.drawing.text import plain
+
+LEAST = 360  # pixels: the height of a map that grows with the screen, where that is low
+#: The field of Choice in which a place along each axis is kept.
+FIELDS = {
+    "token": "token",
+    "target": "step",
+    "query": "token",
+    "key": "key",
+    "distance": "distance",
+    "d_k": "part",
+    "d_E": "component",
+    "d_model": "component",
+    "heads_abreast": "component",
+    "d_ff": "neuron",
+    "class": "output",
+}
+
+
+def field(key: str, axis: str) -> str | None:
+    """Where a place along an axis of a quantity is kept: in a decoder, what is written is counted in steps."""
+    if key.startswith("decoder.") and axis in ("query", "target"):
+        return "step"
+    if _of_source(key, axis):
+        return "token"
+    return FIELDS.get(axis)
+
+
+def _of_source(key: str, axis: str) -> bool:
+    """Whether places along an axis are those of the sentence that a decoder reads."""
+    return ".cross." in key and axis == "key"
+
+
+def axes(run: Trace, key: str) -> tuple[Axis, ...]:
+    """The two axes of a map (of a vector its only one), named by their tokens, or counted."""
+    named = zip(run.axes(key)[-2:], names_of(run, key)[-2:], strict=True)
+    return tuple(Axis(plain(f"axis.{kind}"), names or (), _tokens(run, names)) for kind, names in named)
+
+
+def _tokens(run: Trace, names: Sequence[str] | None) -> Sequence[int]:
+    return range(len(run.tokens)) if names is run.tokens else ()
+
+
+def shown_places(run: Trace, place: Place, key: str) -> tuple[list[int], list[int]]:
+    """The queries and the keys that are shown; all where nothing else would be left."""
+    rows, columns = ([*range(count)] for count in run[key].shape[-2:])
+    sentence_of = run.sentence_of
+    if place.between == "all" or 1 not in sentence_of or not key.startswith("layers."):
+        return rows, columns
+    looks, looked_at = ("AB".index(name) for name in place.between)
+    kept = [at for at in rows if sentence_of[at] == looks]
+    kept_keys = [at for at in columns if sentence_of[at] == looked_at]
+    return (kept, kept_keys) if kept and kept_keys else (rows, columns)
+
+
+def chosen_cell(run: Trace, place: Place, key: str) -> tuple[int, ...]:
+    """The cell that the reader chose. What nobody chose is where the selected token's row, of what is shown of it, is
+    strongest: of scores and weights the highest. No picture decides that anywhere else.
+    """
+    kinds = run.axes(key)
+    row = "query" if "query" in kinds else next((kind for kind in kinds if kind in ("token", "target")), None)
+    keys = shown_places(run, place, key)[1] if "key" in kinds else None
+    cell = list(strongest_cell(run, key, place.head, place.row(key) if row else None, keys))
+    for axis, kind in enumerate(kinds):
+        name = "source" if _of_source(key, kind) else field(key, kind) or ""
+        at = place.row(key) if kind == row else getattr(place, name, None)
+        if at is not None and at < run[key].shape[axis]:
+            cell[axis] = at
+    return tuple(cell)
+
+
+def settled(run: Trace, place: Place, key: str, cell: tuple[int, ...]) -> Place:
+    """A place at which this cell is chosen."""
+    along = zip(run.axes(key), cell, strict=True)
+    chosen = {name: at for kind, at in along if kind != "head" and (name := field(key, kind)) and name != "step"}
+    return replace(place, **chosen, source=chosen.get("token") if place.step is not None else None)
+
+
+def quantity_map(
+    run: Trace,
+    place: Place,
+    key: str,
+    sentence: str,
+    *,
+    outlined: bool = True,
+    rows: Sequence[int] | None = None,
+    columns: Sequence[int] | None = None,
+    height: int | None = None,
+    strongest: float | None = None,
+    title: str | None = None,
+    line_colour: str | None = None,
+    focus: bool = False,
+    keys: bool = True,
+    follows: bool | None = None,
+    spare: int = 0,
+    fills: int = 0,
+    aloud: bool = False,
+    large: bool = False,
+) -> Picture:
+    """One quantity (of the head there) as a map, each cell of which can be clicked.
+
+    outlined: whether the chosen cell is. rows, columns: the places shown, in that order; all if left out. strongest:
+    the value of the strongest colour, for a range shared among maps. focus: a click also puts this quantity into focus,
+    where there are several. keys: whether Shift and an arrow move the cell. follows: of maps side by side, whether
+    another one names the rows for it, too; on a phone, each for itself. Their headings are of one height, so that rows
+    stand beside rows: no equation stands there. spare: the map grows with the screen, but for so many pixels that stay
+    free below it; fills: so it does in a presentation. aloud: the sentence is this map's text alternative alone; it is
+    written elsewhere, for several maps. large: it is the picture of the page, with its columns named above, numbers in
+    its cells where they fit, and cells that fill its column.
+    """
+    quantity, whole = run.quantity(key), Numbers.of(run, key, place.head)
+    across, down = axes(run, key) if quantity.axes[1:] else (Axis(""), axes(run, key)[-1])
+    across_all, down_all = (1, *whole.array.shape)[-2:]
+    across, rows = _part(across, rows, across_all)
+    down, columns = _part(down, columns, down_all)
+    at = None
+    if outlined and place.marked:
+        row, column = (0, *chosen_cell(run, place, key))[-2:]
+        at = (rows.index(row), columns.index(column)) if row in rows and column in columns else None
+
+    def part(numbers: Numbers) -> Numbers:
+        numbers = numbers[None] if numbers.array.ndim == 1 else numbers
+        end = strongest or far_out.strongest(run, key, numbers)
+        return replace(numbers[np.ix_(rows, columns)].on(across, down), end=end)
+
+    def draw(numbers: Numbers) -> Figure:
+        figure = heatmap(
+            numbers.array,
+            *numbers.axes,
+            scale=numbers.scale(quantity.scale),
+            limit=numbers.end or None,
+            marked=far_out.marked(far_out.far_out(run, key, numbers)),
+            cell=at,
+            clickable=True,
+            square=quantity.axes[-1] == "key",
+            line_colour=line_colour,
+            height=height,
+            corner=plain("axis.corner") if large else None,
+        )
+        figure.data[0]["z"] = unmasked(run, key, figure.data[0]["z"], (place.head, *np.ix_(rows, columns)))
+        more: dict[str, object] = {"numbers": True, "large": True, "wide": True} if large else {}
+        more |= {"follows": True} if follows else {}
+        more |= {"grows": LEAST, "below": spare} if spare else {}
+        more |= {"fills": fills} if fills else {}
+        if more:
+            figure.layout["meta"] = {**figure.layout.get("meta", {}), **more}
+        return figure
+
+    def choose(row: int, column: int) -> dict[str, object]:
+        """Of the cell in this row and column of the picture, counted from 0."""
+        kinds, places = ("", *quantity.axes)[-2:], (rows[row], columns[column])
+        chosen = {name: at for kind, at in zip(kinds, places, strict=True) if (name := field(key, kind))}
+        return chosen | ({"stage": name_of(key)} if focus else {})
+
+    # Places without names are counted from 1 in the picture.
+    first = (not across.labels), (not down.labels)
+    own = replace(whole, part=part).drawn
+    far = far_out.far_out(run, key, own)
+    beyond = "" if far is None else far_out.in_words(far, own.array, own.axes, own.end)
+    return Picture(
+        draw,
+        f"{sentence} {beyond}".strip(),
+        replace(whole, part=part),
+        written=beyond if aloud else None,
+        quantity=quantity,
+        shape=own.array.shape,
+        title=title,
+        equation=None if follows is None else "",
+        picks=lambda row, column: choose(row - first[0], column - first[1]),
+        moves=Moves(at, own.array.shape, choose) if at and keys else None,
+        at_once=partial(map_at_once, run, place, key, rows, columns) if outlined and strongest is None else None,
+    )
+
+
+def name_of(key: str) -> str:
+    """What a quantity is called on its page: "layers.2.attention.scores" -> "scores"."""
+    return key.rsplit(".", 1)[-1]
+
+
+def _part(axis: Axis, places: Sequence[int] | None, count: int) -> tuple[Axis, list[int]]:
+    """The axis with only these places, and the places; counted ones get their numbers for names."""
+    if places is None:
+        return axis, list(range(count))
+    labels = axis.labels or [str(place + 1) for place in range(count)]
+    tokens = [axis.tokens[place] for place in places] if axis.tokens else ()
+    return Axis(axis.title, [labels[place] for place in places], tokens), list(places)

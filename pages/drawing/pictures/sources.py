@@ -1,0 +1,131 @@
+"""Parts of a sum by where they come from: what they are called, where they lead to, and the sum as a picture."""
+
+import re
+from collections.abc import Sequence
+from math import floor, log10
+from typing import Any
+
+import numpy as np
+
+from model import Trace
+from pages.drawing.figures import Axis, bars, sign_colours, waterfall
+from pages.drawing.picture import Open, Picture
+from pages.drawing.text import plain
+from pages.drawing.text.numbers import signed
+
+Way = tuple[str, dict[str, Any]]  # a page, and what is chosen there
+Place = tuple[str, Way | None]  # what a part is called, and where it was computed
+MOST_BYTES = 100_000_000  # that the parts of a run may take while they are drawn
+SOURCE = re.compile(
+    r"(?P<decoder>decoder\.)?(embedding\.(?P<part>\w+)|layers\.(?P<layer>\d+)\.(?P<sublayer>\w+)\.output)"
+)
+
+
+def in_short(source: str, trace: Trace) -> str:
+    """ "FFN 1": a source as a picture names it."""
+    return plain(f"source.{kind_of(source, trace)}", layer=layer_of(source) + 1)
+
+
+def kind_of(source: str, trace: Trace) -> str:
+    """What its texts end with: "word", "patch", "positions", "segments", "attention", "cross", "ffn", "bias", …"""
+    found = SOURCE.fullmatch(source)
+    if found is None:
+        return source
+    if found["part"] == "tokens":
+        return "word" if trace.picture is None else "patch"
+    return found["part"] or found["sublayer"]
+
+
+def layer_of(source: str) -> int:
+    """The layer of a source, from 0; of the embedding 0."""
+    found = SOURCE.fullmatch(source)
+    return int(found["layer"] or 0) if found else 0
+
+
+def way_to(source: str, token: int) -> Way | None:
+    """The page on which it is seen where a part of a token was computed, and what is chosen there; None: nowhere."""
+    found = SOURCE.fullmatch(source)
+    if found is None:
+        return None
+    if found["decoder"]:
+        block = "embedding" if found["part"] else found["sublayer"]
+        return "translation", {
+            "panel": "inside",
+            "block": block,
+            "layer": layer_of(source),
+            "step": token,
+            "stage": None,
+        }
+    if found["part"]:
+        return "tokens", {"panel": "vectors", "token": token}
+    at = {"layer": layer_of(source), "token": token}
+    if found["sublayer"] == "ffn":
+        return "feed_forward", {"panel": None, "stage": "output", **at}
+    return "heads", {"panel": "contribution", **at}
+
+
+def largest_first(parts: np.ndarray, most: int) -> tuple[list[int], list[int]]:
+    """The largest parts, which stand by themselves, and the others; one other alone stands by itself, too."""
+    order = np.argsort(-np.abs(parts), kind="stable").tolist()
+    few = len(order) if len(order) <= most + 1 else most
+    return order[:few], order[few:]
+
+
+def digits_of(*values: float) -> int:
+    """How many digits behind the point numbers get that are added up: two, or where all are small two that count."""
+    largest = max(map(abs, values))
+    return 2 if largest >= 0.1 or not largest else 1 - floor(log10(largest))
+
+
+def places_of(sources: Sequence[str], trace: Trace, token: int) -> list[Place]:
+    """Sources of a token as a picture has them."""
+    return [(in_short(source, trace), way_to(source, token)) for source in sources]
+
+
+def parts_picture(
+    places: Sequence[Place],
+    parts: np.ndarray,
+    sentence: str,
+    *,
+    title: str,
+    axis: str,
+    total: str | None,
+    begin: tuple[str, float] | None = None,
+    most: int = 6,
+    **chosen: Any,
+) -> Picture:
+    """Parts, the largest by themselves. A click leads to where a part was computed.
+
+    axis: what they are. total: what their sum is called; None where they add up to nothing, and the small ones are left
+    out. begin: what the sum begins with, and its name. chosen: what a click chooses besides.
+    """
+    few, rest = largest_first(parts, most)
+    digits = digits_of(*parts, begin[1] if begin else 0.0)
+    if total is not None and len(unseen := [i for i in few if not round(float(parts[i]), digits)]) + len(rest) > 1:
+        few, rest = [i for i in few if i not in unseen], unseen + rest
+    labels, values = [places[i][0] for i in few], [round(float(parts[i]), digits) for i in few]
+    first = int(begin is not None)
+    if total is None:
+        colours = sign_colours(parts[few])
+        texts = [signed(float(parts[i])) for i in few]
+        figure = bars(parts[few], Axis("", labels), axis, colours=colours, texts=texts)
+    else:
+        if rest:
+            labels.append(plain("source.rest", n=len(rest)))
+            values.append(round(float(parts[rest].sum()), digits))
+        if begin:
+            labels.insert(0, begin[0])
+            values.insert(0, round(begin[1], digits))
+        grey = [*range(first), *[first + len(few)] * bool(rest)]
+        if grey:  # what is no source takes up what the roundings leave
+            whole = float(parts.sum()) + (begin[1] if begin else 0.0)
+            values[grey[0]] = round(values[grey[0]] + round(whole, digits) - sum(values), digits)
+        figure = waterfall(np.array(values), Axis("", [*labels, total]), axis, grey=grey, digits=digits)
+    figure.layout["hovermode"] = "y"  # a thin bar is hit on all its row
+    ways = [places[i][1] for i in few]
+
+    def go(bar: int, _: int) -> Open | None:
+        way = ways[bar - first] if first <= bar < first + len(ways) else None
+        return way and Open(way[0], {**chosen, **way[1]})
+
+    return Picture(figure, f"{sentence} {plain('source.click')}", title=title, picks=go)

@@ -1,0 +1,109 @@
+"""The one vector of a whole input: as means and rows of Z make it, and as its makers do."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from model import Edit, Trace
+from model.activations import ACTIVATIONS
+from model.analysis import outliers
+from model.edits import head_off
+from model.measures.sentence import MAKERS, read_for, sentence_vector
+from model.variants.pooled import Pooled
+from pages.drawing.figures import Axis, Figure, heatmap, over_drawings
+from pages.drawing.picture import Numbers, Picture
+from pages.drawing.pictures.far_out import in_words, marked
+from pages.drawing.place import Place
+from pages.drawing.text import plain, t
+from pages.drawing.text.numbers import first, three
+
+
+def vectors(run: Trace, place: Place, plainly: Sequence[str], more: Sequence[str]) -> Picture:
+    """The one vector of an input, made in each of these ways. more: what else is said."""
+    made = np.stack([sentence_vector(read_for(run, way), way) for way in plainly])
+    names = [plain(f"sentence_vector.{pooling}") for pooling in plainly]
+    along = "axis.projection" if run.config.projection else "axis.d_model"
+    axes = Axis(plain("sentence_vector.axis"), names), Axis(plain(along))
+    read = "read" if len(plainly) == 2 else f"read_{plainly[0]}"
+    said = [t(f"sentence_vector.{read}", n=len(run.tokens), d_model=made.shape[1]), *more]
+    if far := outliers(made):
+        said.append(in_words(far, made, axes, far.usual))
+
+    def draw(drawn: Numbers) -> Figure:
+        far = None if drawn.differs else outliers(drawn.array)
+        look = {"limit": far and far.usual, "marked": marked(far)}
+        return heatmap(drawn.array, *drawn.axes, square=False, height=190, **look)
+
+    title = plain(text_of(run, "title"))
+    return Picture(draw, " ".join(said), Numbers(made, axes=axes), shape=made.shape, title=title)
+
+
+def probe_looks(run: Trace, place: Place, seen: np.ndarray | None = None) -> Picture:
+    """The weights of the probe over the picture, head by head. seen: the input as it looks."""
+    side, tokens, key = run.config.patches_per_side, run.tokens, "pool.cross.weights"
+    weights = run[key][:, 0]
+    most = first(weights, three)
+    head, best = (int(i) for i in np.unravel_index(most.place, weights.shape))
+    names = Axis.counted(plain("sentence_vector.probe_head"), len(weights))
+    seen = run.picture if seen is None else seen
+
+    def draw(drawn: Numbers) -> Figure:
+        hover = [f"{tokens[int(row.argmax())]} {row.max():.3f}" for row in weights]
+        look = {"hover": hover, "differs": drawn.differs, "height": 260}
+        return over_drawings(seen, drawn.array.reshape(1, len(weights), side, side), Axis(""), names, **look)
+
+    said = {"heads": len(weights), "value": most, "best": tokens[best], "head": head + 1}
+    return Picture(
+        draw,
+        t("sentence_vector.read_probe_looks", **said),
+        Numbers(weights, ("", "token"), axes=(names, Axis("", tokens))),
+        title=plain("sentence_vector.probe_looks"),
+        shape=weights.shape,
+        quantity=run.quantity(key),
+    )
+
+
+def as_makers(run: Trace, place: Place, pooled: Pooled) -> Picture:
+    """The vector as its makers make it."""
+    made = sentence_vector(run.Z, MAKERS, pooled)[None]
+    steps, words, dense = pooled.steps(run.Z), [], iter(pooled.dense)
+    for (name, vector), before in zip(steps, [None, *(vector for _, vector in steps)], strict=False):
+        said: dict[str, object] = {}
+        if name == "Dense" and before is not None:
+            said = {"wide": len(before), "out": len(vector)}
+            bend = next(dense).activation
+            name, said = (f"{name}_bent", said | {"activation": ACTIVATIONS[bend].name}) if bend else (name, said)
+        words.append(plain(f"sentence_vector.step_{name}", **said))
+    length = f"{float(np.linalg.norm(steps[-1][1])):.4f}"
+    axes = Axis("", [""]), Axis(plain("sentence_vector.axis_makers"))
+    return Picture(
+        lambda drawn: heatmap(drawn.array, *drawn.axes, square=False, height=150),
+        t("sentence_vector.read_makers", steps=" → ".join(words), width=made.shape[1], length=length),
+        Numbers(made, axes=axes),
+        shape=made.shape,
+        title=plain("sentence_vector.title_makers"),
+    )
+
+
+def heads_that_turn(run: Trace, moved: np.ndarray, toggled: Callable[[Edit], object]) -> Picture:
+    """How far each head by itself turns the vector; a click switches it off. moved: (layer, head).
+
+    toggled: what the changes are with one more, or one less.
+    """
+    most = first(moved, "{:.4f}".format)
+    layer, head = (int(i) for i in np.unravel_index(most.place, moved.shape))
+    axes = [Axis.counted(plain(f"sidebar.{name}"), n) for name, n in zip(("layer", "head"), moved.shape, strict=True)]
+
+    def change(row: int, column: int) -> dict[str, object]:
+        return {"edits": toggled(head_off(row, column)), "layer": row, "head": column}
+
+    where = Place(layer, head).where()
+    look = {"scale": "positive", "cell": (layer, head), "clickable": True}
+    said = t("sentence_vector.read_heads", where=where, value=most)
+    title = plain(text_of(run, "heads"))
+    figure = heatmap(moved, *axes, square=False, **look)
+    return Picture(figure, said, shape=moved.shape, picks=change, title=title, fixed=True)
+
+
+def text_of(run: Trace, name: str) -> str:
+    return f"sentence_vector.{name}" + "_picture" * (run.picture is not None)

@@ -1,0 +1,389 @@
+"""One choice: everything that decides what is on screen, as one frozen value that goes to a link and comes back.
+
+A page is a function of the choice and its trace; a link is the choice written down. Each value says for itself how it
+stands in a link (`link_values.py` has the ways). Nothing here knows Streamlit.
+"""
+
+import dataclasses
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any, Self
+
+from model import Edit
+from model.config import PRESETS, EncoderConfig
+from model.decoder import TARGET_LANGUAGES
+from model.measures.learning import SNAPSHOTS
+from model.measures.scaling import WIDTHS
+from model.translator import Language
+from pages.drawing.state import images, sketch
+from pages.drawing.state.goal import GOAL, Goal
+from pages.drawing.state.link_values import (
+    CLASS,
+    CODE,
+    DRAWING,
+    EDITS,
+    FLAG,
+    HIDDEN,
+    IDS,
+    MOST_CODE,
+    MOST_NUMBER,
+    NAME,
+    PLACE,
+    PLACES,
+    TEXT,
+    Kind,
+    LinkError,
+    one_of,
+    several,
+    up_to,
+)
+from pages.drawing.state.offered import could_add, of_pictures, offered, reads_pictures, sizes, sizes_of_decoder
+
+LANGUAGES = {"en": "English", "zh": "中文"}
+SYMBOLS = ("ours", "000", "001", "004")  # in which equations can be written: ours, or those of a lecture note
+#: Input kind -> the pipeline that reads it.
+PIPELINES = {"sentence": "text", "digit": "digits", "flat": "flat"}
+OUR_TRANSLATOR = "translation"
+#: What follows the name of a pipeline: the same network before it was trained.
+TWIN = "-untrained"
+#: The same, before the number of a snapshot of the training of digits.
+AFTER = "-after-"
+#: What follows the name of an offered translator where all of it is meant; the name alone is that of its encoder.
+TRANSLATOR = "-translator"
+#: Beside these, colour pictures, which only offered checkpoints read.
+PICTURE = "picture"
+#: Which field of Choice holds the other input that one of each kind is compared with.
+OTHER = {"sentence": "other", "digit": "other_drawing", "flat": "other_drawing", PICTURE: "other_picture"}
+MODELS = ("trained", "paper")
+#: What pictures show: this run (with its edits); with edits also the run without, and what they change; with another
+#: input also both beside each other, the run of that, and by how much this run differs from it.
+WITH_EDITS, WITH_OTHER = ("original", "difference"), ("beside", "other", "against")
+SHOWN = ("changed", *WITH_EDITS, *WITH_OTHER)
+#: From which of two sentences to which attention is shown: A looks at A, A at B, …
+BETWEEN = ("all", "AA", "AB", "BA", "BB")
+#: What is measured of a change: how much of the probability it moves, or how far one output leads another.
+MEASURES = ("moved", "lead")
+MOST_BEAMS = 4  # of a translation
+MOST_SHOWN = 40  # characters of a value that cannot be had
+#: What a link can leave out of each page; "bare" is all of it.
+HIDEABLE = ("strip", "chips", "controls", "input", "layer", "head", "depth", "parts", "next", "downloads", "bare")
+#: The sizes of an encoder that can be set in Shapes and cost, each with the largest value that its box takes.
+SIZES = {"layers": 96, "heads": 128, "d_model": 16_384, "d_ff": 65_536, "vocab_size": 500_000}
+MOST_TOKENS, MOST_INPUTS = 1_000_000, 4096
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a link asks for and cannot be had: its name there, the value (its beginning), and the text `error.{reason}`.
+
+    "link" and "drawing_code": the default stands instead; "link_long": the beginning of the sentence.
+    """
+
+    name: str
+    value: str
+    reason: str = "link"
+
+
+def read_model(text: str) -> str:
+    """Who reads a sentence."""
+    if text not in (*MODELS, *offered()) and not could_add(text):
+        raise LinkError("link_model" if re.fullmatch(r"[\w.-]+", text, re.ASCII) else "link")
+    return text
+
+
+def read_input(text: str) -> str:
+    """A kind of input; of pictures only where there is somebody to read them."""
+    if text not in PIPELINES and not (text == PICTURE and of_pictures()):
+        raise LinkError
+    return text
+
+
+def linked(kind: Kind, default: Any = None, name: str | None = None, *, always: bool = False) -> Any:
+    """A value that stands in a link, under its own name or another; at its default only if it always does."""
+    return dataclasses.field(default=default, metadata={"kind": kind, "name": name, "always": always})
+
+
+@dataclass(frozen=True)
+class CostSettings:
+    """What Shapes and cost computes for: a preset (`base`), or, where a size is given, an encoder of one's own."""
+
+    base: str = linked(one_of(*PRESETS), "004")
+    layers: int | None = linked(up_to(SIZES["layers"]), name="N")
+    heads: int | None = linked(up_to(SIZES["heads"]), name="h")
+    d_model: int | None = linked(up_to(SIZES["d_model"]))
+    d_ff: int | None = linked(up_to(SIZES["d_ff"]))
+    vocab_size: int | None = linked(up_to(SIZES["vocab_size"]), name="vocab")
+    activation: str | None = linked(one_of("relu", "gelu", "gelu-tanh", "silu"))
+    norm: str | None = linked(one_of("after", "before"))
+    n: int | None = linked(up_to(MOST_TOKENS))  # tokens; None: as many as the present input has
+    batch: int = linked(up_to(MOST_INPUTS), 1)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the reader has chosen; every page draws from this. Places count from 0; None: not chosen, so a default.
+
+    The values stand in a link in this order.
+    """
+
+    lang: str = linked(one_of(*LANGUAGES), "en", always=True)
+    # the run
+    # Who reads a sentence: our encoder, the paper's base size untrained, or a folder's by name; who reads a picture:
+    # always a folder's, which the link must have named before pictures are asked for.
+    model: str = linked(Kind(str, read_model), "trained")
+    input: str = linked(Kind(str, read_input), "sentence", always=True)
+    sentence: str = linked(TEXT, "", "s", always=True)
+    drawing: bytes | None = linked(DRAWING, name="ink")  # digit and flat: what was drawn, as sketch.grey reads it
+    picture: str = linked(one_of(*images.PICTURES), images.READY[0])
+    photo: bytes | None = None  # the visitor's own picture, a file's bytes; in no link
+    edits: tuple[Edit, ...] = linked(EDITS, ())
+    into: Language | None = linked(one_of(*TARGET_LANGUAGES))  # the language to translate into
+    other: str | None = linked(TEXT)  # a second sentence to compare with, and to take vectors from
+    other_drawing: bytes | None = linked(DRAWING, name="other_ink")  # the same for a drawing
+    other_picture: str | None = linked(one_of(*images.READY, images.PAD))  # and for a picture: a ready one
+    # Digits: which snapshot of the training reads them, from 1; None: the finished network
+    learned: int | None = linked(up_to(SNAPSHOTS - 1))
+    twin: bool = linked(FLAG, False)  # compare with the same network before it was trained, in place of another input
+    # the place
+    layer: int = linked(PLACE, 0, always=True)
+    head: int = linked(PLACE, 0, always=True)
+    token: int | None = linked(PLACE)  # the selected token: a row of a map, the one that looks
+    key: int | None = linked(PLACE)  # the token looked at: a column
+    distance: int | None = linked(PLACE)  # of those between two tokens: 0 is the furthest before
+    component: int | None = linked(PLACE)  # along d_model
+    part: int | None = linked(PLACE)  # along d_k, within a head
+    neuron: int | None = linked(PLACE)
+    # Words put behind [MASK]; None: none, but the one that our own first sentence brings along
+    hidden: tuple[int, ...] | None = linked(HIDDEN)
+    output: int | None = linked(up_to(MOST_NUMBER, least=0))  # the id of a word, or a class: its logit is worked out
+    against: int | None = linked(up_to(MOST_NUMBER, least=0))  # a second one: by how much the first logit leads this
+    branch: tuple[int, ...] = linked(
+        PLACES, ()
+    )  # Answer: the part of the lead that is open, step by step from the whole
+    step: int | None = linked(PLACE)  # of the writing of a translation: a place in what the decoder reads
+    forced: tuple[int, ...] = linked(IDS, ())  # the pieces that a translation begins with, by their ids
+    # Which translation is on screen: the best of the beam, the second, …; 0 is the greedy one.
+    beam: int = linked(up_to(MOST_BEAMS, least=0), 1)
+    panel: str | None = linked(NAME)  # the part of a page that is on the screen
+    stage: str | None = linked(NAME)  # the quantity in focus, of those that a page shows: "scores", "Q", …
+    block: str | None = linked(NAME)  # the part of the decoder whose quantities are shown: "cross", "ffn", …
+    # the look
+    big: bool = linked(FLAG, False)  # a presentation
+    # What distracts and is left out: by a link alone, and by the browser alone (start.js, style.css).
+    hide: tuple[str, ...] = linked(several(one_of(*HIDEABLE), ","), ())
+    symbols: str = linked(one_of(*SYMBOLS), "ours")  # in which equations are written: those of a lecture note, or ours
+    shown: str = linked(one_of(*SHOWN), "changed")  # which run the pictures show
+    as_: str | None = linked(NAME, name="as")  # attention
+    d_k: int = linked(
+        Kind(str, lambda text: int(one_of(*map(str, WIDTHS)).read(text))), 64
+    )  # Attention: of random vectors
+    between: str = linked(one_of(*BETWEEN), "all")  # which part of attention is shown where there are two sentences
+    why: bool = linked(FLAG, False)  # beside a score: why it is so large, in place of its arithmetic
+    sublayer: int = linked(up_to(2), 1)  # of Add & Norm: 1 after attention, 2 after the FFN
+    tau: int = linked(up_to(50), 10)  # tenths, Answer: the temperature of a softmax like the network's own
+    several: bool = linked(FLAG, False)  # Answer: hide more than one word
+    # What if: what a change does to the answer, or to the lead of `output` over `against`
+    measure: str | None = linked(one_of(*MEASURES))
+    walk: int | None = linked(PLACE)  # Shapes and cost: the step that is worked out by hand
+    lesson: str | None = linked(CODE)  # which lesson: one of ours by its name, or a teacher's own, all of it
+    question: str | None = linked(NAME)  # of the lesson: the one that is asked, "end" behind the last
+    goal: Goal | None = linked(GOAL)  # a task for homework: each page says how far this link is from it
+    of_class: str | None = linked(CLASS, name="class")  # the class that the reader teaches, or is in, by its code
+    role: str | None = linked(one_of("notes"))  # of Class: the teacher's second window
+    cost: CostSettings = CostSettings()
+
+    def with_(self, **changes: object) -> Self:
+        """A copy with these values changed."""
+        return replace(self, **changes)
+
+    # -- what follows from it ----------------------------------------------------------------------
+
+    @property
+    def paper(self) -> bool:
+        """Whether the paper's base size, untrained, reads the sentence."""
+        return self.input == "sentence" and self.model == "paper"
+
+    @property
+    def checkpoint(self) -> bool:
+        """Whether somebody else's encoder reads the sentence or the picture."""
+        return self.input == PICTURE or (self.input == "sentence" and self.model not in MODELS)
+
+    @property
+    def beside_twin(self) -> bool:
+        """Whether this run is compared with that of the untrained twin, which only our trained networks have."""
+        return self.twin and not (self.paper or self.checkpoint)
+
+    @property
+    def pipeline(self) -> str:
+        """The name of the pipeline that reads this input."""
+        if self.checkpoint:
+            return self.model
+        if self.learning is not None:
+            return f"{PIPELINES[self.input]}{AFTER}{self.learning}"
+        return "untrained" if self.paper else PIPELINES[self.input]
+
+    @property
+    def translator(self) -> str:
+        """The name of the pipeline that translates a sentence: of who reads it, where that can; else ours."""
+        writes = self.input == "sentence" and self.checkpoint and sizes_of_decoder(self.model)
+        return f"{self.model}{TRANSLATOR}" if writes else OUR_TRANSLATOR
+
+    @property
+    def learning(self) -> int | None:
+        """Which snapshot of its training reads a digit, from 0; None where the finished network reads the input."""
+        return self.learned - 1 if self.input == "digit" and self.learned else None
+
+    @property
+    def ink(self) -> bytes | None:
+        """What was drawn, prepared as 28 × 28 grey values; None where there is no digit."""
+        return ink_of(self.drawing)
+
+    @property
+    def subject(self) -> str | bytes:
+        """What the pipeline is given."""
+        if self.input == PICTURE:
+            return self._seen(self.picture)
+        return self.sentence if self.input == "sentence" else (self.ink or b"")
+
+    @property
+    def other_subject(self) -> str | bytes | None:
+        """The other input, as the pipeline is given it; None where there is none."""
+        if self.input == PICTURE:
+            return self.other_picture and self._seen(self.other_picture)
+        return (self.other or None) if self.input == "sentence" else ink_of(self.other_drawing)
+
+    def _seen(self, picture: str) -> bytes:
+        """A picture by its name, as a file's bytes; without a file of the visitor's own, the first ready one."""
+        if picture == images.OWN:
+            return self.photo or images.ready(images.READY[0])
+        if picture == images.PAD:
+            return images.of_drawing(self.drawing or sketch.example())
+        return images.ready(picture)
+
+    def with_a_reader(self) -> Self:
+        """The same choice with a model that reads such an input; who names a model of pictures means a picture."""
+        if self.input == "sentence" and reads_pictures(self.model):
+            return replace(self, input=PICTURE)
+        if self.input == PICTURE and not reads_pictures(self.model):
+            return replace(self, model=of_pictures()[0])
+        return self
+
+    def fitted(self, config: EncoderConfig, tokens: int, target: int | None = None) -> Self:
+        """The same choice with no place outside a run of `tokens` tokens through an encoder of that configuration.
+
+        Of a translation: a decoder's configuration, and how many tokens of the target it reads.
+        """
+
+        def last(place: int | None, count: int) -> int | None:
+            return None if place is None else min(place, count - 1)
+
+        outputs = config.classes or config.vocab_size
+        return replace(
+            self,
+            layer=min(self.layer, config.layers - 1),
+            head=min(self.head, config.heads - 1),
+            token=last(self.token, tokens),
+            key=last(self.key, max(tokens, target or 0)),
+            distance=last(self.distance, 2 * tokens - 1),
+            component=last(self.component, max(config.d_model, config.embedded)),
+            part=last(self.part, config.d_k),
+            neuron=last(self.neuron, config.d_ff),
+            hidden=None if self.hidden is None else tuple(place for place in self.hidden if place < tokens),
+            step=self.step if target is None else last(self.step, target),
+            output=self.output if self.output is not None and self.output < outputs else None,
+            against=self.against if self.against is not None and self.against < outputs else None,
+        )
+
+    # -- to a link and back ------------------------------------------------------------------------
+
+    def to_link(self) -> dict[str, str]:
+        """Name -> value, in the order of FIELDS; what is at its default is left out, except where a field says not."""
+        values = ((field, field.of(self)) for field in FIELDS)
+        return {field.name: field.kind.write(v) for field, v in values if field.always or v != field.default}
+
+    @classmethod
+    def from_link(cls, link: Mapping[str, str]) -> tuple[Self, tuple[Problem, ...]]:
+        """The choice that a link holds, and what in it cannot be had. Whatever a link holds, nothing is raised."""
+        values: dict[str, object] = {}
+        problems: list[Problem] = []
+
+        def refuse(name: str, reason: str = "link") -> None:
+            problems.append(Problem(name, link[name][:MOST_SHOWN], reason))
+
+        for field in FIELDS:
+            if (text := link.get(field.name)) is None:
+                continue
+            try:
+                if len(text) > MOST_CODE and field.name != "s":
+                    raise LinkError
+                values[field.path] = field.kind.read(text)
+            except LinkError as error:
+                refuse(field.name, error.reason)
+                if error.instead is not None:
+                    values[field.path] = error.instead
+            except ValueError:
+                refuse(field.name)
+        choice = built(cls, values).with_a_reader()
+        if choice.checkpoint:
+            config = sizes(offered()[choice.model]) or PRESETS["text"]
+        else:
+            config = PRESETS["004" if choice.paper else PIPELINES[choice.input]]
+        decoder = (choice.checkpoint and sizes_of_decoder(choice.model)) or config  # which may be the deeper one
+        for name in ("layer", "head"):
+            if getattr(choice, name) >= max(getattr(config, f"{name}s"), getattr(decoder, f"{name}s")):
+                refuse(name)
+                choice = replace(choice, **{name: 0})
+        return choice, tuple(problems)
+
+
+def ink_of(drawing: bytes | None) -> bytes | None:
+    """A drawing as 28 × 28 grey values; None where there is no digit."""
+    try:
+        return sketch.ink(drawing) if drawing else None
+    except sketch.DigitError:
+        return None
+
+
+def built(cls: type, values: Mapping[str, object]) -> Any:
+    """The dataclass with these values; "cost.n" is the `n` of its `cost`."""
+    own = {path: value for path, value in values.items() if "." not in path}
+    inner: dict[str, dict[str, object]] = defaultdict(dict)
+    for path in values.keys() - own.keys():
+        name, _, rest = path.partition(".")
+        inner[name][rest] = values[path]
+    return cls(**own, **{name: built(type(getattr(cls, name)), parts) for name, parts in inner.items()})
+
+
+@dataclass(frozen=True)
+class Field:
+    """One value of Choice as it stands in a link.
+
+    path: in Choice; "cost.n" is the n of its cost. name: in the link. always: written at its default too.
+    """
+
+    path: str
+    name: str
+    kind: Kind
+    always: bool
+    default: Any
+
+    def of(self, choice: Choice) -> Any:
+        return attrgetter(self.path)(choice)
+
+
+def _fields(of: type, path: str = "") -> list[Field]:
+    """The linked values of a dataclass, with those of the dataclasses that it holds."""
+    found = []
+    for field in dataclasses.fields(of):
+        name, about = field.name, field.metadata
+        if about:
+            found.append(Field(path + name, about["name"] or name, about["kind"], about["always"], field.default))
+        elif dataclasses.is_dataclass(field.default):
+            found += _fields(type(field.default), f"{name}.")
+    return found
+
+
+FIELDS = _fields(Choice)

@@ -1,0 +1,210 @@
+"""How values stand in a link: each kind of them is written in one way, and read again with care.
+
+Links count from 1, as people count; code counts from 0. Nothing here knows Streamlit.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, get_type_hints
+from urllib.parse import unquote
+
+from model import Edit
+from model.changes import check
+from model.config import DECODER, PRESETS
+from model.graph import graph
+from model.pipeline import MOST_CHARACTERS
+from pages.drawing.state import images, sketch
+
+MOST_EDITS = 16
+MOST_CODE = 8000  # characters of any other value in a link
+MOST_NUMBER = 999_999
+
+
+class LinkError(ValueError):
+    """A value that nobody can have chosen; `instead` is what stands in the place of the whole, if not the default."""
+
+    def __init__(self, reason: str = "link", instead: object = None) -> None:
+        super().__init__(reason)
+        self.reason, self.instead = reason, instead
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How values of one kind are written and read; `first` is what place 0 is called."""
+
+    write: Callable[[Any], str]
+    read: Callable[[str], Any]  # raises ValueError
+    first: int = 0
+
+
+def one_of(*words: str) -> Kind:
+    def read(text: str) -> str:
+        if text not in words:
+            raise LinkError
+        return text
+
+    return Kind(str, read)
+
+
+def several(one: Kind, between: str, *, twice: bool = False, most: int = MOST_CODE) -> Kind:
+    """Values of one kind, at most so many, with a sign between. twice: one may come again."""
+
+    def read(text: str) -> tuple:
+        values = tuple(map(one.read, text.split(between, most)))
+        if len(values) > most or not (twice or len(set(values)) == len(values)):
+            raise LinkError
+        return values
+
+    return Kind(lambda values: between.join(map(one.write, values)), read, one.first)
+
+
+def matching(pattern: str, flags: int = re.ASCII) -> Kind:
+    """A text that is, from end to end, as a regular expression says."""
+
+    def read(text: str) -> str:
+        if not re.fullmatch(pattern, text, flags):
+            raise LinkError
+        return text
+
+    return Kind(str, read)
+
+
+def limited(most: float) -> Kind:
+    """A number at most so large, on either side of 0."""
+
+    def read(text: str) -> float:
+        if not abs(value := float(text)) <= most:  # NaN neither
+            raise LinkError
+        return value
+
+    return Kind(str, read)
+
+
+def up_to(most: int, least: int = 1) -> Kind:
+    return Kind(str, lambda text: whole(text, least, most))
+
+
+def moved(value: Any, by: int) -> Any:
+    """Places, single or in tuples, counted from `by` more; anything else as it is where `by` is 0."""
+    if by == 0 or value is None:
+        return value
+    return tuple(moved(part, by) for part in value) if isinstance(value, tuple) else value + by
+
+
+# -- numbers, words, drawings ------------------------------------------------------------------------------
+
+
+def whole(text: str, least: int = 0, most: int = MOST_NUMBER) -> int:
+    """A whole number in these limits. Raises LinkError."""
+    if not (text.isascii() and text.isdigit() and len(text) <= len(str(most)) and least <= int(text) <= most):
+        raise LinkError
+    return int(text)
+
+
+def read_place(text: str) -> int:
+    """A place, counted from 1 in the text and from 0 here."""
+    return whole(text, 1) - 1
+
+
+def read_sentence(text: str) -> str:
+    """A sentence as long as one may be; of a longer one its beginning, with the LinkError."""
+    if len(text) > MOST_CHARACTERS:
+        raise LinkError("link_long", text[:MOST_CHARACTERS])
+    return text
+
+
+def read_class(text: str) -> str:
+    """The code of a class, as people type it: small letters will do."""
+    if not re.fullmatch(r"[A-HJ-NP-Z]{6}", code := text.strip().upper(), re.ASCII):
+        raise LinkError
+    return code
+
+
+def read_drawing(code: str) -> bytes:
+    """A drawing of its code."""
+    try:
+        return sketch.from_code(code)
+    except sketch.DrawingError as error:
+        raise LinkError("drawing_code") from error
+
+
+TEXT = Kind(str, read_sentence)
+NAME = matching(r"[\w.]{1,40}")  # of a part of a page or a quantity; a page that has no such part takes its first
+CLASS = Kind(str, read_class)
+CODE = matching(r"[\w-]+")  # a name, or a code in which something longer is packed
+FLAG = Kind(  # 1 and 0 are what people type by hand
+    lambda value: str(value).lower(), lambda text: one_of("true", "false", "1", "0").read(text) in ("true", "1")
+)
+PLACE = Kind(lambda place: str(place + 1), read_place, first=1)
+PLACES = several(PLACE, ".")
+NAMES = several(NAME, "~")
+HIDDEN = Kind(
+    lambda places: PLACES.write(places) or "none", lambda text: () if text == "none" else PLACES.read(text), 1
+)
+NUMBER = Kind(str, whole)
+IDS = several(NUMBER, ".", twice=True)  # of pieces, which count from 0 everywhere
+DRAWING = Kind(sketch.to_code, read_drawing)
+
+
+# -- edits -----------------------------------------------------------------------------------------------
+
+
+def source_code(source: str | bytes) -> str:
+    """What an edit takes vectors from: a sentence; a ready picture by its name, else the file, or a drawing's ink."""
+    if isinstance(source, str):
+        return f"text.{source}"
+    if (name := next((name for name in images.READY if images.ready(name) == source), None)) is not None:
+        return f"picture.{name}"
+    return f"ink.{sketch.to_code(source)}"
+
+
+def read_source(code: str) -> str | bytes:
+    """The way back. Raises LinkError, or DrawingError for a damaged code."""
+    written_as, _, text = code.partition(".")
+    if written_as == "text" and len(text) <= MOST_CHARACTERS:  # of a part of a value, the beginning is of no use
+        return text
+    if written_as == "picture" and text in images.READY:
+        return images.ready(text)
+    if written_as != "ink":
+        raise LinkError
+    return sketch.bytes_of(text, MOST_CODE)
+
+
+#: How the other fields of an edit are written, by their types.
+KINDS = {int | None: PLACE, int: NUMBER, float: limited(MOST_NUMBER)}
+PARTS = {name: KINDS.get(kind, Kind(source_code, read_source)) for name, kind in get_type_hints(Edit).items()}
+
+
+def edit_code(edit: Edit) -> str:
+    """An edit as it stands in a link: `layers.2.attention.heads~zero~head.4`; heads and tokens are counted from 1.
+
+    The key and the operation, then each other field that is not at its default.
+    """
+    parts = [edit.key, str(edit.operation)]
+    for field in fields(edit)[2:]:
+        if (value := getattr(edit, field.name)) != field.default:
+            parts.append(f"{field.name}.{PARTS[field.name].write(value)}")
+    return "~".join(part.replace("%", "%25").replace("~", "%7E") for part in parts)
+
+
+def edit_from_code(code: str) -> Edit:
+    """The way back. Raises ValueError for what `edit_code` does not write, and for what fits into no decoder.
+
+    What fits into an encoder is seen when it runs: they differ, while the decoder is one, and waits for its page.
+    """
+    key, operation, *parts = [unquote(part) for part in code.split("~")] if "~" in code else [code, ""]
+    if not (re.fullmatch(r"[\w{}]+(\.[\w{}]+)*", key, re.ASCII) and re.fullmatch(r"\w+", operation, re.ASCII)):
+        raise LinkError
+    values: dict[str, Any] = {}
+    for name, _, text in (part.partition(".") for part in parts):
+        if name not in PARTS or name in ("key", "operation", *values):
+            raise LinkError
+        values[name] = PARTS[name].read(text)
+    edit = Edit(key, operation, **values)
+    if key.startswith("decoder."):
+        check(edit, graph(PRESETS["text"], DECODER))
+    return edit
+
+
+EDITS = several(Kind(edit_code, edit_from_code), "~~", twice=True, most=MOST_EDITS)

@@ -1,0 +1,174 @@
+"""Every word that a person reads, in two languages with the same keys, and how to look one up.
+
+Words stand beside the code that says them: a page's in en.toml and zh.toml of its folder, the overview's in
+model/overview, those of several pages here.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+
+from model import overview
+from pages.drawing.state.choice import LANGUAGES as LANGUAGES
+from pages.drawing.text.numbers import First, written
+
+#: The folder whose files hold the words.
+PAGES = Path(__file__).parents[2]
+#: A matrix or a bias with its index, such as W_O, that is not part of something longer.
+INNER = str.maketrans("“”", "‘’")  # quotation marks within others
+SYMBOL = re.compile(r"(?<![\w$`{\\])([Wb]_[A-Z\d])(?![\w}`$])", re.ASCII)
+#: A sentence, and the space behind it.
+SENTENCE = re.compile(r"(.+?(?:[.?](?=\s|$)|[。？]|$))(\s*)", re.DOTALL)
+#: What Markdown shows letter by letter, its marks included.
+CODE = re.compile(r"(`[^`]+`)")
+#: What Markdown knows an address by.
+ADDRESS = re.compile(r"\bwww(?=\.)|:(?=//)|(?<=\w)@(?=\w)", re.IGNORECASE)
+#: The reader's language in this run, once it is known: session state takes its locks each time that it is asked.
+_spoken: ContextVar[str | None] = ContextVar("spoken", default=None)
+#: Where else to ask for it: the frame adds the visitor's session.
+ELSEWHERE: list[Callable[[], str | None]] = []
+
+
+@cache
+def catalogue(language: str) -> dict[str, str]:
+    """All texts of a language, flat: "attention.title" -> "Attention"."""
+    flat: dict[str, str] = {}
+
+    def walk(table: dict, prefix: str) -> None:
+        for key, value in table.items():
+            if isinstance(value, dict):
+                walk(value, f"{prefix}{key}.")
+            elif prefix + key in flat:
+                raise KeyError(f"{prefix}{key} stands in two files")
+            else:
+                flat[prefix + key] = value
+
+    for file in sorted(PAGES.rglob(f"{language}.toml")):
+        walk(tomllib.loads(file.read_text(encoding="utf-8")), "")
+    walk({"overview": overview.words_of(language)}, "")
+    return flat
+
+
+def speak(language: str) -> None:
+    """Let the rest of this run be in a language."""
+    _spoken.set(language)
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """In this block, all is in another language: what is sent to readers of both."""
+    usual = _spoken.set(language)
+    try:
+        yield
+    finally:
+        _spoken.reset(usual)
+
+
+def language() -> str:
+    """The reader's; of nobody's, English."""
+    return _spoken.get() or next(filter(None, (ask() for ask in ELSEWHERE)), "en")
+
+
+def plain(name: str, /, **values: object) -> str:
+    """The text called `name` in the reader's language, with {name} filled in. For widgets, figures and tables.
+
+    Numbers are written as `numbers.written` has them. What stands in “{name}” is a token and stays as it is; it gets
+    other marks where it is such a mark.
+    """
+    return _filled(_text(name), values, str)
+
+
+def t(name: str, /, **values: object) -> str:
+    """Like `plain`, for Markdown: what is filled in is shown literally, whatever it holds; W_O becomes a symbol."""
+    pieces = CODE.split(SYMBOL.sub(r"$\1$", _text(name)))
+    return "".join(_filled(piece, values, _in_code if i % 2 else literal) for i, piece in enumerate(pieces))
+
+
+def typed(words: str, **values: object) -> str:
+    """What a visitor wrote himself, for Markdown: shown literally, with {name} filled in."""
+    return literal(_filled(words, values, str))
+
+
+def texts_of(table: str) -> tuple[Callable[..., str], Callable[..., str]]:
+    """`t` and `plain` for the texts of one table: the first gives for "purpose" what `t` gives for "heads.purpose"."""
+
+    def text(name: str, /, **values: object) -> str:
+        return t(f"{table}.{name}", **values)
+
+    def word(name: str, /, **values: object) -> str:
+        return plain(f"{table}.{name}", **values)
+
+    return text, word
+
+
+def _text(name: str) -> str:
+    return catalogue(language())[name]
+
+
+def _without_winner(text: str, name: str, found: First) -> str:
+    """A text whose sentence with {name} says that none is ahead of the others."""
+    kind = "alone" if found.of == 1 else "tied_all" if found.ties == found.of else "tied"
+    instead = _filled(_text(f"common.{kind}"), {"value": found.value, "n": found.ties, "of": f"{found.of:,}"}, str)
+    return "".join(instead + space if f"{{{name}}}" in one else one + space for one, space in SENTENCE.findall(text))
+
+
+def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]) -> str:
+    for name, value in values.items():
+        if isinstance(value, First) and not value.ahead:
+            text = _without_winner(text, name, value)
+
+    def filled(hit: re.Match) -> str:
+        opening, place, closing = hit.groups()
+        if place not in values:
+            return hit[0]
+        value = str(values[place])
+        return quoted(shown(value)) if opening and closing else opening + shown(written(value)) + closing
+
+    return re.sub(r"(“?)\{(\w+)\}(”?)", filled, text)
+
+
+def quoted(text: str) -> str:
+    """“it”; “who ‘it’ is”; but ‘”’, so that the marks still read where the token is itself such a mark."""
+    if text and set(text) <= set('"“”'):
+        return f"‘{text}’"
+    return f"“{text.translate(INNER)}”"
+
+
+def listed(names: Iterable[str]) -> str:
+    """“one”, “two”"""
+    return plain("common.comma").join(plain("common.quoted", token=name) for name in names)
+
+
+def class_label(name: str) -> str:
+    """The name of a class as a reader knows it: "even" and "odd" in the reader's language, a digit as it is."""
+    return plain(f"common.{name}") if name in ("even", "odd") else name
+
+
+def literal(text: str) -> str:
+    """Escape text so that Markdown shows it as typed: `<b>`, `$x$`, `` `x` ``, `:smile:`, `[MASK]`.
+
+    What looks like an address would become a link all the same: an invisible sign stands in it.
+    """
+    unlinked = ADDRESS.sub("\\g<0>\u200b", " ".join(text.split()))
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", unlinked)
+
+
+def _in_code(text: str) -> str:
+    """As `literal` between the marks of code, where an escape would be seen."""
+    return " ".join(text.replace("`", "'").split())
+
+
+def unmarked(text: str) -> str:
+    """Markdown as it is read aloud: without its marks, and without the escapes that `literal` puts in."""
+    uncoloured = re.sub(r"(?<!\\):[\w-]+\[((?:\\.|[^\]\\])*)\]", r"\1", text)
+    without = re.sub(r"(?<!\\)(\*\*|[*`$])|&\w+;", "", uncoloured)
+    return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", without)
+
+
+def joined(sentences: str) -> str:
+    """Sentences behind each other as their language writes them: after a Chinese full stop there is no space."""
+    return sentences.replace("。 ", "。")

@@ -1,0 +1,42 @@
+"""How a class stands, without a run of the page: how many are there and have answered, and that the teacher went on."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.screen.components.told import told
+from pages.server.assets import script
+
+SOON, LATER = 1000, 2000  # milliseconds between two looks: on the projector, and for those who follow
+
+_live = st.components.v2.component("live", html='<p class="live"></p>', js=script("live"), isolate_styles=False)
+
+
+def live(
+    code: str,
+    ticket: str,
+    version: int,
+    led: int,
+    *,
+    words: str = "",
+    more: str = "",
+    answered: int = 0,
+    there: int = 0,
+    every: int = SOON,
+    follows: bool = False,
+    on_moved: Callable[[], None] = lambda: None,
+) -> None:
+    """Look how a class stands, again and again; the page is drawn anew when `version` or `led` are others.
+
+    ticket: of the class. words: what is shown, with **{answered}** and **{there}** in it. more: what is shown besides,
+    with {answered} and {there}, where clearly more have answered than are there. follows: whether this is a
+    phone of the class, which its looks keep in it. on_moved: called before the page is drawn anew.
+    """
+
+    def moved() -> None:
+        if told("live", "moved"):
+            on_moved()
+
+    data = {"code": code, "ticket": ticket, "version": version, "led": led, "words": words, "more": more}
+    looks = {"every": every, "answered": answered, "there": there, "follows": follows}
+    _live(key="live", data=data | looks, on_moved_change=moved)

@@ -1,0 +1,92 @@
+"""The run on one screen: model/overview's painter as a component of the page.
+
+Three parts. The run comes once, in one message that stays the same while the reader goes from layer to layer, so the
+server need only name it. Beside it, small and unseen, come the place that the server knows, and what the reader's look
+asked for last: the numbers behind the cells of an opened picture, how much the answer leans on each head, or words to
+hide. Every place that the reader chooses has a number; an answer to an earlier one moves nothing.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from model.overview import Packed
+from pages.screen.components.told import told
+from pages.server.assets import script
+
+PLACES = ("layer", "head", "token", "key")
+MOST = 10_000  # a place further than this is none
+#: What may be asked for beside the pictures of a run.
+MORE = ("lean", "offers")
+
+_overview = st.components.v2.component(
+    "overview", html='<div class="overview"></div>', js=script("overview", "painter"), isolate_styles=False
+)
+_place = st.components.v2.component("overview_place", js=script("overview_place"))
+_rows = st.components.v2.component("overview_rows", js=script("overview_rows"))
+#: In the session: the number of the last place that was heard.
+HEARD = "overview.heard"
+
+
+def overview(
+    packed: Packed,
+    place: dict[str, int],
+    on_place: Callable[[dict[str, int]], object],
+    on_open: Callable[[str, dict[str, int]], object],
+    on_off: Callable[[int, int], object],
+    on_hide: Callable[[tuple[int, ...]], object],
+    more: Callable[[str, int, int, int], Packed],
+    key: str = "overview",
+) -> None:
+    """Show a run. place: layer, head and token from 0. key: another one for a second run on the page, whose `theirs`
+    says which of its tokens stands in the place of each token of the first.
+
+    on_place: gets those of them that the reader has changed. on_open: gets the role of a picture whose page he wants,
+    and the place to open it at. on_off: layer and head of a head that he turns off, or on again. on_hide: the places of
+    a word that he hides. more: role of a picture, or one of MORE, layer, head, token -> what is sent when it is asked
+    for.
+    """
+    asked = f"{key}.asked"
+
+    def heard(event: str) -> None:
+        sent = told(key, event)
+        if not isinstance(sent, dict):
+            return
+        st.session_state[HEARD] = max(int(sent["number"]), st.session_state.get(HEARD, 0))
+        chosen = {name: sent["place"][name] for name in PLACES if _is_place(sent["place"].get(name))}
+        if event == "need":
+            at = {name: place for name, place in sent["at"].items() if _is_place(place)}
+            st.session_state[asked] = sent["id"], str(sent["role"]), at
+        if event == "open":
+            on_open(str(sent["role"]), chosen)
+            return
+        if chosen:
+            on_place(chosen)
+        if event == "off" and all(map(_is_place, sent["head"])):
+            on_off(*sent["head"])
+        if event == "hide" and all(map(_is_place, sent["places"])):
+            on_hide(tuple(sent["places"]))
+
+    events = {f"on_{event}_change": partial(heard, event) for event in ("place", "open", "need", "off", "hide")}
+    _overview(key=key, data=packed.message, **events)
+    _rows(key=f"{key}_rows", data=_behind(packed.about, st.session_state.get(asked), more))
+    if key == "overview":
+        _place(key="overview_place", data={"place": place, "heard": st.session_state.get(HEARD, 0)})
+
+
+def _behind(about: dict[str, Any], wanted: Any, more: Callable[[str, int, int, int], Packed]) -> bytes:
+    """What the reader's look asked for last, if it is of this run."""
+    if not wanted or wanted[0] != about["id"]:
+        return b""
+    _, role, place = wanted
+    most = {"layer": about["sizes"]["layers"], "head": about["sizes"]["heads"], "token": about["sizes"]["n"]}
+    known = role in about["arrays"] or role in ("x", *MORE)
+    if not known or role == "z" or any(place.get(axis, size) >= size for axis, size in most.items()):
+        return b""
+    return more(role, *(place[axis] for axis in most)).with_(id=about["id"]).message
+
+
+def _is_place(value: Any) -> bool:
+    return isinstance(value, int) and 0 <= value < MOST

@@ -1,0 +1,69 @@
+"""The sentence as a field whose words are buttons: a click hides a word or shows it again; beside them one types."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from time import time_ns
+
+import streamlit as st
+
+from pages.screen.components.told import told
+from pages.server.assets import script
+
+_line = st.components.v2.component(
+    "sentence_line", html='<div class="sentence"></div>', js=script("sentence_line"), isolate_styles=False
+)
+#: In the session: the number of the last thing that was heard; before the first, one that no other session has, so that
+#: a browser sees when its session is a new one.
+HEARD = "sentence_line.heard"
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of the sentence, the places of its tokens, and whether it is hidden."""
+
+    text: str
+    places: tuple[int, ...]
+    hidden: bool = False
+
+
+def sentence_line(
+    words: Sequence[Word],
+    sentence: str,
+    examples: Sequence[str],
+    names: dict[str, str],
+    *,
+    on_words: Callable[[str], object],
+    on_pick: Callable[[tuple[int, ...], bool], object],
+) -> None:
+    """Draw the field.
+
+    sentence: as it was typed. names: what stands on its parts; where neither "hide" nor "choose" says anything, no
+    word can be clicked. on_words: gets a sentence that was typed or taken from
+    the examples. on_pick: gets the places of a word that was clicked, and whether
+    it shall be hidden: of clicks that come faster than we answer, only the last is heard.
+    """
+
+    st.session_state.setdefault(HEARD, -time_ns())
+
+    def heard(event: str) -> None:
+        sent = told("sentence_line", event)
+        if not isinstance(sent, dict) or int(sent["number"]) <= st.session_state[HEARD]:
+            return
+        st.session_state[HEARD] = int(sent["number"])
+        if event == "typed":
+            on_words(str(sent["text"]))
+        elif (picked := int(sent["word"])) in range(len(words)) and words[picked].text == sent["text"]:
+            on_pick(words[picked].places, bool(sent["hide"]))
+
+    _line(
+        key="sentence_line",
+        data={
+            "words": [asdict(word) for word in words],
+            "sentence": sentence,
+            "examples": list(examples),
+            "names": names,
+            "heard": st.session_state[HEARD],
+        },
+        on_typed_change=lambda: heard("typed"),
+        on_picked_change=lambda: heard("picked"),
+    )

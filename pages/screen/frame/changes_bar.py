@@ -1,0 +1,217 @@
+"""What the reader changed inside, and with which other input this one is compared: in words, to be taken back."""
+
+import re
+from collections.abc import Sequence
+
+import streamlit as st
+
+from model import Edit, Trace
+from model.analysis import placed
+from model.config import DECODER, PRESETS
+from model.edits import quantities_at
+from model.graph import Graph
+from model.graph import graph as graph_of
+from model.measures.comparison import align
+from pages.drawing.state import images, sketch
+from pages.drawing.state.choice import OTHER, Choice
+from pages.drawing.state.link_values import EDITS, MOST_CODE, MOST_EDITS, edit_code
+from pages.drawing.text import class_label, literal, plain, t
+from pages.screen.frame.pickers import bound, sentence_box
+from pages.screen.link import chosen, select
+
+NOTHING_ELSE = dict.fromkeys(OTHER.values()) | {"twin": False}  # to compare with
+
+
+def changes_bar(choice: Choice, own: Trace, waiting: tuple[Edit, ...] = ()) -> None:
+    """A badge, and each change with a button to take it back. Nothing where nothing is changed.
+
+    waiting: those that do not fit here, in grey.
+    """
+    if not choice.edits and not waiting:
+        return
+    if choice.edits:
+        st.markdown(f":orange-badge[{plain('change.badge')}]", width="content")
+    edits = chosen().edits
+    shown = [(place, edit) for some in (choice.edits, waiting) for place, edit in enumerate(edits) if edit in some]
+    for number, (place, edit) in enumerate(shown):
+        words = literal(edit_in_words(edit, own.graph, own.tokens))
+        st.button(
+            f":gray[{words}]" if edit in waiting else words,
+            icon=":material/close:",
+            key=f"change.{number}",
+            on_click=select,
+            kwargs={"edits": edits[:place] + edits[place + 1 :]},  # of equal ones only this
+            help=plain("change.waits" if edit in waiting else "change.take_back"),
+        )
+    if len(choice.edits) + len(waiting) > 1:
+        st.button(plain("change.none"), key="change.none", on_click=select, kwargs={"edits": ()})
+    if edits and is_full(edits, (max(edits, key=lambda edit: len(edit_code(edit))),)):
+        st.caption(t("change.full", n=len(edits)))
+
+
+def compare_bar(own: Trace, rival: Trace, typed: Sequence[str]) -> None:
+    """The other input, what differs in it marked; a button to be done with it.
+
+    rival: of that input as it was typed. typed: the tokens of the run's own input, none of them hidden.
+    """
+    st.markdown(f":violet-badge[{plain('compare.badge')}]", width="content")
+    if own.ids:
+        pairs = align(typed, rival.tokens)
+        shifted = any(pair.one != pair.other for pair in pairs)  # else each stands in the place of its own number
+        words = []
+        for one, other, same in pairs:
+            if other is None or rival.tokens[other] in ("[CLS]", "[SEP]"):
+                continue
+            told = literal(rival.tokens[other])
+            words.append(told if same else f":violet[**{told}**]")
+            if shifted and not same and one is not None:
+                words.append(f":gray[(↔ {literal(typed[one])})]")
+        missing = [typed[pair.one] for pair in pairs if pair.one is not None and pair.other is None]
+        st.markdown(" ".join(words), width="content")
+        if missing:
+            names = plain("compare.and").join(plain("common.quoted", token=token) for token in missing)
+            st.caption(t("compare.missing", names=names, here=len(own.tokens), there=len(rival.tokens)))
+    elif own.answer and rival.answer:
+        there, here = (class_label(run.answer[0].best) for run in (rival, own))
+        st.markdown(t("compare.drawings", there=there, here=here), width="content")
+    _stop()
+
+
+def twin_bar() -> None:
+    """That this run stands beside that of the same network before training; a button to be done with it."""
+    st.markdown(f":violet-badge[{plain('compare.twin_badge')}]", width="content")
+    _stop()
+
+
+def _stop() -> None:
+    """A button to be done with comparing."""
+    look = {"icon": ":material/close:", "help": plain("compare.stop")}
+    st.button(plain("compare.stop"), key="compare.stop", on_click=select, kwargs=NOTHING_ELSE, **look)
+
+
+def shown_switch(ways: list[str], shown: str, *, this: str) -> None:
+    """Buttons for the run that the pictures show, or by how much two differ. this: what the run of the page is called
+    beside another: "this", "trained".
+    """
+    words = {way: plain(f"change.shown_{way}") for way in ways}
+    if "original" not in ways:
+        words["changed"] = plain(f"change.shown_{this}")
+    look = bound("change.shown", shown, lambda way: select(shown=way), anew=True)
+    look |= {"format_func": words.__getitem__, "required": True, "label_visibility": "collapsed"}
+    st.segmented_control(plain("change.shown"), ways, **look)
+    if shown in ("difference", "against"):
+        st.caption(t("change.differs"))
+
+
+def compare_box(choice: Choice) -> None:
+    """In the drawer: another input to compare with this one on every page.
+
+    Not in a box that closes: there the browser would keep what was typed, and send it again after it was taken back.
+    """
+    other_input(choice, "compare")
+    if not (choice.paper or choice.checkpoint):
+        look = bound("compare.twin", choice.twin, _beside_twin)
+        st.toggle(plain("compare.twin"), help=plain("compare.twin_says"), **look)
+
+
+def _beside_twin(on: bool) -> None:
+    select(**NOTHING_ELSE | {"twin": on, "shown": "beside" if on else "changed"})
+
+
+def other_input(choice: Choice, name: str) -> None:
+    """A field for the other sentence, or buttons for ten digits or the ready pictures. name: of the widget."""
+    widget, field = f"{name}.other", OTHER[choice.input]
+    if field == "other":
+        st.session_state[widget] = choice.other or ""
+        sentence_box(
+            plain("compare.sentence"),
+            widget,
+            lambda sentence: select(other=sentence or None, twin=False, shown="beside" if sentence else "changed"),
+            placeholder=plain("compare.hint"),
+        )
+        return
+    words: dict[str | bytes, str]
+    if field == "other_picture":
+        label = plain("sidebar.picture")
+        words = {name: plain(f"sidebar.picture_{name}") for name in (*images.READY, images.PAD)}
+    else:
+        label, words = plain("compare.digit"), {sketch.example(digit): str(digit) for digit in range(10)}
+    now = getattr(choice, field)
+    st.session_state[widget] = now if now in words else None
+    st.pills(
+        label,
+        list(words),
+        format_func=words.__getitem__,
+        key=widget,
+        on_change=lambda: select(**{field: st.session_state[widget], "twin": False}),
+    )
+
+
+def edit_in_words(edit: Edit, graph: Graph, tokens: list[str]) -> str:
+    """ "layer 3, head 7: switched off"."""
+    places = [*side_in_words(edit), layer_in_words(edit)]
+    for field, name in (("head", "head"), ("neuron", "neuron")):
+        if (place := getattr(edit, field)) is not None:
+            places.append(plain(f"change.{name}", number=place + 1))
+    known = dict(enumerate(placed(tokens)))  # other places by their numbers
+    for field in ("token", "looked_at"):
+        if (place := getattr(edit, field)) is not None:
+            places.append(plain(f"change.{field}", token=known.get(place, place + 1)))
+    said = {"value": f"{edit.value:g}"}
+    if edit.from_token is not None:
+        said["other"] = known.get(edit.from_token, str(edit.from_token + 1))
+    if edit.source is not None:
+        said["source"] = edit.source if isinstance(edit.source, str) else plain("change.another")
+    operation = plain(f"change.{edit.operation}", **said)
+    where = plain("compare.and").join(filter(None, places))
+    words = plain("change.sentence", where=where, what=quantity_in_words(edit, graph), done=operation)
+    return words.removeprefix(" · ")  # outside the layers there may be no place to name
+
+
+def side_in_words(edit: Edit) -> list[str]:
+    """ "decoder", and which attention of it, where the quantity alone would not tell; nothing in an encoder."""
+    if not edit.key.startswith("decoder."):
+        return []
+    part, _, name = edit.key.rpartition(".")
+    sub = part.rpartition(".")[2]
+    told = sub in ("attention", "cross") and name != "output"
+    return [plain("change.decoder"), *([plain(f"change.quantity_{sub}_output")] if told else [])]
+
+
+def layer_in_words(edit: Edit) -> str:
+    """ "layer 3", "all layers", or nothing outside the layers."""
+    if "{l}" in edit.key:
+        return plain("change.all_layers")
+    layer = re.search(r"\blayers\.(\d{1,4})\b", edit.key)  # a link may name a key that no network has
+    return plain("change.layer", number=int(layer[1]) + 1) if layer else ""
+
+
+def quantity_in_words(edit: Edit, graph: Graph) -> str:
+    """What is changed, as a reader calls it. A change of the decoder waits on pages whose network has none."""
+    if edit.key.startswith("decoder.") and graph.decoder is None:
+        graph = graph_of(PRESETS["text"], DECODER)
+    quantity = next(iter(quantities_at(graph, edit.key)), None)
+    if quantity is None or quantity.key == "answer":  # nothing that can be changed
+        return edit.key
+    if quantity.operation in ("add", "norm") and quantity.layer is not None:
+        return plain(f"change.quantity_{quantity.operation}")
+    if quantity.key == "norm":
+        return plain("change.quantity_norm_final")
+    part, _, name = quantity.key.rpartition(".")
+    if name.isdigit():
+        return plain("change.quantity_in_head", step=int(name) + 1)
+    owner = part.rpartition(".")[2]
+    return plain(f"change.quantity_{owner}_{name}" if name == "output" else f"change.quantity_{name}")
+
+
+def toggled(edit: Edit) -> tuple[Edit, ...]:
+    """The reader's changes, those that wait among them, with this one taken back, or added, if there is room for it."""
+    edits = chosen().edits
+    if edit in edits:
+        return tuple(other for other in edits if other != edit)
+    return edits if is_full(edits, (edit,)) else (*edits, edit)
+
+
+def is_full(edits: tuple[Edit, ...], more: tuple[Edit, ...]) -> bool:
+    """Whether a link cannot hold these changes and those others, too."""
+    return len(edits) + len(more) > MOST_EDITS or len(EDITS.write((*edits, *more))) > MOST_CODE

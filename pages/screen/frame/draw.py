@@ -1,0 +1,307 @@
+"""A page from top to bottom: bar of changes, title, tabs with their controls, the part, and what one takes along."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from model import WeightsError
+from model.analysis import placed
+from model.deadline import OverdueError
+from pages.drawing.figures.notation import write_as
+from pages.drawing.figures.theme import draw_on, mode
+from pages.drawing.page import Page
+from pages.drawing.screen import Screen, open_screen
+from pages.drawing.state.choice import WITH_OTHER, Choice
+from pages.drawing.text import class_label, plain, t, unmarked
+from pages.drawing.text.numbers import decimal, first
+from pages.screen.components.handout import handout
+from pages.screen.components.keys import listen
+from pages.screen.components.thumbnails import thumbnails
+from pages.screen.frame import exports
+from pages.screen.frame.additions import School
+from pages.screen.frame.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch, twin_bar
+from pages.screen.frame.contents import pages
+from pages.screen.frame.drawer import OVER
+from pages.screen.frame.glossary import open_glossary
+from pages.screen.frame.learned import learned_bar
+from pages.screen.frame.line import READ
+from pages.screen.frame.navigation import open_with, page_link
+from pages.screen.frame.note_code import beside_notes
+from pages.screen.frame.pen import ARROWS, Pen, equation, go_on
+from pages.screen.frame.pickers import bound, pick
+from pages.screen.frame.places import MOST_BUTTONS, choose
+from pages.screen.frame.share import address, open_share
+from pages.screen.link import select
+from pages.screen.runs import pipelines
+from pages.screen.runs.doubt import verdict
+from pages.server import in_flight
+from pages.server.memory import give_back
+
+
+def draw(page: Page, choice: Choice, school: School) -> None:
+    """Draw a page for a choice. Raises WeightsError."""
+    if instead := page.former.get(choice.panel or ""):
+        instead = {"panel": instead} if isinstance(instead, str) else instead
+        select(**instead)
+        choice = choice.with_(**instead)
+    if page.begins:
+        page, choice = page.begins(page, choice)
+    draw_on(st.context.theme.type or "light", big=choice.big)
+    write_as(choice.symbols)
+    if READ in st.session_state:
+        with st.session_state[READ]:
+            verdict(choice.pipeline, choice.subject)
+    opened = _opened(page, choice)
+    if opened.own.large:  # when nothing is left of what was drawn of it
+        in_flight.at_end(give_back)
+    _said_of_the_input(opened)
+    _changes(opened)
+    law = page.equation(opened)
+    if page.title:
+        page.title(opened)
+    elif not choice.big:  # in a presentation the equation stands in the row of the map, and the picture comes at once
+        _title(page, opened, law)
+    screen = page.about(opened, choice) if page.about else opened
+    if screen is not opened:
+        _say_misfit(screen)
+    if opened.shows in WITH_OTHER and screen.shows not in WITH_OTHER:
+        st.caption(t("change.no_other"))
+    pen = Pen(page, screen, law)
+    school.under_title(screen, pen)
+    match st.session_state.pop(OVER, None):
+        case "glossary":
+            open_glossary(screen.run)
+        case "share":
+            open_share(choice)  # as the address has it, with what waits for another input
+    _turn_by_key(page, screen, pen)
+    _fill(page, screen, pen)
+    if page.ends and not choice.big:  # on a projector nobody reads code or takes anything along
+        _end(page, screen, pen, school)
+    listen(pen.keys, pen.station, *((_said_of_the_place(page, screen, pen), _answer(screen)) if page.ends else ()))
+
+
+def _opened(page: Page, choice: Choice) -> Screen:
+    """The screen of a choice; where that cannot be read and the page has something to say of any input, of another."""
+    try:
+        return open_screen(choice, page.reads, page.elsewhere, pipelines)
+    except (WeightsError, OverdueError) as error:
+        if not page.any_input or isinstance(error, OverdueError):
+            raise
+        pipelines.explain_weights(error)
+        return open_screen(pipelines.readable(choice), page.reads, page.elsewhere, pipelines)
+
+
+# -- above the page ----------------------------------------------------------------------------------------------------
+
+
+def _said_of_the_input(screen: Screen) -> None:
+    """What could not be read, or does not fit."""
+    pipelines.explain_input(screen.network, screen.unread, screen.typed)
+    _say_misfit(screen)
+    if screen.other_unread:
+        st.warning(t("error.other_unread"), icon=":material/edit_off:")
+
+
+def _say_misfit(screen: Screen) -> None:
+    """That some of the reader's changes are left out."""
+    if screen.misfit:
+        st.warning(t("error.edits"), icon=":material/healing:")
+
+
+def _changes(screen: Screen) -> None:
+    """The bar of changes: what was changed, which other input this one is compared with, and which run is shown."""
+    choice, made, other = screen.choice, screen.made, screen.other
+    if choice.pipeline == "untrained" and made is screen.own:
+        st.warning(t("untrained.banner"), icon=":material/shuffle:")
+    if not screen.has_bar:
+        return
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
+        if choice.learning is not None:
+            learned_bar(choice.learning)
+        changes_bar(choice, made, screen.waiting)
+        if other and choice.beside_twin:
+            twin_bar()
+        elif other:
+            as_typed = pipelines.run(choice.pipeline, choice.other_subject)
+            compare_bar(screen.own, as_typed, pipelines.read(choice)[1].tokens)
+        if made.edits or other:
+            this_run = "changed" if other is None else "trained" if choice.beside_twin else "this"
+            shown_switch(screen.ways, screen.shows, this=this_run)
+        if other and choice.beside_twin:
+            st.caption(t("compare.twin_says"))
+
+
+def _purpose(page: Page, screen: Screen) -> str:
+    return t(page.purpose(screen) if page.purpose else f"{page.name}.purpose")
+
+
+def _title(page: Page, screen: Screen, law: str) -> None:
+    """Name and purpose, with the page's equation beside them."""
+    with st.container(horizontal=True, vertical_alignment="center", key="page_title"):
+        with st.container(width="stretch"):
+            st.subheader(plain(f"{page.name}.title"), anchor=False)
+            st.markdown(_purpose(page, screen))
+        if law:
+            equation(law, width="content")
+
+
+# -- tabs and controls -------------------------------------------------------------------------------------------------
+
+
+def _fill(page: Page, screen: Screen, pen: Pen) -> None:
+    """Draw all that is the page's own."""
+    parts = page.parts(screen)
+    if alone := parts.get(""):
+        alone(screen, pen)
+        return
+    if page.above:
+        page.above(screen, pen)
+    with st.container(key="controls", horizontal=True, vertical_alignment="center"):  # all in one row, where it is wide
+        pen.controls = st.container(horizontal=True, vertical_alignment="center")
+        with pen.controls:
+            part = _choose_part(page, screen, [*parts])
+            if page.controls:
+                page.controls(screen, pen)
+        pen.places = st.container(horizontal=True, vertical_alignment="center", gap="medium", key="place_row")
+        with pen.places:
+            _choose_place(page, screen)
+    parts[part](screen, pen)
+
+
+def _choose_part(page: Page, screen: Screen, names: Sequence[str]) -> str:
+    """A row of buttons for the page's parts, of which one is on the screen; returns its name."""
+    if len(names) == 1:
+        return names[0]
+    panel = screen.choice.panel
+    chosen = panel if panel in names and panel else page.usual(screen, names)
+    words = {name: plain(f"{page.name}.panel_{name}") for name in names}
+    look = bound(f"{page.name}.panel", chosen, lambda name: select(panel=name))
+    look |= {"label_visibility": "collapsed", "required": True, "wrap": True}
+    st.pills(plain("common.parts"), names, format_func=words.__getitem__, **look)
+    return chosen
+
+
+def _choose_place(page: Page, screen: Screen) -> None:
+    """What chooses layer and head, where they change what is shown, and the selected token."""
+    big, heeds = screen.choice.big, page.heeds(screen.choice)
+    for name, most in screen.sizes.items():
+        if name not in heeds:
+            continue
+        if name == "head" and page.head_maps and not screen.two.differs and most <= MOST_BUTTONS and not big:
+            with st.container(key="head_maps", width="content"):
+                choose(name, most)
+            thumbnails("either.head", screen.run, screen.at.layer)
+        else:
+            choose(name, most, brief=big)
+    if page.chips(screen) and len(screen.run.tokens) > 1 and not big:  # a click on a row chooses it
+        pick("token", plain("common.selected_token"), screen.run.tokens, screen.at.token, width=200)
+
+
+def _turn_by_key(page: Page, screen: Screen, pen: Pen) -> None:
+    """Let arrows choose layer and head; in a presentation let PageDown and PageUp, which a presenter's remote sends, go
+    on and back.
+    """
+    heeds = page.heeds(screen.choice)
+    for arrow, (down, across) in ARROWS.items():
+        field, *count = ("layer", screen.sizes["layer"]) if down else screen.across
+        if field in heeds or field == "step":
+            pen.on_key(arrow, partial(go_on, field, down or across, *count))
+    way = _way(screen)
+    if screen.choice.big and page.name in way:
+        before, after = way[: way.index(page.name)], way[way.index(page.name) + 1 :]
+        for key, nearest in (("PageUp", before[-1:]), ("PageDown", after[:1])):
+            for there in nearest:
+                pen.on_key(key, partial(open_with, there))
+
+
+def _said_of_the_place(page: Page, screen: Screen, pen: Pen) -> str:
+    """The place on the screen, for who cannot see it or no longer. On Home layer and head are chosen in the picture."""
+    at, tokens = screen.at, screen.run.tokens
+    where = pen.where((at.layer, at.head) if page.name == "home" else None)
+    return " · ".join(filter(None, (where, placed(tokens)[at.token] if len(tokens) > 1 else "")))
+
+
+def _answer(screen: Screen) -> str:
+    """What the network says at the selected token, or else where it says something first: "→ did 0.44".
+
+    Nothing where it says no word or class, or none of them is ahead.
+    """
+    guesses = {guess.token: guess for guess in reversed(screen.run.answer)}
+    if not guesses or screen.run.config.head not in ("masked-word", "classifier", "tags"):
+        return ""
+    guess = guesses.get(screen.at.token, screen.run.answer[0])
+    best = first(guess.probabilities, decimal)
+    return f"→ {class_label(guess.labels[best.place])} {best.value}" if best.ahead else ""
+
+
+def _way(screen: Screen) -> list[str]:
+    """The pages that have something to say about this input, in the order of the story."""
+    return [page.name for page in pages() if page.alone and page.speaks_of(screen.run)]
+
+
+# -- at the end --------------------------------------------------------------------------------------------------------
+
+
+def _end(page: Page, screen: Screen, pen: Pen, school: School) -> None:
+    """The way on, the source of what made the page, and downloads."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        way = [*_way(screen), "home"]
+        if page.name in way:
+            following = way[way.index(page.name) + 1]
+            label = (
+                plain("common.again") if following == "home" else plain("common.next", page=plain(f"{following}.title"))
+            )
+            page_link(following, f"**{label}**", ":material/arrow_forward:")
+        school.beside_way_on(screen, pen)
+    if code := page.code(screen):
+        look = {"icon": ":material/code:", "key": f"{page.name}.code", "on_change": "rerun"}
+        with st.expander(plain("common.code"), **look) as box:
+            for thing in code if box.open else ():
+                at, ours = screen.at, not screen.choice.checkpoint
+                beside_notes(thing, screen.run, at.layer, at.token, ours=ours)
+    look = {"icon": ":material/download:", "key": f"{page.name}.downloads", "on_change": "rerun"}
+    with st.expander(plain("common.downloads"), **look) as box:
+        if box.open:  # most readers take nothing along: what nobody asked for is not sent
+            (page.downloads or partial(_downloads, page))(screen, pen)
+
+
+def _downloads(page: Page, screen: Screen, pen: Pen) -> None:
+    names = {taken.title: name for name, taken in pen.taken.items()}
+    choose_one, csv, html, sheet, npz = st.columns([2, 1, 1, 1, 1], vertical_alignment="bottom")
+    look = {"on_click": "ignore"}  # what is taken along changes nothing on the page
+    wanted = choose_one.selectbox(plain("common.which_picture"), list(names), key=f"{page.name}.download")
+    if wanted in names:
+        taken = pen.taken[names[wanted]]
+        file = pen.file_name(page.name, wanted, taken.where)
+        about = _about(screen, taken, plain(f"{page.name}.title"), wanted)
+        with csv:
+            make_csv = partial(lambda make_table: exports.csv(make_table(), about), taken.make_table)
+            st.download_button("CSV", make_csv, f"{file}.csv", "text/csv", **look)
+        with sheet:
+            _handout(page, screen, pen)
+        with html:
+            make = partial(exports.standalone, taken, about, mode())
+            st.download_button("HTML", make, f"{file}.html", "text/html", **look)
+    with npz:
+        pen.whole_run()
+    st.caption(t("common.downloads_help"))
+
+
+def _about(screen: Screen, taken: exports.Taken, *titles: str) -> str:
+    """What a file is about: the picture and its place, the runs, what was changed in them, and the input."""
+    made = [edit_in_words(edit, screen.run.graph, screen.run.tokens) for edit in screen.run.edits]
+    changes = [plain("change.made", changes=" + ".join(made))] if made else []
+    return " · ".join(filter(None, (*titles, taken.where, *taken.runs, *changes, screen.about())))
+
+
+def _handout(page: Page, screen: Screen, pen: Pen) -> None:
+    """A button that saves the page as a sheet for a class, with the pictures as the browser has drawn them."""
+    words = {name: plain(f"common.handout_{name}") for name in ("see", "says")}
+    words["language"] = screen.choice.lang
+    about = _about(screen, next(iter(pen.taken.values())))
+    pictures = {f"{page.name}.{name}": taken for name, taken in pen.taken.items()}
+    whole = address(st.context.url or "", screen.choice)
+    named = plain(f"{page.name}.title"), unmarked(_purpose(page, screen)), page.equation(screen)
+    html = exports.handout(*named, about, whole, pictures, words)
+    handout(plain("common.handout"), html, f"{pen.file_name(page.name, plain('common.handout'))}.html")

@@ -1,0 +1,284 @@
+"""What a reader takes along: tables, pictures and whole runs as files."""
+
+import csv as written
+import html
+import io
+import re
+import time
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from pandas.api.types import is_numeric_dtype
+from plotly.basedatatypes import BasePlotlyType
+
+from model import Trace
+from pages.drawing.figures import Figure
+from pages.drawing.figures.equations import html_math, in_one_line, in_words
+from pages.drawing.state.link_values import EDITS
+from pages.drawing.text import plain
+
+#: Under pictures drawn for the two themes: their words are dark on the one and light on the other.
+GROUND = {"light": "#ffffff", "dark": "#0f1420"}
+INK_ON = {"light": "#172033", "dark": "#e8edf6"}
+MOST_TYPED = 120  # characters of an address that somebody might type from paper
+#: How a cell begins that a spreadsheet might take for a formula and compute when it opens the file (OWASP lists them).
+LIVE = "=+@-"
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+
+def figure_table(drawn: Figure) -> pd.DataFrame:
+    """The numbers of a picture with the names on its axes.
+
+    Of a heatmap its cells; of bars and lines over common places a column for each series; of points and
+    whatever else a row for each, with both its numbers.
+    """
+    figure = drawn.checked()
+    cells = next((trace for trace in figure.data if trace.type == "heatmap"), None)
+    if cells is not None:
+        z, every = np.asarray(cells.z), figure.layout.meta or {}
+        if "rows" in every:  # where not all names stand at the axes
+            return pd.DataFrame(z, index=every["rows"], columns=every["columns"])
+        sides = zip(z.shape, (figure.layout.yaxis.ticktext, figure.layout.xaxis.ticktext), strict=True)
+        rows, columns = (_unescape(names) or range(1, count + 1) for count, names in sides)
+        return pd.DataFrame(z, index=rows, columns=columns)
+    series = dict(_series(figure))
+    if all(values.index.is_unique for values in series.values()):
+        across = figure.layout.yaxis if _lies(figure.data[0]) else figure.layout.xaxis
+        table = pd.concat(series, axis=1)
+        names = dict(zip(across.tickvals or (), _unescape(across.ticktext) or (), strict=False))
+        table.index = [names.get(place, place) for place in table.index]  # last: two places may have one name
+        return table
+    named = {name: values.rename("y").rename_axis("x").reset_index() for name, values in series.items()}
+    return pd.concat(named, names=["series", None]).reset_index("series")
+
+
+def _series(figure: go.Figure) -> Iterator[tuple[str, pd.Series]]:
+    """What a picture draws, each under its name: values over their places. What only takes clicks is left out."""
+    for number, trace in enumerate(figure.data, 1):
+        if getattr(trace.marker, "opacity", None) == 0 or getattr(trace, "mode", None) == "text":
+            continue
+        name = trace.name or f"value {number}"
+        if trace.name and trace.showlegend is False:  # the same series in another run
+            name += f" · {plain('change.other_run')}"
+        x, y = np.asarray(trace.x), np.asarray(trace.y)
+        places, values = (y, x) if _lies(trace) else (x, y)
+        yield name, pd.Series(values, places)
+
+
+def _lies(trace: BasePlotlyType) -> bool:
+    """Whether it is a lying bar: its values run along x."""
+    return trace.type == "bar" and trace.orientation == "h"
+
+
+def _unescape(labels: Sequence[str] | None) -> list[str] | None:
+    return [html.unescape(text) for text in labels] if labels is not None else None
+
+
+def csv(table: pd.DataFrame, about: str = "") -> bytes:
+    """A table that spreadsheets open with Chinese intact (UTF-8 with its mark). about: a first line that says whose.
+
+    No word in it is a formula, whatever a link or a checkpoint has put there: the first line is one cell, all words are
+    quoted, so that none falls apart at a comma or a semicolon, and one that begins like a formula gets an apostrophe.
+    """
+    file = io.StringIO()
+    if about:
+        first = f"# {' '.join(about.split())}"
+        written.writer(file, quoting=written.QUOTE_ALL, lineterminator="\n").writerow([first])
+    harmless = table.apply(lambda column: column if is_numeric_dtype(column) else column.map(_harmless))
+    both = {"index": _harmless, "columns": _harmless}
+    harmless.rename(**both).rename_axis(**both).to_csv(file, quoting=written.QUOTE_NONNUMERIC)
+    return file.getvalue().encode("utf-8-sig")
+
+
+def _harmless(cell: object) -> object:
+    """A cell as it is, but words that begin like a formula behind an apostrophe: spreadsheets then leave them alone.
+
+    What cannot be seen, a blank or a mark of order, is passed over, as some of them do; a wide ＝ is a =.
+    """
+    if not isinstance(cell, str) or NUMBER.fullmatch(cell):
+        return cell
+    first = next((sign for sign in cell if unicodedata.category(sign)[0] not in "CZ"), "")
+    live = unicodedata.normalize("NFKC", first) in tuple(LIVE) or cell[:1] in ("\t", "\r", "\n")
+    return f"'{cell}" if live else cell
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A picture of a page, with all that a reader takes along with it.
+
+    where: of which layer and head it is. runs: with which run it is compared, in phrases. sentence: what it says,
+    without marks. equation: LaTeX, or nothing.
+    """
+
+    title: str
+    figure: Figure
+    make_table: Callable[[], pd.DataFrame]
+    where: str
+    runs: Sequence[str]
+    sentence: str
+    equation: str
+
+    def in_html(self) -> str:
+        """Its equation, if it has one, as HTML that needs no fonts of its own."""
+        return _typeset(self.equation)
+
+
+def _typeset(latex: str) -> str:
+    return f'<p class="equation">{html_math(in_words(in_one_line(latex)))}</p>' if latex else ""
+
+
+#: How a hand-out looks on the screen and on A4.
+SHEET = """body { font: 12pt/1.45 "Source Sans 3", sans-serif; color: #172033; background: #fff;
+  max-width: 180mm; margin: 12mm auto; padding: 0 5mm }
+:lang(en) body { font-family: "Source Sans 3", "Segoe UI", "Helvetica Neue", Arial, sans-serif }
+h1 { font-size: 20pt; margin: 0 } h2 { font-size: 13pt; margin: 0 } .about { color: #556; margin: 0 0 6mm }
+figure { margin: 0 0 8mm; break-inside: avoid } img { max-width: 100%; max-height: 150mm }
+.equation { font: italic 13pt "STIX Two Text", "Times New Roman", serif; text-align: center }
+.lines { height: 10.6mm; margin-top: 10.6mm; border: solid #99a; border-width: .4mm 0 }
+summary { cursor: pointer; color: #0b5394 } .again { overflow-wrap: anywhere } @page { size: A4; margin: 14mm }
+.asked { break-inside: avoid; margin: 0 0 7mm } .asked img { max-height: 110mm }
+.asked p, .answers p { margin: 1.5mm 0 }
+.tick { columns: 3 14em; margin: 1mm 0; list-style: none } .small { color: #556; font-size: 10pt }
+.answers { break-before: page } .answers details { break-inside: avoid; margin: 0 0 4mm }
+@media print { body { margin: 0; max-width: none } a { color: inherit }
+  .screen, .answers details:not([open]), .answers:not(:has([open])) { display: none } }"""
+
+
+def handout(
+    title: str,
+    question: str,
+    equation: str,
+    about: str,
+    address: str,
+    pictures: Mapping[str, Taken],
+    words: Mapping[str, str],
+) -> str:
+    """A sheet for a class: each picture with its equation, room to write, and behind a fold what it says.
+
+    equation: LaTeX, the page's own, or nothing.
+    pictures: by their keys. An <img> has `picture:KEY` for a source, in whose place a browser puts the picture as
+    it has drawn it. words: "language", "see", "says", in the reader's language.
+    """
+    figures = "".join(
+        f"<figure><h2>{html.escape(taken.title)}</h2>{_picture(key)}{taken.in_html()}"
+        f'<p>{html.escape(words["see"])}</p><div class="lines"></div>'
+        f"<details><summary>{html.escape(words['says'])}</summary><p>{html.escape(taken.sentence)}</p></details></figure>"
+        for key, taken in pictures.items()
+    )
+    top = f"<h1>{html.escape(question)}</h1>{_about(f'{title} · {about}')}{_typeset(equation)}"
+    return _sheet(f"{title} · {about}", top + figures, address, words)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question of a lesson, as it stands on paper.
+
+    reads: what the network reads. equation: LaTeX. picture: the key of the one that is asked about. ask: what is asked,
+    where the title does not ask it. options: what can be ticked; where there are none, there is room to write. shows:
+    the key of the picture that shows the answer. says: the answer in sentences. Any of them may be nothing.
+    """
+
+    title: str
+    reads: str
+    equation: str
+    ask: str
+    options: Sequence[str]
+    picture: str
+    shows: str
+    says: Sequence[str]
+
+
+def lesson_handout(
+    title: str,
+    about: str,
+    address: str,
+    questions: Sequence[Question],
+    words: Mapping[str, str],
+    *,
+    seen: str = "",
+) -> str:
+    """A sheet of questions, and behind folds, on a page of their own, the answers. Of those, what is open is printed.
+
+    title: of the lesson. seen: the drawing that it is about, as an address that holds it. The pictures, and `words`,
+    are as in `handout`, and words has "answers" and "print", too.
+    """
+    asked, answers = "", ""
+    for number, question in enumerate(questions, 1):
+        name = f"{number}. {html.escape(question.title)}"
+        ticked = "".join(f"<li>{html.escape(option)}</li>" for option in question.options)
+        room = f'<ul class="tick">{ticked}</ul>' if ticked else '<div class="lines"></div>'
+        reads = f'<p class="small">{html.escape(question.reads)}</p>' if question.reads else ""
+        asked += f'<section class="asked"><h2>{name}</h2>{reads}{_picture(question.picture)}'
+        ask = f"<p>{html.escape(question.ask)}</p>" if question.ask else ""
+        asked += f"{_typeset(question.equation)}{ask}{room}</section>"
+        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in question.says)
+        answers += f"<details><summary>{name}</summary>{_picture(question.shows)}{said}</details>"
+    look = f'<img src="{html.escape(seen)}" alt="" style="height: 30mm">' if seen else ""
+    top = f"<h1>{html.escape(title)}</h1>{_about(about)}{look}"
+    below = f'<section class="answers"><h1>{html.escape(words["answers"])}</h1>'
+    below += f'<p class="small screen">{html.escape(words["print"])}</p>{answers}</section>'
+    return _sheet(f"{title} · {about}", top + asked + below, address, words)
+
+
+def _picture(key: str) -> str:
+    """Where a browser puts the picture of this key; nothing for none."""
+    return f'<img src="picture:{html.escape(key)}" alt="">' if key else ""
+
+
+def again(address: str) -> str:
+    """The way to the same on the screen; an address that nobody would type is not printed."""
+    link, screen = html.escape(address), " screen" * (len(address) > MOST_TYPED)
+    words = html.escape(plain("common.handout_again"))
+    return f'<p class="again{screen}">{words} <a href="{link}">{link}</a></p>'
+
+
+def _about(about: str) -> str:
+    """What a sheet is about, and the day on which it was made."""
+    return f'<p class="about">{html.escape(about)} · {time.strftime("%Y-%m-%d")}</p>'
+
+
+def _sheet(title: str, body: str, address: str, words: Mapping[str, str]) -> str:
+    """A page for the screen and for A4 that fetches nothing; at its end the way to the same on the screen."""
+    head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{SHEET}</style>'
+    page = f"<head>{head}</head><body>{body}{again(address)}</body>"
+    return f'<!doctype html><html lang="{words["language"]}">{page}</html>'
+
+
+def standalone(taken: Taken, about: str, mode: str) -> str:
+    """A picture as one HTML file that opens offline, with title, equation and what it says; its camera saves an SVG.
+
+    about: whose it is. mode: "light" or "dark", as the figure was drawn: its words must stand out.
+    """
+    ground = GROUND[mode]
+    template = "plotly_dark" if mode == "dark" else "plotly"
+    figure = taken.figure.checked().update_layout(template=template, paper_bgcolor=ground, plot_bgcolor=ground)
+    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg"}}
+    page = figure.to_html(include_plotlyjs=True, config=config)
+    look = f"body {{ background: {ground}; color: {INK_ON[mode]}; font: 16px/1.5 sans-serif; margin: 24px }}"
+    head = f"<head><title>{html.escape(about)}</title><style>{look} .equation {{ font: italic 1.2em serif }}</style>"
+    above = f'<h1>{html.escape(taken.title)}</h1><p class="about">{html.escape(about)}</p>{taken.in_html()}'
+    below = f'<p class="says">{html.escape(taken.sentence)}</p>'
+    start, body, rest = page.replace("<head>", head, 1).partition("<body>")
+    return f"{start}{body}{above}{rest.replace('</body>', f'{below}</body>')}"
+
+
+def npz(trace: Trace) -> bytes:
+    """The whole run: one array under each key of the trace, the tokens, and the changes as they stand in a link.
+
+    Of a translation also the target's tokens.
+    """
+    file = io.BytesIO()
+    names = {name: np.array(getattr(trace, name)) for name in ("tokens", "target_tokens") if hasattr(trace, name)}
+    edits = np.array(EDITS.write(trace.edits))
+    np.savez_compressed(file, edits=edits, **names, **{key: trace[key] for key in trace})
+    return file.getvalue()
+
+
+def file_name(*parts: str) -> str:
+    """A name that every system takes, from words in any language: "glass-encoder-attention-我爱你-layer-3"."""
+    words = (re.sub(r"[^\w]+", "-", part).strip("-_") for part in parts)
+    return "-".join(["glass-encoder", *filter(None, words)])[:120]

@@ -1,0 +1,43 @@
+"""Which snapshot of its training reads a digit: a slider for it, and what every page says while it is an early one."""
+
+import streamlit as st
+
+from model import WeightsError
+from model.measures import learning
+from pages.drawing.text import texts_of
+from pages.screen.frame.pickers import bound
+from pages.screen.link import select
+
+_, word = texts_of("learned")
+
+
+def steps() -> list[str]:
+    """The snapshots by the steps of training behind them: "0", "10", …"""
+    return [f"{snapshot.step:,}" for snapshot in learning.snapshots()]
+
+
+def snapshot(number: int) -> dict[str, object]:
+    """What is chosen where every page shall show the network of this snapshot."""
+    return {"learned": None if number == learning.SNAPSHOTS - 1 else number + 1}
+
+
+def step_slider(learned: int | None) -> None:
+    """In the sidebar: after how many steps of its training the network is shown; nothing where that cannot be read."""
+    try:
+        names = steps()
+    except WeightsError:
+        return
+    numbers = range(len(names))
+    look = bound(
+        "learned", len(names) - 1 if learned is None else learned - 1, lambda number: select(**snapshot(number))
+    )
+    st.select_slider(word("slider"), numbers, format_func=names.__getitem__, help=word("help"), **look)
+
+
+def learned_bar(number: int) -> None:
+    """That the network on the page has not learned for long; a button back to the finished one."""
+    shown = learning.snapshots()[number]
+    said = {"step": f"{shown.step:,}", "accuracy": f"{shown.accuracy:.1%}"}
+    st.markdown(f":blue-badge[{word('badge', **said)}]", width="content")
+    look = {"icon": ":material/close:", "help": word("finish")}
+    st.button(word("finish"), key="learned.finish", on_click=select, kwargs={"learned": None}, **look)

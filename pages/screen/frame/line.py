@@ -1,0 +1,251 @@
+"""The line on top of every page: the sentence, the drawing or the picture that the network reads."""
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from model import WeightsError
+from model.analysis import spelled, whole_words
+from model.examples import PROTEINS, READY
+from model.pipeline import MOST_CHARACTERS
+from pages.drawing.masks import hidden_places
+from pages.drawing.state import images, sketch
+from pages.drawing.state.choice import MODELS, PICTURE, Choice
+from pages.drawing.state.first_sight import first_picture
+from pages.drawing.state.offered import reads_proteins
+from pages.drawing.text import plain, t
+from pages.screen import link
+from pages.screen.components.digit_pad import digit_pad
+from pages.screen.components.sentence_line import Word, sentence_line
+from pages.screen.runs import pipelines
+from pages.server.streamlit_private import read_upload
+
+#: Places in another translation mean nothing in this one; nor do, in another sentence, its words.
+WRITTEN_AFRESH = {"step": None, "forced": (), "beam": 1}
+#: In the session: the room for the pad or the picture, which a page draws.
+TO_SEE = "line.to_see"
+#: In the session, where a sentence was too long: its beginning, which is read.
+CUT = "line.cut"
+#: In the session: the room under the pad for what the network reads there, which a page draws; none where nothing is.
+READ = "line.read"
+STROKES = 2, 2  # layer and head that a drawing opens with: what [CLS] attends to there has a shape
+SMALL = 52  # pixels of a picture in the line
+#: In the session, in a class: whether it may yet be asked for hidden words, which then stand nowhere in sight.
+COVERS = "line.covers"
+
+
+def afresh() -> dict[str, object]:
+    """What is chosen anew for another sentence. Who wants to see all words wants it of that, too."""
+    return {"hidden": () if link.chosen().hidden == () else None, "branch": (), **WRITTEN_AFRESH}
+
+
+def line(asks: bool) -> None:
+    """The reader's sentence; or room for the drawing or picture, which a page draws there.
+
+    asks: whether the page asks for hidden words.
+    """
+    with st.container(key="line"):
+        st.session_state[TO_SEE] = st.container(horizontal=True, vertical_alignment="center")
+    choice = st.session_state["choice"]
+    if choice.input in ("sentence", PICTURE) and choice.model not in MODELS:  # of ours a page says what there is to say
+        with st.session_state[TO_SEE]:
+            st.markdown(f":small[:gray[{t('frame.network', name=choice.model)}]]", width="content")
+    if choice.input == "sentence":
+        with st.session_state[TO_SEE]:
+            _sentence(link.chosen(), asks)
+
+
+def begin() -> None:
+    """Choose what a visitor sees first, where no link asks for something else."""
+    if "s" in st.session_state:
+        return
+    layer_and_head = link.chosen().layer, link.chosen().head
+    begin_with(st.session_state["lang"])
+    asked = st.query_params.keys()
+    if {"layer", "head", "input", "model"} & asked:
+        drawn = link.chosen().input == "digit" and not {"layer", "head"} & asked
+        layer, head = STROKES if drawn else layer_and_head
+        link.select(layer=layer, head=head)
+    if reads_proteins(st.session_state["model"]):
+        st.session_state["s"] = PROTEINS[0]
+
+
+def to_see() -> bytes | None:
+    """The pad or the picture that is read, drawn by a page, which alone is drawn anew for it. Returns the drawing."""
+    choice = st.session_state["choice"]
+    st.session_state.pop(READ, None)
+    if choice.input == "sentence":
+        return None
+    with st.session_state[TO_SEE]:
+        return _picture() if choice.input == PICTURE else _drawing()
+
+
+def begin_with(lang: str) -> None:
+    """Begin with our first sentence in this language, at a head that was measured to do something there.
+
+    Otherwise it would be the first head of all, which looks at everything alike.
+    """
+    first = first_picture(lang)
+    st.session_state["s"] = first.text if first else READY[lang][0]
+    if first:
+        link.select(layer=first.layer, head=first.head)
+
+
+def _sentence(choice: Choice, asks: bool) -> None:
+    """The reader's sentence; a click on a word hides it, where the network guesses words, or else chooses its token. On
+    a page that asks it does neither, or a slip would take another sentence, and with it what was answered.
+    """
+    try:
+        read = pipelines.read(choice)[1]
+        tokens: list[str] = list(read.tokens)
+        guesses = pipelines.config(choice.pipeline).head == "masked-word"
+        hidden, typed = hidden_places(choice, read) if guesses else (set(), set())
+    except WeightsError:  # the page says so
+        tokens, guesses, hidden, typed = [], False, set(), set()
+    words = [
+        Word(spelled([tokens[place] for place in places]), tuple(places), bool(hidden & set(places)))
+        for places in whole_words(tokens)
+    ]
+    if asks or st.session_state.get(COVERS, choice.of_class is not None):
+        words = [replace(word, text="[MASK]", hidden=False) if word.hidden else word for word in words]
+    hides = guesses and not asks
+
+    def picked(places: tuple[int, ...], hide: bool) -> None:
+        if not hides or typed & set(places):
+            link.select(token=places[0], key=None)
+        elif not hide:
+            link.select(hidden=tuple(sorted(hidden - typed - set(places))), token=places[0], output=None)
+        else:
+            kept = hidden - typed if choice.several else set()
+            token = places[0] if kept or typed else None
+            link.select(hidden=tuple(sorted({*kept, *places})), token=token, output=None)
+
+    names = {name: plain(f"sentence_line.{name}") for name in ("label", "type", "run", "examples", "choose", "show")}
+    names["hide"] = plain("sentence_line.hide") if hides else ""
+    if asks:
+        names["choose"] = ""
+    ready = [sentence for lang in sorted(READY, key=choice.lang.__ne__) for sentence in READY[lang]]
+    examples = PROTEINS if reads_proteins(choice.model) else ready
+    sentence_line(words, choice.sentence, examples, names, on_words=_say, on_pick=picked)
+    if choice.sentence == st.session_state.get(CUT):
+        st.warning(t("error.sentence_long", most=MOST_CHARACTERS), icon=":material/content_cut:")
+
+
+def _say(sentence: str) -> None:
+    beginning = sentence[:MOST_CHARACTERS]
+    st.session_state[CUT] = beginning if beginning != sentence else None
+    link.select(sentence=beginning, token=None, key=None, **afresh())
+
+
+def _picture() -> bytes | None:
+    """A ready picture, the pad, or the visitor's own file; returns what is drawn where that is the picture."""
+    chosen = st.session_state["picture"]
+    if chosen != images.PAD:
+        seen = st.session_state[link.PHOTO] if chosen == images.OWN else images.ready(chosen)
+        st.image(seen, width=SMALL, alt=plain(f"sidebar.picture_{chosen}"))
+    names = [name for name in images.PICTURES if name != images.OWN or link.PHOTO in st.session_state]
+    look: dict[str, Any] = {"key": "picture", "required": True, "persist_state": "session"}
+    look |= {"label_visibility": "collapsed", "format_func": lambda name: plain(f"sidebar.picture_{name}")}
+    st.pills(plain("sidebar.picture"), names, **look)
+    drawing = _pad() if chosen == images.PAD else None
+    with st.popover(plain("sidebar.upload"), icon=":material/upload:"):
+        st.file_uploader(plain("sidebar.upload_picture_help"), key="upload_picture", on_change=_take_picture)
+    if problem := st.session_state.pop("upload_problem", None):
+        st.warning(t(problem), icon=":material/broken_image:")
+    return drawing
+
+
+def _sent(uploader: str) -> bytes | None:
+    """What a visitor has chosen there, to be read once; None where that is nothing, or, and it says so, lost."""
+    if (file := st.session_state[uploader]) is None:
+        return None
+    if (content := read_upload(file)) is None:
+        st.session_state["upload_problem"] = "error.picture_lost"
+    return content
+
+
+def _take_picture() -> None:
+    if (content := _sent("upload_picture")) is None:
+        return
+    try:
+        st.session_state[link.PHOTO] = images.from_file(content)
+        link.select(picture=images.OWN)
+    except sketch.DrawingError as error:
+        st.session_state["upload_problem"] = f"error.picture_{error.reason}"
+
+
+def _pad() -> bytes:
+    """What is drawn, small, and the pad on which it can be drawn anew, with its pens."""
+    if st.session_state["drawing"] is None:
+        st.session_state["drawing"] = sketch.example()
+    drawing = st.session_state["drawing"]
+    if drawing != st.session_state.get("drawing.on_pad"):  # it comes from a link, an example or a file
+        st.session_state["drawing.epoch"] = st.session_state.get("drawing.epoch", 0) + 1
+        st.session_state["drawing.on_pad"] = drawing
+    st.image(sketch.grey(drawing), width=SMALL, alt=plain("sidebar.picture_drawing"))
+    with st.popover(plain("sidebar.draw"), icon=":material/draw:", key="draw"):
+        digit_pad(
+            "pad",
+            drawing,
+            st.session_state["drawing.epoch"],
+            {"thin": 16, "medium": 28, "thick": 44}[st.session_state.get("pen", "medium")],
+            drawing in map(sketch.example, range(10)),
+            on_draw=_take_drawing,
+            label=plain("sidebar.pad"),
+            undo=plain("sidebar.undo"),
+            clear=plain("sidebar.clear"),
+        )
+        st.segmented_control(
+            plain("sidebar.pen"),
+            ["thin", "medium", "thick"],
+            default="medium",
+            required=True,
+            format_func=lambda width: plain(f"sidebar.pen_{width}"),
+            key="pen",
+            persist_state="session",
+        )
+    return drawing
+
+
+def _drawing() -> bytes:
+    """The pad with its examples and upload; returns the drawing, or the last one that could be read."""
+    drawing = _pad()
+    look: dict[str, Any] = {"label_visibility": "collapsed", "key": "example_digit", "on_change": _take_example_digit}
+    st.pills(plain("sidebar.example_digit"), range(10), width="content", **look)
+    with st.popover(plain("sidebar.upload"), icon=":material/upload:"):
+        st.file_uploader(plain("sidebar.upload_help"), key="upload", on_change=_take_upload)
+    verdict_place = st.container()
+    if problem := st.session_state.pop("upload_problem", None):
+        verdict_place.warning(t(problem), icon=":material/broken_image:")
+    try:
+        sketch.ink(drawing)
+        st.session_state["last_drawing"] = drawing
+    except sketch.DigitError as error:
+        # Beside the pad; on the page it would push away what a hurried reader is about to touch.
+        verdict_place.warning(t(f"error.digit_{error.reason}"), icon=":material/edit_off:")
+        return st.session_state.get("last_drawing", sketch.example())  # not on the pad, and so without a verdict
+    st.session_state[READ] = verdict_place
+    return drawing
+
+
+def _take_drawing(drawing: bytes) -> None:
+    st.session_state["drawing"] = st.session_state["drawing.on_pad"] = drawing
+
+
+def _take_example_digit() -> None:
+    if (which := st.session_state["example_digit"]) is not None:
+        link.select(drawing=sketch.example(which))
+        st.session_state["example_digit"] = None  # so that the same one may be taken again
+
+
+def _take_upload() -> None:
+    if (content := _sent("upload")) is None:
+        return
+    try:
+        link.select(drawing=sketch.from_file(content))
+    except sketch.DrawingError as error:
+        st.session_state["upload_problem"] = f"error.picture_{error.reason}"
+    except sketch.DigitError as error:
+        blank = error.reason == "blank"
+        st.session_state["upload_problem"] = "error.upload_blank" if blank else f"error.digit_{error.reason}"

@@ -1,0 +1,125 @@
+"""Boxes in which a place is chosen: the same choice as a click on a picture makes, for keyboards and for large maps."""
+
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from model.pipeline import MOST_CHARACTERS
+from pages.drawing.text import literal, t
+from pages.screen.link import select
+from pages.server.memory import hold
+
+#: In the session: what was set in widgets that keep it while they are not drawn, by their key.
+LASTING = "lasting"
+Option = TypeVar("Option", bound=Hashable)
+
+
+def told_apart(names: Iterable[str]) -> list[str]:
+    """Names as pills may show them. The browser knows those by their wording only, so the second ‘the’ gets an
+    invisible sign more.
+    """
+    shown = [literal(name) for name in names]
+    return [name + "\u200b" * shown[:i].count(name) for i, name in enumerate(shown)]
+
+
+def bound(
+    widget: str,
+    value: object,
+    choose: Callable[[Any], object],
+    *,
+    anew: bool = False,
+    among: Container | None = None,
+) -> dict[str, Any]:
+    """The key and the callback of a widget that shows `value`, and hands on to `choose` what the reader sets.
+
+    A box that was emptied hands on nothing. anew: said in each run, where the options change with the input: the
+    browser knows only their wording, and would go on sending that of another sentence. among: of a box with a list, its
+    options; it hands on a wording that is no longer one of them as it is, by which nothing is chosen.
+    """
+    if anew:
+        st.session_state[widget] = value
+    else:
+        hold(widget, value)
+
+    def changed() -> None:
+        wanted = st.session_state.get(widget)  # gone, where the answer to another click took it away
+        if wanted is not None and (among is None or wanted in among):
+            choose(wanted)
+
+    return {"key": widget, "on_change": changed}
+
+
+def lasting(widget: str, value: object, *, among: Container | None = None) -> dict[str, Any]:
+    """The key and the callback of a widget that shows `value` at first, and then keeps for the visit what is set in it,
+    also while it is not drawn: on another page, or in a box that is closed. among: its options, where they change.
+    """
+    kept = st.session_state.setdefault(LASTING, {})
+    if widget not in st.session_state or not (among is None or st.session_state[widget] in among):
+        held = kept.get(widget, value)
+        st.session_state[widget] = held if among is None or held in among else value
+
+    def changed() -> None:
+        if widget in st.session_state:
+            st.session_state[LASTING][widget] = st.session_state[widget]
+
+    return {"key": widget, "on_change": changed}
+
+
+def set_lasting(values: dict[str, Any]) -> None:
+    """Set such widgets, from a callback."""
+    st.session_state.update(values)
+    st.session_state[LASTING].update(values)
+
+
+def sentence_box(label: str, widget: str, choose: Callable[[str], object], **look: Any) -> None:
+    """A box for a sentence. Of one that is too long the beginning is read, and it is said."""
+
+    def typed() -> None:
+        if len(st.session_state[widget]) > MOST_CHARACTERS:  # a limit in the box would swallow it, without a word
+            st.session_state[widget] = st.session_state[widget][:MOST_CHARACTERS]
+            st.session_state["cut"] = widget
+        choose(st.session_state[widget])
+
+    st.text_input(label, key=widget, on_change=typed, **look)
+    if st.session_state.get("cut") == widget:
+        del st.session_state["cut"]
+        st.warning(t("error.sentence_long", most=MOST_CHARACTERS), icon=":material/content_cut:")
+
+
+def pick(place: str, label: str, options: Sequence[str], chosen: int, *, key: str = "", width: Any = "stretch") -> int:
+    """A select box over places that have names (tokens, classes, …); returns the index.
+
+    place: the field of Choice that it sets. The numbers keep options apart that read alike.
+    """
+    places = range(len(options))
+    look = bound(f"pick.{key or place}", chosen, lambda i: select(**{place: i}), anew=True, among=places)
+    return st.selectbox(label, places, format_func=lambda i: f"{i + 1} · {options[i]}", width=width, **look)
+
+
+def pick_number(place: str, label: str, count: int, chosen: int, *, width: Any = "stretch") -> None:
+    """A number box over `count` places that have no names (dimensions, neurons); shown from 1, `chosen` from 0."""
+    look = bound(f"pick.{place}", chosen + 1, lambda number: select(**{place: number - 1}))
+    st.number_input(label, 1, count, width=width, **look)
+
+
+def either(
+    field: str,
+    label: str,
+    options: Sequence[Option],
+    words: Sequence[str],
+    chosen: object,
+    *,
+    key: str = "",
+    **look: Any,
+) -> Option:
+    """Buttons, one of which is always down; they take two rows where one is too long for a phone.
+
+    field: of Choice; words: what stands on each button. chosen: where it is none of the options, the first is.
+    """
+    chosen = next((option for option in options if option == chosen), options[0])
+    named = dict(zip(options, words, strict=True))
+    look |= {"format_func": named.__getitem__, "required": True, "wrap": True}
+    look |= bound(f"either.{key or field}", chosen, lambda option: select(**{field: option}))
+    st.segmented_control(label, list(options), **look)
+    return chosen

@@ -1,0 +1,56 @@
+"""What is on the screen, for others: its address, also as a QR code for the telephones of a class."""
+
+from urllib.parse import urlencode, urlsplit
+
+import segno
+import streamlit as st
+
+from pages.drawing.state import images
+from pages.drawing.state.choice import PICTURE, Choice
+from pages.drawing.text import plain, t
+from pages.screen.link import PERSONAL
+
+#: Names of a computer that mean itself: nobody else comes there by them.
+OWN_NAMES = ("localhost", "127.0.0.1", "::1")
+
+
+def open_share(choice: Choice) -> None:
+    """Open the address of this page over it."""
+    own = choice.input == PICTURE and choice.picture == images.OWN
+    st.dialog(plain("share.title"))(_share)(address(st.context.url or "", choice), own)
+
+
+def address(page: str, choice: Choice) -> str:
+    """Where all of this choice is shown, without what a link means if it does not say it. page: its address without a
+    query. What is large for a projector is not, and a teacher's notes are hers.
+    """
+    usual = Choice().to_link()
+    link = choice.with_(big=False, role=None).to_link()
+    return f"{page}?{urlencode({name: v for name, v in link.items() if name in PERSONAL or v != usual.get(name)})}"
+
+
+def leads_nowhere(address: str) -> bool:
+    """Whether nobody but this very computer comes there."""
+    return urlsplit(address).hostname in OWN_NAMES
+
+
+def _share(address: str, own_picture: bool = False) -> None:
+    if own_picture:
+        st.caption(t("share.own_picture"))
+    with_code(address)
+
+
+def with_code(address: str) -> None:
+    """Draw an address, above it as a QR code, or why there is none."""
+    if leads_nowhere(address):
+        st.warning(t("share.own_name"), icon=":material/router:")
+    else:
+        try:
+            code = segno.make(address, error="l", micro=False)
+        except segno.DataOverflowError:
+            st.markdown(t("share.too_long"))
+        else:
+            st.markdown(t("share.scan"))
+            with st.container(key="share_code"):
+                st.image(code.svg_inline(light="white"), width="stretch", alt=address)
+    st.code(address, language=None, wrap_lines=True)

@@ -1,0 +1,57 @@
+"""What the network reads in a drawing, and whether that can be trusted."""
+
+import streamlit as st
+
+from model import WeightsError
+from model.measures.doubt import doubt
+from pages.drawing.text import class_label, joined, t
+from pages.drawing.text.numbers import percent
+from pages.screen.runs import pipelines
+
+
+def doubt_about(ink: bytes) -> str | None:
+    """Why an answer to this drawing is doubtful, as `Doubt.about` has it; None where all is well.
+
+    It is the digit network that is asked, whichever answers.
+    """
+    try:
+        rule = doubt()
+        return rule.about(pipelines.run("digits", ink)) if rule else None
+    except WeightsError:  # what lacks is named by `verdict`; the answer needs it not
+        return None
+
+
+def hedge(pipeline: str, ink: object) -> str:
+    """The sentence that an answer needs where it is doubtful; of any other, and of a sentence, nothing."""
+    if pipeline not in ("digits", "flat") or not isinstance(ink, bytes):
+        return ""
+    reason = doubt_about(ink)
+    return "" if reason is None or (reason, pipeline) == ("close", "flat") else t(f"doubt.{reason}")
+
+
+def verdict(pipeline: str, ink: bytes) -> None:
+    """Under the pad: what the network reads, or that it is unsure; and why it never says more than 96 %."""
+    try:
+        (guess,) = pipelines.run(pipeline, ink).answer
+        doubt()
+    except WeightsError as error:
+        pipelines.explain_weights(error)
+        return
+    p = max(guess.probabilities)
+    said = {"label": class_label(guess.best), "probability": percent(p)}
+    unsure = hedge(pipeline, ink)
+    words = f"{unsure} {t('doubt.forced', **said)}" if unsure else t("sidebar.verdict", **said)
+    st.markdown(joined(words), help=f"{t('doubt.smoothing')}\n\n{how_sure()}" if pipeline == "digits" else None)
+
+
+def how_sure() -> str:
+    """How a digit is told from what is none, and how often that goes wrong; nothing where no rule was measured."""
+    try:
+        rule = doubt()
+    except WeightsError:
+        return ""
+    if rule is None:
+        return ""
+    kinds = ("printed_letters", "printed_lookalikes")
+    letters, lookalikes = (percent(1 - rule.measured[kind]) for kind in kinds)  # not doubted
+    return t("doubt.rule", digits=f"{rule.measured['test_digits']:.1%}", letters=letters, lookalikes=lookalikes)

@@ -1,0 +1,68 @@
+"""The answer at one place: its likeliest words or classes, and what they say."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from model.analysis import likeliest, rank
+from pages.drawing.picture import Make, says_words
+from pages.drawing.pictures.answers import Choose, likeliest_outputs, moved_most, probabilities
+from pages.drawing.screen import Screen
+from pages.drawing.text import plain, t
+from pages.drawing.text.numbers import decimal, first
+from pages.screen.frame.pen import Pen
+from pages.screen.runs.doubt import hedge
+
+EASY = 0.5  # a word that can be seen and gets less is not found easily
+
+
+def guesses(
+    screen: Screen,
+    pen: Pen,
+    name: str,
+    place: int,
+    choose: Choose,
+    truth: int | None = None,
+    *,
+    most: int = 10,
+    title: str | None = None,
+) -> None:
+    """The likeliest words at one place, or all classes; while the run is changed, with where each was before.
+
+    choose: what a click on an output's bar chooses. truth: the word that stands there, in another colour.
+    """
+    title = title or plain("words.guesses" if says_words(screen.run) else "words.classes")
+    at = replace(screen.at, token=place)
+    if screen.two.differs and screen.two.counterpart(place) is not None:
+        pen.show(name, partial(moved_most, title=title, choose=choose, most=most), at=at)
+        return
+    said = guess_in_words(screen, probabilities(screen.run, place), place, truth)
+    look = {"title": title, "choose": choose, "truth": truth, "most": most}
+    make: Make = partial(likeliest_outputs, said=said, unchanged=screen.original if screen.run.edits else None, **look)
+    pen.show(name, make(screen.run, at) if screen.two.differs else make, at=at)  # nothing to compare it with
+
+
+def guess_in_words(screen: Screen, p: np.ndarray, place: int, truth: int | None) -> str:
+    """ "In place of ‘it’ it would put ‘he’ (0.57), then ‘she’ (0.18). ‘it’ has rank 4 of 12,000.\""""
+    names = screen.outputs
+    best, second = likeliest(p[None], [2])
+    said: dict[str, object] = {
+        "best": names[best],
+        "first": first(p, decimal),
+        "second": names[second],
+        "then": decimal(p[second]),
+    }
+    if not says_words(screen.run):
+        read = t("words.read_class" if p[second] >= 0.01 or len(p) == 2 else "words.read_sure", **said)
+        return f"{hedge(screen.choice.pipeline, screen.subject)} {read}".strip()
+    if screen.run.tokens[place] != "[MASK]":
+        same = best == screen.run.ids[place]
+        kind = "seen_other" if not same else "seen" if p[best] >= EASY else "seen_unsure"
+        return t(f"words.read_{kind}", **said, word=screen.run.tokens[place])
+    if truth is None:
+        number, several = screen.typed.tokens[: place + 1].count("[MASK]"), screen.typed.tokens.count("[MASK]") > 1
+        return t("words.read_typed_number" if several else "words.read_typed", **said, number=number)
+    if truth == best:
+        return t("words.read_right", **said)
+    return t("words.read_wrong", **said, truth=names[truth], rank=f"{rank(p, truth):,}", size=f"{len(p):,}")

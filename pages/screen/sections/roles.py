@@ -1,0 +1,144 @@
+"""What a head does over a whole corpus, in words: always with the share of places in which it holds."""
+
+import shlex
+from itertools import chain
+from operator import attrgetter
+
+import streamlit as st
+
+from model import WeightsError
+from model.measures.tables import TAUGHT, Example, Role, head_roles
+from pages.drawing.screen import Screen
+from pages.drawing.state.offered import offered
+from pages.drawing.text import catalogue, language, literal, plain, t
+from pages.drawing.text.numbers import percent
+from pages.screen.components.tables import markdown_table
+from pages.screen.frame.pen import Pen
+from pages.screen.runs import pipelines
+
+#: Lecture note 002's experts -> the measured roles, or relations, that come nearest. Whom a pronoun stands for, nobody
+#: has measured.
+EXPERTS: dict[str, tuple[str, ...]] = {
+    "grammar": ("nsubj", "obj", "iobj", "nsubj:pass"),
+    "reference": (),
+    "meaning": ("same",),
+    "distance": ("next", "previous"),
+}
+
+
+def source(pipeline: str) -> str:
+    """What the tables of a pipeline are found by: its name, or the folder of an offered checkpoint."""
+    return str(offered().get(pipeline, pipeline))
+
+
+def may_have_roles(pipeline: str) -> bool:
+    """Whether the roles of its heads were measured, or can be: those of an offered checkpoint."""
+    try:
+        return pipeline in offered() or head_roles(source(pipeline)) is not None
+    except WeightsError:
+        return True  # there are some, which cannot be read
+
+
+def say_absent(section: str, pipeline: str) -> None:
+    """That nothing was measured; of a checkpoint also how to do it. section: whose words are shown."""
+    if pipeline in offered():
+        st.caption(t(f"{section}.not_measured_yet"))
+        folder = shlex.quote(source(pipeline))
+        st.code(f"make train RECIPE=evaluate DATA=DIR MODEL={folder}", "bash", wrap_lines=True)
+    else:
+        st.caption(t(f"{section}.not_measured"))
+
+
+def role_in_words(role: Role) -> str:
+    """ "attends to the next piece, in 97 % of places"; of a relation, both ends and which of them attends."""
+    said = {"share": percent(role.share), "margin": plain("roles.margin", points=f"{100 * role.margin:+.0f}")}
+    if role.relation is None:
+        return plain(f"roles.{role.name}", **said)
+    return plain(f"roles.{role.direction}", relation=relation_in_words(role.relation), **said)
+
+
+def measured_role(role: Role) -> str:
+    """The role of a head, or that it has no clear one."""
+    return role_in_words(role) if role.clear else plain("roles.unclear", role=role_in_words(role))
+
+
+def relation_in_words(relation: str) -> str:
+    """A relation of Universal Dependencies as a pupil would call it; one without such a name keeps its own."""
+    words = catalogue(language())
+    return words.get(f"roles.relation.{relation.replace(':', '_')}", relation)
+
+
+def show_role(screen: Screen, pen: Pen) -> None:
+    """The chosen head's measured role, and examples: all in the reader's language where the head does the same in that,
+    else those in it first; the strongest first.
+    """
+    choice = screen.choice
+    try:
+        roles = head_roles(source(choice.pipeline))
+    except WeightsError as error:
+        pipelines.explain_weights(error)
+        return
+    if roles is None:
+        say_absent("roles", choice.pipeline)
+        return
+    role = roles.of(choice.layer, choice.head)
+    said = measured_role(role)
+    how = "measured_other" if choice.pipeline in offered() else "measured"
+    st.markdown(t(f"roles.{how}", where=screen.at.where(), role=said, count=f"{role.count:,}"))
+    if choice.pipeline == "text" and (way := TAUGHT.get((choice.layer, choice.head))):
+        st.markdown(t("roles.taught", direction=plain(f"roles.taught_{way}")))
+    own = roles.of(choice.layer, choice.head, language()) if language() in roles.languages else role
+    does = attrgetter("name", "relation", "direction")
+    shown = own if does(own) == does(role) else role
+    examples = sorted(
+        chain(*shown.examples.values()), key=lambda one: (one.text.isascii() == (language() == "zh"), -one.weight)
+    )
+    rows = [(_sentence(example), f"{example.weight:.2f}") for example in examples]
+    if rows:
+        heads = [plain(f"roles.column_{name}") for name in ("sentence", "weight")]
+        st.markdown(markdown_table(heads, rows, ":--|--:"))
+        st.caption(t("roles.legend"))
+    with st.expander(plain("roles.experts"), icon=":material/groups:"):
+        show_experts(screen)
+
+
+def show_experts(screen: Screen) -> None:
+    """Lecture note 002's four experts among the heads, each with the head that was measured to come nearest."""
+    roles = head_roles(source(screen.choice.pipeline))
+    assert roles is not None
+    heads = [(layer, head) for layer in range(screen.run.config.layers) for head in range(screen.run.config.heads)]
+    rows = []
+    for expert, kinds in EXPERTS.items():
+        found = [
+            (role, place)
+            for place in heads
+            for role in every_role(roles.of(*place))
+            if (role.relation or role.name) in kinds
+        ]
+        role, place = max(found, key=lambda one: one[0].margin, default=(None, None))
+        said = t("roles.nobody_measured") if role is None else literal(measured_role(role))
+        rows.append((t(f"roles.expert_{expert}"), "" if place is None else literal(screen.at.where(place)), said))
+    names = [plain(f"roles.column_{name}") for name in ("expert", "head", "measured")]
+    st.markdown(markdown_table(names, rows, ":--|:--|:--"))
+    st.caption(t("roles.about_experts"))
+
+
+def every_role(role: Role) -> tuple[Role, ...]:
+    """What a head does most, and what else."""
+    return (role, *role.others)
+
+
+def _sentence(example: Example) -> str:
+    """The sentence with the query's token and the key's in their colours."""
+    if example.queries != example.keys:
+        looks, looked_at = literal(example.queries[example.query]), literal(example.keys[example.key])
+        return f"{literal(example.text)} · :blue[**{looks}**] → :orange[**{looked_at}**]"
+    pieces = []
+    for place, token in enumerate(example.keys):
+        if place == example.query:
+            pieces.append(f":blue[**{literal(token)}**]")
+        elif place == example.key:
+            pieces.append(f":orange[**{literal(token)}**]")
+        elif token not in ("[CLS]", "[SEP]"):
+            pieces.append(literal(token))
+    return " ".join(pieces)

@@ -1,0 +1,126 @@
+"""The arithmetic of one cell, beside the picture in which it was chosen."""
+
+import html
+from collections.abc import Sequence
+
+import streamlit as st
+
+from model.analysis import placed
+from model.by_hand import ALL_KEYS, Table, Working, by_hand
+from pages.drawing.figures import coloured
+from pages.drawing.figures.equations import in_words
+from pages.drawing.figures.latex import formula
+from pages.drawing.figures.notation import noted
+from pages.drawing.picture import names_of
+from pages.drawing.screen import Screen
+from pages.drawing.text import class_label, plain
+from pages.drawing.text.numbers import written
+from pages.screen.components.arithmetic import arithmetic
+from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import lasting
+
+TALL = 20  # rows; a longer table scrolls
+EVERY = "working.every_row"  # the switch that shows the terms of a long sum one by one
+MOST, FEW = 10, 5  # rows of a long table; and in a presentation
+
+
+def working(
+    screen: Screen, pen: Pen, key: str, cell: tuple[int, ...], most: int = MOST, *, worked: Working | None = None
+) -> None:
+    """What the cell was computed from, line by line with its own numbers, and what the run recorded.
+
+    most: rows of a long table; in a presentation FEW at most. worked: what was found of it already, whose terms stand
+    elsewhere.
+    """
+    most = min(most, FEW) if screen.choice.big else most
+    result = worked or by_hand(screen.pipeline.network, screen.run, key, cell, most)
+    tokens = max((table.rows for table in result.tables if table.axis in ("token", "target")), default=0)
+    long, look = worked is None and tokens > ALL_KEYS, lasting(EVERY, False)
+    if long and st.session_state[EVERY]:
+        result = by_hand(screen.pipeline.network, screen.run, key, cell, most=tokens)
+    equations = (coloured(in_words(latex)) for latex in (result.equation, result.where) if latex)
+    lines = (*equations, *(noted(step.latex) for step in result.steps))
+    said = plain("common.changed_here" if result.changed else "common.recorded", value=f"<b>{_recorded(result)}</b>")
+    with st.container(border=True, key=f"working.{pen.name}"):
+        arithmetic(
+            f"<p><b>{plain('common.by_hand')}</b> · {html.escape(cell_name(screen, key, cell))}</p>"
+            f"{''.join(map(formula, lines))}<p>{said}</p>"
+            f"{''.join(terms(screen, table) for table in result.tables if worked is None)}",
+            key="by_hand",
+        )
+        if long:
+            st.toggle(plain("common.every_row", n=tokens), **look)
+
+
+def cell_name(screen: Screen, key: str, cell: tuple[int, ...]) -> str:
+    """ "‘it’ → ‘animal’": the cell in the words of its axes."""
+    axes = screen.run.graph[key].axes
+    tokens = names_of(screen.run, key) if key in screen.run else (None,) * len(axes)
+    places = []
+    for axis, along, place in zip(axes, tokens, cell, strict=True):
+        if axis == "head":
+            continue
+        names = placed(along) if along else names_along(screen, axis)
+        places.append(
+            plain("common.quoted", token=names[place]) if names else plain(f"common.place_{axis}", place=place + 1)
+        )
+    return " → ".join(places)
+
+
+def names_along(screen: Screen, axis: str) -> Sequence[str] | None:
+    """The names of the places along an axis: tokens, words and classes by themselves; None where they are counted."""
+    match axis:
+        case "token":
+            return placed(screen.run.tokens)
+        case "target":
+            return placed(getattr(screen.run, "target_tokens", ()))
+        case "word":
+            return screen.outputs
+        case "class":
+            return [class_label(name) for name in screen.run.answer[0].labels]
+        case "bound":
+            return [plain("common.begins"), plain("common.ends")]
+    return None
+
+
+def row_names(screen: Screen, table: Table) -> list[str]:
+    """The names of a table's rows: tokens and words by themselves, other places by their number."""
+    names = names_along(screen, table.axis)
+    return [names[place] if names else str(place + 1) for place in table.places]
+
+
+def terms(screen: Screen, table: Table) -> str:
+    """A table of terms in HTML, its sum below: what is displayed adds up to what is displayed."""
+    heads = (plain(f"common.column_{table.axis}"), *(column.symbol for column in table.columns))
+    lines = ["".join(f"<th>{html.escape(head)}</th>" for head in heads)]
+    rows = zip(*(column.values for column in table.columns), strict=True)
+    lines += [_line(html.escape(name), values) for name, values in zip(row_names(screen, table), rows, strict=True)]
+    for what, label in (
+        ("rest", plain("common.others", n=table.others)),
+        ("bias", "b"),
+        ("total", plain("common.sum")),
+    ):
+        values = [getattr(column, what) for column in table.columns]
+        if any(value is not None for value in values):
+            lines.append(_line(f"<i>{html.escape(label)}</i>", values))
+    table_of_terms = f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+    return f'<div class="tall">{table_of_terms}</div>' if len(table.places) > TALL else table_of_terms
+
+
+def _line(name: str, values: Sequence[float | None]) -> str:
+    """The cells of a row: its name, and what there is of its values."""
+    return f"<td>{name}</td>" + "".join(f"<td>{'' if v is None else _number(v)}</td>" for v in values)
+
+
+def _recorded(result: Working) -> str:
+    """What the run holds, in four decimals; a small number in as many digits as the lines by hand have right."""
+    value = result.recorded
+    if not 0 < abs(value) < 1e-3:
+        return _number(value, 4)
+    found = value if result.changed or not result.steps else result.steps[-1].value
+    digits = next((digits for digits in (5, 4, 3, 2) if f"{value:.{digits}g}" == f"{found:.{digits}g}"), 1)
+    return written(f"{value:.{digits}g}")
+
+
+def _number(value: float, decimals: int = 5) -> str:
+    return "−∞" if value == float("-inf") else written(f"{value:.{decimals}f}")

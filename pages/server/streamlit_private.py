@@ -1,0 +1,435 @@
+"""What we use of Streamlit, uvicorn and Plotly that they promise nobody: Python names, and names in browsers.
+
+No other file imports it. After an upgrade tests/server/test_streamlit_private.py says which of them is gone.
+"""
+
+import asyncio
+import socket
+from collections import deque
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from google.protobuf.message import DecodeError, Message
+from starlette.types import Message as Event
+from starlette.types import Receive, Send
+from streamlit import file_util, net_util
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
+from streamlit.runtime import app_session
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner, ScriptRunnerEvent, StopException, get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+from streamlit.runtime.state.common import GENERATED_ELEMENT_ID_PREFIX
+from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
+from streamlit.runtime.uploaded_file_manager import UploadedFile, UploadedFileRec
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from pages.server.uploads import uploads
+
+# -- names in browsers -------------------------------------------------------------------------------------------
+
+#: What start.js, style.css and the components look for and Streamlit's client writes. A tuple: what it puts together.
+IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
+    # parts of its pages, by data-testid
+    "InputInstructions",
+    ("stAlertContent", "Error"),
+    "stAppViewContainer",
+    ("stBaseButton-", "primary"),
+    ("stBaseButton-", "primary", "FormSubmit"),
+    "stButton",
+    "stButtonGroup",
+    "stCaptionContainer",
+    "stCheckbox",
+    "stColumn",
+    "stElementContainer",
+    "stElementToolbar",
+    "stExpandSidebarButton",
+    "stExpander",
+    "stFileUploader",
+    "stFileUploaderDropzoneInstructions",
+    "stHeader",
+    "stHorizontalBlock",
+    "stHtml",
+    "stLayoutWrapper",
+    "stMain",
+    "stMainBlockContainer",
+    "stMarkdownContainer",
+    "stNumberInput",
+    "stPageLink",
+    "stPopover",
+    "stPopoverBody",
+    "stSelectbox",
+    "stSidebar",
+    "stSidebarHeader",
+    "stSidebarUserContent",
+    "stSlider",
+    "stTextInput",
+    "stVerticalBlock",
+    "stWidgetLabel",
+    # their attributes, a class, and that which a widget's key becomes
+    "stMarkdownColoredText",
+    "data-variant",
+    "segmented_control",
+    "data-selected",
+    "st-key-",
+    # where it lets itself be told of its server, what it says when a part did not come
+    "__streamlit",
+    "BACKEND_BASE_URL",
+    "vite:preloadError",
+    "_stcore/health",
+    # where it asks not to be asked, and lets itself be kept from dialogs
+    "HOST_CONFIG",
+    "blockErrorDialogs",
+    "useExternalAuthToken",
+    "allowedOrigins",
+    # its letters, and those of its formulas
+    "Material Symbols Rounded",
+    "katex",
+    "katex-display",
+    "KaTeX_Main",
+    "KaTeX_Math",
+    "KaTeX_Size2",
+)
+#: What they look for and Plotly draws. A tuple: as above.
+IN_PLOTLY: tuple[str | tuple[str, ...], ...] = (
+    "_fullLayout",
+    "_hoverdata",
+    "_offset",
+    "heatmap-label",
+    "js-plotly-tester",
+    "l2p",
+    "modebar",
+    "p2l",
+    "scatterlayer",
+    "xaxislayer-above",
+    "yaxislayer-above",
+    ("y", "title"),
+)
+
+
+def start_page() -> str:
+    """Streamlit's own start page, in HTML."""
+    return Path(file_util.get_static_dir(), "index.html").read_text("utf-8")
+
+
+# -- the script run in which we are ------------------------------------------------------------------------------
+
+
+def _run() -> ScriptRunContext:
+    context = get_script_run_ctx()
+    assert context is not None  # a page is running
+    return context
+
+
+def is_fragment_run() -> bool:
+    """Whether this run draws fragments of the page alone, and not the frame."""
+    return bool(_run().fragment_ids_this_run)
+
+
+def is_history_navigation() -> bool:
+    """Whether the browser's back or forward began this run."""
+    return _run().is_history_navigation
+
+
+def intended_page() -> str | None:
+    """The URL path of the page that the browser came with, in the first run only; None or "" for the first page."""
+    return _run().pages_manager.intended_page_name
+
+
+def give_way() -> None:
+    """End this run if a click waits for it: Streamlit lets one that draws the page alone wait to the end.
+
+    Its own st.stop would forget the click.
+    """
+    requests = _run().script_requests
+    if requests is not None and requests._state is ScriptRequestType.RERUN:
+        raise StopException
+
+
+def on_every_page() -> AbstractContextManager[None]:
+    """In this block, a widget is the same one on every page: Streamlit puts the page into a widget's name."""
+    context = _run()
+    return context.run_with_active_hash(context.pages_manager.main_script_hash)
+
+
+def forget_old_widgets() -> None:
+    """Let go of the callbacks of widgets that are no longer on the page, with all that they hold.
+
+    Streamlit 1.67 drops the value of a widget that is gone and keeps its callback until the session ends. A chart that
+    answers to clicks is a new widget whenever its picture changes, and its callback may hold the arrays of a whole
+    page: sixty clicks left 20 MB behind. Called when a run begins, since the last one needs its callbacks until then.
+    What the frame holds stays until the frame is drawn anew.
+    """
+    session, whole = _run().session_state._state, not is_fragment_run()
+    widgets = session._new_widget_state
+    widgets.widget_metadata = {
+        name: about
+        for name, about in widgets.widget_metadata.items()
+        if name in widgets.states or name in session._old_state or not (whole or about.fragment_id)
+    }
+
+
+def read_upload(file: object) -> bytes | None:
+    """The content of the file that a visitor sent, once: it is let go of. None where it is gone.
+
+    file: the value of a st.file_uploader.
+    """
+    if not isinstance(file, UploadedFile):
+        return None
+    content = uploads.take(_run().session_id, file.file_id)
+    return file.getvalue() or None if content is None else content  # its own where `hold_one_file` was not called
+
+
+# -- the server --------------------------------------------------------------------------------------------------
+
+#: How the names of widgets begin.
+OF_WIDGETS = (f"{GENERATED_ELEMENT_ID_PREFIX}-", STREAMLIT_INTERNAL_KEY_PREFIX)
+# Seconds: most pages are written by then, and of the others the reader shall see something. The frame is written first,
+# so that the browser can draw it while the page is being written.
+HOLD, HOLD_FRAME = 0.06, 0.03
+TURN = 0.1  # seconds: the time of three runs
+# What a run tells while more is to come.
+GOES_ON = (
+    ScriptRunnerEvent.SCRIPT_STARTED,
+    ScriptRunnerEvent.ENQUEUE_FORWARD_MSG,
+    ScriptRunnerEvent.SCRIPT_STOPPED_FOR_RERUN,
+)
+
+
+def ask_no_stranger() -> None:
+    """Let Streamlit not ask a server on the internet for this one's address.
+
+    It would, once more for each page of another site that tries to open ours, and let everybody wait two seconds.
+    """
+    net_util.get_external_ip = lambda: None
+
+
+def send_whole_pages() -> None:
+    """Let the server keep what a run says until all is said, or for HOLD seconds if that comes first.
+
+    A page is written in 30 to 50 ms. Streamlit hands each part of it to the thread that sends, which wakes up for each
+    and lets the page wait; and for each part that arrives the browser draws the whole page anew.
+    """
+    kept: WeakKeyDictionary[AppSession, deque[partial[None]]] = WeakKeyDictionary()
+    timers: WeakKeyDictionary[AppSession, asyncio.TimerHandle] = WeakKeyDictionary()
+
+    def hear(session: AppSession, sender: ScriptRunner | None, event: ScriptRunnerEvent, **about: Any) -> None:
+        """In a run's own thread."""
+        said = kept.setdefault(session, deque())
+        said.append(partial(session._handle_scriptrunner_event_on_event_loop, sender, event, **about))
+        if event not in GOES_ON:
+            session._call_soon_on_event_loop(partial(hand_over, session))
+        elif len(said) == 1:
+            whole = event is ScriptRunnerEvent.SCRIPT_STARTED and not about.get("fragment_ids_this_run")
+            session._call_soon_on_event_loop(partial(wait, session, HOLD_FRAME if whole else HOLD))
+
+    def wait(session: AppSession, seconds: float) -> None:
+        timers[session] = asyncio.get_running_loop().call_later(seconds, hand_over, session)
+
+    def hand_over(session: AppSession) -> None:
+        if timer := timers.pop(session, None):
+            timer.cancel()
+        wake, session._message_enqueued_callback = session._message_enqueued_callback, None  # once, not for each part
+        try:
+            said = kept[session]
+            while said:
+                said.popleft()()
+        finally:
+            session._message_enqueued_callback = wake
+        if wake:
+            wake()
+
+    def ask(session: AppSession, wanted: ClientState | None) -> None:
+        """A run that has ended is heard before the next is begun: after that, Streamlit no longer listens to it.
+
+        A session that has run nothing yet knows no part of a page: it is the new one of a browser that was away too
+        long, or whose server was begun again. Asked for a part, it runs all, or each click there would be lost.
+        """
+        if wanted:
+            _leave_out_strangers(wanted)
+        if wanted and session not in kept:
+            wanted.fragment_id = ""
+        if (said := kept.get(session)) and said[-1].args[1] not in GOES_ON:
+            hand_over(session)
+        request(session, wanted)
+
+    request = AppSession.request_rerun
+    AppSession.request_rerun = ask  # type: ignore[method-assign,assignment]
+    AppSession._on_scriptrunner_event = hear  # type: ignore[method-assign,assignment]  # no setting for it
+
+
+def _leave_out_strangers(wanted: ClientState) -> None:
+    """Take away states of what is no widget by its name: Streamlit would look each up, and break off each run."""
+    states = wanted.widget_states.widgets
+    if strangers := [state for state in states if not state.id.startswith(OF_WIDGETS)]:
+        for state in strangers:
+            states.remove(state)
+
+
+def run_in_turn() -> None:
+    """Let one run after the other compute where several visitors click at once: side by side, each would take longer.
+
+    Nobody waits longer than TURN seconds for another's long experiment. Where eight clicked on Attention at once, they
+    waited 1.2 times as long without it (the mean of the eight; the last of them 0.9 times).
+    """
+    run, turn = ScriptRunner._run_script, Lock()
+
+    def run_next(runner: ScriptRunner, wanted: RerunData) -> None:
+        ours = turn.acquire(timeout=TURN)
+        try:
+            run(runner, wanted)
+        finally:
+            if ours:
+                turn.release()
+
+    ScriptRunner._run_script = run_next  # type: ignore[method-assign,assignment]  # no setting for it
+
+
+def read_settings_once() -> None:
+    """Let the server read once what it tells a browser of its settings: Streamlit reads them anew for each click."""
+    for tell in (app_session._populate_config_msg, app_session._populate_theme_msg):
+        setattr(app_session, tell.__name__, _once(tell))
+
+
+def _once(tell: Callable[..., None]) -> Callable[..., None]:
+    """`tell`, which writes settings, the theme's of one section, into a message: after the first time, from a copy."""
+    told: dict[tuple[str, ...], Message] = {}
+
+    def copy(message: Message, *section: str) -> None:
+        if section not in told:
+            tell(one := type(message)(), *section)
+            told[section] = one
+        if told[section].ByteSize():  # else it would be said that there are some
+            message.MergeFrom(told[section])
+
+    return copy
+
+
+#: Bytes that one says of all widgets, beside what is said only once (the pictures that a teacher keeps); and widgets.
+MOST_STATE, MOST_WIDGETS = 200_000, 1000
+SAID_ONCE = ("trigger_value", "string_trigger_value", "json_trigger_value", "chat_input_value")
+
+
+def keep_little(receive: Receive) -> Receive:
+    """`receive` of a web socket, which hands on at most MOST_STATE bytes of what a browser says of its widgets.
+
+    `server.maxWidgetStateSize` bounds one message. But a session keeps a text as it came, three times over, until the
+    visit ends, whatever its callback makes of it (`max_chars` is kept by browsers alone); and Streamlit holds a
+    message, as it came and as it was read, until the next one. After a large one it therefore hears a small one.
+    """
+    after_a_large_one = False
+
+    async def hear() -> Event:
+        nonlocal after_a_large_one
+        if after_a_large_one:
+            after_a_large_one = False
+            return {"type": "websocket.receive", "bytes": BackMsg(app_heartbeat=True).SerializeToString()}
+        message = await receive()
+        if len(message.get("bytes") or b"") > MOST_STATE:
+            after_a_large_one = True
+            message = {**message, "bytes": _cut(message["bytes"])}
+        return message
+
+    return hear
+
+
+def _cut(said: bytes) -> bytes:
+    """A message with as much of its widgets' states as there is room for, small ones first, and the beginning of a text
+    for which there is not.
+    """
+    try:
+        message = BackMsg.FromString(said)
+    except DecodeError:  # which Streamlit answers
+        return said
+    heard, left = [], MOST_STATE
+    states = message.rerun_script.widget_states.widgets
+    for state in sorted(states[:MOST_WIDGETS], key=WidgetState.ByteSize):
+        kind, size = state.WhichOneof("value"), state.ByteSize()
+        if kind in SAID_ONCE or size <= left:
+            heard.append(state)
+            left -= 0 if kind in SAID_ONCE else size
+        elif kind == "string_value" and len(state.id) < left:
+            text = state.string_value.encode()[: left - len(state.id)].decode(errors="ignore")
+            heard.append(WidgetState(id=state.id, string_value=text))
+            left = 0
+    message.rerun_script.widget_states.CopyFrom(WidgetStates(widgets=heard))
+    return message.SerializeToString()
+
+
+#: Bytes of one message; of all that web sockets hold of messages, together; and what each part costs beside its own.
+MOST_MESSAGE, MOST_HELD, A_PART = 1_000_000, 64_000_000, 100
+
+
+def bound_messages() -> None:
+    """Refuse a message of more than MOST_MESSAGE bytes at its beginning; and cut off the web socket that holds most
+    once all together hold more than MOST_HELD.
+
+    `server.maxMessageSize` bounds what we send, too, which may be more. A socket holds what has come of a message until
+    its end, and what came last until something else comes: hundreds of them would each hold as much as they may.
+    """
+    take, lose = WebSocketsSansIOProtocol.data_received, WebSocketsSansIOProtocol.connection_lost
+    #: Bytes of the message that has not ended, and of the last one that has.
+    held: dict[WebSocketsSansIOProtocol, tuple[int, int]] = {}
+
+    def data_received(line: WebSocketsSansIOProtocol, data: bytes) -> None:
+        line.conn.max_message_size = MOST_MESSAGE
+        take(line, data)
+        before, last = held.get(line, (0, 0))
+        now = len(line.conn.reader.buffer) + (line.conn.current_size or 0) + A_PART * len(line.frames)
+        held[line] = (now, last) if now else (0, before + len(data))
+        while sum(map(sum, held.values())) > MOST_HELD:
+            most = max(held, key=lambda one: sum(held[one]))
+            del held[most]
+            most.transport.abort()
+            most.conn.reader.discard()
+            most.frames.clear()
+
+    def connection_lost(line: WebSocketsSansIOProtocol, problem: Exception | None) -> None:
+        held.pop(line, None)
+        lose(line, problem)
+
+    WebSocketsSansIOProtocol.data_received = data_received  # type: ignore[method-assign,assignment]  # no setting for it
+    WebSocketsSansIOProtocol.connection_lost = connection_lost  # type: ignore[method-assign,assignment]
+
+
+def hold_one_file() -> None:
+    """Let the server keep the files that visitors send in `uploads`, one of each session.
+
+    Streamlit keeps all that a session sends until 45 minutes after its web socket has closed, and what a widget shows
+    for as long as it shows it, whether it has been read or not. Here it knows of a file all but its content.
+    """
+    add, disconnect = MemoryUploadedFileManager.add_file, WebsocketSessionManager.disconnect_session
+
+    def add_file(manager: MemoryUploadedFileManager, session_id: str, file: UploadedFileRec) -> None:
+        manager.remove_session_files(session_id)
+        uploads.keep(session_id, file.file_id, file.data)
+        add(manager, session_id, file._replace(data=b""))
+
+    def disconnect_session(manager: WebsocketSessionManager, session_id: str) -> None:
+        uploads.drop(session_id)
+        disconnect(manager, session_id)
+
+    MemoryUploadedFileManager.add_file = add_file  # type: ignore[method-assign,assignment]  # no setting for it
+    WebsocketSessionManager.disconnect_session = disconnect_session  # type: ignore[method-assign,assignment]
+
+
+def send_without_delay(send: Send) -> None:
+    """Let the system hand over each part of a page when it is sent.
+
+    Else it keeps a small part back until the browser has acknowledged the one before, which takes up to 40 ms. asyncio
+    asks for this, too, but not on the sockets that Streamlit opens (without IPPROTO_TCP). `send` is uvicorn's. On one
+    machine, where nothing is far away, a click took 1.05 times as long without it.
+    """
+    transport = getattr(getattr(send, "__self__", None), "transport", None)
+    connection = transport and transport.get_extra_info("socket")
+    if connection and connection.family in (socket.AF_INET, socket.AF_INET6):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

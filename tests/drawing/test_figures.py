@@ -1,0 +1,230 @@
+"""Figures show the numbers that they are given, under the names that they are given."""
+
+import base64
+import json
+import re
+
+import numpy as np
+import plotly.io
+import pytest
+from plotly.colors import hex_to_rgb
+
+from model.overview import painter
+from pages.drawing.figures import Axis, attention_lines, bars, bars_with_numbers, heatmap, on_white, tiles
+from pages.drawing.figures.base import SIGNED, signed_colours
+from pages.drawing.figures.curves import waterfall, waves
+from pages.drawing.figures.matrices import Thumbnail, thumbnails
+from pages.drawing.figures.reads import reads
+from pages.drawing.figures.theme import LARGE, draw_on, letters
+
+VALUES = np.array([[1.0, -4.0], [2.0, 3.0]], np.float32)
+
+
+def spec(figure) -> dict:
+    return json.loads(figure.as_json())
+
+
+def test_signed_values_have_a_scale_symmetric_about_0() -> None:
+    drawn = spec(heatmap(VALUES, Axis("r"), Axis("c")))["data"][0]
+    assert (drawn["zmin"], drawn["zmax"]) == (-4, 4)
+
+
+@pytest.mark.parametrize("ground", ["light", "dark"])
+def test_zero_is_the_ground_in_every_map_and_on_home_and_white_on_paper(ground: str) -> None:
+    draw_on(ground, big=False)
+    rows = Axis("r"), Axis("c")
+    small = thumbnails([[Thumbnail("a", VALUES, ["x", "y"])]])
+    own = [heatmap(VALUES, *rows), tiles(VALUES[None, None], *rows, scale="signed"), small]
+    scales = [[colour for _, colour in spec(one)["data"][0]["colorscale"]][-5:] for one in own]
+    painted = re.search(rf"{ground}: \[(.*?)\]", painter())[1]
+    assert scales == [re.findall("#[0-9a-f]{6}", painted)] * 3
+    assert signed_colours([-2.0, 0.0, 2.0]) == scales[0][::2]
+    away = {"light": 255, "dark": 0}[ground]
+    assert max(abs(part - away) for part in hex_to_rgb(scales[0][2])) < 50
+    assert [on_white().get(colour, colour) for colour in scales[0]] == list(SIGNED["light"])
+    draw_on("light", big=False)
+
+
+def test_shares_run_from_0_to_1_unless_a_range_is_given() -> None:
+    drawn = spec(heatmap(VALUES, Axis("r"), Axis("c"), scale="share"))["data"][0]
+    assert (drawn["zmin"], drawn["zmax"]) == (0, 1)
+    drawn = spec(heatmap(VALUES, Axis("r"), Axis("c"), scale="share", limit=0.5))["data"][0]
+    assert (drawn["zmin"], drawn["zmax"]) == (0, 0.5)
+
+
+def test_what_a_mask_hides_stays_blank() -> None:
+    hidden = np.array([[-np.inf, 1.0], [0.5, -2.0]], np.float32)
+    figure = heatmap(hidden, Axis("r"), Axis("c"))
+    assert np.isnan(figure.checked().data[0].z[0, 0]) and figure.checked().data[0].zmax == 2
+
+
+def test_equal_tokens_stay_apart_and_tags_are_shown_as_typed() -> None:
+    layout = spec(heatmap(VALUES, Axis("r", ["the", "the"]), Axis("c", ["<b>x</b>", "a&b"])))["layout"]
+    assert layout["yaxis"]["tickvals"] == [0, 1] and layout["yaxis"]["ticktext"] == ["the", "the"]
+    assert layout["xaxis"]["ticktext"] == ["&lt;b&gt;x&lt;/b&gt;", "a&amp;b"]
+    assert layout["yaxis"]["range"] == [1.5, -0.5]  # first row on top
+
+
+@pytest.mark.parametrize("n", [1, 8, 64, 65])
+def test_a_clickable_map_has_a_marker_on_each_cell_up_to_64(n: int) -> None:
+    names = [f"t{i}" for i in range(n)]
+    marks = heatmap(np.eye(n), Axis("r", names), Axis("c", names), clickable=True).checked().data[1]
+    assert len(marks.x) == (n * n if n <= 64 else n * 33)  # of larger ones, every second column
+    if n <= 64:
+        for i in range(0, n * n, 7):
+            assert (marks.y[i], marks.x[i]) == divmod(i, n)
+            assert marks.customdata[i] == (1 if i % (n + 1) == 0 else 0)
+
+
+@pytest.mark.parametrize(("clickable", "chosen"), [(True, None), (False, (37, 49)), (True, (48, 1))])
+def test_of_many_names_some_stand_at_the_axis_and_hovers_say_all(clickable: bool, chosen: tuple | None) -> None:
+    names = [f"t{i}" for i in range(50)]
+    figure = heatmap(np.eye(50), Axis("r", names), Axis("c", names), clickable=clickable, cell=chosen)
+    for side, place in ((figure.checked().layout.yaxis, 0), (figure.checked().layout.xaxis, 1)):
+        assert len(side.tickvals) <= 32
+        assert [names[at] for at in side.tickvals] == list(side.ticktext)
+        assert min(np.diff(side.tickvals)) >= 2  # two names lie never on each other
+        assert chosen is None or chosen[place] in side.tickvals
+    said = np.ravel(figure.checked().data[-1].text)
+    assert len(said) == 2500
+    assert all(f"<b>t{i}</b>" in said[50 * i + j] and f"<b>t{j}</b>" in said[50 * i + j] for i, j in ((3, 4), (49, 0)))
+    assert figure.checked().data[-1].hovertemplate.startswith("%{text}")
+
+
+def test_what_a_head_reads_is_written_whole_however_slim_the_picture() -> None:
+    drawn = reads(np.array([0.1, 0.2, 0.7]), 0, ["[MASK]", "it", "unfortunately"]).layout
+    assert drawn["margin"]["l"] > 55 and drawn["margin"]["r"] > 125  # pixels, as a browser measured them
+    assert drawn["xaxis"]["range"] == [0, 1]
+
+
+def luminance(colour: str) -> float:
+    """WCAG 2.2's relative luminance of #rrggbb."""
+    shares = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def test_what_is_written_on_a_bar_has_a_contrast_of_4_5_whatever_its_colour() -> None:
+    levels = [f"{level:02x}" for level in range(0, 256, 15)]
+    colours = [f"#{red}{green}{blue}" for red in levels for green in levels for blue in levels]
+    many = bars(np.ones(len(colours)), Axis(""), "value", colours=colours).checked().data[0]
+    one = bars(np.ones(1), Axis(""), "value", colours="#7b6fd0").checked().data[0]
+    pairs = [*zip(many.marker.color, many.insidetextfont.color, strict=True)]
+    for ground, ink in [*pairs, (one.marker.color, one.insidetextfont.color)]:
+        low, high = sorted((luminance(ground), luminance(ink)))
+        assert (high + 0.05) / (low + 0.05) >= 4.5, (ground, ink)
+
+
+@pytest.mark.parametrize(("least", "wanted"), [(0.02, {(0, 0), (0, 1), (1, 1)}), (0.5, {(0, 0), (1, 1)})])
+def test_lines_join_each_query_to_what_it_looks_at(least: float, wanted: set) -> None:
+    weights = np.array([[0.9, 0.1], [0.01, 0.99]], np.float32)
+    figure = attention_lines(weights, Axis("q", ["a", "b"]), Axis("k", ["a", "b"]), 0, least=least)
+    joined = set()
+    for line in (trace for trace in figure.checked().data if trace.mode == "lines"):
+        ends = np.asarray(line.y).reshape(-1, 3)
+        joined |= {(int(start), int(end)) for start, end, _ in ends}
+    assert joined == wanted  # what is too thin is not drawn
+    marks = next(trace for trace in figure.checked().data if trace.customdata is not None)
+    pairs = [tuple(pair) for pair in marks.customdata]
+    assert {pair for pair in pairs if min(pair) >= 0} == wanted
+    for (i, j), x, y in zip(pairs, marks.x, marks.y, strict=True):
+        if min(i, j) >= 0:  # a mark lies on its line
+            assert y == pytest.approx(i + x * (j - i))
+        else:
+            assert y == max(i, j)
+
+
+def test_numbers_of_short_bars_to_the_left_have_room_before_the_names() -> None:
+    def left(values: list[float]) -> float:
+        return spec(bars(np.array(values), Axis("token", ["a", "b"]), "h"))["layout"]["xaxis"].get("range", [0])[0]
+
+    assert left([3.0, -0.2]) < -0.2 - 0.15 * 3.2  # a number takes about a seventh of the width
+    assert left([3.0, -3.0]) == left([3.0, 0.2]) == 0  # there numbers stand within the bars: Plotly's own range will do
+
+
+@pytest.mark.parametrize(("font_size", "height"), [(12, 534), (18, 460), (18, None)])
+def test_the_words_below_tiles_have_room_for_their_height(font_size: int, height: int | None) -> None:
+    with letters(font_size):
+        figure = tiles(
+            np.full((6, 8, 17, 17), 0.5),
+            Axis("layer", "123456"),
+            Axis("head", "12345678"),
+            words=["near"] * 48,
+            height=height,
+        )
+    cells, words = figure.checked().data[0], figure.checked().data[-1]
+    blank = (np.asarray(cells.z)[:, 0] == 0).mean() * 6 / 5  # of a tile and its word; no word row below the last tile
+    unit = (figure.checked().layout.height - 6 * font_size) / 6  # pixels
+    assert blank * unit >= words.textfont.size
+
+
+def test_waves_count_places_from_1_and_are_called_by_name() -> None:
+    table = np.sin(np.arange(12.0).reshape(6, 2))
+    figure = waves(table, {"component 2": 1}, Axis("place"), "value", used=3, chosen=(0, 1))
+    line, ring = figure.checked().data
+    assert (line.name, list(line.x), list(ring.x)) == ("component 2", [1, 2, 3, 4, 5, 6], [1])
+    np.testing.assert_array_equal(line.y, table[:, 1].astype(np.float32))
+    (band,) = spec(figure)["layout"]["shapes"]
+    assert (band["x0"], band["x1"]) == (0.5, 3.5)
+
+
+def test_a_notebook_gets_the_numbers_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plotly.io.renderers, "default", "plotly_mimetype")
+    shown = heatmap(VALUES.astype(float), Axis("r"), Axis("c"))._repr_mimebundle_()
+    drawn = shown["application/vnd.plotly.v1+json"]["data"][0]
+    np.testing.assert_array_equal(np.frombuffer(base64.b64decode(drawn["z"]["bdata"]), "<f4").reshape(2, 2), VALUES)
+
+
+def test_each_bar_of_a_sum_begins_where_the_one_before_ends_and_the_last_is_the_sum() -> None:
+    parts = np.array([1.5, -4.0, 0.25])
+    figure = waterfall(parts, Axis("", ["a", "b", "c", "sum"]), "v", grey=[0])
+    (bar,) = figure.data
+    np.testing.assert_allclose(bar["x"], [*parts, parts.sum()])
+    np.testing.assert_allclose(bar["base"], [0, 1.5, -2.5, 0])
+    assert bar["text"] == ["1.50", "−4.00", "0.25", "−2.25"]
+    low, high = figure.layout["xaxis"]["range"]
+    assert low < -2.5 - 0.2 * 4 and high > 1.5 + 0.2 * 4  # room for numbers beside short bars
+    assert len(set(bar["marker"]["color"])) == 4
+    assert figure.checked()
+
+
+def test_a_marked_column_can_be_pointed_at_though_the_map_is_wide() -> None:
+    values = np.random.default_rng(0).normal(size=(30, 400)).astype(np.float32)
+    values[:, 123] = 50
+    figure = heatmap(
+        values,
+        Axis("", [str(row) for row in range(30)]),
+        Axis("d_model"),
+        square=False,
+        clickable=True,
+        limit=3.0,
+        marked=[123],
+    )
+    cells, sign, pointed = figure.data
+    assert cells["zmax"] == 3.0 and np.array_equal(cells["z"], values)
+    assert list(sign["x"]) == [124]
+    places = list(zip(pointed["x"].astype(int), pointed["y"].astype(int), pointed["customdata"], strict=True))
+    assert {(row, value) for column, row, value in places if column == 124} == {(row, 50.0) for row in range(30)}
+    assert all(value == values[row, column - 1] for column, row, value in places)
+
+
+@pytest.mark.parametrize("size", [12, LARGE, 22])
+def test_the_number_of_the_longest_bar_has_its_room_in_however_slim_a_picture(size: int) -> None:
+    with letters(size):
+        layout = spec(bars_with_numbers(np.array([0.9, 0.004]), ["a", "b"], ["0.90", "0.004"], most=1.0))["layout"]
+    assert layout["xaxis"]["range"][1] == 1.0, "it ends at the axis' end"
+    assert layout["margin"]["r"] >= 0.5 * layout["font"]["size"] * len(" 0.004")
+
+
+@pytest.mark.parametrize("size", [12, LARGE, 22])
+@pytest.mark.parametrize("names", ["ab", ["[CLS]", "a", "[SEP]"], "我们", ["counterrevolutionary"] * 2])
+@pytest.mark.parametrize("corner", ["keys →\nqueries ↓", "键 →\n查询 ↓", "layer →\na much longer title ↓"])
+def test_what_stands_at_the_corner_of_a_map_has_its_room_however_short_the_names(
+    corner: str, names: list[str], size: int
+) -> None:
+    axis = Axis("", list(names))
+    with letters(size):
+        margin = heatmap(np.eye(len(names), dtype=np.float32), axis, axis, corner=corner).layout["margin"]
+    lines = corner.split("\n")
+    widest = max(sum(0.55 if sign.isascii() else 1.0 for sign in line) for line in lines) * size
+    assert margin["l"] >= widest + 4 and margin["t"] >= 1.3 * size * len(lines)

@@ -1,0 +1,170 @@
+"""The words of the pages: how values are filled in, and what must not be written in either language."""
+
+import re
+
+import numpy as np
+import pytest
+import streamlit as st
+
+from pages.drawing.text import LANGUAGES, PAGES, SYMBOL, catalogue, joined, literal, plain, t, unmarked
+from pages.drawing.text.numbers import four_decimals, percent, percents, written
+
+
+@pytest.fixture(autouse=True)
+def english(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(st, "session_state", {"lang": "en"})
+
+
+@pytest.mark.parametrize(
+    ("python", "people"),
+    [
+        ("-6.39", "−6.39"),
+        ("9.2e-05", "9.2 × 10⁻⁵"),
+        ("2e+10", "2 × 10¹⁰"),
+        ("99.8 %", "99.8%"),
+        ("-1,234.5", "−1,234.5"),
+        ("12,000", "12,000"),
+        ("+3", "+3"),
+        ("-0.000", "0.000"),
+    ],
+)
+def test_numbers_are_written_as_people_write_them(python: str, people: str) -> None:
+    assert written(python) == people
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        (1, "100%"),
+        (0.9999, "> 99.9%"),
+        (0.9972, "99.7%"),
+        (0.41, "41%"),
+        (0.067, "6.7%"),
+        (0.0003, "< 0.1%"),
+        (0, "0%"),
+        (-6e-8, "0%"),
+        (-0.2, "−20%"),
+    ],
+)
+def test_no_share_is_said_to_be_all_or_nothing_that_is_not(share: float, said: str) -> None:
+    assert percent(share) == said
+
+
+@pytest.mark.parametrize("token", ["-", "e-5", "un-", "[CLS]", "3-4", ",", ".", "##s", "−"])
+def test_what_is_no_number_stays_as_it_is(token: str) -> None:
+    assert written(token) == token
+
+
+def test_numbers_in_sentences_have_a_minus_sign_and_no_e() -> None:
+    said = t("attention.read_weights", query="it", key="cat", value="-0.25", where="layer 1")
+    assert "−0" in said
+    assert "-" not in said.replace("\\-", "")
+    assert "10⁻⁷" in plain("attention.read_weights", query="it", key="cat", value="9.5e-07", where="")
+
+
+def test_many_numbers_are_written_as_each_is() -> None:
+    values = np.float32([0, -0.0, 1.25, -3.14159, 1e-7, -1e-7, 12345.6])
+    assert four_decimals(values) == [written(f"{value:.4f}") for value in values]
+    assert four_decimals(np.float32([-np.inf, np.nan])) == ["−∞", ""]
+
+
+@pytest.mark.parametrize("token", ['"', "“", "”"])
+def test_a_token_that_is_a_quotation_mark_stands_between_other_marks(token: str) -> None:
+    said = plain("attention.read_weights", query=token, key="it", value="1", where="")
+    assert said.startswith(f"‘{token}’")
+    assert "“it”" in said
+
+
+def test_marks_within_marks_are_the_inner_ones() -> None:
+    assert plain("common.quoted", token="“它”指的是什么？") == "“‘它’指的是什么？”"
+
+
+@pytest.mark.parametrize("token", ["1e5", "-3", "99 %"])
+def test_a_token_in_quotation_marks_is_no_number_to_be_typeset(token: str) -> None:
+    for fill in (plain, t):
+        said = fill("tokens.read_cut", word=token, n="-2", pieces="").replace("\\", "")
+        assert f"“{token}”" in said and "−2" in said
+
+
+def test_symbols_in_sentences_are_set_as_symbols() -> None:
+    assert "$W_O$" in t("contribution.read_mixed", head=1, first=1, last=2, token="it", value="1")
+    assert "W_O" in plain("contribution.read_mixed", head=1, first=1, last=2, token="it", value="1")
+    assert "W_O" in t("error.link", name="W_O", value="1").replace("\\", "")  # what was typed is no symbol
+    assert "$" not in t("error.link", name="W_O", value="1")
+
+
+def test_what_is_read_aloud_has_no_marks() -> None:
+    marked = r"**a** “\$x\$” \* `b` :gray[c] :red[**\[SEP\]** 5%] \[CLS\] [CLS] &ensp;$W_O$"
+    assert unmarked(marked) == "a “$x$” * b c [SEP] 5% [CLS] [CLS] W_O"
+
+
+def test_every_share_in_percent_is_written_by_one_rule_which_calls_little_not_nothing() -> None:
+    files = (file for file in PAGES.rglob("*.py") if file.name != "numbers.py")
+    assert not [file.name for file in files if ".0%" in file.read_text("utf-8")]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_shares_of_one_whole_add_up_to_it_as_they_are_written(seed: int) -> None:
+    shares = np.random.default_rng(seed).normal(size=3 + seed % 4)
+    shares[0] += 1 - shares.sum()  # with signs, as they are in a score
+    shown = [int(share.replace("−", "-").removesuffix("%")) for share in percents(shares)]
+    assert sum(shown) == 100 and np.abs(np.array(shown) - 100 * shares).max() < 1
+
+
+def test_a_sentence_ends_with_a_full_stop_in_both_languages() -> None:
+    english, chinese = map(catalogue, LANGUAGES)
+    ends = {name: words.endswith(".") for name, words in english.items() if " " in words}
+    assert {name: chinese[name].endswith("。") for name in ends} == ends
+
+
+def test_a_chinese_head_can_stand_within_a_sentence() -> None:
+    assert "，" not in catalogue("zh")["common.where"]  # as in “没有第 2 层第 3 头，……”
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_one_kind_of_quotation_mark_one_minus_one_way_to_write_a_percentage(language: str) -> None:
+    for name, words in catalogue(language).items():
+        assert "‘" not in words, f"{name} has another kind of quotation mark: {words}"
+        assert not re.search(r"\d %", words), f"{name} writes a percentage with a space: {words}"
+        assert not re.search(r"(?<![\w`\-\d/])-\d", words), f"{name} has a hyphen for a minus: {words}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_symbol_is_marked_as_one_within_mathematics(language: str) -> None:
+    for name, text in catalogue(language).items():
+        assert not any(SYMBOL.search(f" {inner}") for inner in re.findall(r"\$(.+?)\$", text)), name
+
+
+def test_chinese_sentences_stand_behind_each_other_without_a_space() -> None:
+    assert joined("一。 二。 三") == "一。二。三" and joined("One. Two.") == "One. Two."
+
+
+def test_between_the_marks_of_code_nothing_is_escaped() -> None:
+    said = t("error.checkpoint_setting", folder="a`_b", setting="problem_type", value="x*y")
+    assert "`problem_type`" in said and "`a'_b`" in said and "`x*y`" in said
+
+
+def test_both_catalogues_have_the_same_keys_and_placeholders() -> None:
+    english, chinese = map(catalogue, LANGUAGES)
+    assert english.keys() == chinese.keys()
+    for key in english:
+        places = [sorted(set(re.findall(r"\{(\w+)\}", text))) for text in (english[key], chinese[key])]
+        assert places[0] == places[1], key
+        assert english[key].strip() and chinese[key].strip(), key
+
+
+def test_bold_chinese_is_bold() -> None:
+    # Markdown does not close ** between a full-width stop and a character: the stop belongs outside.
+    for key, text in catalogue("zh").items():
+        parts = text.split("**")
+        assert len(parts) % 2, key
+        for bold, after in zip(parts[1::2], parts[2::2], strict=True):
+            assert not (re.search(r"[。，：；？！）”]$", bold) and re.match(r"\w", after)), key
+
+
+def test_literal_escapes_every_sign_that_markdown_reads() -> None:
+    assert literal("<b>$x$`y`:z:[w](v)*u*") == r"\<b\>\$x\$\`y\`\:z\:\[w\]\(v\)\*u\*"
+    assert literal("it 我 é 5") == "it 我 é 5"
+    assert literal("7 @ 50 : 2 // 3, wwww") == r"7 \@ 50 \: 2 \/\/ 3\, wwww"
+    for address in ("www.evil.example", "https://evil.example", "a@evil.example"):  # Markdown sees links in words
+        assert literal(address).count("\u200b") == 1
