@@ -13,7 +13,7 @@ from model.analysis import placed
 from model.measures.without import Answers
 from model.neurons import activation_curve
 from pages.drawing import figures
-from pages.drawing.figures import ACCENT, AFTER, BEFORE, GREY, Axis, Figure, bars, grouped_bars
+from pages.drawing.figures import ACCENT, AFTER, BEFORE, GREY, Axis, Figure, bars, grouped_bars, heatmap
 from pages.drawing.figures.theme import scaled
 from pages.drawing.picture import Numbers, Picture, of_both, outputs_of, picks_from, token_axis, told_where
 from pages.drawing.pictures.answers import probabilities
@@ -25,8 +25,8 @@ from pages.drawing.text.numbers import decimal, first, furthest, written
 
 MOST_ASKED = 128  # neurons that answer a click: the loudest of each token
 FIRES = 0.1  # an activation from here on is counted
-LISTED = 6
-HIGH = 270  # pixels of the pictures below the matrices
+LISTED = 12  # neurons
+HIGH, CURVE = 420, 230  # pixels
 text, word = texts_of("feed_forward")
 lost, lost_word = texts_of("without")
 #: What a neuron points to, by its number.
@@ -142,25 +142,35 @@ def most_active(run: Trace, place: Place, words: Words) -> Picture:
         draw,
         says,
         Numbers.of(run, of.fed, part=part, token=place.token),
-        title=word("best", token=of.called),
+        title=word("best"),
         two="beside",
         picks_of=lambda drawn: picks_from(drawn.which, lambda neuron: {"neuron": neuron}),
     )
 
 
-def fires(run: Trace, place: Place) -> Picture:
-    """The chosen neuron over all tokens of the input."""
+def everywhere(run: Trace, place: Place) -> Picture:
+    """The selected token's loudest neurons at every token."""
     of = Neurons(run, place)
-    most = (furthest if of.gated else first)(run[of.fed][:, of.neuron])
-    lit = [token == place.token for token in range(len(run.tokens))]
-    axis = token_axis(run, "")
+    loudest = np.argsort(-of.loud[place.token], kind="stable")[:LISTED].tolist()
+    axes = Axis(word("neuron"), [str(neuron + 1) for neuron in loudest]), token_axis(run, "")
+    cell = (loudest.index(of.neuron), place.token) if of.neuron in loudest else None
+
+    def part(every: Numbers) -> Numbers:
+        own = every[:, loudest]
+        return replace(own, array=own.array.T, other=None if own.other is None else own.other.T).on(*axes)
+
+    def draw(drawn: Numbers) -> Figure:
+        look = {"square": False, "clickable": True, "cell": cell, "height": scaled(HIGH), "corner": ""}
+        return heatmap(drawn.array, *drawn.axes, **look)
+
+    own = run[of.fed][:, of.neuron]
+    most = (furthest if of.gated else first)(own)
     return Picture(
-        lambda drawn: _bars(of, drawn, lit),
+        draw,
         text("read_fires", neuron=of.neuron + 1, token=placed(run.tokens)[most.place], value=most),
-        Numbers.of(run, of.fed, part=lambda every: every[:, of.neuron].on(axis)),
-        title=word("fires", neuron=of.neuron + 1),
-        two="beside",
-        picks=lambda token, _: {"token": token},
+        Numbers.of(run, of.fed, part=part),
+        title=word("everywhere"),
+        picks=lambda row, token: {"neuron": loudest[row], "token": token},
     )
 
 
@@ -182,7 +192,7 @@ def curve(run: Trace, place: Place) -> Picture:
         titles = word("axis_hidden"), word("axis_activation"), word("a_neuron")
         other = None if drawn.other is None else tuple(drawn.other)
         figure = figures.activation_curve(line, (u, h), of.neuron, titles, other=other)
-        figure.layout["height"] = scaled(HIGH)
+        figure.layout["height"] = scaled(CURVE)
         return figure
 
     def as_table(values: np.ndarray) -> pd.DataFrame:

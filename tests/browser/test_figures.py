@@ -11,7 +11,7 @@ from pages.add_and_norm.pictures import lengths
 from pages.attention.pictures import attention_map, lines
 from pages.drawing.picture import Picture
 from pages.drawing.place import Place
-from pages.feed_forward.pictures import fires
+from pages.feed_forward.pictures import most_active
 from pages.heads.pictures import chosen_head
 from pages.screen.runs import pipelines
 from pages.tokens.pictures import components
@@ -22,11 +22,14 @@ AT = Place(layer=1, head=2, token=5)
 HOVERED = "chart => (chart._hoverdata ?? []).map(point => point.pointNumber ?? point.pointIndex)"
 
 
+loudest = partial(most_active, words=lambda neuron: [])
+
+
 def run_of(sentence: str = SENTENCE) -> Trace:
     return pipelines.run("text", sentence)
 
 
-@pytest.mark.parametrize(("make", "along"), [(fires, "y"), (lengths, "x")])
+@pytest.mark.parametrize(("make", "along"), [(loudest, "y"), (lengths, "x")])
 def test_the_mouse_on_a_bar_gives_that_bar(page: Page, make: Callable[[Trace, Place], Picture], along: str) -> None:
     chart = draw(page, make(run_of(), AT).drawn())
     for place in (2, 4):
@@ -54,7 +57,7 @@ def test_two_quick_clicks_are_two_clicks_also_in_a_browser_at_work(page: Page) -
 def test_a_click_on_a_chart_that_takes_none_is_no_error(page: Page) -> None:
     errors = []
     page.on("pageerror", lambda error: errors.append(error))
-    chart = draw(page, fires(run_of(), AT).drawn(), picks=False)
+    chart = draw(page, loudest(run_of(), AT).drawn(), picks=False)
     chart.evaluate("chart => chart.on('plotly_click', () => { chart.clicked = true })")
     page.mouse.click(*chart.evaluate(BAR, 2))
     page.wait_for_function("chart => chart.clicked", arg=chart.element_handle())

@@ -75,7 +75,6 @@ class Law:
 LAWS = [
     Law("attention", "weights", z, lambda run: run[A + "weights"][HEAD], {"as": "map"}),
     Law("add_and_norm", "lengths", heights, ways, {"panel": "ways"}),
-    Law("feed_forward", "fires", lengths, lambda run: run[F + "activation"][:, 7], {"neuron": "8"}),
     Law("layers", "similarity", z, lambda run: cosine_similarity(run.states())[LAYER + 1], {"panel": "alike"}),
     Law("layers", "rollout", z, lambda run: rollout(run.over_layers("attention.weights"))[LAYER], {"panel": "origin"}),
 ]

@@ -106,15 +106,15 @@ def test_the_laboratory_takes_places_and_distances_away(
 
 
 def test_the_loudest_neurons_are_those_whose_product_is_largest(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = open_page("feed_forward", **bring(monkeypatch, "ModernBert"), panel="maps", layer="2", token="6")
+    app = open_page("feed_forward", **bring(monkeypatch, "ModernBert"), layer="2", token="6")
     run = run_of(app)
     fed = run["layers.1.ffn.product"]
     order = np.argsort(-np.abs(fed[5]), kind="stable")
-    np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["x"]), fed[5, order[:6]], rtol=1e-5)
-    assert figure(app, 1)["layout"]["xaxis"]["title"]["text"] == ENGLISH["feed_forward.axis_product"]
+    np.testing.assert_allclose(numbers(figure(app)["data"][0]["x"]), fed[5, order[:12]], rtol=1e-5)
+    assert figure(app)["layout"]["xaxis"]["title"]["text"] == ENGLISH["feed_forward.axis_product"]
     values = {"token": run.tokens[5], "neuron": order[0] + 1, "value": written(f"{fed[5, order[0]]:.2f}")}
     assert ENGLISH["feed_forward.read_best"].format(**values).replace("−", "-") in said(app)
-    np.testing.assert_allclose(numbers(figure(app, 3)["data"][0]["x"]), fed[:, order[0]], rtol=1e-5)
+    np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["z"])[0], fed[:, order[0]], rtol=1e-5)
 
 
 def test_of_shared_layers_the_weights_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ LINKS = [
     ("heads", {"panel": "role", "hide": "depth,chips"}, "roles"),
     *(("heads", {"panel": panel}, "contribution") for panel in ("one", "written", "mixed")),
     *(("add_and_norm", {"panel": panel}, "ablation") for panel in ("without", "why")),
-    ("feed_forward", {"panel": "curve", "order": "sorted"}, "maps"),
+    ("feed_forward", {"panel": "curve", "order": "sorted"}, "loudest"),
     ("feed_forward", {"panel": "writes"}, "neuron"),
     ("feed_forward", {"panel": "alone"}, "without"),
     ("layers", {"panel": "lengths", "seen": "layers"}, "path"),

@@ -233,13 +233,16 @@ def two_matrices_are_not_said_to_be_one_where_a_gate_multiplies_them(run: Trace,
 def the_most_active_neurons_lead_and_behind_gates_those_furthest_from_0(run: Trace, at: Place) -> Iterator[object]:
     gated = FFN + "product" in run
     fed = run[FFN + ("product" if gated else "activation")][at.token]
-    order = np.argsort(-(np.abs(fed) if gated else fed))[:6]
+    order = np.argsort(-(np.abs(fed) if gated else fed))[:12]
     yield from (fed[order], f"{order[0] + 1}", f"{fed[order[0]]:.2f}")
 
 
-@row(feed_forward.fires, neuron=16)
-def one_neuron_stands_at_every_token(run: Trace, at: Place) -> Iterator[object]:
-    yield run[FFN + "activation"][:, 16]
+@row(feed_forward.everywhere, token=3)
+def the_loudest_neurons_stand_at_every_token(run: Trace, at: Place) -> Iterator[object]:
+    activation = run[FFN + "activation"]
+    loudest = np.argsort(-activation[3])[:12]
+    where = int(activation[:, loudest[0]].argmax())
+    yield from (activation[:, loudest].T, f"Neuron {loudest[0] + 1} has", f"{activation[where, loudest[0]]:.2f}")
 
 
 def without_ffn(run: Trace, at: Place) -> Picture:

@@ -177,7 +177,7 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     heads.mixed: (WORDS | DRAWN, partial(heads.mixed, focus=f"{PREFIX}output")),
     feed_forward.flow: (WORDS, partial(feed_forward.flow, words=lambda neuron: [])),
     feed_forward.most_active: (WORDS | DRAWN, partial(feed_forward.most_active, words=lambda neuron: [])),
-    feed_forward.fires: (WORDS | DRAWN, feed_forward.fires),
+    feed_forward.everywhere: (WORDS | DRAWN, feed_forward.everywhere),
     feed_forward.curve: (WORDS | DRAWN, feed_forward.curve),
     feed_forward.without_ffn: (WORDS | DRAWN, lost(feed_forward.without_ffn, lambda run: 3)),
     add_and_norm.one_vector: (WORDS | DRAWN | ONE, add_and_norm.one_vector),
