@@ -26,7 +26,7 @@ from pages.drawing.text.numbers import decimal, first, furthest, written
 MOST_ASKED = 128  # neurons that answer a click: the loudest of each token
 FIRES = 0.1  # an activation from here on is counted
 LISTED = 12  # neurons
-HIGH, CURVE = 420, 230  # pixels
+HIGH, CURVE = 400, 230  # pixels; two pictures and their sentences fill a presentation
 text, word = texts_of("feed_forward")
 lost, lost_word = texts_of("without")
 #: What a neuron points to, by its number.
@@ -160,7 +160,7 @@ def everywhere(run: Trace, place: Place) -> Picture:
         return replace(own, array=own.array.T, other=None if own.other is None else own.other.T).on(*axes)
 
     def draw(drawn: Numbers) -> Figure:
-        look = {"square": False, "clickable": True, "cell": cell, "height": scaled(HIGH), "corner": ""}
+        look = {"square": False, "clickable": True, "cell": cell, "height": HIGH, "corner": ""}
         return heatmap(drawn.array, *drawn.axes, **look)
 
     own = run[of.fed][:, of.neuron]
@@ -176,7 +176,7 @@ def everywhere(run: Trace, place: Place) -> Picture:
 
 def _bars(of: Neurons, drawn: Numbers, lit: Sequence[bool]) -> Figure:
     """What neurons feed on as bars, named where it is not the activation alone. lit: in another colour."""
-    look = {"colours": [ACCENT if one else AFTER for one in lit], "height": scaled(HIGH), **drawn.look}
+    look = {"colours": [ACCENT if one else AFTER for one in lit], "height": HIGH, **drawn.look}
     return bars(drawn.array, drawn.axes[0], word("axis_product") if of.gated else "", **look)
 
 
@@ -204,10 +204,9 @@ def curve(run: Trace, place: Place) -> Picture:
     said = {"below": f"{int((u < 0).sum()):,}", "d_ff": f"{run.config.d_ff:,}", "neuron": of.neuron + 1}
     said |= {"bend": of.bend, "least": written(f"{line[1].min():.2f}")}
     said |= {name: written(f"{one[of.neuron]:.2f}") for name, one in (("u", u), ("h", h))}
-    wide = {} if of.gated or run.config.d_ff <= run.config.d_model else {"d_model": run.config.d_model, "bend": of.bend}
     return Picture(
         draw,
-        " ".join([text("read_curve", **said), *([text("read_wide", **wide)] if wide else [])]),
+        text("read_curve", **said),
         Numbers(both, ("", "token", "d_ff"), lambda every: every[:, place.token], token=place.token),
         title=word("curve", bend=of.bend),
         table=table,
