@@ -119,10 +119,14 @@ function bars(logits, names, most, ranked = true) {
   return places.map(i => [names[i], shares[i]])
 }
 
+/* By loops: a vocabulary is long, and this is done for each token at each letter. */
 function softmax(logits) {
-  const most = logits.reduce((most, logit) => Math.max(most, logit)), shares = Float64Array.from(logits, logit => Math.exp(logit - most))
-  const sum = shares.reduce((sum, share) => sum + share)
-  return shares.map(share => share / sum)
+  const shares = new Float64Array(logits.length)
+  let most = -Infinity, sum = 0
+  for (const logit of logits) if (logit > most) most = logit
+  for (let i = 0; i < shares.length; i++) sum += shares[i] = Math.exp(logits[i] - most)
+  for (let i = 0; i < shares.length; i++) shares[i] /= sum
+  return shares
 }
 
 /* A property that is computed when it is first read. */
