@@ -31,7 +31,7 @@ PRESS = f"""key => {{
     document.body.dispatchEvent(new KeyboardEvent('keydown', {{ ...pressed, bubbles: true, composed: true }}))
     return ({FIGURE})('drawn')
 }}"""
-BEHIND = "() => document.documentElement.matches('.behind')"
+BEHIND = "() => Boolean(document.querySelector('.behind'))"
 
 
 def visit(page: Page, url: str, name: str, **link: str) -> None:
@@ -85,7 +85,11 @@ def test_a_clicked_layer_is_drawn_at_once_and_what_is_chosen_faster_than_the_ser
     page.evaluate("""() => {
         window.seen = []
         const chart = document.querySelector('.chart.once'), draw = Plotly.react
-        Plotly.react = (...given) => { window.seen.push(chart.drawn.data[0].z[0][0]); return draw(...given) }
+        Plotly.react = (...given) => {
+            const first = chart.drawn.data[0].z[0][0]
+            if (first !== window.seen.at(-1)) window.seen.push(first)  // its numbers follow when the keys rest
+            return draw(...given)
+        }
     }""")
     for key in ("ArrowRight", "ArrowRight", "ArrowUp", "ArrowLeft", "ArrowUp", "ArrowRight"):
         page.keyboard.press(key)

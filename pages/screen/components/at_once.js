@@ -4,9 +4,13 @@
 import { fixed, significant } from '../../../model/overview/painter/numbers.js'
 
 const KEPT = 10_000  // ms; what the server has not answered by then it will not
+const REST = 60  // ms after the last key: then numbers stand in cells again, which cost half of a picture
 const MOST = 4  // runs whose numbers are kept
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
+// What says of a place what only the server knows. Its own class: one of the whole page's would cost a tenth of a second's work.
+const WAITS = '[class*="st-key-"]:has(.once) + *, [class*="st-key-working"], [class*="st-key-weight"], .chart:not(.once)'
 const words = new TextDecoder(), runs = new Map(), answered = {}
+let rests  // a timer, while keys follow each other
 let waiting = []  // what the server has not answered: by which component it was sent, its number, what it chooses
 
 /* The numbers of a run: its name in a line, their shape in another, then the numbers. */
@@ -46,6 +50,8 @@ const within = (place, count) => Math.min(Math.max(place, 0), count - 1)
 function choose(chart, by, number, chooses) {
   if (!chooses) return
   waiting.push({ chart, by, number, chooses, until: performance.now() + KEPT })
+  clearTimeout(rests)
+  rests = setTimeout(() => { rests = undefined; again() }, REST)
   again()
   setTimeout(() => { if (forget(({ until }) => until > performance.now())) again() }, KEPT + 1)
 }
@@ -53,7 +59,7 @@ function choose(chart, by, number, chooses) {
 function forget(keep) {
   const before = waiting.length
   waiting = waiting.filter(keep)
-  document.documentElement.classList.toggle('behind', waiting.length > 0)
+  for (const node of document.querySelectorAll(waiting.length ? WAITS : '.behind')) node.classList.toggle('behind', waiting.length > 0)
   return waiting.length < before
 }
 
@@ -271,4 +277,4 @@ function word(chart, { rows, columns }, pointer) {
   return names && place in names ? [side, place] : undefined
 }
 
-document.atOnce = { figure, hear, press, pick, light }
+document.atOnce = { figure, hear, press, pick, light, hurries: () => rests !== undefined }

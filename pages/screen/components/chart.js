@@ -92,19 +92,45 @@ function lean(labels, boxes) {
   const middles = boxes.map(({ left, right }) => (left + right) / 2), sorted = [...middles].sort((a, b) => a - b)
   const step = Math.min(...sorted.slice(1).map((middle, i) => middle - sorted[i]))
   return boxes.map((box, i) => {
-    const label = labels[i], size = parseFloat(label.style.fontSize)
+    const size = parseFloat(labels[i].style.fontSize)
     if (box.width <= step || size > step) return box
-    label.straight = label.getAttribute('transform')
-    label.setAttribute('transform', `${label.straight} rotate(${SLANT},${label.getAttribute('x')},${label.getAttribute('y')})`)
-    label.setAttribute('text-anchor', 'start')
+    tilt(labels[i])
     return { left: middles[i] - size / 2, right: middles[i] + size / 2 }
   })
 }
+const tilted = label => label.straight && label.getAttribute('transform').startsWith(`${label.straight} `)
+function tilt(label) {
+  if (tilted(label)) return
+  label.straight = label.getAttribute('transform')
+  label.setAttribute('transform', `${label.straight} rotate(${SLANT},${label.getAttribute('x')},${label.getAttribute('y')})`)
+  label.setAttribute('text-anchor', 'start')
+}
 function stand(label) {
   if (!label.straight) return
-  if (label.getAttribute('transform').startsWith(`${label.straight} `)) label.setAttribute('transform', label.straight)
+  if (tilted(label)) label.setAttribute('transform', label.straight)
   label.setAttribute('text-anchor', 'middle')
   label.straight = undefined
+}
+
+/* The boxes of labels, each as large and as slanted as fits: measured once for the same names in the same places, for
+   that lays out the whole page. */
+function fitted(place, name, labels, at, slanted) {
+  const { xaxis } = place.drawn.layout, above = at === 'x' && xaxis.side === 'top' && xaxis.tickangle === 0
+  const where = labels.map(label => [label.textContent, label.getAttribute('x'), label.getAttribute('y')])
+  const told = JSON.stringify([where, place.width, place.fonts, innerWidth, isBig(), slanted, above]), known = place.fitted?.[name]
+  if (known?.told === told) {
+    for (const [i, label] of labels.entries()) {
+      label.style.fontSize = known.sizes[i]
+      if (known.tilted[i]) tilt(label)
+    }
+    return known.boxes
+  }
+  shrink(labels, at, slanted)
+  let boxes = labels.map(label => label.getBoundingClientRect())
+  if (above) boxes = lean(labels, boxes)
+  if (slanted) boxes = boxes.map(({ left }, i) => ({ left, right: left + ASLANT * parseFloat(labels[i].style.fontSize) }))
+  place.fitted = { ...place.fitted, [name]: { told, boxes, sizes: labels.map(label => label.style.fontSize), tilted: labels.map(tilted) } }
+  return boxes
 }
 
 /* Hide what would lie on the label before it, or on the chosen one, or, of labels in a row, so close that they would
@@ -114,13 +140,9 @@ function thin(place) {
   for (const [at, from, to, apart] of [['x', 'left', 'right', 3], ['y', 'top', 'bottom', isBig() ? CLOSER : CLOSE]]) {
     const names = cell && cell[`${at}ref`] !== 'paper' && layout[`${at}axis`]?.ticktext
     const middle = names ? (cell[`${at}0`] + cell[`${at}1`]) / 2 : NaN
-    for (const layer of place.querySelectorAll('.xaxislayer-above, .yaxislayer-above')) {
+    for (const [k, layer] of place.querySelectorAll('.xaxislayer-above, .yaxislayer-above').entries()) {
       const labels = [...layer.querySelectorAll(`.${at}tick text`)]
-      const slanted = at === 'x' && layout.xaxis.tickangle === SLANT
-      shrink(labels, at, slanted)
-      let boxes = labels.map(label => label.getBoundingClientRect())
-      if (at === 'x' && layout.xaxis.side === 'top' && layout.xaxis.tickangle === 0) boxes = lean(labels, boxes)
-      if (slanted) for (const [i, box] of boxes.entries()) boxes[i] = { left: box.left, right: box.left + ASLANT * parseFloat(labels[i].style.fontSize) }
+      const slanted = at === 'x' && layout.xaxis.tickangle === SLANT, boxes = fitted(place, `${at}${k}`, labels, at, slanted)
       const turned = at === 'x' && boxes.every(box => box.width <= box.height), gap = slanted ? 1 : turned ? CLOSE : apart
       const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])
       const chosen = labels.findIndex(label => label.__data__?.x === middle), kept = boxes[chosen]
@@ -233,7 +255,8 @@ function draw(place) {
   }
   const room = layout.width - layout.margin.l - layout.margin.r
   const data = figure.data.map(trace => pooled(layout.width < SLIM ? widen(trace) : { ...trace }, room))
-  data[0] = layout.meta?.numbers ? numbered(data[0], layout) : lowered(data[0], layout, figure.layout.margin)
+  if (!layout.meta?.numbers) data[0] = lowered(data[0], layout, figure.layout.margin)
+  else if (!document.atOnce?.hurries()) data[0] = numbered(data[0], layout)
   place.width = width
   place.tall = innerHeight
   place.style.height = `${layout.height}px`
@@ -377,7 +400,10 @@ export default function({ data, parentElement, setTriggerValue }) {
   size.observe(parentElement)
   const page = parentElement.closest('[data-testid=stMainBlockContainer]')
   if (page) size.observe(page)
-  const fonts = () => { if (place.drawn) thin(place) }  // words are wider in their own font, which may be here first
+  const fonts = () => {  // words are wider in their own font, which may be here first
+    place.fonts = (place.fonts ?? 0) + 1
+    if (place.drawn) thin(place)
+  }
   document.fonts.addEventListener('loadingdone', fonts)
   const screen = () => { if (grows(place.wanted.figure.layout) && innerHeight !== place.tall) draw(place) }
   addEventListener('resize', screen)
