@@ -18,7 +18,6 @@ import streamlit as st
 from pages.drawing.state import images
 from pages.drawing.state.choice import (
     FIELDS,
-    LANGUAGES,
     MODELS,
     OTHER,
     PICTURE,
@@ -31,6 +30,7 @@ from pages.drawing.state.choice import (
 )
 from pages.drawing.state.link_values import moved
 from pages.drawing.state.offered import offered
+from pages.drawing.text import LANGUAGES
 from pages.server.streamlit_private import is_history_navigation
 
 #: Link name -> key in session state, for what the sidebar's own widgets hold.

@@ -41,8 +41,8 @@ from pages.drawing.state.link_values import (
     up_to,
 )
 from pages.drawing.state.offered import could_add, of_pictures, offered, reads_pictures, sizes, sizes_of_decoder
+from pages.drawing.text import LANGUAGES
 
-LANGUAGES = {"en": "English", "zh": "中文"}
 SYMBOLS = ("ours", "000", "001", "004")  # in which equations can be written: ours, or those of a lecture note
 #: Input kind -> the pipeline that reads it.
 PIPELINES = {"sentence": "text", "digit": "digits", "flat": "flat"}

@@ -4,7 +4,7 @@ from functools import cache
 
 from model import WeightsError
 from model.measures.tables import HeadRoles, Striking, head_roles
-from pages.drawing.state.choice import LANGUAGES
+from pages.drawing.text import LANGUAGES
 
 
 def first_picture(lang: str) -> Striking | None:

@@ -13,9 +13,9 @@ from functools import cache
 from pathlib import Path
 
 from model import overview
-from pages.drawing.state.choice import LANGUAGES as LANGUAGES
 from pages.drawing.text.numbers import First, written
 
+LANGUAGES = {"en": "English", "zh": "中文"}
 #: The folder whose files hold the words.
 PAGES = Path(__file__).parents[2]
 #: A matrix or a bias with its index, such as W_O, that is not part of something longer.

@@ -18,9 +18,9 @@ from pages.drawing.masks import with_words_hidden
 from pages.drawing.picture import kind_of, outputs_of, says_words
 from pages.drawing.screen import Screen, usual_token
 from pages.drawing.state import sketch
-from pages.drawing.state.choice import LANGUAGES, Choice
+from pages.drawing.state.choice import Choice
 from pages.drawing.state.first_sight import first_picture
-from pages.drawing.text import class_label, language, t
+from pages.drawing.text import LANGUAGES, class_label, language, t
 from pages.school.lessons.lesson import LESSONS, TOUR, Lesson
 from pages.school.lessons.wording import left_out
 from pages.school.lessons.written import LessonError, lesson_from_code, opened_at
