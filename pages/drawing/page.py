@@ -32,7 +32,8 @@ class Page:
     stands at the right end, "more" behind a button there. alone: the way on leads there: to the tour leads a button
     beside it, a class is for many. words_only, any_input: whether it has nothing to say about drawings, or something
     even where the weights that read the reader's input are damaged. attention: where heads look is shown there. asks:
-    for hidden words, which then stand nowhere in sight.
+    for hidden words, which then stand nowhere in sight. places_changes: outside a presentation it draws the strip of
+    changes itself, under what makes them, so that the first one moves nothing that is seen.
 
     reads, elsewhere: see `open_screen`; about: the screen about that other run, of the one that was opened and the
     choice. begins: the row and the choice of a page that goes by more than the choice. former: names that tabs had in
@@ -57,6 +58,7 @@ class Page:
     any_input: bool = False
     attention: bool = False
     asks: bool = False
+    places_changes: bool = False
     reads: Reads = with_words_hidden
     elsewhere: Elsewhere | None = None
     about: Callable[[Screen, Choice], Screen] | None = None

@@ -18,6 +18,7 @@ from pages.drawing.screen import Screen
 from pages.drawing.state.choice import MEASURES
 from pages.drawing.text.numbers import decimal, signed
 from pages.screen.frame.changes_bar import edit_in_words
+from pages.screen.frame.changes_strip import changes_strip
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import either
 from pages.screen.sections.guesses import guesses
@@ -43,13 +44,24 @@ def chips(screen: Screen) -> bool:
 
 def parts(screen: Screen) -> Parts:
     if "logits" not in screen.run and screen.run.config.head not in KEYS:
-        return {"": head_laboratory}
+        return {"": without_head}
     return {tab: partial(room, tab=tab) for tab in PARTS}
 
 
 def above(screen: Screen, pen: Pen) -> None:
     if said := shared_weights(screen.run.config, "changed"):
         st.caption(" ".join(said))
+
+
+def without_head(screen: Screen, pen: Pen) -> None:
+    head_laboratory(screen, pen)
+    made(screen)
+
+
+def made(screen: Screen) -> None:
+    """The changes that are made; a presentation has them above the page, where all see them."""
+    if not screen.choice.big:
+        changes_strip(screen)
 
 
 def room(screen: Screen, pen: Pen, tab: str) -> None:
@@ -65,6 +77,7 @@ def room(screen: Screen, pen: Pen, tab: str) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         PARTS[tab][kind](lab)
+        made(screen)
     with right:
         if judges:
             watched(screen, pen)
@@ -144,5 +157,6 @@ PAGE = Page(
     former=FORMER,
     chips=chips,
     above=above,
+    places_changes=True,
     code=lambda screen: (Edit, bind, effects),
 )

@@ -1,5 +1,6 @@
 """The laboratory in a real browser: a clicked cell is a change, which stays in the link and goes to every page."""
 
+from itertools import product
 from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -64,6 +65,19 @@ def test_in_a_presentation_a_click_scrolls_nothing_away_and_what_it_does_is_read
             expect(page.locator(".navbar")).to_be_in_viewport(ratio=1)
             expect(says).to_be_in_viewport(ratio=1)
             expect(page.locator(".st-key-what_if-heads .chart")).to_be_in_viewport(ratio=1)
+
+
+def test_a_click_moves_neither_the_bar_nor_the_map(page: Page, app_url: str) -> None:
+    for width, (panel, kind) in product((1440, 390), (("heads", "heads"), ("ffn", "sublayer"), ("residuals", "residuals"))):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(f"{app_url}/what_if?{urlencode({'lang': 'en', 's': ANIMAL, 'panel': panel, 'block': kind})}")
+        title(page, "what_if")
+        shown = page.locator(".navbar"), page.locator(f".st-key-what_if-{kind} .chart")
+        shown[1].scroll_into_view_if_needed()
+        before = [one.bounding_box() for one in shown]
+        change(page, kind, 0, 1)
+        expect(changes(page)).to_have_count(1)
+        assert [one.bounding_box() for one in shown] == before, (width, kind)
 
 
 def test_on_a_phone_a_vector_is_put_into_another_run_by_touch_and_taken_back(phone: Page, app_url: str) -> None:

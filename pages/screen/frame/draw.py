@@ -20,11 +20,11 @@ from pages.screen.components.keys import listen
 from pages.screen.components.thumbnails import thumbnails
 from pages.screen.frame import exports
 from pages.screen.frame.additions import School
-from pages.screen.frame.changes_bar import changes_bar, compare_bar, edit_in_words, shown_switch, twin_bar
+from pages.screen.frame.changes_bar import edit_in_words
+from pages.screen.frame.changes_strip import changes_strip
 from pages.screen.frame.contents import pages
 from pages.screen.frame.drawer import OVER
 from pages.screen.frame.glossary import open_glossary
-from pages.screen.frame.learned import learned_bar
 from pages.screen.frame.line import READ
 from pages.screen.frame.navigation import open_with, page_link
 from pages.screen.frame.note_code import beside_notes
@@ -56,7 +56,10 @@ def draw(page: Page, choice: Choice, school: School) -> None:
     if opened.own.large:  # when nothing is left of what was drawn of it
         in_flight.at_end(give_back)
     _said_of_the_input(opened)
-    _changes(opened)
+    if choice.pipeline == "untrained" and (opened.made is opened.own or page.places_changes):
+        st.warning(t("untrained.banner"), icon=":material/shuffle:")
+    if choice.big or not page.places_changes:
+        changes_strip(opened)
     law = page.equation(opened)
     if page.title:
         page.title(opened)
@@ -107,29 +110,6 @@ def _say_misfit(screen: Screen) -> None:
     """That some of the reader's changes are left out."""
     if screen.misfit:
         st.warning(t("error.edits"), icon=":material/healing:")
-
-
-def _changes(screen: Screen) -> None:
-    """The bar of changes: what was changed, which other input this one is compared with, and which run is shown."""
-    choice, made, other = screen.choice, screen.made, screen.other
-    if choice.pipeline == "untrained" and made is screen.own:
-        st.warning(t("untrained.banner"), icon=":material/shuffle:")
-    if not screen.has_bar:
-        return
-    with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
-        if choice.learning is not None:
-            learned_bar(choice.learning)
-        changes_bar(choice, made, screen.waiting)
-        if other and choice.beside_twin:
-            twin_bar()
-        elif other:
-            as_typed = pipelines.run(choice.pipeline, choice.other_subject)
-            compare_bar(screen.own, as_typed, pipelines.read(choice)[1].tokens)
-        if made.edits or other:
-            this_run = "changed" if other is None else "trained" if choice.beside_twin else "this"
-            shown_switch(screen.ways, screen.shows, this=this_run)
-        if other and choice.beside_twin:
-            st.caption(t("compare.twin_says"))
 
 
 def _purpose(page: Page, screen: Screen) -> str:

@@ -1,0 +1,30 @@
+"""The strip of changes: what was changed, which other input this one is compared with, and which run is shown."""
+
+import streamlit as st
+
+from pages.drawing.screen import Screen
+from pages.drawing.text import t
+from pages.screen.frame.changes_bar import changes_bar, compare_bar, shown_switch, twin_bar
+from pages.screen.frame.learned import learned_bar
+from pages.screen.runs import pipelines
+
+
+def changes_strip(screen: Screen) -> None:
+    """Draw it; nothing where there is one run, as it is."""
+    choice, made, other = screen.choice, screen.made, screen.other
+    if not screen.has_bar:
+        return
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="changes"):
+        if choice.learning is not None:
+            learned_bar(choice.learning)
+        changes_bar(choice, made, screen.waiting)
+        if other and choice.beside_twin:
+            twin_bar()
+        elif other:
+            as_typed = pipelines.run(choice.pipeline, choice.other_subject)
+            compare_bar(screen.own, as_typed, pipelines.read(choice)[1].tokens)
+        if made.edits or other:
+            this_run = "changed" if other is None else "trained" if choice.beside_twin else "this"
+            shown_switch(screen.ways, screen.shows, this=this_run)
+        if other and choice.beside_twin:
+            st.caption(t("compare.twin_says"))
