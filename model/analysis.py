@@ -328,6 +328,18 @@ def spelled(pieces: Sequence[str]) -> str:
     return first + "".join(piece.removeprefix("##") for piece in rest)
 
 
+def word_at(tokens: Sequence[str], place: int) -> str:
+    """The whole word of which a token is a piece; of any other token, itself."""
+    pieces = next((places for places in whole_words(tokens) if place in places), [place])
+    return spelled([tokens[piece] for piece in pieces]) if len(pieces) > 1 else tokens[place]
+
+
+def as_read(tokens: Sequence[str]) -> str:
+    """A sentence as a network reads it, without [CLS] and [SEP]: "hello (hell + ##o) world"."""
+    words = [[tokens[place] for place in places] for places in whole_words(tokens)]
+    return " ".join(word[0] if len(word) == 1 else f"{spelled(word)} ({' + '.join(word)})" for word in words)
+
+
 MANY = 32  # tokens; of more, attention is spread so thin that its colours end before 1
 
 

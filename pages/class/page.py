@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from model.pipeline import SPECIAL_TOKENS
+from model.analysis import as_read
 from pages.drawing.page import Draw, Page
 from pages.drawing.picture import kind_of
 from pages.drawing.screen import Screen
@@ -114,7 +114,7 @@ def reads(screen: Screen, question: Question, case: Case) -> str:
     run = screen.run if question.measure else case.trace
     if kind_of(run) != "words":
         return ""
-    return " ".join(name for name in run.tokens if name == "[MASK]" or name not in SPECIAL_TOKENS)
+    return as_read(run.tokens)
 
 
 def see(screen: Screen, question: Question, truth: Truth) -> str:

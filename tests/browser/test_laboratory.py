@@ -68,7 +68,9 @@ def test_in_a_presentation_a_click_scrolls_nothing_away_and_what_it_does_is_read
 
 
 def test_a_click_moves_neither_the_bar_nor_the_map(page: Page, app_url: str) -> None:
-    for width, (panel, kind) in product((1440, 390), (("heads", "heads"), ("ffn", "sublayer"), ("residuals", "residuals"))):
+    for width, (panel, kind) in product(
+        (1440, 390), (("heads", "heads"), ("ffn", "sublayer"), ("residuals", "residuals"))
+    ):
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(f"{app_url}/what_if?{urlencode({'lang': 'en', 's': ANIMAL, 'panel': panel, 'block': kind})}")
         title(page, "what_if")

@@ -449,7 +449,7 @@ def test_bars_are_true_where_all_heads_move_alike_little_or_nothing(page: Page, 
 
 def test_on_a_phone_a_head_is_switched_off_and_a_word_hidden_by_touch(phone: Page, app_url: str) -> None:
     opened(phone, f"{app_url}/?lang=en&s={SENTENCE}&hidden=none&layer=3&head=1&token=4")
-    expect(phone.locator(".overview .offers")).to_contain_text("13 of 13 are copied")
+    expect(phone.locator(".overview .offers")).to_contain_text("13 of 13 tokens are copied")
     phone.locator(".overview .thumb").nth(6).tap()
     phone.get_by_role("button", name=f"{TURN}off", exact=True).tap()
     expect(phone.locator(".overview .thumb.away")).to_have_count(1)

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
+from model.analysis import as_read
 from pages.drawing.figures import Figure, theme
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain, t, texts_of, unmarked
@@ -62,7 +63,7 @@ def sheet(screen: Screen, lesson: Lesson) -> tuple[str, dict[str, Figure]]:
     words["language"] = screen.choice.lang
     there = address(urljoin(st.context.url or "", "lesson"), screen.choice.with_(question=None, of_class=None))
     seen = _drawing(screen.seen) if screen.seen is not None else ""
-    about = f"{plain('lesson.reads')} {' '.join(screen.run.tokens)}" if hidden_in(screen) else screen.about()
+    about = f"{plain('lesson.reads')} {as_read(screen.run.tokens)}" if hidden_in(screen) else screen.about()
     html = exports.lesson_handout(title_of(lesson), about, there, questions, words, seen=seen)
     return html, pictures
 
@@ -90,7 +91,7 @@ def _question(
         ticks = [word("between", low=low, high=high) + BLANK]
     else:
         ticks = [name + BLANK if question.gesture == "chips" else f"☐ {name}" for name in options(truth)]
-    words = f"{plain('lesson.reads')} {' '.join(case.tokens)}" if case.trace.ids else ""  # a drawing stands above
+    words = f"{plain('lesson.reads')} {as_read(case.tokens)}" if case.trace.ids else ""  # a drawing stands above
     one = exports.Question(
         title=called(question) if question.measure else ask,
         reads=" · ".join(filter(None, (about(screen, question, case, truth), words))),

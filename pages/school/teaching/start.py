@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 
 import streamlit as st
 
+from model.analysis import as_read
 from pages.drawing.picture import kind_of
 from pages.drawing.screen import Screen
-from pages.drawing.text import listed, t, texts_of
+from pages.drawing.text import listed, literal, t, texts_of
 from pages.school.classroom.door import CrowdedError
 from pages.school.classroom.store import UnavailableError, UnknownClassError, store
 from pages.school.lessons.lesson import LESSONS, Lesson
@@ -39,7 +40,7 @@ def draw(screen: Screen, lesson: Lesson, clear: Sequence[Question], left_out: Se
     """What a teacher is told, and decides, before the class comes in."""
     _which_lesson(screen, lesson)
     if kind_of(screen.run) == "words":
-        st.markdown(f":gray[{t('lesson.reads')}] **{' '.join(screen.run.tokens[1:-1])}**")
+        st.markdown(f":gray[{t('lesson.reads')}] **{literal(as_read(screen.run.tokens))}**")
     if clear:
         st.markdown(text("will_ask", names=shorts_of(clear)))
     elif any(question.measure for question in left_out):  # another input may do

@@ -9,8 +9,8 @@ from typing import Any
 
 import streamlit as st
 
+from model.analysis import as_read
 from model.config import PRESETS
-from model.pipeline import SPECIAL_TOKENS
 from model.translator import TranslationTrace
 from pages.drawing.picture import kind_of
 from pages.drawing.screen import Screen
@@ -39,6 +39,7 @@ LONG = 12  # tokens of a sentence of which our small translator may well leave s
 EXAMPLE = 3  # the digit that stations about a drawing read, where the reader has typed a sentence
 #: In the session: whether a station about that digit has led away from a tour of words, which goes on afterwards.
 AWAY = "lesson.away"
+MASK = literal("[MASK]")
 text, word = texts_of("lesson")
 
 
@@ -82,8 +83,7 @@ class Station:
         trace = self.case.trace
         if trace.picture is not None or not trace.ids:
             return ""
-        pieces = [name for name in self.case.tokens if name == "[MASK]" or name not in SPECIAL_TOKENS]
-        line = " ".join(f":red[**{literal(name)}**]" if name == "[MASK]" else literal(name) for name in pieces)
+        line = literal(as_read(self.case.tokens)).replace(MASK, f":red[**{MASK}**]")
         if isinstance(trace, TranslationTrace) and trace.beams:
             line += f"  \n> :gray[→ {literal(trace.beams[0].text)}]"
             if len(trace.tokens) > LONG:

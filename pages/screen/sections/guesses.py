@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from model.analysis import likeliest, rank
+from model.analysis import likeliest, rank, word_at
 from pages.drawing.picture import Make, says_words
 from pages.drawing.pictures.answers import Choose, likeliest_outputs, moved_most, probabilities
 from pages.drawing.screen import Screen
@@ -59,10 +59,12 @@ def guess_in_words(screen: Screen, p: np.ndarray, place: int, truth: int | None)
     if screen.run.tokens[place] != "[MASK]":
         same = best == screen.run.ids[place]
         kind = "seen_other" if not same else "seen" if p[best] >= EASY else "seen_unsure"
-        return t(f"words.read_{kind}", **said, word=screen.run.tokens[place])
+        return t(f"words.read_{kind}", **said, word=word_at(screen.run.tokens, place))
     if truth is None:
         number, several = screen.typed.tokens[: place + 1].count("[MASK]"), screen.typed.tokens.count("[MASK]") > 1
         return t("words.read_typed_number" if several else "words.read_typed", **said, number=number)
     if truth == best:
         return t("words.read_right", **said)
-    return t("words.read_wrong", **said, truth=names[truth], rank=f"{rank(p, truth):,}", size=f"{len(p):,}")
+    said |= {"truth": names[truth], "word": word_at(screen.typed.tokens, place)}
+    kind = "wrong" if said["word"] == screen.typed.tokens[place] else "wrong_piece"
+    return t(f"words.read_{kind}", **said, rank=f"{rank(p, truth):,}", size=f"{len(p):,}")
