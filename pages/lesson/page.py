@@ -110,6 +110,8 @@ class Walk:
         place = stations.index(key)
         give = partial(hand_in, key)
         of = self.lesson[key], case, truth, guesses.get(key), key in guesses
+        if key in guesses:
+            self.pen.station += " answered"
         station = Station(self.screen, self.pen, *of, give, self.turn)
         left, right = st.columns([2, 3], gap="large")
         with left, st.container(key="tour_side"):

@@ -85,7 +85,7 @@ def _widget(draw: Any, name: str, value: Any, chosen: Any, anew: bool = False, *
 
     anew: its value is said in each run, for what lies in a box: a closed one hears nothing, an open one the last run.
     """
-    draw(word(name), **bound(f"cost.{name}", value, chosen, anew=anew), **look)
+    draw(text(name), **bound(f"cost.{name}", value, chosen, anew=anew), **look)
 
 
 def _number(name: str, most: int, value: int, cost: CostSettings, **look: Any) -> None:

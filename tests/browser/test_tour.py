@@ -89,6 +89,19 @@ def test_on_a_phone_a_station_is_read_from_above_and_nothing_is_cut(phone: Page,
         assert all(one[0] != other[0] or one[2] <= other[1] + 1 for one, other in pairwise(boxes)), "numbers overlap"
 
 
+def test_on_a_phone_the_verdict_is_seen_after_a_tap_in_the_picture(phone: Page, app_url: str) -> None:
+    for sentence in ("hello", "the animal did not cross the street because it was too tired ."):
+        phone.goto(f"{app_url}/lesson?lang=en&s={sentence.replace(' ', '+')}&question=fit")
+        chart = phone.locator(CHART).first
+        chart.locator(".scatterlayer .point").first.wait_for(state="attached")
+        settle(phone)
+        row = chart.evaluate("chart => chart.data.find(trace => trace.customdata).y[0]")
+        phone.touchscreen.tap(*chart.evaluate(MIDDLE, [row, 1]))
+        expect(phone.locator(ANSWER)).to_be_in_viewport(ratio=1)
+        settle(phone)
+        expect(phone.locator(ANSWER)).to_be_in_viewport(ratio=1)
+
+
 def test_question_and_picture_are_on_one_screen(page: Page, app_url: str) -> None:
     width, height = 1280, 720
     page.set_viewport_size({"width": width, "height": height})

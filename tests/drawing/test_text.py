@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from pages.drawing.text import LANGUAGES, PAGES, SYMBOL, catalogue, joined, literal, plain, t, unmarked
+from pages.drawing.text import LANGUAGES, PAGES, SYMBOL, catalogue, joined, literal, plain, speaking, t, unmarked
 from pages.drawing.text.numbers import four_decimals, percent, percents, written
 
 
@@ -91,6 +91,14 @@ def test_symbols_in_sentences_are_set_as_symbols() -> None:
     assert "W_O" in plain("contribution.read_mixed", head=1, first=1, last=2, token="it", value="1")
     assert "W_O" in t("error.link", name="W_O", value="1").replace("\\", "")  # what was typed is no symbol
     assert "$" not in t("error.link", name="W_O", value="1")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_symbol_stands_raw_in_a_sentence(language: str) -> None:
+    with speaking(language):
+        set_ones = {name: re.sub(r"\$.+?\$|`.+?`|\{\w+\}", "", t(name)) for name in catalogue(language)}
+    assert [name for name, words in set_ones.items() if re.search(r"(?<!\w)[Wbd]_[A-Za-z]", words)] == []
+    assert unmarked(t("shapes_and_cost.property_heads", d_k=2, h=2, product=4)).count("d_model") == 1
 
 
 def test_what_is_read_aloud_has_no_marks() -> None:

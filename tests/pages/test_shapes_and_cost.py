@@ -23,7 +23,7 @@ from model.measures.cost import (
 from model.measures.note_claims import NOTE_CLAIMS
 from pages.drawing.figures.equations import html_math, plain_math
 from pages.drawing.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
-from pages.drawing.text import LANGUAGES, catalogue
+from pages.drawing.text import LANGUAGES, catalogue, unmarked
 from pages.screen.components.tables import MOST
 from pages.screen.runs import pipelines
 from pages.shapes_and_cost import tables as cost_tables
@@ -152,7 +152,7 @@ def test_the_rule_for_half_of_a_layer_is_that_of_the_encoder_shown(base: str, ha
     half = half or f"{n:,} ({n / config.d_model:.3g}·d_model"
     half += ")" if base == "text" else "; Ours, trained · sentences: 1,536)"
     app = open_part("cost", base=base)
-    read = said(app)
+    read = unmarked(texts(app))
     assert "\\\\" not in texts(app), "escaped once"
     assert f"are half of a layer’s work at n = 2·d_model + d_ff = {half}." in read
     assert f"{catalogue('en')[f'shapes_and_cost.preset_{base}']} (d_model = {config.d_model}): at n =" in read
@@ -184,7 +184,7 @@ def test_the_properties_are_those_of_the_present_run(link: dict[str, str]) -> No
     gaps = A - A.swapaxes(-1, -2)
     assert float(place[1]) == pytest.approx(gaps.max(), abs=6e-4)
     assert gaps[int(place[2]) - 1, int(place[3]) - 1].max() == pytest.approx(gaps.max(), abs=1e-6)
-    sizes = re.search(r"d_k · h = (\d+) · (\d+) = (\d+) = d_model", said(app)).groups()
+    sizes = re.search(r"h = (\d+) · (\d+) = (\d+) = \$d_{model}\$", said(app)).groups()
     assert int(sizes[0]) * int(sizes[1]) == int(sizes[2]) == trace.config.d_model
 
 

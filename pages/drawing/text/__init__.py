@@ -18,9 +18,9 @@ from pages.drawing.text.numbers import First, written
 LANGUAGES = {"en": "English", "zh": "中文"}
 #: The folder whose files hold the words.
 PAGES = Path(__file__).parents[2]
-#: A matrix or a bias with its index, such as W_O, that is not part of something longer.
 INNER = str.maketrans("“”", "‘’")  # quotation marks within others
-SYMBOL = re.compile(r"(?<![\w$`{\\])([Wb]_[A-Z\d])(?![\w}`$])", re.ASCII)
+#: A matrix, a bias or a width with its index, such as W_O and d_model, that is not part of something longer.
+SYMBOL = re.compile(r"(?<![\w$`{\\])(?:([Wb])_([A-Z\d])|(d)_(model|ff|k|E))(?![\w}`$])", re.ASCII)
 #: A sentence, and the space behind it.
 SENTENCE = re.compile(r"(.+?(?:[.?](?=\s|$)|[。？]|$))(\s*)", re.DOTALL)
 #: What Markdown shows letter by letter, its marks included.
@@ -84,8 +84,16 @@ def plain(name: str, /, **values: object) -> str:
 
 def t(name: str, /, **values: object) -> str:
     """Like `plain`, for Markdown: what is filled in is shown literally, whatever it holds; W_O becomes a symbol."""
-    pieces = CODE.split(SYMBOL.sub(r"$\1$", _text(name)))
-    return "".join(_filled(piece, values, _in_code if i % 2 else literal) for i, piece in enumerate(pieces))
+    pieces = enumerate(CODE.split(_text(name)))
+    return "".join(
+        _filled(piece, values, _in_code) if i % 2 else _filled(SYMBOL.sub(_symbol, piece), values, literal)
+        for i, piece in pieces
+    )
+
+
+def _symbol(hit: re.Match[str]) -> str:
+    letter, index = filter(None, hit.groups())
+    return f"${letter}_{index}$" if len(index) == 1 else f"${letter}_{{{index}}}$"
 
 
 def typed(words: str, **values: object) -> str:
@@ -165,7 +173,7 @@ def _in_code(text: str) -> str:
 def unmarked(text: str) -> str:
     """Markdown as it is read aloud: without its marks, and without the escapes that `literal` puts in."""
     uncoloured = re.sub(r"(?<!\\):[\w-]+\[((?:\\.|[^\]\\])*)\]", r"\1", text)
-    without = re.sub(r"(?<!\\)(\*\*|[*`$])|&\w+;", "", uncoloured)
+    without = re.sub(r"(?<!\\)(\*\*|[*`$])|&\w+;", "", re.sub(r"(?<=\$d_)\{(\w+)\}", r"\1", uncoloured))
     return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", without)
 
 

@@ -13,12 +13,23 @@ function keepInSight(parent, said, answer) {
   line.replaceChildren(words, ...[said, answer].map(text => Object.assign(document.createElement('b'), { textContent: text })))
 }
 
+/* It may be drawn some frames after this. */
+function toVerdict(frames = 60) {
+  const verdict = document.querySelector('.st-key-tour_answer h3')
+  if (verdict) {
+    delete document.held  // by surroundings.js, in its place
+    verdict.scrollIntoView({ block: 'nearest' })
+  } else if (frames) requestAnimationFrame(() => toVerdict(frames - 1))
+}
+
 export default function({ data: [keys, done, station, said, answer], parentElement, setTriggerValue }) {
   const presses = document.presses ??= { last: Date.now(), waiting: [] }  // numbers that no earlier document has given
   presses.waiting = presses.waiting.filter(([number]) => number > done)
   document.atOnce?.hear('keys', done)
-  if (document.station && station && document.station !== station) document.toTop?.()
-  document.station = station
+  const [at, answered] = station.split(' '), [before, then] = document.station ?? []
+  if (before && at && before !== at) document.toTop?.()
+  if (before === at && answered && !then) toVerdict()
+  document.station = [at, answered]
   if (done > (presses.done ?? done)) document.getElementById('said').textContent = said
   presses.done = done
   const press = event => {

@@ -23,7 +23,8 @@ PLACES = ("layer", "head", "token", "key", "component", "part", "neuron", "step"
 def listen(actions: Mapping[str, Callable[[], None]], station: str = "", said: str = "", answer: str = "") -> None:
     """Call an action when its key is pressed outside of text fields: "ArrowLeft", "Shift+ArrowUp", "1", …
 
-    station: where on the page a reader is; another one begins at the top of the screen. said: the place that he is at,
+    station: where on the page a reader is; another one begins at the top of the screen, and what is said once the same
+    one is "answered" comes into sight. said: the place that he is at,
     which who cannot see the page is told after a press. It stays in sight where the page is scrolled, and with it what
     goes in, and the answer.
     """

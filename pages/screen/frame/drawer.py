@@ -80,7 +80,7 @@ def _who_reads(readers: list[str]) -> None:
         )
         return
     st.session_state["paper"] = st.session_state["model"] == "paper"
-    st.toggle(plain("untrained.toggle"), key="paper", help=plain("untrained.help"), on_change=_take_model)
+    st.toggle(plain("untrained.toggle"), key="paper", help=t("untrained.help"), on_change=_take_model)
 
 
 def _your_own() -> None:
