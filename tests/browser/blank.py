@@ -11,9 +11,11 @@ from pages.server.assets import PLOTLY, SCRIPTS, STYLE, content
 AT = "http://127.0.0.1/"
 PAGE = """<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="style.css"><script src="plotly.js"></script>
 <style>:root { --st-text-color: #172033; --st-font: sans-serif; --st-border-color: #ccc; --st-background-color: #fff }
-</style><div style="width: {width}px"><div class="chart"></div></div>"""
-DRAW = """async data => {
+</style><div></div>"""
+DRAW = """async ([data, width]) => {
     const { default: chart } = await import('/chart.js'), parentElement = document.querySelector('div')
+    parentElement.style.width = `${width}px`
+    parentElement.innerHTML = '<div class="chart"></div>'
     const setTriggerValue = (_, clicks) => { window.picked = clicks.map(([, point]) => point) }
     window.picked = []
     chart({ data: new TextEncoder().encode(data), parentElement, setTriggerValue })
@@ -21,14 +23,17 @@ DRAW = """async data => {
 
 
 def draw(page: Page, figure: Figure, *, width: int = 700, picks: bool = True) -> Locator:
-    """Draw the figure so wide. picks: whether it takes clicks; what they chose is then in window.picked."""
+    """Draw the figure so wide, in place of the one before. picks: whether it takes clicks; what they chose is then in
+    window.picked.
+    """
     about = {"mode": "light", "alt": "a", "file": "a", "caption": "a", "white": on_white(), "save": "a", "picks": picks}
     data = f'{json.dumps(about | {"key": "a", "heard": {"keys": 0, "a": 0}})[:-1]}, "figure": {figure.as_json()}}}'
-    page.route(AT, lambda route: route.fulfill(content_type="text/html", body=PAGE.replace("{width}", str(width))))
-    for name, file in {"chart.js": SCRIPTS["chart"], "plotly.js": PLOTLY, "style.css": STYLE}.items():
-        kind = {".js": "text/javascript", ".css": "text/css"}[file.suffix]
-        page.route(f"{AT}{name}", partial(Route.fulfill, content_type=kind, body=content(file)))
-    page.goto(AT)
-    page.evaluate(DRAW, data)
+    if page.url != AT:
+        page.route(AT, lambda route: route.fulfill(content_type="text/html", body=PAGE))
+        for name, file in {"chart.js": SCRIPTS["chart"], "plotly.js": PLOTLY, "style.css": STYLE}.items():
+            kind = {".js": "text/javascript", ".css": "text/css"}[file.suffix]
+            page.route(f"{AT}{name}", partial(Route.fulfill, content_type=kind, body=content(file)))
+        page.goto(AT)
+    page.evaluate(DRAW, [data, width])
     page.locator(".js-plotly-plot .xtick").first.wait_for(state="attached")
     return page.locator(".js-plotly-plot")

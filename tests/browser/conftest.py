@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, BrowserType, Page, expect
+from playwright.sync_api import Browser, BrowserContext, BrowserType, Page, Request, WebSocket, expect
 
 APP = Path(__file__).parents[2] / "app.py"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -143,29 +143,73 @@ def browser(context: BrowserContext) -> Browser:
     return context.browser
 
 
-@pytest.fixture
-def page(context: BrowserContext) -> Iterator[Page]:
-    """A tab of the window."""
+@pytest.fixture(scope="session")
+def kept(context: BrowserContext) -> Iterator[Page]:
+    """The tab that tests use one after the other: a page opens there with half the work that it is in a new tab."""
     with tab(context) as page:
         yield page
 
 
 @pytest.fixture
-def phone(pocket: BrowserContext, requests: list[str]) -> Iterator[Page]:
-    """A tab of the phone."""
-    with watched(pocket, requests), tab(pocket) as page:
+def own_tab() -> None:
+    """With it a test has a tab of its own, for what cannot be taken back: a slow line, scripts before every page, a
+    counted history.
+    """
+
+
+@pytest.fixture
+def page(kept: Page, browser_context_args: dict, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The tab of the window, as if it were new."""
+    if "own_tab" in request.fixturenames:
+        with tab(kept.context) as page:
+            yield page
+    else:
+        yield kept
+        clear(kept, browser_context_args)
+
+
+@pytest.fixture(scope="session")
+def kept_phone(pocket: BrowserContext) -> Iterator[Page]:
+    """The tab of the phone that tests use one after the other."""
+    with tab(pocket) as page:
         yield page
+
+
+@pytest.fixture
+def phone(kept_phone: Page, requests: list[str]) -> Iterator[Page]:
+    """The tab of the phone, as if it were new."""
+    with watched(kept_phone.context, requests):
+        yield kept_phone
+        clear(kept_phone, PHONE)
 
 
 @contextmanager
 def tab(context: BrowserContext) -> Iterator[Page]:
-    """What the app kept in the browser is forgotten after it, and a line that was cut is whole; the scripts stay."""
-    context.set_offline(False)
+    """A new tab. What the app kept in the browser is forgotten after it."""
     page = context.new_page()
     yield page
-    left = {"origin": "/".join(page.url.split("/", 3)[:3]), "storageTypes": "cookies,local_storage,indexeddb"}
-    context.new_cdp_session(page).send("Storage.clearDataForOrigin", left)
+    leave(page)
     page.close()
+
+
+def leave(page: Page) -> None:
+    """Leave the app and forget what it kept in the browser. A line that was cut is whole again; scripts stay."""
+    page.context.set_offline(False)
+    left = {"origin": "/".join(page.url.split("/", 3)[:3]), "storageTypes": "cookies,local_storage,indexeddb"}
+    page.goto("about:blank")
+    line = page.context.new_cdp_session(page)
+    line.send("Storage.clearDataForOrigin", left)
+    line.detach()
+
+
+def clear(page: Page, about: dict) -> None:
+    """Leave the tab empty and as its window began: nothing routed, no medium but the screen, the mouse in a corner."""
+    page.unroute_all(behavior="ignoreErrors")
+    leave(page)
+    page.set_viewport_size(about["viewport"])
+    motion = about.get("reduced_motion", "no-preference")
+    page.emulate_media(media="screen", color_scheme="light", reduced_motion=motion, forced_colors="none")
+    page.mouse.move(1, 1)
 
 
 @pytest.fixture
@@ -187,19 +231,29 @@ def nothing_leaves_this_machine(context: BrowserContext, requests: list[str]) ->
 @contextmanager
 def watched(context: BrowserContext, requests: list[str]) -> Iterator[None]:
     """Note every request and every web socket of a context, until the end of the block."""
-    listeners = watch(context, requests)
+    end = watch(context, requests)
     yield
-    for event, listener in listeners.items():
-        context.remove_listener(event, listener)
+    end()
 
 
-def watch(context: BrowserContext, requests: list[str]) -> dict[str, Callable]:
-    """Note every request and every web socket of a context: what listens to each event."""
+def watch(context: BrowserContext, requests: list[str]) -> Callable[[], None]:
+    """Note every request and every web socket of a context, in tabs of now and of later; returns what ends that."""
     context.set_default_timeout(PATIENCE)
-    listeners = {
-        "request": lambda request: requests.append(request.url),
-        "page": lambda page: page.on("websocket", lambda socket: requests.append(socket.url)),
-    }
-    for event, listener in listeners.items():
-        context.on(event, listener)
-    return listeners
+
+    def note(asked: Request | WebSocket) -> None:
+        requests.append(asked.url)
+
+    def listen(page: Page) -> None:
+        page.on("websocket", note)
+
+    def end() -> None:
+        context.remove_listener("request", note)
+        context.remove_listener("page", listen)
+        for page in context.pages:
+            page.remove_listener("websocket", note)
+
+    context.on("request", note)
+    context.on("page", listen)
+    for page in context.pages:
+        listen(page)
+    return end

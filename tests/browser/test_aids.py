@@ -61,6 +61,7 @@ def test_the_drawer_is_reached_by_keys_and_gives_the_focus_back(page: Page, app_
     expect(settings).to_have_attribute("aria-expanded", "false")
 
 
+@pytest.mark.usefixtures("own_tab")
 def test_a_link_is_copied_where_browsers_have_no_clipboard_for_a_page(page: Page, app_url: str) -> None:
     """Over plain http, as a class opens it."""
     page.add_init_script("Object.defineProperty(Navigator.prototype, 'clipboard', { configurable: true })")

@@ -94,6 +94,7 @@ def test_every_script_and_the_style_is_sent_packed_kept_and_fetched_once(
         assert "immutable" in headers["Cache-Control"] and headers["Content-Type"].startswith(kind)
 
 
+@pytest.mark.usefixtures("own_tab")
 def test_clicks_choose_one_after_another_at_once_and_on_a_slow_line_and_a_double_click_moves_no_axis(
     page: Page, app_url: str
 ) -> None:

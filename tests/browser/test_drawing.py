@@ -3,6 +3,7 @@
 from urllib.parse import urlsplit
 
 import numpy as np
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from pages.drawing.state import sketch
@@ -19,6 +20,7 @@ AT_REST = """canvas => new Promise(done => {
 })"""
 
 
+@pytest.mark.usefixtures("own_tab")
 def test_nine_of_ten_digits_are_recognised_thick_and_large_or_thin_and_small(page: Page, app_url: str) -> None:
     """Each as it stands on the pad, while the server hears nothing; of the last in either pen the page says it, too."""
     line, right = SlowLine(page), 0
@@ -97,6 +99,7 @@ def test_undo_clear_and_an_example_again_and_again(page: Page, app_url: str) -> 
         assert verdict(page) == "6"
 
 
+@pytest.mark.usefixtures("own_tab")
 def test_a_stroke_is_drawn_where_the_browser_keeps_no_moves_between_two_pictures(page: Page, app_url: str) -> None:
     page.add_init_script("PointerEvent.prototype.getCoalescedEvents = () => []")
     open_pad(page, app_url)

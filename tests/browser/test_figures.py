@@ -1,6 +1,6 @@
 """What the mouse and the eye meet on a figure, in a page that holds nothing else: no server is asked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
@@ -16,6 +16,7 @@ from pages.heads.pictures import chosen_head
 from pages.screen.runs import pipelines
 from pages.tokens.pictures import components
 from tests.browser.blank import draw
+from tests.browser.conftest import clear
 from tests.browser.steps import BAR, MIDDLE, SENTENCE
 
 AT = Place(layer=1, head=2, token=5)
@@ -23,6 +24,13 @@ HOVERED = "chart => (chart._hoverdata ?? []).map(point => point.pointNumber ?? p
 
 
 loudest = partial(most_active, words=lambda neuron: [])
+
+
+@pytest.fixture(scope="module")
+def page(kept: Page, browser_context_args: dict) -> Iterator[Page]:
+    """One page in which the figures are drawn one after the other."""
+    yield kept
+    clear(kept, browser_context_args)
 
 
 def run_of(sentence: str = SENTENCE) -> Trace:
@@ -45,7 +53,7 @@ def test_two_quick_clicks_are_two_clicks_also_in_a_browser_at_work(page: Page) -
     # After each click the browser works for so long that it hears of the next one before its own timers.
     page.evaluate("""() => {
       const work = () => { for (const end = performance.now() + 400; performance.now() < end;); }
-      addEventListener('mouseup', () => setTimeout(work))
+      document.querySelector('.chart').addEventListener('mouseup', () => setTimeout(work))
     }""")
     for place in [chart.evaluate(MIDDLE, place) for place in ([3, -0.12], [5, 1.12])]:
         page.mouse.click(*place)

@@ -47,6 +47,7 @@ def test_the_very_first_visitor_may_come_by_a_deep_link(page: Page, fresh_url: s
     assert not refused
 
 
+@pytest.mark.usefixtures("own_tab")
 def test_a_shared_link_a_reload_and_the_back_button_show_the_same(
     page: Page, app_url: str, browser: Browser, requests: list[str]
 ) -> None:
@@ -88,6 +89,7 @@ def test_a_shared_link_a_reload_and_the_back_button_show_the_same(
         expect(other.get_by_test_id("stMain")).to_have_text(main_text(page), use_inner_text=True)
 
 
+@pytest.mark.usefixtures("own_tab")
 def test_a_sentence_typed_and_not_entered_goes_along_with_a_clicked_link(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/attention?s={quote('我爱你。')}&lang=zh")
     title(page, "attention", "zh")
@@ -131,6 +133,7 @@ def heads_is_on_its_way(page: Page, app_url: str) -> SlowLine:
     return line
 
 
+@pytest.mark.usefixtures("own_tab")
 def test_on_a_slow_line_a_layer_is_chosen_before_the_one_before_has_arrived(page: Page, app_url: str) -> None:
     line = SlowLine(page)
     page.goto(f"{app_url}/heads?s={quote(SENTENCE)}&{FIRST}")  # its picture is large: it is sent once, and then named
@@ -154,6 +157,7 @@ def test_on_a_slow_line_a_layer_is_chosen_before_the_one_before_has_arrived(page
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+@pytest.mark.usefixtures("own_tab")
 def test_on_a_slow_line_a_page_that_arrives_late_closes_no_menu(page: Page, app_url: str) -> None:
     line = heads_is_on_its_way(page, app_url)
     flat = link_to(page, "flat")
@@ -166,6 +170,7 @@ def test_on_a_slow_line_a_page_that_arrives_late_closes_no_menu(page: Page, app_
     title(page, "flat")
 
 
+@pytest.mark.usefixtures("own_tab")
 def test_on_a_slow_line_a_page_that_is_left_already_is_still_clicked(page: Page, app_url: str) -> None:
     line = heads_is_on_its_way(page, app_url)
     place(page, "layer", 3).click()

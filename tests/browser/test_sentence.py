@@ -46,6 +46,7 @@ def test_a_word_is_hidden_and_shown_again_by_a_click_or_by_keys(page: Page, app_
         assert ("[MASK]" in page.locator(".chart").first.inner_text()) == (pressed == "true")
 
 
+@pytest.mark.usefixtures("own_tab")
 def test_by_keys_alone_a_sentence_is_typed_and_left(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
