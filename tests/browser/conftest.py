@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, BrowserType, Page, Request, WebSocket, expect
+from playwright.sync_api import Browser, BrowserContext, BrowserType, Error, Page, Request, WebSocket, expect
 
 APP = Path(__file__).parents[2] / "app.py"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -143,13 +143,6 @@ def browser(context: BrowserContext) -> Browser:
     return context.browser
 
 
-@pytest.fixture(scope="session")
-def kept(context: BrowserContext) -> Iterator[Page]:
-    """The tab that tests use one after the other: a page opens there with half the work that it is in a new tab."""
-    with tab(context) as page:
-        yield page
-
-
 @pytest.fixture
 def own_tab() -> None:
     """With it a test has a tab of its own, for what cannot be taken back: a slow line, scripts before every page, a
@@ -158,29 +151,18 @@ def own_tab() -> None:
 
 
 @pytest.fixture
-def page(kept: Page, browser_context_args: dict, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """The tab of the window, as if it were new."""
-    if "own_tab" in request.fixturenames:
-        with tab(kept.context) as page:
-            yield page
-    else:
-        yield kept
-        clear(kept, browser_context_args)
-
-
-@pytest.fixture(scope="session")
-def kept_phone(pocket: BrowserContext) -> Iterator[Page]:
-    """The tab of the phone that tests use one after the other."""
-    with tab(pocket) as page:
+def page(context: BrowserContext, browser_context_args: dict, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A tab of the window."""
+    own = "own_tab" in request.fixturenames
+    with tab(context) if own else kept_tab(context, browser_context_args) as page:
         yield page
 
 
 @pytest.fixture
-def phone(kept_phone: Page, requests: list[str]) -> Iterator[Page]:
-    """The tab of the phone, as if it were new."""
-    with watched(kept_phone.context, requests):
-        yield kept_phone
-        clear(kept_phone, PHONE)
+def phone(pocket: BrowserContext, requests: list[str]) -> Iterator[Page]:
+    """The tab of the phone."""
+    with watched(pocket, requests), kept_tab(pocket, PHONE) as page:
+        yield page
 
 
 @contextmanager
@@ -202,14 +184,21 @@ def leave(page: Page) -> None:
     line.detach()
 
 
-def clear(page: Page, about: dict) -> None:
-    """Leave the tab empty and as its window began: nothing routed, no medium but the screen, the mouse in a corner."""
-    page.unroute_all(behavior="ignoreErrors")
-    leave(page)
-    page.set_viewport_size(about["viewport"])
-    motion = about.get("reduced_motion", "no-preference")
-    page.emulate_media(media="screen", color_scheme="light", reduced_motion=motion, forced_colors="none")
-    page.mouse.move(1, 1)
+@contextmanager
+def kept_tab(context: BrowserContext, about: dict) -> Iterator[Page]:
+    """The first tab of a window, as if it were new: there a page opens with half the work that it is in a new tab."""
+    page = context.pages[0] if context.pages else context.new_page()
+    yield page
+    try:
+        page.unroute_all(behavior="ignoreErrors")
+        leave(page)
+        page.set_viewport_size(about["viewport"])
+        motion = about.get("reduced_motion", "no-preference")
+        page.emulate_media(media="screen", color_scheme="light", reduced_motion=motion, forced_colors="none")
+        page.mouse.move(1, 1)
+    except Error:  # it crashed, or hangs: the next test has another
+        page.close()
+        raise
 
 
 @pytest.fixture

@@ -297,11 +297,17 @@ def test_she_comes_back_after_a_reload_and_no_link_holds_her_key(school: str, sc
     expect(stranger.locator(".st-key-class-next")).to_have_count(0)
 
 
-def test_who_has_left_a_class_hears_no_more_of_it(page: Page) -> None:
+@pytest.fixture
+def live_page(page: Page) -> Page:
+    """A page with what tells the projector of a class, and no server."""
     page.route("http://127.0.0.1/", lambda route: route.fulfill(content_type="text/html", body="<p class=live>"))
     page.route("**/live.js", lambda route: route.fulfill(content_type="text/javascript", path=SCRIPTS["live"]))
     page.goto("http://127.0.0.1/")
-    asked_and_moved = page.evaluate("""async () => {
+    return page
+
+
+def test_who_has_left_a_class_hears_no_more_of_it(live_page: Page) -> None:
+    asked_and_moved = live_page.evaluate("""async () => {
         const { default: live } = await import('/live.js')
         const data = { code: 'ABCDEF', ticket: 't', version: 1, led: 0, words: '', every: 1 }
         const pass = ms => new Promise(done => setTimeout(done, ms))
@@ -317,11 +323,8 @@ def test_who_has_left_a_class_hears_no_more_of_it(page: Page) -> None:
     assert asked_and_moved == [1, 0]
 
 
-def test_a_phone_that_follows_says_which_one_of_its_class_it_is(page: Page) -> None:
-    page.route("http://127.0.0.1/", lambda route: route.fulfill(content_type="text/html", body="<p class=live>"))
-    page.route("**/live.js", lambda route: route.fulfill(content_type="text/javascript", path=SCRIPTS["live"]))
-    page.goto("http://127.0.0.1/")
-    asked = page.evaluate("""async () => {
+def test_a_phone_that_follows_says_which_one_of_its_class_it_is(live_page: Page) -> None:
+    asked = live_page.evaluate("""async () => {
         const { default: live } = await import('/live.js'), asked = []
         const data = { code: 'ABCDEF', ticket: 't', version: 1, led: 0, words: '', every: 1 }
         const kept = [
@@ -340,11 +343,8 @@ def test_a_phone_that_follows_says_which_one_of_its_class_it_is(page: Page) -> N
     assert asked == ["?t=t", "?t=t&d=7", "?t=t", "?t=t", "?t=t"]  # the last: her own screen
 
 
-def test_a_teacher_sees_it_where_more_have_answered_than_are_there(page: Page) -> None:
-    page.route("http://127.0.0.1/", lambda route: route.fulfill(content_type="text/html", body="<p class=live>"))
-    page.route("**/live.js", lambda route: route.fulfill(content_type="text/javascript", path=SCRIPTS["live"]))
-    page.goto("http://127.0.0.1/")
-    shown = page.evaluate("""async () => {
+def test_a_teacher_sees_it_where_more_have_answered_than_are_there(live_page: Page) -> None:
+    shown = live_page.evaluate("""async () => {
         const { default: live } = await import('/live.js')
         const more = 'More: {answered}, {there}.'
         const data = { code: 'ABCDEF', ticket: 't', version: 1, led: 0, words: '**{answered}**', more, every: 1e6 }

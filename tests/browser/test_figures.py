@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from model import Trace
 from pages.add_and_norm.pictures import lengths
@@ -16,7 +16,7 @@ from pages.heads.pictures import chosen_head
 from pages.screen.runs import pipelines
 from pages.tokens.pictures import components
 from tests.browser.blank import draw
-from tests.browser.conftest import clear
+from tests.browser.conftest import kept_tab
 from tests.browser.steps import BAR, MIDDLE, SENTENCE
 
 AT = Place(layer=1, head=2, token=5)
@@ -27,10 +27,10 @@ loudest = partial(most_active, words=lambda neuron: [])
 
 
 @pytest.fixture(scope="module")
-def page(kept: Page, browser_context_args: dict) -> Iterator[Page]:
+def page(context: BrowserContext, browser_context_args: dict) -> Iterator[Page]:
     """One page in which the figures are drawn one after the other."""
-    yield kept
-    clear(kept, browser_context_args)
+    with kept_tab(context, browser_context_args) as page:
+        yield page
 
 
 def run_of(sentence: str = SENTENCE) -> Trace:
