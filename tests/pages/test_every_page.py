@@ -77,8 +77,11 @@ _PAIRS = [
         if name not in (NO_ANSWER if network in JUDGED else OWN_NETWORK)
     ),
 ]  # fmt: skip
-#: Our sentence on every page; of all else each with every third, and every page with every third of them.
-TABLE = [pair for place, pair in enumerate(_PAIRS) if pair[0] == "words" or place % 3 == 0]
+#: Our sentence on every page; of all else each with every fifth page, and every page with every fifth of them.
+TABLE = [
+    (input_, name) for input_, name in _PAIRS
+    if input_ == "words" or ([*INPUTS, *BROUGHT].index(input_) + NAMES.index(name)) % 5 == 0
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("input_", "name"), TABLE)
@@ -289,11 +292,11 @@ def test_layer_and_head_can_be_chosen_just_where_they_change_what_is_shown(name:
         move_from_end_to_end(app, name)
 
 
-#: Every page of drawings and of Flat that is not in the table above; of all others, one in seven of the table.
+#: Every page of drawings and of Flat that is not in the table above; of all others, one in five of the table.
 MOVED = [
     *(("digit", name) for name in NAMES if name not in ("tokens", "attention", "heads", "layers", "what_if")),
     *(("flat", name) for name in NAMES if name not in OWN_NETWORK | {"translation"}),
-    *(row for place, row in enumerate(TABLE) if row[0] not in (*CHOSEN, "flat") and place % 7 == 0),
+    *(row for place, row in enumerate(TABLE) if row[0] not in (*CHOSEN, "flat") and place % 5 == 0),
 ]
 
 
