@@ -8,18 +8,19 @@ from typing import Any
 import streamlit as st
 from cachetools.keys import hashkey
 
+from model.edits import head_off
 from pages.drawing.cache import digest
 from pages.drawing.page import Draw, Page
 from pages.drawing.screen import Screen
 from pages.drawing.state import sketch
 from pages.drawing.state.choice import OTHER, Choice
-from pages.drawing.text import literal, texts_of
+from pages.drawing.text import joined, literal, texts_of
 from pages.school.lessons.lesson import END, LESSONS, TOUR, Lesson
 from pages.school.lessons.wording import answer_in_words, called, title_of
 from pages.school.lessons.written import LessonError
-from pages.school.questions.case import Case, Guess, Truth
+from pages.school.questions.case import Case, Guess, Truth, first_answer
 from pages.school.teaching import desk
-from pages.school.teaching.cases import lesson_of, not_asked, truth_here, usual_case, with_a_gap
+from pages.school.teaching.cases import hidden_in, lesson_of, not_asked, truth_here, usual_case, with_a_gap
 from pages.school.teaching.homework import homework
 from pages.school.teaching.maker import make_a_lesson
 from pages.school.teaching.paper import on_paper
@@ -31,6 +32,7 @@ from pages.screen.link import rerun_with, select
 
 #: In the session: what the visitor has answered, of which input and lesson, and how often he has begun anew.
 STATE = "lesson"
+FIT = "fit"  # the question after which a head is known
 #: What is chosen where a lesson is about another kind of input.
 WANTED = {kind: {"input": kind, "output": None, "against": None, "question": None} for kind in ("digit", "sentence")}
 text, word = texts_of("lesson")
@@ -169,6 +171,7 @@ class Walk:
         """What stands behind the last station: all of them, to go back to, and what was not asked, with the reason."""
         answered = [key for key in self.stations if key in self.guesses]
         st.subheader(word("end_title"), anchor=False)
+        self._why()
         st.markdown(text("end" if self.stations else "end_none"))
         if answered:
             st.caption(text("again"))
@@ -180,6 +183,24 @@ class Walk:
         with st.container(horizontal=True):
             st.button(word("begin"), key="lesson.begin", type="primary", on_click=begin)
             st.button(word("leave"), key="lesson.leave", on_click=open_with, args=("home",))
+
+    def _why(self) -> None:
+        """What becomes of the first answer without the head in which the token's query and a key were laid together."""
+        if FIT not in self.guesses or FIT not in self.here:
+            return
+        case, fit = self.here[FIT]
+        off = head_off(fit.place["layer"], fit.place["head"])
+        if (without := first_answer(case, [off])) is None:
+            return
+        said = without.in_words | {name: fit.in_words[name] for name in ("layer", "head", "query", "key")}
+        moves = said["before"] != said["after"]
+        parts = [text("why_moves" if moves else "why_stays", **said)]
+        if moves and without.margin:
+            parts.append(text(f"why_{without.answer}", **said))
+        st.markdown(joined(" ".join(parts)))
+        values = {"edits": (off,), **fit.place, "hidden": hidden_in(self.screen)}
+        look: dict[str, Any] = {"icon": ":material/open_in_new:", "key": "lesson.why", "on_click": open_with}
+        st.button(word("why_off"), args=("home",), kwargs=values, **look)
 
 
 def for_teachers(screen: Screen, pen: Pen, lesson: Lesson) -> None:

@@ -10,8 +10,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.analysis import placed
+from model.edits import head_off
 from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
+from pages.drawing.text.numbers import decimal
 from pages.school.additions import STATIONS
 from pages.school.lessons.lesson import END, LESSONS, TOUR
 from pages.school.lessons.wording import answer_in_words, shortened
@@ -123,6 +125,26 @@ def test_the_tour_of_our_own_sentence_asks_what_an_exam_does_each_beside_a_fille
     assert all({key, dict(TOUR.instead).get(key)} & {*seen} for key in EXAM.values())
     assert len(seen) == len(TOUR.stations()) and words["lesson.end_title"] in [part.value for part in app.subheader]
     assert words["lesson.left_out"].partition("{")[0] not in texts(app) or lang == "zh"
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_end_says_what_the_answer_becomes_without_the_head_that_was_asked_about(lang: str) -> None:
+    link = lesson_to_code(own_lesson([QUESTIONS["fit"]]))
+    app = open_page("lesson", s=SENTENCE, lang=lang, lesson=link)
+    assert asked(app, "fit", lang)
+    case, place = run_of(app), true(app, "fit").place
+    click(click(app, "show"), "next")
+    off = head_off(place["layer"], place["head"])
+    choice = app.session_state["choice"]
+    now, without = (pipelines.run(choice.pipeline, choice.subject, edits)["logits"] for edits in ((), (off,)))
+    before, after = case.shares(now), case.shares(without)
+    best, then = int(before.argmax()), int(after.argmax())
+    assert abs(before[best] - after[best]) > 0.01 and np.partition(after, -2)[-2] < after[then] - 0.02
+    told = texts(app).replace("\\", "")
+    for said in (case.names[best], case.names[then], decimal(float(before[best])), decimal(float(after[best]))):
+        assert said in told
+    click(app, "why")
+    assert app.session_state["choice"].edits == (off,)
 
 
 def texts_of_dots(app: AppTest) -> str:
