@@ -1,6 +1,6 @@
 """Activation functions act(u), a row each: what it is called, how it is written, computed, and worked out by hand.
 
-A new one is a row here. What checkpoints call it stands in checkpoints/families.py.
+A new one is a row here.
 """
 
 import math
@@ -27,6 +27,7 @@ class Activation(NamedTuple):
     symbol: str  # LaTeX
     module: Callable[[], nn.Module]
     by_hand: ByHand
+    checkpoints: tuple[str, ...] = ()  # what others call it in config.json, where layers may have it
     cuts: bool = False  # whether nothing below 0 comes through
 
 
@@ -79,13 +80,19 @@ def _gelu_tanh(x: str, u: float, line: Line) -> tuple[str, str, float]:
 
 
 ACTIVATIONS = {
-    "relu": Activation("ReLU", r"\operatorname{ReLU}", nn.ReLU, _relu, cuts=True),
-    "gelu": Activation("GELU", r"\operatorname{GELU}", nn.GELU, _gelu),
+    "relu": Activation("ReLU", r"\operatorname{ReLU}", nn.ReLU, _relu, ("relu",), cuts=True),
+    "gelu": Activation("GELU", r"\operatorname{GELU}", nn.GELU, _gelu, ("gelu", "gelu_python")),
     "gelu-tanh": Activation(
-        "GELU", r"\operatorname{GELU}_{\text{tanh}}", partial(nn.GELU, approximate="tanh"), _gelu_tanh
+        "GELU",
+        r"\operatorname{GELU}_{\text{tanh}}",
+        partial(nn.GELU, approximate="tanh"),
+        _gelu_tanh,
+        ("gelu_new", "gelu_fast", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_accurate"),
     ),
-    "gelu-quick": Activation("GELU", r"\operatorname{GELU}_{1.702}", QuickGELU, partial(_sigmoid_linear, k=1.702)),
-    "silu": Activation("SiLU", r"\operatorname{SiLU}", nn.SiLU, _sigmoid_linear),
+    "gelu-quick": Activation(
+        "GELU", r"\operatorname{GELU}_{1.702}", QuickGELU, partial(_sigmoid_linear, k=1.702), ("quick_gelu",)
+    ),
+    "silu": Activation("SiLU", r"\operatorname{SiLU}", nn.SiLU, _sigmoid_linear, ("silu", "swish")),
     "tanh": Activation("tanh", r"\tanh", nn.Tanh, _tanh),
     "sigmoid": Activation("σ", r"\sigma", nn.Sigmoid, _sigmoid),
 }

@@ -24,7 +24,8 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from model.checkpoints.marian import MarianReader, in_their_order
+from model.checkpoints.families.marian import in_their_order
+from model.checkpoints.marian import MarianReader
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
 from model.encoder import Encoder
 from model.graph import SIDES

@@ -1,6 +1,6 @@
 """Other people's encoders: from a Hugging Face folder to a pipeline like any other, without their library.
 
-`families.py` says how each family's names and settings are ours; `folder.py` reads the files; `text.py` reads sentences
+`families/` says how each family's names and settings are ours; `folder.py` reads the files; `text.py` reads sentences
 with the checkpoint's own tokenizer; `build.py` puts the weights into our Encoder.
 """
 

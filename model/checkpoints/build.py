@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from fnmatch import fnmatch
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,7 +11,8 @@ import torch
 from torch import Tensor
 
 from model.checkpoints.errors import CheckpointError, setting_error
-from model.checkpoints.families import ACTIVATIONS, FAMILIES, Family, Head
+from model.checkpoints.families import FAMILIES
+from model.checkpoints.families.family import ACTS, Family, Head
 from model.checkpoints.folder import SHARDS, WHOLE, Folder, Stored
 from model.checkpoints.images import CheckpointImageReader, interpolated, side_of_pictures
 from model.checkpoints.marian import MarianTranslator, check_positions, reader_of
@@ -249,7 +249,7 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         if kinds[ours] is bool and type(value) is not bool:
             raise refused(name, "setting")
         if ours == "activation":
-            value = ACTIVATIONS.get(str(value), value)
+            value = ACTS.get(str(value), value)
         of_float = isinstance(value, float | int) and (0 < value < 1 or (value == 0 and ours in MAY_BE_0))
         if kinds[ours] is float and not of_float:
             raise refused(name)
@@ -264,7 +264,7 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
             raise refused(family.settings["patch_size"])
     if family.positions_from_pad:
         settings["uncounted"] = _positions_in_front(folder, family, theirs) - 1
-    if settings.get("d_embedding") == settings["d_model"] and not family.always_widened:
+    if settings.get("d_embedding") == settings["d_model"]:
         settings["d_embedding"] = 0
     if family.more:
         settings |= family.more(folder.name, written, settings["layers"])
@@ -290,11 +290,11 @@ def _config(folder: Folder, theirs: Mapping[str, Any], family: Family, head: Hea
         if head.pooling and theirs.get(head.pooling) == "mean":
             settings["pooling"] = "mean"
         if head.dense:
-            bent = ACTIVATIONS[theirs.get(head.dense, "gelu")]
+            bent = ACTS[theirs.get(head.dense, "gelu")]
             settings |= {"head_activation": bent} if kind == "masked-word" else {"pooler": bent, "pooler_norm": True}
         if head.bent_by:
             bent = str(theirs.get(head.bent_by, "gelu"))
-            settings["pooler"] = ACTIVATIONS.get(bent, bent)
+            settings["pooler"] = ACTS.get(bent, bent)
         if head.own_activation:
             settings["head_activation"] = {**family.fixed, **settings}["activation"]
         settings["patch_head"] = head.patches
@@ -380,9 +380,7 @@ def _labels(theirs: Mapping[str, Any], config: EncoderConfig) -> list[str]:
 def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_front: int) -> dict[str, Tensor]:
     """The tensors by our keys, each of the shape that our network has for it, and all of them finite."""
     found = {_modern(name): tensor for name, tensor in folder.weights().items()}
-    found = _taken_apart(found, family.apart, network.config.heads if family.apart_by_head else 1)
-    if family.reordered or family.side_by_side:
-        check_positions(folder, found)
+    check_positions(folder, found)
     prefix = f"{family.prefix}." if any(name.startswith(f"{family.prefix}.") for name in found) else ""
     config = network.config
     weights: dict[str, Tensor] = {}
@@ -394,7 +392,7 @@ def _renamed(folder: Folder, network: Encoder, family: Family, head: Head, in_fr
         if (theirs := next((one for one in names if one in found), None)) is None:
             raise CheckpointError("tensor_missing", folder=folder.name, tensor=name)
         stored = found[theirs]
-        read.add(theirs)  # some hold two of ours
+        read.add(theirs)  # some hold several of ours
         lay_out = _laid_out(family, key, config)
         rows = in_front if key == "embedding.positions.table" else 0
         expected = (wanted.shape[0] + rows, *wanted.shape[1:])
@@ -463,38 +461,11 @@ def _other_heads(family: Family) -> set[str]:
     return {f"{name.partition('.')[0]}.*" for name in names if not name.startswith(f"{family.prefix}.")}
 
 
-def _taken_apart(found: dict[str, Stored], apart: Mapping[str, int], heads: int = 1) -> dict[str, Stored]:
-    """The tensors, and for one that holds several of ours its parts: a[0].weight, a[1].weight, …
-
-    heads: for each of which it holds them, one head after the other.
-    """
-    parts: dict[str, Stored] = {}
-    for name, stored in found.items():
-        many = next((many for pattern, many in apart.items() if fnmatch(name, pattern)), 0)
-        module, _, last = name.rpartition(".")
-        if not many or not stored.shape or stored.shape[0] % (many * heads):
-            parts[f"{module}[0].{last}" if many else name] = stored  # which is said to have the wrong shape
-            continue
-        shape = stored.shape[0] // many, *stored.shape[1:]
-        for i in range(many):
-            parts[f"{module}[{i}].{last}"] = Stored(shape, partial(_part_of, stored, i, many, heads))
-    return parts
-
-
-def _part_of(stored: Stored, i: int, many: int, heads: int) -> Tensor:
-    return stored.read().unflatten(0, (heads, many, -1))[:, i].flatten(0, 1)
-
-
 def _laid_out(family: Family, key: str, config: EncoderConfig) -> Callable[[Tensor], Tensor]:
     """How their tensor of this parameter becomes ours."""
-    if family.side_by_side and key.rpartition(".")[0].endswith(("attention.W_Q", "attention.W_K")):
-        return partial(_half_a_head_apart, config.heads)
-    return partial(family.reordered, key) if family.reordered else family.laid_out.get(key, _as_it_is)
-
-
-def _half_a_head_apart(heads: int, tensor: Tensor) -> Tensor:
-    """In each head, the first numbers of all pairs, then the second ones."""
-    return tensor.unflatten(0, (heads, -1, 2)).transpose(1, 2).flatten(0, 2)
+    row, _ = _row(key)
+    lay_out = family.laid_out.get(row) or family.laid_out.get(row.rpartition(".")[0])
+    return (lambda tensor: lay_out(tensor, config)) if lay_out else _as_it_is
 
 
 def _as_it_is(tensor: Tensor) -> Tensor:
@@ -517,17 +488,21 @@ def _modern(name: str) -> str:
     return name
 
 
-def _their_name(key: str, family: Family, head: Head, prefix: str, config: EncoderConfig) -> str:
-    """What a parameter of ours is called in the file: layers.3.norm_1.bias -> bert.encoder.layer.3.….LayerNorm.bias."""
+def _row(key: str) -> tuple[str, str]:
+    """A parameter's key as the tables of names have it, and the number of its layer: "" outside the layers."""
     parts = key.split(".")
     layer = parts[parts.index("layers") + 1] if "layers" in parts else ""
+    return key.replace(f"layers.{layer}.", "layers.{l}.", 1) if layer else key, layer
+
+
+def _their_name(key: str, family: Family, head: Head, prefix: str, config: EncoderConfig) -> str:
+    """What a parameter of ours is called in the file: layers.3.norm_1.bias -> bert.encoder.layer.3.….LayerNorm.bias."""
+    row, layer = _row(key)
     group = str(set_of(int(layer), config.layers, config.groups)) if layer else ""
-    row = key.replace(f"layers.{layer}.", "layers.{l}.", 1) if layer else key
     module, _, last = row.rpartition(".")
     if module == "labels":  # what says of each whether it is true stands where the classes do
         module, row = "logits", f"logits.{last}"
-    of_encoder = {**family.names, **family.gated} if config.ffn == "gated" else family.names
-    for names, before in ((head.names, ""), (of_encoder, prefix)):
+    for names, before in ((head.names, ""), (family.names, prefix)):
         if row in names:
             return (before + names[row]).replace("{l}", layer).replace("{g}", group)
         if module in names:

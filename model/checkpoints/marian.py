@@ -1,8 +1,4 @@
-"""Marian's translators (opus-mt): what is theirs beside the table of names in families.py.
-
-Their positions have all sines before all cosines, where the paper has them in turn. Nothing else knows one number of
-d_model from another, so the weights are read with their rows and columns in the paper's order, and the network is the
-paper's: number 2i here is number i in the file, number 2i + 1 is number i + d_model/2.
+"""Marian's translators (opus-mt): how they read a sentence and write another.
 
 Source: Junczys-Dowmunt et al. 2018, "Marian: Fast Neural Machine Translation in C++"; MarianMTModel of transformers.
 """
@@ -18,6 +14,7 @@ from torch import Tensor
 
 from model.changes import Change
 from model.checkpoints.errors import CheckpointError, setting_error
+from model.checkpoints.families.marian import halves
 from model.checkpoints.folder import Folder, Stored
 from model.checkpoints.pieces import readable
 from model.checkpoints.sentence_piece import SPACE
@@ -28,39 +25,9 @@ from model.pipeline import Reading
 from model.trace import Guess
 from model.translator import Task, Translator, as_written
 
-READS_D_MODEL = ("W_Q", "W_K", "W_V", "W_1", "E", "logits")  # a column for each number of d_model; others a row
-WRITES_ELSEWHERE = ("W_Q", "W_K", "W_V", "W_1", "logits")  # whose biases are no numbers of d_model
 POSITIONS = ".embed_positions.weight"
 MOST_NEVER = 100  # rows of pieces that are never written; each is looked for at each step
 NEAR = 1e-3  # sines that were worked out elsewhere
-
-
-def halves(d_model: int) -> Tensor:
-    """The places of the sines, then those of the cosines: 0, 2, 4, …, 1, 3, 5, …"""
-    return torch.arange(d_model).view(-1, 2).T.flatten()
-
-
-def axis_of(key: str) -> int | None:
-    """Along which axis of a parameter of ours the numbers of d_model lie; None where they do not."""
-    module, _, last = key.rpartition(".")
-    name = module.rpartition(".")[2]
-    if last == "weight" and name in READS_D_MODEL:
-        return 1
-    return None if name in WRITES_ELSEWHERE else 0
-
-
-def in_our_order(key: str, tensor: Tensor) -> Tensor:
-    """A tensor of theirs by our key, as the paper orders the numbers of d_model."""
-    if key == "logits.bias":
-        return tensor[0]
-    if (axis := axis_of(key)) is None:
-        return tensor
-    return tensor.index_select(axis, halves(tensor.shape[axis]).argsort().to(tensor.device))
-
-
-def in_their_order(key: str, tensor: Tensor) -> Tensor:
-    """A tensor of ours by its key, as they order them."""
-    return tensor if (axis := axis_of(key)) is None else tensor.index_select(axis, halves(tensor.shape[axis]))
 
 
 def check_positions(folder: Folder, stored: Mapping[str, Stored]) -> None:

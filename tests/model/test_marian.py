@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 
 from model import CheckpointError
 from model.checkpoints import load_folder
-from model.checkpoints.marian import halves
+from model.checkpoints.families.marian import halves
 from model.checkpoints.sentence_piece import NotUnigramError, tokenizer_json
 from model.checkpoints.trial import SENTENCES as TRIALS
 from model.examples import SENTENCES

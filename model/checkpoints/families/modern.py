@@ -1,4 +1,4 @@
-"""What config.json says of a ModernBERT: which layers look how far, how fast places turn, and where there are biases.
+"""ModernBERT: most layers look near by, places turn, neurons have gates, and LayerNorm stands first.
 
 `transformers` 5 writes `layer_types` and `rope_parameters`; folders from before say `global_attn_every_n_layers`,
 `global_rope_theta` and `local_rope_theta`. Both are read; what is not said has the value that their library takes.
@@ -10,6 +10,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from model.checkpoints.errors import setting_error
+from model.checkpoints.families.family import (
+    ACTS,
+    LAYERS,
+    SENTENCES,
+    THREE_IN_ONE,
+    WORDS,
+    Family,
+    Head,
+    in_layers,
+    masked_word,
+    stacked,
+)  # fmt: skip
 from model.checkpoints.settings import base_of, whole
 
 GLOBAL, LOCAL = "full_attention", "sliding_attention"
@@ -59,3 +71,50 @@ def _base(folder: str, theirs: Mapping[str, Any], kind: str) -> float:
         if value is None:  # the first of them turn then as fast as those that look everywhere
             return _base(folder, theirs, GLOBAL) if kind == LOCAL else usual
     return base_of(folder, setting, value)
+
+
+BEHIND_A_NORM = {"pooler.0": "head.dense", "pooler.2": "head.norm"}
+BENT: dict[str, Any] = {"dense": "classifier_activation", "only": {"classifier_activation": tuple(ACTS)}}
+
+MODERN_BERT = Family(
+    prefix="model",
+    settings={**LAYERS, **SENTENCES, "activation": "hidden_activation", "norm_eps": "norm_eps"},
+    fixed={
+        **WORDS, "positions": "rotary", "norm_first": True, "first_norm": False, "final_norm": True, "ffn": "gated",
+    },
+    only={"hidden_activation": tuple(ACTS)},
+    names={
+        "embedding.E.weight": "embeddings.tok_embeddings.weight",
+        "embedding.norm": "embeddings.norm",
+        **in_layers(
+            "layers.{l}.",
+            {
+                "norm_1": "attn_norm",
+                **{f"attention.W_{role}": "attn.Wqkv" for role in "QKV"},
+                "attention.W_O": "attn.Wo",
+                "norm_2": "mlp_norm",
+                "ffn.W_1": "mlp.Wi",
+                "ffn.W_3": "mlp.Wi",
+                "ffn.W_2": "mlp.Wo",
+            },
+        ),
+        "norm": "final_norm",
+    },
+    heads={
+        "Model": Head("none"),
+        "ForMaskedLM": masked_word("head.dense", "head.norm", "decoder.bias", E="decoder.weight", **BENT),
+        "ForSequenceClassification": Head(
+            "classifier",
+            {**BEHIND_A_NORM, "logits": "classifier"},
+            pooling="classifier_pooling",
+            dense="classifier_activation",
+            only={**BENT["only"], "classifier_pooling": ("cls", "mean")},
+        ),
+        "ForTokenClassification": Head("tags", {**BEHIND_A_NORM, "tags": "classifier"}, **BENT),
+        "ForQuestionAnswering": Head("span", {**BEHIND_A_NORM, "of_bounds": "classifier"}, **BENT),
+    },
+    laid_out=stacked(*THREE_IN_ONE) | stacked("layers.{l}.ffn.W_1", "layers.{l}.ffn.W_3"),
+    more=settings_of,
+)  # fmt: skip
+
+FAMILIES = {"modernbert": MODERN_BERT}

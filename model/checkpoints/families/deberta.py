@@ -1,10 +1,25 @@
-"""What config.json says of a DeBERTa: which products a score has, and how distances are counted."""
+"""DeBERTa: scores of three products, two of them with learned vectors of distances  (disentangled.py).
+
+Source: He et al. 2021, "DeBERTa: Decoding-enhanced BERT with Disentangled Attention".
+"""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import inf
 from typing import Any
 
 from model.checkpoints.errors import setting_error
+from model.checkpoints.families.bert import BERT, GUESSES
+from model.checkpoints.families.family import (
+    ACTS,
+    OF_TOKENS,
+    WORDS,
+    Head,
+    classifier,
+    in_layers,
+    masked_word,
+    stacked,
+)  # fmt: skip
 from model.checkpoints.settings import whole
 
 TERMS = {"c2p": "content_to_position", "p2c": "position_to_content"}
@@ -64,3 +79,79 @@ def _listed(said: object) -> set[str]:
     """ "p2c|c2p", or a list of the same."""
     parts = said.lower().split("|") if isinstance(said, str) else said if isinstance(said, list) else []
     return {str(part).strip() for part in parts} - {""}
+
+
+#: The head of `transformers`, or that with which it was trained: `legacy` says which.
+OLD_OR_NEW = replace(
+    GUESSES,
+    only={"legacy": (True,)},
+    otherwise=masked_word(
+        "lm_predictions.lm_head.dense",
+        "lm_predictions.lm_head.LayerNorm",
+        "lm_predictions.lm_head.bias",
+        own_activation=True,
+    ),
+)
+
+DEBERTA_V2 = replace(
+    BERT,
+    prefix="deberta",
+    fixed={name: value for name, value in WORDS.items() if name != "positions"},
+    defaults={"hidden_act": "gelu", "layer_norm_eps": 1e-7, "type_vocab_size": 0, "max_position_embeddings": 512},
+    only={"hidden_act": tuple(ACTS), "conv_kernel_size": (0,)},
+    more=settings_of,
+    names={
+        **BERT.names,
+        **in_layers(
+            "encoder.layer.{l}.attention.self.",
+            {
+                "W_Q": "query_proj",
+                "W_K": "key_proj",
+                "W_V": "value_proj",
+                "W_Q_distance": "pos_query_proj",
+                "W_K_distance": "pos_key_proj",
+            },
+            "layers.{l}.attention.",
+        ),
+        "layers.{l}.attention.distances": "encoder.rel_embeddings",
+        "layers.{l}.attention.distance_norm": "encoder.LayerNorm",
+    },
+    heads={
+        "Model": Head("none"),
+        "ForMaskedLM": OLD_OR_NEW,
+        "ForSequenceClassification": classifier(
+            "pooler.dense",
+            "classifier",
+            bent_by="pooler_hidden_act",
+            only={"pooler_hidden_act": ("gelu", "tanh", *ACTS)},
+        ),
+        **OF_TOKENS,
+    },
+    unread=(
+        "*position_ids", "*position_embeddings.*", "*rel_embeddings.*", "*encoder.LayerNorm.*", "mask_predictions.*",
+    ),
+)  # fmt: skip
+
+#: The first of them: each distance has a row, keys have no bias, and one matrix holds three, head by head.
+DEBERTA = replace(
+    DEBERTA_V2,
+    only={"hidden_act": tuple(ACTS), "talking_head": (False,)},
+    more=settings_of_first,
+    names={
+        **DEBERTA_V2.names,
+        **in_layers(
+            "encoder.layer.{l}.attention.self.",
+            {
+                **{f"W_{role}.weight": "in_proj.weight" for role in "QKV"},
+                "W_Q.bias": "q_bias",
+                "W_V.bias": "v_bias",
+                "W_Q_distance": "pos_q_proj",
+                "W_K_distance": "pos_proj",
+            },
+            "layers.{l}.attention.",
+        ),
+    },
+    laid_out=stacked(*(f"layers.{{l}}.attention.W_{role}.weight" for role in "QKV"), by_head=True),
+)
+
+FAMILIES = {"deberta": DEBERTA, "deberta-v2": DEBERTA_V2}

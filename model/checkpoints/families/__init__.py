@@ -1,0 +1,28 @@
+"""How each family of Hugging Face checkpoints writes down what we call an Encoder: a file each, with its table."""
+
+from model.checkpoints.families import (
+    albert,
+    bert,
+    clip,
+    deberta,
+    dinov2,
+    distilbert,
+    electra,
+    esm,
+    gte,
+    marian,
+    modern,
+    nomic,
+    roberta,
+    roformer,
+    t5,
+    vit,
+)  # fmt: skip
+from model.checkpoints.families.family import Family
+
+FILES = (
+    bert, roberta, distilbert, electra, albert, esm, t5, deberta, vit, modern, nomic, gte, roformer, clip, dinov2,
+    marian,
+)  # fmt: skip
+#: By the `model_type` in config.json.
+FAMILIES: dict[str, Family] = {kind: family for file in FILES for kind, family in file.FAMILIES.items()}
