@@ -1,17 +1,14 @@
 """How the digit network learned: what it made of this drawing after a few steps of its training, up to the last."""
 
 from dataclasses import dataclass
-from threading import Condition
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-from cachetools import LRUCache, cached
-from cachetools.keys import hashkey
 
 from model import Edit, WeightsError
 from model.measures import learning
-from pages.drawing.cache import digest, of_networks
+from pages.drawing.cache import kept
 from pages.drawing.figures import Axis, heatmap, lines
 from pages.drawing.picture import Picture
 from pages.drawing.screen import Screen
@@ -37,8 +34,7 @@ class Development:
     even: float
 
 
-@of_networks
-@cached(LRUCache(64), key=lambda ink, edits: hashkey(digest(ink), edits), condition=Condition())
+@kept(64)
 def development(ink: bytes, edits: tuple[Edit, ...]) -> Development:
     """Raises WeightsError where the earlier weights cannot be read."""
     runs = [learning.after(number)(ink, edits) for number in range(learning.SNAPSHOTS)]

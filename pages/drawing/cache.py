@@ -1,4 +1,7 @@
-"""What all visitors share: runs, as many as fit into so many bytes, and what pages make of a run."""
+"""What all visitors share: runs, as many as fit into so many bytes, and what is worked out of networks and runs.
+
+Constants of the program are kept by functools; all else here.
+"""
 
 from collections.abc import Callable, Hashable
 from functools import wraps
@@ -6,10 +9,11 @@ from hashlib import sha256
 from random import choice
 from threading import Condition
 from time import monotonic
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
-from cachetools import Cache, cached
+import numpy as np
+from cachetools import Cache, LRUCache, cached
 from cachetools.keys import hashkey
 
 from model import Trace
@@ -20,32 +24,59 @@ LONG = 6_000_000  # bytes: a run of some thirty tokens. It counts four times, so
 MOST_A_RUN = 8  # of the same kind
 P = ParamSpec("P")
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable)
+
+_clear: list[Callable[[], object]] = []
 
 
-_kept: list[Callable[[], object]] = []
+def kept(most: int, decides: Callable[..., tuple] | None = None) -> Callable[[F], F]:
+    """A decorator that keeps the latest `most` results for all visitors, until `forget`.
+
+    Arguments are hashable, or arrays, runs and tuples of these; decides: which of them, or what of them, decides the
+    result, where not all do. Where many ask for the same at once, one thread works it out and the others wait. What
+    raises is not kept. Nobody may change a result.
+    """
+
+    def key(*arguments: object, **named: object) -> tuple:
+        values = decides(*arguments, **named) if decides else (*arguments, *sorted(named.items()))
+        return hashkey(*map(digest, values))
+
+    return _until_forgotten(cached(LRUCache(most), key, condition=Condition()))
 
 
-def of_networks(function: T) -> T:
-    """A decorator for what has a `cache_clear()` and keeps what networks computed: `forget` lets go of it."""
-    cleared_by(function.cache_clear)  # type: ignore[attr-defined]
-    return function
+def _until_forgotten(keep: Callable[[Any], Any]) -> Callable[[F], F]:
+    def decorate(function: F) -> F:
+        keeps = keep(function)
+        _clear.append(keeps.cache_clear)
+        return keeps
+
+    return decorate
 
 
-def cleared_by(clear: Callable[[], object]) -> None:
-    """Call this, too, where `forget` lets go of all."""
-    _kept.append(clear)
+def missing(function: Callable, *arguments: object) -> tuple | None:
+    """What a result of a function that is `kept` would be kept by; None where it is there already."""
+    key: tuple = function.cache_key(*arguments)  # type: ignore[attr-defined]
+    return None if key in function.cache else key  # type: ignore[attr-defined]
 
 
 def forget() -> None:
     """Let go of all that is kept of networks, and of the networks that it was computed with."""
-    for clear in _kept:
+    for clear in _clear:
         clear()
     forget_sources()
 
 
-def digest(subject: Hashable) -> Hashable:
-    """What stands for an input in a key: of bytes, which may be a visitor's photo, no key shall keep more."""
-    return sha256(subject).digest() if isinstance(subject, bytes) else subject
+def digest(value: Any) -> Hashable:
+    """What stands for a value in a key: of bytes, which may be a visitor's photo, no key shall keep more; of a run,
+    given its pipeline, what went in and the edits on the way.
+    """
+    if isinstance(value, Trace):
+        return digest(value[value.graph.embedded]), value.edits
+    if isinstance(value, np.ndarray):
+        return value.shape, sha256(value.tobytes()).digest()
+    if isinstance(value, tuple | list):
+        return tuple(map(digest, value))
+    return sha256(value).digest() if isinstance(value, bytes) else value
 
 
 class _Runs(Cache):
@@ -86,9 +117,9 @@ def traces_up_to(
     Where they do not all fit, one goes by chance: in a class that clicks in turn the oldest is the next to be wanted.
     Two are kept whatever their size, so that a run and the same with changes need not be done at each click.
     Where many visitors ask for the same run at once, one thread computes it and the others wait for it. A run that
-    raises is not kept. Forget all with the function's `cache_clear()`.
+    raises is not kept. Forget all with the function's `cache_clear()`, as `forget` does.
     """
-    return cached(_Runs(most), key, condition=Condition())
+    return _until_forgotten(cached(_Runs(most), key, condition=Condition()))
 
 
 def once_a_run(make: Callable[Concatenate[Trace, P], T]) -> Callable[Concatenate[Trace, P], T]:

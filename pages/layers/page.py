@@ -10,6 +10,7 @@ from model import Trace
 from model.analysis import placed, rollout
 from model.config import NORMS
 from model.encoder import EncoderLayer
+from pages.drawing.cache import kept
 from pages.drawing.page import LAYER, Page
 from pages.drawing.picture import Make, says_words
 from pages.drawing.pictures.shared_weights import shared_weights
@@ -29,7 +30,7 @@ from pages.layers.pictures import (
 from pages.screen.components.arithmetic import arithmetic
 from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
-from pages.screen.runs.worked_out import known_by, plane
+from pages.screen.runs.worked_out import plane
 from pages.screen.sections.cell_map import cell_maps
 from pages.screen.sections.sentence_vector import of_input
 from pages.screen.sections.working import MOST, terms
@@ -74,7 +75,7 @@ def lens(screen: Screen, pen: Pen) -> None:
         pen.show("guess", partial(pictures.classes, lens=screen.pipeline.read_layers))
 
 
-@st.cache_data(max_entries=1000, show_spinner=False, hash_funcs={Trace: known_by})
+@kept(1000)
 def best_words(name: str, trace: Trace, token: int, output: int | None = None) -> Guesses:
     """What `guesses` finds.
 

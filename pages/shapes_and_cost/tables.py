@@ -1,7 +1,7 @@
-"""What Shapes and cost shows of a configuration, worked out once for each: tables, curves, pictures.
+"""What Shapes and cost shows of a configuration, worked out once for each: tables, curves, pictures."""
 
-All arguments are plain, so that Streamlit can keep the results; `lang` tells the results of two languages apart.
-"""
+from collections.abc import Hashable
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -21,11 +21,12 @@ from model.measures.cost import (
 )
 from model.measures.note_claims import Claim, Value
 from model.notes import WholeRun, whole_run
+from pages.drawing.cache import kept
 from pages.drawing.figures import AFTER, Axis, Figure, bars
 from pages.drawing.figures.equations import as_text, html_math, in_words, plain_math
-from pages.drawing.figures.theme import scaled
-from pages.drawing.text import catalogue, texts_of
-from pages.screen.runs.worked_out import once_a_look
+from pages.drawing.figures.notation import symbols
+from pages.drawing.figures.theme import font_size, mode, scaled
+from pages.drawing.text import catalogue, language, texts_of
 from pages.shapes_and_cost import figures as cost_figures
 from pages.shapes_and_cost.figures import shape_text, short, with_prefix
 
@@ -44,15 +45,20 @@ def in_bytes(number: int) -> str:
     return f"{with_prefix(number)}B" if number >= 1000 else f"{number} B"
 
 
+def as_it_looks(*arguments: Hashable) -> tuple:
+    """What decides a table or a figure beside its arguments: language, ground, letters, and a note's symbols."""
+    return language(), mode(), font_size(), symbols(), *arguments
+
+
 # -- the shape walk ------------------------------------------------------------------------------------------
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(64)
 def steps_of(config: EncoderConfig, n: int, batch: int) -> list[Step]:
     return shape_walk(config, n, batch)
 
 
-@once_a_look(64)
+@kept(64, as_it_looks)
 def steps_table(config: EncoderConfig, n: int, batch: int) -> pd.DataFrame:
     """Every step: its shapes and its counts, in letters and in numbers."""
     rows = [
@@ -69,7 +75,7 @@ def steps_table(config: EncoderConfig, n: int, batch: int) -> pd.DataFrame:
     return table(rows, "symbol in in_numbers out out_numbers parameters multiply_adds bytes times equation")
 
 
-@once_a_look(64)
+@kept(64, as_it_looks)
 def walk_picture(config: EncoderConfig, n: int, batch: int, chosen: int) -> Figure:
     words = {name: word(f"unit_{name}") for name in ("parameters", "multiply_adds")}
     return cost_figures.walk_diagram(
@@ -83,13 +89,13 @@ def walk_picture(config: EncoderConfig, n: int, batch: int, chosen: int) -> Figu
 # -- parameters ----------------------------------------------------------------------------------------------
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(64)
 def counted(config: EncoderConfig) -> int:
     """Parameters of the real modules."""
     return real_parameters(config)
 
 
-@once_a_look(64)
+@kept(64, as_it_looks)
 def parameters_table(config: EncoderConfig) -> pd.DataFrame:
     """Each part that has parameters, then all of them."""
     parts = parameters(config)
@@ -100,7 +106,7 @@ def parameters_table(config: EncoderConfig) -> pd.DataFrame:
     return table(rows, "part parameters formula with_numbers")
 
 
-@once_a_look(64)
+@kept(64, as_it_looks)
 def parameters_picture(config: EncoderConfig) -> Figure:
     parts = {name: part.number for name, part in parameters(config).items() if part.number}
     names = Axis("", [word(f"part_{name}") for name in parts])
@@ -129,7 +135,7 @@ def works(config: EncoderConfig, n: int) -> dict[str, int]:
     }
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(64)
 def curves(config: EncoderConfig, here: int) -> pd.DataFrame:
     """Over lengths n that reach past every crossing and past `here`: each curve."""
     last = max(here, 2 * max(crossing.number for crossing in crossings(config).values()), 1000)
@@ -144,7 +150,7 @@ def named(lines: pd.DataFrame) -> pd.DataFrame:
     return lines.rename(columns={name: word(f"curve_{name}") for name in lines.columns[1:]})
 
 
-@once_a_look(64)
+@kept(64, as_it_looks)
 def cost_picture(config: EncoderConfig, here: int) -> Figure:
     """Multiply–adds of one layer over n, with the crossings and `here`."""
     marks = [
@@ -190,7 +196,7 @@ def value_text(value: Value) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.3g}"
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def note_run() -> WholeRun:
     """Lecture note 002's encoder and ours on a batch of two sentences of ten ids."""
     return whole_run()

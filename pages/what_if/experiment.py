@@ -2,18 +2,15 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from threading import Lock
 
 import numpy as np
 import streamlit as st
-from cachetools import LRUCache, cached
-from cachetools.keys import hashkey
 
 from model import Edit, EditError, Pipeline, Trace
 from model.edits import head_off
 from model.measures import judged
 from model.measures.sweep import effects
-from pages.drawing.cache import digest, of_networks
+from pages.drawing.cache import kept, missing
 from pages.drawing.figures import GREY, INK, Axis, heatmap, on_screen, theme
 from pages.drawing.figures.base import Figure
 from pages.drawing.figures.theme import scaled
@@ -98,10 +95,8 @@ class Experiment:
 
     def waits(self, edits: Sequence[Edit]) -> bool:
         """Whether these changes take long and are not worked out yet; draws the button that does."""
-        wanted = _changes.cache_key(self.screen.pipeline, self.screen.subject, tuple(edits), self.number, None)
-        if wanted in _changes.cache:
-            return False
-        return waits(self.screen.run.config, len(self.screen.run.tokens), len(edits), wanted)
+        wanted = missing(_changes, self.screen.pipeline, self.screen.subject, tuple(edits), self.number, None)
+        return bool(wanted) and waits(self.screen.run.config, len(self.screen.run.tokens), len(edits), wanted)
 
     def changes(self, edits: Sequence[Edit]) -> np.ndarray:
         """What is measured of each edit alone; NaN where it cannot be made there."""
@@ -128,7 +123,7 @@ def moved_by_heads(screen: Screen, place: int) -> np.ndarray | None:
     config = screen.run.config
     edits = tuple(head_off(layer, head) for layer in range(config.layers) for head in range(config.heads))
     asked = screen.pipeline, screen.subject, edits, (of, against, place), lambda share: None
-    if takes_long(config, len(screen.run.tokens), len(edits)) and _changes.cache_key(*asked) not in _changes.cache:
+    if takes_long(config, len(screen.run.tokens), len(edits)) and missing(_changes, *asked):
         return None
     return _changes(*asked)[1].reshape(config.layers, config.heads)
 
@@ -139,12 +134,7 @@ def cell_of(head: str, number: Number) -> tuple[int, ...]:
     return {"tags": (place, of), "span": (of, place)}.get(head, (of,))
 
 
-@of_networks
-@cached(
-    LRUCache(256),
-    key=lambda pipeline, subject, edits, number, _: hashkey(pipeline, digest(subject), edits, number),
-    lock=Lock(),
-)
+@kept(256, lambda *arguments: arguments[:-1])
 def _changes(
     pipeline: Pipeline,
     subject: Hashable,

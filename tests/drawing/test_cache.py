@@ -6,6 +6,7 @@ import weakref
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
+import numpy as np
 import pytest
 
 from model import InputError, Trace, load
@@ -138,6 +139,27 @@ def test_what_is_made_of_a_run_is_made_once_and_goes_with_it() -> None:
     del first
     gc.collect()
     assert gone() is None, "what was made keeps no run"
+
+
+def test_what_is_kept_is_worked_out_once_for_all_until_networks_are_forgotten(traces: dict[str, Trace]) -> None:
+    made: list[object] = []
+
+    @cache.kept(2, lambda value, _: (value,))
+    def found(value: object, progress: object) -> float:
+        made.append(value)
+        time.sleep(0.05)
+        return len(made)
+
+    array, trace = np.arange(3.0), traces[SENTENCES[0]]
+    again = array.copy(), load("text")(SENTENCES[0])
+    with ThreadPoolExecutor(8) as visitors:
+        assert len(set(visitors.map(lambda one: found(array, one), range(8)))) == 1 == len(made)
+    assert found(again[0], None) == 1 and found(trace, None) == found(again[1], None) == 2
+    assert cache.missing(found, array, None) is None is not cache.missing(found, array + 1, None)
+    found(array + 1, None)
+    assert found(trace, None) == 2 and cache.missing(found, array, None), "the latest are kept"
+    cache.forget()
+    assert cache.missing(found, trace, None)
 
 
 def test_no_key_holds_a_photo() -> None:

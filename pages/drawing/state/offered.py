@@ -17,7 +17,7 @@ from model.checkpoints import FAMILIES, config_of, decoder_of
 from model.checkpoints.folder import Folder
 from model.checkpoints.hub import MOST_NAMED, NAME, fetch_from_hub, found
 from model.config import EncoderConfig
-from pages.drawing.cache import of_networks
+from pages.drawing.cache import kept
 
 TAKEN = {"text", "translation", "digits", "flat", "untrained", "trained", "paper"}  # names that mean something already
 HUB = "hub"
@@ -146,8 +146,7 @@ def sizes(folder: Path) -> EncoderConfig | None:
     return _read(folder, config_of)
 
 
-@of_networks
-@lru_cache(maxsize=48)
+@kept(48)
 def _read(folder: Path, of: Callable[[Path], T | None]) -> T | None:
     """What the settings of a folder say; None where they cannot be read."""
     try:

@@ -2,18 +2,13 @@
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
-from functools import lru_cache
-from threading import Lock
 from typing import Any
-
-from cachetools import LRUCache, cached
-from cachetools.keys import hashkey
 
 from model import Pipeline
 from model.measures.telling import telling_word
 from model.pipeline import Reading
 from model.translator import Task
-from pages.drawing.cache import digest, of_networks
+from pages.drawing.cache import kept
 from pages.drawing.masks import with_words_hidden
 from pages.drawing.picture import kind_of, outputs_of, says_words
 from pages.drawing.screen import Screen, usual_token
@@ -63,8 +58,7 @@ def hidden_in(screen: Screen) -> tuple[int, ...] | None:
     return hidden or screen.choice.hidden
 
 
-@of_networks
-@lru_cache(maxsize=1000)
+@kept(1000)
 def _telling_word(pipeline: Pipeline, ids: tuple[int, ...]) -> int | None:
     """Found once for all visitors; in what visitors see first, the word that is hidden there."""
     for first in filter(None, map(first_picture, LANGUAGES)) if pipeline.name == "text" else ():
@@ -128,7 +122,7 @@ def truth_here(screen: Screen, question: Question) -> tuple[Case, Truth] | None:
     else:
         written = getattr(case.trace, "written_ids", None)  # of a translation
         where = (case.token, case.layer, case.head, case.step, written, language())
-        truth = _truth(question, case, hashkey(case.pipeline, digest(screen.subject), *where))
+        truth = _truth(question, case, (case.pipeline, screen.subject, *where))
     return None if truth is None or truth.margin < question.least else (case, truth)
 
 
@@ -141,7 +135,6 @@ def not_asked(screen: Screen, questions: Iterable[Question]) -> str:
     return t("lesson.left_out", names=names) + (f" {t('lesson.left_long')}" if long else "")
 
 
-@of_networks
-@cached(LRUCache(1000), key=lambda question, _, known: hashkey(question.row, known), lock=Lock())
+@kept(1000, lambda question, _, known: (question.row, known))
 def _truth(question: Question, case: Case, known: Hashable) -> Truth | None:
     return truth_of(question, case)

@@ -2,7 +2,7 @@
 
 import gc
 from collections.abc import Callable, Hashable, Iterable
-from functools import lru_cache, partial
+from functools import partial
 from threading import Condition, Lock
 from time import monotonic
 from typing import Any, overload
@@ -21,7 +21,7 @@ from model.measures.cost import recorded_bytes
 from model.measures.gradients import twin
 from model.pipeline import Reader, Reading, TextReader
 from model.translator import Task, TranslationTrace, Translator
-from pages.drawing.cache import cleared_by, forget, of_networks, traces_up_to
+from pages.drawing.cache import forget, kept, traces_up_to
 from pages.drawing.state import sketch
 from pages.drawing.state.choice import AFTER, TRANSLATOR, TWIN, Choice
 from pages.drawing.state.offered import by_visitors, folder_state, offered, withdraw
@@ -33,8 +33,6 @@ FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visit
 _files: dict[str, Hashable] = {}  # of each offered checkpoint, what its files were when a run last looked
 MOST_PIECES = 400  # of a sentence, whatever a network reads: time and memory of a page grow with their square
 MOST_BYTES = 160_000_000  # of traces, 15 tokens about 2.7 MB: one for each of the sixty visitors of a worker
-
-cleared_by(st.cache_data.clear)
 
 
 class _Networks(dict[Hashable, Pipeline]):
@@ -198,7 +196,6 @@ def _decides(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> tupl
 def run(name: str, subject: Task, edits: tuple[Edit, ...] = ()) -> TranslationTrace: ...
 @overload
 def run(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> Trace: ...
-@of_networks
 @traces_up_to(MOST_BYTES, key=_decides)
 def run(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> Trace:
     """One traced run. Choosing another layer or head comes here again and finds it done."""
@@ -256,8 +253,7 @@ def explain_input(name: str, unread: InputError | None, reading: Reading | None 
         st.info(t(f"note.{note.reason}", **values), icon=":material/info:")
 
 
-@of_networks
-@lru_cache(maxsize=1000)
+@kept(1000)
 def _reading(name: str, sentence: str) -> Reading:
     """A sentence as this pipeline reads it, once for all visitors and reruns. Raises InputError."""
     return pipeline(name).reader.read(sentence)

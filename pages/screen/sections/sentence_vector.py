@@ -2,17 +2,14 @@
 
 from collections.abc import Callable
 from functools import partial
-from threading import Condition
 
 import numpy as np
 import streamlit as st
-from cachetools import LRUCache, cached
-from cachetools.keys import hashkey
 
 from model.analysis import largest_terms
 from model.by_hand import terms_table
 from model.measures.sentence import MAKERS, POOLINGS, VECTOR, Cosine, cosine, moved_by_heads, read_for, sentence_vector
-from pages.drawing.cache import digest, of_networks
+from pages.drawing.cache import kept, missing
 from pages.drawing.pictures.vectors import as_makers, heads_that_turn, probe_looks, text_of, vectors
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import OUR_TRANSLATOR
@@ -150,8 +147,8 @@ def head_laboratory(screen: Screen, pen: Pen) -> None:
     label = plain("sentence_vector.axis")
     pooling = either("stage", label, list(ways), [*ways.values()], screen.choice.stage, label_visibility="collapsed")
     runs = screen.run.graph.layers() * screen.run.config.heads
-    wanted = _moved.cache_key(screen, pooling, None)
-    if wanted not in _moved.cache and waits(screen.run.config, len(screen.run.tokens), runs, wanted):
+    wanted = missing(_moved, screen, pooling, None)
+    if wanted and waits(screen.run.config, len(screen.run.tokens), runs, wanted):
         return
     with patience(screen.run.config, len(screen.run.tokens), runs) as progress:
         moved = _moved(screen, pooling, progress)
@@ -164,12 +161,7 @@ def head_laboratory(screen: Screen, pen: Pen) -> None:
         st.latex(worked_out(now))
 
 
-@of_networks
-@cached(
-    LRUCache(64),
-    key=lambda screen, pooling, _: hashkey(screen.choice.pipeline, digest(screen.subject), pooling),
-    condition=Condition(),
-)
+@kept(64, lambda screen, pooling, _: (screen.choice.pipeline, screen.subject, pooling))
 def _moved(screen: Screen, pooling: str, progress: Callable[[float], None]) -> np.ndarray:
     """How far each head by itself turns the vector of the unchanged run."""
     return moved_by_heads(screen.pipeline, screen.original, pooling, progress)
