@@ -10,7 +10,7 @@ from model.config import NORMS
 from model.encoder import EncoderLayer
 from model.rms import RMSNorm
 from pages.add_and_norm import pictures
-from pages.add_and_norm.pictures import USUAL, AddNorm, cosines, histogram, lengths, text, word
+from pages.add_and_norm.pictures import USUAL, AddNorm, histogram, text, word
 from pages.add_and_norm.why_add_and_norm import (
     about_gradients,
     batch_norm,
@@ -30,10 +30,7 @@ from pages.screen.sections.working import working
 AFTER_SUM = r"\operatorname{%s}\bigl(X + \operatorname{Sublayer}(X)\bigr)"
 BEFORE_SUBLAYER = r"X + \operatorname{Sublayer}\bigl(\operatorname{%s}(X)\bigr)"
 JUST_THE_SUM = r"X + \operatorname{Sublayer}(X)"
-FORMER = {"values": "maps", "without": "ablation", "why": "ablation"}
-
-
-WAYS = {"lengths": lengths, "cosines": cosines}
+FORMER = {"values": "maps", "without": "ablation", "why": "ablation", "ways": "arrows"}
 
 
 def equation_of(screen: Screen) -> str:
@@ -54,7 +51,7 @@ def above(screen: Screen, pen: Pen) -> None:
 
 
 def parts(screen: Screen) -> Parts:
-    parts: dict[str, Draw] = {"arrows": arrows, "maps": maps, "ways": ways}
+    parts: dict[str, Draw] = {"arrows": arrows, "maps": maps}
     if kind_of(screen.run) != "single" or knows_gradients(screen) or not AddNorm(screen.run, screen.at).rms:
         parts["ablation"] = ablation
     return parts
@@ -100,7 +97,7 @@ def arrows(screen: Screen, pen: Pen) -> None:
         if AddNorm(screen.run, screen.at).lengths()[:2, screen.at.token].min() > 0:
             pen.show_both("arrows", pictures.one_vector)
         else:
-            st.info(text("read_cosines_none", token=placed(screen.run.tokens)[screen.at.token]))
+            st.info(text("read_arrows_none", token=placed(screen.run.tokens)[screen.at.token]))
     with middle:
         pen.show_both("way", pictures.on_the_way)
     for column in right:
@@ -113,13 +110,6 @@ def worked_out(screen: Screen) -> str:
     """The quantity whose arithmetic is shown: the chosen one, else the last."""
     steps = AddNorm(screen.run, screen.at).steps
     return next((key for key in steps if name_of(key) == screen.choice.stage), steps[-1])
-
-
-def ways(screen: Screen, pen: Pen) -> None:
-    """How long the vectors are, and where they point."""
-    for column, (name, make) in zip(st.columns([1, 1]), WAYS.items(), strict=True):
-        with column:
-            pen.show(name, make)
 
 
 def maps(screen: Screen, pen: Pen) -> None:

@@ -1,27 +1,25 @@
 """The sums and norms of one sub-layer: all values in one band, lengths, angles, and a token's way through LayerNorm."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from model import Trace
-from model.analysis import cosine_similarity, placed
+from model.analysis import placed
 from model.config import NORMS
 from model.graph import Sublayer
 from model.rms import centred
-from pages.drawing.figures import ADDED, AFTER, BEFORE, Arrow, Axis, Figure, arrows, grouped_bars, outlines, saw
+from pages.drawing.figures import ADDED, AFTER, BEFORE, Arrow, Axis, Figure, arrows, outlines, saw
 from pages.drawing.figures.base import INK
 from pages.drawing.figures.theme import mode
-from pages.drawing.picture import Numbers, Picture, of_both, token_axis, touched
+from pages.drawing.picture import Numbers, Picture, of_both, touched
 from pages.drawing.pictures.band import Column, band, room_of
 from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.place import Place
-from pages.drawing.text import plain, t, texts_of
-from pages.drawing.text.numbers import first, percent, two, written
+from pages.drawing.text import t, texts_of
+from pages.drawing.text.numbers import percent, written
 
 USUAL = 0.99  # share of all numbers below the strongest colour
 text, word = texts_of("add_and_norm")
@@ -103,12 +101,6 @@ class AddNorm:
         """What was found, as a multiple of what was there: (token,); NaN where nothing was, as of a removed token."""
         before, found, _ = self.lengths()
         return np.divide(found, before, out=np.full_like(before, np.nan), where=before > 0)
-
-    def cosines(self) -> np.ndarray:
-        """How much what was found, and what is handed on, points where what was there pointed: (2, token)."""
-        run, sub = self.run, self.sub
-        pairs = ((run[sub.before][:, None], run[key][:, None]) for key in (sub.output, sub.after))
-        return np.stack([cosine_similarity(one, later)[:, 0, 0] for one, later in pairs])
 
     def through(self) -> np.ndarray:
         """The values on their way through LayerNorm: (before, normalised, after; token, d_model)."""
@@ -236,61 +228,6 @@ def _read_layer_scale(at: AddNorm) -> str:
         return ""
     trained = at.run.network.get_submodule(at.sub.output).scale.abs()
     return " " + text("read_layer_scale", typical=f"{trained.median():.3g}", largest=f"{trained.max():.3g}")
-
-
-def _bars_of_each(
-    run: Trace,
-    values: np.ndarray,
-    title: str,
-    kinds: Sequence[str],
-    colours: Sequence[str],
-    sentence: str,
-    range_of: Callable[[Numbers], tuple[float, float] | None] = lambda drawn: None,
-    reads: Sequence[str] = (),
-) -> Picture:
-    """Bars for each token: values (kind, token)."""
-    names, axis = [word(kind) for kind in kinds], token_axis(run, plain("axis.token"))
-
-    def draw(drawn: Numbers) -> Figure:
-        series = dict(zip(names, drawn.array, strict=True))
-        look: dict[str, Any] = {"there": drawn.other}
-        if (ends := range_of(drawn)) is not None:
-            look["value_range"] = ends
-        return grouped_bars(series, drawn.axes[1], word(title), colours, **look)
-
-    numbers = Numbers(values, ("", "token"), axes=(Axis("", names), axis), upwards=True)
-    return Picture(draw, sentence, numbers, two="beside", picks=lambda _, at: {"token": at}, reads=reads)
-
-
-def lengths(run: Trace, place: Place) -> Picture:
-    """How long each token's vector is: what was there, what was found, and their sum."""
-    at = AddNorm(run, place)
-    before, found, both = at.lengths()
-    said = text("read_lengths_new" if found.any() else "read_lengths_none")
-    if found.any() and before.any():
-        most = first(at.pushes())
-        ends = {"found": two(found[most.place]), "before": two(before[most.place]), "sum": two(both[most.place])}
-        said = text("read_lengths", times=most, token=placed(run.tokens)[most.place], **ends)
-    kinds = ("length_in", "length_found", "length_sum")
-    colours = (BEFORE, ADDED, AFTER)
-    return _bars_of_each(run, at.lengths(), "axis_length", kinds, colours, said, reads=[at.sub.sum])
-
-
-def cosines(run: Trace, place: Place) -> Picture:
-    """Each token's vector with the same token's vector later, not with every other one."""
-    at = AddNorm(run, place)
-    aligned, kept = at.cosines()[:, place.token]
-    kind = "same" if aligned > 0.25 else "against" if aligned < -0.25 else "new"
-    if not min(at.lengths()[:2, place.token]):
-        kind = "none"
-    name = placed(run.tokens)[place.token]
-    said = text(f"read_cosines_{kind}", token=name, found=f"{aligned:.2f}", after=f"{kept:.2f}")
-    kinds = ("cosine_found", "cosine_after_add" if at.sub.norm_first else "cosine_after")
-
-    def range_of(drawn: Numbers) -> tuple[float, float] | None:
-        return None if drawn.differs else (-1, 1)
-
-    return _bars_of_each(run, at.cosines(), "axis_cosine", kinds, (ADDED, AFTER), said, range_of)
 
 
 def histogram(run: Trace, place: Place) -> Picture:

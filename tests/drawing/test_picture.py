@@ -23,7 +23,7 @@ NOTEBOOK = """
 import sys
 sys.modules["streamlit"] = None  # an import of it fails
 from model import load
-from pages.add_and_norm.pictures import lengths
+from pages.add_and_norm.pictures import one_vector
 from pages.attention.pictures import attention_map, lines
 from pages.feed_forward.pictures import curve
 from pages.heads.pictures import written
@@ -34,7 +34,7 @@ from pages.drawing.place import Place
 from pages.drawing.text import speaking
 
 run, place = load("text")("the cat [MASK] the dog ."), Place(layer=2, head=3, token=3)
-for make in (attention_map, written, lengths, curve, path, plane, components):
+for make in (attention_map, written, one_vector, curve, path, plane, components):
     picture = make(run, place)
     picture.drawn().checked()
     print(picture.says())

@@ -95,7 +95,6 @@ def test_a_screen_of_another_run_is_another_one() -> None:
         ("queries_keys_values", "weights", ["W_Q", "W_K", "W_V"]),
         ("layers", "lens", ["guess", "turned"]),
         ("layers", "path", ["path", "norms"]),
-        ("add_and_norm", "ways", ["lengths", "cosines"]),
         ("tokens", "positions", ["similarity", "waves"]),
     ],
 )

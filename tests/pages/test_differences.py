@@ -45,17 +45,21 @@ def lengths(drawn: dict) -> np.ndarray:
     return array(drawn["data"][0]["x"])
 
 
-def names(drawn: dict) -> list[str]:
-    return [html.unescape(name) for name in drawn["layout"]["yaxis"]["ticktext"]]
-
-
 def norm(values: np.ndarray) -> np.ndarray:
     return np.linalg.norm(values, axis=-1)
 
 
-def ways(run: Trace) -> np.ndarray:
-    sub = run.graph.sublayers(LAYER)[0]
-    return np.stack([norm(run[key]) for key in (sub.before, sub.output, sub.sum)])
+def names(drawn: dict) -> list[str]:
+    return [html.unescape(name) for name in drawn["layout"]["yaxis"]["ticktext"]]
+
+
+def way(run: Trace) -> np.ndarray:
+    """The lengths of the token after each layer, and of what attention and the FFN added; nothing before the first."""
+    added = [
+        [norm(run[f"layers.{layer}.{part}.output"][TOKEN]) for layer in range(run.config.layers)]
+        for part in ("attention", "ffn")
+    ]
+    return np.stack([norm(run.states()[:, TOKEN]), *([np.nan, *row] for row in added)])
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ class Law:
 
 LAWS = [
     Law("attention", "weights", z, lambda run: run[A + "weights"][HEAD], {"as": "map"}),
-    Law("add_and_norm", "lengths", heights, ways, {"panel": "ways"}),
+    Law("layers", "norms", heights, way, {"panel": "path"}),
     Law("layers", "similarity", z, lambda run: cosine_similarity(run.states())[LAYER + 1], {"panel": "alike"}),
     Law("layers", "rollout", z, lambda run: rollout(run.over_layers("attention.weights"))[LAYER], {"panel": "origin"}),
 ]

@@ -19,6 +19,7 @@ LINKS = [
     ("heads", {"panel": "role", "hide": "depth,chips"}, "roles"),
     *(("heads", {"panel": panel}, "contribution") for panel in ("one", "written", "mixed")),
     *(("add_and_norm", {"panel": panel}, "ablation") for panel in ("without", "why")),
+    ("add_and_norm", {"panel": "ways"}, "arrows"),
     ("feed_forward", {"panel": "curve", "order": "sorted"}, "loudest"),
     ("feed_forward", {"panel": "writes"}, "neuron"),
     ("feed_forward", {"panel": "alone"}, "without"),

@@ -327,21 +327,6 @@ def of_a_vector_of_zeros_no_standard_deviation_of_1_is_told(run: Trace, at: Plac
     yield "standard deviation 0.000 to 1.000, then"
 
 
-@row(add_and_norm.lengths)
-def what_was_there_what_was_found_and_their_sum_have_these_lengths(run: Trace, at: Place) -> Iterator[object]:
-    part = run.graph.sublayers(1)[0]
-    yield from (np.linalg.norm(run[key], axis=1) for key in (part.before, part.output, part.sum))
-
-
-@row(add_and_norm.cosines, token=3)
-@row(add_and_norm.cosines, sublayer=2)
-def each_vector_is_compared_with_what_was_found_and_with_what_is_handed_on(run: Trace, at: Place) -> Iterator[object]:
-    part = run.graph.sublayers(1)[at.sublayer - 1]
-    for key in (part.output, part.norm):
-        cosines = [cosine_similarity(np.stack(pair))[0, 1] for pair in zip(run[part.before], run[key], strict=True)]
-        yield from (cosines, f"{cosines[at.token]:.2f}")
-
-
 @row(why_add_and_norm.batch_norm, token=2)
 def batch_norm_hangs_on_the_other_tokens(run: Trace, at: Place) -> Iterator[object]:
     rows = run[run.graph.sublayers(1)[0].norm_reads]

@@ -182,8 +182,6 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     feed_forward.without_ffn: (WORDS | DRAWN, lost(feed_forward.without_ffn, lambda run: 3)),
     add_and_norm.one_vector: (WORDS | DRAWN | ONE, add_and_norm.one_vector),
     add_and_norm.on_the_way: (WORDS | DRAWN | ONE, add_and_norm.on_the_way),
-    add_and_norm.lengths: (WORDS | DRAWN, add_and_norm.lengths),
-    add_and_norm.cosines: (WORDS, add_and_norm.cosines),
     add_and_norm.histogram: (WORDS, add_and_norm.histogram),
     add_and_norm.maps: (WORDS, lambda run, at: add_and_norm.maps(run, at, AddNorm(run, at).norm, None)),
     batch_norm: (WORDS, batch_norm),

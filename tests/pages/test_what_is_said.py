@@ -14,14 +14,8 @@ PLACE = {"layer": "2", "head": "3", "token": "3"}
 #: Input or network, page, what is chosen, what stands there (texts, or words as they are), and what does not.
 SAID = [
     ("words", "layers", {"panel": "out", "layer": "6"}, ["layers.read_Z"], ["layers.read_final"]),
-    ("words", "add_and_norm", {"panel": "ways"}, [], ["add_and_norm.read_lengths_none"]),
-    (
-        "words",
-        "add_and_norm",
-        {"panel": "ways"} | NO_ATTENTION,
-        ["add_and_norm.read_lengths_none", "add_and_norm.read_cosines_none"],
-        ["add_and_norm.read_cosines_new"],
-    ),
+    ("words", "add_and_norm", {"panel": "arrows"}, [], ["add_and_norm.read_arrows_none"]),
+    ("words", "add_and_norm", {"panel": "arrows"} | NO_ATTENTION, ["add_and_norm.read_arrows_none"], []),
     (
         "words",
         "tokens",
@@ -62,9 +56,9 @@ SAID = [
     (
         "words",
         "add_and_norm",
-        {"panel": "ways", "layer": "1", "edits": "embedding.sum~zero"},
-        ["add_and_norm.read_lengths_new"],
-        ["add_and_norm.read_lengths_none"],
+        {"panel": "arrows", "layer": "1", "edits": "embedding.sum~zero"},
+        ["add_and_norm.read_arrows_none"],
+        [],
     ),
     (
         "words",
@@ -140,7 +134,7 @@ SAID = [
     *(
         ("words", page, {"panel": panel, "layer": "3", "head": "3", "edits": edit}, ["change.no_law"], [])
         for page, panel, edit in (
-            ("add_and_norm", "ways", "layers.2.add_1~without"),
+            ("add_and_norm", "arrows", "layers.2.add_1~without"),
             ("add_and_norm", "maps", "layers.2.norm_1~bypass"),
             ("heads", "contribution", "layers.2.attention.output~zero"),
             ("feed_forward", "maps", "layers.{l}.ffn.activation~set~value.-50.0~neuron.10"),
@@ -156,7 +150,6 @@ SAID = [
         ["change.no_law"],
     ),
     ("words", "layers", {"panel": "path", "edits": "layers.{l}.norm_2~bypass"}, [], ["layers.norms_after"]),
-    ("pre-norm text", "add_and_norm", {"panel": "ways"}, [], ["add_and_norm.cosine_after"]),
     # Tokens that stand twice, or do nothing.
     (
         "words",

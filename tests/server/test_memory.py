@@ -31,7 +31,7 @@ def test_clicking_for_long_leaves_nothing_behind(name: str) -> None:
         ("heads", "all"),
         ("layers", "origin"),
         ("feed_forward", "neuron"),
-        ("add_and_norm", "ways"),
+        ("add_and_norm", "maps"),
     ],
 )
 def test_what_a_page_made_of_a_large_run_is_gone_when_it_is_drawn(

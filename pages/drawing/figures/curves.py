@@ -261,13 +261,11 @@ def grouped_bars(
     *,
     stacked: bool = False,
     value_range: tuple[float, float] | None = None,
-    there: np.ndarray | None = None,
     guess: tuple[int, int, float] | None = None,
 ) -> Figure:
     """For each place, one upright bar of every series, side by side or on top of each other (below 0 what is less).
 
-    there: (series, place), the values in another run, as hollow bars; not where they are stacked. guess: what a reader
-    thinks of one bar, dashed over it: which series, which place, and how high.
+    guess: what a reader thinks of one bar, dashed over it: which series, which place, and how high.
     """
     traces = [
         dict(
@@ -284,8 +282,6 @@ def grouped_bars(
     layout = _named(series, names, value_title)
     if value_range:
         layout["yaxis"]["range"] = value_range
-    if there is not None:
-        traces += [hollow(trace, "y", values) for trace, values in zip(list(traces), there, strict=True)]
     if guess is not None:
         one, place, high = guess
         wide = (1 - GAP) / len(series)
