@@ -15,10 +15,10 @@ from model.changes import Change, bind
 from model.decoder import TARGET_LANGUAGES, TranslationNetwork
 from model.edits import PARTS, Edit, EditError, as_edits, grows
 from model.encoder import Encoder
-from model.measure import WithoutNumbers
 from model.pipeline import Pipeline, Reading, TextReader, plain
 from model.search import Hypothesis, Search, beam_search
 from model.trace import Guess, Recording, Trace, record
+from model.unallocated import WithoutNumbers
 
 Language = Literal["en", "zh"]
 CHINESE = re.compile(r"[\u3400-\u9fff]")

@@ -21,8 +21,8 @@ from model.config import ConfigError, EncoderConfig
 from model.decoder import TranslationNetwork
 from model.encoder import Encoder
 from model.heads import network_for
-from model.measure import WithoutNumbers
 from model.pipeline import Pipeline, Reader, TextReader
+from model.unallocated import WithoutNumbers
 from model.variants.shared import set_of
 
 #: The largest value of a setting that is a size, so that no config.json makes us build without end.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from model import Trace
 from pages.drawing.masks import with_words_hidden
@@ -93,3 +93,16 @@ class Page:
 def rows(*names: str) -> Callable[[Screen], str]:
     """What makes the equations of rows of the graph ("layers.{l}.attention.Q") in the layer on the screen."""
     return lambda screen: r" \qquad ".join(screen.run.graph[screen.at.of(name)].equation for name in names)
+
+
+class School(Protocol):
+    """What lessons and classes add to each page; pages know no more of them."""
+
+    def beside(self, page: str) -> None:
+        """Draw in the drawer, given the name of the page."""
+
+    def under_title(self, screen: Screen, pen: Any) -> None:
+        """Draw under the title of a page."""
+
+    def beside_way_on(self, screen: Screen, pen: Any) -> None:
+        """Draw at the end of a page, beside the link to the next one."""

@@ -8,7 +8,6 @@ import streamlit as st
 
 from model.config import PRESETS, EncoderConfig
 from model.encoder import Encoder
-from model.measure import layer_properties, real_parameters
 from model.measures.cost import (
     BYTES,
     Step,
@@ -23,7 +22,9 @@ from model.measures.cost import (
     total,
 )
 from model.measures.note_claims import NOTE_CLAIMS
+from model.measures.properties import layer_properties
 from model.notes import note_002
+from model.unallocated import real_parameters
 from pages.drawing.figures import BLUE, GREY, ORANGE, bars_with_numbers
 from pages.drawing.figures.equations import plain_math
 from pages.drawing.figures.theme import font_size, letters, scaled

@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 from model.config import EncoderConfig
-from model.measure import real_parameters
 from model.measures.cost import (
     Step,
     attention_cost,
@@ -21,6 +20,7 @@ from model.measures.cost import (
 )
 from model.measures.note_claims import Claim, Value
 from model.notes import WholeRun, whole_run
+from model.unallocated import real_parameters
 from pages.drawing.cache import kept
 from pages.drawing.figures import AFTER, Axis, Figure, bars
 from pages.drawing.figures.equations import as_text, html_math, in_words, plain_math

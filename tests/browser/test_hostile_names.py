@@ -94,7 +94,7 @@ HTML: dict[str, Callable[[], str]] = {
         SENTENCE,
         SENTENCE,
         SENTENCE,
-        [exports.Question(SENTENCE, SENTENCE, "", SENTENCE, list(HOSTILE.values()), "", "", [SENTENCE])],
+        [exports.OnPaper(SENTENCE, SENTENCE, "", SENTENCE, list(HOSTILE.values()), "", "", [SENTENCE])],
         {"language": "en", "answers": SENTENCE, "print": SENTENCE},
     ),
     "the report of a class": answered,

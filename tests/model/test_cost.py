@@ -12,7 +12,6 @@ from torch.utils.flop_counter import FlopCounterMode
 from model.config import PRESETS, EncoderConfig
 from model.encoder import Encoder
 from model.heads import network_for
-from model.measure import real_parameters
 from model.measures.cost import (
     attention_cost,
     attention_memory,
@@ -29,6 +28,7 @@ from model.measures.cost import (
     total,
 )
 from model.measures.note_claims import NOTE_CLAIMS, Value
+from model.unallocated import real_parameters
 from tests.networks import CONFIGS
 from tests.refusals import refused
 

@@ -19,7 +19,7 @@ from pages.drawing.state.choice import Choice
 from pages.drawing.text import LANGUAGES, catalogue
 from pages.school.classroom import standing
 from pages.school.classroom import store as kept
-from pages.school.classroom.door import LOOKS, MOST_FAILURES, CrowdedError, Door, Queue
+from pages.school.classroom.door import LOOKS, MOST_FAILURES, BusyError, Door, Queue
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.questions import CHIPS
 from pages.school.classroom.store import SURE, Ballot, Store, UnavailableError, UnknownClassError
@@ -66,7 +66,7 @@ def code_of(app: AppTest) -> str:
     return app.query_params["class"]
 
 
-def room_of(app: AppTest, classes: Store) -> kept.Room:
+def room_of(app: AppTest, classes: Store) -> kept.ClassState:
     room = classes.room(code_of(app))
     assert room is not None
     return room
@@ -668,5 +668,5 @@ def _looked_up(classes: Store, code: str) -> bool:
     """Whether a visitor learns that there is such a class."""
     try:
         return follow.room_of(classes, code) is not None
-    except (UnknownClassError, CrowdedError):
+    except (UnknownClassError, BusyError):
         return False

@@ -11,7 +11,6 @@ from streamlit.testing.v1 import AppTest
 
 from model.config import PRESETS
 from model.loading import load_tokenizer
-from model.measure import real_parameters
 from model.measures.cost import (
     count,
     crossings,
@@ -21,6 +20,7 @@ from model.measures.cost import (
     total,
 )
 from model.measures.note_claims import NOTE_CLAIMS
+from model.unallocated import real_parameters
 from pages.drawing.figures.equations import html_math, plain_math
 from pages.drawing.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
 from pages.drawing.text import LANGUAGES, catalogue, unmarked

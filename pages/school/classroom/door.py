@@ -23,7 +23,7 @@ HALF = 16  # hexadecimal digits: the first half of a number is drawn by lot, the
 TAG = 2  # of the first half that phones of an address share: one in 256 has them, so that they tell of no address
 
 
-class CrowdedError(Exception):
+class BusyError(Exception):
     """So many wait in line that there is no use in waiting: it can be tried again."""
 
 
@@ -36,13 +36,13 @@ class Queue:
         self._lock = Lock()
 
     def wait(self, name: Hashable) -> float:
-        """Join the queue: the seconds until it is one's turn. CrowdedError if they are more than LONGEST_WAIT."""
+        """Join the queue: the seconds until it is one's turn. BusyError if they are more than LONGEST_WAIT."""
         with self._lock:
             now = time.monotonic()
             turn = max(self._next.get(name, now), now)
             seconds = max(0.0, turn - self._ahead - now)
             if seconds > LONGEST_WAIT:
-                raise CrowdedError
+                raise BusyError
             self._next[name] = turn + self._gap
             return seconds
 
@@ -56,7 +56,7 @@ class Door:
         self._lock = Lock()
 
     def wait(self, address: str) -> float:
-        """Seconds until a code from there may be looked up: none, unless many were wrong. May raise CrowdedError.
+        """Seconds until a code from there may be looked up: none, unless many were wrong. May raise BusyError.
 
         Until `was_right` it counts as a wrong one: else a thousand that are tried at once would all be looked up.
         """

@@ -118,7 +118,7 @@ class Hall:
         """The class of this code; None if there is none. UnavailableError as of the store.
 
         Where many codes from an address were wrong, one waits before the next is looked up, unless it is that of a
-        class which is known to be there: a class goes on beside who guesses. May raise CrowdedError.
+        class which is known to be there: a class goes on beside who guesses. May raise BusyError.
         """
         found = self._classes.get(code)
         if found is None or not (address in found.addresses or found.has_let_in(device)):
@@ -151,7 +151,7 @@ class Hall:
         return found
 
     async def let_in(self, gathering: Gathering, address: str) -> str:
-        """A number for one more phone. Who brings many waits for the next. May raise CrowdedError."""
+        """A number for one more phone. Who brings many waits for the next. May raise BusyError."""
         await asyncio.sleep(self._newcomers.wait((address, gathering.seal)))
         return new_number(gathering.seal, address)
 

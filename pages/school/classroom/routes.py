@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from pages.school.classroom import join
-from pages.school.classroom.door import CrowdedError, address_of
+from pages.school.classroom.door import BusyError, address_of
 from pages.school.classroom.hall import Gathering, Hall
 from pages.school.classroom.standing import standing_of
 from pages.school.classroom.store import Ballot, UnavailableError, Verdict, is_code
@@ -79,7 +79,7 @@ async def now(hall: Hall, request: Request) -> Response:
     if not found.has_let_in(device):
         try:
             device = await hall.let_in(found, _address(request))
-        except CrowdedError:
+        except BusyError:
             return _said("busy", 503)
         said = f'{said[:-1]},"device":"{device}"}}'
     else:  # who has just got one is not here yet: most go on to listen, perhaps to another worker
@@ -141,7 +141,7 @@ async def _entered(hall: Hall, request: Request) -> Gathering | Response:
         found = await hall.enter(_code(request), _device(request), _address(request))
     except UnavailableError:
         return _said("busy", 503)
-    except CrowdedError:
+    except BusyError:
         return _said("slow", 429)
     return _said("unknown", 404) if found is None else found
 

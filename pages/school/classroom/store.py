@@ -90,7 +90,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True)
-class Room:
+class ClassState:
     """How a class stands.
 
     number: which question it is, counted as they were asked (0: none yet). place: where that is in the lesson. round:
@@ -264,12 +264,12 @@ class Store:
             now.execute(classes.insert().values(code=code, key_hash=_hash(key), **begun))
         return code, key
 
-    def of_teacher(self, code: str, key: str) -> Room:
+    def of_teacher(self, code: str, key: str) -> ClassState:
         """How her class stands; UnknownClassError if it is not hers, or no longer there."""
         with self._look() as now:
             return self._hers(now, code, key)
 
-    def ask(self, code: str, key: str, version: int, place: int, shown: Shown, truth: Told) -> Room:
+    def ask(self, code: str, key: str, version: int, place: int, shown: Shown, truth: Told) -> ClassState:
         """Ask a question, at any time: phones get its stem. place: where it stands in the lesson.
 
         Like every act, it is done only if the class is as it was when the teacher saw it (`version`): of a double click
@@ -284,7 +284,7 @@ class Store:
             values = {"phase": Phase.QUESTION, "number": room.number + 1, "place": place, "round": 1, "paused": False}
             return self._change(now, room, closes=None, begun=func.coalesce(classes.c.begun, self._time), **values)
 
-    def advance(self, code: str, key: str, version: int, to: Phase) -> Room:
+    def advance(self, code: str, key: str, version: int, to: Phase) -> ClassState:
         """Go on to a phase that can follow (`phases.following`); to another question goes `ask`. See there.
 
         A class that was ended by mistake goes back to where it was: what was open when it ended stays closed.
@@ -302,7 +302,7 @@ class Store:
             self._wipe()
         return changed
 
-    def pause(self, code: str, key: str, version: int, paused: bool) -> Room:
+    def pause(self, code: str, key: str, version: int, paused: bool) -> ClassState:
         """Let phones say “look up front”, or show the question again. Votes are taken meanwhile, and none closes by
         itself. See `ask`.
         """
@@ -312,7 +312,7 @@ class Store:
                 return room
             return self._change(now, room, paused=paused, closes=None)
 
-    def count_down(self, code: str, key: str, version: int, seconds: int) -> Room:
+    def count_down(self, code: str, key: str, version: int, seconds: int) -> ClassState:
         """Let the vote close by itself after so many seconds. See `ask`."""
         with self._transaction() as now:
             room = self._hers(now, code, key, alone=True)
@@ -325,7 +325,7 @@ class Store:
         with self._transaction() as now:
             self._put(now, self._hers(now, code, key, alone=True), plan=plan)
 
-    def lead(self, code: str, key: str, where: str) -> Room:
+    def lead(self, code: str, key: str, where: str) -> ClassState:
         """Lead those who follow to a view: a page and its query, “attention?layer=3”. "": they are let go."""
         if len(where) > MOST_BYTES:
             raise ValueError("a link too long to be followed")
@@ -380,7 +380,7 @@ class Store:
 
     # -- the members' ----------------------------------------------------------------------------------------------
 
-    def room(self, code: str) -> Room | None:
+    def room(self, code: str) -> ClassState | None:
         """How a class stands; None if there is none."""
         if not is_code(code):
             return None
@@ -576,7 +576,7 @@ class Store:
             return 0
         return self._file.stat().st_ino if self._file.exists() else None
 
-    def _hers(self, now: Connection, code: str, key: str, *, alone: bool = False) -> Room:
+    def _hers(self, now: Connection, code: str, key: str, *, alone: bool = False) -> ClassState:
         """A teacher's class. alone: nobody else changes it until this transaction ends."""
         if not is_code(code):
             raise UnknownClassError
@@ -586,11 +586,11 @@ class Store:
             raise UnknownClassError
         return _room(row)
 
-    def _change(self, now: Connection, room: Room, **values: object) -> Room:
+    def _change(self, now: Connection, room: ClassState, **values: object) -> ClassState:
         """What phones and windows hear of."""
         return self._put(now, room, version=room.version + 1, **values)
 
-    def _put(self, now: Connection, room: Room, **values: Any) -> Room:
+    def _put(self, now: Connection, room: ClassState, **values: Any) -> ClassState:
         now.execute(classes.update().where(classes.c.code == room.code).values(**values))
         left = {"left": None} if "closes" in values else {}
         return replace(room, **{name: value for name, value in values.items() if name not in TIMES} | left)
@@ -603,7 +603,7 @@ class Store:
             self._shown[this] = json.loads(now.scalars(which).one())
         return self._shown[this]
 
-    def _is_kept(self, now: Connection, room: Room, ballot: Ballot) -> bool:
+    def _is_kept(self, now: Connection, room: ClassState, ballot: Ballot) -> bool:
         """Whether this very vote is there already, from before its question was closed."""
         if not 0 < ballot.number <= room.number or not 0 < ballot.round <= ROUNDS:
             return False
@@ -613,7 +613,7 @@ class Store:
             json.loads(there.guess), there.confidence
         )
 
-    def _devices(self, now: Connection, room: Room) -> Sequence[str]:
+    def _devices(self, now: Connection, room: ClassState) -> Sequence[str]:
         """The phones that have voted in this round."""
         this = votes.c.code == room.code, votes.c.number == room.number, votes.c.round == room.round
         return now.scalars(select(votes.c.device).where(*this)).all()
@@ -628,14 +628,14 @@ class Store:
         )
 
 
-def _room(row: Row) -> Room:
+def _room(row: Row) -> ClassState:
     ours = "key_hash", "closes"
     values = {column.name: getattr(row, column.name) for column in classes.c if column.name not in ours}
     values |= {"phase": Phase(row.phase), "resumes": Phase(row.resumes or Phase.LOBBY)}
-    return Room(**values, ticket=_ticket(row), left=row.left)
+    return ClassState(**values, ticket=_ticket(row), left=row.left)
 
 
-def _takes(room: Room, ballot: Ballot) -> bool:
+def _takes(room: ClassState, ballot: Ballot) -> bool:
     """Whether this is a vote that is open now."""
     over = room.left is not None and room.left <= 0
     return (room.phase, room.number, room.round) == (Phase.OPEN, ballot.number, ballot.round) and not over

@@ -13,10 +13,10 @@ from urllib.parse import parse_qsl, urlencode
 import streamlit as st
 
 from pages.drawing.state.choice import Choice
-from pages.school.classroom.door import CrowdedError, address_of, starts
+from pages.school.classroom.door import BusyError, address_of, starts
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.questions import Shown, Told
-from pages.school.classroom.store import Room, TooManyError, UnavailableError, UnknownClassError, store
+from pages.school.classroom.store import ClassState, TooManyError, UnavailableError, UnknownClassError, store
 from pages.screen.link import select
 
 #: In the session: code -> key of the classes that are this browser's; those that it shall forget; why an act failed;
@@ -36,7 +36,7 @@ def plan_of(choice: Choice) -> str:
 class Desk:
     """Her class, as it stood when this run began."""
 
-    room: Room
+    room: ClassState
     key: str
 
     @property
@@ -98,7 +98,7 @@ def begin(about: Choice) -> None:
     """Start a class, from a callback; it goes to the projector at once."""
     with _or_say_why():
         if starts.wait(address()):
-            raise CrowdedError
+            raise BusyError
         code, key = store().create(plan_of(about))
         keep(code, key)
         select(of_class=code, big=True)
@@ -160,7 +160,7 @@ def _or_say_why(unknown: str = "gone") -> Iterator[None]:
         st.session_state[PROBLEM] = "unavailable"
     except UnknownClassError:
         st.session_state[PROBLEM] = unknown
-    except (CrowdedError, TooManyError):
+    except (BusyError, TooManyError):
         st.session_state[PROBLEM] = "full"
 
 

@@ -10,9 +10,9 @@ import streamlit as st
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import FIELDS, Choice
 from pages.drawing.text import texts_of
-from pages.school.classroom.door import CrowdedError, door
+from pages.school.classroom.door import BusyError, door
 from pages.school.classroom.phases import Phase
-from pages.school.classroom.store import Room, Store, UnavailableError, UnknownClassError, store
+from pages.school.classroom.store import ClassState, Store, UnavailableError, UnknownClassError, store
 from pages.school.teaching import desk
 from pages.screen.components.kept import kept
 from pages.screen.components.live import LATER, live
@@ -55,7 +55,7 @@ def beside(page: str) -> None:
             _lead(store(), code, key, page, choice)
         else:
             _follow(store(), code)
-    except (CrowdedError, UnavailableError, UnknownClassError):
+    except (BusyError, UnavailableError, UnknownClassError):
         st.session_state[SAYS] = "not_there"
 
 
@@ -126,16 +126,16 @@ def way_back(screen: Screen, pen: Pen) -> None:
         st.html(f'<div class="from_class">{said}</div>')
 
 
-def room_of(classes: Store, code: str) -> Room:
+def room_of(classes: Store, code: str) -> ClassState:
     """The class of this code. Who opens links to many classes that do not exist waits, as who tries codes on a phone.
 
-    Raises UnknownClassError, CrowdedError.
+    Raises UnknownClassError, BusyError.
     """
     known = st.session_state.get(MEMBER_OF) == code
     address = desk.address()
     if not known:
         if (seconds := door.wait(address)) > LONGEST_WAIT:
-            raise CrowdedError
+            raise BusyError
         time.sleep(seconds)
     if (room := classes.room(code)) is None:
         raise UnknownClassError

@@ -47,7 +47,7 @@ def sheet(screen: Screen, lesson: Lesson) -> tuple[str, dict[str, Figure]]:
     """The HTML of a lesson about the input on the page, without what is not clear there, and its pictures by key.
     Nothing where nothing is clear.
     """
-    questions: list[exports.Question] = []
+    questions: list[exports.OnPaper] = []
     pictures: dict[str, Figure] = {}
     secret = hidden_in(screen) and any(one.row == "word" and truth_here(screen, one) for one in lesson.questions)
     for question in lesson.questions:
@@ -70,7 +70,7 @@ def sheet(screen: Screen, lesson: Lesson) -> tuple[str, dict[str, Figure]]:
 
 def _question(
     screen: Screen, question: Question, case: Case, truth: Truth
-) -> tuple[exports.Question, dict[str, Figure]]:
+) -> tuple[exports.OnPaper, dict[str, Figure]]:
     """A question as it stands on paper, and by its key the picture of its answer; of a teacher's own, that of its page,
     also covered.
     """
@@ -92,7 +92,7 @@ def _question(
     else:
         ticks = [name + BLANK if question.gesture == "chips" else f"☐ {name}" for name in options(truth)]
     words = f"{plain('lesson.reads')} {as_read(case.tokens)}" if case.trace.ids else ""  # a drawing stands above
-    one = exports.Question(
+    one = exports.OnPaper(
         title=called(question) if question.measure else ask,
         reads=" · ".join(filter(None, (about(screen, question, case, truth), words))),
         equation=case.trace.graph[row].equation if row in case.trace.graph else "",

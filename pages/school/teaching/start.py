@@ -8,7 +8,7 @@ from model.analysis import as_read
 from pages.drawing.picture import kind_of
 from pages.drawing.screen import Screen
 from pages.drawing.text import listed, literal, t, texts_of
-from pages.school.classroom.door import CrowdedError
+from pages.school.classroom.door import BusyError
 from pages.school.classroom.store import UnavailableError, UnknownClassError, store
 from pages.school.lessons.lesson import LESSONS, Lesson
 from pages.school.lessons.wording import called, title_of
@@ -82,7 +82,7 @@ def member(code: str) -> None:
     """For whoever has the class's code and not its key."""
     try:
         follow.room_of(store(), code)
-    except (CrowdedError, UnavailableError, UnknownClassError):
+    except (BusyError, UnavailableError, UnknownClassError):
         st.markdown(text("not_there"))
     else:
         st.markdown(text("member", code=code))

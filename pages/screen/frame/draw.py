@@ -10,7 +10,7 @@ from model.analysis import placed
 from model.deadline import OverdueError
 from pages.drawing.figures.notation import write_as
 from pages.drawing.figures.theme import draw_on, mode
-from pages.drawing.page import Page
+from pages.drawing.page import Page, School
 from pages.drawing.screen import Screen, open_screen
 from pages.drawing.state.choice import WITH_OTHER, Choice
 from pages.drawing.text import class_label, plain, t, unmarked
@@ -19,7 +19,6 @@ from pages.screen.components.handout import handout
 from pages.screen.components.keys import listen
 from pages.screen.components.thumbnails import thumbnails
 from pages.screen.frame import exports
-from pages.screen.frame.additions import School
 from pages.screen.frame.changes_bar import edit_in_words
 from pages.screen.frame.changes_strip import changes_strip
 from pages.screen.frame.contents import pages

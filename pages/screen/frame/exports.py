@@ -174,7 +174,7 @@ def handout(
 
 
 @dataclass(frozen=True)
-class Question:
+class OnPaper:
     """A question of a lesson, as it stands on paper.
 
     reads: what the network reads. equation: LaTeX. picture: the key of the one that is asked about. ask: what is asked,
@@ -196,7 +196,7 @@ def lesson_handout(
     title: str,
     about: str,
     address: str,
-    questions: Sequence[Question],
+    questions: Sequence[OnPaper],
     words: Mapping[str, str],
     *,
     seen: str = "",

@@ -16,6 +16,7 @@ from model import CheckpointError, WeightsError
 from model.checkpoints.hub import memory
 from model.deadline import OverdueError
 from model.pipeline import MOST_CHARACTERS
+from pages.drawing.page import School
 from pages.drawing.state.choice import Choice, Problem
 from pages.drawing.state.offered import offered, on_this_machine, withdraw
 from pages.drawing.text import ELSEWHERE, LANGUAGES, catalogue, plain, speak, t
@@ -24,7 +25,6 @@ from pages.screen.components.bar import Stop, bar
 from pages.screen.components.player import stop_elsewhere
 from pages.screen.components.surroundings import surroundings
 from pages.screen.frame import contents
-from pages.screen.frame.additions import School
 from pages.screen.frame.contents import NAMES, pages, path_of
 from pages.screen.frame.draw import draw
 from pages.screen.frame.drawer import drawer

@@ -6,8 +6,9 @@ import torch
 
 from model.config import EncoderConfig
 from model.loading import load, untrained
-from model.measure import layer_properties, real_parameters
 from model.measures.cost import parameters, total
+from model.measures.properties import layer_properties
+from model.unallocated import real_parameters
 from tests.networks import QUICK, trace_of
 from tests.refusals import refused
 
