@@ -13,7 +13,18 @@ from model.tap import Tap
 from model.variants.probe import PoolByProbe
 
 
-class MaskedWordNetwork(Encoder):
+class Answering(Encoder):
+    """An encoder with a head, whose `read_out` makes the answer of what the encoder hands on."""
+
+    def read_out(self, Z: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Z: (batch, token, d_model). mask: as `forward` has it; False for what fills a batch up."""
+        raise NotImplementedError
+
+    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+        return self.read_out(super().forward(x, mask, segments), mask)
+
+
+class MaskedWordNetwork(Answering):
     """Guess the hidden word at each position  (Devlin et al. 2019, section 3.1, task 1).
 
     logits = LayerNorm(act(Z W + b)) Eᵀ + c: the guess, as wide as they, is compared with the rows of the matrix E.
@@ -29,12 +40,9 @@ class MaskedWordNetwork(Encoder):
         self.logits = nn.Linear(config.embedded, config.vocab_size, "logits" not in config.unbiased)
         self.logits.weight = self.embedding.E.weight  # one matrix, read in both directions
 
-    def read_out(self, Z: Tensor) -> Tensor:
+    def read_out(self, Z: Tensor, mask: Tensor | None = None) -> Tensor:
         """(…, d_model) -> (…, vocabulary)."""
         return self.logits(self.transform(Z))
-
-    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
-        return self.read_out(super().forward(x, mask, segments))
 
 
 class FirstToken(nn.Module):
@@ -54,7 +62,7 @@ class MeanOfTokens(nn.Module):
         return (Z * counted).sum(dim=1) / counted.sum(dim=1)
 
 
-class ClassifierNetwork(Encoder):
+class ClassifierNetwork(Answering):
     """y = Linear(Z_L^[CLS]): one score for each class, read from the first position  (lecture note 000).
 
     With a pooler, y = Linear(act(Z_L^[CLS] W + b))  (Devlin et al. 2019: "pooled output").
@@ -69,11 +77,8 @@ class ClassifierNetwork(Encoder):
         """(batch, token, d_model) -> (batch, class)."""
         return self.logits(self.pooler(self.pooled(Z, mask)))
 
-    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
-        return self.read_out(super().forward(x, mask, segments), mask)
 
-
-class DistilledClassifierNetwork(Encoder):
+class DistilledClassifierNetwork(Answering):
     """y = (Linear(Z_L^[CLS]) + Linear(Z_L^[DIST])) / 2  (Touvron et al. 2021, "Classification with our approach").
 
     The first learned from the classes themselves, the second from a teacher network. The mean is taken of the logits,
@@ -86,30 +91,24 @@ class DistilledClassifierNetwork(Encoder):
         self.distillation_logits = nn.Linear(config.d_model, config.classes)
         self.logits = Tap()
 
-    def read_out(self, Z: Tensor) -> Tensor:
+    def read_out(self, Z: Tensor, mask: Tensor | None = None) -> Tensor:
         """(batch, token, d_model) -> (batch, class)."""
         return self.logits((self.cls_logits(Z[:, 0]) + self.distillation_logits(Z[:, 1])) / 2)
 
-    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
-        return self.read_out(super().forward(x, mask, segments))
 
-
-class PatchMeanNetwork(Encoder):
+class PatchMeanNetwork(Answering):
     """y = Linear(Z̄_L), Z̄ the mean of the patches, as in the classifiers that were made of CLIP and SigLIP."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
         self.patch_mean, self.logits = Tap(), nn.Linear(config.d_model, config.classes)
 
-    def read_out(self, Z: Tensor) -> Tensor:
+    def read_out(self, Z: Tensor, mask: Tensor | None = None) -> Tensor:
         """(batch, token, d_model) -> (batch, class)."""
         return self.logits(self.patch_mean(Z[:, self.config.tokens_in_front :].mean(dim=1)))
 
-    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
-        return self.read_out(super().forward(x, mask, segments))
 
-
-class VectorNetwork(Encoder):
+class VectorNetwork(Answering):
     """LayerNorm(Z_L^[CLS]) W: one vector for a picture, which CLIP compares with that of a caption.
 
     Source: Radford et al. 2021, "Learning Transferable Visual Models From Natural Language Supervision", figure 3.
@@ -120,24 +119,24 @@ class VectorNetwork(Encoder):
         self.cls_norm = norm_for(config)
         self.vector = nn.Linear(config.d_model, config.projection, bias=False) if config.projection else nn.Identity()
 
-    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+    def read_out(self, Z: Tensor, mask: Tensor | None = None) -> Tensor:
         """(batch, d_model or projection)."""
-        return self.vector(self.cls_norm(super().forward(x, mask, segments)[:, 0]))
+        return self.vector(self.cls_norm(Z[:, 0]))
 
 
-class ProbedNetwork(Encoder):
+class ProbedNetwork(Answering):
     """One vector for a picture that has no [CLS]: what a probe finds in Z_L  (probe.py)."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
         self.pool = PoolByProbe(config)
 
-    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+    def read_out(self, Z: Tensor, mask: Tensor | None = None) -> Tensor:
         """(batch, 1, d_model)."""
-        return self.pool(super().forward(x, mask, segments))
+        return self.pool(Z)
 
 
-class PatchClassifierNetwork(Encoder):
+class PatchClassifierNetwork(Answering):
     """y = Z_L^[CLS] W + b + Z̄_L W', Z̄ the mean of the patches: one Linear of both, side by side.
 
     Source: Oquab et al. 2024, "DINOv2", section 7.1 and its linear heads.
@@ -149,16 +148,13 @@ class PatchClassifierNetwork(Encoder):
         self.patch_logits = nn.Linear(config.d_model, config.classes, bias=False)
         self.patch_mean, self.logits = Tap(), Tap()
 
-    def read_out(self, Z: Tensor) -> Tensor:
+    def read_out(self, Z: Tensor, mask: Tensor | None = None) -> Tensor:
         """(batch, token, d_model) -> (batch, class)."""
         mean = self.patch_mean(Z[:, self.config.tokens_in_front :].mean(dim=1))
         return self.logits(self.cls_logits(Z[:, 0]) + self.patch_logits(mean))
 
-    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
-        return self.read_out(super().forward(x, mask, segments))
 
-
-class LabelsNetwork(Encoder):
+class LabelsNetwork(Answering):
     """y = Linear(act(Z_L^[CLS] W + b)), each label by itself: σ(y) where it is true or not, y where it is measured."""
 
     def __init__(self, config: EncoderConfig) -> None:
@@ -166,12 +162,12 @@ class LabelsNetwork(Encoder):
         self.pooled, self.pooler = pooling_for(config), pooler_for(config)
         self.labels = nn.Linear(config.d_model, config.classes)
 
-    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+    def read_out(self, Z: Tensor, mask: Tensor | None = None) -> Tensor:
         """(batch, label)."""
-        return self.labels(self.pooler(self.pooled(super().forward(x, mask, segments), mask)))
+        return self.labels(self.pooler(self.pooled(Z, mask)))
 
 
-class TagsNetwork(Encoder):
+class TagsNetwork(Answering):
     """y = Linear(Z_L): scores of each class for each token  (Devlin et al. 2019, section 5.3)."""
 
     def __init__(self, config: EncoderConfig) -> None:
@@ -179,12 +175,12 @@ class TagsNetwork(Encoder):
         self.pooler = pooler_for(config)
         self.tags = nn.Linear(config.d_model, config.classes)
 
-    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+    def read_out(self, Z: Tensor, mask: Tensor | None = None) -> Tensor:
         """(batch, token, class)."""
-        return self.tags(self.pooler(super().forward(x, mask, segments)))
+        return self.tags(self.pooler(Z))
 
 
-class SpanNetwork(Encoder):
+class SpanNetwork(Answering):
     """y = (Z_L [S, E] + b)ᵀ: how well the answer begins at each token, and ends  (Devlin et al. 2019, section 4.2)."""
 
     def __init__(self, config: EncoderConfig) -> None:
@@ -193,9 +189,9 @@ class SpanNetwork(Encoder):
         self.of_bounds = nn.Linear(config.d_model, 2)
         self.bounds = Tap()
 
-    def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
+    def read_out(self, Z: Tensor, mask: Tensor | None = None) -> Tensor:
         """(batch, 2, token)."""
-        return self.bounds(self.of_bounds(self.pooler(super().forward(x, mask, segments))).mT)
+        return self.bounds(self.of_bounds(self.pooler(Z)).mT)
 
 
 def pooling_for(config: EncoderConfig) -> nn.Module:
