@@ -29,12 +29,12 @@ class Hypothesis:
         return score(self.log_probability, len(self.ids))
 
 
-def score(log_probability: float, length: int, penalty: float = LENGTH_PENALTY) -> float:
+def score(log_probability: float, length: int) -> float:
     """log P / lengthᵅ: without the division, short sentences would win by being short.
 
     The plainer of two ways that Wu et al. (2016, section 7) tried; they kept ((5 + length) / 6)ᵅ.
     """
-    return log_probability / length**penalty
+    return log_probability / length**LENGTH_PENALTY
 
 
 @dataclass(frozen=True)

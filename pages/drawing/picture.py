@@ -57,10 +57,9 @@ def names_of(run: Trace, key: str) -> tuple[Sequence[str] | None, ...]:
     return tuple(names)
 
 
-def token_axis(run: Trace, title: str, places: Sequence[int] | None = None) -> Axis:
-    """An axis of the tokens of a run, or of some of them. title: as it stands there."""
-    places = range(len(run.tokens)) if places is None else places
-    return Axis(title, [run.tokens[place] for place in places], places)
+def token_axis(run: Trace, title: str) -> Axis:
+    """An axis of the tokens of a run. title: as it stands there."""
+    return Axis(title, run.tokens, range(len(run.tokens)))
 
 
 def told_where(run: Trace, token: int, said: str) -> str:

@@ -30,12 +30,9 @@ class TwoRuns:
     shows: str
     at: Place
 
-    def numbers(self, of: Callable[[Trace, Place], Sequence[Numbers]], two: str = "less") -> list[Numbers]:
-        """The numbers that a function takes of a run, as they are drawn where the reader compares two: see `compared`.
-
-        two: as in Picture.
-        """
-        return self.compared(of(self.run, self.at), of, two)
+    def numbers(self, of: Callable[[Trace, Place], Sequence[Numbers]]) -> list[Numbers]:
+        """The numbers that a function takes of a run, as they are drawn where the reader compares two."""
+        return self.compared(of(self.run, self.at), of, "less")
 
     def compared(
         self,

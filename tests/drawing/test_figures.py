@@ -14,7 +14,6 @@ from pages.drawing.figures import Axis, attention_lines, bars, bars_with_numbers
 from pages.drawing.figures.base import SIGNED, signed_colours
 from pages.drawing.figures.curves import waterfall, waves
 from pages.drawing.figures.matrices import Thumbnail, thumbnails
-from pages.drawing.figures.reads import reads
 from pages.drawing.figures.theme import LARGE, draw_on, letters
 
 VALUES = np.array([[1.0, -4.0], [2.0, 3.0]], np.float32)
@@ -89,12 +88,6 @@ def test_of_many_names_some_stand_at_the_axis_and_hovers_say_all(clickable: bool
     assert len(said) == 2500
     assert all(f"<b>t{i}</b>" in said[50 * i + j] and f"<b>t{j}</b>" in said[50 * i + j] for i, j in ((3, 4), (49, 0)))
     assert figure.checked().data[-1].hovertemplate.startswith("%{text}")
-
-
-def test_what_a_head_reads_is_written_whole_however_slim_the_picture() -> None:
-    drawn = reads(np.array([0.1, 0.2, 0.7]), 0, ["[MASK]", "it", "unfortunately"]).layout
-    assert drawn["margin"]["l"] > 55 and drawn["margin"]["r"] > 125  # pixels, as a browser measured them
-    assert drawn["xaxis"]["range"] == [0, 1]
 
 
 def luminance(colour: str) -> float:

@@ -51,5 +51,4 @@ from pages.drawing.figures.matrices import (
     tiles,
 )
 from pages.drawing.figures.points import attention_lines, paths, queries_and_keys, scatter
-from pages.drawing.figures.reads import reads
 from pages.drawing.figures.writing import Branch, branches, writing

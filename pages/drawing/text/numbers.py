@@ -92,9 +92,9 @@ def furthest(values: ArrayLike, shown: Callable[[float], str] = two, *, among: S
     return replace(found, value=f"±{found.value}" if both else shown(float(values[found.place])))
 
 
-def last(values: ArrayLike, shown: Callable[[float], str] = two, *, among: Sequence[int] | None = None) -> First:
+def last(values: ArrayLike, shown: Callable[[float], str] = two) -> First:
     """The same of the smallest."""
-    return first(-np.asarray(values), lambda value: shown(-value), among=among)
+    return first(-np.asarray(values), lambda value: shown(-value))
 
 
 def signed(value: float) -> str:

@@ -128,11 +128,6 @@ def answer_of(shown: Shown, truth: Told) -> str:
     return name_of(shown, answer) if isinstance(answer, str) else short(answer)
 
 
-def of_right(one: Tally) -> dict[str, object]:
-    """What texts say of the right answers: how many, of how many, and their share."""
-    return {"right": one.rights, "all": one.answers, "share": percent(one.right)}
-
-
 def said_of_right(votes: Mapping[int, Tally]) -> str:
     """How many were right, in each vote that there was."""
     return t("class.right", shares=_shares(votes, "rights"))

@@ -87,13 +87,13 @@ def sentence_box(label: str, widget: str, choose: Callable[[str], object], **loo
         st.warning(t("error.sentence_long", most=MOST_CHARACTERS), icon=":material/content_cut:")
 
 
-def pick(place: str, label: str, options: Sequence[str], chosen: int, *, key: str = "", width: Any = "stretch") -> int:
+def pick(place: str, label: str, options: Sequence[str], chosen: int, *, width: Any = "stretch") -> int:
     """A select box over places that have names (tokens, classes, …); returns the index.
 
     place: the field of Choice that it sets. The numbers keep options apart that read alike.
     """
     places = range(len(options))
-    look = bound(f"pick.{key or place}", chosen, lambda i: select(**{place: i}), anew=True, among=places)
+    look = bound(f"pick.{place}", chosen, lambda i: select(**{place: i}), anew=True, among=places)
     return st.selectbox(label, places, format_func=lambda i: f"{i + 1} · {options[i]}", width=width, **look)
 
 

@@ -1,7 +1,7 @@
 """What is kept between reruns: one copy of each pipeline for everybody, and the latest traces."""
 
 import gc
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from functools import partial
 from threading import Condition, Lock
 from time import monotonic
@@ -169,9 +169,9 @@ def explain_checkpoint(error: CheckpointError) -> None:
     st.error(t(f"error.checkpoint_{error.reason}", **error.values), icon=":material/folder_off:")
 
 
-def explain_weights(error: WeightsError, show: Callable[..., object] = st.error) -> None:
+def explain_weights(error: WeightsError) -> None:
     """Say which file cannot be used, and how to get it back."""
-    show(t(f"error.weights_{error.reason}", file=f"model/weights/{error.file}"), icon=":material/error:")
+    st.error(t(f"error.weights_{error.reason}", file=f"model/weights/{error.file}"), icon=":material/error:")
 
 
 def readable(choice: Choice) -> Choice:
