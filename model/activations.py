@@ -96,3 +96,5 @@ ACTIVATIONS = {
     "tanh": Activation("tanh", r"\tanh", nn.Tanh, _tanh),
     "sigmoid": Activation("σ", r"\sigma", nn.Sigmoid, _sigmoid),
 }
+#: Those that networks have in their feed-forward layers.
+OF_LAYERS = tuple(name for name, row in ACTIVATIONS.items() if row.checkpoints)

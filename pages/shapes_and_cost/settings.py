@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 
+from model.activations import OF_LAYERS
 from model.config import PRESETS, ConfigError, EncoderConfig
 from model.measures.cost import shape_walk
 from pages.drawing.screen import Screen
@@ -71,9 +72,8 @@ def encoder_settings(screen: Screen) -> Settings:
                 with place:
                     value = getattr(cost, name) or getattr(base, name)
                     _number(name, most, value, cost, disabled=name == "vocab_size" and not words, anew=True)
-            functions = tuple(dict.fromkeys(("relu", "gelu", base.activation)))
             with st.container(horizontal=True, gap="large"):
-                _either("activation", functions, cost.activation or base.activation, cost)
+                _either("activation", OF_LAYERS, cost.activation or base.activation, cost)
                 _either("norm", ("after", "before"), cost.norm or ("before" if base.norm_first else "after"), cost)
     if problem:
         st.warning(_explained(problem), icon=":material/block:")

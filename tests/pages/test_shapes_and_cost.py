@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.activations import OF_LAYERS
 from model.config import PRESETS
 from model.loading import load_tokenizer
 from model.measures.cost import (
@@ -56,6 +57,13 @@ def number(text: str) -> int:
 
 def length(preset: str) -> int:
     return N if PRESETS[preset].input == "words" else PRESETS[preset].max_tokens
+
+
+@pytest.mark.parametrize("name", OF_LAYERS)
+def test_every_activation_of_a_link_is_offered(name: str) -> None:
+    app = open_part("walk", activation=name)
+    assert not warnings(app) and f"shapes_and_cost.activation_{name}" in catalogue("zh")
+    assert app.session_state["cost.activation"] == name
 
 
 @pytest.mark.parametrize("preset", ["004", "vit-b-16"])

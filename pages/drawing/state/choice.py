@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Any, Self
 
 from model import Edit
+from model.activations import OF_LAYERS
 from model.config import PRESETS, EncoderConfig
 from model.decoder import TARGET_LANGUAGES
 from model.measures.learning import SNAPSHOTS
@@ -116,7 +117,7 @@ class CostSettings:
     d_model: int | None = linked(up_to(SIZES["d_model"]))
     d_ff: int | None = linked(up_to(SIZES["d_ff"]))
     vocab_size: int | None = linked(up_to(SIZES["vocab_size"]), name="vocab")
-    activation: str | None = linked(one_of("relu", "gelu", "gelu-tanh", "silu"))
+    activation: str | None = linked(one_of(*OF_LAYERS))
     norm: str | None = linked(one_of("after", "before"))
     n: int | None = linked(up_to(MOST_TOKENS))  # tokens; None: as many as the present input has
     batch: int = linked(up_to(MOST_INPUTS), 1)
