@@ -488,17 +488,6 @@ def head_slice(weight: ArrayLike, heads: int, head: int) -> np.ndarray:
     return weight.reshape(heads, -1, weight.shape[-1])[head].T
 
 
-def mean_cosine(table: ArrayLike, row: int) -> float:
-    """The mean cosine of row `row` to all rows of a table `(n, features)`, itself among them; 0 to a row of zeros.
-
-    For a whole vocabulary: unlike `cosine_similarity`, it makes no copy of the table.
-    """
-    table = np.asarray(table, dtype=np.float32)
-    norms = np.linalg.norm(table, axis=1)
-    tiny = np.finfo(np.float32).tiny
-    return float((table @ (table[row] / max(norms[row], tiny)) / np.maximum(norms, tiny)).mean(dtype=np.float64))
-
-
 def nearest_rows(table: ArrayLike, row: int, most: int = 10, leave_out: Sequence[int] = ()) -> tuple[np.ndarray, ...]:
     """The rows of a table that point most nearly the same way as row `row` (itself left out).
 

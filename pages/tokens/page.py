@@ -1,17 +1,22 @@
 """Tokens: the vector of each token, its position, and their sum X⁰, which the first layer reads."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from model.checkpoints.images import CheckpointImageReader
+from model.pipeline import SPECIAL_TOKENS
 from pages.drawing.page import Draw, Page, Parts, rows
 from pages.drawing.picture import Picture, kind_of
+from pages.drawing.pictures.quantity_map import chosen_cell, name_of
 from pages.drawing.screen import Screen
+from pages.drawing.state.choice import Choice
 from pages.screen.frame.pen import Pen
-from pages.screen.runs.worked_out import neighbours
+from pages.screen.runs.worked_out import is_word, neighbours
 from pages.screen.sections.cell_map import cell_maps
+from pages.screen.sections.working import working
 from pages.tokens import pictures
 from pages.tokens.order import word_order
 from pages.tokens.pictures import (
@@ -20,6 +25,7 @@ from pages.tokens.pictures import (
     cut,
     drawing_steps,
     in_colour,
+    one_sum,
     pixels_of_one,
     read_embedding,
     summands,
@@ -27,10 +33,11 @@ from pages.tokens.pictures import (
 )
 from pages.tokens.tokenization import tokenization
 
+SHORT = 3  # letters of words such as "the"
 PARTS = {
-    "words": ("vectors", "pieces", "order", "positions"),
-    "drawing": ("vectors", "pieces", "positions"),
-    "single": ("vectors", "pieces"),
+    "words": ("one", "pieces", "order", "positions", "vectors"),
+    "drawing": ("one", "pieces", "positions", "vectors"),
+    "single": ("one", "pieces", "vectors"),
 }
 #: Parts of before -> where they are shown now.
 FORMER = {"prepared": "pieces", "waves": "positions", "compare": "positions", "maps": "positions"}
@@ -48,21 +55,47 @@ def purpose_of(screen: Screen) -> str:
 def parts(screen: Screen) -> Parts:
     words = screen.run.picture is None
     pieces = tokenization if words else patches
-    every: dict[str, Draw] = {"vectors": vectors, "pieces": pieces, "order": word_order, "positions": positions}
+    every: dict[str, Draw] = {
+        "one": one_token,
+        "vectors": vectors,
+        "pieces": pieces,
+        "order": word_order,
+        "positions": positions,
+    }
     return {name: every[name] for name in PARTS["words" if words else kind_of(screen.run)]}
 
 
+def of_a_word(screen: Screen, choice: Choice) -> Screen:
+    """About a word that has near neighbours, where nobody has chosen a token and the usual one is hidden."""
+    run = screen.run
+    words = {at: name for at, name in enumerate(run.tokens) if run.picture is None and is_word(name)}
+    if choice.token is not None or run.tokens[screen.at.token] != "[MASK]" or not words:
+        return screen
+    among = [at for at, name in words.items() if len(name) > SHORT] or [*words]
+    nearest = {at: neighbours(choice.pipeline, run.ids[at])[1].max(initial=0) for at in among}
+    return replace(screen, choice=screen.choice.with_(token=max(among, key=nearest.__getitem__)))
+
+
+def one_token(screen: Screen, pen: Pen) -> None:
+    """The selected token's row of X⁰ as one sum, beside it a number of it by hand; of a word the nearest rows of E."""
+    run, named = screen.run, {name_of(key): key for key in summands(screen.run)}
+    left, right = (st.container(), None) if screen.choice.big else st.columns([3, 2], gap="medium")
+    with left:
+        pen.show_both("one", one_sum)
+        if run.picture is None and run.tokens[screen.at.token] not in SPECIAL_TOKENS and not screen.choice.big:
+            found = neighbours(screen.choice.pipeline, run.ids[screen.at.token])
+            pen.show("neighbours", partial(pictures.nearest, found=found, fixed=screen.shows == "difference"))
+    if right:
+        with right:
+            key = named.get(screen.choice.stage or "", [*named.values()][-1])
+            working(screen, pen, key, chosen_cell(run, screen.at, key))
+
+
 def vectors(screen: Screen, pen: Pen) -> None:
-    """All that is added up to X⁰, with the arithmetic of the chosen cell; of words, then the nearest rows of E."""
+    """All that is added up to X⁰, for every token, with the arithmetic of the chosen cell."""
     named = summands(screen.run)
     looks = [{"title": name} for name in named.values()]
-    below = partial(nearest, screen, pen) if screen.run.patches is None else None
-    cell_maps(screen, pen, [*named], read_embedding(screen.run, screen.at, brief=screen.choice.big), looks, below=below)
-
-
-def nearest(screen: Screen, pen: Pen) -> None:
-    found = neighbours(screen.choice.pipeline, screen.run.ids[screen.at.token])
-    pen.show("neighbours", partial(pictures.nearest, found=found, fixed=screen.shows == "difference"))
+    cell_maps(screen, pen, [*named], read_embedding(screen.run, screen.at, brief=screen.choice.big), looks)
 
 
 def positions(screen: Screen, pen: Pen) -> None:
@@ -113,5 +146,6 @@ PAGE = Page(
     former=FORMER,
     equation=equation_of,
     purpose=purpose_of,
+    about=of_a_word,
     code=code_of,
 )

@@ -16,19 +16,31 @@ from model.config import EncoderConfig
 from model.digits import BOX, FAINTEST, MIDDLE, SIZE, hold_ink
 from model.variants.patch_waves import are_waves
 from pages.attention.overlay import pieces_of
-from pages.drawing.figures import Axis, Figure, bars, colour_tiles, drawing, heatmap, lines, tiles, waves
+from pages.drawing.figures import (
+    ACCENT,
+    Axis,
+    Figure,
+    colour_tiles,
+    drawing,
+    heatmap,
+    lines,
+    tiles,
+    waves,
+)
+from pages.drawing.figures.base import signed_colours
 from pages.drawing.figures.equations import COSINE
 from pages.drawing.figures.theme import scaled
-from pages.drawing.picture import Make, Picture, sizes, touched
+from pages.drawing.picture import Make, Numbers, Picture, sizes, touched
+from pages.drawing.pictures.quantity_map import chosen_cell, name_of
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
 from pages.drawing.text import plain, t, texts_of
-from pages.drawing.text.numbers import first, percent
+from pages.drawing.text.numbers import first, percent, two
 
 text, word = texts_of("tokens")
 
 
-SLATE = "#5B7083"  # of bars that are neither query, key nor value
+ADDED = ("embedding.segments", "embedding.positions")
 
 
 def summands(run: Trace) -> dict[str, str]:
@@ -75,17 +87,54 @@ def about_twice(run: Trace) -> str:
     return text("read_twice", token=again, first=first + 1, second=second + 1, cosine=f"{cosine:.4f}")
 
 
-def nearest(run: Trace, place: Place, found: tuple[list[str], np.ndarray, float], fixed: bool = False) -> Picture:
-    """The rows of E nearest to that of the selected token. found: as `worked_out.neighbours` has them.
+def one_sum(run: Trace, place: Place) -> Picture:
+    """All that is added up to the selected token's row of X⁰, and that, on one scale."""
+    shape, own = run["embedding.tokens"].shape, placed(run.tokens)[place.token]
+    named = {key: name for key, name in summands(run).items() if run[key].shape == shape}
+    named["embedding.tokens"] = own
+    result = [*named][-1]
+    signs = {key: "+ " if key in ADDED else "= " for key in [*named][1:]}
+    rows = [f"{signs.get(key, '')}{name} · {np.linalg.norm(run[key][place.token]):.1f}" for key, name in named.items()]
+    column = chosen_cell(run, place, result)[-1]
+
+    def part(every: Numbers) -> Numbers:
+        return every[:, place.token].on(Axis("", rows), Axis(plain("axis.d_model")))
+
+    def draw(drawn: Numbers) -> Figure:
+        figure = heatmap(drawn.array, *drawn.axes, square=False, clickable=True, height=scaled(116 + 42 * len(rows)))
+        chosen = {"color": ACCENT, "width": 2}
+        line = {"type": "line", "x0": column + 1, "x1": column + 1, "y0": -0.5, "y1": len(rows) - 0.5, "line": chosen}
+        side = {"xanchor": "right", "xshift": -4} if 2 * column > shape[1] else {"xanchor": "left", "xshift": 4}
+        side |= {"x": column + 1, "showarrow": False, "bgcolor": signed_colours([0])[0]}
+        figure.layout["shapes"] = [line]
+        figure.layout["annotations"] = [
+            {"y": row, "text": f"<b>{two(float(value))}</b>", **side}
+            for row, value in enumerate(drawn.array[:, column])
+        ]
+        return figure
+
+    return Picture(
+        draw,
+        " ".join(filter(None, (where_from(run, place), about_twice(run)))),
+        Numbers(np.stack([run[key] for key in named]), ("", "token", "d_model"), part, token=place.token),
+        picks=lambda row, number: {"stage": name_of([*named][row]), "component": number - 1},
+        reads=[*named],
+    )
+
+
+def nearest(run: Trace, place: Place, found: tuple[list[str], np.ndarray, np.ndarray], fixed: bool = False) -> Picture:
+    """The rows of E nearest to that of the selected token, their columns in the order of its own numbers: where rows
+    are alike, its slope returns. found: as `worked_out.neighbours` has them.
 
     fixed: whether two runs have the same.
     """
-    words, cosines, mean = found
-    most = first(cosines)
-    said = {"token": run.tokens[place.token], "nearest": words[most.place], "cosine": most}
+    words, cosines, rows = found
+    most, own = first(cosines), run.tokens[place.token]
+    named = [own, *(f"{word} · {cosine:.2f}" for word, cosine in zip(words, cosines, strict=True))]
+    sorted_rows = rows[:, np.argsort(-rows[0], kind="stable")]
     return Picture(
-        bars(cosines, Axis(word("column_piece"), words), word("axis_cosine"), colours=SLATE, height=scaled(230)),
-        text("read_neighbours", mean=f"{mean:.2f}", **said),
+        heatmap(sorted_rows, Axis("", named), Axis(word("axis_sorted", token=own)), square=False, height=scaled(230)),
+        text("read_neighbours", token=own, nearest=words[most.place], cosine=most),
         equation=COSINE,
         fixed=fixed,
     )

@@ -14,7 +14,7 @@ KEYS = ("embedding.tokens", "embedding.positions", "embedding.sum")
 
 def test_maps_side_by_side_name_their_rows_once_and_hide_no_large_number(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 900, "height": 900})
-    page.goto(f"{app_url}/tokens?lang=en&input=sentence&hidden=&s={SENTENCE.replace(' ', '+')}")
+    page.goto(f"{app_url}/tokens?lang=en&panel=vectors&input=sentence&hidden=&s={SENTENCE.replace(' ', '+')}")
     title(page, "tokens")
     maps = page.locator(".js-plotly-plot").filter(has=page.locator(".heatmaplayer image"))
     maps.nth(2).wait_for()

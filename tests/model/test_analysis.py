@@ -11,7 +11,6 @@ from model.analysis import (
     entropy,
     head_pattern,
     head_table,
-    mean_cosine,
     mean_distance,
     outliers,
     pca,
@@ -197,13 +196,6 @@ def test_the_last_layer_says_what_the_changed_network_answers(edit: Edit) -> Non
         trace = pipe(example(name), [edit])
         logits = trace["logits"] if trace["logits"].ndim == 1 else trace["logits"][1]
         np.testing.assert_allclose(pipe.read_layers(trace, 1)[-1], softmax(logits), atol=1e-6)
-
-
-def test_the_mean_cosine_to_all_rows_is_that_of_the_cosines() -> None:
-    table = np.random.default_rng(5).normal(size=(40, 7)).astype(np.float32)
-    table[3] = 0
-    for row in (0, 3, 39):
-        assert mean_cosine(table, row) == pytest.approx(float(cosine_similarity(table[[row]], table).mean()), abs=1e-6)
 
 
 def test_what_parts_reach_along_their_sum_adds_up_to_its_length() -> None:

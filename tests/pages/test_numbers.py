@@ -3,6 +3,7 @@
 A law yields what must be there: arrays that the figure holds, words that the sentence has, Not(words) that it has not.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from typing import NamedTuple
@@ -465,9 +466,20 @@ def of_a_drawing_no_factor_is_told(run: Trace, at: Place) -> Iterator[object]:
     yield Not("the factor")
 
 
+@row(tokens.one_sum, token=2)
+def a_token_and_its_position_are_one_sum(run: Trace, at: Place) -> Iterator[object]:
+    added, summed = [run[f"embedding.{name}"][2] for name in ("tokens", "positions")], run["embedding.sum"][2]
+    np.testing.assert_allclose(sum(added), summed, atol=1e-5)
+    yield from (np.stack([*added, summed]), f"“{run.tokens[2]}” has id {run.ids[2]}")
+
+
 @row(lambda run, at: tokens.nearest(run, at, worked_out.neighbours("text", run.ids[at.token])), token=2)
-def the_neighbours_are_the_nearest_rows_of_E(run: Trace, at: Place) -> Iterator[object]:
-    yield nearest_rows(run.network.embedding.E.weight.numpy(), run.ids[2], leave_out=range(5))[1]
+def the_neighbours_of_a_word_are_the_nearest_rows_of_E_that_are_words(run: Trace, at: Place) -> Iterator[object]:
+    E, names = run.network.embedding.E.weight.numpy(), pipelines.pipeline("text").reader.vocabulary
+    near, cosines = nearest_rows(E, run.ids[2], most=100, leave_out=range(5))
+    words = [place for place, i in enumerate(near) if re.fullmatch("[a-z]{2,}", names[i])][:6]
+    order = np.argsort(-E[run.ids[2]], kind="stable")
+    yield from (E[[run.ids[2], *near[words]]][:, order], f"“{names[near[words[0]]]}”, cosine {cosines[words[0]]:.2f}")
 
 
 def table_of(run: Trace) -> np.ndarray:

@@ -163,7 +163,7 @@ def of_other(run: Trace, place: Place) -> Picture:
     return Picture(lambda: None, Numbers.of(run, f"{PREFIX}weights", 1).on(*[Axis("", run.tokens)] * 2).of_the_other())
 
 
-NEAREST = (["a", "b", "c"], np.full(3, 0.4), 0.1)
+NEAREST = (["a", "b", "c"], np.full(3, 0.4), np.ones((4, 8)))
 MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     attention.attention_map: (WORDS | DRAWN | ONE, attention.attention_map),
     attention.lines: (WORDS, partial(attention.lines, key=f"{PREFIX}weights")),
@@ -195,6 +195,7 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     queries_keys_values.scores: (WORDS | DRAWN, queries_keys_values.scores),
     queries_keys_values.products: (WORDS, queries_keys_values.products),
     queries_keys_values.plane: (WORDS | DRAWN, queries_keys_values.plane),
+    tokens.one_sum: (WORDS | DRAWN | ONE, tokens.one_sum),
     tokens.nearest: (WORDS, partial(tokens.nearest, found=NEAREST)),
     translation.lines: (WRITTEN, translation.lines),
     translation.next_pieces: (WRITTEN, next_pieces),

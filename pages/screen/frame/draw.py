@@ -65,7 +65,7 @@ def draw(page: Page, choice: Choice, school: School) -> None:
     elif not choice.big:  # in a presentation the equation stands in the row of the map, and the picture comes at once
         _title(page, opened, law)
     screen = page.about(opened, choice) if page.about else opened
-    if screen is not opened:
+    if screen.run is not opened.run:
         _say_misfit(screen)
     if opened.shows in WITH_OTHER and screen.shows not in WITH_OTHER:
         st.caption(t("change.no_other"))

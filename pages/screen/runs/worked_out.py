@@ -5,7 +5,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from model import Edit
-from model.analysis import mean_cosine, nearest_rows
+from model.analysis import nearest_rows
 from model.measures.fillers import FilledUp, fill_up
 from model.measures.gradients import gradient_lengths, untrained
 from model.measures.without import Answers, Fate, answers, fates
@@ -17,14 +17,28 @@ from pages.drawing.picture import one_plane
 from pages.screen.runs import pipelines
 
 
+def is_word(piece: str) -> bool:
+    """Whether a piece of the vocabulary reads as a word: letters alone, two or more unless each is one of many."""
+    letters = piece.lstrip("Ġ▁")
+    return letters.isalpha() and (len(letters) > 1 or not letters.isascii())
+
+
 @kept(500)
-def neighbours(name: str, piece: int) -> tuple[list[str], np.ndarray, float]:
-    """The pieces whose rows of E point most nearly the same way, their cosines, and the mean cosine to all pieces."""
+def neighbours(name: str, piece: int, most: int = 6) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """The pieces whose rows of E point most nearly the same way, of a word the words of its script; their cosines; and
+    the row of the piece itself with theirs, (1 + most, features).
+    """
     owner = pipelines.pipeline(name)
     E, vocabulary = owner.network.embedding.E.weight.numpy(), owner.reader.vocabulary
     special = [number for number, shown in enumerate(vocabulary) if shown in SPECIAL_TOKENS]
-    best, cosines = nearest_rows(E, piece, leave_out=special)
-    return [vocabulary[i] for i in best], cosines, mean_cosine(E, piece)
+    best, cosines = nearest_rows(E, piece, most=40 * most, leave_out=special)
+    own = vocabulary[piece]
+    fits = [
+        not is_word(own) or (is_word(shown) and shown.isascii() == own.isascii())
+        for shown in map(vocabulary.__getitem__, best)
+    ]
+    some = np.flatnonzero(fits)[:most]
+    return [vocabulary[i] for i in best[some]], cosines[some], E[[piece, *best[some]]]
 
 
 @kept(256)
