@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from model import Trace
-from pages.add_and_norm.pictures import lengths
+from pages.add_and_norm.why_add_and_norm import batch_norm
 from pages.attention.pictures import attention_map, lines
 from pages.drawing.picture import Picture
 from pages.drawing.place import Place
@@ -37,7 +37,7 @@ def run_of(sentence: str = SENTENCE) -> Trace:
     return pipelines.run("text", sentence)
 
 
-@pytest.mark.parametrize(("make", "along"), [(loudest, "y"), (lengths, "x")])
+@pytest.mark.parametrize(("make", "along"), [(loudest, "y"), (batch_norm, "x")])
 def test_the_mouse_on_a_bar_gives_that_bar(page: Page, make: Callable[[Trace, Place], Picture], along: str) -> None:
     chart = draw(page, make(run_of(), AT).drawn())
     for place in (2, 4):

@@ -26,7 +26,7 @@ from pages.school.classroom.store import (
     LETTERS,
     UNSAID,
     Ballot,
-    Room,
+    ClassState,
     Store,
     TooManyError,
     UnavailableError,
@@ -80,10 +80,10 @@ class Class(NamedTuple):
     key: str
 
     @property
-    def room(self) -> Room:
+    def room(self) -> ClassState:
         return self.store.of_teacher(self.code, self.key)
 
-    def go(self, *phases: Phase) -> Room:
+    def go(self, *phases: Phase) -> ClassState:
         for phase in phases:
             now = self.room
             if phase is Phase.QUESTION:
@@ -169,7 +169,7 @@ def test_a_double_click_goes_one_step(lesson: Class) -> None:
 def test_of_two_teachers_at_once_one_acts_and_both_learn_how_it_stands(lesson: Class, url: str) -> None:
     seen, start = lesson.go(Phase.QUESTION).version, threading.Barrier(8)
 
-    def act(which: int) -> Room:
+    def act(which: int) -> ClassState:
         one = Store(url)
         one.of_teacher(lesson.code, lesson.key)  # is connected
         start.wait()
