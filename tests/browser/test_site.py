@@ -31,7 +31,7 @@ from model.pipeline import InputError
 from pages.drawing.state import sketch
 from pages.drawing.state.choice import Choice
 from pages.drawing.text.numbers import decimal
-from tests.browser.conftest import hosted, watched
+from tests.browser.conftest import hosted, kept_tab, tab, watched
 from tests.browser.steps import asked, serious
 from tests.model.making import theirs
 
@@ -104,21 +104,31 @@ def errors() -> list[str]:
     return []
 
 
+@pytest.fixture(scope="module")
+def visits(browser: Browser, browser_context_args: dict) -> Iterator[BrowserContext]:
+    """A window in which nothing is kept for a visit without a network."""
+    with browser.new_context(**browser_context_args, service_workers="block") as context:
+        yield context
+
+
 @pytest.fixture
 def page(
-    browser: Browser, browser_context_args: dict, site: str, requests: list[str], errors: list[str]
+    visits: BrowserContext,
+    browser_context_args: dict,
+    site: str,
+    requests: list[str],
+    errors: list[str],
+    request: pytest.FixtureRequest,
 ) -> Iterator[Page]:
-    """A tab of a window in which nothing is kept for a visit without a network. No request leaves the folder."""
-    context = browser.new_context(**browser_context_args, service_workers="block")
-    with watched(context, requests):
-        yield heard(context, errors)
-    context.close()
+    """A tab of that window. No request leaves the folder."""
+    own = "own_tab" in request.fixturenames
+    with watched(visits, requests), tab(visits) if own else kept_tab(visits, browser_context_args) as page:
+        yield heard(page, errors)
     assert not errors
     assert [url for url in requests if not url.startswith((site, "data:", "blob:"))] == []
 
 
-def heard(context: BrowserContext, errors: list[str]) -> Page:
-    page = context.new_page()
+def heard(page: Page, errors: list[str]) -> Page:
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda told: told.type == "error" and errors.append(told.text))
     return page
@@ -583,6 +593,7 @@ def test_it_is_small(folder: Path) -> None:
     assert sum(size for name, size in sizes.items() if name not in words) <= 5_000_000, "all that digits need"
 
 
+@pytest.mark.usefixtures("own_tab")
 def test_where_the_browser_cannot_or_the_engine_does_not_come_it_says_so(
     page: Page, site: str, errors: list[str]
 ) -> None:
@@ -602,10 +613,10 @@ def test_after_a_visit_two_tabs_open_without_a_network_each_with_its_own(
     browser: Browser, browser_context_args: dict, site: str, errors: list[str]
 ) -> None:
     context = browser.new_context(**browser_context_args)
-    tabs = [heard(context, errors) for _ in range(2)]
+    tabs = [heard(context.new_page(), errors) for _ in range(2)]
     sentences = ("we sleep", "我爱你。")
-    for tab, sentence in zip(tabs, sentences, strict=True):
-        opened(tab, f"{site}?{urlencode({'lang': 'en', 's': sentence})}")
+    for visit, sentence in zip(tabs, sentences, strict=True):
+        opened(visit, f"{site}?{urlencode({'lang': 'en', 's': sentence})}")
     tabs[0].evaluate(
         """async () => {
           const kept = async () => (await Promise.all((await caches.keys()).map(async name =>
@@ -615,11 +626,11 @@ def test_after_a_visit_two_tabs_open_without_a_network_each_with_its_own(
         }"""
     )
     context.set_offline(True)
-    for tab in tabs:
-        tab.reload()
-        tab.wait_for_selector("html.alive", state="attached")
-    for tab, sentence in zip(tabs, sentences, strict=True):
-        assert_shows(tab, ran(sentence))
+    for visit in tabs:
+        visit.reload()
+        visit.wait_for_selector("html.alive", state="attached")
+    for visit, sentence in zip(tabs, sentences, strict=True):
+        assert_shows(visit, ran(sentence))
     tabs[0].locator("#sentence").fill("the cat")
     soon_shows(tabs[0], lambda: ran("the cat"))
     assert_shows(tabs[1], ran(sentences[1]))
