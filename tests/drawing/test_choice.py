@@ -1,6 +1,7 @@
 """Choice → link → Choice: equal for any choice; whatever else a link holds, a default and a word about it."""
 
 from dataclasses import fields, replace
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -11,6 +12,7 @@ from model import Edit
 from model.config import PRESETS
 from model.graph import graph
 from model.pipeline import MOST_CHARACTERS
+from pages.drawing.state import choice as choice_module
 from pages.drawing.state import images, sketch
 from pages.drawing.state.choice import FIELDS, PIPELINES, Choice, CostSettings
 from pages.drawing.state.link_values import MOST_EDITS, moved
@@ -160,3 +162,17 @@ def test_a_name_that_no_choice_has_is_not_chosen_silently(name: str) -> None:
 def test_a_switch_in_a_link_may_be_a_number(written: str, big: bool) -> None:
     found, problems = Choice.from_link({"big": written})
     assert found.big is big and not problems
+
+
+@pytest.mark.parametrize("link", [{"model": "theirs"}, {"model": "theirs", "input": choice_module.PICTURE}])
+def test_a_model_that_is_withdrawn_while_its_link_is_read_is_said_not_to_be_offered(
+    link: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = iter([{"theirs": Path("theirs")}])
+    monkeypatch.setattr(choice_module, "offered", lambda: next(seen, {}))
+    monkeypatch.setattr(choice_module, "of_pictures", lambda: ["theirs"] if link.get("input") else [])
+    chosen, problems = Choice.from_link(link)
+    assert (chosen.model, chosen.input) == ("trained", "sentence")
+    assert [(problem.name, problem.value, problem.reason) for problem in problems] == [
+        ("model", "theirs", "link_model")
+    ]

@@ -88,6 +88,21 @@ def test_the_bars_as_they_are_written_add_up_to_the_scaled_score_and_the_pairs_t
     assert ("Over all rows" in found.said()) == (not room) and "The largest pair" in found.said()
 
 
+def test_a_score_is_said_to_lie_above_or_below_the_mean_of_its_row_with_what_does_most_to_it() -> None:
+    kinds = {}
+    for key in range(1, 6):
+        found = why(cell=(1, 3, key))
+        parts = found.scores.parts[:, :, 3].sum(0)
+        parts = parts[:, key] - parts.mean(-1)
+        kinds[key] = above = bool(parts.sum() > 0)
+        most = f"{parts.max() if above else parts.min():.2f}"
+        where = f"above the mean of its row: {parts.sum():.2f}. The largest part of that, {most}"
+        if not above:
+            where = f"{-parts.sum():.2f} below the mean of the row. What lowers it most, {most}"
+        assert where in found.said(), key
+    assert {*kinds.values()} == {True, False}
+
+
 def test_the_largest_parts_have_bars_of_their_own_and_the_others_one_together() -> None:
     found = why("layers.5.attention.")
     row = found.scores.parts[:, :, 3].sum(0)

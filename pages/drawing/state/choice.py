@@ -269,7 +269,7 @@ class Choice:
         if self.input == "sentence" and reads_pictures(self.model):
             return replace(self, input=PICTURE)
         if self.input == PICTURE and not reads_pictures(self.model):
-            return replace(self, model=of_pictures()[0])
+            return replace(self, model=next(iter(of_pictures()), self.model))
         return self
 
     def fitted(self, config: EncoderConfig, tokens: int, target: int | None = None) -> Self:
@@ -312,7 +312,7 @@ class Choice:
         problems: list[Problem] = []
 
         def refuse(name: str, reason: str = "link") -> None:
-            problems.append(Problem(name, link[name][:MOST_SHOWN], reason))
+            problems.append(Problem(name, link.get(name, "")[:MOST_SHOWN], reason))
 
         for field in FIELDS:
             if (text := link.get(field.name)) is None:
@@ -328,8 +328,12 @@ class Choice:
             except ValueError:
                 refuse(field.name)
         choice = built(cls, values).with_a_reader()
-        if choice.checkpoint:
-            config = sizes(offered()[choice.model]) or PRESETS["text"]
+        folder = offered().get(choice.model)
+        if choice.checkpoint and folder is None:  # withdrawn since it was read here, for another visitor
+            refuse("model", "link_model")
+            choice = replace(choice, model="trained", input="sentence")
+        if choice.checkpoint and folder:
+            config = sizes(folder) or PRESETS["text"]
         else:
             config = PRESETS["004" if choice.paper else PIPELINES[choice.input]]
         decoder = (choice.checkpoint and sizes_of_decoder(choice.model)) or config  # which may be the deeper one
