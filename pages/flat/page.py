@@ -14,7 +14,7 @@ from pages.drawing.state import sketch
 from pages.drawing.state.choice import Choice
 from pages.drawing.text import class_label
 from pages.drawing.text.numbers import percent
-from pages.flat.pictures import ATTENTION, PASSES, of_one, text, word
+from pages.flat.pictures import ATTENTION, PASSES, drawn, of_one, text, word
 from pages.screen.components.tables import draw_table
 from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
@@ -48,6 +48,7 @@ def of_one_token(screen: Screen, pen: Pen) -> None:
     with left:
         attention(screen, pen)
     with right:
+        pen.show("drawing", drawn)
         noise(screen)
         beside_patches(screen, pen)
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from model import Trace
-from pages.drawing.figures import Axis, Figure, Thumbnail, role_colours, thumbnails
+from pages.drawing.figures import Axis, Figure, Thumbnail, drawing, role_colours, thumbnails
 from pages.drawing.figures.equations import html_math, plain_math
 from pages.drawing.picture import Numbers, Picture, touched
 from pages.drawing.place import Place
@@ -15,6 +15,13 @@ DRAWN = ("Q", "K", "V"), ("scaled", "weights", "heads")
 #: What each head passes on unchanged, where no change sits on it.
 PASSES = (ATTENTION + "weights", ATTENTION + "heads")
 text, word = texts_of("flat")
+
+
+def drawn(run: Trace, place: Place) -> Picture:
+    """What is read, whole."""
+    assert run.picture is not None
+    said = text("read_drawing", pixels=run.picture.size)
+    return Picture(drawing(run.picture, height=130), said, title=word("drawing"), shape=run.picture.shape, fixed=True)
 
 
 def of_one(run: Trace, place: Place) -> Picture:

@@ -1,4 +1,6 @@
-"""What the drawer offers on every page: an input to compare with, the glossary, a link to share, a presentation."""
+"""What the drawer and the bar offer on every page: an input to compare with, the glossary, a link to share, a
+presentation.
+"""
 
 from pathlib import Path
 from urllib.parse import urlencode
@@ -7,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.drawing.state.choice import HIDEABLE
+from pages.drawing.text import catalogue
 from tests.browser.steps import (
     MIDDLE,
     PAGE,
@@ -45,6 +48,16 @@ def test_a_press_that_closes_the_drawer_chooses_nothing(page: Page, app_url: str
     page.wait_for_timeout(500)
     settle(page)
     assert page.url == link
+
+
+def test_the_glossary_is_found_behind_more(page: Page, phone: Page, app_url: str) -> None:
+    for one in (page, phone):
+        one.goto(f"{app_url}/{PAGE}")
+        opened(one, "attention")
+        one.locator(".navbar .menu:visible").last.click()
+        one.locator(".navbar .glossary").click()
+        expect(one.get_by_role("dialog")).to_contain_text(catalogue("en")["glossary.purpose"][:30])
+        expect(one.locator(".navbar .glossary")).to_be_hidden()
 
 
 def test_the_drawer_is_reached_by_keys_and_gives_the_focus_back(page: Page, app_url: str) -> None:

@@ -53,7 +53,7 @@ def test_the_drawer_comes_over_the_page_and_a_tap_beside_it_does_nothing_but_put
     drawer, before = phone.get_by_test_id("stSidebar"), chart.bounding_box()
     expect(drawer).to_be_hidden()
     phone.locator(".navbar .settings").tap()
-    for part in ("Language", "Presentation (large)", "Glossary"):
+    for part in ("Language", "Presentation (large)", "Share"):
         expect(phone.get_by_text(part, exact=True).first).to_be_in_viewport(ratio=1)
     assert chart.bounding_box() == before, "it pushes nothing"
     assert phone.evaluate(WIDEST) <= 0

@@ -96,7 +96,7 @@ def test_every_page_opens_with_everything(input_: str, name: str, monkeypatch: p
     app = open_page(name, **{"lang": language, "layer": "2", "head": "3", **link, **PLACES[name][place]})
     bar = stops(app)
     assert bar["here"] in [stop["path"] for stop in bar["stops"]]
-    assert app.sidebar.button(key="glossary")
+    assert bar["words"]["glossary"]
     for chart in charts(app):  # saved as a picture, and a bar answers only to the mouse that is on it
         if {trace["type"] for trace in chart["figure"]["data"]} & {"bar", "box"}:
             assert chart["figure"]["layout"].get("hoverdistance", 20) > 0

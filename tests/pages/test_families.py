@@ -71,7 +71,8 @@ def test_distances_alone_are_compared_and_explained(monkeypatch: pytest.MonkeyPa
     (drawn,) = maps(open_page("tokens", **link, panel="positions"))
     np.testing.assert_allclose(drawn, cosine_similarity(R), atol=1e-5)
     app = open_page("attention", **link)
-    app.button(key="glossary").click().run()
+    app.session_state["drawer.over"] = "glossary"
+    app.run()
     assert_fine(app)
     assert stands(app, "glossary.scores_told_apart") and stands(app, "glossary.embedding_norm_alone")
     case = Case(pipelines.pipeline(link["model"]), run_of(app), 2, ())

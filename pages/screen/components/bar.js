@@ -77,6 +77,7 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
       const a = make(box, 'a', { path, className: path ? '' : 'app' }, path ? name : words.app)
       if (path === here) a.setAttribute('aria-current', 'page')
     }
+    if (boxes.more) make(boxes.more, 'button', { className: 'glossary' }, words.glossary)
     const now = stops.find(({ path }) => path === here)
     const menu = make(bar, 'button', { className: 'menu current' }, now?.path ? now.name : words.app)
     bar.append(list)
@@ -84,6 +85,10 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     if (bar.more) opens(bar.more, boxes.more, 'more')
     make(bar, 'button', { className: 'leave icon', title: words.leave, ariaLabel: words.leave }, 'close_fullscreen')
     bar.onclick = event => {
+      if (event.target.matches('.glossary')) {
+        for (const open of bar.querySelectorAll(':popover-open')) open.hidePopover()
+        return setTriggerValue('glossary', true)
+      }
       const a = event.target.closest('a')
       if (!a || event.ctrlKey || event.metaKey || event.shiftKey) return
       event.preventDefault()

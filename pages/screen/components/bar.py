@@ -29,12 +29,18 @@ class Stop:
     part: str = "way"
 
 
-def bar(stops: Sequence[Stop], here: str, words: Mapping[str, str], on_open: Callable[[str], object]) -> None:
+def bar(
+    stops: Sequence[Stop],
+    here: str,
+    words: Mapping[str, str],
+    on_open: Callable[[str], object],
+    on_glossary: Callable[[], object],
+) -> None:
     """Draw the bar.
 
     here: the path of the current page. words: what the bar is called ("pages"), the app ("app"), and its buttons
-    "settings", "more" and "leave", the last of which ends a presentation. on_open: gets the URL path of the page that
-    was asked for, also where the same message changes something on the page, and so only that is drawn.
+    "settings", "more", "glossary" under it, and "leave", which ends a presentation. on_open: gets the URL path of the
+    page that was asked for, also where the same message changes something on the page, and so only that is drawn.
     """
 
     def opened() -> None:
@@ -43,4 +49,4 @@ def bar(stops: Sequence[Stop], here: str, words: Mapping[str, str], on_open: Cal
 
     data = {"words": dict(words), "here": here, "stops": [vars(stop) for stop in stops]}
     # In a list, for in a dictionary Streamlit would look at each value whether it is a table.
-    _bar(key="bar", data=[data], on_open_change=opened)
+    _bar(key="bar", data=[data], on_open_change=opened, on_glossary_change=on_glossary)

@@ -46,15 +46,9 @@ def drawer() -> Choice:
     st.toggle(plain("sidebar.big"), key="big", persist_state="session")
     notes = [plain("sidebar.symbols_ours"), *(plain("sidebar.symbols_note", note=note) for note in SYMBOLS[1:])]
     either("symbols", plain("sidebar.symbols"), SYMBOLS, notes, now.symbols, help=plain("sidebar.symbols_help"))
-    opener("share", ":material/qr_code_2:")
-    opener("glossary", ":material/dictionary:")
+    look: dict[str, Any] = {"icon": ":material/qr_code_2:", "key": "share", "width": "stretch"}
+    st.button(plain("share.title"), on_click=lambda: st.session_state.update({OVER: "share"}), **look)
     return link.chosen()
-
-
-def opener(name: str, icon: str, **look: Any) -> None:
-    """A button that opens the "glossary", or what there is to "share", over the page."""
-    look = {"key": name, "width": "stretch"} | look
-    st.button(plain(f"{name}.title"), icon=icon, on_click=lambda: st.session_state.update({OVER: name}), **look)
 
 
 def _worded(name: str, options: tuple[str, ...], words, **look) -> str:

@@ -7,7 +7,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -27,7 +27,7 @@ from pages.screen.components.surroundings import surroundings
 from pages.screen.frame import contents
 from pages.screen.frame.contents import NAMES, pages, path_of
 from pages.screen.frame.draw import draw
-from pages.screen.frame.drawer import drawer
+from pages.screen.frame.drawer import OVER, drawer
 from pages.screen.frame.line import begin, line, to_see
 from pages.screen.frame.navigation import OPEN, go_to, page_link
 from pages.screen.frame.places import fit_places
@@ -174,11 +174,12 @@ def _await_network(choice: Choice, title: str) -> None:
 def _bar(here: str) -> None:
     """The bar with all pages that have something to say about this kind of input, and the one that is open."""
     words = {name: plain(f"frame.{name}") for name in ("pages", "settings", "leave")}
-    words |= {"more": plain("common.more"), "app": plain("home.title")}
+    words |= {"more": plain("common.more"), "app": plain("home.title"), "glossary": plain("glossary.title")}
     of_words = st.session_state["input"] == "sentence"
     shown = [row for row in pages() if of_words or not row.words_only or path_of(row.name) == here]
     stops = [Stop(path_of(row.name), plain(f"{row.name}.short"), row.group) for row in shown]
-    bar(stops, here, words, on_open=lambda path: st.session_state.update({OPEN: path or "home"}))
+    over = partial(st.session_state.update, {OVER: "glossary"})
+    bar(stops, here, words, lambda path: st.session_state.update({OPEN: path or "home"}), over)
 
 
 def _draw(name: str, school: School) -> None:
