@@ -182,7 +182,7 @@ function numbered(trace, layout) {
   const size = Math.min(1.08 * layout.font.size, wide / 1.9, .75 * high)
   if (size < NUMBERED * layout.font.size) return trace
   const two = value => Math.abs(value) < .005 ? '' : fixed(value, 2).replace('-', '−').replace(/^(−?)0\./, '$1.')
-  const text = trace.z.map(row => Array.from(row, value => Number.isFinite(value) ? value.toFixed(3) : ''))
+  const text = trace.z.map(row => Array.from(row, value => Number.isFinite(value) ? two(value) : ''))
   return { ...trace, text, texttemplate: '%{text}', textfont: { size } }
 }
 
