@@ -39,7 +39,13 @@ def test_a_click_on_a_cell_shows_its_arithmetic_in_the_same_screen(
     ("name", "link", "cell", "token", "word"),
     [
         ("attention", "lang=en&input=digit", [2, 3], "19", "r3c4"),
-        ("feed_forward", QUERY, [2, 20], "3", SENTENCE.split()[1]),  # one of several matrices in one picture
+        (
+            "feed_forward",
+            f"{QUERY}&panel=maps",
+            [2, 20],
+            "3",
+            SENTENCE.split()[1],
+        ),  # one of several matrices in one picture
     ],
 )
 def test_a_click_on_a_patch_or_a_band_chooses_its_token(
