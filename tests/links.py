@@ -16,6 +16,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from model import Edit
+from model.activations import OF_LAYERS
 from model.config import DECODER, PRESETS
 from model.edits import OPERATIONS, operations_at
 from model.examples import READY
@@ -51,7 +52,7 @@ TYPED = st.text(max_size=MOST_CHARACTERS) | st.text("我爱你。😀 &%#+=~.?/\
 def words() -> list[str]:
     """All that the grammar may call by a word: what choice.py names, pictures, offered networks, and some numbers."""
     named = re.findall(r'"([\w.]+)"', Path(choice.__file__).read_text("utf-8"))
-    return sorted({*named, *PRESETS, *images.PICTURES, *offered(), "true", "false", *NUMBERS})
+    return sorted({*named, *PRESETS, *images.PICTURES, *offered(), *OF_LAYERS, "true", "false", *NUMBERS})
 
 
 @cache

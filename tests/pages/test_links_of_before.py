@@ -45,6 +45,6 @@ def test_a_link_of_before_opens_the_nearest_tab_without_a_remark(page: str, link
     assert not warnings(app) and len(texts(app)) > 50
     assert not tab or app.session_state[f"{page}.panel"] == tab
     if page == "flat":
-        assert [one["key"] for one in charts(app)] == ["flat.attention"], "whatever the input"
+        assert "flat.attention" in [one["key"] for one in charts(app)], "whatever the input"
     if page == "what_if":
         assert app.session_state["at"]["block"] == link["panel"]

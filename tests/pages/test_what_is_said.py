@@ -137,7 +137,7 @@ SAID = [
             ("add_and_norm", "arrows", "layers.2.add_1~without"),
             ("add_and_norm", "maps", "layers.2.norm_1~bypass"),
             ("heads", "contribution", "layers.2.attention.output~zero"),
-            ("feed_forward", "maps", "layers.{l}.ffn.activation~set~value.-50.0~neuron.10"),
+            ("feed_forward", "loudest", "layers.{l}.ffn.activation~set~value.-50.0~neuron.10"),
             ("attention", "map", "layers.2.attention.weights~zero~head.3"),
             ("layers", "origin", "layers.4.attention.weights~zero~head.3"),
         )
