@@ -9,7 +9,7 @@ from model.notes import BLOCKS
 from pages.drawing.state import sketch
 from pages.drawing.state.choice import LANGUAGES
 from pages.drawing.state.offered import offered
-from pages.drawing.text import catalogue
+from pages.drawing.text import catalogue, speaking, t
 from pages.screen.frame.note_code import source
 from tests.model.making import MINILM
 from tests.pages.opening import open_page
@@ -40,7 +40,8 @@ def test_a_notes_code_stands_beside_ours_with_the_numbers_of_this_run(name: str)
     for language in tuple(LANGUAGES)[len(name) % 2 :][:1]:
         app, words = with_code(name, s=SENTENCE, layer="3", token="2", lang=language), catalogue(language)
         texts, codes = ([shown.value for shown in elements] for elements in (app.markdown, app.code))
-        found = [block for block in BLOCKS if words[f"note_code.differs_{block.key}"] in texts]
+        with speaking(language):
+            found = [block for block in BLOCKS if t(f"note_code.differs_{block.key}") in texts]
         assert [block.key for block in found] == PLACES[name]
         tables = [text for text in texts if f"| {words['note_code.ours']} |" in text]
         for block, table in zip(found, tables, strict=True):

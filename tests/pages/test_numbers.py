@@ -211,7 +211,6 @@ def the_neurons_that_fire_at_the_token_are_counted(run: Trace, at: Place) -> Ite
 def the_curve_holds_every_neuron_of_the_selected_token(run: Trace, at: Place) -> Iterator[object]:
     u = run[FFN + "hidden"][3]
     yield from (u, run[FFN + "activation"][3], f"{(u < 0).sum()} of the 1,024 neurons lie below 0")
-    yield "would be one 256 × 256 matrix"
 
 
 @row(feed_forward.curve)
@@ -222,11 +221,6 @@ def it_is_said_how_low_the_activation_function_goes(run: Trace, at: Place) -> It
     act = {"gelu": F.gelu, "relu": F.relu, "silu": F.silu}[run.config.activation]
     np.testing.assert_allclose(h, act(torch.tensor(u)), atol=1e-4)
     yield f"never goes under { {'gelu': -0.17, 'relu': 0.0, 'silu': -0.28}[run.config.activation]:.2f}"
-
-
-@row(feed_forward.curve, partial(trace_of, "gated words"), layer=0)
-def two_matrices_are_not_said_to_be_one_where_a_gate_multiplies_them(run: Trace, at: Place) -> Iterator[object]:
-    yield Not("would be one")
 
 
 @row(partial(feed_forward.most_active, words=no_words))
