@@ -49,7 +49,8 @@ def test_every_gesture_by_keyboard(page: Page, app_url: str) -> None:
     press(button(page, "root-send"), "Enter")
     expect(page.locator(ANSWER)).to_contain_text("0.52")
     station(page, app_url, "weights")
-    for _ in range(CHIPS):
+    for left in range(CHIPS, 0, -1):
+        expect(page.get_by_text(f"Chips left: {left}")).to_be_visible()  # two in one breath are one to Streamlit
         press(page.locator("[class*='st-key-lesson-weights-tokens']").get_by_role("button", name="shop"), "Enter")
     expect(page.locator(ANSWER)).to_be_visible()
     assert asked(page.url)["question"] == "weights"
