@@ -8,7 +8,9 @@ from typing import Any
 import streamlit as st
 from cachetools.keys import hashkey
 
+from model.analysis import spelled
 from model.edits import head_off
+from model.measures.hiding import worth_hiding
 from pages.drawing.cache import digest
 from pages.drawing.page import Draw, Page
 from pages.drawing.screen import Screen
@@ -16,9 +18,9 @@ from pages.drawing.state import sketch
 from pages.drawing.state.choice import OTHER, Choice
 from pages.drawing.text import joined, literal, texts_of
 from pages.school.lessons.lesson import END, LESSONS, TOUR, Lesson
-from pages.school.lessons.wording import answer_in_words, called, title_of
+from pages.school.lessons.wording import answer_in_words, called, guess_in_words, title_of
 from pages.school.lessons.written import LessonError
-from pages.school.questions.case import Case, Guess, Truth, first_answer
+from pages.school.questions.case import Case, Guess, Truth, first_answer, is_right
 from pages.school.teaching import desk
 from pages.school.teaching.cases import hidden_in, lesson_of, not_asked, truth_here, usual_case, with_a_gap
 from pages.school.teaching.homework import homework
@@ -29,6 +31,7 @@ from pages.screen.frame.navigation import open_with
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import bound, lasting
 from pages.screen.link import rerun_with, select
+from pages.screen.runs import pipelines
 
 #: In the session: what the visitor has answered, of which input and lesson, and how often he has begun anew.
 STATE = "lesson"
@@ -160,6 +163,29 @@ class Walk:
         name, (_, truth) = called(self.lesson[key]), self.here[key]
         return literal(name) if truth.answer is None else text("found", name=name, answer=answer_in_words(truth))
 
+    def _guessed(self, key: str) -> str:
+        """A station with its answer, and beside it what the reader guessed, or a tick."""
+        (_, truth), guess = self.here[key], self.guesses[key]
+        if guess is None or truth.answer is None:
+            return self._finding(key)
+        if is_right(self.lesson[key].gesture, guess, truth):
+            return f"{self._finding(key)} ✓"
+        return f"{self._finding(key)} :gray[({text('you', guess=guess_in_words(guess, truth))})]"
+
+    def _another_word(self) -> None:
+        """The words with which the same sentence is another tour."""
+        screen = self.screen
+        if "[MASK]" in screen.typed.tokens or not (now := hidden_in(screen)):
+            return
+        run = pipelines.run(screen.choice.pipeline, screen.given)
+        if words := [place for place in worth_hiding(screen.pipeline, run) if place not in now]:
+            with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+                st.markdown(word("another"), width="content")
+                for place in words:
+                    look: dict[str, Any] = {"key": f"lesson.hide.{place}", "on_click": select}
+                    values = {"hidden": (place,), "token": None, "output": None, "question": None}
+                    st.button(literal(spelled([run.tokens[place]])), kwargs=values, **look)
+
     def _left_out(self, keys: list[str]) -> None:
         """Those of these questions that are not asked, with what they need; of two of which one is asked, the first."""
         spare = dict(self.lesson.instead).values()
@@ -168,7 +194,9 @@ class Walk:
             st.caption(said)
 
     def _end(self) -> None:
-        """What stands behind the last station: all of them, to go back to, and what was not asked, with the reason."""
+        """What stands behind the last station: what was guessed at each, and what is true; what was not asked, with the
+        reason; and what to try next.
+        """
         answered = [key for key in self.stations if key in self.guesses]
         st.subheader(word("end_title"), anchor=False)
         self._why()
@@ -178,8 +206,9 @@ class Walk:
             with st.container(horizontal=True, gap="small"):
                 for key in answered:
                     look: dict[str, Any] = {"key": f"lesson.{key}", "on_click": go_to, "args": (key,)}
-                    st.button(self._finding(key), **look)
+                    st.button(self._guessed(key), **look)
         self._left_out(self.lesson.keys)
+        self._another_word()
         with st.container(horizontal=True):
             st.button(word("begin"), key="lesson.begin", type="primary", on_click=begin)
             st.button(word("leave"), key="lesson.leave", on_click=open_with, args=("home",))
@@ -196,7 +225,7 @@ class Walk:
         moves = said["before"] != said["after"]
         parts = [text("why_moves" if moves else "why_stays", **said)]
         if moves and without.margin:
-            parts.append(text(f"why_{without.answer}", **said))
+            parts.append(text(without.told[0], **said))
         st.markdown(joined(" ".join(parts)))
         values = {"edits": (off,), **fit.place, "hidden": hidden_in(self.screen)}
         look: dict[str, Any] = {"icon": ":material/open_in_new:", "key": "lesson.why", "on_click": open_with}

@@ -14,13 +14,14 @@ from torch import nn
 
 from model import Edit, Pipeline, examples
 from model.analysis import softmax
+from model.edits import head_off
 from model.measures.telling import telling_word
 from model.translator import Translator
 from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
 from pages.school.lessons.lesson import LESSONS, TOUR
 from pages.school.questions import QUESTIONS
-from pages.school.questions.case import Case, Truth, is_right
+from pages.school.questions.case import AS_BEFORE, MOST_WEIGHED, PLAINLY, Case, Truth, is_right
 from pages.school.questions.positions import DRAWN
 from pages.school.questions.question import clear_truth, truth_of
 from pages.screen.frame.contents import NAMES
@@ -40,7 +41,7 @@ from tests.school.making import (
 )
 
 #: The network whose run a question is asked of here, where it is not that of the hidden word.
-NETWORK = {"digit": "digits", "gathered": "digits", "source": "translation", "once": "translation"}
+NETWORK = {"digit": "digits", "gathered": "digits", "looks": "digits", "source": "translation", "once": "translation"}
 
 
 def case(pipeline: Pipeline) -> Case:
@@ -200,10 +201,45 @@ def test_without_W_O_a_head_writes_in_its_own_places_only_and_with_it_in_all() -
     here, truth = told("mixed")
     run = here.pipeline(SENTENCE, [Edit("layers.{l}.attention.output", "unmixed")])
     np.testing.assert_array_equal(run["layers.0.attention.output"], run["layers.0.attention.concat"])
-    assert truth.said["after"] == pytest.approx(float(here.shares(run["logits"]).max()), abs=1e-4) or (
-        truth.answer == "different"
-    )
+    assert truth.answer == here.names[int(here.shares(run["logits"]).argmax())]
     assert truth.said["d_k"] < truth.said["reached"] <= truth.said["d_model"]
+
+
+def test_a_head_brings_the_weighted_sum_of_all_values() -> None:
+    here, truth = told("values")
+    layer, head, column = truth.place["layer"], truth.place["head"], truth.said["column"] - 1
+    V = here.trace[f"layers.{layer}.attention.V"][head].astype(np.float64)
+    mixed, means = row(here, truth) @ V, V.mean(axis=0)
+    assert truth.answer == pytest.approx(float(mixed[column]), abs=1e-4)
+    assert truth.said["mean"] == pytest.approx(float(means[column]), abs=1e-4)
+    assert column == int((np.abs(mixed - means) / np.ptp(V, axis=0)).argmax()), "where the weights tell most"
+
+
+def test_CLS_looks_at_the_ink() -> None:
+    here, truth = told("looks")
+    layers, heads = here.trace.graph.layers(), here.trace.config.heads
+    inked = [1 + place for place, patch in enumerate(here.trace.patches) if patch.any()]
+    each = [float(here.trace[f"layers.{i}.attention.weights"][head, 0, inked].sum()) for i, head in here.every_head]
+    assert truth.answer == pytest.approx(sum(each) / (layers * heads), abs=1e-5)
+    assert truth.said["even"] == pytest.approx(len(inked) / len(here.tokens))
+
+
+@pytest.mark.parametrize("sentence", [SENTENCE, "the animal [MASK] not cross the street because it was too tired ."])
+def test_one_head_is_asked_about_and_no_other_that_is_as_plain_matters_more(sentence: str) -> None:
+    pipeline = pipelines.pipeline("text")
+    trace = pipeline(sentence)
+    here = Case(pipeline, trace, trace.tokens.index("[MASK]"), pipeline.reader.vocabulary)
+    assert here.pair is not None
+    asked = {key: truth_of(QUESTIONS[key], here) for key in ("fit", "weights", "values", "back")}
+    assert all(truth and truth.place["head"] == here.pair.head for truth in asked.values())
+    best, left = int(changed(here).argmax()), {}
+    for layer, head in here.every_head:
+        weights = here.trace[f"layers.{layer}.attention.weights"][head, here.token]
+        second, first = np.sort(weights)[-2:]
+        if int(weights.argmax()) in here.visible and first - second >= PLAINLY:
+            left[layer, head] = (second - first, float(changed(here, head_off(layer, head))[best]))
+    plainest = sorted(left, key=left.__getitem__)[:MOST_WEIGHED]
+    assert min(plainest, key=lambda where: left[where][1]) == (here.pair.layer, here.pair.head)
 
 
 def test_the_class_is_the_one_that_the_run_answers() -> None:
@@ -270,7 +306,8 @@ def changed(here: Case, *edits: Edit) -> np.ndarray:
 def test_without_positions_the_first_answer_is_that_of_a_run_without() -> None:
     here, truth = told("bare")
     now, bare = changed(here), changed(here, Edit("embedding.positions", "zero"))
-    assert truth.answer == ("same" if now.argmax() == bare.argmax() else "different")
+    assert now.argmax() != bare.argmax() and truth.answer == here.names[int(bare.argmax())]
+    assert AS_BEFORE in truth.options and here.names[int(now.argmax())] not in truth.options
     assert truth.said["after"] == pytest.approx(float(bare[now.argmax()]), abs=1e-4)
     assert truth.margin == pytest.approx(float(np.maximum(now - bare, 0).sum()), abs=1e-4)
 
@@ -304,7 +341,7 @@ def test_the_encoder_runs_once_while_a_translation_is_written() -> None:
         ("word", _no_answer), ("places", _no_order), ("weights", _no_favourite), ("root", _no_favourite),
         ("back", _no_favourite), ("heads", _no_answer), ("blur", _no_favourite), ("norm", _nothing_added),
         ("layer", _no_answer), ("fit", _no_favourite), ("thinks", _no_thought), ("mixed", _mixed_already),
-        ("causal", _nothing_found), ("bare", _no_order),
+        ("causal", _nothing_found), ("bare", _no_order), ("values", _no_favourite),
     ],
 )  # fmt: skip
 def test_what_would_be_false_in_a_run_is_not_asked(key: str, change: Callable[[nn.Module], None]) -> None:
@@ -345,6 +382,7 @@ def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(questio
         "back": truth.said.get("share"), "heads": 24, "layer": "0", "blur": truth.said.get("each"),
         "residual": truth.said.get("share"), "fit": truth.said.get("query"), "twice": "× 2",
         "once": truth.said.get("steps"), "thinks": truth.said.get("before"),
+        "values": truth.said.get("mean"), "looks": truth.said.get("even"),
     }  # fmt: skip
     otherwise = next((name for name in truth.options if name != truth.answer), None)
     assert not is_right(question.gesture, mistakes.get(question.key, otherwise), truth)

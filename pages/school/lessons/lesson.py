@@ -60,8 +60,8 @@ def lesson(name: str, *keys: str, input: str | None = None) -> Lesson:
 #: What a visitor is asked who chose no lesson: each idea once, from the input to the answer.
 TOUR = lesson(
     "tour",
-    "word/digit", "places/bare", "fit", "weights", "root", "blur", "mixed", "residual", "norm", "thinks",
-    "layer", "causal", "twice", "gathered", "source/once",
+    "word/digit", "places/bare", "fit", "weights", "values", "root", "blur", "mixed", "residual", "norm", "thinks",
+    "layer", "causal", "twice", "looks", "gathered", "source/once",
 )  # fmt: skip
 #: The lessons for a class, by name.
 LESSONS: dict[str, Lesson] = {
@@ -70,7 +70,7 @@ LESSONS: dict[str, Lesson] = {
         lesson("encoder", "word", "places", "weights", "root", "blur", "residual", "norm", "thinks", "layer", "causal"),
         lesson("positions", "places", "bare", "causal"),
         lesson("heads", "fit", "weights", "back", "blur", "mixed", "heads"),
-        lesson("drawing", "digit", "root", "blur", "gathered", "layer", "heads", "twice", input="digit"),
+        lesson("drawing", "digit", "root", "blur", "looks", "gathered", "layer", "heads", "twice", input="digit"),
         lesson("encoder_decoder", "word", "causal", "once", "source", input="sentence"),
         lesson("not_explanation", "weights", "back", "heads"),
     )

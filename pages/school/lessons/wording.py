@@ -7,12 +7,12 @@ from typing import Any
 from pages.drawing.text import LANGUAGES, joined, language, plain, texts_of, typed
 from pages.school.lessons.lesson import Lesson
 from pages.school.lessons.written import opened_at
-from pages.school.questions.case import Truth, short
+from pages.school.questions.case import AS_BEFORE, Guess, Truth, short
 from pages.school.questions.question import Question
 
 MOST_CALLED = 40  # characters of a teacher's question that stand for it
 #: Options that are no tokens and no numbers: texts of our own.
-OPTIONS = ("same", "different", "thousandfold", "at_cls", "at_patch", "at_patches")
+OPTIONS = ("same", "different", "thousandfold", "at_cls", "at_patch", "at_patches", AS_BEFORE)
 #: Where one sentence ends and another begins; not within quotation marks, in which a token may be a full stop.
 ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[。？！])(?![”’」）])")
 #: Questions that leave out a part with which the network was trained, which is said of each.
@@ -99,7 +99,12 @@ def left_out(question: Question) -> str:
 
 def options(truth: Truth) -> Sequence[str]:
     """What can be tapped, in the reader's language where it is no token and no number."""
-    return [local(option) if truth.literal or option not in OPTIONS else word(option) for option in truth.options]
+    return [word(option) if _is_text(option, truth) else local(option) for option in truth.options]
+
+
+def _is_text(option: str, truth: Truth) -> bool:
+    """Whether an option is a text of ours: no token is called AS_BEFORE, but one may be called as another of them."""
+    return bool(truth.said) and (option == AS_BEFORE or (option in OPTIONS and not truth.literal))
 
 
 def title_of(lesson: Lesson) -> str:
@@ -115,8 +120,17 @@ def answer_in_words(truth: Truth) -> str:
     return in_quotes(truth.answer, truth) if isinstance(truth.answer, str) else short(truth.answer)
 
 
+def guess_in_words(guess: Guess, truth: Truth) -> str:
+    """The same of a guess; of chips, the tokens that got most, with what is true of them."""
+    if isinstance(guess, list):
+        firsts = [place for place, chips in enumerate(guess) if chips == max(guess)]
+        shares = (f"{in_quotes(truth.options[i], truth)} ({short(truth.answer[i] / 100)})" for i in firsts)
+        return plain("common.comma").join(shares)
+    return in_quotes(guess, truth) if isinstance(guess, str) else short(guess)
+
+
 def in_quotes(option: str, truth: Truth) -> str:
     """What was tapped or written, in the reader's language; a token, or a word of the network's, in quotation marks."""
     name = dict(zip(truth.options, options(truth), strict=True)).get(option, option)
-    ours = truth.literal and truth.said and not name.isdigit()
+    ours = truth.literal and truth.said and not name.isdigit() and not _is_text(option, truth)
     return plain("common.quoted", token=name) if ours else name

@@ -1,5 +1,6 @@
 """Questions about attention: scores, weights, their division, the mask, and what a weight says."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -7,10 +8,12 @@ import numpy as np
 from model.analysis import placed
 from model.pipeline import SPECIAL_TOKENS
 from pages.school.questions.case import Case, Pair, Truth, first_answer, lead_of, near_share, unscaled
-from pages.school.questions.pictures import CAUSAL, row_behind, row_of, weights_undivided
+from pages.school.questions.pictures import CAUSAL, row_behind, row_of, values_mixed, weights_undivided
 from pages.school.questions.question import question
 
 MOST_OPTIONS = 24  # tokens of which one can be tapped
+GROWN = 0.2  # of a weight that grows plainly
+MOST_ADDED = 20  # values of which a picture shows the numbers
 
 
 @question(
@@ -24,27 +27,24 @@ MOST_OPTIONS = 24  # tokens of which one can be tapped
     picture=row_of("scores"),
 )
 def best_fit(case: Case) -> Truth | None:
-    """Whose key fits the query of the token best. margin: by how much its scaled score leads the next; nothing where
-    that is the token itself. Of several heads, the one in which that is clearest of another word. T5 scales no scores.
-    Nothing is asked where a score is more than q · k.
+    """Whose key fits the query of the token best, in the head of its pair. margin: by how much its scaled score leads
+    the next; nothing where that is the token itself. T5 scales no scores. Nothing is asked where a score is more than
+    q · k.
     """
-    if case.trace.picture is not None or not case.visible or len(case.tokens) > MOST_OPTIONS or case.adds_up:
+    if (pair := case.pair) is None or case.trace.picture is not None or len(case.tokens) > MOST_OPTIONS or case.adds_up:
         return None
-    i, found, margin = case.token, None, 0.0
-    for layer, head in case.heads:
-        scaled = case.trace[f"layers.{layer}.attention.{'scaled' if case.divides else 'scores'}"][head, i]
-        key, lead = int(scaled.argmax()), lead_of(scaled)
-        if key != i and (key in case.visible or len(case.heads) == 1) and lead > margin:
-            found, margin = Pair(layer, head, i, key), lead
-    if found is None:
+    i, name = case.token, f"layers.{pair.layer}.attention."
+    scaled = case.trace[name + ("scaled" if case.divides else "scores")][pair.head, i]
+    found = pair._replace(key=int(scaled.argmax()))
+    if found.key == i:
         return None
-    scores = case.trace[f"layers.{found.layer}.attention.scores"][found.head]
+    scores = case.trace[name + "scores"][pair.head]
     names, fits_itself = placed(case.tokens), scores.argmax(axis=1) == np.arange(len(scores))
     said = {**case.of_pair(found), "query": names[i], "key": names[found.key], "score": float(scores[i, found.key])}
     said |= {"own": float(scores[i, i]), "back": float(scores[found.key, i])}
     said |= {"selves": int(fits_itself.sum()), "all": len(names)}
     bars = tuple((name, float(score)) for name, score in zip(names, scores[i], strict=True))
-    return Truth(names[found.key], margin, said, bars, found.place, options=tuple(names), literal=True)
+    return Truth(names[found.key], lead_of(scaled), said, bars, found.place, options=tuple(names), literal=True)
 
 
 @question(
@@ -73,9 +73,42 @@ def shared_out(case: Case) -> Truth | None:
 
 
 @question(
+    "values",
+    "slide",
+    least=0.25,
+    minutes=4,
+    page="attention",
+    at={"panel": "steps", "stage": "heads"},
+    equation="layers.{l}.attention.heads",
+    picture=values_mixed,
+    bars=True,
+)
+def mixed_values(case: Case) -> Truth | None:
+    """A component of what the head of the pair brings: the sum of all values, each times its weight. Taken is the one
+    that is farthest from the plain mean of the values. margin: how far, as a part of the values' span.
+    """
+    pair = case.pair
+    if pair is None or case.trace.picture is not None or len(case.tokens) > MOST_ADDED:
+        return None
+    name = f"layers.{pair.layer}.attention."
+    values = case.trace[name + "V"][pair.head]
+    row, mixed = case.trace[name + "weights"][pair.head, pair.query], case.trace[name + "heads"][pair.head, pair.query]
+    means, spans = values.mean(axis=0), np.ptp(values, axis=0)
+    away = np.abs(mixed - means) / np.maximum(spans, np.finfo(np.float32).tiny)
+    column = int(away.argmax())
+    least, most = float(values[:, column].min()), float(values[:, column].max())
+    answer, mean = float(mixed[column]), float(means[column])
+    said = {**case.of_pair(pair), "column": column + 1, "share": float(row[pair.key]), "answer": answer, "mean": mean}
+    said |= {"value": float(values[pair.key, column]), "others": len(row) - 1, "d_k": len(mixed)}
+    bars, place = (("mixed", answer), ("mean", mean)), pair.place
+    span = float(np.floor(10 * least) / 10), float(np.ceil(10 * most) / 10)
+    return Truth(answer, float(away[column]), said, bars, place, span=span, near=(most - least) / 10)
+
+
+@question(
     "root",
     "slide",
-    least=0.2,
+    least=GROWN,
     minutes=4,
     page="attention",
     at={"panel": "root"},
@@ -83,19 +116,32 @@ def shared_out(case: Case) -> Truth | None:
     picture=weights_undivided,
 )
 def without_root(case: Case) -> Truth | None:
-    """What the weight of the pair would be without ÷ √d_k. margin: by how much it grows."""
-    if (pair := case.pair) is None or not case.divides:
+    """What a weight would be without ÷ √d_k: that of the pair, or, where it grows little, of the head in which it grows
+    most. margin: by how much it grows.
+    """
+    if not case.divides or not case.visible:
         return None
-    name = f"layers.{pair.layer}.attention."
-    share = float(case.trace[name + "weights"][pair.head, pair.query, pair.key])
-    score = float(case.trace[name + "scores"][pair.head, pair.query, pair.key])
-    answer = float(unscaled(case.trace, pair.layer, pair.head, pair.query)[pair.key])
+    grown = [(after - before, pair, before, after) for pair, before, after in _undivided(case)]
+    if not grown:
+        return None
+    of_pair = [one for one in grown if one[1] == case.pair and one[0] >= GROWN]
+    _, pair, share, answer = (of_pair or [max(grown)])[0]
+    score = float(case.trace[f"layers.{pair.layer}.attention.scores"][pair.head, pair.query, pair.key])
     d_k = case.trace.config.d_k
     said = {**case.of_pair(pair), "score": score, "d_k": d_k, "root": d_k**0.5, "share": share, "answer": answer}
     said["flat"] = flat = float(unscaled(case.trace, pair.layer, pair.head, pair.query, d_k)[pair.key])
     said |= {"scaled": score / d_k**0.5, "inverse": d_k**-0.5, "even": 1 / len(case.tokens)}
     bars = (("with", share), ("without", answer), ("by_d_k", flat))
     return Truth(answer, answer - share, said, bars, pair.place, near=near_share(answer))
+
+
+def _undivided(case: Case) -> Iterator[tuple[Pair, float, float]]:
+    """Of each head, the largest weight of the token, where it is another word's: as it is, and not divided by √d_k."""
+    for layer, head in case.heads:
+        row = case.trace[f"layers.{layer}.attention.weights"][head, case.token]
+        pair = Pair(layer, head, case.token, int(row.argmax()))
+        if pair.key in case.visible or len(case.heads) == 1:
+            yield pair, float(row[pair.key]), float(unscaled(case.trace, layer, head, case.token)[pair.key])
 
 
 @question(
@@ -122,7 +168,7 @@ def way_back(case: Case) -> Truth | None:
 
 @question(
     "causal",
-    "same",
+    "tap",
     least=0.1,
     minutes=4,
     page="translation",
@@ -132,7 +178,7 @@ def way_back(case: Case) -> Truth | None:
     bars=True,
 )
 def behind_a_mask(case: Case) -> Truth | None:
-    """Whether the first answer stays where no token may look at those behind it. margin: how much of the probability
+    """Which answer comes first where no token may look at those behind it. margin: how much of the probability
     moves; nothing where no word stands behind the token.
     """
     behind = [name for name in case.tokens[case.token + 1 :] if name not in SPECIAL_TOKENS]

@@ -20,10 +20,13 @@ from model.pipeline import SPECIAL_TOKENS
 from pages.drawing.text.numbers import decimal
 
 OWN = "own"  # the row of a question in a teacher's own words
-CLEAR = 0.02  # by which a first answer must lead where it is asked whether it stays
+CLEAR = 0.02  # by which a first answer must lead that is asked about
+JUST = 0.002  # by which it must lead after a change
+AS_BEFORE = "as_before"  # the option that names no word, since another question may ask for it
+OFFERED = 3  # of the likeliest answers before a change, and of those after it
 MOST_PRODUCTS = 24_000_000_000  # multiply-adds for all runs that one question needs
-#: Of a row of weights that is asked about, how much the largest takes: neither faint nor all.
-SHARE = 0.4, 0.95
+PLAINLY = 0.35  # by which the largest weight of a row leads where it is plain which it is
+MOST_WEIGHED = 8  # heads of which it is asked how much the answer leans on each
 LEAST_NEAR = 0.02  # of a share: two steps of the slider
 Guess = str | float | list[int]
 
@@ -35,8 +38,9 @@ class Truth:
     answer: a word, an option, a number, or for each token its weight in hundredths. margin: how clear it is, in the
     measure of its question. said: figures and tokens for its texts. options: what can be tapped, or gets a chip. span:
     the least and the largest number that can be given. near: how far a right number may be from the true one. bars: the
-    figures of its picture; their names are tokens or words of the vocabulary where `literal`. place: of a Choice. told:
-    which texts say why, of those that the question has.
+    figures of its picture, by the names of texts or, where the question has no such text, of tokens or words. literal:
+    whether answer and options are tokens or words. place: of a Choice. told: which texts say why, of those that the
+    question has.
     """
 
     answer: Any
@@ -155,28 +159,24 @@ class Case:
 
     @cached_property
     def pair(self) -> Pair | None:
-        """Of all heads in which the token takes most from another word, the one in which it is clearest that this is
-        the largest share, that it is not taken back, and that it hangs on √d_k, where that divides. Of a given head,
-        its favourite.
+        """Of the heads in which the token plainly takes most from another word, the one without which the first answer
+        loses most; where there is no answer, or none is plain, the plainest. Of a given head, its favourite.
         """
-        if not self.visible:
-            return None
-        found, best = None, 0.0
+        found: list[tuple[float, Pair]] = []
         for layer, head in self.heads:
-            weights = self.trace[f"layers.{layer}.attention.weights"][head]
-            row = weights[self.token]
-            key = int(row.argmax())
-            share, second = float(row[key]), float(np.partition(row, -2)[-2])
+            row = self.trace[f"layers.{layer}.attention.weights"][head][self.token]
+            pair = Pair(layer, head, self.token, int(row.argmax()))
             if len(self.heads) == 1:
-                return Pair(layer, head, self.token, key)
-            if key not in self.visible or not SHARE[0] <= share <= SHARE[1]:
-                continue
-            clear = min(share - second, share - float(weights[key, self.token]))
-            if self.divides:
-                clear = min(clear, float(unscaled(self.trace, layer, head, self.token)[key]) - share)
-            if clear > best:
-                found, best = Pair(layer, head, self.token, key), clear
-        return found
+                return pair
+            if pair.key in self.visible:
+                found.append((lead_of(row), pair))
+        found = sorted(found, reverse=True)[:MOST_WEIGHED]
+        plain = [pair for lead, pair in found if lead >= PLAINLY]
+        if len(plain) > 1 and self.answers and self.affords(len(plain) + 1):
+            now, *without = self.changed([[], *([head_off(pair.layer, pair.head)] for pair in plain)])
+            left = [float(there[now.argmax()]) for there in without]
+            return plain[left.index(min(left))]
+        return found[0][1] if found else None
 
     def of_pair(self, pair: Pair) -> dict[str, object]:
         """What texts call a pair."""
@@ -185,8 +185,8 @@ class Case:
 
 
 def first_answer(case: Case, edits: list[Edit]) -> Truth | None:
-    """Whether the first answer stays with these changes. margin: how much of the probability moves; nothing where
-    before none leads clearly, or after it none leads the one that was first.
+    """Which answer comes first with these changes, that of before or another. margin: how much of the probability
+    moves; nothing where before none leads clearly, or after it none leads.
     """
     if not case.answers or not case.visible or not case.affords(1):
         return None
@@ -196,12 +196,14 @@ def first_answer(case: Case, edits: list[Edit]) -> Truth | None:
     said |= {"before": float(now[best]), "after": float(there[best])}
     said |= {"then": case.names[then], "then_share": float(there[then])}
     moved = float(np.abs(there - now).sum() / 2)
-    answer = "same" if best == then else "different"
-    lead = lead_of(there) if best == then else float(there[then] - there[best])  # over whom it is asked about
-    clear = min(lead_of(now), lead) >= CLEAR
+    clear = lead_of(now) >= CLEAR and lead_of(there) >= JUST
     bars, place = (("with", float(now[best])), ("without", float(there[best]))), {"token": case.token}
-    options, margin = ("same", "different"), moved if clear else 0.0
-    return Truth(answer, margin, said | {"moved": moved}, bars, place, options=options, told=(f"why_{answer}",))
+    first = {int(i) for values in (now, there) for i in np.argsort(-values)[:OFFERED]} - {best}
+    options = (AS_BEFORE, *sorted({case.names[i] for i in first}))
+    about: dict[str, Any] = {"options": options, "literal": True}
+    about["told"] = ("why_same" if best == then else "why_different",)
+    answer = AS_BEFORE if best == then else case.names[then]
+    return Truth(answer, moved if clear else 0.0, said | {"moved": moved}, bars, place, **about)
 
 
 def near_share(share: float) -> float:

@@ -3,7 +3,7 @@
 from model.analysis import placed
 from model.translator import TranslationTrace
 from pages.school.questions.case import Case, Truth
-from pages.school.questions.pictures import cross_attention
+from pages.school.questions.pictures import cross_attention, word_read
 from pages.school.questions.question import question
 
 MOST_OPTIONS = 24  # tokens of which one can be tapped
@@ -15,8 +15,8 @@ HARD = 0.5  # the weight from which on a head looks hard at a token
 )
 def read_to_write(case: Case) -> Truth | None:
     """Of a translation: which word of the source a step reads most. Taken is the last step of a head of the
-    cross-attention that writes a word and takes most of what it takes from one; of several heads, that of the clearest.
-    margin: how much it takes.
+    cross-attention that writes a word and takes most of what it takes from the one that all heads together read most;
+    of several heads, that of the clearest. margin: how much it takes.
     """
     trace = case.trace
     if not isinstance(trace, TranslationTrace) or len(trace.tokens) > MOST_OPTIONS:
@@ -30,7 +30,9 @@ def read_to_write(case: Case) -> Truth | None:
     found, margin = None, 0.0
     for layer, head in ((layer, head) for layer in layers for head in heads):
         weights = trace[f"decoder.layers.{layer}.cross.weights"][head]
-        clear = [step for step in words if weights[step].max() >= HARD and int(weights[step].argmax()) in sources]
+        most = weights.argmax(axis=-1)
+        clear = [step for step in words if weights[step].max() >= HARD and int(most[step]) in sources]
+        clear = [step for step in clear if trace.tokens[most[step]] == word_read(trace, step)]
         if clear and float(weights[clear[-1]].max()) > margin:
             found, margin = (layer, head, clear[-1]), float(weights[clear[-1]].max())
     if found is None:

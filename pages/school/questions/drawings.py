@@ -3,9 +3,34 @@
 import numpy as np
 
 from model import Edit
-from pages.school.questions.case import Case, Truth
-from pages.school.questions.pictures import drawn_digit
+from pages.school.questions.case import Case, Truth, near_share
+from pages.school.questions.pictures import drawn_digit, looked_at
 from pages.school.questions.question import question
+
+
+@question(
+    "looks",
+    "slide",
+    least=0.3,
+    minutes=3,
+    page="attention",
+    run="drawing",
+    picture=looked_at,
+    bars=True,
+)
+def ink_looked_at(case: Case) -> Truth | None:
+    """How much of its attention [CLS] gives to patches with ink, on average over all heads. margin: how much more that
+    is than their part of all tokens.
+    """
+    patches = case.trace.patches
+    if patches is None or case.trace.config.tokens_in_front != 1:
+        return None
+    inked = patches.sum(axis=-1) > 0
+    row = case.trace.over_layers("attention.weights")[:, :, 0].mean(axis=(0, 1))
+    answer, even = float(row[1:][inked].sum()), float(inked.sum() / len(row))
+    said = {"patches": len(patches), "inked": int(inked.sum()), "answer": answer, "even": even, "own": float(row[0])}
+    bars, place = (("ink", answer), ("even", even)), {"token": 0}
+    return Truth(answer, answer - even, said, bars, place, near=near_share(answer))
 
 
 @question(

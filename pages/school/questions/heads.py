@@ -50,7 +50,7 @@ def blurred(case: Case) -> Truth | None:
 
 @question(
     "mixed",
-    "same",
+    "tap",
     least=0.1,
     minutes=4,
     page="heads",
@@ -60,7 +60,7 @@ def blurred(case: Case) -> Truth | None:
     bars=True,
 )
 def heads_side_by_side(case: Case) -> Truth | None:
-    """Whether the first answer stays where W_O is left out of all layers, and heads only stand side by side. margin:
+    """Which answer comes first where W_O is left out of all layers, and heads only stand side by side. margin:
     how much of the probability moves; nothing where W_O hands on a head's numbers in its own places only.
     """
     if case.trace.config.heads < 2:

@@ -28,6 +28,7 @@ from pages.drawing.figures import (
     frame,
     grouped_bars,
     guessed,
+    over_drawing,
     tiles,
 )
 from pages.drawing.figures.base import TO_THE_NEAREST, grid, label, outline, unseen, words_at
@@ -45,6 +46,7 @@ MOST_NUMBERED = 22  # rows and columns of a map whose cells have numbers
 WIDE = 204  # columns times the size of their letters, beyond which a score has no decimals
 LEAST_NUMBER = 0.1  # that a cell of weights says
 MOST_WORDS = 8  # that the network may answer
+COMPONENTS = 8  # of vectors, whose numbers are shown
 GUESSES = 5  # of the network, after each layer
 CHIPS = 3
 STRONGEST = 99  # per cent of activations that are weaker than the strongest colour
@@ -138,14 +140,14 @@ def answer_bars(look: Look) -> Drawn:
     """The figures of the truth as bars, the reader's guess dashed."""
     truth = look.truth
     keys, values = [name for name, _ in truth.bars], np.array([value for _, value in truth.bars], np.float64)
-    names = keys if truth.literal else [plain(f"lesson.{look.row}.bar_{name}", **truth.in_words) for name in keys]
+    ours, known = [f"lesson.{look.row}.bar_{name}" for name in keys], catalogue(language())
+    names = [plain(one, **truth.in_words) if one in known else key for one, key in zip(ours, keys, strict=True)]
     guesses: list[tuple[int, float]] = []
     if look.guess is not None:
         if look.gesture in ("slide", "number") and truth.answer in values:
             guesses = [([*values].index(truth.answer), float(look.guess))]  # type: ignore[arg-type]
-        elif look.gesture == "tap" and look.guess in keys:
+        elif look.gesture == "tap" and look.guess in keys and (names == keys or not truth.literal):
             place = keys.index(str(look.guess))
-            names = [*names]
             names[place] = f"{names[place]} ({plain('lesson.yours')})"
     most = 1.0 if values.min() >= 0 and values.max() <= 1 else 0.0
     chips = look.gesture == "chips"
@@ -154,7 +156,7 @@ def answer_bars(look: Look) -> Drawn:
         values, names, numbers, guesses=guesses, most=most, height=scaled(A_BAR * len(names)) + 16
     )
     named = f"lesson.{look.row}.axis"
-    title = plain(named if named in catalogue(language()) else f"lesson.{look.row}.short", **truth.in_words)
+    title = plain(named if named in known else f"lesson.{look.row}.short", **truth.in_words)
     return Drawn(title[:1].upper() + title[1:], figure)
 
 
@@ -366,6 +368,34 @@ def heads_and_mean(look: Look, height: int) -> Drawn:
     return Drawn(title, figure, (look.layer, -1))
 
 
+def values_mixed(look: Look, height: int) -> Drawn:
+    """Some components of the values, each row with the weight that the token gives it, and their weighted sum; the one
+    that is asked about is framed, in the sum covered.
+    """
+    weights, values, mixed = look.of_head("weights")[look.token], look.of_head("V"), look.of_head("heads")[look.token]
+    column = int(look.truth.said["column"]) - 1  # type: ignore[call-overload]
+    first = min(max(0, column - COMPONENTS // 2), max(0, len(mixed) - COMPONENTS))
+    shown = np.vstack([values, mixed])[:, first : first + COMPONENTS]
+    hidden = np.zeros(shown.shape, bool)
+    hidden[-1, column - first] = not look.shown
+    frames = [frame(0, column - first, len(values), column - first, width=2)]
+    names = [f"{_in_a_cell(weight, 2)} · {name}" for weight, name in zip(weights, look.case.tokens, strict=True)]
+    columns = Axis(plain("axis.d_k"), [str(first + place + 1) for place in range(shown.shape[1])])
+    rows = Axis("", [*names, title_of("mixed")])
+    figure = _map(shown, rows, columns, height, scale="signed", hidden=hidden, frames=frames)
+    return Drawn(title_of("values", token=placed(look.case.tokens)[look.token]), figure, look.where)
+
+
+def looked_at(look: Look, height: int) -> Drawn:
+    """The drawing, cut into patches; once it is shown, below what [CLS] gives each, on average over the heads."""
+    trace, tokens = look.case.trace, look.case.tokens
+    if not look.shown or trace.picture is None:
+        return drawn_digit(look, height)
+    weights = trace.over_layers("attention.weights")[:, :, 0].mean(axis=(0, 1))
+    title = title_of("row", token=tokens[0])
+    return Drawn(title, over_drawing(trace.picture, weights, tokens, 0, title, height=height))
+
+
 def every_head(look: Look, height: int) -> Drawn:
     """All heads of all layers as tiles, that of a teacher's own question outlined unless that is the answer; once it is
     shown how many matter, what is left of the answer without each.
@@ -447,14 +477,16 @@ def cosines(look: Look, height: int) -> Drawn:
 
 
 def lens(look: Look, height: int) -> Drawn:
-    """The network's first guesses after each layer; which words they are is covered, where that is asked."""
+    """The network's first guesses after each layer; which word is the first is covered, where that is asked,
+    in a teacher's own question all are."""
     case = look.case
     shares = case.pipeline.read_layers(case.trace, case.token).astype(np.float64)
     best = np.argsort(-shares, axis=1)[:, : min(GUESSES, shares.shape[1])]
     values = np.take_along_axis(shares, best, axis=1)
     covers = not look.shown and look.row in ("layer", OWN)
     taps = covers and look.row == "layer"
-    names = [[COVERED if covers else label(case.names[i]) for i in row] for row in best]
+    hidden = 0 if not covers else 1 if taps else values.shape[1]
+    names = [[COVERED] * hidden + [label(case.names[i]) for i in row[hidden:]] for row in best]
     rows = Axis(plain("tour.after_layer"), [str(layer) for layer in range(len(values))])
     columns = Axis(plain("tour.rank"), [str(rank + 1) for rank in range(values.shape[1])])
     frames = []
@@ -465,7 +497,7 @@ def lens(look: Look, height: int) -> Drawn:
     traces, layout = heatmap_parts(values, rows, columns, scale="share", square=False, height=height)
     traces[0] |= {"text": names, "texttemplate": "%{text}<br>%{z:.2f}", "hovertemplate": "%{text}<extra></extra>"}
     if taps:
-        cells = grid(*values.shape)
+        cells = grid(len(values), 1)
         traces.append(unseen(cells, customdata=[[int(y)] for _, y in cells], text=[f"{y}" for _, y in cells.tolist()]))
         layout |= TO_THE_NEAREST
     layout["shapes"] = frames
@@ -481,7 +513,7 @@ def drawn_digit(look: Look, height: int) -> Drawn:
     assert picture is not None
     grey = picture if picture.ndim == 2 else picture.mean(axis=0 if picture.shape[0] in (1, 3) else -1)
     config = look.case.trace.config
-    cut = {"cut": config.patch_size} if look.row == "gathered" and config.patch_size else {}
+    cut = {"cut": config.patch_size} if look.row in ("looks", "gathered") and config.patch_size else {}
     figure = drawing(grey, **cut, height=max(height, 160))
     return Drawn(title_of("drawing"), figure)
 

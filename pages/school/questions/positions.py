@@ -69,14 +69,14 @@ def swapped(case: Case) -> Truth | None:
         told.append("why_added")
         if config.positions == "sinusoidal":
             said["pairs"] = config.embedded // 2
-            told += ["why_waves", *["why_scaled"] * (config.input == "words" and config.scale_embedding)]
+            told.append("why_waves")
     options = ("same", "different")
     return Truth("same", margin, said, tuple(shares.items()), place, options=options, told=tuple(told))
 
 
 @question(
     "bare",
-    "same",
+    "tap",
     least=0.3,
     minutes=3,
     page="what_if",
@@ -86,7 +86,7 @@ def swapped(case: Case) -> Truth | None:
     bars=True,
 )
 def without_places(case: Case) -> Truth | None:
-    """Whether the first answer stays without positions. margin: how much of the probability moves."""
+    """Which answer comes first without positions. margin: how much of the probability moves."""
     return first_answer(case, without_positions(case.trace.graph))
 
 

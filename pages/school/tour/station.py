@@ -20,8 +20,8 @@ from pages.drawing.text import joined, literal, plain, texts_of, unmarked
 from pages.school.lessons.wording import (
     answer_in_words,
     asked,
+    guess_in_words,
     heading_and_rest,
-    in_quotes,
     options,
     otherwise,
     seen_at,
@@ -123,21 +123,13 @@ class Station:
         answer = answer_in_words(truth)
         if guess is None:
             return text("answer_is", answer=answer)
+        said = guess_in_words(guess, truth)
         if self._right:
             exact = self.question.gesture not in ("slide", "number") or short(float(guess)) == answer  # type: ignore[arg-type]
-            return text("right" if exact else "near", guess=self._guessed(), answer=answer)
+            return text("right" if exact else "near", guess=said, answer=answer)
         number = not isinstance(truth.answer, str | list)
         how = "wrong" if not number else "low" if float(guess) < truth.answer else "high"  # type: ignore[arg-type]
-        return text(how, guess=self._guessed(), answer=answer)
-
-    def _guessed(self) -> str:
-        """The guess in words; of chips, the token that got most."""
-        truth, guess = self.truth, self.guess
-        if isinstance(guess, list):
-            firsts = [place for place, chips in enumerate(guess) if chips == max(guess)]
-            shares = (f"{in_quotes(truth.options[i], truth)} ({short(truth.answer[i] / 100)})" for i in firsts)
-            return plain("common.comma").join(shares)
-        return in_quotes(guess, truth) if isinstance(guess, str) else short(guess)  # type: ignore[arg-type]
+        return text(how, guess=said, answer=answer)
 
     def open_page(self) -> None:
         """A button that opens the page of the question at the same place, with the same word hidden."""
