@@ -82,6 +82,8 @@ TABLE = [
     (input_, name) for input_, name in _PAIRS
     if input_ == "words" or ([*INPUTS, *BROUGHT].index(input_) + NAMES.index(name)) % 5 == 0
 ]  # fmt: skip
+#: The kind of each widget, by its key. Two of one key would take each other's answers where one click follows another.
+KINDS: dict[str, str] = {}
 
 
 @pytest.mark.parametrize(("input_", "name"), TABLE)
@@ -94,6 +96,9 @@ def test_every_page_opens_with_everything(input_: str, name: str, monkeypatch: p
         monkeypatch.delattr("model.measures.gradients.network_for")  # an untrained twin of theirs may be large
         link |= {"twin": "true", "shown": "beside"}
     app = open_page(name, **{"lang": language, "layer": "2", "head": "3", **link, **PLACES[name][place]})
+    for part in within(app._tree):
+        if key := getattr(part, "key", None):
+            assert KINDS.setdefault(key, part.type) == part.type, key
     bar = stops(app)
     assert bar["here"] in [stop["path"] for stop in bar["stops"]]
     assert bar["words"]["glossary"]

@@ -119,8 +119,12 @@ def _beside_twin(on: bool) -> None:
 
 
 def other_input(choice: Choice, name: str) -> None:
-    """A field for the other sentence, or buttons for ten digits or the ready pictures. name: of the widget."""
-    widget, field = f"{name}.other", OTHER[choice.input]
+    """A field for the other sentence, or buttons for ten digits or the ready pictures.
+
+    name: of the widget. Each kind of input has its own, or the answer of one would be taken for that of another.
+    """
+    field = OTHER[choice.input]
+    widget = f"{name}.{field}"
     if field == "other":
         st.session_state[widget] = choice.other or ""
         sentence_box(

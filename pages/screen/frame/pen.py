@@ -55,8 +55,7 @@ class Pen:
         """A button that chooses these values (names as in Choice) and opens another page with them, or another part of
         this one.
         """
-        way = "within" if name == self.name else "way"
-        look = {"icon": ":material/arrow_forward:", "type": "tertiary", "key": f"{self.name}.{way}"}
+        look = {"icon": ":material/arrow_forward:", "type": "tertiary", "key": f"{self.name}.to.{name}"}
         st.button(label, on_click=open_with, args=(name,), kwargs=values, **look)
 
     def whole_run(self) -> None:
