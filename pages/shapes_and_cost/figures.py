@@ -57,7 +57,7 @@ def _levels(steps: Sequence[Step]) -> dict[str, int]:
     for step in steps:
         levels[step.key] = 1 + max((levels[read] for read in step.reads), default=-1)
     if (relative := "layers.0.attention.relative") in levels:
-        levels[relative] = levels["layers.0.attention.scaled"]
+        levels[relative] = levels[next(step.reads[0] for step in steps if relative in step.reads)]
     levels["embedding.positions"] = levels["embedding.tokens"]  # reads nothing; beside what it is added to
     return levels
 

@@ -1,6 +1,7 @@
 """Shapes and cost: every shape, parameter and multiply–add of any encoder, and what the lecture notes say of them."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,7 @@ from pages.drawing.page import Page
 from pages.drawing.picture import Picture
 from pages.drawing.pictures.shared_weights import shared_weights
 from pages.drawing.screen import Screen
+from pages.drawing.state.choice import CostSettings
 from pages.drawing.text import literal
 from pages.drawing.text.numbers import percent
 from pages.screen.components.tables import column_widths, draw_table
@@ -40,7 +42,7 @@ from pages.screen.frame.pen import Pen, equation
 from pages.screen.frame.pickers import pick
 from pages.shapes_and_cost import tables as cost_tables
 from pages.shapes_and_cost.figures import shape_text
-from pages.shapes_and_cost.settings import encoder_settings
+from pages.shapes_and_cost.settings import called, encoder_settings, name_of
 from pages.shapes_and_cost.tables import COUNTS, in_bytes, table, text, word, works
 
 #: What grows with the input, from what stays as it is to what grows fastest.
@@ -117,7 +119,7 @@ def show_cost(screen: Screen, pen: Pen) -> None:
     cost = works(config, n)
     said = text(
         "read_cost",
-        encoder=word(f"preset_{now.name}"),
+        encoder=called(screen, now.name),
         d_model=f"{config.d_model:,}",
         n=f"{n:,}",
         attention=f"{cost['attention']:,}",
@@ -149,12 +151,12 @@ def show_cost(screen: Screen, pen: Pen) -> None:
 
 
 def half_of_the_readers(screen: Screen, config: EncoderConfig) -> str:
-    """The same n for the network of the other pages, where it is one of the presets, and another than this."""
-    name = next((name for name, one in PRESETS.items() if one == screen.run.config != config), None)
-    if name is None:
+    """The same n for the network of the other pages, where that is another than this."""
+    here = screen.run.config
+    if replace(config, max_len=here.max_len) == here:
         return ""
-    half = crossings(screen.run.config)["projections_and_ffn"].number
-    return word("mine", encoder=word(f"preset_{name}"), half=f"{half:,}")
+    half = crossings(here)["projections_and_ffn"].number
+    return word("mine", encoder=called(screen, name_of(CostSettings(), here)), half=f"{half:,}")
 
 
 def show_growth(pen: Pen, config: EncoderConfig, n: int) -> None:

@@ -14,13 +14,15 @@ from pages.drawing.text import plain, texts_of
 from pages.screen.frame.pickers import bound
 from pages.screen.link import select
 
-OWN = "own"
+OWN, HERE = "own", "here"
 text, word = texts_of("shapes_and_cost")
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the page computes for: an encoder, and `batch` inputs of n tokens each. `name`: the preset, or "own"."""
+    """What the page computes for: an encoder, and `batch` inputs of n tokens each. `name`: the preset, "here" for the
+    network that is looked at where it is none of them, or "own".
+    """
 
     name: str
     config: EncoderConfig
@@ -28,9 +30,12 @@ class Settings:
     batch: int
 
 
-def settings_of(cost: CostSettings, tokens: int) -> Settings:
-    """What the choice asks for; `tokens` is how many the present input has. Raises ConfigError for the impossible."""
-    base = PRESETS[cost.base]
+def settings_of(cost: CostSettings, here: EncoderConfig, tokens: int) -> Settings:
+    """What the choice asks for; `here` is the network that is looked at, `tokens` how many the present input has.
+
+    Raises ConfigError for the impossible.
+    """
+    base = PRESETS.get(cost.of, here)
     sizes = {name: getattr(cost, name) for name in SIZES if getattr(cost, name) is not None}
     config = replace(base, **sizes, activation=cost.activation or base.activation)
     if cost.norm and (before := cost.norm == "before") != base.norm_first:
@@ -40,29 +45,46 @@ def settings_of(cost: CostSettings, tokens: int) -> Settings:
     if base.input == "words" and config.positions == "sinusoidal":
         config = replace(config, max_len=max(config.max_len, n))
     shape_walk(config, n, cost.batch)
-    return Settings(cost.base if config == replace(base, max_len=config.max_len) else OWN, config, n, cost.batch)
+    same = config == replace(base, max_len=config.max_len)
+    return Settings(name_of(cost, here) if same else OWN, config, n, cost.batch)
+
+
+def name_of(cost: CostSettings, here: EncoderConfig) -> str:
+    """What an unchanged base is called among the presets."""
+    return next((name for name, one in PRESETS.items() if one == here), HERE) if cost.of == HERE else cost.of
+
+
+def called(screen: Screen, name: str) -> str:
+    """An encoder in words. name: as in Settings."""
+    return screen.choice.model if name == HERE else word(f"preset_{name}")
 
 
 def encoder_settings(screen: Screen) -> Settings:
     """Draw the controls and return what they say; an impossible setting is explained and the last good one returned."""
-    cost, tokens = screen.choice.cost, len(screen.run.tokens)
-    base = PRESETS[cost.base]
+    cost, here, tokens = screen.choice.cost, screen.run.config, len(screen.run.tokens)
+    base = PRESETS.get(cost.of, here)
     try:
-        now = st.session_state["cost.good"] = settings_of(cost, tokens)
+        now = st.session_state["cost.good"] = settings_of(cost, here, tokens)
         problem = None
     except ConfigError as error:
         problem = error
-        now = st.session_state.get("cost.good") or settings_of(CostSettings(cost.base), min(tokens, base.max_tokens))
+        unchanged = CostSettings(cost.of)
+        now = st.session_state.get("cost.good") or settings_of(unchanged, here, min(tokens, base.max_tokens))
     words = base.input == "words"
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        options = [*PRESETS, *[OWN] * (problem is not None or now.name == OWN)]  # nothing to choose, but to be told
+        name = OWN if problem else now.name
+        options = [
+            *[HERE] * (here not in PRESETS.values()),
+            *PRESETS,
+            *[OWN] * (name == OWN),
+        ]  # nothing to choose, but to be told
         _widget(
             st.selectbox,
             "preset",
-            OWN if problem else now.name,
-            lambda name: select(cost=CostSettings(name)) if name in PRESETS else None,
+            name,
+            lambda name: select(cost=CostSettings(name)) if name in (HERE, *PRESETS) else None,
             options=options,
-            format_func={name: word(f"preset_{name}") for name in options}.__getitem__,
+            format_func={name: called(screen, name) for name in options}.__getitem__,
             width=320,
         )
         _number("n", MOST_TOKENS, (cost.n or tokens) if words else now.n, cost, width=120, disabled=not words)
@@ -90,13 +112,21 @@ def _widget(draw: Any, name: str, value: Any, chosen: Any, anew: bool = False, *
 
 def _number(name: str, most: int, value: int, cost: CostSettings, **look: Any) -> None:
     look |= {"min_value": 1, "max_value": most}
-    _widget(st.number_input, name, value, lambda new: select(cost=replace(cost, **{name: new})), **look)
+    _widget(
+        st.number_input, name, value, lambda new: select(cost=replace(cost, **{"base": cost.of, name: new})), **look
+    )
 
 
 def _either(name: str, options: tuple[str, ...], value: str, cost: CostSettings) -> None:
     words = {option: word(f"{name}_{option}") for option in options}
     look: dict[str, Any] = {"options": options, "format_func": words.__getitem__, "required": True, "anew": True}
-    _widget(st.segmented_control, name, value, lambda new: select(cost=replace(cost, **{name: new})), **look)
+    _widget(
+        st.segmented_control,
+        name,
+        value,
+        lambda new: select(cost=replace(cost, **{"base": cost.of, name: new})),
+        **look,
+    )
 
 
 def _explained(error: ConfigError) -> str:
@@ -112,4 +142,5 @@ def _explained(error: ConfigError) -> str:
             "fewer": max(heads for heads in fitting if heads < h),
             "wider": next(width for width in range(d_model, d_model + 2 * h + 1) if width % h == width % 2 == 0),
         }
-    return text(f"error_{error.reason}", **values)
+    reason = error.reason if error.reason in ("heads_do_not_divide", "odd_d_model", "too_long") else "impossible"
+    return text(f"error_{reason}", **values)

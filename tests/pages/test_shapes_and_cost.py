@@ -30,7 +30,8 @@ from pages.screen.runs import pipelines
 from pages.shapes_and_cost import tables as cost_tables
 from pages.shapes_and_cost.figures import walk_diagram
 from pages.shapes_and_cost.settings import settings_of
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, said, texts, warnings
+from tests.pages.inputs import NETWORKS, OF_A_CLASS, bring
+from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, run_of, said, texts, warnings
 
 SENTENCE = "the dog chased the cat ."
 N = len(load_tokenizer().encode(SENTENCE).ids)
@@ -80,11 +81,32 @@ def test_the_numbers_said_of_a_preset_are_those_of_its_network(preset: str) -> N
         assert (counted.numbers, counted.number) == (row["With the numbers"], row["Parameters"])
 
 
+@pytest.mark.parametrize("input_", ["words", "paper", "digit", "flat", "MiniLM", *NETWORKS, *OF_A_CLASS])
+def test_it_opens_on_the_network_of_the_other_pages(input_: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("shapes_and_cost", panel="parameters", **bring(monkeypatch, input_))
+    config, tokens, choice = run_of(app).config, len(run_of(app).tokens), app.session_state["choice"]
+    everything = sum(weight.numel() for weight in pipelines.pipeline(choice.pipeline).network.parameters())
+    assert f"have {everything:,} parameters" in said(app) and "Not equal" not in said(app)
+    shown = app.selectbox(key="cost.preset").value
+    assert PRESETS[shown] == config if shown in PRESETS else (shown, choice.model in said(app)) == ("here", True)
+    assert cost_tables.walk_picture(config, tokens, 1, 0).data
+    assert cost_tables.works(config, tokens)["squared"] > 0
+    changed = app.number_input(key="cost.batch").set_value(2).run()
+    assert "Impossible" not in said(changed) and changed.session_state["choice"].cost.of == "here"
+
+
+def test_a_link_of_before_that_names_no_encoder_means_lecture_note_004() -> None:
+    app = open_part("walk", n="100")
+    assert app.selectbox(key="cost.preset").value == "004"
+    app = open_part("walk", base="here", h="16")
+    assert run_of(app).config.heads != 16 and app.number_input(key="cost.heads").value == 16
+
+
 # Settings.
 
 
 def test_a_box_that_was_closed_meanwhile_shows_the_present_sizes() -> None:
-    app = open_part("walk")
+    app = open_part("walk", base="004")
     app.number_input(key="cost.n").set_value(100).run()
     for name, size in {"layers": 6, "heads": 8, "d_model": 512, "d_ff": 2048, "vocab_size": 10_000}.items():
         said = app.number_input(key=f"cost.{name}").proto
@@ -92,7 +114,7 @@ def test_a_box_that_was_closed_meanwhile_shows_the_present_sizes() -> None:
 
 
 def test_an_impossible_setting_is_explained_and_the_last_tables_stay() -> None:
-    app = open_part("walk", lang="zh")
+    app = open_part("walk", lang="zh", base="004")
     before = boxes(app)
     app.number_input(key="cost.heads").set_value(7).run()
     assert_fine(app)
@@ -120,7 +142,7 @@ def test_an_odd_width_and_a_length_without_a_position_are_explained() -> None:
 @pytest.mark.parametrize("base", ["004", "002", "vit-b-16"])
 def test_an_encoder_of_ones_own_ends_with_layer_norm_where_its_norms_stand_before(base: str) -> None:
     preset, here = PRESETS[base], PRESETS[base].max_tokens
-    before, after = (settings_of(CostSettings(base, norm=norm), here).config for norm in ("before", "after"))
+    before, after = (settings_of(CostSettings(base, norm=norm), preset, here).config for norm in ("before", "after"))
     assert before.final_norm and after.final_norm == (preset.final_norm and not preset.norm_first)
     walk, d_model = shape_walk(before, here), before.d_model
     assert next(step.key for step in walk if not step.key.startswith(("layers.", "embedding", "input"))) == "norm"
@@ -167,7 +189,7 @@ def test_the_rule_for_half_of_a_layer_is_that_of_the_encoder_shown(base: str, ha
 
 
 def test_the_rings_are_where_the_curves_cross_and_the_present_length_is_marked() -> None:
-    drawn = figure(open_part("cost"))
+    drawn = figure(open_part("cost", base="004"))
     *_, rings = drawn["data"]
     found = crossings(PRESETS["004"])
     np.testing.assert_array_equal(numbers(rings["x"]), [crossing.number for crossing in found.values()])

@@ -109,9 +109,11 @@ def linked(kind: Kind, default: Any = None, name: str | None = None, *, always: 
 
 @dataclass(frozen=True)
 class CostSettings:
-    """What Shapes and cost computes for: a preset (`base`), or, where a size is given, an encoder of one's own."""
+    """What Shapes and cost computes for: the network on the other pages ("here") or a preset (`base`), or, where a size
+    is given, an encoder of one's own.
+    """
 
-    base: str = linked(one_of(*PRESETS), "004")
+    base: str | None = linked(one_of("here", *PRESETS))
     layers: int | None = linked(up_to(SIZES["layers"]), name="N")
     heads: int | None = linked(up_to(SIZES["heads"]), name="h")
     d_model: int | None = linked(up_to(SIZES["d_model"]))
@@ -121,6 +123,11 @@ class CostSettings:
     norm: str | None = linked(one_of("after", "before"))
     n: int | None = linked(up_to(MOST_TOKENS))  # tokens; None: as many as the present input has
     batch: int = linked(up_to(MOST_INPUTS), 1)
+
+    @property
+    def of(self) -> str:
+        """The base. A link of before that changes something names none where it means note 004."""
+        return self.base or ("here" if self == CostSettings() else "004")
 
 
 @dataclass(frozen=True)

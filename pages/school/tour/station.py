@@ -145,8 +145,8 @@ class Station:
         if away := self.question.run == "drawing" and kind_of(self.screen.run) == "words":
             values |= {"input": "digit", "drawing": sketch.example(EXAMPLE)}
         if page == "shapes_and_cost" and not self.question.place:
-            base = [name for name, config in PRESETS.items() if config == self.case.trace.config]
-            values |= {"cost": CostSettings(base[0])} if base else {}
+            base = (name for name, config in PRESETS.items() if config == self.case.trace.config)
+            values |= {"cost": CostSettings(next(base, None))}
         look: dict[str, Any] = {"icon": ":material/open_in_new:", "key": "lesson.see"}
         st.button(word("see"), on_click=lead_away if away else open_with, args=(page,), kwargs=values, **look)
 
