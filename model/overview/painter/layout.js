@@ -49,8 +49,8 @@ export function layOut({ root, run, titles, below, widest, opened, closed }) {
       let foot = names + (big ? 36 : 40 * scale)
       const say = (big ? 40 : 50) * scale, from = topOf(root)
       const title = titles.x0.offsetHeight + 10
-      const free = Math.floor((innerHeight - from - (big ? 24 : below) - head - title - foot - say) / n)
-      const row = closed?.row ?? clamp(free, drawing ? 5 : n > 1 ? Math.round(12 * scale) : 40, Math.round((n > 1 ? 44 : big ? 200 : 90) * scale)), top = closed?.pics.x.y ?? Math.round(head + title)
+      const room = (innerHeight - from - (big ? 24 : below) - head - title - foot - say) / n, free = room < 5 ? room : Math.floor(room)
+      const row = closed?.row ?? clamp(free, drawing ? n > 100 ? 1 : 5 : n > 1 ? Math.round(12 * scale) : 40, Math.round((n > 1 ? 44 : big ? 200 : 90) * scale)), top = closed?.pics.x.y ?? Math.round(head + title)
       if (opened) foot = Math.max(foot, head + DEEP * scale - top - row * n + (big ? 36 : 40 * scale))
       for (const pic of Object.values(pics)) Object.assign(pic, { y: top, h: row * n })
       const frame = { x: pics.x.x - pad, y: 0, w: end + pad * 2 - pics.x.x, h: top + row * n + foot }
