@@ -27,19 +27,18 @@ from model.measures.properties import layer_properties
 from model.notes import note_002
 from model.unallocated import real_parameters
 from pages.drawing.figures import BLUE, GREY, ORANGE, bars_with_numbers
-from pages.drawing.figures.equations import plain_math
 from pages.drawing.figures.theme import font_size, letters, scaled
 from pages.drawing.page import Page
 from pages.drawing.picture import Picture
 from pages.drawing.pictures.shared_weights import shared_weights
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import CostSettings
-from pages.drawing.text import literal
+from pages.drawing.text import in_symbols, literal
 from pages.drawing.text.numbers import percent
 from pages.screen.components.tables import column_widths, draw_table
 from pages.screen.frame.note_code import source, told_gap
 from pages.screen.frame.pen import Pen, equation
-from pages.screen.frame.pickers import pick
+from pages.screen.frame.pickers import pick_number
 from pages.shapes_and_cost import tables as cost_tables
 from pages.shapes_and_cost.figures import shape_text
 from pages.shapes_and_cost.settings import called, encoder_settings, name_of
@@ -75,14 +74,16 @@ def show_walk(screen: Screen, pen: Pen) -> None:
 
 def step_by_hand(steps: list[Step], chosen: int, config: EncoderConfig) -> None:
     """One step's shapes, parameters, multiply–adds and bytes, each as formula, numbers and result."""
-    step = steps[pick("walk", word("hand_which"), [plain_math(step.symbol) for step in steps], chosen)]
+    pick_number("walk", word("hand_which"), len(steps), chosen)  # by its place: a list could set no symbols
+    step = steps[chosen]
     equation(step.equation)
     sides = {
         "in": ", ".join(f"{shape_text(shape, False)} = {shape_text(shape, True)}" for shape in step.inputs) or "–",
         "out": f"{shape_text(step.output, False)} = {shape_text(step.output, True)}",
     }
     sides |= {name: str(getattr(step, name)) for name in COUNTS}
-    st.markdown("\n".join("- " + text("pair", name=word(f"column_{name}"), text=side) for name, side in sides.items()))
+    pairs = (word("pair", name=word(f"column_{name}"), text=in_symbols(side)) for name, side in sides.items())
+    st.markdown("\n".join(f"- {pair}" for pair in pairs))
     if work := step.multiply_adds.number:
         cells = step.output.size
         st.markdown(text("hand_product", cells=f"{cells:,}", each=f"{work // cells:,}", work=f"{work:,}"))

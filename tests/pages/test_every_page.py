@@ -99,6 +99,9 @@ def test_every_page_opens_with_everything(input_: str, name: str, monkeypatch: p
     for part in within(app._tree):
         if key := getattr(part, "key", None):
             assert KINDS.setdefault(key, part.type) == part.type, key
+        if input_ not in (*BROUGHT, "hostile"):  # which may call a class so
+            raw = [option for option in map(str, getattr(part, "options", [])) if re.search(r"\w_\w", option)]
+            assert all("$" in option for option in raw), "a symbol as it is typed"
     bar = stops(app)
     assert bar["here"] in [stop["path"] for stop in bar["stops"]]
     assert bar["words"]["glossary"]

@@ -96,6 +96,11 @@ def _symbol(hit: re.Match[str]) -> str:
     return f"${letter}_{index}$" if len(index) == 1 else f"${letter}_{{{index}}}$"
 
 
+def in_symbols(formula: str) -> str:
+    """A formula in letters, for Markdown: d_k and its like become symbols, all else is shown literally."""
+    return SYMBOL.sub(_symbol, re.sub(r"(?<=[Wbd])\\_", "_", literal(formula)))
+
+
 def typed(words: str, **values: object) -> str:
     """What a visitor wrote himself, for Markdown: shown literally, with {name} filled in."""
     return literal(_filled(words, values, str))
