@@ -21,6 +21,8 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, BrowserType, Error, Page, Request, WebSocket, expect
 
+from tests.browser.talk import heed
+
 APP = Path(__file__).parents[2] / "app.py"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 QUIET = [  # Chromium's own errands would look like the app's
@@ -118,6 +120,9 @@ def fresh_url(browser_type_launch_args: dict) -> Iterator[str]:
 def window(browser_type: BrowserType, about: dict) -> Iterator[BrowserContext]:
     """A window whose browser keeps compiled scripts in a folder: the next page opens with half the work."""
     with TemporaryDirectory() as folder, browser_type.launch_persistent_context(folder, **about) as context:
+        context.on("page", heed)
+        for page in context.pages:
+            heed(page)
         yield context
 
 

@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
 from pages.drawing.text import catalogue
 from pages.screen.frame.contents import path_of
+from tests.browser.talk import answered
 
 SENTENCE = "she gave the dog a book ."
 
@@ -40,6 +41,7 @@ def settle(page: Page) -> None:
     """Wait until the server has answered: the script has run, nothing on the page is of an earlier run, and in the
     place of each chart there is one.
     """
+    answered(page)
     expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.locator("[data-stale=true]")).to_have_count(0)
     expect(page.locator(".chart:not([role])")).to_have_count(0)

@@ -115,7 +115,7 @@ def test_question_and_picture_are_on_one_screen(page: Page, app_url: str) -> Non
     press(button(page, "show"), "Enter")
     main.evaluate("main => main.scrollTop = main.scrollHeight")
     press(button(page, "next"), "Enter")
-    expect(page.locator(".tour_dots")).to_contain_text("9 of")
+    expect(page.locator(".tour_dots")).to_contain_text("10 of")
     expect(main).to_have_js_property("scrollTop", 0)  # the next question begins at the top
 
 
