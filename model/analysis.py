@@ -173,7 +173,7 @@ def head_table(weights: ArrayLike, tokens: Sequence[str], places: ArrayLike) -> 
         places: of the tokens, for the distance (`token_places`).
 
     Returns:
-        "entropy" (bits), "distance", and the weight on "self", "previous", "next", "cls", "sep": each `(…,)` float32,
+        "entropy" (bits), "distance", and the weight on "itself", "previous", "next", "cls", "sep": each `(…,)` float32,
         NaN where the input has no such token.
 
     Source: the quantities of Clark et al. 2019, "What Does BERT Look At?", section 3.
@@ -197,7 +197,7 @@ def head_table(weights: ArrayLike, tokens: Sequence[str], places: ArrayLike) -> 
     return {
         "entropy": entropy(weights).mean(axis=-1),
         "distance": mean_distance(weights, places),
-        "self": on(0),
+        "itself": on(0),
         "previous": on(-1),
         "next": on(1),
         "cls": on_token("[CLS]"),
@@ -209,10 +209,9 @@ def head_table(weights: ArrayLike, tokens: Sequence[str], places: ArrayLike) -> 
 class HeadPattern:
     """What a head does on this input, and the figure that earns it the name.
 
-    name: "alone" (there is one token), "self", "previous", "next", "cls", "sep" (most of the weight goes there),
-    "token" (every query looks at the token at `place`), "near" (distance), "spread" (entropy), or "mixed" (none
-    of these).
-    `figure` is the weight, distance or entropy that decided; `reference` what an even spread would have.
+    name: "alone" (there is one token), "itself", "previous", "next", "cls", "sep" (the weight goes there), "token" (the
+    weight of all queries goes to the token at `place`), "near" (distance) or "broad" (entropy).
+    `figure` is the mean weight, the distance or the entropy that decided; `reference` what an even spread would have.
     """
 
     name: str
@@ -229,8 +228,9 @@ def head_pattern(weights: ArrayLike, measures: Mapping[str, float], places: Arra
         measures: its row of `head_table`.
         places: of the tokens.
 
-    In this order: "spread" needs at least 0.9 of the largest entropy. A target must get at least 0.4 of the weight, and
-    half as much again as an even spread would give it. "near" needs at most half the distance of an even spread.
+    In this order: "broad" needs at least 0.9 of the largest entropy. A target must get at least 0.4 of the weight, and
+    half as much again as an even spread would give it. "near" needs at most half the distance of an even spread. A head
+    that does none of this is named after the target that gets most, however little that is.
     """
     weights = np.asarray(weights, dtype=np.float32)
     n = weights.shape[-1]
@@ -238,8 +238,8 @@ def head_pattern(weights: ArrayLike, measures: Mapping[str, float], places: Arra
         return HeadPattern("alone", 1.0, 1.0)
     most = float(np.log2(n))
     if measures["entropy"] >= 0.9 * most:
-        return HeadPattern("spread", float(measures["entropy"]), most)
-    targets = {name: float(measures[name]) for name in ("self", "previous", "next", "cls", "sep")}
+        return HeadPattern("broad", float(measures["entropy"]), most)
+    targets = {name: float(measures[name]) for name in ("itself", "previous", "next", "cls", "sep")}
     targets = {name: value for name, value in targets.items() if not np.isnan(value)}
     best = max(targets, key=targets.__getitem__)
     needed = max(0.4, 1.5 / n)
@@ -247,13 +247,14 @@ def head_pattern(weights: ArrayLike, measures: Mapping[str, float], places: Arra
         return HeadPattern(best, targets[best], 1 / n)
     columns = weights.mean(axis=0)
     place = int(columns.argmax())
-    if columns[place] >= needed:
-        return HeadPattern("token", float(columns[place]), 1 / n, place)
+    token = HeadPattern("token", float(columns[place]), 1 / n, place)
+    if token.figure >= needed:
+        return token
     places = np.asarray(places, dtype=np.float64)
     even = _even_distance(places.tobytes(), n)
     if measures["distance"] <= even / 2:
         return HeadPattern("near", float(measures["distance"]), even)
-    return HeadPattern("mixed", float(measures["entropy"]), most)
+    return HeadPattern(best, targets[best], 1 / n) if targets[best] >= token.figure else token
 
 
 @lru_cache(maxsize=64)

@@ -14,10 +14,11 @@ from pages.drawing.pictures.sources import MOST_BYTES
 from pages.drawing.screen import Screen
 from pages.drawing.text import joined, plain
 from pages.drawing.text.numbers import first, percent, signed
+from pages.drawing.text.roles import measured_role
 from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
 from pages.screen.sections.patience import waits
-from pages.screen.sections.roles import measured_role, source
+from pages.screen.sections.roles import source
 
 RUNS = 8  # as many runs of the network take about as long
 BY_PLACE = ("next", "previous")  # roles of which places decide; by others, what stands there

@@ -1,11 +1,17 @@
-"""What each head of a run does on its input, in figures and by name."""
+"""What each head of a run does, in figures and by name: over a corpus where that was measured, else on this input."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from model import Trace
-from model.analysis import HeadPattern, head_pattern, head_table
+from model.analysis import HeadPattern, head_pattern, head_table, placed
+from model.measures.tables import HeadRoles, Role
 from pages.attention.overlay import every_weight
 from pages.drawing.cache import once_a_run
+from pages.drawing.text import language, plain
+from pages.drawing.text.numbers import percent
+from pages.drawing.text.roles import relation_in_words
 
 
 @once_a_run
@@ -19,3 +25,56 @@ def head_patterns(run: Trace) -> tuple[dict[str, np.ndarray], dict[tuple[int, ..
         )
         for place in np.ndindex(weights.shape[:2])
     }
+
+
+@dataclass(frozen=True)
+class HeadName:
+    """What a head does, in two or three words.
+
+    kind: the word that such heads share. name: the same, or which relation or token it is. figure: "78%" of the places
+    of a corpus, or ".31", its mean weight there on this input; "" where neither is meant.
+    """
+
+    kind: str
+    name: str
+    figure: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.figure}".rstrip()
+
+
+def head_names(run: Trace, roles: HeadRoles | None) -> dict[tuple[int, ...], HeadName]:
+    """The name of each place (layer, head): by its role where that is clear, else by this run.
+
+    roles: those of the network, as long as nothing of it is changed.
+    """
+    kept = _kept(run)
+    key = language(), roles is None
+    if key not in kept:
+        patterns = head_patterns(run)[1]
+        known = {} if roles is None else {place: roles.of(*place) for place in patterns}
+        names = {place: _by_role(role) for place, role in known.items() if role.clear}
+        kept[key] = {place: names.get(place) or _by_run(run, does) for place, does in patterns.items()}
+    return kept[key]
+
+
+@once_a_run
+def _kept(run: Trace) -> dict[tuple[str, bool], dict[tuple[int, ...], HeadName]]:
+    return {}
+
+
+def _by_role(role: Role) -> HeadName:
+    kind = plain(f"heads.kind_{role.name}")
+    if role.relation is None:
+        return HeadName(kind, kind, percent(role.share))
+    relation = relation_in_words(role.relation).split(" (")[0]
+    arrow = f"{relation} →" if role.direction == "to_head" else f"→ {relation}"
+    return HeadName(kind, arrow, percent(role.share))
+
+
+def _by_run(run: Trace, pattern: HeadPattern) -> HeadName:
+    kind = plain(f"heads.kind_{pattern.name}")
+    if pattern.name in ("near", "broad"):  # by a distance, or by none
+        return HeadName(kind, kind, "")
+    name = kind if pattern.place is None else f"“{placed(run.tokens)[pattern.place]}”"
+    return HeadName(kind, name, f"{pattern.figure:.2f}".removeprefix("0"))

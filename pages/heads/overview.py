@@ -1,47 +1,50 @@
-"""Every head of every layer as a tile, what kind of head each is, and the chosen one large with its measured facts."""
+"""Every head of every layer as a tile over what it does, and the chosen one large with its measured facts."""
 
 import html
-from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 import streamlit as st
 
+from model import WeightsError
+from model.measures.tables import HeadRoles, head_roles
 from pages.drawing.picture import touched
 from pages.drawing.screen import Screen
-from pages.heads.head_patterns import head_patterns
-from pages.heads.pictures import KINDS, all_heads, chosen_head, lengths, unit, word
+from pages.heads.head_patterns import head_names, head_patterns
+from pages.heads.pictures import all_heads, chosen_head, lengths, unit, word
 from pages.screen.components.arithmetic import arithmetic
 from pages.screen.frame.pen import Pen
-from pages.screen.frame.pickers import lasting
 from pages.screen.sections.cell_map import draw_map
+from pages.screen.sections.roles import source
 
 FACTS = 190  # pixels that stay free below the chosen head
 
 
 def overview(screen: Screen, pen: Pen) -> None:
-    """The tiles with a filter in the row of controls, and the chosen head."""
-    with pen.controls:
-        kind = _filter(screen)
+    """The tiles, and the chosen head."""
+    roles = _roles(screen)
     left, right = st.columns([1, 1], gap="medium")
     with left:
-        pen.show("all", partial(all_heads, kind=kind))
+        pen.show("all", partial(all_heads, roles=roles))
     with right:
-        _chosen_head(screen, pen)
+        _chosen_head(screen, pen, roles)
 
 
-def _filter(screen: Screen) -> str | None:
-    """A button for each kind of head in this run, with how many there are; returns the kind that was chosen."""
-    count = Counter(pattern.name for pattern in head_patterns(screen.run)[1].values())
-    kinds = [kind for kind in KINDS if count[kind]]
-    look = lasting("heads.kind", None, among=[None, *kinds]) | {"label_visibility": "collapsed", "wrap": True}
-    return st.pills(word("kinds"), kinds, format_func=lambda kind: f"{word(f'kind_{kind}')} {count[kind]}", **look)
+def _roles(screen: Screen) -> HeadRoles | None:
+    """What was measured of the heads of the run on the screen; None where nothing was, or something is changed."""
+    if screen.run.edits:
+        return None
+    try:
+        return head_roles(source(screen.choice.pipeline))
+    except WeightsError:  # the tab of roles says so
+        return None
 
 
-def _chosen_head(screen: Screen, pen: Pen) -> None:
+def _chosen_head(screen: Screen, pen: Pen, roles: HeadRoles | None) -> None:
     """The map of the chosen head, and, but not in a presentation, three facts as bars and the way to its arithmetic."""
-    look = {"told": not screen.two.differs, "spare": FACTS, "follows": False}
+    called = "" if screen.two.differs else str(head_names(screen.run, roles)[screen.at.layer, screen.at.head])
+    look = {"called": called, "spare": FACTS, "follows": False}
     draw_map(screen, pen, screen.at.of("layers.{l}.attention.weights"), partial(chosen_head, **look))
     if screen.choice.big:
         return

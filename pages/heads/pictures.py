@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from model import Trace
-from model.analysis import HeadPattern, placed
+from model.analysis import placed
+from model.measures.tables import HeadRoles
 from model.measures.without import Answers
 from pages.attention.overlay import every_weight
 from pages.attention.pictures import attention_map
@@ -20,50 +21,24 @@ from pages.drawing.pictures.answers import probabilities
 from pages.drawing.pictures.band import Column, band
 from pages.drawing.place import Place
 from pages.drawing.scales import weights_end
-from pages.drawing.text import language, plain, texts_of
+from pages.drawing.text import plain, texts_of
 from pages.drawing.text.numbers import decimal, first, three
-from pages.heads.head_patterns import head_patterns
+from pages.heads.head_patterns import HeadName, head_names
 
 AXES = ("layer", "head", "query", "key")  # of all weights
-KINDS = ("previous", "self", "next", "near", "token", "cls", "sep", "mixed", "spread", "alone")
 BELOW = 84  # pixels that stay free below the tiles
+MOST_CALLED = 12  # heads of a layer whose names have room below their tiles
+ROOM = 520  # pixels, that all tiles side by side have on a desk
+LETTER, SIGN = 4.8, 10  # pixels: how wide a letter of such a name is, and a Chinese character or an arrow
 LOW = 38  # pixels that a row of tiles takes at least, but in a presentation, which fits on one screen
-FADED = {"fillcolor": "rgba(128,128,128,0.85)", "line": {"width": 0}, "type": "rect"}
 text, word = texts_of("heads")
 part, part_word = texts_of("contribution")
 
 
-def in_words(run: Trace, pattern: HeadPattern) -> str:
-    """What a head does on this input: "attends to the previous token: 0.83"."""
-    return word(
-        f"pattern_{pattern.name}",
-        figure=f"{pattern.figure:.2f}",
-        token="" if pattern.place is None else placed(run.tokens)[pattern.place],
-        unit=unit(run),
-    )
-
-
-def _in_words(run: Trace) -> dict[tuple[int, ...], str]:
-    """ "layer 2, head 3 · attends to …" of every head: a click on another head changes none of it."""
-    kept = _kept(run)
-    if language() not in kept:
-        patterns, nowhere = head_patterns(run)[1].items(), Place()
-        kept[language()] = {at: f"{nowhere.where((at[0], at[1]))} · {in_words(run, does)}" for at, does in patterns}
-    return kept[language()]
-
-
-@once_a_run
-def _kept(run: Trace) -> dict[str, dict[tuple[int, ...], str]]:
-    return {}
-
-
-def chosen_head(run: Trace, place: Place, *, told: bool = True, **look: Any) -> Picture:
-    """The map of the chosen head. told: whether its title says what it does. look: as for `quantity_map`."""
+def chosen_head(run: Trace, place: Place, *, called: str = "", **look: Any) -> Picture:
+    """The map of the chosen head. called: what it does, in two or three words. look: as for `quantity_map`."""
     title = place.where()[:1].upper() + place.where()[1:]
-    if told:
-        does = in_words(run, head_patterns(run)[1][place.layer, place.head])
-        title = word("chosen", layer=place.layer + 1, head=place.head + 1, does=does)
-    return attention_map(run, place, title=title, **look)
+    return attention_map(run, place, title=" · ".join(filter(None, (title, called))), **look)
 
 
 def unit(run: Trace) -> str:
@@ -71,40 +46,43 @@ def unit(run: Trace) -> str:
     return word("tokens" if run.picture is None else "patches")
 
 
-def all_heads(run: Trace, place: Place, kind: str | None = None) -> Picture:
-    """Every head of every layer as a tile; a click chooses one. kind: the others fade."""
+def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Picture:
+    """Every head of every layer as a tile over what it does; a click chooses one. roles: as for `head_names`."""
     every = every_weight(run)
     layers, heads, n, _ = every.shape
-    patterns, names = head_patterns(run)[1], [word("axis_layer"), word("axis_head")]
+    called, names = head_names(run, roles), [word("axis_layer"), word("axis_head")]
     block, high = block_of(every.shape), _tall(layers)
+    below = [] if big() or heads > MOST_CALLED else [_fitting(name, ROOM / heads) for name in called.values()]
 
     def draw(shown: Numbers) -> Figure:
-        largest, does = shown.array.max(axis=(2, 3)), _in_words(run)
+        largest = shown.array.max(axis=(2, 3))
         figure = tiles(
             shown.array,
             *map(_first_named, names, (layers, heads)),
             scale=shown.scale("share"),
             chosen=(place.layer, place.head),
             limit=None if shown.differs else weights_end(run, "layers.0.attention.weights"),
-            hover=[" · ".join([does[at], word("largest", value=f"{largest[at]:.2g}")]) for at in patterns],
+            hover=[
+                f"{Place().where((at[0], at[1]))} · {name} · {word('largest', value=f'{largest[at]:.2g}')}"
+                for at, name in called.items()
+            ],
+            words=[] if shown.differs else below,
             height=high,
             square=True,
             above=True,
         )
         figure.layout["meta"] = {"below": BELOW, "grows": min(high, 66 + layers * LOW), "large": True}
-        faded = [at for at, pattern in patterns.items() if kind and pattern.name != kind]
-        figure.layout["shapes"][:0] = [
-            FADED | {"x0": head - 0.5, "x1": head + 0.5, "y0": layer - 0.5, "y1": layer + 0.5} for layer, head in faded
-        ]
+        figure.layout["meta"]["called"] = heads * max(map(_wide, below), default=0)
         return figure
 
     def table(shown: Numbers) -> pd.DataFrame:
         rows = pd.MultiIndex.from_product([range(1, count + 1) for count in shown.array.shape[:3]])
         return pd.DataFrame(shown.array.reshape(-1, n), index=rows, columns=run.tokens)
 
-    many = Counter(pattern.name for pattern in patterns.values())
-    kinds = [f"{word(f'kind_{kind}')} ({count})" for kind, count in many.most_common()]
-    said = [text("read_all", count=len(patterns), n=n, kinds=plain("common.comma").join(kinds))]
+    many = Counter(name.kind for name in called.values())
+    kinds = [f"{kind} ({count})" for kind, count in many.most_common()]
+    said = [text("read_all", count=len(called), n=n, kinds=plain("common.comma").join(kinds))]
+    said += [text("read_named_by_run" if roles is None else "read_named_by_role")] * (n > 1)
     said += [text("read_blocks", block=block)] * (block > 1)
     axes = *map(Axis, names), token_axis(run, ""), Axis("", run.tokens)
     return Picture(
@@ -116,6 +94,18 @@ def all_heads(run: Trace, place: Place, kind: str | None = None) -> Picture:
         picks=lambda row, column: {"layer": row, "head": column},
         at_once=lambda: frame_at_once(run, place),
     )
+
+
+def _fitting(name: HeadName, most: float) -> str:
+    """As much of a name as fits into so many pixels."""
+    shown = str(name) if _wide(str(name)) <= most else name.name
+    while _wide(shown) > most:
+        shown = shown.removesuffix("…")[:-1] + "…"
+    return shown
+
+
+def _wide(name: str) -> float:
+    return sum(LETTER if sign.isascii() or sign in "“”…" else SIGN for sign in name)
 
 
 def _first_named(name: str, count: int) -> Axis:

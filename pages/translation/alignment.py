@@ -10,9 +10,9 @@ from model.measures.tables import Role, head_roles
 from pages.drawing.pictures.quantity_map import quantity_map
 from pages.drawing.text import plain, t
 from pages.drawing.text.numbers import first, percent
+from pages.drawing.text.roles import measured_role, role_in_words
 from pages.screen.frame.pen import Pen
 from pages.screen.sections.cell_map import draw_map
-from pages.screen.sections.roles import measured_role, role_in_words
 from pages.translation.pictures import CROSS, aligning_heads
 from pages.translation.writing import Written
 

@@ -95,5 +95,5 @@ def test_only_a_name_is_marked_as_chosen_no_number_of_an_axis(
 
 def test_a_special_token_among_chinese_characters_keeps_its_name(page: Page) -> None:
     run = run_of("她把书放在桌上，然后回家[MASK]饭。")
-    draw(page, partial(chosen_head, told=False)(run, AT).drawn(), width=520)
+    draw(page, chosen_head(run, AT).drawn(), width=520)
     expect(page.locator(".xtick text").filter(has_text="[MASK]")).to_be_visible()

@@ -108,7 +108,7 @@ def test_distance_between_patches_is_measured_in_the_image_and_leaves_cls_out() 
 
 
 def test_a_head_is_named_after_where_its_weight_goes() -> None:
-    for name, offset in (("self", 0), ("previous", -1), ("next", 1)):
+    for name, offset in (("itself", 0), ("previous", -1), ("next", 1)):
         measures, places = measured(weights := looking(offset), WORDS)
         pattern = head_pattern(weights, measures, places)
         assert (pattern.name, pattern.figure) == (name, measures[name]) == (name, pytest.approx(0.9 + 0.1 / 6))
@@ -124,11 +124,11 @@ def test_a_head_earns_no_name_by_an_even_spread() -> None:
     for n in (2, 3, 6, 30):
         weights = np.full((n, n), 1 / n, np.float32)
         pattern = head_pattern(weights, *measured(weights, ["[CLS]", *"x" * (n - 2), "[SEP]"]))
-        assert (pattern.name, pattern.figure) == ("spread", pytest.approx(np.log2(n), abs=1e-5))
+        assert (pattern.name, pattern.figure) == ("broad", pytest.approx(np.log2(n), abs=1e-5))
     assert head_pattern(np.ones((1, 1)), *measured(np.ones((1, 1)), ["image"])).name == "alone"
 
 
-def test_near_and_mixed_are_what_is_left() -> None:
+def test_near_and_the_largest_target_are_what_is_left() -> None:
     n, step = 20, np.arange(20)
     near = np.where(np.abs(step[:, None] - step) <= 2, 1.0, 0.0)
     near /= near.sum(1, keepdims=True)
@@ -138,14 +138,20 @@ def test_near_and_mixed_are_what_is_left() -> None:
     mixed = np.zeros((n, n))
     mixed[step, (step * 7 + 3) % n] = mixed[step, (step * 3 + 11) % n] = 0.5
     mixed /= mixed.sum(1, keepdims=True)
-    assert head_pattern(mixed, *measured(mixed, words)).name == "mixed"
+    measures, places = measured(mixed, words)
+    pattern, columns = head_pattern(mixed, measures, places), mixed.mean(axis=0)
+    targets = {name: measures[name] for name in ("itself", "previous", "next")} | {"token": columns.max()}
+    assert pattern.name == max(targets, key=targets.__getitem__) and pattern.figure == pytest.approx(
+        targets[pattern.name]
+    )
+    assert pattern.figure < 0.4
 
 
 def test_what_an_input_lacks_is_not_a_number() -> None:
     measures, _ = measured(distributions(3, 3), ["[CLS]", "r1c1", "r1c2"])
     assert np.isnan(measures["sep"]) and not np.isnan(measures["cls"])
     alone, _ = measured(np.ones((1, 1)), ["image"])
-    assert alone["self"] == 1 and np.isnan(alone["previous"]) and np.isnan(alone["next"])
+    assert alone["itself"] == 1 and np.isnan(alone["previous"]) and np.isnan(alone["next"])
 
 
 def test_a_table_of_all_heads_is_the_table_of_each() -> None:

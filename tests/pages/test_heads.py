@@ -15,9 +15,10 @@ from model.pipeline import ImageReader
 from pages.drawing.figures import Figure
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
-from pages.drawing.text import catalogue
-from pages.heads.head_patterns import head_patterns
-from pages.heads.pictures import all_heads
+from pages.drawing.text import catalogue, speaking
+from pages.drawing.text.numbers import percent
+from pages.heads.head_patterns import HeadName, head_names, head_patterns
+from pages.heads.pictures import LETTER, ROOM, _fitting, all_heads
 from pages.screen.runs import pipelines
 from tests.pages.opening import charts, figure, open_page, said, with_network
 
@@ -64,17 +65,33 @@ def test_of_a_network_without_measured_roles_and_of_one_token_there_are_fewer_ta
         assert pills.options == [catalogue("en")[f"heads.panel_{tab}"] for tab in tabs]
 
 
-def test_each_kind_of_head_is_counted_and_the_others_fade() -> None:
-    app, trace = open_part("overview"), pipelines.run("text", SENTENCE)
-    kinds = {place: pattern.name for place, pattern in head_patterns(trace)[1].items()}
-    (filter_,) = [pills for pills in app.pills if pills.key == "heads.kind"]
-    assert sum(int(option.rsplit(" ", 1)[1]) for option in filter_.options) == 48 == len(kinds)
-    assert len(figure(app)["layout"]["shapes"]) == 1
-    filter_.set_value("next").run()
-    *faded, chosen = figure(app)["layout"]["shapes"]
-    places = {(int(one["y0"] + 0.5), int(one["x0"] + 0.5)) for one in faded}
-    assert places == {place for place, kind in kinds.items() if kind != "next"}
-    assert (chosen["y0"], chosen["x0"]) == (0.5, 1.5)
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_head_is_named_by_its_role_where_that_is_clear_else_by_this_run(lang: str) -> None:
+    trace, roles = pipelines.run("text", SENTENCE), head_roles()
+    assert roles is not None
+    by_run = head_patterns(trace)[1]
+    with speaking(lang):
+        names, own = head_names(trace, roles), head_names(trace, None)
+    for place, name in names.items():
+        role, weight = roles.of(*place), f"{by_run[place].figure:.2f}".removeprefix("0")
+        assert name.figure == (percent(role.share) if role.clear else own[place].figure)
+        assert own[place].figure in (weight, "") and not own[place].figure.endswith("%")
+    assert {name.kind for name in names.values()} >= {
+        catalogue(lang)[f"heads.kind_{kind}"] for kind in ("previous", "itself", "next", "broad", "relation")
+    }
+
+
+@pytest.mark.parametrize(("link", "measured"), [({}, True), ({"edits": "layers.5.ffn.output~zero"}, False)])
+def test_tiles_stand_over_names_and_a_changed_run_has_none_of_the_corpus(link: dict[str, str], measured: bool) -> None:
+    words = figure(open_part("overview", **link))["data"][-1]["text"]
+    assert len(words) == 48 and all(words) and any("%" in word for word in words) == measured
+
+
+@pytest.mark.parametrize("heads", [2, 8, 12])
+def test_names_below_tiles_take_no_more_room_than_these_have(heads: int) -> None:
+    name = HeadName("grammar", "clause that is its object →", "52%")
+    assert len(_fitting(name, ROOM / heads)) * LETTER <= ROOM / heads
+    assert _fitting(HeadName("next", "next", "99%"), ROOM / 8) == "next 99%"
 
 
 def test_the_notes_experts_stand_beside_the_heads_that_were_measured_to_do_most_of_it() -> None:

@@ -166,8 +166,8 @@ SAID = [
         ["writes most"],  # nothing of it is written
     ),
     ("words", "what_if", {"hidden": "4"}, ["each made alone in the unchanged run"], []),
-    ("words", "heads", {"s": "good good"}, ["On this input: itself (15), selective (15)"], []),
-    ("words", "heads", {"s": "我我我我", "layer": "2", "head": "2"}, ["gives “我 (2)” 0.48 on average"], []),
+    ("words", "heads", {"s": "good good"}, ["itself (13), previous (12)"], []),
+    ("words", "heads", {"s": "我我我我", "layer": "2", "head": "2"}, ["“我 (2)” .48"], []),
     ("words", "translation", {"s": REPEATED, "step": "2"}, ["attends most to “cat (3)” in the source: 75%"], []),
     *(  # a head of the next token: the two “the” have numbers
         (

@@ -255,6 +255,7 @@ function draw(place) {
   }
   const room = layout.width - layout.margin.l - layout.margin.r
   const data = figure.data.map(trace => pooled(layout.width < SLIM ? widen(trace) : { ...trace }, room))
+  if (room < layout.meta?.called) data.pop()  // names below tiles, which would lie on each other
   if (!layout.meta?.numbers) data[0] = lowered(data[0], layout, figure.layout.margin)
   else if (!document.atOnce?.hurries()) data[0] = numbered(data[0], layout)
   place.width = width

@@ -1,4 +1,4 @@
-"""What a head does over a whole corpus, in words: always with the share of places in which it holds."""
+"""What was measured of a head over a whole corpus, with examples."""
 
 import shlex
 from itertools import chain
@@ -10,8 +10,8 @@ from model import WeightsError
 from model.measures.tables import TAUGHT, Example, Role, head_roles
 from pages.drawing.screen import Screen
 from pages.drawing.state.offered import offered
-from pages.drawing.text import catalogue, language, literal, plain, t
-from pages.drawing.text.numbers import percent
+from pages.drawing.text import language, literal, plain, t
+from pages.drawing.text.roles import measured_role
 from pages.screen.components.tables import markdown_table
 from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
@@ -47,25 +47,6 @@ def say_absent(section: str, pipeline: str) -> None:
         st.code(f"make train RECIPE=evaluate DATA=DIR MODEL={folder}", "bash", wrap_lines=True)
     else:
         st.caption(t(f"{section}.not_measured"))
-
-
-def role_in_words(role: Role) -> str:
-    """ "attends to the next piece, in 97 % of places"; of a relation, both ends and which of them attends."""
-    said = {"share": percent(role.share), "margin": plain("roles.margin", points=f"{100 * role.margin:+.0f}")}
-    if role.relation is None:
-        return plain(f"roles.{role.name}", **said)
-    return plain(f"roles.{role.direction}", relation=relation_in_words(role.relation), **said)
-
-
-def measured_role(role: Role) -> str:
-    """The role of a head, or that it has no clear one."""
-    return role_in_words(role) if role.clear else plain("roles.unclear", role=role_in_words(role))
-
-
-def relation_in_words(relation: str) -> str:
-    """A relation of Universal Dependencies as a pupil would call it; one without such a name keeps its own."""
-    words = catalogue(language())
-    return words.get(f"roles.relation.{relation.replace(':', '_')}", relation)
 
 
 def show_role(screen: Screen, pen: Pen) -> None:
