@@ -224,7 +224,8 @@ def effect_map(
     off = name == "heads" and all(edit.operation == "zero" for edit in cells)
     said += " " + text("click_heads" if off else "click")
     if theme.big() and not over:
-        figure.layout |= {"height": LOWEST, "meta": {"below": room_of(said, BESIDE)}}
+        figure.layout["height"] = LOWEST
+        figure.layout["meta"]["below"] = room_of(said, BESIDE)
     title, shape = word(name, number=word(f"number_{lab.measure}")), () if over else values.shape
     lab.pen.show(name, Picture(figure, said, title=title, picks=change, fixed=True, shape=shape))
 
@@ -237,7 +238,7 @@ def as_map(
     lit: tuple[int, int] | None,
     on: Sequence[tuple[int, int]],
 ) -> Figure:
-    """The effects as a heatmap, with a cross on each change that is made."""
+    """The effects as a heatmap with numbers in its cells, and a cross on each change that is made."""
     scale = "positive" if lab.measure == "moved" else "signed"
     look = {"scale": scale, "square": False, "limit": limit(lab, values), "clickable": True}
     look["height"] = on_screen(max(230, 90 + scaled(ROW * len(values))))
@@ -246,6 +247,7 @@ def as_map(
     cross = {"text": "×", "font": {"size": 22, "color": INK["light"]}, "showarrow": False}
     cross |= {"bgcolor": "#ffffffcc", "width": 14, "height": 14}
     figure.layout["annotations"] = [cross | {"x": column, "y": row} for row, column in on]
+    figure.layout["meta"] = {**figure.layout.get("meta", {}), "numbers": True}
     return figure
 
 

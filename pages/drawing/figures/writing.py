@@ -19,11 +19,15 @@ from pages.drawing.figures.base import (
     look,
     role_colours,
     stroke,
+    text_width,
     unseen,
     words_at,
 )
 from pages.drawing.figures.theme import SMALL, font_size, scaled
 from pages.drawing.text.numbers import written
+
+GAP = 0.7  # times the size of letters, between a word and its arcs
+REACH, FURTHEST = (16, 8), 8  # pixels: how far arcs reach out, and more for each row that they span, up to so many
 
 
 def writing(
@@ -60,18 +64,18 @@ def writing(
         if abs(share) >= least
     ]
     shown = target.labels[: step + 2]
-    beside = 1.12 + min(0.05 * max(sum(1 + (sign > "\u2fff") for sign in word) for word in shown), 0.5)
-    lines += [
-        _line(_arc(beside, here, float(y_target[j])), abs(share), colour(share, role_colours()["Q"]))
-        for j, share in enumerate(back[: step + 1])
-        if abs(share) >= least
-    ]
     if most <= 24:
         room = 390 if font_size() <= SMALL else 375  # in a presentation two rows of controls stand above it
         height = min(60 + scaled(most * 27), room)
         size = min(font_size() + 1, int((height - 50) / most))
     else:
         height, size = min(900, 60 + 18 * most), font_size() - 1
+    ends = [size * (text_width(word) + GAP) for word in shown]
+    arcs = [
+        _arc((ends[-1], here), (ends[j], float(y_target[j])), abs(share), colour(share, role_colours()["Q"]))
+        for j, share in enumerate(back[: step + 1])
+        if abs(share) >= least
+    ]
     names = _names(source.labels, 0, y_source, size, lit, role_colours()["K"])
     names += _names(shown, 1, y_target, size, len(shown) - 1, ACCENT)
     read = [*zip(source.labels, across, strict=True), *zip(shown[:-1], back[: step + 1], strict=True)]
@@ -84,7 +88,7 @@ def writing(
     )
     layout = {
         "xaxis": {
-            "range": [-0.6, 2.1],
+            "range": [-0.6, 1.9],
             "tickvals": [0, 1],
             "ticktext": [label(source.title), label(target.title)],
             "side": "top",
@@ -93,19 +97,39 @@ def writing(
         },
         "yaxis": {"range": [most - 0.4, -0.6], "visible": False},
         "showlegend": False,
+        "shapes": arcs,
     }
     return figure_of([*lines, *names, marks], layout | look(int(height)))
 
 
 def _line(points: Points, share: float, colour: str) -> dict:
-    return stroke(points, colour, 1 + 8 * float(share), opacity=min(1.0, 0.35 + float(share)))
+    return stroke(points, colour, _width(share), opacity=_opacity(share))
 
 
-def _arc(x: float, start: float, end: float) -> np.ndarray:
-    """A half ellipse to the right of the words; what lies on the same height gets a small loop."""
-    angle = np.linspace(-np.pi / 2, np.pi / 2, 13)
-    middle, half = (start + end) / 2, max(abs(end - start) / 2, 0.3)
-    return np.stack([x + (0.12 + 0.05 * min(half, 8)) * np.cos(angle), middle + half * np.sin(angle)], axis=1)
+def _width(share: float) -> float:
+    return 1 + 8 * float(share)
+
+
+def _opacity(share: float) -> float:
+    return min(1.0, 0.35 + float(share))
+
+
+def _arc(start: tuple[float, float], end: tuple[float, float], share: float, colour: str) -> dict:
+    """A curve at the right of two words, each (x, y): x in pixels from where all words begin; what lies on the same
+    height gets a small loop.
+    """
+    (x0, y0), (x1, y1) = start, end
+    middle, half = (y0 + y1) / 2, max(abs(y1 - y0) / 2, 0.3)
+    top, bottom, out = middle - half, middle + half, max(x0, x1) + REACH[0] + REACH[1] * min(half, FURTHEST)
+    above, below = (x0, x1) if y0 < y1 else (x1, x0)
+    return {
+        "type": "path",
+        "xsizemode": "pixel",
+        "xanchor": 1,
+        "path": f"M{above:.0f},{top:.2f}C{out:.0f},{top:.2f} {out:.0f},{bottom:.2f} {below:.0f},{bottom:.2f}",
+        "line": {"color": colour, "width": _width(share)},
+        "opacity": _opacity(share),
+    }
 
 
 def _names(words: Sequence[str], x: int, y: np.ndarray, size: int, marked: int | None, colour: str) -> list[dict]:
