@@ -11,7 +11,7 @@ from pages.drawing.masks import with_words_hidden
 from pages.drawing.page import LAYER_AND_HEAD, Page
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import Choice
-from pages.drawing.text import joined, plain, t
+from pages.drawing.text import plain, t
 from pages.screen.frame.pen import Pen
 from pages.screen.link import select
 from pages.screen.runs import pipelines
@@ -43,8 +43,7 @@ def above(screen: Written, pen: Pen) -> None:
         which(screen)
         sentences(screen)
         if with_words_hidden(pipelines.pipeline(choice.pipeline), choice, screen.typed) is not None:
-            read = [t("translation.all_read"), *[t("translation.same_encoder")] * (ours and not elsewhere)]
-            st.caption(joined(" ".join(read)), width="content")
+            st.caption(t("translation.all_read"), width="content")
 
 
 def task(choice: Choice, given: Hashable) -> tuple[str, Task] | None:

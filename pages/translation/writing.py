@@ -121,11 +121,10 @@ def translated(screen: Screen, wanted: Choice) -> Written:
 
 
 def sentences(screen: Written) -> None:
-    """The sentence and its translation, and how likely the model found it."""
+    """The sentence and its translation."""
     st.markdown(
         f"{literal(as_typed(screen))} &ensp;**→**&ensp; **{literal(screen.written.text) or '∅'}**", width="content"
     )
-    st.caption(likelihood(screen, screen.written))
 
 
 def as_typed(screen: Written) -> str:
@@ -189,6 +188,7 @@ def one_step(screen: Written, pen: Pen) -> None:
         pen.show("writing", partial(lines, lit=screen.choice.token, paired=screen.pipeline.pair is not None))
     with right:
         next_words(screen, pen)
+        st.caption(likelihood(screen, screen.written))
 
 
 def next_words(screen: Written, pen: Pen, choose: Choose | None = None, sentence: str = "") -> None:

@@ -12,7 +12,6 @@ from model.analysis import placed
 from model.edits import operations_at
 from model.measures.order import without_positions
 from pages.drawing.figures import Axis, over_drawing, token_at
-from pages.drawing.screen import Screen
 from pages.drawing.text import joined, plain
 from pages.screen.frame.pickers import either
 from pages.what_if.experiment import (
@@ -48,10 +47,11 @@ OFF_OR_MEAN = ("zero", "mean")  # the mean over a small corpus
 STRONGEST = 16  # neurons of each layer that are shown
 
 
-def way_of(screen: Screen, ways: Sequence[str]) -> str:
-    """A row of buttons for how something is changed."""
+def way_of(lab: Experiment, ways: Sequence[str]) -> str:
+    """Buttons for how something is changed, in the row of the tabs."""
     words = [word(f"way_{name}") for name in ways]
-    return either("stage", word("way"), ways, words, screen.choice.stage, label_visibility="collapsed")
+    with lab.pen.controls:
+        return either("stage", word("way"), ways, words, lab.screen.choice.stage, label_visibility="collapsed")
 
 
 def layer_axis(lab: Experiment, together: bool = False) -> tuple[Axis, list[str]]:
@@ -69,7 +69,7 @@ def layer_named(key: str) -> str:
 
 def heads(lab: Experiment) -> None:
     """Every head: off, or at its mean."""
-    way = way_of(lab.screen, OFF_OR_MEAN)
+    way = way_of(lab, OFF_OR_MEAN)
     rows, keys = layer_axis(lab)
     count = lab.screen.run.config.heads
     effect_map(
@@ -85,7 +85,7 @@ def heads(lab: Experiment) -> None:
 
 def neurons(lab: Experiment) -> None:
     """The neurons that fire most at the place of the answer, layer by layer."""
-    way = way_of(lab.screen, OFF_OR_MEAN)
+    way = way_of(lab, OFF_OR_MEAN)
     rows, keys = layer_axis(lab)
     active = lab.screen.original.over_layers("ffn.activation")[:, lab.place]  # (layer, neuron)
     strongest = np.argsort(-np.abs(active), axis=1)[:, :STRONGEST]
@@ -140,7 +140,7 @@ def feed_forward(lab: Experiment) -> None:
 
 def inside_attention(lab: Experiment) -> None:
     """Other attention weights, or none, in one layer or in all; or a single pair that may not meet."""
-    if way_of(lab.screen, ("ways", "pair")) == "pair":
+    if way_of(lab, ("ways", "pair")) == "pair":
         pairs(lab)
         return
     graph = lab.screen.run.graph
@@ -198,7 +198,7 @@ def positions(lab: Experiment) -> None:
 def tokens(lab: Experiment) -> None:
     """A token taken away, or its vector off before each layer."""
     names, told, config = lab.screen.run.tokens, placed(lab.screen.run.tokens), lab.screen.run.config
-    if len(names) == 1 or way_of(lab.screen, ("remove", "zero")) == "zero":
+    if len(names) == 1 or way_of(lab, ("remove", "zero")) == "zero":
         each_vector(lab)
         return
     said = [text("about_remove")]
