@@ -146,9 +146,9 @@ def test_the_words_below_tiles_have_room_for_their_height(font_size: int, height
             height=height,
         )
     cells, words = figure.checked().data[0], figure.checked().data[-1]
-    blank = (np.asarray(cells.z)[:, 0] == 0).mean() * 6 / 5  # of a tile and its word; no word row below the last tile
+    edges, gaps = np.asarray(cells.y), np.flatnonzero(np.asarray(cells.z)[:, 0] == 0)
     unit = (figure.checked().layout.height - 6 * font_size) / 6  # pixels
-    assert blank * unit >= words.textfont.size
+    assert len(gaps) == 5 and np.diff(edges)[gaps].min() * unit >= words.textfont.size
 
 
 def test_waves_count_places_from_1_and_are_called_by_name() -> None:

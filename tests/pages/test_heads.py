@@ -33,12 +33,9 @@ def open_part(panel: str, **link: str):
 def cells(drawn: Figure, rows: int, columns: int, n: int) -> np.ndarray:
     """The tiles of a stitched picture as shares: (row, column, n, n)."""
     sheet = np.asarray(drawn.data[0]["z"], float)
-    finer = -(-16 // n)
-    gaps = [(side - count * n * finer) // (count - 1) for side, count in zip(sheet.shape, (rows, columns), strict=True)]
-    starts = [np.arange(count) * (n * finer + gap) for count, gap in zip((rows, columns), gaps, strict=True)]
-    inner = np.arange(n) * finer
-    picked = sheet[(starts[0][:, None] + inner).ravel()][:, (starts[1][:, None] + inner).ravel()]
-    return (picked.reshape(rows, n, columns, n).transpose(0, 2, 1, 3) - 1) / 254
+    assert sheet.shape == (rows * (n + 1) - 1, columns * (n + 1) - 1), "a byte for each weight, and gaps"
+    picked = np.pad(sheet, (0, 1)).reshape(rows, n + 1, columns, n + 1)[:, :n, :, :n]
+    return (picked.transpose(0, 2, 1, 3) - 1) / 254
 
 
 def test_every_tile_is_a_head_of_the_trace() -> None:

@@ -40,6 +40,7 @@ from pages.drawing.figures.theme import font_size, scaled
 from pages.drawing.text.numbers import four_decimals
 
 MOST_APART = 32  # rows or columns with gaps between their cells
+GAP = 0.04  # of a tile, beside the next one
 WORDS = 1.2  # times the size of a word below a tile: the room for it
 MOST_DRAWN = 512  # columns of a matrix among others; of more, several share one
 SLANT = -45  # degrees, of names above a map
@@ -101,7 +102,7 @@ def heatmap_parts(
         ends = {end: f"{end:g}" for end in (-named, 0, named)}
     else:  # the end is always named: 0.15 must not look like 1
         ends = {0: "0", high: up_to(high, finite)}
-    cells = dict(
+    cells: dict = dict(
         type="heatmap",
         z=finite,
         x0=left,
@@ -304,8 +305,6 @@ def tiles(
     """
     values = np.asarray(values, dtype=np.float32)
     values = in_blocks(values, *[block_of(values.shape)] * 2)
-    finer = -(-16 // max(values.shape[2:]))  # small matrices in finer cells, so that the gaps stay narrow
-    values = values.repeat(finer, axis=2).repeat(finer, axis=3)
     n_rows, n_columns, n, m = values.shape
     largest = limit or (1.0 if scale == "share" else float(np.nanmax(np.abs(values), initial=0.0))) or 1.0
     low = -largest if scale == "signed" else 0.0
@@ -313,23 +312,19 @@ def tiles(
     ends = {at: f"{low + at * (largest - low):.3g}" for at in (0, 0.5, 1)}
     if scale != "signed":
         ends[1] = up_to(largest, values)
-    between, gap_x = max(1, n // 16), max(1, m // 16)
     height = height or min(620, scaled(66 + n_rows * 68))
     size = round(0.8 * font_size())
     share = min(WORDS * size * n_rows / (height - 6 * font_size()), 0.4) if words else 0.0  # of a tile with its word
-    gap_y = between + round(n * share / (1 - share))
-    sheet = np.zeros((n_rows, n + gap_y, n_columns, m + gap_x), dtype=np.uint8)
+    sheet = np.zeros((n_rows, n + 1, n_columns, m + 1), dtype=np.uint8)  # a last row and column of each are its gap
     steps = np.where(np.isnan(shares), 0, 1 + np.rint(shares * STEPS))
     sheet[:, :n, :, :m] = steps.transpose(0, 2, 1, 3)
-    sheet = sheet.reshape(n_rows * (n + gap_y), n_columns * (m + gap_x))[:-gap_y, :-gap_x]
-    dx, dy = 1 / (m + gap_x), 1 / (n + gap_y)
-    cells = dict(
+    sheet = sheet.reshape(n_rows * (n + 1), n_columns * (m + 1))[:-1, :-1]
+    cells: dict = dict(
         type="heatmap",
         z=sheet,
-        x0=-0.5 + dx * (gap_x + 1) / 2,
-        dx=dx,
-        y0=-0.5 + dy * (between + 1) / 2,
-        dy=dy,
+        x=_edges(n_columns, m, 1 - GAP),
+        y=_edges(n_rows, n, 1 - GAP - share),
+        dx=1,  # whereby no columns are drawn as one
         zmin=0,
         zmax=STEPS + 1,
         colorscale=with_gap(colours_of(scale)),
@@ -339,7 +334,7 @@ def tiles(
     traces = [cells, tile_markers(n_rows, n_columns, hover)]
     if words:
         row, column = np.divmod(np.arange(len(words)), n_columns)
-        foot = row + 0.5 - dy * (gap_y - between / 2) / 2
+        foot = row + 0.5 - (share + GAP / 2) / 2
         below = {"textfont": {"size": size}, "cliponaxis": True, "showlegend": False}
         traces.append(words_at(np.stack([column, foot], axis=1), list(map(label, words)), **below))
     layout = tile_layout(rows, columns, (n_rows, n_columns), chosen, height, square=square)
@@ -350,6 +345,14 @@ def tiles(
         cells["colorbar"] |= {"y": 0, "yanchor": "top", "thickness": 6}
         layout["margin"] = layout["margin"] | {"t": round(2.2 * font_size())}
     return figure_of(traces, layout)
+
+
+def _edges(tiles: int, cells: int, share: float) -> np.ndarray:
+    """Where the cells of tiles begin and end along one side, (tile · (cell + 1),): they take this share of a tile, and
+    what is left before the next one is the gap.
+    """
+    own = np.linspace(0, share, cells + 1) + (GAP - 1) / 2
+    return (np.arange(tiles)[:, None] + own).ravel()
 
 
 @dataclass(frozen=True)
