@@ -454,6 +454,46 @@ def test_what_is_done_is_run_and_stands_in_an_address_that_the_app_reads(name: s
     assert inked == (act.input == "digit" and page.evaluate(PIXELS))
 
 
+# Everything in the picture: its place, its words, its colours.
+STANDS = """() => [...document.querySelectorAll('.overview :not(g)')].filter(
+  node => node.checkVisibility({ visibilityProperty: true })).map(node => {
+  const { left, top, width, height } = node.getBoundingClientRect()
+  const style = getComputedStyle(node), look = [style.color, style.opacity, style.fontWeight]
+  const own = [...node.childNodes].map(child => child.data ?? '').join('')
+  return [node.tagName, own, ...[left, top, width, height].map(Math.round), ...look, node.getAttribute('d'), node.title]
+})"""
+
+
+OFFERS = """async () => {
+  while (!document.querySelector('.overview').run.offers) await new Promise(done => setTimeout(done, 50))
+}"""
+
+
+def test_what_is_kept_of_the_picture_before_stands_as_if_it_were_drawn_anew(page: Page, site: str) -> None:
+    opened(page, f"{site}?{urlencode({'lang': 'en', 'layer': 2, 'head': 1, 'token': 4, 's': UNHAPPY})}")
+    mark = "document.querySelector('.overview .label').dataset.kept = ''"
+    kept = page.locator(".overview [data-kept]")
+    for sentence in (
+        "the unhappy cats sleep .",
+        "cats",
+        "我爱你，因为天气很好。",
+        "the old man and the sea " * 9,
+        UNHAPPY,
+    ):
+        page.evaluate(mark)
+        page.locator("#sentence").fill(sentence)
+        soon_shows(page, lambda: ran(sentence))  # noqa: B023
+        page.evaluate(OFFERS)
+        expect(kept).to_have_count(1)
+        stands = page.evaluate(STANDS)
+        for height in (899, 900):
+            page.evaluate(mark)
+            page.set_viewport_size({"width": 1440, "height": height})
+            expect(kept).to_have_count(0)
+        anew = page.evaluate(STANDS)
+        assert [pair for pair in zip(stands, anew, strict=True) if pair[0] != pair[1]] == [], sentence
+
+
 def test_heads_are_weighed_and_words_offered_as_in_the_app(page: Page, site: str) -> None:
     opened(page, f"{site}?{urlencode({'lang': 'en', 'layer': 2, 'token': 3, 's': UNHAPPY})}")
     text, run = load("text"), ran(UNHAPPY)

@@ -1,20 +1,20 @@
 /* The answer beside a run: its bars; below them those read after an earlier layer, or what was read first after each as
    far as the film has come, or words to hide. */
 import { paint } from './colours.js'
-import { clamp, draw, make, put } from './nodes.js'
+import { clamp, make, put } from './nodes.js'
 import { ahead, decimal, gap, plain, said, two } from './words.js'
 
 const PATH = 20, FEW = 3  // px; lines of the film's words
 
 /* Have it held beside a run that is laid out, its row's path in `over`. Returns {bars, draw(until)}. until: after how many
    layers the film has read it; undefined without a film. */
-export function answering({ hold, run, at, theme, place, on, over }) {
+export function answering({ keep, keepDrawn, hold, run, at, theme, place, on, over }) {
   const { words } = run, { kind, reads, right } = run.answers, flat = !at.frame
-  const caption = make('span', { className: 'caption' }), bars = make('div', { className: 'stack' })
-  const title = make('div', { className: 'answer-title', tabIndex: 0, title: on.open ? words.open : '', role: on.open ? 'link' : 'note' },
-    make('span', { className: 'symbol', textContent: words.answer }), caption)
-  hold(make('div', { className: flat ? 'answer flat' : 'answer' }, title, bars), at.answer).dataset.role = 'answer'
-  const out = draw(over, 'path', { class: 'out', 'marker-end': 'url(#overview-out)' })
+  const caption = keep('span', { className: 'caption' }), bars = keep('div', { className: 'stack' })
+  const title = keep('div', { className: 'answer-title', tabIndex: 0, title: on.open ? words.open : '', role: on.open ? 'link' : 'note' },
+    keep('span', { className: 'symbol' }, words.answer), caption)
+  hold(keep('div', { className: flat ? 'answer flat' : 'answer' }, title, bars), at.answer).dataset.role = 'answer'
+  const out = keepDrawn(over, 'path', { class: 'out', 'marker-end': 'url(#overview-out)' })
   const under = (className, text, ...more) => bars.appendChild(make('div', { className }, make('p', { textContent: text }), ...more))
   const barsOf = (shown, most, best) => make('div', { className: 'bars' }, ...shown.flatMap(([name, value]) => [
     make('span', { className: 'bar-name', translate: false, textContent: name, title: name }),

@@ -6,7 +6,7 @@ import { plain } from './words.js'
 
 /* Have it held beside a run that is laid out (at). point(i): what is under the pointer; choose(i). Returns look(i, weights, tiles,
    weightsOf), which lights token i and what it attends to, and the same for each head on a canvas. */
-export function drawing({ root, hold, run, at, words, point, choose }) {
+export function drawing({ keep, root, hold, run, at, words, point, choose }) {
   const { height, width, channels, pixels, side: cut, front } = run.drawing, bytes = bytesOf(pixels), side = at.left - 14
   const source = make('canvas', { width, height }), bright = make('canvas', { width, height }), pens = [source, bright].map(canvas => canvas.getContext('2d'))
   const image = pens[0].createImageData(width, height)
@@ -23,8 +23,8 @@ export function drawing({ root, hold, run, at, words, point, choose }) {
     return front + y * cut + x < run.n ? front + y * cut + x : undefined
   }
   const square = (y, name) => {
-    const canvas = make('canvas', { width: side * 2, height: side * 2 }), title = make('p', { textContent: name })
-    hold(make('div', { className: 'square-box', style: `width: ${side}px` }, title, canvas), { x: 0, y })
+    const canvas = keep('canvas', { width: side * 2, height: side * 2 }), title = keep('p', {}, name)
+    hold(keep('div', { className: 'square-box' }, title, canvas), { x: 0, y }).style.width = `${side}px`
     canvas.style.width = canvas.style.height = `${side}px`
     canvas.onpointermove = event => point(patchAt(event))
     canvas.onpointerleave = () => point()

@@ -6,10 +6,41 @@ export function make(kind, own = {}, ...children) {
   return node
 }
 const SVG = 'http://www.w3.org/2000/svg'
+/* Set what is not so yet: what is set anew is laid out anew. */
+export function set(node, own) {
+  for (const name in own) if (node[name] !== own[name]) node[name] = own[name]
+  return node
+}
 export function draw(parent, kind, about) {
   const node = parent.appendChild(document.createElementNS(SVG, kind))
   for (const name in about) node.setAttribute(name, about[name])
   return node
+}
+/* Nodes that are had again: `keep` and `keepDrawn` are like `make` and `draw`, but from begin() to end() they give those
+   of before, in their order, and set only what is new of them; not their classes, nor children where none are given.
+   Those that nobody took go. */
+export function keeping() {
+  let before = {}, now = {}
+  const taken = (key, fresh) => {
+    const node = before[key]?.shift() ?? fresh()
+    ;(now[key] ??= []).push(node)
+    return node
+  }
+  return {
+    begin(anew) { before = anew ? {} : now; now = {} },
+    end() { for (const node of Object.values(before).flat()) node.remove() },
+    keep(kind, { className = '', ...own } = {}, ...children) {
+      const node = set(taken(`${kind}.${className}`, () => make(kind, className && { className })), own), { childNodes } = node
+      const same = (child, i) => childNodes[i] && (child === childNodes[i] || child === childNodes[i].data)
+      if (children.length && (children.length !== childNodes.length || !children.every(same))) node.replaceChildren(...children)
+      return node
+    },
+    keepDrawn(parent, kind, about) {
+      const node = taken(`${kind}.${about.class}`, () => draw(parent, kind, about))
+      for (const name in about) if (node.getAttribute(name) !== String(about[name])) node.setAttribute(name, about[name])
+      return node
+    },
+  }
 }
 /* Put a node at a place, of a size. */
 export function put(node, { x, y, w, h }) {

@@ -22,7 +22,7 @@ export function opening({ stage, run, at, theme, place, role, title, picture, na
     stage.append(put(panel, at.panel))
   } else {
     const row = clamp(Math.floor(innerHeight * .42 / run.n), 6, 22), letters = Math.min(14, row * .74)
-    picture.style.cssText = `height: ${row * run.n}px; --row: ${row}px; --cell: ${100 / columns}%`
+    picture.style.cssText = `height: ${row * run.n}px; --row: ${row}px; --gap: ${picture.style.getPropertyValue('--gap')}; --cell: ${100 / columns}%`
     title.className = 'title open'
     title.removeAttribute('style')
     const names = run.tokens.map(token => make('span', { textContent: token, style: `height: ${row}px; font-size: ${letters}px` }))

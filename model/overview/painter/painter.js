@@ -5,7 +5,7 @@ import { answering } from './answer.js'
 import { luminous, paint, strongestIn } from './colours.js'
 import { drawing, groupHas, groupOf } from './drawing.js'
 import { SHEETS, layOut, topOf } from './layout.js'
-import { clamp, draw, make, put, rectIn } from './nodes.js'
+import { clamp, draw, keeping, make, put, rectIn } from './nodes.js'
 import { fixed } from './numbers.js'
 import { opening } from './opened.js'
 import { framesOf, player } from './play.js'
@@ -18,6 +18,7 @@ export { bytesOf, fromBytes, fromText, Run } from './run.js'
 export { make } from './nodes.js'
 export { decimal, plain, two } from './words.js'
 
+const RESTED = 400  // ms without a key, after which words are looked for that are worth hiding
 const ofKeys = role => role === 'k' || role === 'v'  // their rows are met by the chosen token's, and are not its own
 
 /* Show a run in a node. place: {layer, head, token} from 0; below: pixels that stay free under it; on.place(place): the
@@ -30,9 +31,10 @@ export function overview(root, run, options) {
   const { below = 8, on = {} } = options
   const place = { layer: 0, head: 0, token: 0, ...options.place }
   let opened, cell = { row: 0, column: 0 }, over, asked  // the opened picture, the cell that was chosen in it, the one under the pointer
-  let at, theme, nodes = {}, hover, shown = {}, telling, waits, wanted, look, wide
+  let at, ground, theme, nodes = {}, hover, shown = {}, telling, waits, wanted, look, wide
   let film, began, until  // Play, the layer in which it was begun, and after how many layers the answer has been read in it
-  const listening = new AbortController(), { signal } = listening
+  const listening = new AbortController(), { signal } = listening, { begin, end, keep, keepDrawn } = keeping()
+  const pen = make('canvas').getContext('2d')
   root.tabIndex = -1
 
   const row = () => hover ?? place.token
@@ -44,32 +46,40 @@ export function overview(root, run, options) {
 
   // -- built once for a run and a width -------------------------------------------------------------------------------
 
-  function build() {
+  /* again: the nodes of before are kept, where they stand beside each other and none was opened. */
+  function build(again = false) {
     film?.stop()
     fit()
-    const style = getComputedStyle(root), ground = style.getPropertyValue('--st-background-color')
-    theme = root.dataset.theme = (ground ? luminous(ground) < .5 : matchMedia('(prefers-color-scheme: dark)').matches) ? 'dark' : 'light'
+    again &&= at?.frame && !opened
+    begin(!again)
+    const style = getComputedStyle(root), before = ground
+    ground = style.getPropertyValue('--st-background-color')
+    if (!again || ground !== before)
+      theme = root.dataset.theme = (ground ? luminous(ground) < .5 : matchMedia('(prefers-color-scheme: dark)').matches) ? 'dark' : 'light'
     hover = undefined
     shown = {}
     over = asked = undefined
-    root.style.minHeight = `${root.offsetHeight}px`  // what is scrolled stays where it is
-    root.replaceChildren()
-    root.classList.remove('opens')
+    if (!again) {
+      root.style.minHeight = `${root.offsetHeight}px`  // what is scrolled stays where it is
+      root.replaceChildren()
+      root.classList.remove('opens')
+    }
     root.setAttribute('role', 'group')
     root.setAttribute('aria-label', plain(words.label, { ...run.sizes }))
-    nodes = { titles: {}, pics: {}, moving: [], ends: [], names: [], stage: root.appendChild(make('div', { className: 'stage' })) }
+    nodes = { titles: {}, pics: {}, moving: [], ends: [], names: [], order: [], stage: again ? nodes.stage : root.appendChild(make('div', { className: 'stage' })) }
     const { stage } = nodes
     for (const { role, caption, shape, symbol: text } of run.pictures) {
-      const parts = { symbol: '', caption: words[caption], shape }, node = nodes.titles[role] = stage.appendChild(make('div', { className: 'title', title: words.look_closer },
-        ...Object.entries(parts).map(([className, textContent]) => make('span', { className, textContent }))))
+      const node = nodes.titles[role] = keep('div', { className: 'title', title: words.look_closer },
+        keep('span', { className: 'symbol' }), keep('span', { className: 'caption' }, words[caption]), keep('span', { className: 'shape' }, shape))
       node.dataset.role = role
+      if (!node.parentNode) stage.append(node)
       symbol(node.firstChild, text, place.layer)
     }
-    const pen = make('canvas').getContext('2d')
     pen.font = `600 16px ${style.fontFamily}`
     const widest = Math.max(...run.tokens.map(token => pen.measureText(token).width))
     const about = { root, run, titles: nodes.titles, below, widest }
     at = layOut(about)
+    if (again && !at.frame) return build()
     if (opened && at.frame) {
       const { detail } = root.dataset
       root.classList.add('opens')
@@ -82,18 +92,21 @@ export function overview(root, run, options) {
       }
     }
     stage.style.height = `${at.high}px`
-    const sizes = { '--row': at.row, '--gap': at.row >= 12 ? 2 : at.row >= 8 ? 1 : 0, '--thumb': at.thumb }
-    for (const [name, pixels] of Object.entries(sizes)) root.style.setProperty(name, `${pixels}px`)
     root.classList.toggle('of-drawing', Boolean(at.drawing))
     buildFrame()
     for (const role of ORDER) buildPicture(role)
     buildRows()
-    if (run.drawing) look = drawing({ root, hold, run, at, words, point: i => { hover = i; light() }, choose: i => go({ token: i }) })
-    nodes.answer = answering({ hold, run, at, theme, place, on, over: nodes.over })
+    if (run.drawing) look = drawing({ keep, root, hold, run, at, words, point: i => { hover = i; light() }, choose: i => go({ token: i }) })
+    nodes.answer = answering({ keep, keepDrawn, hold, run, at, theme, place, on, over: nodes.over })
     buildSay()
     if (opened) wide = opening({
       stage, run, at, theme, place, go, role: opened, title: nodes.titles[opened], picture: nodes.pics[opened], name: nameOf(run, place, opened), close: show })
-    nodes.tip = stage.appendChild(make('div', { className: 'tip', ariaHidden: 'true' }))
+    nodes.tip = into(keep('div', { className: 'tip', ariaHidden: 'true' }))
+    end()
+    nodes.order.forEach((node, i) => { if (node !== stage.children[i]) stage.insertBefore(node, stage.children[i]) })
+    nodes.widths = run.tokens.map((_, i) => (nodes.ends[i]?.offsetWidth ?? 0) * 1.08)
+    nodes.wide = nodes.names.map(name => name.offsetWidth)
+    placeHeads()
     const own = stage.getBoundingClientRect()
     nodes.thumbs = nodes.tiles.thumbs.map(thumb => rectIn(thumb, own))  // to measure is slow: once, and not at each step
     step()
@@ -102,11 +115,18 @@ export function overview(root, run, options) {
 
   /* Beside the pictures; where they stand below each other, above them. */
   function hold(node, where) {
-    at.frame ? nodes.stage.append(put(node, where)) : nodes.stage.before(node)
+    at.frame ? into(put(node, where)) : nodes.stage.before(node)
     return node
   }
 
-  const add = (where, kind, own, ...children) => nodes.stage.appendChild(put(make(kind, own, ...children), where))
+  /* Into the stage, where it stands in the order of these calls. */
+  function into(node) {
+    nodes.order.push(node)
+    if (node.parentNode !== nodes.stage) nodes.stage.append(node)
+    return node
+  }
+
+  const add = (where, kind, own, ...children) => into(put(keep(kind, own, ...children), where))
 
   /* A frame around a row of a picture. */
   function outline(className, role, row = 0) {
@@ -116,40 +136,45 @@ export function overview(root, run, options) {
   }
 
   function buildFrame() {
-    nodes.under = draw(nodes.stage, 'svg', { class: 'under', 'aria-hidden': 'true' })
+    nodes.under = into(keepDrawn(nodes.stage, 'svg', { class: 'under', 'aria-hidden': 'true' }))
     if (at.frame) nodes.frame = add(at.frame, 'div', { className: 'frame' })
-    nodes.number = make('b', { className: 'number' })
-    const name = textContent => make('span', { className: 'name', textContent })
+    nodes.number = keep('b', { className: 'number', textContent: `${place.layer + 1}` })
+    const name = textContent => keep('span', { className: 'name', textContent })
     nodes.turns = [['‹', words.previous_layer, -1], ['›', words.next_layer, 1]].map(([sign, title, by]) =>
-      make('button', { ariaLabel: title, title, onclick: () => go({ layer: place.layer + by }) }, sign))
-    nodes.tiles = tiles({ run, at, theme, place, words, go, on, turned() {
+      keep('button', { ariaLabel: title, title, onclick: () => go({ layer: place.layer + by }) }, sign))
+    nodes.tiles = tiles({ keep, run, at, theme, place, words, go, on, turned() {
       if (run.cut && run.without.token >= 0) go({ token: run.without.token })
       step()
     } })
-    const [back, forth] = nodes.turns, of = make('span', { className: 'of', textContent: plain(words.of, run.sizes) })
-    const stepper = make('div', { className: 'stepper' }, name(words.layer), back, nodes.number, forth, of)
-    const thumbs = make('div', { className: 'thumbs', role: 'group', ariaLabel: words.heads }, name(words.head), ...nodes.tiles.nodes)
-    for (const comes of ['pointerenter', 'focusin']) thumbs.addEventListener(comes, () => { root.leans = true; ask() })
-    const head = nodes.head = hold(make('div', { className: 'head' }, stepper, thumbs), { ...at.frame, h: at.head })
+    const [back, forth] = nodes.turns, of = keep('span', { className: 'of', textContent: plain(words.of, run.sizes) })
+    const stepper = keep('div', { className: 'stepper' }, name(words.layer), back, nodes.number, forth, of)
+    const thumbs = keep('div', { className: 'thumbs', role: 'group', ariaLabel: words.heads }, name(words.head), ...nodes.tiles.nodes)
+    const leans = keep('span', { className: 'legend', hidden: true }, words.legend_lean)
+    nodes.head = hold(keep('div', { className: 'head' }, stepper, thumbs, leans), { ...at.frame, h: at.head })
+    nodes.head.style.setProperty('--thumb', `${at.thumb}px`)
+    buildLegends()
+  }
+
+  /* The heads stand above the weights, as far as there is room, and behind them what their bars mean. */
+  function placeHeads() {
+    const { head } = nodes, [stepper, thumbs, leans] = head.children
     head.classList.toggle('crowded', at.thumb < 18)
     head.classList.toggle('tight', stepper.offsetWidth + thumbs.offsetWidth + 48 > head.clientWidth)
-    buildLegends()
     if (!at.frame) return
-    const { w } = at.pics, wide = thumbs.offsetWidth, room = head.clientWidth - wide - 16  // above the weights, as far as there is room
+    const { w } = at.pics, wide = thumbs.offsetWidth, room = head.clientWidth - wide - 16
     const left = clamp(w.x + w.w / 2 - at.frame.x - wide / 2, Math.min(stepper.offsetWidth + 32, room), room)
     thumbs.style.left = `${left}px`
-    if (!nodes.tiles.any || !['word', 'class'].includes(run.answers.kind) || room - left <= 150) return
-    const leans = make('span', { className: 'legend', textContent: words.legend_lean })
-    head.append(put(leans, { x: left + wide + 20, y: 14, w: Math.min(room - left - 10, 250) }))
+    leans.hidden = !nodes.tiles.any || !['word', 'class'].includes(run.answers.kind) || room - left <= 150
+    put(leans, { x: left + wide + 20, y: 14, w: Math.min(room - left - 10, 250) })
   }
 
   function buildLegends() {
-    const legend = (...parts) => make('span', { className: 'legend' }, ...parts), ramp = kind => make('i', { className: `ramp ${kind}` })
-    const { top } = run.arrays.w, { x0 } = at.pics, legends = make('div', { className: 'legends' })
-    if (!run.differs) legends.append(legend('0 ', ramp('share'), ` ${top < 1 ? `${fixed(top, 1)}+` : 1} ${words.legend_weights}`))
-    legends.append(legend('− ', ramp('signed'), ` + ${words[run.differs ? 'legend_less' : 'legend_numbers']}`))
-    if (!at.big && ORDER.some(role => run.arrays[role]?.of > at.pics[role].w)) legends.append(legend(words.legend_pooled))
-    if (run.unseen) legends.append(legend(plain(words.legend_unseen, { seen: run.n, n: run.sizes.n })))
+    const legend = (...parts) => keep('span', { className: 'legend' }, ...parts), ramp = kind => keep('i', { className: `ramp ${kind}` })
+    const { top } = run.arrays.w, { x0 } = at.pics, about = run.differs ? [] : [legend('0 ', ramp('share'), ` ${top < 1 ? `${fixed(top, 1)}+` : 1} ${words.legend_weights}`)]
+    about.push(legend('− ', ramp('signed'), ` + ${words[run.differs ? 'legend_less' : 'legend_numbers']}`))
+    if (!at.big && ORDER.some(role => run.arrays[role]?.of > at.pics[role].w)) about.push(legend(words.legend_pooled))
+    if (run.unseen) about.push(legend(plain(words.legend_unseen, { seen: run.n, n: run.sizes.n })))
+    const legends = keep('div', { className: 'legends' }, ...about)
     if (!at.frame) return nodes.head.append(legends)
     hold(legends, at.left ? { x: 0, y: at.left + 20, w: at.left - 14 } : at.big ? { x: 0, y: 10, w: x0.x - 20 }
       : { x: 0, y: x0.y + x0.h + 10, w: at.frame.x - at.sheet * SHEETS })
@@ -158,11 +183,12 @@ export function overview(root, run, options) {
   function buildPicture(role) {
     const pic = at.pics[role], cell = pic.w / run.n, title = nodes.titles[role]
     title.classList.add('placed')
-    nodes.stage.append(put(title, { x: pic.x + pic.w / 2, y: pic.y - 8 }))  // above the frame
-    const node = nodes.pics[role] = add(pic, 'div', { className: 'pic', tabIndex: 0, role: 'button' }, make('canvas'))
+    into(put(title, { x: pic.x + pic.w / 2, y: pic.y - 8 }))  // above the frame
+    const node = nodes.pics[role] = add(pic, 'div', { className: 'pic', tabIndex: 0, role: 'button' }, keep('canvas'))
     node.classList.toggle('square', SQUARE.includes(role))
     node.classList.toggle('fine', cell < 6)
-    node.style.setProperty('--cell', `${cell}px`)
+    const sizes = { '--row': at.row, '--gap': at.row >= 12 ? 2 : at.row >= 8 ? 1 : 0, '--cell': cell }  // not for all: what is inherited is slow to change
+    for (const [name, pixels] of Object.entries(sizes)) node.style.setProperty(name, `${pixels}px`)
     node.dataset.role = role
     nodes.moving.push(outline('mark', role))
   }
@@ -171,35 +197,41 @@ export function overview(root, run, options) {
     const { v, w } = at.pics, drawing = at.drawing && run.drawing
     for (const { x, y, right } of at.bands) nodes.moving.push(add({ x, y, w: right - x, h: at.row }, 'div', { className: 'beam' }))
     const letters = drawing ? 11.5 * at.scale : at.big ? Math.min(20, at.row * .96) : Math.min(15 * at.scale, at.row * .74)
-    root.style.setProperty('--letters', `${letters}px`)
     nodes.labels = at.bands.map(({ x, y, w }) => run.tokens.map((token, i) => {
       const name = drawing ? groupOf(run, i) : token, rows = drawing && i >= drawing.front ? drawing.side : 1, high = rows * at.row
       if (!name) return
       const where = drawing && rows === 1 ? { x, y: y + i * high - 4, w, h: 12 } : { x, y: y + i * high / rows, w, h: high }
       const own = { className: 'label', tabIndex: -1, translate: false, onclick: () => go({ token: i }) }
-      const label = add(where, 'button', own, make('small'), make('span', { textContent: name, title: token }))
+      const label = add(where, 'button', own, keep('small'), keep('span', { textContent: name, title: token }))
+      label.style.fontSize = `${letters}px`
       label.classList.toggle('special', run.special.includes(i))
       label.dataset.row = i
       return label
     }))
     if (run.n > 1 && !drawing && at.frame) {
-      const named = (className, textContent, where) => add(where, 'span', { className, textContent, translate: false, ariaHidden: 'true' })
+      const named = (className, token, where) => {
+        const node = add(where, 'span', { className, translate: false, ariaHidden: 'true' }, token)
+        node.classList.remove('seen')  // it is measured
+        return node
+      }
       const below = w.y + w.h + (at.big ? 5 : 9), upright = token => at.big || /^[\u3000-\u9fff\uff00-\uffef]$/.test(token)
-      if (!at.big && !at.opened) nodes.ends = run.tokens.map((token, i) => named('end', token, { x: v.x - 8, y: v.y + i * at.row }))
+      if (!at.big && !at.opened) nodes.ends = run.tokens.map((token, i) => {
+        const end = named('end', token, { x: v.x - 8, y: v.y + i * at.row, h: at.row })
+        Object.assign(end.style, { lineHeight: `${at.row}px`, fontSize: `calc(min(${letters}px, 1rem) * .84)` })
+        return end
+      })
       nodes.names = run.tokens.map((token, j) =>
-        named(`under-cell ${upright(token) ? 'upright' : ''}`, token, { x: w.x + (j + .5) * w.w / run.n, y: below }))
+        named(upright(token) ? 'under-cell upright' : 'under-cell', token, { x: w.x + (j + .5) * w.w / run.n, y: below }))
     }
-    nodes.widths = run.tokens.map((_, i) => (nodes.ends[i]?.offsetWidth ?? 0) * 1.08)
-    nodes.wide = nodes.names.map(name => name.offsetWidth)
-    nodes.over = draw(nodes.stage, 'svg', { class: 'over', 'aria-hidden': 'true' })
-    const defs = draw(nodes.over, 'defs', {}), tip = { viewBox: '0 0 8 8', refX: 6.4, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }
+    nodes.over = into(keepDrawn(nodes.stage, 'svg', { class: 'over', 'aria-hidden': 'true' }))
+    const defs = keepDrawn(nodes.over, 'defs', {}), tip = { viewBox: '0 0 8 8', refX: 6.4, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }
     for (const kind of ['way', 'values', 'out'])  // not every browser gives a head the colour of its line
-      draw(draw(defs, 'marker', { id: `overview-${kind}`, ...tip }), 'path', { d: 'M1 1l5 3-5 3', class: kind })
-    nodes.lines = draw(nodes.over, 'g', { class: 'lines' })
-    nodes.fanGroup = draw(nodes.over, 'g', { class: 'fan' })
-    nodes.fan = run.tokens.map(() => draw(nodes.fanGroup, 'path', { visibility: 'hidden' }))
+      keepDrawn(keepDrawn(defs, 'marker', { id: `overview-${kind}`, ...tip }), 'path', { d: 'M1 1l5 3-5 3', class: kind })
+    nodes.lines = keepDrawn(nodes.over, 'g', { class: 'lines' })
+    nodes.fanGroup = keepDrawn(nodes.over, 'g', { class: 'fan' })
+    nodes.fan = run.tokens.map(() => keepDrawn(nodes.fanGroup, 'path', {}))
     nodes.taken = run.tokens.map((_, j) => outline('taken', 'v', j))
-    nodes.glow = nodes.stage.appendChild(make('div', { className: 'glow', hidden: true }))
+    nodes.glow = into(keep('div', { className: 'glow', hidden: true }))
   }
 
   // -- drawn for a layer and a head -----------------------------------------------------------------------------------
@@ -337,7 +369,7 @@ export function overview(root, run, options) {
     if (!lacks || lacks === wanted || run.differs || !on.more || !run.off) return
     wanted = lacks
     clearTimeout(waits)
-    waits = setTimeout(() => on.more(lacks.split(' ')[0], { ...place }), 150)
+    waits = setTimeout(() => on.more(lacks.split(' ')[0], { ...place }), lacks === 'offers' ? RESTED : 150)
   }
 
   // -- a picture that is opened where it stands ----------------------------------------------------------------------
@@ -421,13 +453,14 @@ export function overview(root, run, options) {
   }
 
   function buildSay() {
-    nodes.text = make('p')
-    film = player({ words, paint: paintFrame, ended: endFilm, press: play, frames() {
+    nodes.text = keep('p', { className: 'read' })
+    film = player({ keep, words, paint: paintFrame, ended: endFilm, press: play, frames() {
       began = place.layer
       return framesOf(run, place)
     } })
     // a difference has no film: that tells how one run was computed
-    root.append(make('div', { className: 'say' }, ...run.differs ? [] : film.nodes, nodes.text))
+    const say = keep('div', { className: 'say' }, ...run.differs ? [] : film.nodes, nodes.text)
+    if (!say.parentNode) root.append(say)
   }
 
   // -- what the reader does -------------------------------------------------------------------------------------------
@@ -554,6 +587,11 @@ export function overview(root, run, options) {
   const size = new ResizeObserver(resized)
   size.observe(root)
   addEventListener('resize', resized, { signal })
+  for (const comes of ['pointerover', 'focusin']) root.addEventListener(comes, ({ target }) => {
+    if (!target.closest?.('.thumbs')) return
+    root.leans = true
+    ask()
+  }, { signal })
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { if (root.clientWidth) build() }, { signal })
   resized()
   document.fonts?.ready.then(() => { if (document.fonts.size && root.clientWidth && !film.on()) build() })
@@ -566,7 +604,7 @@ export function overview(root, run, options) {
       wanted = ''
       ;({ words } = run)
       const among = () => [...root.querySelectorAll('.thumb, .cross')], held = among().indexOf(document.activeElement)
-      if (root.clientWidth) build()
+      if (root.clientWidth) build(true)
       among()[held]?.focus({ preventScroll: true })
     },
     /* Rows that on.need asked for, in a message like that of the run; those of another run are left. */

@@ -1,5 +1,5 @@
 /* Play: the run as a film, and the clock that it goes by. */
-import { clamp, make } from './nodes.js'
+import { clamp } from './nodes.js'
 import { ahead, decimal, plain } from './words.js'
 
 const STEP = 2400, CARD = 1200, LAST = 3600  // ms
@@ -40,11 +40,11 @@ export function framesOf(run, place) {
 
 /* A button, and while the film is on a scrubber. frames(): as above; paint(frame) shows one; ended(): all shall be as before;
    press(): the button was pressed. Returns {nodes, toggle(), by(steps), stop(), on()}. */
-export function player({ words, frames, paint, ended, press }) {
+export function player({ keep, words, frames, paint, ended, press }) {
   let film, at = 0, timer
-  const button = make('button', { className: 'play', onclick: press })
-  const range = make('input', { type: 'range', min: 1, ariaLabel: words.scrubber, oninput: () => seek(range.value - 1) })
-  const bar = make('span', { className: 'scrubber' }, range, make('button', { className: 'close', ariaLabel: words.close, title: words.close, onclick: stop }, '×'))
+  const button = keep('button', { className: 'play', onclick: press })
+  const range = keep('input', { type: 'range', min: 1, ariaLabel: words.scrubber, oninput: () => seek(range.value - 1) })
+  const bar = keep('span', { className: 'scrubber' }, range, keep('button', { className: 'close', ariaLabel: words.close, title: words.close, onclick: stop }, '×'))
   const say = () => { button.textContent = timer ? `❚❚ ${words.pause}` : `▶ ${words.play}`; bar.hidden = !film }
   const hold = () => { clearTimeout(timer); timer = undefined }
   function seek(wanted, runs) {

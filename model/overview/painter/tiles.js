@@ -1,6 +1,6 @@
 /* The heads of a layer as tiles: what each attends to, × to switch it off, and how much the answer leans on it. */
 import { paint } from './colours.js'
-import { make } from './nodes.js'
+import { set } from './nodes.js'
 import { decimal, plain } from './words.js'
 
 const FULL = .01  // of the probability: the least that a whole bar stands for
@@ -8,13 +8,13 @@ const FULL = .01  // of the probability: the least that a whole bar stands for
 /* on: as the painter has it; where nobody hears of a head that is switched off, the run's own answers `without` it are
    shown, one at a time, and `turned` is called. any: whether heads
    can be switched off. Returns {thumbs, nodes, draw(), lean(), any}. */
-export function tiles({ run, at, theme, place, words, go, on, turned }) {
+export function tiles({ keep, run, at, theme, place, words, go, on, turned }) {
   const offs = layer => Array.from(thumbs, (_, head) => `${layer}.${head}`)
   const away = key => key === run.cut || Boolean(run.off?.includes(key)), turns = key => on.off ? run.off : !run.off?.includes(key) && run.without?.answers[key]
-  const thumbs = Array.from({ length: run.sizes.heads }, (_, i) => make('button', { className: 'thumb', onclick: () => go({ head: i }) },
-    ...Array.from({ length: at.drawing ? 2 : 1 }, () => make('canvas')), make('i', { className: 'lean' }), make('em', { textContent: i + 1 })))
-  const crosses = thumbs.map((_, i) => make('button', { className: 'cross', onclick: () => turn(i) }))
-  const nodes = thumbs.map((thumb, i) => make('span', { className: 'tile' }, thumb, crosses[i]))
+  const thumbs = Array.from({ length: run.sizes.heads }, (_, i) => keep('button', { className: 'thumb', onclick: () => go({ head: i }) },
+    ...Array.from({ length: at.drawing ? 2 : 1 }, () => keep('canvas')), keep('i', { className: 'lean' }), keep('em', {}, `${i + 1}`)))
+  const crosses = thumbs.map((_, i) => keep('button', { className: 'cross', onclick: () => turn(i) }, '×'))
+  const nodes = thumbs.map((thumb, i) => keep('span', { className: 'tile' }, thumb, crosses[i]))
 
   function turn(head) {
     if (on.off) return on.off(place.layer, head)
@@ -30,7 +30,7 @@ export function tiles({ run, at, theme, place, words, go, on, turned }) {
       thumbs[head].classList.toggle('on', head === place.head)
       thumbs[head].setAttribute('aria-pressed', head === place.head)
       thumbs[head].classList.toggle('away', off)
-      Object.assign(crosses[head], { ariaLabel: name, title: name, textContent: off ? '↺' : '×', hidden: !turns(key) }).classList.toggle('seen', off)
+      set(crosses[head], { ariaLabel: name, title: name, textContent: off ? '↺' : '×', hidden: !turns(key) }).classList.toggle('seen', off)
     })
     lean()
   }
@@ -41,7 +41,7 @@ export function tiles({ run, at, theme, place, words, go, on, turned }) {
     thumbs.forEach((thumb, i) => {
       const value = found?.[place.layer]?.[i], name = plain(value === undefined ? words.head_number : words.lean, { head: i + 1, value: decimal(value) })
       thumb.querySelector('.lean').style.width = `calc(var(--thumb) * ${(value ?? 0) / full})`
-      Object.assign(thumb, { ariaLabel: name, title: name })
+      set(thumb, { ariaLabel: name, title: name })
     })
   }
 

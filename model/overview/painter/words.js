@@ -44,8 +44,10 @@ export function symbol(node, text, layer) {
       parent.append(own ? make('span', { className: own, textContent: letters }) : letters)
     }
   }
-  node.replaceChildren()
   const shown = text.replace('{l+1}', `{${layer + 1}}`).replace('{l}', `{${layer}}`)
+  if (node.symbol === shown) return
+  node.symbol = shown
+  node.replaceChildren()
   for (const [, mark, group, one, rest] of shown.matchAll(/([_^])(?:\{([^}]*)\}|(.))|([^_^]+)/g))
     if (rest) put(node, rest.replace(/[{}]/g, ''))
     else node.append(make(mark === '^' ? 'sup' : 'sub', { textContent: group ?? one }))

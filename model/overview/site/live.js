@@ -148,12 +148,11 @@ function usual(layers, { columns: most }) {
   return Math.max(...layers.map(({ data, dims }) => {
     const columns = dims.at(-1), together = Math.ceil(columns / most), blocks = Math.ceil(columns / together)
     const sizes = new Float32Array(data.length / columns * blocks)
-    for (let at = 0, out = 0; at < data.length; at += columns)
-      for (let block = 0; block < columns; block += together, out++)
-        for (let i = block; i < Math.min(block + together, columns); i++) {
-          const size = Math.abs(data[at + i])
-          if (size > sizes[out] && size < Infinity) sizes[out] = size
-        }
+    for (let i = 0, from = 0; i < data.length; from += blocks)
+      for (let column = 0; column < columns; column++, i++) {
+        const size = Math.abs(data[i]), at = together === 1 ? i : from + (column / together | 0)
+        if (size > sizes[at] && size < Infinity) sizes[at] = size
+      }
     return quantile(sizes, .995) || 1e-6
   }))
 }
@@ -164,8 +163,10 @@ function quantile(numbers, share) {
   const bits = new Uint32Array(numbers.buffer, numbers.byteOffset, numbers.length), counts = new Uint32Array(4096)
   for (let i = 0; i < bits.length; i++) counts[bits[i] >>> 20]++
   const place = share * (numbers.length - 1), low = Math.floor(place), wanted = numbers.length - low
-  let bucket = counts.length
-  for (let found = 0; found < wanted;) found += counts[--bucket]
-  const highest = numbers.filter((_, i) => bits[i] >>> 20 >= bucket).sort(), [one, next = one] = highest.subarray(highest.length - wanted)
+  let bucket = counts.length, found = 0
+  while (found < wanted) found += counts[--bucket]
+  const highest = new Float32Array(found)
+  for (let i = 0; found; i++) if (bits[i] >>> 20 >= bucket) highest[--found] = numbers[i]
+  const [one, next = one] = highest.sort().subarray(highest.length - wanted)
   return one + (place - low) * (next - one)
 }

@@ -152,7 +152,8 @@ async function paint(engine, wish, found, names, more, usual) {
   if (engines[chosen.input] !== engine) return  // meanwhile he has gone to the other
   const said = before ? notes(words(), found.values.logits, before.values.logits, names) : {}
   const run = new Live(engine.like, found, names, { ...more, off: wish.off, of: JSON.stringify([wish.text ?? chosen.ink, wish.hidden]), words: words().overview, notes: said })
-  const logits = async other => {  // of a run beside it, while it is on the screen
+  const logits = async other => {  // of a run beside it, while it is on the screen; what is chosen meanwhile comes first
+    if (busy) await new Promise(done => document.addEventListener('followed', done, { once: true }))
     if (root.run !== run) throw run
     return (await engine.ask({ run: { ...wish, ...other, only: ['logits'] } })).values.logits
   }
