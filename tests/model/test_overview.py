@@ -2,19 +2,24 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from model import Edit, Trace, load
 from model.analysis import softmax
+from model.config import PRESETS, EncoderConfig
+from model.heads import network_for
 from model.overview import WORDS, answers_of, pack, painter
-from model.overview.opened import MOST, exact, names_of, parts_of_heads, steps_of
+from model.overview.opened import ATTENTION, MOST, exact, names_of, parts_of_heads, steps_of
 from model.overview.packing import HIDDEN, MOST_BYTES, MOST_ROWS, Packed
 from model.overview.pictures import SQUARE, key_before, keys_of, pictures_of
 from model.overview.without import without_heads
-from tests.networks import QUICK, TRANSLATORS, example, pipeline, trace_of
+from model.pipeline import Pipeline
+from tests.networks import CONFIGS, QUICK, TRANSLATORS, ColourReader, IdReader, draw_norms, example, pipeline, trace_of
 
 TIRED = "the animal [MASK] not cross the street because it was too tired ."
 LONG = "the small dog and the old cat sat near a big house . " * 5
@@ -43,9 +48,9 @@ def recorded(trace: Trace, role: str, layer: int) -> np.ndarray:
     return values[..., :MOST_ROWS] if role in SQUARE else values
 
 
-def assert_equal(trace: Trace) -> None:
+def assert_equal(trace: Trace, sent: int = 0) -> None:
     """Every number sent is the run's own to half a quantum; of pooled columns, the strongest of its neighbours."""
-    packed = pack(trace)
+    packed = pack(trace, layer=sent)
     for role, array in packed.about["arrays"].items():
         for layer in array["layers"]:
             values, scales = unpack(packed, role, layer)
@@ -151,25 +156,70 @@ def computed(steps: dict, held: dict, name: str, reached: bool = False) -> np.nd
             return DONE[operation](*values)
 
 
+def assert_cells(trace: Trace, layer: int, head: int, token: int) -> None:
+    """The rows that are sent are those of the run, and their steps make of them what it recorded."""
+    steps, keys = steps_of(trace, layer), names_of(trace.graph, layer)
+
+    def own(name: str) -> np.ndarray:
+        values = trace[keys[name]].astype(np.float64)
+        return values[head] if values.ndim == 3 else values[token]
+
+    for role in ("x", "q", "s", "w", "v", "n1", "n2"):
+        if role == "x" and layer:
+            continue
+        rows = exact(trace, role, layer, head, token)
+        assert sum(map(len, rows.parts)) <= 12 * 4 * MOST, role
+        held = {}
+        for block, part in zip(rows.blocks, rows.parts, strict=True):
+            shape = block["heads"], block["rows"], block["columns"]
+            values = np.frombuffer(part, "<f4").reshape(shape).astype(np.float64)
+            name, many = block["name"], shape[0] > 1 or (role in ATTENTION and shape[1] > 1)
+            held[name] = values[head - block["head"] if shape[0] > 1 else 0]
+            held[name] = held[name] if many or shape[1] == 1 else held[name][token - block["row"]]
+            if name in keys:
+                np.testing.assert_array_equal(np.squeeze(held[name]), np.squeeze(own(name)), err_msg=f"{role} {name}")
+        for one in ("s", "w", "heads") if role in ("q", "s", "w", "v") else (role,):
+            made = computed(steps, held, one, reached=True)
+            np.testing.assert_allclose(
+                np.squeeze(made), np.squeeze(own(one)), atol=2e-4, rtol=1e-4, err_msg=f"{role} {one}"
+            )
+    lengths = np.linalg.norm(trace[keys["a"]], axis=-1)
+    np.testing.assert_allclose(parts_of_heads(trace, layer).sum(-1), lengths, rtol=1e-4, atol=1e-5)
+    loud = exact(trace, "h", layer, head, token).neurons[f"{layer}.{token}"]
+    assert [value for _, value, *_ in loud] == pytest.approx([own("h")[neuron] for neuron, *_ in loud], rel=1e-6)
+
+
 @pytest.mark.parametrize("name", [*QUICK, *TRANSLATORS])
 def test_a_cell_is_what_its_steps_make_of_the_numbers_that_are_sent(name: str) -> None:
     trace = trace_of(name)
     for layer in range(trace.config.layers):
-        steps, keys = steps_of(trace, layer), names_of(trace.graph, layer)
-        for role in ("x", "q", "s", "w", "v", "n1", "n2"):
-            if role == "x" and layer:
-                continue
-            rows = exact(trace, role, layer, 0, 0)
-            held = {}
-            for block, part in zip(rows.blocks, rows.parts, strict=True):
-                shape = block["heads"], block["rows"], block["columns"]
-                held[block["name"]] = np.frombuffer(part, "<f4").reshape(shape).astype(np.float64)
-            for one in ("s", "w", "heads") if role in ("q", "s", "w", "v") else (role,):
-                own = trace[keys[one]].astype(np.float64)
-                made = computed(steps, held, one, reached=True)
-                np.testing.assert_allclose(made, own.reshape(made.shape), atol=2e-4, rtol=1e-4, err_msg=f"{role} {one}")
-        lengths = np.linalg.norm(trace[keys["a"]], axis=-1)
-        np.testing.assert_allclose(parts_of_heads(trace, layer).sum(-1), lengths, rtol=1e-4, atol=1e-5)
+        assert_cells(trace, layer, 0, 0)
+
+
+#: As large as visitors bring them.
+LARGE = {
+    "12 × 12 × 768": replace(PRESETS["bert-base"], vocab_size=200, head="masked-word"),
+    "197 patches": CONFIGS["vit-b-16"],
+    "16 × 24 heads": EncoderConfig(
+        384, 24, 16, 768, norm_first=True, final_norm=True, positions="learned", vocab_size=200, head="masked-word"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_of_a_large_run_each_number_is_the_runs_own_too_and_one_row_or_one_head_is_sent(name: str) -> None:
+    config = LARGE[name]
+    network = network_for(config)
+    draw_norms(network)
+    if config.input == "words":
+        trace = Pipeline(name, network, IdReader(config))([5 + i % 190 for i in range(60)])
+    else:
+        trace = Pipeline(name, network, ColourReader(config))(torch.rand(3, config.image_size, config.image_size))
+    last, head, token = config.layers - 1, config.heads - 1, len(trace.tokens) - 1
+    for layer in (0, last):
+        assert_equal(trace, layer)
+        assert_cells(trace, layer, head, token)
+        assert_cells(trace, layer, 1, 2)
 
 
 def test_what_an_edit_changed_is_sent_and_not_computed() -> None:
@@ -179,12 +229,6 @@ def test_what_an_edit_changed_is_sent_and_not_computed() -> None:
     rows = exact(trace, "w", 2, 6, 3)
     (place,) = (i for i, block in enumerate(rows.blocks) if block["name"] == "heads")
     np.testing.assert_array_equal(np.frombuffer(rows.parts[place], "<f4"), trace[off.key].ravel())
-
-
-def test_of_a_large_run_one_row_or_one_head_is_sent() -> None:
-    trace = trace_of("bert-base-uncased") if "bert-base-uncased" in QUICK else load("text")(LONG)
-    for role in ("x", "w", "a", "n1", "h", "n2"):
-        assert sum(map(len, exact(trace, role, 1, 2, 3).parts)) <= 12 * 4 * MOST, role
 
 
 # -- the answer ----------------------------------------------------------------------------------------------------
