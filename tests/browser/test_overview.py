@@ -17,6 +17,7 @@ from model.measures.sweep import moved
 from model.overview import answers_of
 from pages.drawing.text import catalogue
 from pages.drawing.text.numbers import decimal
+from pages.server.assets import SCRIPTS, content
 from tests.browser.steps import MIDDLE, asked, serious, walk_to
 
 SENTENCE = "the animal did not cross the street because it was too tired ."
@@ -446,6 +447,28 @@ def test_bars_are_true_where_all_heads_move_alike_little_or_nothing(page: Page, 
     page.keyboard.press("ArrowUp")
     assert page.locator(".overview .lean").evaluate_all(WIDTHS) == [0] * 8
     assert page.locator(".overview .thumb").first.get_attribute("aria-label") == "Head 1"
+
+
+# What the component of Home sends, if its server is busy and then has heard of all.
+SENDS = """async script => {
+  const { default: component } = await import(URL.createObjectURL(new Blob([script], { type: 'text/javascript' })))
+  document.body.innerHTML = '<div class="overview"></div>'
+  const seen = [], place = { layer: 2, head: 6 }, setTriggerValue = (event, { number }) => seen.push([event, number])
+  const overview = (root, run, { on }) => { root.on = on; return { place, go() {} } }
+  component({ data: {}, parentElement: document.body, setTriggerValue }, { fromBytes: run => run, overview })
+  const { on } = document.querySelector('.overview')
+  on.off(2, 6)
+  on.place(place)
+  document.overviewPlace = { heard: seen.at(-1)[1], place: {} }
+  on.place(place)
+  return seen
+}"""
+
+
+def test_a_head_that_is_switched_off_is_not_lost_where_the_server_is_busy(page: Page) -> None:
+    seen = page.evaluate(SENDS, content(SCRIPTS["overview"]).decode())
+    assert [event for event, _ in seen] == ["off", "off", "place", "place"]
+    assert seen[0] == seen[1] and seen[1][1] < seen[2][1] < seen[3][1]
 
 
 def test_on_a_phone_a_head_is_switched_off_and_a_word_hidden_by_touch(phone: Page, app_url: str) -> None:

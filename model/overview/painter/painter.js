@@ -103,7 +103,7 @@ export function overview(root, run, options) {
       stage, run, at, theme, place, go, role: opened, title: nodes.titles[opened], picture: nodes.pics[opened], name: nameOf(run, place, opened), close: show })
     nodes.tip = into(keep('div', { className: 'tip', ariaHidden: 'true' }))
     end()
-    nodes.order.forEach((node, i) => { if (node !== stage.children[i]) stage.insertBefore(node, stage.children[i]) })
+    if (again) nodes.order.forEach((node, i) => { if (node !== stage.children[i]) stage.insertBefore(node, stage.children[i]) })
     nodes.widths = run.tokens.map((_, i) => (nodes.ends[i]?.offsetWidth ?? 0) * 1.08)
     nodes.wide = nodes.names.map(name => name.offsetWidth)
     placeHeads()

@@ -1,9 +1,12 @@
 /* The overview on the page Home: what the reader chooses in it is told to the server, when he has come to rest. */
 export default function({ data, parentElement, setTriggerValue }, { fromBytes, overview }) {
   const root = parentElement.querySelector('.overview'), run = fromBytes(data)
+  /* With what the server may not have heard: while it is busy, the last that is sent replaces what was sent before. */
   root.send = (event, value) => {
     root.last = Math.max(Date.now(), (root.last ?? 0) + 1)
-    setTriggerValue(event, { ...value, number: root.last })
+    root.unheard = (root.unheard ?? []).filter(([name, { number }]) => name !== event && number > (document.overviewPlace?.heard ?? 0))
+    root.unheard.push([event, { ...value, number: root.last }])
+    for (const sent of root.unheard) setTriggerValue(...sent)
   }
   /* What the server says of the place counts, unless the reader has gone on since. */
   root.heed = () => {

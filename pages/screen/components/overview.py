@@ -52,8 +52,9 @@ def overview(
 
     def heard(event: str) -> None:
         sent = told(key, event)
-        if not isinstance(sent, dict):
+        if not isinstance(sent, dict) or int(sent["number"]) <= st.session_state.get(f"{key}.{event}", 0):
             return
+        st.session_state[f"{key}.{event}"] = int(sent["number"])
         st.session_state[HEARD] = max(int(sent["number"]), st.session_state.get(HEARD, 0))
         chosen = {name: sent["place"][name] for name in PLACES if _is_place(sent["place"].get(name))}
         if event == "need":
