@@ -622,6 +622,12 @@ def test_the_recorded_run_is_painted_before_the_engine_is_there(
     assert len([url for url in requests if url.endswith("engine.js")]) == 1, "one engine, whatever is clicked meanwhile"
 
 
+def test_what_runs_the_network_is_fetched_beside_its_weights(page: Page, site: str) -> None:
+    page.route("**/text.data", lambda route: None)  # they never come
+    with page.expect_request("**/*.wasm"):
+        page.goto(f"{site}?lang=en")
+
+
 def packed(file: Path) -> int:
     return len(gzip.compress(file.read_bytes(), 6))
 

@@ -5,6 +5,7 @@ import { Reader } from './reader.js'
 ort.env.wasm.numThreads = 1
 ort.env.wasm.wasmPaths = { wasm: new URL('ort-wasm-simd-threaded.wasm', import.meta.url).href }
 let network, about, reader
+ort.InferenceSession.create(new Uint8Array(8), { executionProviders: ['wasm'] }).catch(() => {})  // no network, but ONNX Runtime is fetched and compiled meanwhile
 
 onmessage = async ({ data: { number, load, run } }) => {
   try {
