@@ -267,9 +267,9 @@ def test_a_sentence_is_typed_in_the_line_and_two_quick_enters_lose_nothing(page:
 # -- what is read ----------------------------------------------------------------------------------------------------
 
 
-def overlapping(page: Page) -> list[tuple[str, str]]:
+def overlapping(page: Page, within: str = "") -> list[tuple[str, str]]:
     """Words that stand on each other."""
-    boxes = page.evaluate(BOXES)
+    boxes = page.evaluate(BOXES.replace(".overview :is", f".overview {within} :is"))
     said = says(page).inner_text()
     if page.viewport_size["width"] < 700:  # it sticks to the end of the screen, over what is scrolled
         boxes = [box for box in boxes if box[0] != said]
@@ -355,6 +355,7 @@ def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: P
     page.locator(".overview .title[data-role=w]").click()
     sheet = page.get_by_role("dialog")
     expect(sheet).to_contain_text("softmax over the row")
+    assert overlapping(page, ".opened-sheet") == []
     expect(page.locator(".overview .pic")).to_have_count(11)
     above = page.evaluate(SCROLLED)
     assert above > 0

@@ -17,8 +17,8 @@ export function draw(parent, kind, about) {
   return node
 }
 /* Nodes that are had again: `keep` and `keepDrawn` are like `make` and `draw`, but from begin() to end() they give those
-   of before, in their order, and set only what is new of them; not their classes, nor children where none are given.
-   Those that nobody took go. */
+   of before, in their order, and set only what is new of them; not classes or attributes, nor children where none are
+   given. Those that nobody took go. */
 export function keeping() {
   let before = {}, now = {}
   const taken = (key, fresh) => {
@@ -35,11 +35,7 @@ export function keeping() {
       if (children.length && (children.length !== childNodes.length || !children.every(same))) node.replaceChildren(...children)
       return node
     },
-    keepDrawn(parent, kind, about) {
-      const node = taken(`${kind}.${about.class}`, () => draw(parent, kind, about))
-      for (const name in about) if (node.getAttribute(name) !== String(about[name])) node.setAttribute(name, about[name])
-      return node
-    },
+    keepDrawn: (parent, kind, about) => taken(`${kind}.${about.class}`, () => draw(parent, kind, about)),
   }
 }
 /* Put a node at a place, of a size. */

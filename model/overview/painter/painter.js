@@ -99,11 +99,11 @@ export function overview(root, run, options) {
     if (run.drawing) look = drawing({ keep, root, hold, run, at, words, point: i => { hover = i; light() }, choose: i => go({ token: i }) })
     nodes.answer = answering({ keep, keepDrawn, hold, run, at, theme, place, on, over: nodes.over })
     buildSay()
-    if (opened) wide = opening({
-      stage, run, at, theme, place, go, role: opened, title: nodes.titles[opened], picture: nodes.pics[opened], name: nameOf(run, place, opened), close: show })
     nodes.tip = into(keep('div', { className: 'tip', ariaHidden: 'true' }))
     end()
-    if (again) nodes.order.forEach((node, i) => { if (node !== stage.children[i]) stage.insertBefore(node, stage.children[i]) })
+    nodes.order.forEach((node, i) => { if (node !== stage.children[i]) stage.insertBefore(node, stage.children[i]) })
+    if (opened) wide = opening({
+      stage, run, at, theme, place, go, role: opened, title: nodes.titles[opened], picture: nodes.pics[opened], name: nameOf(run, place, opened), close: show })
     nodes.widths = run.tokens.map((_, i) => (nodes.ends[i]?.offsetWidth ?? 0) * 1.08)
     nodes.wide = nodes.names.map(name => name.offsetWidth)
     placeHeads()
