@@ -83,6 +83,7 @@ def recorded(network: str) -> Trace:
     return load(network)(subjects.get(network, sketch.ink(sketch.example(5))))
 
 
+@cache
 def run_of(network: str, kind: str) -> Trace:
     """A run of this network with numbers of this kind."""
     run = recorded(network)
