@@ -49,6 +49,19 @@ def settle(page: Page) -> None:
     expect(page.get_by_test_id("stAlertContentError")).to_have_count(0)
 
 
+def visit(page: Page, url: str) -> None:
+    """Open a link of the app; from another one of its pages as the browser's back does, with a third of the work.
+
+    There the sentence and the language stay as they are where the link has none.
+    """
+    if page.url.partition("//")[2].partition("/")[0] != urlsplit(url).netloc:
+        page.goto(url)
+        return
+    settle(page)
+    page.evaluate("url => { history.pushState(null, '', url); dispatchEvent(new PopStateEvent('popstate')) }", url)
+    settle(page)
+
+
 def title(page: Page, name: str, language: str = "en") -> None:
     """Wait for the page called `name`."""
     here = page.locator(".navbar [aria-current]")

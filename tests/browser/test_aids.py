@@ -22,6 +22,8 @@ from tests.browser.steps import (
     sentence_field,
     serious,
     settle,
+    title,
+    visit,
     wait_for,
 )
 
@@ -122,22 +124,21 @@ def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app
     page.wait_for_function(f"small => ({LETTERS})() === small", arg=small)
 
 
-@pytest.mark.parametrize(
-    ("name", "link"),
-    [
-        *((name, "lang=en") for name in ("tokens", "add_and_norm", "layers")),
-        *((name, "lang=zh&input=digit") for name in ("queries_keys_values", "heads", "feed_forward")),
-    ],
-)
-def test_in_a_presentation_a_page_ends_with_the_screen(page: Page, app_url: str, name: str, link: str) -> None:
+def test_in_a_presentation_a_page_ends_with_the_screen(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    page.goto(f"{app_url}/{name}?{link}&big=true")
-    page.locator(".js-plotly-plot .ytick text").first.wait_for()
-    page.wait_for_function(
-        "() => { const { scrollHeight, clientHeight } = document.querySelector('[data-testid=stMain]')"
-        "; return scrollHeight <= clientHeight }"
-    )
-    assert page.locator(".chart").first.bounding_box()["height"] >= 0.5 * 720
+    for link, names in {
+        "lang=en&input=sentence": ("tokens", "add_and_norm", "layers"),
+        "lang=zh&input=digit": ("queries_keys_values", "heads", "feed_forward"),
+    }.items():
+        for name in names:
+            visit(page, f"{app_url}/{name}?{link}&big=true")
+            title(page, name, link[5:7])
+            page.locator(".js-plotly-plot .ytick text").first.wait_for()
+            page.wait_for_function(
+                "() => { const { scrollHeight, clientHeight } = document.querySelector('[data-testid=stMain]')"
+                "; return scrollHeight <= clientHeight }"
+            )
+            assert page.locator(".chart").first.bounding_box()["height"] >= 0.5 * 720, name
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)], ids=["HD", "Full HD"])
@@ -231,12 +232,12 @@ def test_a_link_leaves_out_what_distracts_on_every_page_and_says_so_to_others(pa
     opened(page, "heads")
     wait_for(page, hide="chips,next,downloads")
     expect(chips).to_be_hidden()
-    page.goto(f"{app_url}/{PAGE}&hide=bare")
+    visit(page, f"{app_url}/{PAGE}&hide=bare")
     page.locator(".chart .main-svg").first.wait_for()
     for gone in (page.locator(".navbar"), page.locator(".sentence"), chips):
         expect(gone).to_be_hidden()
     expect(page.get_by_text("BidiComponent Error")).to_have_count(0)
-    page.goto(f"{app_url}/{PAGE.replace('attention', 'heads')}")  # it has all that can be left out
+    visit(page, f"{app_url}/{PAGE.replace('attention', 'heads')}")  # it has all that can be left out
     opened(page, "heads")
 
     def seen_without(name: str) -> int:

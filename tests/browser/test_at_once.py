@@ -3,11 +3,11 @@
 import re
 from urllib.parse import urlencode
 
-import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser import steps
 from tests.browser.painted import LONG
-from tests.browser.steps import MIDDLE, asked, settle
+from tests.browser.steps import MIDDLE, asked, settle, title
 
 SENTENCE = "the animal did not cross the street because it was too tired ."
 LINK = {"lang": "en", "input": "sentence", "s": SENTENCE, "layer": "2", "head": "3"}
@@ -35,38 +35,37 @@ BEHIND = "() => Boolean(document.querySelector('.behind'))"
 
 
 def visit(page: Page, url: str, name: str, **link: str) -> None:
-    page.goto(f"{url}/{name}?{urlencode(link)}")
+    steps.visit(page, f"{url}/{name}?{urlencode(link)}")
+    title(page, name)
     page.wait_for_function("() => Boolean(document.listening)")
     page.locator(".chart.once .main-svg").first.wait_for(state="attached")
     page.wait_for_function("() => Boolean(document.atOnce)")
     settle(page)
 
 
-@pytest.mark.parametrize(
-    ("name", "link", "keys"),
-    [
-        ("attention", LINK, "ArrowRight ArrowUp Shift+ArrowRight Shift+ArrowDown ArrowLeft"),
-        ("attention", LINK | {"s": LONG, "big": "true"}, "ArrowRight Shift+ArrowDown"),
-        ("attention", LINES | {"s": LONG}, "ArrowDown ArrowRight Shift+ArrowDown"),
-        ("attention", LINK | {"edits": "layers.1.attention.masked~zero~~4", "token": "6", "key": "3"}, "ArrowRight"),
-        ("attention", LINK | {"edits": "layers.{l}.attention.masked~causal"}, "ArrowUp"),
-        ("attention", DIGIT, "ArrowRight ArrowDown Shift+ArrowRight Shift+ArrowDown"),
-        ("heads", LINK | {"s": LONG}, "ArrowRight ArrowUp"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "-".join(f"{v}"[:8] for v in list(value.values())[4:]),
+#: Pages, links, and keys that are pressed there.
+PRESSED = (
+    ("attention", LINK, "ArrowRight ArrowUp Shift+ArrowRight Shift+ArrowDown ArrowLeft"),
+    ("attention", LINK | {"s": LONG, "big": "true"}, "ArrowRight Shift+ArrowDown"),
+    ("attention", LINES | {"s": LONG}, "ArrowDown ArrowRight Shift+ArrowDown"),
+    ("attention", LINK | {"edits": "layers.1.attention.masked~zero~~4", "token": "6", "key": "3"}, "ArrowRight"),
+    ("attention", LINK | {"edits": "layers.{l}.attention.masked~causal"}, "ArrowUp"),
+    ("attention", DIGIT, "ArrowRight ArrowDown Shift+ArrowRight Shift+ArrowDown"),
+    ("heads", LINK | {"s": LONG}, "ArrowRight ArrowUp"),
 )
-def test_what_a_key_draws_at_once_is_what_the_server_draws(
-    page: Page, app_url: str, name: str, link: dict[str, str], keys: str
-) -> None:
-    visit(page, app_url, name, **link)
-    for key in keys.split():
-        before = page.evaluate(FIGURE, "wanted")
-        assert page.evaluate(FIGURE, "drawn") == before
-        drawn = page.evaluate(PRESS, key)
-        assert drawn != before
-        page.wait_for_function(f"() => !({BEHIND})()")
-        settle(page)
-        assert page.evaluate(FIGURE, "wanted") == drawn, key
+
+
+def test_what_a_key_draws_at_once_is_what_the_server_draws(page: Page, app_url: str) -> None:
+    for name, link, keys in PRESSED:
+        visit(page, app_url, name, **link)
+        for key in keys.split():
+            before = page.evaluate(FIGURE, "wanted")
+            assert page.evaluate(FIGURE, "drawn") == before
+            drawn = page.evaluate(PRESS, key)
+            assert drawn != before
+            page.wait_for_function(f"() => !({BEHIND})()")
+            settle(page)
+            assert page.evaluate(FIGURE, "wanted") == drawn, (link, key)
 
 
 def test_a_clicked_layer_is_drawn_at_once_and_what_is_chosen_faster_than_the_server_answers_never_goes_back(

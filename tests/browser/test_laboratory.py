@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from pages.drawing.text import LANGUAGES, catalogue
 from tests.browser.conftest import watch
-from tests.browser.steps import MIDDLE, WIDEST, asked, settle, title, walk_to
+from tests.browser.steps import MIDDLE, WIDEST, asked, settle, title, visit, walk_to
 
 ANIMAL = "the animal did not cross the street because it was too tired ."
 
@@ -56,7 +56,7 @@ def test_changes_are_clicked_and_the_link_alone_makes_the_same_run(
 def test_in_a_presentation_a_click_scrolls_nothing_away_and_what_it_does_is_read(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     for lang in LANGUAGES:
-        page.goto(f"{app_url}/what_if?{urlencode({'lang': lang, 's': ANIMAL, 'big': 'true'})}")
+        visit(page, f"{app_url}/what_if?{urlencode({'lang': lang, 's': ANIMAL, 'big': 'true'})}")
         title(page, "what_if", lang)
         says = page.locator("[data-testid=stMain] p", has_text=catalogue(lang)["what_if.click_heads"][-8:])
         for clicked in (False, True):
@@ -72,7 +72,7 @@ def test_a_click_moves_neither_the_bar_nor_the_map(page: Page, app_url: str) -> 
         (1440, 390), (("heads", "heads"), ("ffn", "sublayer"), ("residuals", "residuals"))
     ):
         page.set_viewport_size({"width": width, "height": 900})
-        page.goto(f"{app_url}/what_if?{urlencode({'lang': 'en', 's': ANIMAL, 'panel': panel, 'block': kind})}")
+        visit(page, f"{app_url}/what_if?{urlencode({'lang': 'en', 's': ANIMAL, 'panel': panel, 'block': kind})}")
         title(page, "what_if")
         shown = page.locator(".navbar"), page.locator(f".st-key-what_if-{kind} .chart")
         shown[1].scroll_into_view_if_needed()

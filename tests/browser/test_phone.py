@@ -15,6 +15,7 @@ from tests.browser.steps import (
     serious,
     settle,
     title,
+    visit,
     write,
 )
 
@@ -136,7 +137,7 @@ def test_labels_of_a_long_sentence_and_of_patches_stand_apart_and_chinese_uprigh
     assert len({step.bounding_box()["y"] for step in steps.all()}) == 1, "the steps stand in one row"
     sentence = "我们今天去公园玩，明天在家里看书，后天再去学校。"
     for link in (f"lang=zh&s={sentence}", f"lang=en&s={'the dog saw a cat ' * 8}", "lang=en&input=digit&as=map"):
-        phone.goto(f"{app_url}/attention?{link}")
+        visit(phone, f"{app_url}/attention?{link}")
         chart = phone.locator(".js-plotly-plot").first
         expect(chart.locator(".xtick text").first).to_be_attached()
         settle(phone)

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from pages.drawing.text import catalogue
 from pages.school.questions.pictures import CHIPS
-from tests.browser.steps import FAINT, MIDDLE, NAMELESS, asked, serious, settle
+from tests.browser.steps import FAINT, MIDDLE, NAMELESS, asked, serious, settle, visit
 
 SENTENCE = "she [MASK] to the shop to buy some bread ."
 CHART = ".js-plotly-plot"
@@ -16,7 +16,7 @@ ANSWER = ".st-key-tour_answer h3"
 
 
 def station(page: Page, url: str, key: str, lang: str = "en") -> None:
-    page.goto(f"{url}/lesson?lang={lang}&s={SENTENCE.replace(' ', '+')}&question={key}")
+    visit(page, f"{url}/lesson?lang={lang}&s={SENTENCE.replace(' ', '+')}&question={key}")
     expect(page.locator(CHART).first).to_be_visible()
     settle(page)
 
