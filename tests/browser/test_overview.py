@@ -15,10 +15,13 @@ from model.edits import head_off
 from model.measures.hiding import worth_hiding
 from model.measures.sweep import moved
 from model.overview import answers_of
+from pages.drawing.state import images
 from pages.drawing.text import catalogue
 from pages.drawing.text.numbers import decimal
 from pages.server.assets import SCRIPTS, content
 from tests.browser.steps import MIDDLE, asked, serious, walk_to
+from tests.model.making import network_in
+from tests.pages.inputs import PICTURES
 
 SENTENCE = "the animal did not cross the street because it was too tired ."
 TWENTY = "the old man who lived near the river walked slowly home because his small boat was broken ."
@@ -548,3 +551,14 @@ def test_the_file_of_a_run_hovers_steps_and_plays_without_a_network(name: str, f
         expect(page.locator(".overview .thumb.away")).to_have_count(0)
     assert page.failed == []
     page.context.close()
+
+
+def test_the_run_of_a_picture_in_two_hundred_patches_fits_the_screen(page: Page, tmp_path: Path) -> None:
+    large = PICTURES | {"intermediate_size": 40, "image_size": 224, "patch_size": 16}
+    network_in(tmp_path / "vit", family="ViT", head="ForImageClassification", settings=large)
+    trace = load(str(tmp_path / "vit"))(images.ready(images.READY[0]))
+    assert len(trace.tokens) == 197
+    for width, height in DESKS:
+        page.set_viewport_size({"width": width, "height": height})
+        page.set_content(trace.overview().html)
+        assert 400 < page.locator(".overview .frame").bounding_box()["height"] < height
