@@ -11,7 +11,7 @@ from pages.drawing.figures import Axis, Figure, over_drawing, over_drawings, tok
 from pages.drawing.figures.equations import MEAN_WEIGHTS, ROLLOUT
 from pages.drawing.figures.theme import big
 from pages.drawing.picture import Moves, Numbers, Picture
-from pages.drawing.pictures.band import room_of
+from pages.drawing.pictures.band import EDGE, LINE
 from pages.drawing.place import Place
 from pages.drawing.scales import weights_end
 from pages.drawing.text import plain, t
@@ -58,7 +58,9 @@ def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None)
         look["height"] = 285 if big() else 420  # both end on a screen
         figure = over_drawing(seen, weights.array, tokens, token, plain("attention.weight"), **look)
         if big():
-            figure.layout["meta"] = {"below": room_of(said)}
+            figure.layout["meta"] = {
+                "below": 2 * EDGE + 3 * LINE
+            }  # of the longest sentence: another token moves nothing
         return figure
 
     whole = Numbers.of(run, key, place.head, part=lambda weights: weights.less_nothing()[token].on(Axis("", tokens)))

@@ -51,6 +51,8 @@ PRESSED = (
     ("attention", LINK | {"edits": "layers.1.attention.masked~zero~~4", "token": "6", "key": "3"}, "ArrowRight"),
     ("attention", LINK | {"edits": "layers.{l}.attention.masked~causal"}, "ArrowUp"),
     ("attention", DIGIT, "ArrowRight ArrowDown Shift+ArrowRight Shift+ArrowDown"),
+    ("attention", DIGIT | {"big": "true"}, "ArrowRight Shift+ArrowRight Shift+ArrowLeft Shift+ArrowDown"),
+    ("heads", DIGIT | {"big": "true"}, "ArrowRight ArrowDown"),
     ("heads", LINK | {"s": LONG}, "ArrowRight ArrowUp"),
 )
 
