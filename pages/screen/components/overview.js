@@ -4,9 +4,9 @@ export default function({ data, parentElement, setTriggerValue }, { fromBytes, o
   /* With what the server may not have heard: while it is busy, the last that is sent replaces what was sent before. */
   root.send = (event, value) => {
     root.last = Math.max(Date.now(), (root.last ?? 0) + 1)
-    root.unheard = (root.unheard ?? []).filter(([name, { number }]) => name !== event && number > (document.overviewPlace?.heard ?? 0))
-    root.unheard.push([event, { ...value, number: root.last }])
-    for (const sent of root.unheard) setTriggerValue(...sent)
+    const old = sent => sent.number <= (document.overviewPlace?.heard ?? 0) || (sent.event === event && event !== 'off')
+    root.unheard = [...(root.unheard ?? []).filter(sent => !old(sent)), { event, ...value, number: root.last }]
+    for (const name of new Set(root.unheard.map(sent => sent.event))) setTriggerValue(name, root.unheard.filter(sent => sent.event === name))
   }
   /* What the server says of the place counts, unless the reader has gone on since. */
   root.heed = () => {

@@ -51,11 +51,14 @@ def overview(
     asked = f"{key}.asked"
 
     def heard(event: str) -> None:
-        sent = told(key, event)
-        if not isinstance(sent, dict) or int(sent["number"]) <= st.session_state.get(f"{key}.{event}", 0):
-            return
-        st.session_state[f"{key}.{event}"] = int(sent["number"])
-        st.session_state[HEARD] = max(int(sent["number"]), st.session_state.get(HEARD, 0))
+        every = told(key, event)
+        for sent in every if isinstance(every, list) else ():
+            if int(sent["number"]) > st.session_state.get(f"{key}.{event}", 0):
+                st.session_state[f"{key}.{event}"] = int(sent["number"])
+                st.session_state[HEARD] = max(int(sent["number"]), st.session_state.get(HEARD, 0))
+                heed(event, sent)
+
+    def heed(event: str, sent: dict[str, Any]) -> None:
         chosen = {name: sent["place"][name] for name in PLACES if _is_place(sent["place"].get(name))}
         if event == "need":
             at = {name: place for name, place in sent["at"].items() if _is_place(place)}
