@@ -71,6 +71,6 @@ def test_a_mask_is_told_from_the_word_of_that_name() -> None:
     app = open_page("attention", s="the dog [MASK] the cat .", **link)
     weights = run_of(app)["layers.1.attention.weights"][2]
     assert f"{weights[:, 3].mean():.0%} of the weight goes to [MASK]" in said(app)
-    app.button(key="attention.way").click().run()
+    app.button(key="attention.to.translation").click().run()
     assert_fine(app)
     assert "translation.leak" in [chart["key"] for chart in charts(app)]

@@ -63,7 +63,7 @@ def test_the_key_is_the_rows_largest_in_every_picture_of_an_encoders_attention(n
             assert names_it(picture, f"“{names[key]}”")
         weights = run[f"{prefix}weights"][at.head, at.token]
         best = int(weights.argmax())
-        assert attention_map(run, at).moves.cell == outlined(chosen_head(run, at, told=False)) == (at.token, best)
+        assert attention_map(run, at).moves.cell == outlined(chosen_head(run, at)) == (at.token, best)
         assert lines(run, at, f"{prefix}weights").moves.cell == (at.token, best)
         mean = run[f"{prefix}weights"].mean(axis=0)[at.token].argmax()
         assert outlined(mean_through_layers(run, at)) == (at.layer, mean)

@@ -50,6 +50,6 @@ def test_the_answer_and_that_of_the_patches_are_those_of_their_runs() -> None:
 def test_the_same_drawing_opens_in_patches() -> None:
     app = open_flat()
     before = app.session_state["choice"].drawing
-    app.button(key="flat.way").click().run()
+    app.button(key="flat.to.attention").click().run()
     choice = app.session_state["choice"]
     assert (choice.input, choice.drawing) == ("digit", before)

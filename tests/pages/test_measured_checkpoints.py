@@ -11,7 +11,7 @@ from model.measures import tables
 from model.training import held_out
 from model.training.evaluate import evaluate_others
 from pages.drawing.text import catalogue
-from pages.screen.sections.roles import role_in_words
+from pages.drawing.text.roles import role_in_words
 from tests.model.making import theirs
 from tests.model.pieces import byte_level, folder_of
 from tests.pages.inputs import offer
