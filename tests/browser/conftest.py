@@ -214,9 +214,13 @@ def requests() -> list[str]:
 
 @pytest.fixture(autouse=True)
 def nothing_leaves_this_machine(context: BrowserContext, requests: list[str]) -> Iterator[None]:
-    """On every journey: no request and no web socket goes anywhere but to 127.0.0.1."""
+    """On every journey: no request and no web socket goes anywhere but to 127.0.0.1, and no tab stays behind it."""
+    before = context.pages
     with watched(context, requests):
         yield
+    for left in context.pages:
+        if before and left not in before:
+            left.close()
     outside = [url for url in requests if urlsplit(url).scheme not in ("data", "blob")]
     outside = [url for url in outside if urlsplit(url).hostname != "127.0.0.1"]
     assert not outside, f"asked for outside this machine: {outside}"
