@@ -102,8 +102,17 @@ LETTERS = """() => {
 }"""
 
 
+def test_no_word_of_the_code_is_taken_for_one_of_streamlits(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/translation?lang=zh")
+    page.get_by_text(catalogue("zh")["common.code"]).click()
+    code = page.get_by_test_id("stCode").filter(has_text="def beam_search(")
+    expect(code).to_be_visible()
+    settle(page)
+    expect(code).to_contain_text("-> Search:")
+
+
 def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/shapes_and_cost?lang=en&panel=parameters")
+    page.goto(f"{app_url}/shapes_and_cost?lang=en&panel=parameters&base=004")
     page.wait_for_function(f"() => ({LETTERS})()")
     small = page.evaluate(LETTERS)
     open_settings(page)

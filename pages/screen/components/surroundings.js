@@ -1,5 +1,5 @@
 const CHARTS = '.chart, #js-plotly-tester', ITS_OWN = ':not([data-testid=stFileUploader] button *)'
-const OURS = `.chart, [data-testid=stMarkdownContainer]${ITS_OWN}, [role=option]`
+const OURS = `.chart, [data-testid=stMarkdownContainer]${ITS_OWN}, [role=option], pre`
 const SPOKEN = ['aria-label', 'title', 'placeholder', 'data-title']
 const SCROLLS = '.katex-display, .tall'
 const UNTRANSLATED = '.chart, .katex, .formula, [data-testid=stMain] table, [class*=st-key-pick-]'  // tokens, numbers, symbols
