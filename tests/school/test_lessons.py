@@ -22,6 +22,7 @@ from pages.drawing.text import LANGUAGES, catalogue
 from pages.school.lessons.lesson import LESSONS, TOUR
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import AS_BEFORE, MOST_WEIGHED, PLAINLY, Case, Truth, is_right
+from pages.school.questions.pictures import CAUSAL
 from pages.school.questions.positions import DRAWN
 from pages.school.questions.question import clear_truth, truth_of
 from pages.screen.frame.contents import NAMES
@@ -201,7 +202,8 @@ def test_without_W_O_a_head_writes_in_its_own_places_only_and_with_it_in_all() -
     here, truth = told("mixed")
     run = here.pipeline(SENTENCE, [Edit("layers.{l}.attention.output", "unmixed")])
     np.testing.assert_array_equal(run["layers.0.attention.output"], run["layers.0.attention.concat"])
-    assert truth.answer == here.names[int(here.shares(run["logits"]).argmax())]
+    best = int(changed(here).argmax())
+    assert truth.answer == pytest.approx(float(here.shares(run["logits"])[best]), abs=1e-4)
     assert truth.said["d_k"] < truth.said["reached"] <= truth.said["d_model"]
 
 
@@ -306,10 +308,17 @@ def changed(here: Case, *edits: Edit) -> np.ndarray:
 def test_without_positions_the_first_answer_is_that_of_a_run_without() -> None:
     here, truth = told("bare")
     now, bare = changed(here), changed(here, Edit("embedding.positions", "zero"))
-    assert now.argmax() != bare.argmax() and truth.answer == here.names[int(bare.argmax())]
+    assert truth.answer == pytest.approx(float(bare[now.argmax()]), abs=1e-4)
+    assert truth.margin == pytest.approx(float(now.max() - bare[now.argmax()]), abs=1e-4)
+
+
+def test_with_a_causal_mask_the_first_answer_is_that_of_a_run_with_it() -> None:
+    here, truth = told("causal")
+    now, masked = changed(here), changed(here, CAUSAL)
+    assert now.argmax() != masked.argmax() and truth.answer == here.names[int(masked.argmax())]
     assert AS_BEFORE in truth.options and here.names[int(now.argmax())] not in truth.options
-    assert truth.said["after"] == pytest.approx(float(bare[now.argmax()]), abs=1e-4)
-    assert truth.margin == pytest.approx(float(np.maximum(now - bare, 0).sum()), abs=1e-4)
+    assert truth.said["after"] == pytest.approx(float(masked[now.argmax()]), abs=1e-4)
+    assert truth.margin == pytest.approx(float(np.maximum(now - masked, 0).sum()), abs=1e-4)
 
 
 def test_the_encoder_runs_once_while_a_translation_is_written() -> None:
@@ -376,21 +385,27 @@ def test_guess_and_truth_can_be_sent_and_the_common_mistake_is_not_right(questio
     assert json.loads(json.dumps(truth.answer)) == truth.answer and json.dumps(truth.said)
     assert is_right(question.gesture, truth.answer, truth)
     assert question.gesture != "slide" or truth.answer in dict(truth.bars).values(), "over which a guess is laid"
-    assert question.gesture != "slide" or truth.near <= max(truth.answer / 2, 0.02), "0.10 is not near 0.001"
+    assert question.gesture != "slide" or truth.near <= max(truth.answer / 2, 0.05), "0.10 is not near 0.001"
     mistakes = {
         "word": truth.said.get("second"), "weights": [1, 1, 1], "norm": "× 1", "root": truth.said.get("share"),
         "back": truth.said.get("share"), "heads": 24, "layer": "0", "blur": truth.said.get("each"),
         "residual": truth.said.get("share"), "fit": truth.said.get("query"), "twice": "× 2",
         "once": truth.said.get("steps"), "thinks": truth.said.get("before"),
-        "values": truth.said.get("mean"), "looks": truth.said.get("even"),
+        "values": truth.said.get("mean"), "mixed": truth.said.get("before"), "bare": truth.said.get("before"),
+        "looks": truth.said.get("even"),
     }  # fmt: skip
     otherwise = next((name for name in truth.options if name != truth.answer), None)
     assert not is_right(question.gesture, mistakes.get(question.key, otherwise), truth)
 
 
+def text_of(key: str, name: str) -> str:
+    """What a text of a question is called, or one that it tells of another's."""
+    return f"lesson.{name}" if "." in name else f"lesson.{key}.{name}"
+
+
 def test_a_question_has_all_its_words_and_a_picture() -> None:
     for key, question in QUESTIONS.items():
-        words = [*told(key)[1].told, "ask", "short", "otherwise", "needs"]
+        words = [*(name for name in told(key)[1].told if "." not in name), "ask", "short", "otherwise", "needs"]
         words += [f"hint_{number + 1}" for number in range(question.hints)]
         assert question.hints and question.measure and question.picture and question.page in NAMES
         for language in LANGUAGES:
@@ -434,7 +449,7 @@ def test_every_place_in_a_text_is_filled_whatever_is_asked(network: str) -> None
     for (key, truth), lang in product(asked, LANGUAGES):
         names = (*truth.told, "ask", "otherwise", "short")
         names += tuple(f"hint_{number + 1}" for number in range(QUESTIONS[key].hints))
-        said = " ".join(catalogue(lang)[f"lesson.{key}.{name}"] for name in names)
+        said = " ".join(catalogue(lang)[text_of(key, name)] for name in names)
         assert set(re.findall(r"\{(\w+)\}", said)) <= truth.said.keys(), key
         bars = [name for name, _ in truth.bars if not truth.literal]
         assert all(f"lesson.{key}.bar_{name}" in catalogue(lang) for name in bars)
@@ -474,6 +489,6 @@ def test_of_any_network_a_question_is_left_out_or_has_finite_figures_for_all_its
             figures += [truth.margin, *(value for _, value in truth.bars)]
             assert np.isfinite(figures).all() and json.dumps([truth.answer, truth.said, truth.bars, truth.place])
             names_of_texts = (*truth.told, "ask", "otherwise", "hint_1")
-            said = " ".join(catalogue("en")[f"lesson.{key}.{text}"] for text in names_of_texts)
+            said = " ".join(catalogue("en")[text_of(key, text)] for text in names_of_texts)
             assert set(re.findall(r"\{(\w+)\}", said)) <= truth.said.keys(), key
             assert is_right(question.gesture, truth.answer, truth) or question.gesture == "chips"

@@ -50,7 +50,8 @@ def why(question: Question, truth: Truth) -> str:
         return typed(local(own.why), **said)
     if question.measure is None:
         return ""
-    names = [f"{question.row}.{name}" for name in truth.told] + ["trained_with"] * (question.row in LEAVE_OUT)
+    names = [name if "." in name else f"{question.row}.{name}" for name in truth.told]
+    names += ["trained_with"] * (question.row in LEAVE_OUT) + ["trained_masked"] * (question.row == "causal")
     sentences = joined(" ".join(text(name, **said) for name in names))
     return re.sub(r"^(\d+)\.", r"\1\.", sentences)  # "4." at the beginning is no item of a list
 

@@ -27,7 +27,7 @@ OFFERED = 3  # of the likeliest answers before a change, and of those after it
 MOST_PRODUCTS = 24_000_000_000  # multiply-adds for all runs that one question needs
 PLAINLY = 0.35  # by which the largest weight of a row leads where it is plain which it is
 MOST_WEIGHED = 8  # heads of which it is asked how much the answer leans on each
-LEAST_NEAR = 0.02  # of a share: two steps of the slider
+LEAST_NEAR = 0.05  # of a share: almost nothing is near nothing
 Guess = str | float | list[int]
 
 
@@ -204,6 +204,21 @@ def first_answer(case: Case, edits: list[Edit]) -> Truth | None:
     about["told"] = ("why_same" if best == then else "why_different",)
     answer = AS_BEFORE if best == then else case.names[then]
     return Truth(answer, moved if clear else 0.0, said | {"moved": moved}, bars, place, **about)
+
+
+def share_left(case: Case, edits: list[Edit]) -> Truth | None:
+    """The probability of the first answer with these changes. margin: how much of it they take; nothing where none
+    leads clearly.
+    """
+    if not case.answers or not case.visible or not case.affords(1):
+        return None
+    now, there = case.changed([[], edits])
+    best = int(now.argmax())
+    before, after = float(now[best]), float(there[best])
+    said: dict[str, object] = {"token": case.tokens[case.token], "answer": case.names[best]}
+    said |= {"before": before, "after": after}
+    bars, margin = (("with", before), ("without", after)), before - after if lead_of(now) >= CLEAR else 0.0
+    return Truth(after, margin, said, bars, {"token": case.token}, near=near_share(after))
 
 
 def near_share(share: float) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from model import Edit
 from model.analysis import placed, places_reached
 from model.edits import head_off
-from pages.school.questions.case import Case, Truth, first_answer, near_share
+from pages.school.questions.case import Case, Truth, near_share, share_left
 from pages.school.questions.pictures import concatenated, every_head, heads_and_mean
 from pages.school.questions.question import question
 
@@ -50,7 +50,7 @@ def blurred(case: Case) -> Truth | None:
 
 @question(
     "mixed",
-    "tap",
+    "slide",
     least=0.1,
     minutes=4,
     page="heads",
@@ -60,12 +60,12 @@ def blurred(case: Case) -> Truth | None:
     bars=True,
 )
 def heads_side_by_side(case: Case) -> Truth | None:
-    """Which answer comes first where W_O is left out of all layers, and heads only stand side by side. margin:
-    how much of the probability moves; nothing where W_O hands on a head's numbers in its own places only.
+    """The probability of the first answer where W_O is left out of all layers, and heads only stand side by side.
+    margin: how much of it that takes; nothing where W_O hands on a head's numbers in its own places only.
     """
     if case.trace.config.heads < 2:
         return None
-    truth = first_answer(case, [Edit("layers.{l}.attention.output", "unmixed")])
+    truth = share_left(case, [Edit("layers.{l}.attention.output", "unmixed")])
     if truth is None:
         return None
     config, reached = case.trace.config, case.trace.config.embedded
@@ -73,7 +73,7 @@ def heads_side_by_side(case: Case) -> Truth | None:
         parts = case.trace[f"layers.{layer}.attention.contributions"][:, case.token]
         reached = min(reached, int(places_reached(parts).min()))
     said = truth.said | {"heads": config.heads, "d_k": config.d_k, "d_model": config.d_model, "reached": reached}
-    return replace(truth, said=said, told=(*truth.told, "why"), margin=truth.margin if reached > config.d_k else 0.0)
+    return replace(truth, said=said, margin=truth.margin if reached > config.d_k else 0.0)
 
 
 @question("heads", "number", least=0.01, minutes=6, page="what_if", at={"panel": "heads"}, picture=every_head)

@@ -1,5 +1,7 @@
 """Questions about the parts of a layer, and about what each layer adds."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from model import load
@@ -9,7 +11,7 @@ from model.measures.cost import attention_cost, ffn_cost
 from model.measures.gradients import gradient_lengths, twin
 from model.measures.without import without
 from pages.drawing.text.numbers import percent
-from pages.school.questions.case import CLEAR, Case, Truth, lead_of, near_share
+from pages.school.questions.case import Case, Truth, share_left
 from pages.school.questions.pictures import activations, cosines, deviations, lens, row_of
 from pages.school.questions.question import question
 
@@ -96,18 +98,13 @@ def without_norm(case: Case) -> Truth | None:
 )
 def without_ffn(case: Case) -> Truth | None:
     """The probability of the first answer without the feed-forward networks. margin: how much of it they bring."""
-    if not case.answers or not case.visible or not case.affords(1):
+    if (truth := share_left(case, [*without(case.trace.graph, "ffn")])) is None:
         return None
-    now, bare = case.changed([[], [*without(case.trace.graph, "ffn")]])
-    best = int(now.argmax())
-    before, after = float(now[best]), float(bare[best])
     config = case.trace.config
-    said: dict[str, object] = {"answer": case.names[best], "before": before, "after": after}
-    said |= {"d_model": config.d_model, "d_ff": config.d_ff, "times": f"{config.d_ff / config.d_model:.3g}"}
+    said = {"d_model": config.d_model, "d_ff": config.d_ff, "times": f"{config.d_ff / config.d_model:.3g}"}
     said["activation"] = ACTIVATIONS[config.activation].name
-    margin = before - after if lead_of(now) >= CLEAR else 0.0
-    bars, told = (("with", before), ("without", after)), ("why", *["why_plain"] * (config.ffn == "plain"))
-    return Truth(after, margin, said, bars, {"token": case.token}, near=near_share(after), told=told)
+    told = ("why", *["why_plain"] * (config.ffn == "plain"))
+    return replace(truth, said=truth.said | said, told=told)
 
 
 @question("layer", "tap", least=0.02, minutes=4, page="layers", at={"panel": "lens"}, picture=lens)

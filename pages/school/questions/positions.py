@@ -1,6 +1,7 @@
 """Questions about positions."""
 
 import re
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from model import Edit
 from model.analysis import whole_words
 from model.measures.order import without_positions
-from pages.school.questions.case import Case, Truth, first_answer
+from pages.school.questions.case import Case, Truth, share_left
 from pages.school.questions.pictures import embedded
 from pages.school.questions.question import question
 
@@ -64,20 +65,15 @@ def swapped(case: Case) -> Truth | None:
     said |= {"answer": case.names[output], "bare": case.names[first]}
     seen = still <= ROUNDING and shares["bare_before"] >= DRAWN
     margin = float(abs(there[output] - now[output])) if seen else 0.0
-    place, told, config = {"token": one, "key": other}, ["why"], trace.config
-    if config.places_added:
-        told.append("why_added")
-        if config.positions == "sinusoidal":
-            said["pairs"] = config.embedded // 2
-            told.append("why_waves")
-    options = ("same", "different")
-    return Truth("same", margin, said, tuple(shares.items()), place, options=options, told=tuple(told))
+    place, options = {"token": one, "key": other}, ("same", "different")
+    about, told = how_added(case)
+    return Truth("same", margin, said | about, tuple(shares.items()), place, options=options, told=("why", *told))
 
 
 @question(
     "bare",
-    "tap",
-    least=0.3,
+    "slide",
+    least=0.2,
     minutes=3,
     page="what_if",
     at={"panel": "input", "block": "places"},
@@ -86,8 +82,20 @@ def swapped(case: Case) -> Truth | None:
     bars=True,
 )
 def without_places(case: Case) -> Truth | None:
-    """Which answer comes first without positions. margin: how much of the probability moves."""
-    return first_answer(case, without_positions(case.trace.graph))
+    """The probability of the first answer without positions. margin: how much of it that takes."""
+    truth = share_left(case, [*without_positions(case.trace.graph)])
+    about, told = how_added(case)
+    return truth and replace(truth, said=truth.said | about, told=(*truth.told, *told))
+
+
+def how_added(case: Case) -> tuple[dict[str, object], tuple[str, ...]]:
+    """How positions come into X⁰: figures, and the texts that say it."""
+    config = case.trace.config
+    if not config.places_added:
+        return {}, ()
+    if config.positions != "sinusoidal":
+        return {}, ("places.why_added",)
+    return {"pairs": config.embedded // 2}, ("places.why_added", "places.why_waves")
 
 
 def exchangeable(case: Case) -> list[list[int]]:
