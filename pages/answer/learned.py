@@ -60,6 +60,7 @@ def how_it_learned(screen: Screen, pen: Pen) -> None:
     along, p = Axis(word("axis_step"), steps()), found.probabilities
     best = p.argmax(0)
     since = int(np.flatnonzero(np.append(True, best[:-1] != best[-1]))[-1])  # the first of the last that agree
+    late = 0 < since == len(best) - 1
     classes = Axis(plain("answer.axis_class"), screen.outputs)
     said = {
         "best": class_label(screen.outputs[best[-1]]),
@@ -75,7 +76,8 @@ def how_it_learned(screen: Screen, pen: Pen) -> None:
 
     left, right = (st.container(), None) if screen.choice.big else st.columns([3, 2], gap="medium")
     with left:
-        over_time("says", p, classes, int(best[at]), HIGH, text("read_says", **said))
+        read = text("read_says_last" if late else "read_says", **said)
+        over_time("says", p, classes, int(best[at]), HIGH, read)
     if right is None:
         return
     with right:

@@ -47,7 +47,8 @@ def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None)
     if placeless := list(run.config.placeless):
         said += " " + t("overlay.by_registers", value=f"{row[placeless].sum():.3f}")
     if (ink := inked(run, seen)) is not None:
-        share, even = percent(row[front:][ink].sum()), percent(ink.sum() / len(row))
+        read = row > 0  # what a mask hides is no part of an even share
+        share, even = percent(row[front:][ink].sum()), percent((ink & read[front:]).sum() / read.sum())
         said += " " + t("overlay.read_ink", inked=ink.sum(), ink=share, even=even, least=FAINTEST)
 
     def choose(row: int, column: int) -> dict[str, object]:

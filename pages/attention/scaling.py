@@ -28,7 +28,7 @@ def why_scaled(run: Trace, place: Place, d_k: int) -> Picture:
     slope, slope_divided, _ = here[2]
     kind = "stuck" if slope < slope_divided / 2 else "less" if slope < slope_divided else "open"
     said = [
-        text("read", d_k=d_k, root=f"{d_k**0.5:.1f}", inverse=f"{d_k**-0.5:.2f}", keys=KEYS, **in_words(here)),
+        text("read", d_k=d_k, root=f"{d_k**0.5:.1f}", inverse=f"{d_k**-0.5:.3f}", keys=KEYS, **in_words(here)),
         text(f"read_{kind}", times=f"{slope / slope_divided:.2f}", **in_words(here)),
         text("read_own", where=place.where(), d_k=own_d_k, **in_words(own)),
     ]

@@ -12,7 +12,7 @@ from pages.drawing.figures import Axis, Figure, scatter
 from pages.drawing.picture import Numbers, Picture, of_both
 from pages.drawing.place import Place
 from pages.drawing.text import plain, texts_of
-from pages.drawing.text.numbers import first, percents
+from pages.drawing.text.numbers import first, in_percent, percents, whole
 
 text, word = texts_of("origins")
 
@@ -31,7 +31,8 @@ def heads_by_origin(run: Trace, place: Place) -> Picture:
     rows, layers, heads = of_heads(run).reshape(-1, len(KINDS)), run.config.layers, run.config.heads
     places = [(int(layer), int(head)) for layer, head in np.ndindex(layers, heads)]
     names = [f"{layer + 1}·{head + 1}" for layer, head in places]
-    most = {kind: first(rows[:, KINDS.index(kind)], _share) for kind in ("word", "place", "brought")}
+    seen = np.array([whole(row) for row in rows])  # as they are written beside each other
+    most = {kind: first(seen[:, KINDS.index(kind)], in_percent) for kind in ("word", "place", "brought")}
     said = {f"{kind}_head": names[one.place] for kind, one in most.items()} | most
     own, ahead = own_kind(run), [one.place for one in most.values() if one.ahead]
     told = [text(f"read_{own}", **said), *[text("read_rest", **said)] * bool(rows[:, 2].any())]
@@ -76,7 +77,3 @@ def in_words(row: Sequence[float], own: str) -> str:
 
 def own_kind(trace: Trace) -> str:
     return "word" if trace.picture is None else "patch"
-
-
-def _share(value: float) -> str:
-    return percents([value])[0]

@@ -87,9 +87,15 @@ def points_to(screen: Screen, neuron: int) -> Sequence[str]:
     """The words (in the input's letters) or the classes to which a neuron points most; none without answers."""
     if not points(screen):
         return []
-    ascii_only = None if screen.run.picture is not None else all(token.isascii() for token in screen.run.tokens)
+    ascii_only = None if screen.run.picture is not None else in_ascii(screen.run.tokens, screen.at.token)
     names = pointed_to(screen.choice.pipeline, screen.at.layer, neuron, ascii_only)
     return names if ascii_only is not None else [class_label(name) for name in names]
+
+
+def in_ascii(tokens: Sequence[str], token: int) -> bool:
+    """Whether a token's letters are ASCII; of a token without letters, those of all."""
+    own = [*filter(str.isalpha, tokens[token])] if tokens[token] not in SPECIAL_TOKENS else []
+    return all(map(str.isascii, own or filter(str.isalpha, "".join(tokens))))
 
 
 def by_hand(screen: Screen, pen: Pen, neuron: int) -> None:

@@ -34,7 +34,7 @@ from pages.drawing.picture import Make, Numbers, Picture, sizes, touched
 from pages.drawing.pictures.quantity_map import chosen_cell, name_of
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
-from pages.drawing.text import plain, t, texts_of
+from pages.drawing.text import joined, plain, t, texts_of
 from pages.drawing.text.numbers import first, percent, two
 
 text, word = texts_of("tokens")
@@ -225,6 +225,8 @@ def pixels_of_one(run: Trace, place: Place, seen: np.ndarray | None) -> Picture:
     look = {"scale": "signed" if in_colour(seen) else "share", "square": False, "height": 170}
     figure = heatmap(values.reshape(run.config.channels, -1), *axes, **look)
     said = text("read_pixels", token=name, pixels=len(values))
+    if len(run.patches) > 1:
+        said = joined(f"{said} {text('read_pixels_place')}")
     return Picture(figure, said, shape=(1, len(values)), equation="p")
 
 

@@ -128,7 +128,7 @@ def of_one_sentence_that_looks_at_another_it_is_said_what_is_not_shown(run: Trac
 def why_scores_are_divided_is_told_of_random_vectors_and_of_the_chosen_head(run: Trace, at: Place) -> Iterator[object]:
     undivided, divided, by_d_k = every_way(random_scores(512), 512)
     yield from (f"{undivided.spread:.1f}", f"{divided.largest:.2f}", f"{undivided.slope:.3f}")
-    yield from (f"0.04 and {by_d_k.largest:.2f}", f"moves only {undivided.slope / divided.slope:.2f} times as far")
+    yield from (f"0.044 and {by_d_k.largest:.2f}", f"moves only {undivided.slope / divided.slope:.2f} times as far")
     p = run["layers.2.attention.weights"][3].max(axis=-1)
     yield from (f"→ {p.mean():.2f}", f"→ {(p * (1 - p)).mean():.3f}")
 

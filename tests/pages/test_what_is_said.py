@@ -65,14 +65,7 @@ SAID = [
         "what_if",
         {"hidden": "none", "token": "2", "s": "狗吓了猫。"},
         ["words.read_seen"],
-        ["words.read_seen_unsure"],
-    ),
-    (
-        "words",
-        "what_if",
-        {"hidden": "none", "token": "3", "s": "狗吓了猫。"},
-        ["words.read_seen_unsure"],
-        ["words.read_seen"],
+        ["words.read_seen_other"],
     ),
     ("words", "answer", {"s": "hello world .", "token": "2"}, ["“hello” is not hidden"], ["“hell” is not hidden"]),
     (

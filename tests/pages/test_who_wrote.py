@@ -46,9 +46,9 @@ def test_heads_and_ffns_are_cells_and_the_strongest_head_is_really_switched_off(
     without = pipelines.pipeline(choice.pipeline)(tuple(trace.ids) or trace.subject, [off])["logits"]
     without = without[token] if "s" in link else without
     read = said(app)
-    (after,) = re.findall(r"with that head switched off the lead is (-?\d+\.\d+)", read)
+    (after,) = re.findall(r"with that head switched off it is (-?\d+\.\d+)", read)
     assert float(after) == pytest.approx(without[best] - without[second], abs=0.006)
-    (left,) = re.findall(r"it leaves (-?\d+\.\d+)", read)
+    (left,) = re.findall(r"the lead would be (-?\d+\.\d+); with", read)
     assert float(left) == pytest.approx(lead.value - table[layer, head], abs=0.006)
 
 

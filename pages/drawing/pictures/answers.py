@@ -101,8 +101,9 @@ def moved_most(run: Trace, place: Place, *, title: str, choose: Choose, most: in
 def _moved(before: np.ndarray, now: np.ndarray, names: Sequence[str], shown: Sequence[int]) -> str:
     """Which of the bars moved most, if one did."""
     most = first(np.abs(now - before), among=shown)
-    how = "hardly_changed" if most.value == two(0) else "changed" if most.ahead else "changed_two"
     ends = {"before": decimal(before[most.place]), "after": decimal(now[most.place])}
+    hardly = most.value == two(0) or ends["before"] == ends["after"]
+    how = "hardly_changed" if hardly else "changed" if most.ahead else "changed_two"
     return t(f"words.read_{how}", name=names[most.place], **ends)
 
 

@@ -124,7 +124,8 @@ def _text(name: str) -> str:
 
 def _without_winner(text: str, name: str, found: First) -> str:
     """A text whose sentence with {name} says that none is ahead of the others."""
-    kind = "alone" if found.of == 1 else "tied_all" if found.ties == found.of else "tied"
+    tied = "tied_last" if found.smallest else "tied"
+    kind = "alone" if found.of == 1 else "tied_all" if found.ties == found.of else tied
     instead = _filled(_text(f"common.{kind}"), {"value": found.value, "n": found.ties, "of": f"{found.of:,}"}, str)
     return "".join(instead + space if f"{{{name}}}" in one else one + space for one, space in SENTENCE.findall(text))
 

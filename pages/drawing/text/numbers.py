@@ -47,8 +47,8 @@ class First:
     """Which of some values is the largest, as a reader sees them. Filled into a text it is its value, or its name.
 
     place: where it stands. value: as it is written. ties: how many are written so, itself among them. of: how many
-    values there are. Where others tie with it, or there is no other, the sentence of a text in which it would stand
-    says that instead, so that no text names a winner where none is.
+    values there are. smallest: whether it is the smallest instead. Where others tie with it, or there is no other, the
+    sentence of a text in which it would stand says that instead, so that no text names a winner where none is.
     """
 
     place: int
@@ -56,6 +56,7 @@ class First:
     ties: int
     of: int
     name: str | None = None
+    smallest: bool = False
 
     def __str__(self) -> str:
         return self.value if self.name is None else self.name
@@ -94,7 +95,7 @@ def furthest(values: ArrayLike, shown: Callable[[float], str] = two, *, among: S
 
 def last(values: ArrayLike, shown: Callable[[float], str] = two) -> First:
     """The same of the smallest."""
-    return first(-np.asarray(values), lambda value: shown(-value))
+    return replace(first(-np.asarray(values), lambda value: shown(-value)), smallest=True)
 
 
 def signed(value: float) -> str:
@@ -119,12 +120,21 @@ def percent(p: float) -> str:
 
 
 def percents(shares: Iterable[float]) -> list[str]:
+    """Shares in percent, as `whole` has them."""
+    return [in_percent(share) for share in whole(shares)]
+
+
+def in_percent(whole: float) -> str:
+    return written(f"{whole:.0f}%")
+
+
+def whole(shares: Iterable[float]) -> np.ndarray:
     """Shares in whole percent that add up to what the shares add up to: those with the largest rests are rounded up."""
     exact = 100 * np.array([*shares], float)
     whole = np.floor(exact)
     up = (whole - exact).argsort(kind="stable")[: round(float(exact.sum() - whole.sum()))]
     whole[up] += 1
-    return [written(f"{share:.0f}%") for share in whole]
+    return whole
 
 
 def decimal(probability: float) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import chain
 
 import streamlit as st
 
@@ -194,7 +195,8 @@ def quantity_in_words(edit: Edit, graph: Graph) -> str:
     """What is changed, as a reader calls it. A change of the decoder waits on pages whose network has none."""
     if edit.key.startswith("decoder.") and graph.decoder is None:
         graph = graph_of(PRESETS["text"], DECODER)
-    quantity = next(iter(quantities_at(graph, edit.key)), None)
+    known = (quantities_at(one, edit.key) for one in (graph, graph_of(PRESETS["text"])))
+    quantity = next(chain.from_iterable(known), None)
     if quantity is None or quantity.key == "answer":  # nothing that can be changed
         return edit.key
     if quantity.operation in ("add", "norm") and quantity.layer is not None:

@@ -50,7 +50,7 @@ def draw(page: Page, choice: Choice, school: School) -> None:
     write_as(choice.symbols)
     if READ in st.session_state:
         with st.session_state[READ]:
-            verdict(choice.pipeline, choice.subject)
+            verdict(choice.pipeline, choice.subject, bool(choice.edits))
     opened = _opened(page, choice)
     if opened.own.large:  # when nothing is left of what was drawn of it
         in_flight.at_end(give_back)

@@ -29,8 +29,11 @@ def hedge(pipeline: str, ink: object) -> str:
     return "" if reason is None or (reason, pipeline) == ("close", "flat") else t(f"doubt.{reason}")
 
 
-def verdict(pipeline: str, ink: bytes) -> None:
-    """Under the pad: what the network reads, or that it is unsure; and why it never says more than 96 %."""
+def verdict(pipeline: str, ink: bytes, changed: bool) -> None:
+    """Under the pad: what the network reads, or that it is unsure; and why it never says more than 96 %.
+
+    changed: whether the reader has changed the network, which is read as it is.
+    """
     try:
         (guess,) = pipelines.run(pipeline, ink).answer
         doubt()
@@ -40,7 +43,8 @@ def verdict(pipeline: str, ink: bytes) -> None:
     p = max(guess.probabilities)
     said = {"label": class_label(guess.best), "probability": percent(p)}
     unsure = hedge(pipeline, ink)
-    words = f"{unsure} {t('doubt.forced', **said)}" if unsure else t("sidebar.verdict", **said)
+    reads = "sidebar.verdict_before" if changed else "sidebar.verdict"
+    words = f"{unsure} {t('doubt.forced', **said)}" if unsure else t(reads, **said)
     st.markdown(joined(words), help=f"{t('doubt.smoothing')}\n\n{how_sure()}" if pipeline == "digits" else None)
 
 

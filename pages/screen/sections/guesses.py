@@ -14,8 +14,6 @@ from pages.drawing.text.numbers import decimal, first
 from pages.screen.frame.pen import Pen
 from pages.screen.runs.doubt import hedge
 
-EASY = 0.5  # a word that can be seen and gets less is not found easily
-
 
 def guesses(
     screen: Screen,
@@ -58,8 +56,7 @@ def guess_in_words(screen: Screen, p: np.ndarray, place: int, truth: int | None)
         return f"{hedge(screen.choice.pipeline, screen.subject)} {read}".strip()
     if screen.run.tokens[place] != "[MASK]":
         same = best == screen.run.ids[place]
-        kind = "seen_other" if not same else "seen" if p[best] >= EASY else "seen_unsure"
-        return t(f"words.read_{kind}", **said, word=word_at(screen.run.tokens, place))
+        return t("words.read_seen" if same else "words.read_seen_other", **said, word=word_at(screen.run.tokens, place))
     if truth is None:
         number, several = screen.typed.tokens[: place + 1].count("[MASK]"), screen.typed.tokens.count("[MASK]") > 1
         return t("words.read_typed_number" if several else "words.read_typed", **said, number=number)
