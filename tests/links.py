@@ -59,7 +59,7 @@ def words() -> list[str]:
 def names(field: str) -> list[str]:
     """What pages call their parts and quantities."""
     if field == "panel":
-        return [key.split(".panel_")[1] for key in catalogue("en") if ".panel_" in key]
+        return [key.split(".tab_")[1] for key in catalogue("en") if ".tab_" in key]
     if field == "block":
         return ["embedding", "attention", "cross", "ffn", "next"]
     return sorted({quantity.key.rpartition(".")[2] for graph in GRAPHS for quantity in graph}) + words()
@@ -205,7 +205,7 @@ PAGES = contents.NAMES
 WORDS_ONLY = {row.name for row in contents.pages() if row.words_only}
 #: The tabs of each page, by the words that they have.
 PANELS = {
-    name: [key.rpartition("panel_")[2] for key in catalogue("en") if key.startswith(f"{name}.panel_")] or [""]
+    name: [key.rpartition("tab_")[2] for key in catalogue("en") if key.startswith(f"{name}.tab_")] or [""]
     for name in PAGES
 }
 CAT, DOG = "the cat [MASK] the dog .", "the dog [MASK] the small cat ."

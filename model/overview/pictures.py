@@ -12,18 +12,18 @@ SQUARE = ("s", "w")
 
 #: Picture, or "answer" -> the page of an app that shows it large, and what else is chosen there; None where nothing is.
 PAGE_OF: dict[str, tuple[str, dict[str, str | int | None]]] = {
-    "x0": ("tokens", {"panel": None}),
-    "x": ("layers", {"panel": None}),
+    "x0": ("tokens", {}),
+    "x": ("layers", {}),
     "q": ("queries_keys_values", {"stage": "Q"}),
     "k": ("queries_keys_values", {"stage": "K"}),
     "v": ("queries_keys_values", {"stage": "V"}),
-    "s": ("attention", {"panel": None, "stage": "scaled"}),
-    "w": ("attention", {"panel": None, "stage": None}),
-    "a": ("heads", {"panel": None}),
-    "n1": ("add_and_norm", {"panel": None, "sublayer": 1}),
-    "n2": ("add_and_norm", {"panel": None, "sublayer": 2}),
-    "h": ("feed_forward", {"panel": None}),
-    "answer": ("answer", {"panel": None}),
+    "s": ("attention", {"stage": "scaled"}),
+    "w": ("attention", {"stage": None}),
+    "a": ("heads", {}),
+    "n1": ("add_and_norm", {"sublayer": 1}),
+    "n2": ("add_and_norm", {"sublayer": 2}),
+    "h": ("feed_forward", {}),
+    "answer": ("answer", {}),
 }
 
 

@@ -17,7 +17,7 @@ from pages.add_and_norm.why_add_and_norm import (
     batch_of_one,
     gradients_by_layer,
 )
-from pages.drawing.page import LAYER, Draw, Page, Parts
+from pages.drawing.page import LAYER, Draw, Page, Tabs
 from pages.drawing.picture import Numbers, kind_of
 from pages.drawing.pictures.quantity_map import chosen_cell, name_of
 from pages.drawing.screen import Screen
@@ -50,11 +50,11 @@ def above(screen: Screen, pen: Pen) -> None:
         st.caption(text("simpler"))
 
 
-def parts(screen: Screen) -> Parts:
-    parts: dict[str, Draw] = {"arrows": arrows, "maps": maps}
+def tabs(screen: Screen) -> Tabs:
+    tabs: dict[str, Draw] = {"arrows": arrows, "maps": maps}
     if kind_of(screen.run) != "single" or knows_gradients(screen) or not AddNorm(screen.run, screen.at).rms:
-        parts["ablation"] = ablation
-    return parts
+        tabs["ablation"] = ablation
+    return tabs
 
 
 def knows_gradients(screen: Screen) -> bool:
@@ -133,7 +133,7 @@ def maps(screen: Screen, pen: Pen) -> None:
 PAGE = Page(
     name="add_and_norm",
     group="layer",
-    parts=parts,
+    tabs=tabs,
     former=FORMER,
     shown_of=LAYER,
     equation=equation_of,

@@ -10,7 +10,7 @@ from pages.answer.learned import how_it_learned
 from pages.answer.pictures import Hidden, every_place
 from pages.answer.prediction import prediction
 from pages.answer.who_wrote import opened
-from pages.drawing.page import Draw, Page, Parts
+from pages.drawing.page import Draw, Page, Tabs
 from pages.drawing.picture import says_words
 from pages.drawing.pictures.answers import probabilities
 from pages.drawing.pictures.hidden_words import asked_place, to_keep_hidden
@@ -35,13 +35,13 @@ def equation_of(screen: Screen) -> str:
     return r" \qquad ".join(row.equation for row in list(screen.run.graph)[-2:])
 
 
-def parts(screen: Screen) -> Parts:
+def tabs(screen: Screen) -> Tabs:
     if "logits" not in screen.run:
         return {"": instead_of_an_answer if screen.run.config.head in ("none", "vector") else judged_and_trained}
-    parts: dict[str, Draw] = {"all": predicted, "wrote": written_by}
+    tabs: dict[str, Draw] = {"all": predicted, "wrote": written_by}
     if says_words(screen.run):
-        parts["places"] = at_every_place
-    return parts | ({"learned": how_it_learned} if screen.choice.input == "digit" else {})
+        tabs["places"] = at_every_place
+    return tabs | ({"learned": how_it_learned} if screen.choice.input == "digit" else {})
 
 
 def which_words(screen: Screen, pen: Pen) -> None:
@@ -117,7 +117,7 @@ def trained_on(screen: Screen) -> None:
 
 PAGE = Page(
     name="answer",
-    parts=parts,
+    tabs=tabs,
     chips=lambda screen: False,
     equation=equation_of,
     purpose=purpose_of,

@@ -141,9 +141,9 @@ def heads_and_ffns(run: Trace, lead: Lead, after: float | None, token: int, chos
         """To where that head attends, or to what that FFN adds."""
         if column < heads:
             return Open(
-                "attention", {"panel": None, "stage": None, "layer": row, "head": column, "token": token, **chosen}
+                "attention", {"tab": None, "stage": None, "layer": row, "head": column, "token": token, **chosen}
             )
-        return Open("feed_forward", {"panel": None, "stage": "output", "layer": row, "token": token, **chosen})
+        return Open("feed_forward", {"tab": None, "stage": "output", "layer": row, "token": token, **chosen})
 
     columns = Axis(wrote_word("axis_heads"), [*(str(head + 1) for head in range(heads)), "FFN"])
     axes = Axis.counted(plain("sidebar.layer"), run.config.layers), columns

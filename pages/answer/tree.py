@@ -113,7 +113,7 @@ class Tree:
         inside = INSIDE.fullmatch(part.name)
         if inside is None:
             return self.called(part, above), None if part.token is None else way_to(part.name, part.token)
-        at = {"layer": int(inside[1]), "head": int(inside[3]), "token": above.token, "panel": None, "stage": None}
+        at = {"layer": int(inside[1]), "head": int(inside[3]), "token": above.token, "tab": None, "stage": None}
         if inside[2] == "V":
             at["key"] = part.token
         return self.called(part, above), ("attention", at)

@@ -11,7 +11,7 @@ from pages.attention.maps import through_layers, weights
 from pages.attention.read import steps_of
 from pages.attention.scaling import about_scaling, why_scaled, word
 from pages.attention.steps import attention_steps
-from pages.drawing.page import LAYER, LAYER_AND_HEAD, Draw, Page, Parts
+from pages.drawing.page import LAYER, LAYER_AND_HEAD, Draw, Page, Tabs
 from pages.drawing.picture import kind_of
 from pages.drawing.screen import Screen
 from pages.drawing.text import t
@@ -46,19 +46,19 @@ def above(screen: Screen, pen: Pen) -> None:
         st.info(t("attention.single"), icon=":material/info:")
 
 
-def parts(screen: Screen) -> Parts:
-    parts: dict[str, Draw] = {"map": one_map, "steps": step_by_step}
+def tabs(screen: Screen) -> Tabs:
+    tabs: dict[str, Draw] = {"map": one_map, "steps": step_by_step}
     if kind_of(screen.run) != "single":
-        parts["layers"] = all_layers
+        tabs["layers"] = all_layers
         if screen.run.config.divided and not screen.run.config.distance_terms:
-            parts["root"] = root
-    return parts
+            tabs["root"] = root
+    return tabs
 
 
 def usual(screen: Screen, names: Sequence[str]) -> str:
     """That of the link's step, or of what stood there in links of before."""
     choice = screen.choice
-    if choice.panel == "heads" and kind_of(screen.run) == "drawing":
+    if choice.tab == "heads" and kind_of(screen.run) == "drawing":
         return "layers"
     if (choice.stage, choice.as_) == ("scaled", "why") and "root" in names:
         return "root"
@@ -85,7 +85,7 @@ def step_by_step(screen: Screen, pen: Pen) -> None:
 def step_keys(screen: Screen, pen: Pen) -> None:
     """Let digits open the steps."""
     for number, name in enumerate(steps_of(screen.run, screen.at.of(PREFIX)), 1):
-        pen.on_key(str(number), partial(select, panel="steps", stage=name))
+        pen.on_key(str(number), partial(select, tab="steps", stage=name))
 
 
 def root(screen: Screen, pen: Pen) -> None:
@@ -106,7 +106,7 @@ def code_of(screen: Screen) -> Sequence[object]:
 PAGE = Page(
     name="attention",
     group="layer",
-    parts=parts,
+    tabs=tabs,
     attention=True,
     usual=usual,
     shown_of=LAYER_AND_HEAD,

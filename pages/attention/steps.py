@@ -71,7 +71,7 @@ def about_masks(screen: Screen, pen: Pen, prefix: str) -> None:
     st.markdown(said)
     padding(screen, pen)
     if screen.run.graph[prefix + "masked"].window is None:  # else here is a mask that hides something
-        pen.way_to("translation", plain("attention.way_masks"), panel="inside", block="attention", stage="masked")
+        pen.way_to("translation", plain("attention.way_masks"), tab="inside", block="attention", stage="masked")
 
 
 def patch_pair(screen: Screen, query: int, key: int) -> None:

@@ -44,7 +44,7 @@ def begins(page: Page, choice: Choice) -> tuple[Page, Choice]:
         drawn = partial(teach, choice, hers, lesson_of(about, ENCODER)[0])
         page = replace(page, title=lambda screen: None)
     begun = about.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values()))
-    return replace(page, parts=lambda screen: {"": partial(known, drawn)}), begun
+    return replace(page, tabs=lambda screen: {"": partial(known, drawn)}), begun
 
 
 def known(drawn: Draw, screen: Screen, pen: Pen) -> None:
@@ -120,7 +120,7 @@ def reads(screen: Screen, question: Question, case: Case) -> str:
 def see(screen: Screen, question: Question, truth: Truth) -> str:
     """Where a member tries it himself: the page, with the input, at the place."""
     page, values = seen_at(question, truth)
-    link = screen.choice.with_(panel=None, stage=None, big=False, role=None, lesson=None, hidden=hidden_in(screen))
+    link = screen.choice.with_(tab=None, stage=None, big=False, role=None, lesson=None, hidden=hidden_in(screen))
     held = link.with_(**values).to_link()
     return f"{path_of(page)}?{urlencode({name: value for name, value in held.items() if name != 'lang'})}"
 
@@ -128,7 +128,7 @@ def see(screen: Screen, question: Question, truth: Truth) -> str:
 PAGE = Page(
     name="class",
     group="more",
-    parts=lambda screen: {},
+    tabs=lambda screen: {},
     alone=False,
     asks=True,
     reads=with_a_gap,

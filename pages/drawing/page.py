@@ -10,12 +10,12 @@ from pages.drawing.screen import Elsewhere, Reads, Screen
 from pages.drawing.state.choice import PICTURE, Choice
 
 LAYER, LAYER_AND_HEAD = ("layer",), ("layer", "head")
-#: Input kind -> what is shown of it. What is drawn for one token alone has no parts of its own.
+#: Input kind -> what is shown of it. What is drawn for one token alone has no tabs of its own.
 OF = {"sentence": "words", "digit": "drawing", PICTURE: "drawing"}
 #: What draws something of a page, given the screen and the pen.
 Draw = Callable[..., object]
-#: The parts of a page, by name, with what draws each.
-Parts = Mapping[str, Draw]
+#: The tabs of a page, by name, with what draws each.
+Tabs = Mapping[str, Draw]
 
 
 def nothing(screen: Screen) -> tuple[object, ...]:
@@ -26,8 +26,8 @@ def nothing(screen: Screen) -> tuple[object, ...]:
 class Page:
     """One page, named after its folder: so is its address, and the first word of its texts.
 
-    parts: its tabs, of which one is on the screen. Their buttons are the texts "{page}.panel_{name}"; a single part has
-    no button, and of one named "" all that a page has above its parts is left out, too.
+    tabs: of which one is open. Their buttons are the texts "{page}.tab_{name}"; a single one has no button, and of one
+    named "" all that a page has above its tabs is left out, too.
     group: its place in the bar: "way" leads through the network, "layer" is passed again and again on it; "beside"
     stands at the right end, "more" behind a button there. alone: the way on leads there: to the tour leads a button
     beside it, a class is for many. words_only, any_input: whether it has nothing to say about drawings, or something
@@ -40,18 +40,18 @@ class Page:
     links of before -> the tab that shows it now, or all that is chosen instead. usual: the tab that a link means which
     names none of these.
 
-    heeds: which of "layer" and "head" change what is shown; but: of some parts others do, by the part's name, or by
+    heeds: which of "layer" and "head" change what is shown; but: of some tabs others do, by the tab's name, or by
     that and the kind of input in OF. chips: whether the selected token is chosen there. head_maps: whether the buttons
     of the heads show where each attends to.
 
     equation: LaTeX beside the title; purpose: the key of the sentence under it; title: draws both otherwise, given the
-    screen. above: draws what stands above all parts alike; controls: beside their buttons. code: the classes and
+    screen. above: draws what stands above all tabs alike; controls: beside their buttons. code: the classes and
     functions whose source stands at the end. downloads: draws other ones than the pictures. ends: whether way on, code
     and downloads stand there.
     """
 
     name: str
-    parts: Callable[[Any], Parts]
+    tabs: Callable[[Any], Tabs]
     group: str = "way"
     alone: bool = True
     words_only: bool = False
@@ -86,8 +86,8 @@ class Page:
         """Which of "layer" and "head" there are to choose: those that change what is shown."""
         if self.words_only and choice.input != "sentence":
             return ()
-        of_this_kind = f"{choice.panel} {OF.get(choice.input)}"
-        return self.but.get(of_this_kind, self.but.get(choice.panel or "", self.shown_of))
+        of_this_kind = f"{choice.tab} {OF.get(choice.input)}"
+        return self.but.get(of_this_kind, self.but.get(choice.tab or "", self.shown_of))
 
 
 def rows(*names: str) -> Callable[[Screen], str]:

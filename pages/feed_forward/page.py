@@ -10,7 +10,7 @@ import streamlit as st
 from model.measures.without import ffn_off
 from model.pipeline import SPECIAL_TOKENS
 from pages.drawing.figures.equations import plain_math
-from pages.drawing.page import LAYER, Page, Parts
+from pages.drawing.page import LAYER, Page, Tabs
 from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.screen import Screen
 from pages.drawing.text import class_label, plain
@@ -28,7 +28,7 @@ GATED = r"\operatorname{FFN}(x) = \bigl(\operatorname{act}(x W_1 + b_1) \odot (x
 FORMER: Mapping[str, str | Mapping[str, object]] = {
     "writes": "neuron",
     "alone": "without",
-    "output": {"panel": None, "stage": "output"},
+    "output": {"tab": None, "stage": "output"},
 }
 
 
@@ -43,9 +43,9 @@ def points(screen: Screen) -> bool:
     return screen.run.graph.get("logits") is not None or screen.run.picture is None
 
 
-def parts(screen: Screen) -> Parts:
-    parts = {"loudest": loudest, "maps": activations, "neuron": one_neuron}
-    return parts | ({"without": ablation} if "logits" in screen.run else {})
+def tabs(screen: Screen) -> Tabs:
+    tabs = {"loudest": loudest, "maps": activations, "neuron": one_neuron}
+    return tabs | ({"without": ablation} if "logits" in screen.run else {})
 
 
 def pick_neuron(screen: Screen, pen: Pen) -> int:
@@ -157,7 +157,7 @@ def ablation(screen: Screen, pen: Pen) -> None:
 PAGE = Page(
     name="feed_forward",
     group="layer",
-    parts=parts,
+    tabs=tabs,
     former=FORMER,
     shown_of=LAYER,
     equation=equation_of,

@@ -96,13 +96,13 @@ def beside_patches(screen: Screen, pen: Pen) -> None:
     )
     draw_table(table, "flat.beside")
     drawing = screen.choice.drawing or sketch.example()
-    pen.way_to("attention", word("patches"), input="digit", drawing=drawing, panel=None)
+    pen.way_to("attention", word("patches"), input="digit", drawing=drawing, tab=None)
 
 
 PAGE = Page(
     name="flat",
     group="more",
-    parts=lambda screen: {"attention": of_one_token},
+    tabs=lambda screen: {"attention": of_one_token},
     any_input=True,
     attention=True,
     elsewhere=lambda choice, given: ("flat", ink_of(choice)),

@@ -49,7 +49,7 @@ def _chosen_head(screen: Screen, pen: Pen, roles: HeadRoles | None) -> None:
     if screen.choice.big:
         return
     arithmetic("".join(_facts(screen)), key="facts")
-    pen.way_to("attention", word("open"), panel="map", stage=None)
+    pen.way_to("attention", word("open"), tab="map", stage=None)
 
 
 def _facts(screen: Screen) -> Sequence[str]:

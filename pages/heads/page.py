@@ -9,7 +9,7 @@ from model.analysis import head_pattern
 from model.measures.without import one_against_all
 from model.sublayers import MultiHeadAttention
 from pages.attention.origins import can_be_told, every_head
-from pages.drawing.page import LAYER_AND_HEAD, Draw, Page, Parts
+from pages.drawing.page import LAYER_AND_HEAD, Draw, Page, Tabs
 from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.screen import Screen
 from pages.drawing.text import t
@@ -28,7 +28,7 @@ FORMER: Mapping[str, str | Mapping[str, object]] = {
     **dict.fromkeys(("all", "hunt", "average", "figures", "scatter"), "overview"),
     "role": "roles",
     **dict.fromkeys(("one", "written"), "contribution"),
-    "mixed": {"panel": "contribution", "stage": "output"},
+    "mixed": {"tab": "contribution", "stage": "output"},
 }
 
 
@@ -41,14 +41,14 @@ def above(screen: Screen, pen: Pen) -> None:
         st.info(t("heads.one_token"), icon=":material/info:")
 
 
-def parts(screen: Screen) -> Parts:
-    parts: dict[str, Draw] = {"overview": overview}
+def tabs(screen: Screen) -> Tabs:
+    tabs: dict[str, Draw] = {"overview": overview}
     if may_have_roles(screen.choice.pipeline):
-        parts["roles"] = show_role
-    parts["contribution"] = contribution
+        tabs["roles"] = show_role
+    tabs["contribution"] = contribution
     if can_be_told(screen):
-        parts["origins"] = every_head
-    return parts
+        tabs["origins"] = every_head
+    return tabs
 
 
 def contribution(screen: Screen, pen: Pen) -> None:
@@ -69,7 +69,7 @@ def contribution(screen: Screen, pen: Pen) -> None:
 PAGE = Page(
     name="heads",
     group="layer",
-    parts=parts,
+    tabs=tabs,
     attention=True,
     former=FORMER,
     shown_of=LAYER_AND_HEAD,

@@ -88,7 +88,7 @@ def _hide(places: tuple[int, ...]) -> None:
 def _open(role: str, place: dict[str, int]) -> None:
     if role in PAGE_OF:
         page, more = PAGE_OF[role]
-        open_with(page, **more, **place)
+        open_with(page, tab=None, **more, **place)
 
 
 def as_file(screen: Screen) -> Callable[[], str]:

@@ -36,7 +36,7 @@ def downloads(screen: Screen, pen: Pen) -> None:
 
 PAGE = Page(
     name="home",
-    parts=lambda screen: {"run": run_on_one_screen},
+    tabs=lambda screen: {"run": run_on_one_screen},
     attention=True,  # layer and head are chosen in the picture
     chips=lambda screen: False,
     purpose=purpose_of,

@@ -142,7 +142,7 @@ def token_map(screen: Screen, pen: Pen, name: str, make: Make, key: int, lines: 
 
 PAGE = Page(
     name="layers",
-    parts=lambda screen: {"lens": lens, "path": trajectories, "alike": similarity, "origin": origin},
+    tabs=lambda screen: {"lens": lens, "path": trajectories, "alike": similarity, "origin": origin},
     attention=True,
     former=FORMER,
     but={"alike": LAYER, "origin": LAYER},

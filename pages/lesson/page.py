@@ -47,7 +47,7 @@ def begins(page: Page, choice: Choice) -> tuple[Page, Choice]:
         rerun_with(input="sentence")
     drawn: Draw = partial(tour, *lesson_of(choice, TOUR), bool(choice.edits))
     begun = choice.with_(edits=(), shown="changed", **dict.fromkeys(OTHER.values()))
-    return replace(page, parts=lambda screen: {"": drawn}), begun
+    return replace(page, tabs=lambda screen: {"": drawn}), begun
 
 
 def tour(lesson: Lesson, unread: LessonError | None, changed_elsewhere: bool, screen: Screen, pen: Pen) -> None:
@@ -282,7 +282,7 @@ def _begin_anew(run: Hashable) -> None:
 PAGE = Page(
     name="lesson",
     group="beside",
-    parts=lambda screen: {},
+    tabs=lambda screen: {},
     alone=False,
     asks=True,
     reads=with_a_gap,

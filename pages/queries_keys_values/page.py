@@ -69,7 +69,7 @@ def plane(screen: Screen, pen: Pen) -> None:
 PAGE = Page(
     name="queries_keys_values",
     group="layer",
-    parts=lambda screen: {"maps": maps, "pair": pair, "weights": matrices, "plane": plane},
+    tabs=lambda screen: {"maps": maps, "pair": pair, "weights": matrices, "plane": plane},
     shown_of=LAYER_AND_HEAD,
     equation=rows(*(PREFIX + role for role in ROLES)),
     code=lambda screen: (MultiHeadAttention,),

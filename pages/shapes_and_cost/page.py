@@ -260,7 +260,7 @@ def run_note() -> None:
 PAGE = Page(
     name="shapes_and_cost",
     group="more",
-    parts=lambda screen: {"walk": show_walk, "parameters": show_parameters, "cost": show_cost, "notes": show_notes},
+    tabs=lambda screen: {"walk": show_walk, "parameters": show_parameters, "cost": show_cost, "notes": show_notes},
     any_input=True,
     former=dict.fromkeys(("note", "properties", "claims"), "notes"),
     chips=lambda screen: False,

@@ -8,7 +8,7 @@ import streamlit as st
 
 from model.checkpoints.images import CheckpointImageReader
 from model.pipeline import SPECIAL_TOKENS
-from pages.drawing.page import Draw, Page, Parts, rows
+from pages.drawing.page import Draw, Page, Tabs, rows
 from pages.drawing.picture import Picture, kind_of
 from pages.drawing.pictures.quantity_map import chosen_cell, name_of
 from pages.drawing.screen import Screen
@@ -39,7 +39,7 @@ PARTS = {
     "drawing": ("one", "pieces", "positions", "vectors"),
     "single": ("one", "pieces", "vectors"),
 }
-#: Parts of before -> where they are shown now.
+#: Tabs of before -> where they are shown now.
 FORMER = {"prepared": "pieces", "waves": "positions", "compare": "positions", "maps": "positions"}
 
 
@@ -52,7 +52,7 @@ def purpose_of(screen: Screen) -> str:
     return "tokens.purpose" if screen.run.config.places_added else "tokens.purpose_unplaced"
 
 
-def parts(screen: Screen) -> Parts:
+def tabs(screen: Screen) -> Tabs:
     words = screen.run.picture is None
     pieces = tokenization if words else patches
     every: dict[str, Draw] = {
@@ -142,7 +142,7 @@ def code_of(screen: Screen) -> Sequence[object]:
 
 PAGE = Page(
     name="tokens",
-    parts=parts,
+    tabs=tabs,
     former=FORMER,
     equation=equation_of,
     purpose=purpose_of,

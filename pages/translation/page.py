@@ -54,7 +54,7 @@ def task(choice: Choice, given: Hashable) -> tuple[str, Task] | None:
 PAGE = Page(
     name="translation",
     group="more",
-    parts=lambda screen: PARTS if isinstance(screen, Written) else {"": needs_words},
+    tabs=lambda screen: PARTS if isinstance(screen, Written) else {"": needs_words},
     words_only=True,
     attention=True,
     reads=lambda pipeline, choice, typed: None,  # it writes what the whole sentence says
@@ -63,7 +63,7 @@ PAGE = Page(
     former=FORMER,
     shown_of=LAYER_AND_HEAD,
     but={"search": ()},
-    chips=lambda screen: screen.choice.panel == "inside",  # elsewhere a click on the picture chooses the source word
+    chips=lambda screen: screen.choice.tab == "inside",  # elsewhere a click on the picture chooses the source word
     above=above,
     controls=step_slider,
     code=lambda screen: (DecoderLayer, Decoder, beam_search),

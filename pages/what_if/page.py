@@ -10,7 +10,7 @@ from model.changes import bind
 from model.measures.judged import KEYS, said_by
 from model.measures.sweep import effects
 from pages.answer.judged import asked_of, draw, named
-from pages.drawing.page import Page, Parts
+from pages.drawing.page import Page, Tabs
 from pages.drawing.pictures.answers import probabilities
 from pages.drawing.pictures.hidden_words import asked_place
 from pages.drawing.pictures.shared_weights import shared_weights
@@ -35,14 +35,14 @@ PARTS = {
     "input": {"tokens": changes.tokens, "places": changes.positions, "patching": another_input},
 }
 #: Each kind was a tab of its own.
-FORMER = {kind: {"panel": tab, "block": kind} for tab, kinds in PARTS.items() for kind in kinds if kind not in PARTS}
+FORMER = {kind: {"tab": tab, "block": kind} for tab, kinds in PARTS.items() for kind in kinds if kind not in PARTS}
 
 
 def chips(screen: Screen) -> bool:
     return screen.run.picture is None and not at_hidden_word(screen)
 
 
-def parts(screen: Screen) -> Parts:
+def tabs(screen: Screen) -> Tabs:
     if "logits" not in screen.run and screen.run.config.head not in KEYS:
         return {"": without_head}
     return {tab: partial(room, tab=tab) for tab in PARTS}
@@ -153,7 +153,7 @@ def lead(lab: Experiment) -> None:
 PAGE = Page(
     name="what_if",
     group="beside",
-    parts=parts,
+    tabs=tabs,
     former=FORMER,
     chips=chips,
     above=above,

@@ -167,5 +167,5 @@ def test_in_forced_colours_what_is_chosen_on_or_hidden_looks_otherwise(page: Pag
     page.keyboard.press("Escape")
     link_to(page, "tokens").click()
     title(page, "tokens")
-    tabs = [page.locator(f"[class*=-panel] [aria-checked={on}]").first.evaluate(LOOK) for on in ("true", "false")]
+    tabs = [page.locator(f"[class*=-tabs] [aria-checked={on}]").first.evaluate(LOOK) for on in ("true", "false")]
     assert tabs[0] != tabs[1]

@@ -68,7 +68,7 @@ def sentence(dice: random.Random) -> str:
 
 async def click(visitor: Visitor, place: Place, dice: random.Random) -> tuple[str, float]:
     """What a visitor does, and its seconds: most often he chooses another head, layer or, where there are none, tab."""
-    rows = {"head": 10, "layer": 5} if "head" in visitor.widgets else {f"{visitor.path}.panel": 15}
+    rows = {"head": 10, "layer": 5} if "head" in visitor.widgets else {f"{visitor.path}.tabs": 15}
     likely = {**rows, "s": 2, "": 3 if len(place.pages) > 1 else 0}
     key = dice.choices([*likely], [*likely.values()])[0]
     if key == "":

@@ -101,7 +101,7 @@ def test_a_screen_of_another_run_is_another_one() -> None:
 def test_a_part_is_a_function_of_a_screen_and_a_pen(name: str, part: str, shown: list[str]) -> None:
     screen = open_screen(Choice(sentence=SENTENCE, layer=2), source=pipelines)
     pen = Recorder(screen)
-    page(name).parts(screen)[part](screen, pen)
+    page(name).tabs(screen)[part](screen, pen)
     assert [*pen.shown] == shown
     assert all(picture.says() and picture.drawn().data for picture in pen.shown.values())
 

@@ -252,7 +252,7 @@ def move_from_end_to_end(app: AppTest, name: str) -> None:
     tried: set[tuple[str, str]] = set()
     while new := {
         control.key: (control, option)
-        for control in controls(app, name) if control.key != f"{name}.panel"
+        for control in controls(app, name) if control.key != f"{name}.tabs"
         for option in options(control) if (control.key, str(option)) not in tried
     }:  # fmt: skip
         for control, option in new.values():
@@ -267,10 +267,10 @@ def move_from_end_to_end(app: AppTest, name: str) -> None:
 
 def tabs(app: AppTest, name: str) -> Iterator[str]:
     """The tabs of a page, one after the other, each turned to."""
-    pills = [control for control in controls(app, name) if control.key == f"{name}.panel"]
+    pills = [control for control in controls(app, name) if control.key == f"{name}.tabs"]
     for tab in pills[0].options if pills else [""]:
         if pills:
-            app.button_group(key=f"{name}.panel").set_value(tab).run()
+            app.button_group(key=f"{name}.tabs").set_value(tab).run()
         yield tab
 
 

@@ -371,7 +371,7 @@ def test_each_station_opens_its_page_at_the_same_place() -> None:
         place = true(app, key).place
         choice = click(click(app, "show"), "see").session_state["choice"]
         assert (choice.layer, choice.head, choice.token) == (place["layer"], place["head"], place["token"])
-    assert click(click(station("root"), "show"), "see").session_state["choice"].panel == "root"
+    assert click(click(station("root"), "show"), "see").session_state["choice"].tab == "root"
     assert click(click(station("twice"), "show"), "see").session_state["choice"].cost.base == "text", "of this network"
     app = click(station("mixed", layer="1"), "show")
     layer = re.findall(r"layer (\d+)", charts(app)[0]["caption"])[0]

@@ -29,7 +29,7 @@ LINKS = [
     ("tokens", {"panel": "maps"} | DIGIT, "positions"),
     ("tokens", {"panel": "prepared"} | DIGIT, "pieces"),
     ("answer", {"panel": "temperature", "tau": "3"}, "all"),
-    *(("what_if", {"panel": kind, "other": "a dog ran .", "stage": "set"}, to["panel"]) for kind, to in FORMER.items()),
+    *(("what_if", {"panel": kind, "other": "a dog ran .", "stage": "set"}, to["tab"]) for kind, to in FORMER.items()),
     ("translation", {"panel": "changes", "edits": DECODER}, "inside"),
     ("translation", {"panel": "inside", "block": "changes", "edits": DECODER}, "inside"),
     *(("shapes_and_cost", {"panel": panel}, "notes") for panel in ("note", "properties", "claims")),
@@ -43,7 +43,7 @@ LINKS = [
 def test_a_link_of_before_opens_the_nearest_tab_without_a_remark(page: str, link: dict[str, str], tab: str) -> None:
     app = open_page(page, **{"s": DOG, **link})
     assert not warnings(app) and len(texts(app)) > 50
-    assert not tab or app.session_state[f"{page}.panel"] == tab
+    assert not tab or app.session_state[f"{page}.tabs"] == tab
     if page == "flat":
         assert "flat.attention" in [one["key"] for one in charts(app)], "whatever the input"
     if page == "what_if":

@@ -196,7 +196,7 @@ SAID = [
         ["no further than 2 positions to either side: 132 of 196 pairs"],
         [],
     ),
-    ("Deberta", "attention", {"stage": "scaled"}, ["√(3 · 8) = 4.899"], ["attention.panel_root"]),
+    ("Deberta", "attention", {"stage": "scaled"}, ["√(3 · 8) = 4.899"], ["attention.tab_root"]),
     (
         "T5",
         "attention",

@@ -200,6 +200,6 @@ def test_a_part_leads_to_the_page_on_which_it_was_computed() -> None:
         if way:
             page, chosen = way
             assert page in NAMES and chosen.get("layer", 0) == layer_of(source)
-            assert chosen["panel"] is None or f"{page}.panel_{chosen['panel']}" in catalogue("en")
-    assert ways["layers.1.ffn.output"] == ("feed_forward", {"panel": None, "stage": "output", "layer": 1, "token": 2})
+            assert chosen["tab"] is None or f"{page}.tab_{chosen['tab']}" in catalogue("en")
+    assert ways["layers.1.ffn.output"] == ("feed_forward", {"tab": None, "stage": "output", "layer": 1, "token": 2})
     assert ways["decoder.layers.1.cross.output"][1]["block"] == "cross"

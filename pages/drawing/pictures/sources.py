@@ -50,18 +50,18 @@ def way_to(source: str, token: int) -> Way | None:
     if found["decoder"]:
         block = "embedding" if found["part"] else found["sublayer"]
         return "translation", {
-            "panel": "inside",
+            "tab": "inside",
             "block": block,
             "layer": layer_of(source),
             "step": token,
             "stage": None,
         }
     if found["part"]:
-        return "tokens", {"panel": "vectors", "token": token}
+        return "tokens", {"tab": "vectors", "token": token}
     at = {"layer": layer_of(source), "token": token}
     if found["sublayer"] == "ffn":
-        return "feed_forward", {"panel": None, "stage": "output", **at}
-    return "heads", {"panel": "contribution", **at}
+        return "feed_forward", {"tab": None, "stage": "output", **at}
+    return "heads", {"tab": "contribution", **at}
 
 
 def largest_first(parts: np.ndarray, most: int) -> tuple[list[int], list[int]]:

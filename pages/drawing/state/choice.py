@@ -175,7 +175,7 @@ class Choice:
     forced: tuple[int, ...] = linked(IDS, ())  # the pieces that a translation begins with, by their ids
     # Which translation is on screen: the best of the beam, the second, …; 0 is the greedy one.
     beam: int = linked(up_to(MOST_BEAMS, least=0), 1)
-    panel: str | None = linked(NAME)  # the part of a page that is on the screen
+    tab: str | None = linked(NAME, name="panel")  # of a page: which is on the screen
     stage: str | None = linked(NAME)  # the quantity in focus, of those that a page shows: "scores", "Q", …
     block: str | None = linked(NAME)  # the part of the decoder whose quantities are shown: "cross", "ffn", …
     # the look

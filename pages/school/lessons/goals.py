@@ -113,6 +113,6 @@ def one_way(goal: Goal, choice: Choice, trace: Trace, _: Sequence[str]) -> Stand
 
 
 TASKS: dict[str, Task] = {
-    "first": Task(first_guess, "what_if", {"panel": None, "layer": 0, "head": 0}, hides=True),
+    "first": Task(first_guess, "what_if", {"tab": None, "layer": 0, "head": 0}, hides=True),
     "oneway": Task(one_way, "attention", {"stage": "weights", "layer": 0, "head": 0, "token": None, "key": None}),
 }

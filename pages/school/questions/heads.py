@@ -54,7 +54,7 @@ def blurred(case: Case) -> Truth | None:
     least=0.1,
     minutes=4,
     page="heads",
-    at={"panel": "contribution", "stage": "output"},
+    at={"tab": "contribution", "stage": "output"},
     equation="layers.{l}.attention.output",
     picture=concatenated,
     bars=True,
@@ -76,7 +76,7 @@ def heads_side_by_side(case: Case) -> Truth | None:
     return replace(truth, said=said, margin=truth.margin if reached > config.d_k else 0.0)
 
 
-@question("heads", "number", least=0.01, minutes=6, page="what_if", at={"panel": "heads"}, picture=every_head)
+@question("heads", "number", least=0.01, minutes=6, page="what_if", at={"tab": "heads"}, picture=every_head)
 def heads_off(case: Case) -> Truth | None:
     """How many heads, each switched off alone, change the first answer. margin: the narrowest lead of a first answer
     in all those runs; nothing where more than half of the heads do.

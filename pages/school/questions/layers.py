@@ -27,7 +27,7 @@ TIMES = "× 1", "× 10", "× 100", "thousandfold"  # as large; the last or more
     least=0.3,
     minutes=4,
     page="add_and_norm",
-    at={"panel": "ablation"},
+    at={"tab": "ablation"},
     equation="layers.{l}.add_1",
     picture=cosines,
     bars=True,
@@ -63,7 +63,7 @@ def without_residual(case: Case) -> Truth | None:
     least=0.15,
     minutes=3,
     page="add_and_norm",
-    at={"panel": "ablation"},
+    at={"tab": "ablation"},
     equation="layers.{l}.norm_1",
     picture=deviations,
 )
@@ -91,7 +91,7 @@ def without_norm(case: Case) -> Truth | None:
     least=0.15,
     minutes=4,
     page="feed_forward",
-    at={"panel": "without"},
+    at={"tab": "without"},
     equation="layers.{l}.ffn.output",
     picture=activations,
     bars=True,
@@ -107,7 +107,7 @@ def without_ffn(case: Case) -> Truth | None:
     return replace(truth, said=truth.said | said, told=told)
 
 
-@question("layer", "tap", least=0.02, minutes=4, page="layers", at={"panel": "lens"}, picture=lens)
+@question("layer", "tap", least=0.02, minutes=4, page="layers", at={"tab": "lens"}, picture=lens)
 def first_known(case: Case) -> Truth | None:
     """After how many layers the final answer is the first, to stay. margin: by how much it leads there, and is behind
     before; nothing where it grows evenly.
@@ -143,7 +143,7 @@ def first_known(case: Case) -> Truth | None:
     minutes=3,
     hints=2,
     page="shapes_and_cost",
-    at={"panel": "cost"},
+    at={"tab": "cost"},
     picture=row_of("weights", covers=""),
     bars=True,
 )

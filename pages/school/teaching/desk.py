@@ -29,7 +29,7 @@ HURRY = 0.6  # seconds within which a second act is the same click
 def plan_of(choice: Choice) -> str:
     """What a class is about, as the store keeps it: the link to what is on the screen, but for her own look at it."""
     about = choice.with_(edits=(), goal=None, of_class=None, role=None, question=None, big=False)
-    return urlencode(about.with_(panel=None, stage=None).to_link())
+    return urlencode(about.with_(tab=None, stage=None).to_link())
 
 
 @dataclass(frozen=True)

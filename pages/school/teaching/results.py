@@ -187,7 +187,7 @@ def offer_page(lecture: Lecture) -> None:
         return
     page, at = seen_at(question, truth)
     about = {name: getattr(lecture.screen.choice, name) for name in INPUT} | {"hidden": hidden_in(lecture.screen)}
-    values = {"panel": None, "stage": None, **(at | about if question.measure else about | at), "edits": ()}
+    values = {"tab": None, "stage": None, **(at | about if question.measure else about | at), "edits": ()}
     look = {"icon": ":material/arrow_forward:", "key": "class.see"}
     st.button(plain("lesson.see"), on_click=open_with, args=(page,), kwargs=values, **look)
 

@@ -141,7 +141,7 @@ class Station:
         hidden = tuple(i for i, name in enumerate(self.case.tokens) if same and name == "[MASK]" and read[i] != name)
         of = self._pictures[0].of if self._pictures and page != "translation" else ()  # a decoder has layers of its own
         seen = {name: place for name, place in zip(("layer", "head"), of, strict=False) if place >= 0}
-        values = {"panel": None, "stage": None, **seen, **at} | ({"hidden": hidden} if hidden else {})
+        values = {"tab": None, "stage": None, **seen, **at} | ({"hidden": hidden} if hidden else {})
         if away := self.question.run == "drawing" and kind_of(self.screen.run) == "words":
             values |= {"input": "digit", "drawing": sketch.example(EXAMPLE)}
         if page == "shapes_and_cost" and not self.question.place:

@@ -1,4 +1,4 @@
-"""A page from top to bottom: bar of changes, title, tabs with their controls, the part, and what one takes along."""
+"""A page from top to bottom: bar of changes, title, tabs with their controls, the open one, what one takes along."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -40,8 +40,8 @@ from pages.server.memory import give_back
 
 def draw(page: Page, choice: Choice, school: School) -> None:
     """Draw a page for a choice. Raises WeightsError."""
-    if instead := page.former.get(choice.panel or ""):
-        instead = {"panel": instead} if isinstance(instead, str) else instead
+    if instead := page.former.get(choice.tab or ""):
+        instead = {"tab": instead} if isinstance(instead, str) else instead
         select(**instead)
         choice = choice.with_(**instead)
     if page.begins:
@@ -130,8 +130,8 @@ def _title(page: Page, screen: Screen, law: str) -> None:
 
 def _fill(page: Page, screen: Screen, pen: Pen) -> None:
     """Draw all that is the page's own."""
-    parts = page.parts(screen)
-    if alone := parts.get(""):
+    tabs = page.tabs(screen)
+    if alone := tabs.get(""):
         alone(screen, pen)
         return
     if page.above:
@@ -139,25 +139,25 @@ def _fill(page: Page, screen: Screen, pen: Pen) -> None:
     with st.container(key="controls", horizontal=True, vertical_alignment="center"):  # all in one row, where it is wide
         pen.controls = st.container(horizontal=True, vertical_alignment="center")
         with pen.controls:
-            part = _choose_part(page, screen, [*parts])
+            tab = _choose_tab(page, screen, [*tabs])
             if page.controls:
                 page.controls(screen, pen)
         pen.places = st.container(horizontal=True, vertical_alignment="center", gap="medium", key="place_row")
         with pen.places:
             _choose_place(page, screen)
-    parts[part](screen, pen)
+    tabs[tab](screen, pen)
 
 
-def _choose_part(page: Page, screen: Screen, names: Sequence[str]) -> str:
-    """A row of buttons for the page's parts, of which one is on the screen; returns its name."""
+def _choose_tab(page: Page, screen: Screen, names: Sequence[str]) -> str:
+    """A row of buttons for the page's tabs, of which one is on the screen; returns its name."""
     if len(names) == 1:
         return names[0]
-    panel = screen.choice.panel
-    chosen = panel if panel in names and panel else page.usual(screen, names)
-    words = {name: plain(f"{page.name}.panel_{name}") for name in names}
-    look = bound(f"{page.name}.panel", chosen, lambda name: select(panel=name))
+    tab = screen.choice.tab
+    chosen = tab if tab in names and tab else page.usual(screen, names)
+    words = {name: plain(f"{page.name}.tab_{name}") for name in names}
+    look = bound(f"{page.name}.tabs", chosen, lambda name: select(tab=name))
     look |= {"label_visibility": "collapsed", "required": True, "wrap": True}
-    st.pills(plain("common.parts"), names, format_func=words.__getitem__, **look)
+    st.pills(plain("common.tabs"), names, format_func=words.__getitem__, **look)
     return chosen
 
 

@@ -44,7 +44,7 @@ def alike_without(screen: Screen, pen: Pen) -> None:
     figure = lines(alike, names, Axis(word("axis_layer"), steps), word("axis_alike"), height=360)
     table = pd.DataFrame(alike.T, index=steps, columns=names)
     pen.show("without", Picture(figure, " ".join(said), title=word("title"), table=table, fixed=True))
-    pen.way_to("what_if", word("way_changes"), panel="residuals")
+    pen.way_to("what_if", word("way_changes"), tab="residuals")
 
 
 def answers_with(screen: Screen, rows: Sequence[tuple[Edit, ...]]) -> Answers | None:
