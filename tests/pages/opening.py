@@ -120,6 +120,7 @@ def tables(app: AppTest) -> list[list[list[str]]]:
 def assert_fine(app: AppTest) -> None:
     assert not app.exception, [error.value for error in app.exception]
     assert not app.error, [error.value for error in app.error]
+    assert all(button.label for button in app.button), "an icon alone says nothing to who cannot see it"
     for chart in charts(app):
         go.Figure(chart["figure"])  # raises for what Plotly does not know; figures.figure_of does not look
 

@@ -63,7 +63,7 @@ def test_the_line_follows_each_change_until_the_task_is_left() -> None:
     assert line(app).endswith(catalogue("en")["goal.send"])
     write(app, "i")
     assert "✓" not in line(app)
-    app.button(key="task.leave").click().run()
+    app.button(key="icon.leave_task").click().run()
     assert_fine(app)
     assert "goal" not in app.query_params and "Task:" not in texts(app)
 

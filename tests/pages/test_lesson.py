@@ -652,7 +652,7 @@ def test_a_question_is_only_as_long_as_a_projector_holds_and_a_longer_one_of_bef
     assert {name: box.proto.max_chars for name, box in boxes.items()} == {"ask": MOST_ASK, "why": MOST_WHY}
     kept = Question(OWN, None, "tap", 0, 3, own=Own("long " * 100, "why " * 100, ("a", "b"), answer="a"))
     app = open_maker(lesson_to_code(own_lesson([kept])))
-    app.button(key="lesson.edit.0").click().run()
+    app.button(key="icon.edit.0").click().run()
     assert_fine(app)
     boxes = {name: app.text_area(key=f"lesson.new.{name}") for name in ("ask", "why")}
     assert {name: box.proto.max_chars for name, box in boxes.items()} == {"ask": 500, "why": 400}

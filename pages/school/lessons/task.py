@@ -26,8 +26,8 @@ def task_line() -> None:
         done = f"{said} **✓** {far} {t('goal.send')}"
         secret = goal.name == "first" and choice.of_class is not None
         st.markdown(said if secret else joined(done if found.reached else f"{said} {far}"), width="stretch")
-        look = {"icon": ":material/close:", "type": "tertiary", "help": plain("goal.leave"), "key": "task.leave"}
-        st.button("", on_click=select, kwargs={"goal": None}, **look)
+        look = {"icon": ":material/close:", "type": "tertiary", "help": plain("goal.leave"), "key": "icon.leave_task"}
+        st.button(look["help"], on_click=select, kwargs={"goal": None}, **look)
 
 
 def in_words(goal: Goal) -> str:

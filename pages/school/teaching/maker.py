@@ -76,7 +76,7 @@ def _held(screen: Screen, lesson: Lesson) -> None:
             for name, (icon, act) in acts.items():
                 look: dict[str, Any] = {"icon": f":material/{icon}:", "type": "tertiary", "help": word(f"make_{name}")}
                 look["disabled"] = name == "up" and not number
-                st.button("", key=f"lesson.{name}.{number}", on_click=act, args=(number,), **look)
+                st.button(look["help"], key=f"icon.{name}.{number}", on_click=act, args=(number,), **look)
 
 
 def _view(screen: Screen, question: Question) -> str:

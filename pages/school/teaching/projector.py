@@ -63,7 +63,8 @@ def controls(lecture: Lecture) -> None:
             _buttons(lecture)
         if lecture.screen.choice.role is None:
             notes = lecture.screen.choice.with_(role="notes", big=False).to_link()
-            st.link_button("", f"class?{urlencode(notes)}", icon=":material/speaker_notes:", help=word("open_notes"))
+            icon, said = ":material/speaker_notes:", word("open_notes")
+            st.link_button(said, f"class?{urlencode(notes)}", icon=icon, help=said, key="icon.notes")
     desk = lecture.desk  # what a click calls shall hold no run
     for key in ("b", "B", "Shift+B"):
         lecture.pen.on_key(key, lambda: desk.pause(not desk.room.paused))

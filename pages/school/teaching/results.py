@@ -64,11 +64,11 @@ def _read(shown: Shown) -> str:
 def closed(lecture: Lecture) -> None:
     """What was answered. Who of them was wrong is not said before the talk: it would tell what is right."""
     ask(lecture, small=True)
+    _last_hint(lecture)
     if lecture.last is None:
         st.info(text("nobody"), icon=":material/info:")
-        return
-    _last_hint(lecture)
-    _answers(lecture)
+    else:
+        _answers(lecture)
 
 
 def _words_are_hidden(lecture: Lecture) -> bool:
