@@ -48,7 +48,7 @@ def draw(page: Page, choice: Choice, school: School) -> None:
         page, choice = page.begins(page, choice)
     draw_on(st.context.theme.type or "light", big=choice.big)
     write_as(choice.symbols)
-    if READ in st.session_state:
+    if READ in st.session_state and not page.asks:  # it would tell the answer
         with st.session_state[READ]:
             verdict(choice.pipeline, choice.subject, bool(choice.edits))
     opened = _opened(page, choice)
