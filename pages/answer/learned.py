@@ -12,7 +12,7 @@ from pages.drawing.cache import kept
 from pages.drawing.figures import Axis, heatmap, lines
 from pages.drawing.picture import Picture
 from pages.drawing.screen import Screen
-from pages.drawing.text import class_label, plain, texts_of
+from pages.drawing.text import class_label, joined, plain, texts_of
 from pages.drawing.text.numbers import decimal, percent
 from pages.screen.frame.learned import snapshot, steps
 from pages.screen.frame.pen import Pen
@@ -77,6 +77,8 @@ def how_it_learned(screen: Screen, pen: Pen) -> None:
     left, right = (st.container(), None) if screen.choice.big else st.columns([3, 2], gap="medium")
     with left:
         read = text("read_says_last" if late else "read_says", **said)
+        if screen.run.edits:
+            read = joined(f"{text('changed')} {read}")
         over_time("says", p, classes, int(best[at]), HIGH, read)
     if right is None:
         return

@@ -17,7 +17,7 @@ from pages.drawing.pictures.answers import all_probabilities
 from pages.drawing.pictures.sources import in_short, parts_picture, places_of
 from pages.drawing.place import Place
 from pages.drawing.text import class_label, literal, plain, texts_of
-from pages.drawing.text.numbers import decimal, first, furthest, last, signed, two, unsigned, written
+from pages.drawing.text.numbers import decimal, first, furthest, last, less, signed, two, unsigned, written
 
 MOST = 10  # bars
 NOTABLE = 0.01  # who gets less is hardly in the race
@@ -88,7 +88,7 @@ def every_place(run: Trace, place: Place, logit: tuple[int, int], hidden: Hidden
 
     return Picture(
         draw,
-        " ".join([text("read_seen", same=same, seen=len(seen))] * bool(seen) + [text("read_special")]),
+        " ".join([text("read_seen", same=same, seen=len(seen))] * (len(seen) > 1) + [text("read_special")]),
         Numbers(all_probabilities(run), run.axes("logits"), lambda whole: whole[:, columns].on(*axes)),
         picks=lambda row, column: chosen(row, columns[column]),
     )
@@ -100,7 +100,7 @@ def parts_of(run: Trace, lead: Lead, outputs: tuple[int, int], token: int, chose
     names = {"best": every[outputs[0]], "other": every[outputs[1]]}
     part = first(parts) if lead.value > 0 else last(parts)
     said: dict[str, object] = {"lead": two(abs(lead.value)), "part": part, "source": in_short(sources[part.place], run)}
-    said["left"] = f"{lead.value - parts[part.place]:.2f}"
+    said["left"] = less(lead.value, parts[part.place])
     ahead = wrote("read_ahead" if lead.value > 0 else "read_behind", **said, **names)
     look = {
         "title": wrote_word("lead", **names),
@@ -134,7 +134,7 @@ def heads_and_ffns(run: Trace, lead: Lead, after: float | None, token: int, chos
     part, most = float(table[layer, head]), furthest(table[:, :-1], unsigned)
     sentence = [wrote("read_head", where=Place(layer, head).where(), part=most)]
     if after is not None and most.ahead:
-        off = {"left": f"{lead.value - part:.2f}", "after": f"{after:.2f}"}
+        off = {"left": less(lead.value, part), "after": f"{after:.2f}"}
         sentence += [wrote("read_off", **off), *([] if off["left"] == off["after"] else [wrote("read_why")])]
 
     def go(row: int, column: int) -> Open:

@@ -12,7 +12,7 @@ from model.measures.sources import Lead, Part, all_of_it, leads_of, made_of, ope
 from pages.drawing.pictures.sources import Place, in_short, kind_of, layer_of, parts_picture, way_to
 from pages.drawing.screen import Screen
 from pages.drawing.text import literal, plain, texts_of
-from pages.drawing.text.numbers import furthest, percent, signed, unsigned
+from pages.drawing.text.numbers import furthest, less, percent, signed, unsigned
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import bound
 from pages.screen.link import select
@@ -83,7 +83,7 @@ class Tree:
             **self._where(part, above),
         }
         said |= {"largest": places[most.place][0], "much": most}
-        said |= {"lead": f"{lead.value:.2f}", "left": f"{lead.value - value:.2f}"}
+        said |= {"lead": f"{lead.value:.2f}", "left": less(lead.value, value)}
         sentence = f"{text('read' if lead.exact else 'read_less', **said)} {text(f'about_{kind}', **said)}"
         title, axis = word(f"title_{kind}", **said), plain("wrote.axis_logits" if lead.exact else "wrote.axis_less")
         look = {"total": said["part"] if lead.exact else None, "most": MOST}

@@ -66,7 +66,7 @@ def told_where(run: Trace, token: int, said: str) -> str:
     """A sentence with the token at which the answer is read, where there is one for each: "At ‘[MASK]’: …"."""
     if not says_words(run):
         return said[:1].upper() + said[1:]
-    return t("without.read_at", token=placed(run.tokens)[token]) + said
+    return t("without.read_at", token=placed(run.tokens)[token]) + said[:1].lower() + said[1:]
 
 
 def touched(run: Trace, head: int, *keys: str, every_head: bool = False) -> bool:

@@ -13,7 +13,7 @@ from pages.drawing.figures.equations import plain_math
 from pages.drawing.page import LAYER, Page, Tabs
 from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.screen import Screen
-from pages.drawing.text import class_label, plain
+from pages.drawing.text import class_label, listed
 from pages.feed_forward.neuron import show_contexts
 from pages.feed_forward.pictures import Neurons, curve, everywhere, flow, most_active, pushes, text, without_ffn, word
 from pages.screen.frame.pen import Pen
@@ -138,7 +138,7 @@ def words_pushed(screen: Screen, pen: Pen, neuron: int, scores: np.ndarray) -> N
     for column, name, places in zip(st.columns(2, gap="medium"), ("up", "down"), (ranked, ranked[::-1]), strict=True):
         first = [place for place in places[: PUSHED + 5] if vocabulary[place] not in SPECIAL_TOKENS][:PUSHED]
         names = [vocabulary[place] for place in first]
-        said = {"words": plain("common.comma").join(names[:3]), "value": f"{scores[first[0]]:.2f}"}
+        said = {"words": listed(names[:3]), "value": f"{scores[first[0]]:.2f}"}
         with column:
             sentence = text(f"read_{name}", neuron=neuron + 1, **said)
             pen.show(name, pushes(name, "axis_word", names, scores[first], sentence))

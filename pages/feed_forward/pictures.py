@@ -109,7 +109,7 @@ def _read_flow(of: Neurons, words: Words) -> str:
     """How many neurons fire at the selected token, how much the chosen one does, and where that points."""
     token, d_ff = of.place.token, of.run.config.d_ff
     count, value = int((of.loud[token] > FIRES).sum()), of.run[of.fed][token, of.neuron]
-    said = {"token": of.called, "layer": of.place.layer + 1, "neuron": of.neuron + 1, "value": f"{value:.2f}"}
+    said = {"token": of.called, "layer": of.place.layer + 1, "neuron": of.neuron + 1, "value": f"{value:.3f}"}
     said |= {"loud": f"{count:,}", "d_ff": f"{d_ff:,}"}
     sentence = text("read_flow_gated" if of.gated else "read_flow", **said)
     kind = "read_points" if of.run.picture is None else "read_points_class"
@@ -232,16 +232,17 @@ def without_ffn(run: Trace, place: Place, found: Answers) -> Picture:
     guess = found.outputs.index(found.best[0])
     said: dict[str, object] = {name: every[i] for name, i in zip(("best", "one", "none"), found.best, strict=True)}
     said |= {name: decimal(row.max()) for name, row in zip(("p", "p_one", "p_none"), found.p, strict=True)}
-    said["p"] = first(probabilities(run, place.token), decimal)
+    said["p"] = guessed = first(probabilities(run, place.token), decimal)
     said |= {"layer": str(layer), "lasts": decimal(found.p[1, guess])}
     sentences = [
         lost(f"read_ffn_{'same' if found.best[1] == found.best[0] else 'other'}", **said),
         lost(f"read_ffn_none{'_same' if found.best[2] == found.best[0] else ''}", **said),
     ]
+    told = 1 if not guessed.ahead or run.config.layers == 1 else 2  # what becomes of a guess that is none
     shown, series = [every[i] for i in found.outputs], dict(zip(names, found.p, strict=True))
     return Picture(
         grouped_bars(series, Axis("", shown), lost_word("axis_p"), (AFTER, ACCENT, GREY), value_range=(0, 1)),
-        told_where(run, place.token, " ".join(sentences)),
+        told_where(run, place.token, " ".join(sentences[:told])),
         title=lost_word("ffn_title"),
         table=pd.DataFrame(found.p.T, index=shown, columns=names),
     )

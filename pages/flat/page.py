@@ -13,7 +13,7 @@ from pages.drawing.screen import Screen
 from pages.drawing.state import sketch
 from pages.drawing.state.choice import Choice
 from pages.drawing.text import class_label
-from pages.drawing.text.numbers import percent
+from pages.drawing.text.numbers import percent, unsigned
 from pages.flat.pictures import ATTENTION, PASSES, drawn, of_one, text, word
 from pages.screen.components.tables import draw_table
 from pages.screen.frame.pen import Pen
@@ -76,7 +76,9 @@ def noise(screen: Screen) -> None:
     )
     six = st.column_config.NumberColumn(format="%.6f")
     draw_table(table, "flat.disturbed", column_config=dict.fromkeys(table.columns, six))
-    st.markdown(text("read_disturbed", noise=f"{NOISE:g}", still=f"{changes[:3].max():g}", value=f"{changes[3]:.4f}"))
+    st.markdown(
+        text("read_disturbed", noise=f"{NOISE:g}", still=f"{changes[:3].max():g}", value=unsigned(float(changes[3])))
+    )
 
 
 def beside_patches(screen: Screen, pen: Pen) -> None:

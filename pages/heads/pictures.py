@@ -165,15 +165,20 @@ def needed(run: Trace, place: Place, found: Answers) -> Picture:
     names = [part_word("without"), part_word("only")]
     best = {"without": found.best[1 + head], "only": found.best[1 + heads + head]}
     said: dict[str, object] = {"head": head + 1, "layer": layer + 1, "heads": heads, "best": every[guess]}
-    said["p"] = first(probabilities(run, place.token), decimal)
+    said["p"] = guessed = first(probabilities(run, place.token), decimal)
     said |= {"p_without": decimal(p[1 + head]), "p_only": decimal(p[1 + heads + head])}
     said |= {name: every[output] for name, output in best.items()}
     said["spared"], said["enough"] = (
         sum(output == guess for output in some) for some in (found.best[1 : 1 + heads], found.best[1 + heads :])
     )
     sentences = [part("read_as_it_is", **said)]
-    sentences += [part(f"read_{name}_{'same' if best[name] == guess else 'other'}", **said) for name in best]
-    sentences.append(part("read_count", **said))
+    writes = np.any(run[place.of("layers.{l}.attention.heads")], axis=(1, 2))  # what is off already cannot be missed
+    if not writes[head]:
+        sentences.append(part("read_silent", **said))
+    elif guessed.ahead:
+        sentences += [part(f"read_{name}_{'same' if best[name] == guess else 'other'}", **said) for name in best]
+    if guessed.ahead and writes.any():
+        sentences.append(part("read_count", **said))
     series = {names[0]: p[1 : 1 + heads], names[1]: p[1 + heads :]}
     axes = Axis.counted(part_word("axis_head"), heads), part_word("axis_p", best=every[guess])
     figure = grouped_bars(series, *axes, (AFTER, ACCENT), value_range=(0, 1))

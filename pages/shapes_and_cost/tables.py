@@ -27,6 +27,7 @@ from pages.drawing.figures.equations import as_text, html_math, in_words, plain_
 from pages.drawing.figures.notation import symbols
 from pages.drawing.figures.theme import font_size, mode, scaled
 from pages.drawing.text import catalogue, language, texts_of
+from pages.drawing.text.numbers import written
 from pages.shapes_and_cost import figures as cost_figures
 from pages.shapes_and_cost.figures import shape_text, short, with_prefix
 
@@ -193,7 +194,7 @@ def value_text(value: Value) -> str:
         return inner if any(isinstance(part, tuple) for part in value) else f"({inner})"
     if isinstance(value, str):
         return value
-    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.3g}"
+    return written(f"{value:,.0f}" if float(value).is_integer() else f"{value:.3g}")
 
 
 @cache

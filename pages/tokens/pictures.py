@@ -35,7 +35,7 @@ from pages.drawing.pictures.quantity_map import chosen_cell, name_of
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
 from pages.drawing.text import joined, plain, t, texts_of
-from pages.drawing.text.numbers import first, percent, two
+from pages.drawing.text.numbers import first, percent, two, written
 
 text, word = texts_of("tokens")
 
@@ -184,7 +184,7 @@ def channels(run: Trace) -> list[str]:
 
 def in_a_row(values: ArrayLike) -> str:
     """A number for each channel: "0.485, 0.456, 0.406"."""
-    return ", ".join(f"{value:.3g}" for value in np.atleast_1d(values))
+    return ", ".join(written(f"{value:.3g}") for value in np.atleast_1d(values))
 
 
 def cut(run: Trace, place: Place, seen: np.ndarray | None) -> Picture:

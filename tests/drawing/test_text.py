@@ -96,7 +96,7 @@ def test_symbols_in_sentences_are_set_as_symbols() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_symbol_stands_raw_in_a_sentence(language: str) -> None:
     with speaking(language):
-        set_ones = {name: re.sub(r"\$.+?\$|`.+?`|\{\w+\}", "", t(name)) for name in catalogue(language)}
+        set_ones = {name: re.sub(r"\$.+?\$|`.+?`|\{[^}]*\}", "", t(name)) for name in catalogue(language)}
     assert [name for name, words in set_ones.items() if re.search(r"(?<!\w)[Wbd]_[A-Za-z]", words)] == []
     assert unmarked(t("shapes_and_cost.property_heads", d_k=2, h=2, product=4)).count("d_model") == 1
 
@@ -156,7 +156,7 @@ def test_both_catalogues_have_the_same_keys_and_placeholders() -> None:
     english, chinese = map(catalogue, LANGUAGES)
     assert english.keys() == chinese.keys()
     for key in english:
-        places = [sorted(set(re.findall(r"\{(\w+)\}", text))) for text in (english[key], chinese[key])]
+        places = [sorted(set(re.findall(r"\{(\w+)(?::[^}]*)?\}", text))) for text in (english[key], chinese[key])]
         assert places[0] == places[1], key
         assert english[key].strip() and chinese[key].strip(), key
 
@@ -166,8 +166,9 @@ def test_bold_chinese_is_bold() -> None:
     for key, text in catalogue("zh").items():
         parts = text.split("**")
         assert len(parts) % 2, key
-        for bold, after in zip(parts[1::2], parts[2::2], strict=True):
+        for before, bold, after in zip(parts[:-1:2], parts[1::2], parts[2::2], strict=True):
             assert not (re.search(r"[。，：；？！）”]$", bold) and re.match(r"\w", after)), key
+            assert not (re.search(r"\w$", before) and re.match(r"[（“]", bold)), key
 
 
 def test_literal_escapes_every_sign_that_markdown_reads() -> None:

@@ -133,7 +133,7 @@ def said(app: AppTest) -> str:
 def stands(app: AppTest, key: str) -> bool:
     """Whether a text of the catalogue stands on the page, as far as nothing is filled in."""
     words = catalogue(app.session_state["lang"])[key].replace("−", "-")
-    return all(part.strip() in said(app) for part in re.split(r"\{\w+\}|[*$]|\w+_\w+", words))
+    return all(part.strip() in said(app) for part in re.split(r"\{[^}]*\}|[*$]|\w+_\w+", words))
 
 
 def warnings(app: AppTest) -> list[str]:

@@ -34,7 +34,7 @@ def test_of_heads_of_known_roles_role_and_shares_stand_side_by_side_and_whether_
         trace, role = pipelines.run("text", SENTENCE), head_roles("text").of(layer - 1, head - 1)
         found = of(trace, layer, head)
         key = agreement(role, found)
-        told = re.split(r"\{\w+\}", catalogue(language)[f"origins.{key}"])
+        told = re.split(r"\{[^}]*\}", catalogue(language)[f"origins.{key}"])
         cancels = catalogue(language)["origins.cancel"]
         for text in read.values():
             assert (cancels in text) == (min(found.values()) < -0.5)

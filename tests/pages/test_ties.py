@@ -45,7 +45,12 @@ from pages.translation import pictures as translation
 
 SENTENCE = "the cat sat on a mat ."
 #: Words for the one that is ahead of all others, and those in which they mean something else.
-AHEAD = re.compile(r"\b(most|largest|highest|longest|strongest|loudest|first guess|furthest|best|shortest)\b|最(?!后)")
+AHEAD = re.compile(
+    r"\b(most|largest|highest|longest|strongest|loudest|first guess|furthest"
+    r"|best|shortest|it stays|all the same|as well)\b|最(?!后)|首选"
+)
+#: A tie of nobody knows what.
+UNNAMED = re.compile(r"  | :|\d 个[都中]|一个：")
 WORDS, DRAWN, ONE, WRITTEN = {"text"}, {"digits"}, {"flat"}, {"translation"}
 PREFIX = "layers.1.attention."
 
@@ -182,6 +187,7 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     feed_forward.everywhere: (WORDS | DRAWN, feed_forward.everywhere),
     feed_forward.curve: (WORDS | DRAWN, feed_forward.curve),
     feed_forward.without_ffn: (WORDS | DRAWN, lost(feed_forward.without_ffn, lambda run: 3)),
+    heads.needed: (WORDS | DRAWN, lost(heads.needed, lambda run: 1 + 2 * run.config.heads)),
     add_and_norm.one_vector: (WORDS | DRAWN | ONE, add_and_norm.one_vector),
     add_and_norm.on_the_way: (WORDS | DRAWN | ONE, add_and_norm.on_the_way),
     add_and_norm.histogram: (WORDS, add_and_norm.histogram),
@@ -214,7 +220,6 @@ for step in ("scores", "scaled", "heads"):  # as many sentences of one function
     MAKES[partial(attention.step_map, step)] = WORDS, partial(attention.step_map, prefix=PREFIX, step=step)
 #: Pictures that say nothing of a run's numbers, or are of a kind above.
 OTHERS = {
-    "needed",
     "gradients_by_layer", "labels", "tags", "span", "why_scaled", "pushes", "of_one", "token_map", "difference",
     "colours", "cut", "pixels_of_one", "similarity_of_words", "similarity_of_patches", "components", "turns",
     "biases", "vectors_of_distances", "order", "aligning_heads", "moved_most", "band", "quantity_map", "matrix",
@@ -259,7 +264,7 @@ def test_no_sentence_names_a_winner_where_there_is_none(network: str, make: Call
             said = make(run, place).says()
         if kind in ("equal", "zero"):
             assert not AHEAD.search(said), said
-        assert "nan" not in said.split() and "{" not in said
+        assert "nan" not in said.split() and "{" not in said and not UNNAMED.search(said)
 
 
 CASES = [
@@ -283,11 +288,14 @@ def test_what_is_furthest_from_nothing_on_both_sides_has_no_sign() -> None:
 
 
 def test_a_sentence_without_a_winner_says_so_and_the_others_stay() -> None:
-    rows = [1, 2], [2, 2], [2, 2, 1], [1]
-    said = [plain("contribution.read_norms", token="it", head=1, value=first(row)) for row in rows]
+    rows = first([1, 2]), first([2, 2]), first([2, 2, 1]), first([1]), last([1, 1, 2]), furthest([-1, -1, 0])
+    said = [plain("contribution.read_norms", token="it", head=1, value=row) for row in rows]
     begin = "The length of the vector that a head writes into the residual stream. "
     ends = [
-        "At “it”, head 1 writes most: 2.00.", "All 2 are at 2.00.", "None is ahead: 2 of 3 are at 2.00.",
-        "There is only one: 1.00.",
+        "At “it”, head 1 writes most: 2.00.", "All 2 heads are at 2.00.", "None is ahead: 2 of 3 heads are at 2.00.",
+        "There is only one head: 1.00.", "None is the smallest: 2 of 3 heads are at 1.00.",
+        "None is furthest from 0: 2 of 3 heads are at −1.00.",
     ]  # fmt: skip
     assert said == [begin + end for end in ends]
+    counted = plain("feed_forward.read_flow", token="it", loud="0", d_ff="8", layer=1, neuron=1, value="0.000")
+    assert counted == "At “it”, none of the 8 neurons of layer 1 are above 0.1. Neuron 1 outputs 0.000."

@@ -166,6 +166,7 @@ export function overview(root, run, options) {
     thumbs.style.left = `${left}px`
     leans.hidden = !nodes.tiles.any || !['word', 'class'].includes(run.answers.kind) || room - left <= 150
     put(leans, { x: left + wide + 20, y: 14, w: Math.min(room - left - 10, 250) })
+    leans.hidden ||= leans.scrollWidth > leans.clientWidth  // large letters do not break
   }
 
   function buildLegends() {

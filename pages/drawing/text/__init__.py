@@ -23,6 +23,8 @@ INNER = str.maketrans("“”", "‘’")  # quotation marks within others
 SYMBOL = re.compile(r"(?<![\w$`{\\])(?:([Wb])_([A-Z\d])|(d)_(model|ff|k|E))(?![\w}`$])", re.ASCII)
 #: A sentence, and the space behind it.
 SENTENCE = re.compile(r"(.+?(?:[.?](?=\s|$)|[。？]|$))(\s*)", re.DOTALL)
+#: How many of so many: of none it is said in words.
+COUNT = re.compile(r"\{(\w+)\} of (?:the )?(?=\{\w+\} \w)|有 \{(\w+)\} 个")
 #: What Markdown shows letter by letter, its marks included.
 CODE = re.compile(r"(`[^`]+`)")
 #: What Markdown knows an address by.
@@ -124,13 +126,26 @@ def _text(name: str) -> str:
 
 def _without_winner(text: str, name: str, found: First) -> str:
     """A text whose sentence with {name} says that none is ahead of the others."""
-    tied = "tied_last" if found.smallest else "tied"
-    kind = "alone" if found.of == 1 else "tied_all" if found.ties == found.of else tied
-    instead = _filled(_text(f"common.{kind}"), {"value": found.value, "n": found.ties, "of": f"{found.of:,}"}, str)
-    return "".join(instead + space if f"{{{name}}}" in one else one + space for one, space in SENTENCE.findall(text))
+    kind = "alone" if found.of == 1 else "tied_all" if found.ties == found.of else found.tie
+    said = {"value": found.value, "n": found.ties, "of": f"{found.of:,}"}
+
+    def instead(sentence: str) -> str:
+        if not (hit := re.search(rf"{{{name}(?::([^}}]*))?}}", sentence)):
+            return sentence
+        one, _, several = (hit[1] or "").partition("/")
+        return _filled(_text(f"common.{kind}"), said | {"what": (kind != "alone" and several) or one}, str)
+
+    return "".join(instead(one) + space for one, space in SENTENCE.findall(text))
 
 
 def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]) -> str:
+    """A text with its places filled in. “{value:key/keys}”: what the values are that tie, one and several of them."""
+
+    def none(hit: re.Match) -> str:
+        said = _text("common.none_of") if str(values.get(hit[1] or hit[2])) == "0" else hit[0]
+        return said if hit.start() else said[:1].upper() + said[1:]
+
+    text = COUNT.sub(none, text)
     for name, value in values.items():
         if isinstance(value, First) and not value.ahead:
             text = _without_winner(text, name, value)
@@ -142,7 +157,7 @@ def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]
         value = str(values[place])
         return quoted(shown(value)) if opening and closing else opening + shown(written(value)) + closing
 
-    return re.sub(r"(“?)\{(\w+)\}(”?)", filled, text)
+    return re.sub(r"(“?)\{(\w+)(?::[^}]*)?\}(”?)", filled, text)
 
 
 def quoted(text: str) -> str:

@@ -37,6 +37,11 @@ def two(value: float) -> str:
     return written(f"{value:.2f}")
 
 
+def less(value: float, part: float) -> str:
+    """What is left of a number without a part of it, as who subtracts what `two` writes of both finds it."""
+    return two(round(value, 2) - round(part, 2))
+
+
 def three(value: float) -> str:
     """A number in three decimals."""
     return written(f"{value:.3f}")
@@ -47,8 +52,8 @@ class First:
     """Which of some values is the largest, as a reader sees them. Filled into a text it is its value, or its name.
 
     place: where it stands. value: as it is written. ties: how many are written so, itself among them. of: how many
-    values there are. smallest: whether it is the smallest instead. Where others tie with it, or there is no other, the
-    sentence of a text in which it would stand says that instead, so that no text names a winner where none is.
+    values there are. tie: the text that says that others tie with it. Where they do, or there is no other, the sentence
+    of a text in which it would stand says that instead, so that no text names a winner where none is.
     """
 
     place: int
@@ -56,7 +61,7 @@ class First:
     ties: int
     of: int
     name: str | None = None
-    smallest: bool = False
+    tie: str = "tied"
 
     def __str__(self) -> str:
         return self.value if self.name is None else self.name
@@ -90,12 +95,13 @@ def furthest(values: ArrayLike, shown: Callable[[float], str] = two, *, among: S
     places = range(values.size) if among is None else among
     like = [values[place] for place in places if shown(abs(values[place])).removeprefix("+") == found.value]
     both = min(like) < 0 < max(like)
-    return replace(found, value=f"±{found.value}" if both else shown(float(values[found.place])))
+    value = f"±{found.value}" if both else shown(float(values[found.place]))
+    return replace(found, value=value, tie="tied_far")
 
 
 def last(values: ArrayLike, shown: Callable[[float], str] = two) -> First:
     """The same of the smallest."""
-    return replace(first(-np.asarray(values), lambda value: shown(-value)), smallest=True)
+    return replace(first(-np.asarray(values), lambda value: shown(-value)), tie="tied_last")
 
 
 def signed(value: float) -> str:

@@ -43,9 +43,11 @@ def verdict(pipeline: str, ink: bytes, changed: bool) -> None:
     p = max(guess.probabilities)
     said = {"label": class_label(guess.best), "probability": percent(p)}
     unsure = hedge(pipeline, ink)
-    reads = "sidebar.verdict_before" if changed else "sidebar.verdict"
-    words = f"{unsure} {t('doubt.forced', **said)}" if unsure else t(reads, **said)
-    st.markdown(joined(words), help=f"{t('doubt.smoothing')}\n\n{how_sure()}" if pipeline == "digits" else None)
+    reads = "sidebar.verdict_before" if changed else "doubt.forced" if unsure else "sidebar.verdict"
+    st.markdown(
+        joined(f"{unsure} {t(reads, **said)}".strip()),
+        help=f"{t('doubt.smoothing')}\n\n{how_sure()}" if pipeline == "digits" else None,
+    )
 
 
 def how_sure() -> str:

@@ -56,7 +56,9 @@ def guess_in_words(screen: Screen, p: np.ndarray, place: int, truth: int | None)
         return f"{hedge(screen.choice.pipeline, screen.subject)} {read}".strip()
     if screen.run.tokens[place] != "[MASK]":
         same = best == screen.run.ids[place]
-        return t("words.read_seen" if same else "words.read_seen_other", **said, word=word_at(screen.run.tokens, place))
+        word = word_at(screen.run.tokens, place)
+        kind = "seen_other" if not same else "seen" if word == screen.run.tokens[place] else "seen_piece"
+        return t(f"words.read_{kind}", **said, word=word)
     if truth is None:
         number, several = screen.typed.tokens[: place + 1].count("[MASK]"), screen.typed.tokens.count("[MASK]") > 1
         return t("words.read_typed_number" if several else "words.read_typed", **said, number=number)
