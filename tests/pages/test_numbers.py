@@ -174,7 +174,7 @@ def one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_answer
     best = [int(p.argmax()) for p in runs]
     yield from ([p[best[0]] for p in some] for some in (runs[1:9], runs[9:]))
     yield f": {best[1:9].count(best[0])} of 8 heads can be switched off one at a time"
-    yield f"{best[9:].count(best[0])} of the 8 give it alone"
+    yield f"{best[9:].count(best[0]) or 'none'} of the 8 give it alone"
     assert best[3] != best[0]
     yield f"Without head 3 it is “{run.outputs[best[3]]}”"
 
@@ -509,7 +509,7 @@ def bars_are_the_softmax_of_the_logits_over_tau(run: Trace, at: Place) -> Iterat
     order = np.argsort(-own)[:10]
     yield from (now[order], own[order], f"gets {decimal(now[order[0]])} instead of {decimal(own[order[0]])}")
     many, few = ((shares >= 0.01).sum() for shares in (now, own))
-    yield f"{many} of 12,000 get 1% or more instead of {few}"
+    yield f"{f'{many} of' if many else 'none of the'} 12,000 get 1% or more instead of {few}"
 
 
 def led(run: Trace) -> tuple[int, int]:
