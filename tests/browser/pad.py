@@ -30,14 +30,15 @@ STROKES: dict[int, tuple[Stroke, ...]] = {
 }
 
 
-# The pad's picture as it is sent: 112 × 112 places of four greys.
+# The pad's picture as it is sent: 112 × 112 places of four greys, a sign for each.
 PLACES = """canvas => {
-    const {data} = canvas.getContext('2d').getImageData(0, 0, 336, 336), places = []
+    const {data} = canvas.getContext('2d').getImageData(0, 0, 336, 336)
+    let places = ''
     for (let row = 0; row < 112; row++) for (let column = 0; column < 112; column++) {
         let sum = 0
         for (let y = 0; y < 3; y++) for (let x = 0; x < 3; x++)
             sum += data[4 * ((row * 3 + y) * 336 + column * 3 + x)]
-        places.push(Math.round(sum / 765))
+        places += Math.round(sum / 765)
     }
     return places
 }"""
@@ -68,7 +69,7 @@ def show_pad(page: Page) -> None:
 
 def places(page: Page) -> bytes:
     """What stands on the pad."""
-    return sketch.pack(np.array(pad(page).evaluate(PLACES)))
+    return sketch.pack(np.array([*pad(page).evaluate(PLACES)], np.uint8))
 
 
 def drawing_in(url: str) -> bytes | None:
