@@ -109,13 +109,6 @@ def app_url(browser_type_launch_args: dict) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture
-def fresh_url(browser_type_launch_args: dict) -> Iterator[str]:
-    """A server that nobody has visited."""
-    with serve() as url:
-        yield url
-
-
 @contextmanager
 def window(browser_type: BrowserType, about: dict) -> Iterator[BrowserContext]:
     """A window whose browser keeps compiled scripts in a folder: the next page opens with half the work."""

@@ -20,7 +20,8 @@ from pages.school.questions.question import Own, Question
 from pages.school.teaching.desk import HURRY
 from pages.server.assets import SCRIPTS
 from tests.browser.conftest import PATIENCE, serve
-from tests.browser.steps import settle, title
+from tests.browser.steps import SENTENCE as SHORT
+from tests.browser.steps import asked, expect_choice, expect_heatmap, main_text, settle, title
 
 PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 760}
 LAPTOP = {"width": 1440, "height": 900}
@@ -80,6 +81,18 @@ def screen_at(page: Page, browser: Browser, school: str) -> Iterator[Callable[..
     yield open_one
     for context in contexts:
         context.close()
+
+
+def test_the_very_first_visitor_may_come_by_a_deep_link(page: Page, school: str) -> None:
+    refused = []
+    page.on("response", lambda response: refused.append(response.url) if response.status >= 400 else None)
+    page.goto(f"{school}/attention?s={quote(SHORT)}&layer=2&head=3&lang=zh")
+    title(page, "attention", "zh")
+    expect_choice(page, SHORT, 2, 3)
+    assert asked(page.url)["lang"] == "zh"
+    assert catalogue("zh")["common.where"].format(layer=2, head=3) in main_text(page)
+    expect_heatmap(page)
+    assert not refused
 
 
 class Others:

@@ -4,12 +4,11 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from pages.drawing.state import sketch
 from pages.drawing.text import catalogue
 from pages.screen.runs import pipelines
-from tests.browser.conftest import watch
 from tests.browser.pad import draw, drawing_in, open_pad, pad, places, press, settle, verdict
 from tests.browser.steps import SlowLine, link_to
 
@@ -42,7 +41,7 @@ def test_nine_of_ten_digits_are_recognised_thick_and_large_or_thin_and_small(pag
     assert right >= 9
 
 
-def test_a_drawing_is_restored_exactly(page: Page, browser: Browser, app_url: str, requests: list[str]) -> None:
+def test_a_drawing_is_restored_exactly(page: Page, app_url: str) -> None:
     open_pad(page, app_url)
     press(page, "clear")
     draw(page, 3)
@@ -67,12 +66,11 @@ def test_a_drawing_is_restored_exactly(page: Page, browser: Browser, app_url: st
     settle(page)
     assert (places(page), verdict(page)) == (drawn, said)
 
-    with browser.new_context(locale="en-US") as elsewhere:
-        watch(elsewhere, requests)
-        other = elsewhere.new_page()
-        other.goto(page.url)
-        settle(other)
-        assert (places(other), verdict(other)) == (drawn, said)
+    other = page.context.new_page()
+    other.goto(page.url)
+    settle(other)
+    assert (places(other), verdict(other)) == (drawn, said)
+    other.close()
 
 
 def test_undo_clear_and_an_example_again_and_again(page: Page, app_url: str) -> None:
