@@ -150,16 +150,18 @@ def test_in_a_presentation_a_page_ends_with_the_screen(page: Page, app_url: str)
             assert page.locator(".chart").first.bounding_box()["height"] >= 0.5 * 720, name
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (1920, 1080)], ids=["HD", "Full HD"])
-def test_a_presentation_fills_the_screen_names_every_row_and_has_a_way_back(
-    page: Page, app_url: str, width: int, height: int
-) -> None:
+def test_a_presentation_fills_the_screen_names_every_row_and_has_a_way_back(page: Page, app_url: str) -> None:
+    for size in ((1280, 720), (1920, 1080)):
+        fills(page, app_url, *size)
+
+
+def fills(page: Page, app_url: str, width: int, height: int) -> None:
     page.set_viewport_size({"width": width, "height": height})
     chart, names = page.locator(".chart").first, page.locator(".chart .ytick text")
     sentence = "the animal did not cross the street because it was too tired of them ."
-    page.goto(
-        f"{app_url}/attention?{urlencode({'s': sentence, 'token': 4, 'key': 6, 'big': 'true', 'hidden': 'none'})}"
-    )
+    link = {"s": sentence, "token": 4, "key": 6, "big": "true", "hidden": "none"}
+    visit(page, f"{app_url}/attention?{urlencode(link)}")
+    title(page, "attention")
     names.first.wait_for()
     settle(page)
     outside = chart.bounding_box()

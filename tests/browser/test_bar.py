@@ -7,10 +7,17 @@ from pages.screen.frame.contents import pages
 from tests.browser.steps import PAGE, asked, link_to, one_head_on, opened, settle, title, wait_for
 
 
-def test_a_step_back_is_one_step_with_what_was_chosen_and_the_first_leaves_no_page_that_nobody_opened(
+def test_another_tab_has_what_is_chosen_a_step_back_too_and_the_first_leaves_no_page_that_nobody_opened(
     page: Page, app_url: str
 ) -> None:
     one_head_on(page, app_url)
+    with page.context.expect_page() as other:
+        link_to(page, "layers").click(modifiers=["ControlOrMeta"])
+    tab = other.value
+    title(tab, "layers")
+    assert (asked(tab.url)["head"], asked(tab.url)["s"]) == ("4", asked(page.url)["s"])
+    tab.close()
+    title(page, "attention")
     link_to(page, "heads").focus()
     page.keyboard.press("Enter")
     opened(page, "heads")
@@ -33,17 +40,6 @@ def test_a_step_back_is_one_step_with_what_was_chosen_and_the_first_leaves_no_pa
     tab.go_back()
     assert tab.url == "about:blank"
     tab.close()
-
-
-def test_a_link_opened_in_another_tab_shows_what_is_chosen_by_now(page: Page, app_url: str) -> None:
-    one_head_on(page, app_url)
-    with page.context.expect_page() as other:
-        link_to(page, "layers").click(modifiers=["ControlOrMeta"])
-    tab = other.value
-    title(tab, "layers")
-    assert (asked(tab.url)["head"], asked(tab.url)["s"]) == ("4", asked(page.url)["s"])
-    tab.close()
-    title(page, "attention")
 
 
 def test_a_menu_opens_by_key_closes_by_key_and_leads_on(page: Page, app_url: str) -> None:

@@ -10,14 +10,14 @@ from PIL import Image
 from playwright.sync_api import Page
 
 from pages.server import assets
-from tests.browser.steps import MIDDLE, PAGE, SlowLine, one_head_on, opened, settle, wait_for
+from tests.browser.steps import MIDDLE, PAGE, SlowLine, expect_sentence, one_head_on, opened, settle, visit, wait_for
 
 TWENTY_TWO = "the old farmer gave the red beans to all of the small children because they [MASK] very hungry ."
 DRAWN = "chart => JSON.stringify([...chart._fullData[0].z].map(row => [...row]))"
 
 
-def test_a_chart_stays_the_same_element_with_the_new_figure_the_themes_colours_and_the_width_of_its_place(
-    page: Page, app_url: str
+def test_a_chart_stays_with_the_new_figure_the_themes_colours_and_its_width_and_every_script_comes_packed_and_once(
+    page: Page, app_url: str, requests: list[str]
 ) -> None:
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
@@ -44,6 +44,15 @@ def test_a_chart_stays_the_same_element_with_the_new_figure_the_themes_colours_a
             "chart => Math.abs(chart.clientWidth - chart.querySelector('.main-svg').clientWidth) < 2",
             arg=chart.element_handle(),
         )
+    assert not any("PlotlyChart" in url for url in requests), "Streamlit's own chart is never fetched"
+    for source in assets.ALL:
+        address = assets.address(source)
+        assert [url for url in requests if address in url] == [f"{app_url}/{address}"]
+        with urllib.request.urlopen(f"{app_url}/{address}") as answer:
+            headers, packed = answer.headers, answer.read()
+        assert headers["Content-Encoding"] == "gzip" and gzip.decompress(packed) == assets.content(source)
+        kind = "text/css" if source in assets.STYLES else "text/javascript"
+        assert "immutable" in headers["Cache-Control"] and headers["Content-Type"].startswith(kind)
 
 
 def test_a_saved_picture_is_for_white_paper_and_no_larger_than_what_is_drawn(page: Page, app_url: str) -> None:
@@ -74,24 +83,6 @@ def test_each_download_is_the_file_that_it_says(page: Page, app_url: str) -> Non
             page.get_by_test_id("stDownloadButton").get_by_text(kind).click()
         name, content = saved.value.suggested_filename, Path(saved.value.path()).read_bytes()
         assert name.endswith(f".{kind.lower()}") and ("head-4" in name or kind == "NPZ") and holds in content
-
-
-def test_every_script_and_the_style_is_sent_packed_kept_and_fetched_once(
-    page: Page, app_url: str, requests: list[str]
-) -> None:
-    page.goto(f"{app_url}/{PAGE}")
-    opened(page, "attention")
-    page.keyboard.press("ArrowRight")
-    wait_for(page, head="4")
-    assert not any("PlotlyChart" in url for url in requests), "Streamlit's own chart is never fetched"
-    for source in assets.ALL:
-        address = assets.address(source)
-        assert [url for url in requests if address in url] == [f"{app_url}/{address}"]
-        with urllib.request.urlopen(f"{app_url}/{address}") as answer:
-            headers, packed = answer.headers, answer.read()
-        assert headers["Content-Encoding"] == "gzip" and gzip.decompress(packed) == assets.content(source)
-        kind = "text/css" if source in assets.STYLES else "text/javascript"
-        assert "immutable" in headers["Cache-Control"] and headers["Content-Type"].startswith(kind)
 
 
 @pytest.mark.usefixtures("own_tab")
@@ -154,20 +145,13 @@ NAMES = """() => [...document.querySelectorAll('.js-plotly-plot :is(.yaxislayer-
   .map(names => [names.length, Math.min(...names.map(name => parseFloat(getComputedStyle(name).fontSize)))])"""
 
 
-@pytest.mark.parametrize(
-    ("sentence", "tokens", "letters", "name", "sides"),
-    [
-        (TWENTY_TWO, 22, 13, "heads", 2),
-        ("她把书放在桌上，然后回家[MASK]饭。", 17, 16, "heads", 2),
-    ],
-)
-def test_on_a_projector_all_tokens_have_their_names(
-    sentence: str, tokens: int, letters: int, name: str, sides: int, page: Page, app_url: str
-) -> None:
+def test_on_a_projector_all_tokens_have_their_names(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    page.goto(f"{app_url}/{name}?lang=en&big=true&s={sentence}")
-    opened(page, name)
-    settle(page)
-    found = page.evaluate(NAMES)
-    assert [count for count, _ in found] == [tokens] * sides
-    assert min(size for _, size in found) >= letters
+    for sentence, tokens, letters in ((TWENTY_TWO, 22, 13), ("她把书放在桌上，然后回家[MASK]饭。", 17, 16)):
+        visit(page, f"{app_url}/heads?lang=en&big=true&s={sentence}")
+        opened(page, "heads")
+        expect_sentence(page, sentence)
+        settle(page)
+        found = page.evaluate(NAMES)
+        assert [count for count, _ in found] == [tokens] * 2
+        assert min(size for _, size in found) >= letters

@@ -72,7 +72,7 @@ def test_what_is_typed_moves_nothing(page: Page, app_url: str) -> None:
 def test_one_press_is_one_step_after_walking_through_pages(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}")
     opened(page, "attention")
-    for name in ("heads", "layers", "attention"):
+    for name in ("heads", "attention"):
         link_to(page, name).click()
         opened(page, name)
     page.keyboard.press("ArrowRight")

@@ -2,12 +2,12 @@
 
 import io
 import re
+from itertools import product
 
-import pytest
 from PIL import Image, ImageStat
 from playwright.sync_api import Page
 
-from tests.browser.steps import opened
+from tests.browser.steps import opened, visit
 
 PAGES = {"home": "", "attention": "attention", "answer": "answer", "layers": "layers"}
 #: How the screen stands when somebody prints, and the room between the margins of a sheet that stands as it does.
@@ -27,11 +27,10 @@ REACH = """() => {
 }"""
 
 
-@pytest.mark.parametrize("name", [*PAGES])
-def test_a_page_is_printed_whole_on_white_with_its_address(page: Page, app_url: str, name: str) -> None:
-    page.goto(f"{app_url}/{PAGES[name]}?lang=en&s=she+gave+the+dog+a+book+.")
-    opened(page, name)
-    for sheet, scheme in (("upright", "dark"), ("across", "light")):
+def test_a_page_is_printed_whole_on_white_with_its_address(page: Page, app_url: str) -> None:
+    for name, (sheet, scheme) in product(PAGES, (("upright", "dark"), ("across", "light"))):
+        visit(page, f"{app_url}/{PAGES[name]}?lang=en&s=she+gave+the+dog+a+book+.")
+        opened(page, name)
         (width, height), room = SHEETS[sheet]
         page.emulate_media(media="screen", color_scheme=scheme)
         page.set_viewport_size({"width": width, "height": height})
@@ -40,7 +39,7 @@ def test_a_page_is_printed_whole_on_white_with_its_address(page: Page, app_url: 
         assert len(re.findall(rb"/Type /Page\b", printed)) == 1
         page.emulate_media(media="print", color_scheme=scheme)
         reach = page.evaluate(REACH)
-        assert all(end <= most + 1 for end, most in zip(reach, room, strict=True)), (sheet, reach, room)
+        assert all(end <= most + 1 for end, most in zip(reach, room, strict=True)), (name, sheet, reach, room)
         assert page.evaluate("getComputedStyle(document.body, '::after').content").strip('"') == page.url
         picture = Image.open(io.BytesIO(page.screenshot())).convert("L")
         assert ImageStat.Stat(picture).median[0] > 240
