@@ -15,7 +15,7 @@ from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.screen import Screen
 from pages.drawing.text import class_label, listed
 from pages.feed_forward.neuron import show_contexts
-from pages.feed_forward.pictures import Neurons, curve, everywhere, flow, most_active, pushes, text, without_ffn, word
+from pages.feed_forward.pictures import Neurons, curve, loudest, pushes, text, without_ffn, word
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import either, pick_number
 from pages.screen.runs.worked_out import pointed_to, pushed
@@ -28,6 +28,7 @@ GATED = r"\operatorname{FFN}(x) = \bigl(\operatorname{act}(x W_1 + b_1) \odot (x
 FORMER: Mapping[str, str | Mapping[str, object]] = {
     "writes": "neuron",
     "alone": "without",
+    "maps": "loudest",
     "output": {"tab": None, "stage": "output"},
 }
 
@@ -44,7 +45,7 @@ def points(screen: Screen) -> bool:
 
 
 def tabs(screen: Screen) -> Tabs:
-    tabs = {"loudest": loudest, "maps": activations, "neuron": one_neuron}
+    tabs = {"loudest": activations, "neuron": one_neuron}
     return tabs | ({"without": ablation} if "logits" in screen.run else {})
 
 
@@ -59,28 +60,18 @@ def pick_neuron(screen: Screen, pen: Pen) -> int:
 # -- activations -------------------------------------------------------------------------------
 
 
-def loudest(screen: Screen, pen: Pen) -> None:
-    """Who speaks at the selected token, and says it where; beside that the function, and one neuron by hand; in a
-    presentation the neurons alone.
+def activations(screen: Screen, pen: Pen) -> None:
+    """Which neurons speak at the selected token, and what they say; beside that the activation function, and the chosen
+    neuron by hand; in a presentation the neurons alone.
     """
     neuron, words = pick_neuron(screen, pen), partial(points_to, screen)
-    left, middle, *right = st.columns([3, 3] if screen.choice.big else [4, 4, 5], gap="medium")
+    left, *right = [st.container()] if screen.choice.big else st.columns([8, 5], gap="medium")
     with left:
-        pen.show_both("best", partial(most_active, words=words))
-    with middle:
-        pen.show_both("everywhere", everywhere)
+        pen.show_both("loudest", partial(loudest, words=words))
     for column in right:
         with column:
             pen.show("curve", curve)
             by_hand(screen, pen, neuron)
-
-
-def activations(screen: Screen, pen: Pen) -> None:
-    """From what comes in through the neurons to what is added; below it, but not in a presentation, one by hand."""
-    neuron, words = pick_neuron(screen, pen), partial(points_to, screen)
-    pen.show_both("flow", partial(flow, words=words, focused=screen.choice.stage == "output"))
-    if not screen.choice.big:
-        by_hand(screen, pen, neuron)
 
 
 def points_to(screen: Screen, neuron: int) -> Sequence[str]:

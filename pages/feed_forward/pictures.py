@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
@@ -13,20 +13,18 @@ from model.analysis import placed
 from model.measures.without import Answers
 from model.neurons import activation_curve
 from pages.drawing import figures
-from pages.drawing.figures import ACCENT, AFTER, BEFORE, GREY, Axis, Figure, bars, grouped_bars, heatmap
+from pages.drawing.figures import ACCENT, AFTER, BEFORE, GREY, Axis, Figure, bars, grouped_bars, ranked_bars
 from pages.drawing.figures.theme import scaled
-from pages.drawing.picture import Numbers, Picture, of_both, outputs_of, picks_from, token_axis, told_where
+from pages.drawing.picture import Numbers, Picture, of_both, outputs_of, token_axis, told_where
 from pages.drawing.pictures.answers import probabilities
-from pages.drawing.pictures.band import Column, band
-from pages.drawing.pictures.quantity_map import chosen_cell
+from pages.drawing.pictures.band import room_of
 from pages.drawing.place import Place
 from pages.drawing.text import texts_of
 from pages.drawing.text.numbers import decimal, first, furthest, written
 
-MOST_ASKED = 128  # neurons that answer a click: the loudest of each token
 FIRES = 0.1  # an activation from here on is counted
 LISTED = 12  # neurons
-HIGH, CURVE = 400, 230  # pixels; two pictures and their sentences fill a presentation
+CURVE = 230  # pixels
 text, word = texts_of("feed_forward")
 lost, lost_word = texts_of("without")
 #: What a neuron points to, by its number.
@@ -85,99 +83,55 @@ class Neurons:
         return int(self.loud[self.place.token].argmax()) if self.place.neuron is None else self.place.neuron
 
 
-def flow(run: Trace, place: Place, words: Words, focused: bool = False) -> Picture:
-    """What comes in, the neurons, and what is added, row by row.
-
-    words: see Words. focused: whether a number of what is added is worked out.
+def loudest(run: Trace, place: Place, words: Words) -> Picture:
+    """All neurons of the selected token in the order of their loudness; the loudest, or those that differ most, and the
+    chosen one by the words to which each points, with its activation there as a bar and at every token as cells.
     """
     of = Neurons(run, place)
-    fed, output = of.fed, of.prefix + "output"
-    each = max(1, MOST_ASKED // len(run.tokens))
-    loudest = np.argsort(-of.loud, axis=1, kind="stable")[:, :each]
-    asked = np.unique([*loudest.ravel(), of.neuron]).tolist()
-    strongest = float(np.quantile(np.abs(run[fed]), 0.999)) or None
-    columns = [
-        Column(run.graph.sublayers(place.layer)[-1].reads, word("comes_in"), 1.2),
-        Column(fed, word("neurons"), 5, asked, strongest),
-        Column(output, word("added"), 1.2),
-    ]
-    marks = {fed: of.neuron, output: chosen_cell(run, place, output)[1] if focused else None}
-    return band(run, place, columns, _read_flow(of, words), title=word("flow"), marks=marks, least=520)
 
-
-def _read_flow(of: Neurons, words: Words) -> str:
-    """How many neurons fire at the selected token, how much the chosen one does, and where that points."""
-    token, d_ff = of.place.token, of.run.config.d_ff
-    count, value = int((of.loud[token] > FIRES).sum()), of.run[of.fed][token, of.neuron]
-    said = {"token": of.called, "layer": of.place.layer + 1, "neuron": of.neuron + 1, "value": f"{value:.3f}"}
-    said |= {"loud": f"{count:,}", "d_ff": f"{d_ff:,}"}
-    sentence = text("read_flow_gated" if of.gated else "read_flow", **said)
-    kind = "read_points" if of.run.picture is None else "read_points_class"
-    pointed = words(of.neuron)[:1] if of.answers else []
-    return " ".join([sentence, *(text(kind, word=one) for one in pointed)])
-
-
-def most_active(run: Trace, place: Place, words: Words) -> Picture:
-    """The selected token's loudest neurons, or those that differ most, with the words to which each points."""
-    of = Neurons(run, place)
-
-    def best_of(numbers: Numbers) -> list[int]:
-        loud = np.abs(numbers.array) if numbers.differs else of.loudness(numbers.array)
-        return np.argsort(-loud, kind="stable")[:LISTED].tolist()
-
-    def part(numbers: Numbers) -> Numbers:
-        of_token = numbers[place.token]
-        best = best_of(of_token)
+    def listed(every: Numbers) -> Numbers:
+        own = every[place.token]
+        loud = np.abs(own.array) if own.differs else of.loudness(own.array)
+        best = np.argsort(-loud, kind="stable")[:LISTED].tolist()
+        best[LISTED - 1 :] = [of.neuron] if of.neuron not in best else best[LISTED - 1 :]
         named = [" · ".join([", ".join(words(one)), str(one + 1)]).strip(" ·") for one in best]
-        return replace(of_token[best].on(Axis("", named)), which=best)
+        cells = every.array[:, best].T + 0 * own.array[best, None]  # nothing, where no token stands for this one
+        axes = Axis(word("neuron"), named), token_axis(run, "")
+        return replace(every, array=cells, which=best).on(*axes)
 
-    def draw(drawn: Numbers) -> Figure:
-        return _bars(of, drawn, [one == of.neuron for one in drawn.which])
+    def sorted_all(every: Numbers) -> Numbers:
+        return replace(every, array=-np.sort(-every.array[place.token])).on(Axis(word("neuron")))
 
-    def says(drawn: Numbers) -> str:
-        most = (furthest if of.gated else first)(run[of.fed][place.token])
-        return text("read_best", token=of.called, neuron=most.place + 1, value=most)
+    def draw(drawn: Numbers, every: Numbers) -> Figure:
+        token = place.token
+        colours = [ACCENT if one == of.neuron else AFTER for one in drawn.which]
+        title = word("sorted", d_ff=f"{run.config.d_ff:,}", token=of.called)
+        cell = (drawn.which.index(of.neuron), token) if of.neuron in drawn.which else None
+        rows, columns = drawn.axes
+        titles, fills = (title, word("points_to")), room_of(says())
+        return ranked_bars(drawn.array, rows, columns, every.array, titles, colours, token, cell, fills)
 
+    def says(*drawn: Numbers) -> str:
+        at_token, of_chosen = run[of.fed][place.token], run[of.fed][:, of.neuron]
+        ahead = furthest if of.gated else first
+        most, where = ahead(at_token), ahead(of_chosen)
+        said: dict[str, object] = {"token": of.called, "loud": f"{int((of.loud[place.token] > FIRES).sum()):,}"}
+        said |= {"d_ff": f"{run.config.d_ff:,}", "neuron": most.place + 1, "value": most}
+        fires = text("read_fires", neuron=of.neuron + 1, token=placed(run.tokens)[where.place], value=where)
+        return f"{text('read_loud_gated' if of.gated else 'read_loud', **said)} {fires}"
+
+    parts = [Numbers.of(run, of.fed, part=part, token=place.token) for part in (listed, sorted_all)]
     return Picture(
         draw,
         says,
-        Numbers.of(run, of.fed, part=part, token=place.token),
-        title=word("best"),
-        two="beside",
-        picks_of=lambda drawn: picks_from(drawn.which, lambda neuron: {"neuron": neuron}),
+        parts,
+        title=word("loudest"),
+        picks_of=lambda drawn, _: partial(_chosen, drawn.which),
     )
 
 
-def everywhere(run: Trace, place: Place) -> Picture:
-    """The selected token's loudest neurons at every token."""
-    of = Neurons(run, place)
-    loudest = np.argsort(-of.loud[place.token], kind="stable")[:LISTED].tolist()
-    axes = Axis(word("neuron"), [str(neuron + 1) for neuron in loudest]), token_axis(run, "")
-    cell = (loudest.index(of.neuron), place.token) if of.neuron in loudest else None
-
-    def part(every: Numbers) -> Numbers:
-        own = every[:, loudest]
-        return replace(own, array=own.array.T, other=None if own.other is None else own.other.T).on(*axes)
-
-    def draw(drawn: Numbers) -> Figure:
-        look = {"square": False, "clickable": True, "cell": cell, "height": HIGH, "corner": ""}
-        return heatmap(drawn.array, *drawn.axes, **look)
-
-    own = run[of.fed][:, of.neuron]
-    most = (furthest if of.gated else first)(own)
-    return Picture(
-        draw,
-        text("read_fires", neuron=of.neuron + 1, token=placed(run.tokens)[most.place], value=most),
-        Numbers.of(run, of.fed, part=part),
-        title=word("everywhere"),
-        picks=lambda row, token: {"neuron": loudest[row], "token": token},
-    )
-
-
-def _bars(of: Neurons, drawn: Numbers, lit: Sequence[bool]) -> Figure:
-    """What neurons feed on as bars, named where it is not the activation alone. lit: in another colour."""
-    look = {"colours": [ACCENT if one else AFTER for one in lit], "height": HIGH, **drawn.look}
-    return bars(drawn.array, drawn.axes[0], word("axis_product") if of.gated else "", **look)
+def _chosen(which: Sequence[int], row: int, token: int) -> dict[str, object]:
+    return {"neuron": which[row], "token": token}
 
 
 def curve(run: Trace, place: Place) -> Picture:

@@ -15,7 +15,6 @@ from pages.drawing.screen import Screen
 from pages.drawing.state.choice import Choice
 from pages.screen.frame.pen import Pen
 from pages.screen.runs.worked_out import is_word, neighbours
-from pages.screen.sections.cell_map import cell_maps
 from pages.screen.sections.working import working
 from pages.tokens import pictures
 from pages.tokens.order import word_order
@@ -27,7 +26,6 @@ from pages.tokens.pictures import (
     in_colour,
     one_sum,
     pixels_of_one,
-    read_embedding,
     summands,
     text,
 )
@@ -35,12 +33,12 @@ from pages.tokens.tokenization import tokenization
 
 SHORT = 3  # letters of words such as "the"
 PARTS = {
-    "words": ("one", "pieces", "order", "positions", "vectors"),
-    "drawing": ("one", "pieces", "positions", "vectors"),
-    "single": ("one", "pieces", "vectors"),
+    "words": ("one", "pieces", "order", "positions"),
+    "drawing": ("one", "pieces", "positions"),
+    "single": ("one", "pieces"),
 }
 #: Tabs of before -> where they are shown now.
-FORMER = {"prepared": "pieces", "waves": "positions", "compare": "positions", "maps": "positions"}
+FORMER = {"prepared": "pieces", "vectors": "one"} | dict.fromkeys(("waves", "compare", "maps"), "positions")
 
 
 def equation_of(screen: Screen) -> str:
@@ -57,7 +55,6 @@ def tabs(screen: Screen) -> Tabs:
     pieces = tokenization if words else patches
     every: dict[str, Draw] = {
         "one": one_token,
-        "vectors": vectors,
         "pieces": pieces,
         "order": word_order,
         "positions": positions,
@@ -89,13 +86,6 @@ def one_token(screen: Screen, pen: Pen) -> None:
         with right:
             key = named.get(screen.choice.stage or "", [*named.values()][-1])
             working(screen, pen, key, chosen_cell(run, screen.at, key))
-
-
-def vectors(screen: Screen, pen: Pen) -> None:
-    """All that is added up to X⁰, for every token, with the arithmetic of the chosen cell."""
-    named = summands(screen.run)
-    looks = [{"title": name} for name in named.values()]
-    cell_maps(screen, pen, [*named], read_embedding(screen.run, screen.at, brief=screen.choice.big), looks)
 
 
 def positions(screen: Screen, pen: Pen) -> None:

@@ -49,21 +49,14 @@ def summands(run: Trace) -> dict[str, str]:
     return {key: word(key.removeprefix("embedding.")) for key in keys[:-1]} | {keys[-1]: word("result")}
 
 
-def read_embedding(run: Trace, place: Place, *, brief: bool = False) -> str:
-    """Where the selected token's embedding comes from, how long all vectors are, and of a word that stands twice.
-
-    brief: without what the factor √d_model is for.
-    """
-    named = summands(run)
-    means = {key: float(np.linalg.norm(run[key], axis=1).mean()) for key in named}
-    lengths = plain("common.comma").join(f"{name} {means[key]:.2f}" for key, name in named.items())
+def about_root(run: Trace) -> str:
+    """What the factor √d_model is for, where positions are longer than embeddings would be without it."""
     root = getattr(run.network.embedding, "scale", 1.0)
-    bare = means["embedding.tokens"] / root
-    if bare < means.get("embedding.positions", 0.0) and root > 1 and not run.edits and not brief:
-        told = text("read_root", lengths=lengths, d=run.config.embedded, root=f"{root:.4g}", bare=f"{bare:.2f}")
-    else:
-        told = text("read_lengths", lengths=lengths)
-    return " ".join(filter(None, [where_from(run, place), told, about_twice(run)]))
+    means = {key: float(np.linalg.norm(run[key], axis=1).mean()) for key in run if key.startswith("embedding.")}
+    bare, places = means["embedding.tokens"] / root, means.get("embedding.positions", 0.0)
+    if bare >= places or root <= 1 or run.edits:
+        return ""
+    return text("read_root", d=run.config.embedded, root=f"{root:.4g}", bare=f"{bare:.2f}", places=f"{places:.2f}")
 
 
 def where_from(run: Trace, place: Place) -> str:
@@ -89,10 +82,9 @@ def about_twice(run: Trace) -> str:
 
 def one_sum(run: Trace, place: Place) -> Picture:
     """All that is added up to the selected token's row of X⁰, and that, on one scale."""
-    shape, own = run["embedding.tokens"].shape, placed(run.tokens)[place.token]
-    named = {key: name for key, name in summands(run).items() if run[key].shape == shape}
-    named["embedding.tokens"] = own
-    result = [*named][-1]
+    named = summands(run) | {"embedding.tokens": placed(run.tokens)[place.token]}
+    wide, result = max(run[key].shape[1] for key in named), [*named][-1]  # embeddings may be narrower than X⁰
+    vectors = [np.pad(run[key], ((0, 0), (0, wide - run[key].shape[1])), constant_values=np.nan) for key in named]
     signs = {key: "+ " if key in ADDED else "= " for key in [*named][1:]}
     rows = [f"{signs.get(key, '')}{name} · {np.linalg.norm(run[key][place.token]):.1f}" for key, name in named.items()]
     column = chosen_cell(run, place, result)[-1]
@@ -104,19 +96,20 @@ def one_sum(run: Trace, place: Place) -> Picture:
         figure = heatmap(drawn.array, *drawn.axes, square=False, clickable=True, height=scaled(116 + 42 * len(rows)))
         chosen = {"color": ACCENT, "width": 2}
         line = {"type": "line", "x0": column + 1, "x1": column + 1, "y0": -0.5, "y1": len(rows) - 0.5, "line": chosen}
-        side = {"xanchor": "right", "xshift": -4} if 2 * column > shape[1] else {"xanchor": "left", "xshift": 4}
+        side = {"xanchor": "right", "xshift": -4} if 2 * column > wide else {"xanchor": "left", "xshift": 4}
         side |= {"x": column + 1, "showarrow": False, "bgcolor": signed_colours([0])[0]}
         figure.layout["shapes"] = [line]
         figure.layout["annotations"] = [
             {"y": row, "text": f"<b>{two(float(value))}</b>", **side}
             for row, value in enumerate(drawn.array[:, column])
+            if np.isfinite(value)
         ]
         return figure
 
     return Picture(
         draw,
-        " ".join(filter(None, (where_from(run, place), about_twice(run)))),
-        Numbers(np.stack([run[key] for key in named]), ("", "token", "d_model"), part, token=place.token),
+        " ".join(filter(None, (where_from(run, place), about_twice(run), about_root(run)))),
+        Numbers(np.stack(vectors), ("", "token", "d_model"), part, token=place.token),
         picks=lambda row, number: {"stage": name_of([*named][row]), "component": number - 1},
         reads=[*named],
     )

@@ -29,8 +29,9 @@ MIDDLE = """(chart, [row, column]) => {
 }"""
 # The middle of a bar of a chart: where on the screen.
 BAR = """(chart, place) => {
-    const {left, top} = chart.getBoundingClientRect(), {xaxis, yaxis} = chart._fullLayout;
+    const {left, top} = chart.getBoundingClientRect(), {yaxis} = chart._fullLayout;
     const trace = chart._fullData.find(trace => trace.type === 'bar'), bar = chart.calcdata[trace.index][place];
+    const xaxis = chart._fullLayout[trace.xaxis.replace('x', 'xaxis')];
     const along = (bar.p0 + bar.p1) / 2, far = (bar.s0 + bar.s1) / 2;
     const [x, y] = trace.orientation === 'h' ? [far, along] : [along, far];
     return [left + xaxis._offset + xaxis.l2p(x), top + yaxis._offset + yaxis.l2p(y)];

@@ -11,7 +11,7 @@ from pages.add_and_norm.why_add_and_norm import batch_norm
 from pages.attention.pictures import attention_map, lines
 from pages.drawing.picture import Picture
 from pages.drawing.place import Place
-from pages.feed_forward.pictures import most_active
+from pages.feed_forward.pictures import loudest as loudest_of
 from pages.heads.pictures import chosen_head
 from pages.screen.runs import pipelines
 from pages.tokens.pictures import components
@@ -23,7 +23,7 @@ AT = Place(layer=1, head=2, token=5)
 HOVERED = "chart => (chart._hoverdata ?? []).map(point => point.pointNumber ?? point.pointIndex)"
 
 
-loudest = partial(most_active, words=lambda neuron: [])
+loudest = partial(loudest_of, words=lambda neuron: [])
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,8 @@ from model import Pipeline, load
 from model.analysis import outliers
 from model.checkpoints.errors import SENTENCES
 from model.checkpoints.hub import memory
+from pages.drawing.pictures.quantity_map import quantity_map
+from pages.drawing.place import Place
 from pages.drawing.state import offered
 from pages.drawing.text import LANGUAGES, catalogue, t
 from pages.layers.page import best_words
@@ -28,7 +30,7 @@ from pages.screen.runs import pipelines, worked_out
 from tests.model.making import MINILM, TEMPLATE, Failing, Hub, retold, rewritten, save_again, theirs
 from tests.model.pieces import byte_level, folder_of
 from tests.pages.inputs import bring, offer
-from tests.pages.opening import at_page, chart, charts, maps, open_page, said, tables, warnings
+from tests.pages.opening import at_page, charts, maps, open_page, said, tables, warnings
 
 LOCAL = {"Origin": "http://localhost:8501"}
 PAIR = "the cat sat on a mat [SEP] the dog slept by the door"
@@ -111,18 +113,15 @@ def test_the_arithmetic_of_many_tokens_is_short_until_all_its_rows_are_wanted(mo
     assert "working.every_row" not in [toggle.key for toggle in app.toggle]
 
 
-def test_a_few_numbers_far_out_bleach_no_map_and_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    (name,) = offer(monkeypatch, MINILM)
-    sentence, link = "the cat sat on a mat", {"panel": "vectors"}
-    app = open_page("tokens", model=name, s=sentence, stage="sum", **link)
-    values = load(str(MINILM))(sentence)["embedding.sum"]
-    far = outliers(values)
-    assert far is not None and chart(app, "sum")["data"][0]["zmax"] == pytest.approx(far.usual)
-    assert all(
-        catalogue("en")["common.place_d_model"].format(place=column + 1) in said(app) for column in far.columns()
-    )
-    assert f"{np.abs(values).max():.2f}" in said(app)
-    assert "▼" not in said(open_page("tokens", s=sentence, **link))
+def test_a_few_numbers_far_out_bleach_no_map_and_are_named() -> None:
+    run = load(str(MINILM))("the cat sat on a mat")
+    picture, far = quantity_map(run, Place(), "embedding.sum", ""), outliers(run["embedding.sum"])
+    assert far is not None and picture.drawn().data[0]["zmax"] == pytest.approx(far.usual)
+    read = picture.says().replace("\\", "")
+    assert all(catalogue("en")["common.place_d_model"].format(place=column + 1) in read for column in far.columns())
+    assert f"{np.abs(run['embedding.sum']).max():.2f}" in read
+    ours = quantity_map(load("text")("the cat sat on a mat"), Place(), "embedding.sum", "")
+    assert "▼" not in ours.says()
 
 
 def test_folders_of_the_same_name_and_of_ours_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:

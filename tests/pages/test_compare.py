@@ -46,7 +46,7 @@ def test_a_difference_names_both_tokens_wherever_they_stand() -> None:
     app = attention(**link)
     rows = [html.unescape(name) for name in figure(app)["layout"]["yaxis"]["ticktext"]]
     assert rows == ["[CLS]", "the", "cat − very", "sat", "on", "the", "mat", ".", "[SEP]"]
-    for page, panel in (("layers", "alike"), ("feed_forward", "maps"), ("layers", "origin")):
+    for page, panel in (("layers", "alike"), ("feed_forward", "loudest"), ("layers", "origin")):
         drawn = json.dumps([chart["figure"]["layout"] for chart in charts(open_page(page, panel=panel, **link))])
         assert "cat \\u2212 very" in drawn, page
     alone = charts(open_page("feed_forward", panel="without", **link))

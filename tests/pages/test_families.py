@@ -111,11 +111,11 @@ def test_the_loudest_neurons_are_those_whose_product_is_largest(monkeypatch: pyt
     run = run_of(app)
     fed = run["layers.1.ffn.product"]
     order = np.argsort(-np.abs(fed[5]), kind="stable")
-    np.testing.assert_allclose(numbers(figure(app)["data"][0]["x"]), fed[5, order[:12]], rtol=1e-5)
-    assert figure(app)["layout"]["xaxis"]["title"]["text"] == ENGLISH["feed_forward.axis_product"]
+    np.testing.assert_allclose(numbers(figure(app)["data"][-1]["x"]), fed[5, order[:12]], rtol=1e-5)
     values = {"token": run.tokens[5], "neuron": order[0] + 1, "value": written(f"{fed[5, order[0]]:.2f}")}
-    assert ENGLISH["feed_forward.read_best"].format(**values).replace("−", "-") in said(app)
-    np.testing.assert_allclose(numbers(figure(app, 1)["data"][0]["z"])[0], fed[:, order[0]], rtol=1e-5)
+    values |= {"loud": f"{(np.abs(fed[5]) > 0.1).sum():,}", "d_ff": f"{run.config.d_ff:,}"}
+    assert ENGLISH["feed_forward.read_loud_gated"].format(**values).replace("−", "-") in said(app)
+    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"])[0], fed[:, order[0]], rtol=1e-5)
 
 
 def test_of_shared_layers_the_weights_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:

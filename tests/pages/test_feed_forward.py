@@ -31,7 +31,7 @@ def open_part(panel: str, **link: str):
 
 def test_the_most_active_neurons_lead_with_the_words_that_each_points_towards() -> None:
     app, activation = open_part("loudest"), pipelines.run("text", SENTENCE)["layers.1.ffn.activation"]
-    best, pipeline = chart(app, "best"), pipelines.pipeline("text")
+    best, pipeline = chart(app, "loudest"), pipelines.pipeline("text")
     order = np.argsort(-activation[1], kind="stable")[:12]
     for name, neuron in zip(best["layout"]["yaxis"]["ticktext"], order, strict=True):
         words, number = html.unescape(name).rsplit(" · ", 1)

@@ -13,7 +13,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from model import Edit, Trace
+from model import Edit, Trace, load
 from model.analysis import cosine_similarity, nearest_rows, rollout, softmax
 from model.measures.origins import of_reads, shares
 from model.measures.scaling import every_way, random_scores
@@ -39,6 +39,7 @@ from pages.screen.runs import pipelines, worked_out
 from pages.tokens import pictures as tokens
 from pages.translation import pictures as translation
 from tests.networks import trace_of
+from tests.pages.inputs import folder
 
 DOG = "the dog chased the cat ."
 HIDDEN = "the animal [MASK] not cross the street because it was too tired ."
@@ -193,20 +194,6 @@ def no_words(neuron: int) -> Sequence[str]:
     return []
 
 
-@row(partial(feed_forward.flow, words=no_words), neuron=999)
-@row(partial(feed_forward.flow, words=no_words), "the small dog and the old cat saw many people . " * 4)
-def the_band_holds_what_comes_in_the_neurons_and_what_is_added(run: Trace, at: Place) -> Iterator[object]:
-    activation = run[FFN + "activation"]
-    pairs = activation.reshape(len(activation), -1, 2)  # two neurons share a column: the one further from 0
-    yield np.take_along_axis(pairs, np.abs(pairs).argmax(axis=2, keepdims=True), axis=2)[..., 0]
-    yield from (run["layers.1.norm_1"], run[FFN + "output"], f", {(activation[1] > 0.1).sum()} of the ")
-
-
-@row(partial(feed_forward.flow, words=no_words), FIVE, token=8)
-def the_neurons_that_fire_at_the_token_are_counted(run: Trace, at: Place) -> Iterator[object]:
-    yield f", {(run[FFN + 'activation'][8] > 0.1).sum()} of the "
-
-
 @row(feed_forward.curve, token=3, neuron=2)
 def the_curve_holds_every_neuron_of_the_selected_token(run: Trace, at: Place) -> Iterator[object]:
     u = run[FFN + "hidden"][3]
@@ -223,21 +210,21 @@ def it_is_said_how_low_the_activation_function_goes(run: Trace, at: Place) -> It
     yield f"never goes under { {'gelu': -0.17, 'relu': 0.0, 'silu': -0.28}[run.config.activation]:.2f}"
 
 
-@row(partial(feed_forward.most_active, words=no_words))
-@row(partial(feed_forward.most_active, words=no_words), partial(trace_of, "gated words"), token=5)
-def the_most_active_neurons_lead_and_behind_gates_those_furthest_from_0(run: Trace, at: Place) -> Iterator[object]:
+@row(partial(feed_forward.loudest, words=no_words))
+@row(partial(feed_forward.loudest, words=no_words), token=3, neuron=999)
+@row(partial(feed_forward.loudest, words=no_words), FIVE, token=8)
+@row(partial(feed_forward.loudest, words=no_words), partial(trace_of, "gated words"), token=5)
+def the_loudest_neurons_and_the_chosen_one_stand_at_every_token(run: Trace, at: Place) -> Iterator[object]:
     gated = FFN + "product" in run
-    fed = run[FFN + ("product" if gated else "activation")][at.token]
-    order = np.argsort(-(np.abs(fed) if gated else fed))[:12]
-    yield from (fed[order], f"{order[0] + 1}", f"{fed[order[0]]:.2f}")
-
-
-@row(feed_forward.everywhere, token=3)
-def the_loudest_neurons_stand_at_every_token(run: Trace, at: Place) -> Iterator[object]:
-    activation = run[FFN + "activation"]
-    loudest = np.argsort(-activation[3])[:12]
-    where = int(activation[:, loudest[0]].argmax())
-    yield from (activation[:, loudest].T, f"Neuron {loudest[0] + 1} has", f"{activation[where, loudest[0]]:.2f}")
+    fed = run[FFN + ("product" if gated else "activation")]
+    loud = np.abs(fed) if gated else fed
+    order = np.argsort(-loud[at.token])
+    listed = order[:12] if at.neuron in (None, *order[:12]) else [*order[:11], at.neuron]
+    chosen = order[0] if at.neuron is None else at.neuron
+    where = int(loud[:, chosen].argmax())
+    yield from (fed[:, listed].T, fed[at.token, listed], np.maximum(np.sort(fed[at.token])[::-1], 0))
+    yield from (f", {(loud[at.token] > 0.1).sum()} of the ", f"Neuron {order[0] + 1} is the loudest")
+    yield from (f"{fed[at.token, order[0]]:.2f}", f"Neuron {chosen + 1} has", f"{fed[where, chosen]:.2f}")
 
 
 def without_ffn(run: Trace, at: Place) -> Picture:
@@ -446,18 +433,19 @@ def the_row_of_scores_is_that_of_the_token(run: Trace, at: Place) -> Iterator[ob
 # -- tokens ----------------------------------------------------------------------------------------------------------
 
 
-@row(tokens.read_embedding)
+@row(tokens.one_sum)
 def a_word_that_stands_twice_has_one_row_and_two_sums(run: Trace, at: Place) -> Iterator[object]:
     first, second = (place for place, token in enumerate(run.tokens) if token == "the")
     np.testing.assert_array_equal(*run["embedding.tokens"][[first, second]])
     yield f"{cosine_similarity(run['embedding.sum'][[first, second]])[0, 1]:.4f}"
     bare = np.linalg.norm(run.network.embedding.E.weight.numpy()[run.ids], axis=1).mean()
-    yield f"the factor √256 = 16 would leave the first at {bare:.2f}"
+    places = np.linalg.norm(run["embedding.positions"], axis=1).mean()
+    yield f"Without √256 = 16, embeddings would be {bare:.2f} long on average; positions are {places:.2f}"
 
 
-@row(tokens.read_embedding, FIVE)
+@row(tokens.one_sum, FIVE)
 def of_a_drawing_no_factor_is_told(run: Trace, at: Place) -> Iterator[object]:
-    yield Not("the factor")
+    yield Not("Without √")
 
 
 @row(tokens.one_sum, token=2)
@@ -465,6 +453,14 @@ def a_token_and_its_position_are_one_sum(run: Trace, at: Place) -> Iterator[obje
     added, summed = [run[f"embedding.{name}"][2] for name in ("tokens", "positions")], run["embedding.sum"][2]
     np.testing.assert_allclose(sum(added), summed, atol=1e-5)
     yield from (np.stack([*added, summed]), f"“{run.tokens[2]}” has id {run.ids[2]}")
+
+
+@row(tokens.one_sum, lambda: load(str(folder("NarrowElectraForMaskedLM")))(DOG), token=2)
+def embeddings_narrower_than_the_sum_stand_in_its_first_columns(run: Trace, at: Place) -> Iterator[object]:
+    narrow, wide = run["embedding.tokens"][2], run["embedding.projection"][2]
+    assert len(narrow) < len(wide)
+    rows = [key for key in run if key.startswith("embedding.")]
+    yield np.stack([np.pad(run[key][2], (0, len(wide) - len(run[key][2])), constant_values=np.nan) for key in rows])
 
 
 @row(lambda run, at: tokens.nearest(run, at, worked_out.neighbours("text", run.ids[at.token])), token=2)

@@ -14,7 +14,6 @@ from tests.pages.opening import (
     AppTest,
     assert_fine,
     chart,
-    charts,
     drawn_in,
     figure,
     numbers,
@@ -23,7 +22,6 @@ from tests.pages.opening import (
 )
 
 SENTENCE = "the dog chased the cat ."
-ROWS = ("tokens", "positions", "sum")
 
 
 def open_part(panel: str, **link: str) -> AppTest:
@@ -87,13 +85,6 @@ def test_a_word_is_cut_before_the_readers_eyes(sentence: str, word: str) -> None
     found = [line.rsplit("**", 2)[1].replace("\\", "") for line in lines]
     assert found == pipelines.pipeline("text").reader.pieces(word) and len(found) > 1
     assert lines[0].startswith(f":gray[{word}]") and first.startswith(f"“{word}” is not in the vocabulary")
-
-
-def test_the_sentence_of_several_maps_is_said_once_and_read_aloud_with_each() -> None:
-    app = open_part("vectors")
-    (sentence,) = [box.value for box in app.markdown if "Mean lengths" in box.value]
-    maps = [chart for chart in charts(app) if chart["key"].rsplit(".", 1)[-1] in ROWS]
-    assert len(maps) == 3 and all("Mean lengths" in chart["alt"] for chart in maps) and sentence.count("Mean") == 1
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ SAID = [
         "add_and_norm.read_arrows_none",
         "",
     ),
-    ("words", "tokens", "panel=vectors&edits=embedding.positions~zero", "tokens.read_lengths", "tokens.read_twice"),
+    ("words", "tokens", "edits=embedding.positions~zero", "tokens.read_row", "tokens.read_twice"),
     ("paper", "translation", "", "translation.trained_here", "untrained.banner"),
     ("words", "attention", "edits=layers.0.attention.weights~even", "attention.read_even", "attention.read_weights"),
     ("words", "attention", "stage=scaled&token=4", "attention.read_scaled", "attention.read_even"),
@@ -176,7 +176,7 @@ SAID = [
     ("words", "attention", "layer=2&head=3&token=3", "“dog” attends most to | “dog” → ", ""),
     ("words", "attention", "layer=2&head=3&token=6", "“the (6)” attends most to | “the (6)” → ", ""),
     # Families of encoders that differ from the paper.
-    ("T5", "tokens", "panel=vectors", "tokens.purpose_unplaced", "tokens.purpose"),
+    ("T5", "tokens", "", "tokens.purpose_unplaced", "tokens.purpose"),
     ("Albert", "what_if", "panel=heads", "shared.some", ""),
     ("Albert", "queries_keys_values", "panel=weights", "shared.some", ""),
     ("ModernBert", "add_and_norm", "panel=maps&layer=2", "γ", "β"),

@@ -47,6 +47,7 @@ from pages.drawing.figures.matrices import (
     abreast,
     block_of,
     heatmap,
+    ranked_bars,
     thumbnails,
     tiles,
 )

@@ -13,6 +13,7 @@ from pages.drawing.figures.base import (
     BARE,
     MOST_CLICKABLE,
     MOST_NAMED,
+    SIGNED,
     STEPS,
     TO_THE_NEAREST,
     Axis,
@@ -28,6 +29,8 @@ from pages.drawing.figures.base import (
     label,
     look,
     on_screen,
+    stroke,
+    text_width,
     thinned,
     tile_layout,
     tile_markers,
@@ -36,13 +39,14 @@ from pages.drawing.figures.base import (
     with_gap,
     words_at,
 )
-from pages.drawing.figures.theme import font_size, scaled
-from pages.drawing.text.numbers import four_decimals
+from pages.drawing.figures.theme import font_size, mode, scaled
+from pages.drawing.text.numbers import four_decimals, written
 
 MOST_APART = 32  # rows or columns with gaps between their cells
 GAP = 0.04  # of a tile, beside the next one
 WORDS = 1.2  # times the size of a word below a tile: the room for it
 MOST_DRAWN = 512  # columns of a matrix among others; of more, several share one
+STRIP = 4.5  # font sizes: the height of all numbers in their order
 SLANT = -45  # degrees, of names above a map
 MOST_CELLS = 600_000  # of many tiles together: as many bytes
 THUMBNAIL = (64, 1024)  # rows and columns of a small picture
@@ -72,7 +76,6 @@ def heatmap_parts(
     height: int | None = None,
     marked: Sequence[int] = (),
     corner: str | None = None,
-    asked: Sequence[int] | None = None,
 ) -> tuple[list[dict], dict]:
     """The traces and the layout of a `heatmap`, for one that shall be changed before it is drawn.
 
@@ -84,7 +87,7 @@ def heatmap_parts(
     gaps: thin ones between up to 32 rows or columns. line_colour: of the axes, which have no line otherwise.
     thin: of more than MOST_NAMED names of a map named on both sides only some stand at the axis; a hover says them all.
     marked: columns with a ▼ above them, each cell of which can be clicked.
-    asked: the columns that answer a click. corner: what stands at the upper left in place of the titles of both axes;
+    corner: what stands at the upper left in place of the titles of both axes;
     the columns are then named above, aslant, and the colour bar lies below.
     Infinite cells (hidden by a mask) stay blank.
     """
@@ -123,7 +126,7 @@ def heatmap_parts(
         traces.append(at(above, "markers", marker=sign, hoverinfo="skip", cliponaxis=False, showlegend=False))
     if clickable:
         step = -(-n_rows * n_columns // MOST_CLICKABLE["square" if square else "wide"])
-        asked = sorted({*(range(0, n_columns, step) if asked is None else asked), *marked})
+        asked = sorted({*range(0, n_columns, step), *marked})
         shown = {"customdata": finite[:, asked].ravel(), "hovertemplate": hover + "%{customdata:.4f}<extra></extra>"}
         traces.append(unseen(grid(n_rows, n_columns, top, left, asked), **shown))
     row, column = (thinned(n, at) for n, at in zip(values.shape, cell or (None, None), strict=True))
@@ -137,7 +140,7 @@ def heatmap_parts(
             side |= {"showline": True, "linewidth": 3, "linecolor": line_colour}
     if thin and max(len(axis.labels) for axis in (rows, columns)) > MOST_NAMED:
         layout["meta"] = _say_all_names(
-            traces[-1], rows, columns, values.shape, range(n_columns) if asked is None else asked
+            traces[-1], rows, columns, values.shape, asked if clickable else range(n_columns)
         )
     if cell is not None and cell[0] < n_rows and cell[1] < n_columns:
         layout["shapes"] = crossing(*cell, n_rows, n_columns, top, left)
@@ -180,11 +183,72 @@ def _say_all_names(trace: dict, rows: Axis, columns: Axis, shape: tuple[int, int
     return {"rows": names[0], "columns": names[1]}
 
 
+def ranked_bars(
+    cells: np.ndarray,
+    rows: Axis,
+    columns: Axis,
+    every: np.ndarray,
+    titles: tuple[str, str],
+    colours: Sequence[str],
+    column: int,
+    cell: tuple[int, int] | None,
+    fills: int,
+) -> Figure:
+    """On top all numbers in their order; below it some of them as bars, and each beside it along the columns.
+
+    cells: (row, column); the bars are one column of it. every: sorted. titles: of all numbers, and above the names of
+    rows. colours: of bars. cell: outlined. fills: the pixels left below it in a
+    presentation. A click gives (row, column).
+    """
+    size, height = font_size(), on_screen(520)
+    look = {"square": False, "clickable": True, "cell": cell, "height": height, "corner": titles[1]}
+    drawn, layout = heatmap_parts(cells, rows, columns, **look)
+    own = np.nan_to_num(cells[:, column])
+    low, high = min(0.0, float(own.min())), max(0.0, float(own.max()))
+    room = 0.3 * (high - low or 1.0)  # for a number at the end of a bar
+    bar = dict(
+        type="bar",
+        orientation="h",
+        x=own,
+        y=np.arange(len(own)),
+        xaxis="x2",
+        marker={"color": list(colours)},
+        unselected={"marker": {"opacity": 1}},
+        text=[written(f"{value:.2f}") for value in own],
+        textposition="outside",
+        constraintext="none",
+        cliponaxis=False,
+        customdata=np.stack([np.arange(len(own)), np.full(len(own), column)], axis=1).astype(np.uint16),
+        hovertemplate="%{y}: %{x:.4f}<extra></extra>",
+    )
+    places = np.arange(1, len(every) + 1)
+    for part, colour in ((np.maximum(every, 0), SIGNED[mode()][-1]), (np.minimum(every, 0), SIGNED[mode()][0])):
+        area = stroke(np.stack([places, part], axis=1), colour, 1, fill="tozeroy", fillcolor=colour)
+        drawn.append(area | {"xaxis": "x3", "yaxis": "y2"})
+    line = size / height  # of words, as a share of the height
+    deep = 0.71 * (1 + max(map(text_width, columns.labels)))  # names aslant, or, of Chinese ones, [MASK] among them
+    low_end = 1 - (STRIP + 1 + 1.15 * deep) * line
+    layout["yaxis"] |= {"domain": [0, low_end], "anchor": "x2"}
+    layout["xaxis"] |= {"domain": [0.36, 1]}
+    layout["annotations"][0] |= {"y": low_end}
+    drawn[0]["colorbar"] |= {"x": 0.36}
+    words = {"xref": "x3 domain", "x": 0.06, "xanchor": "left", "yref": "paper", "y": 1, "yanchor": "top"}
+    layout["annotations"].append(words | {"text": label(titles[0]), "showarrow": False, "font": {"size": size}})
+    hidden = {"visible": False}
+    layout["xaxis2"] = hidden | {"domain": [0, 0.33], "range": [low - room * (low < 0), high + room * (high > 0)]}
+    layout["xaxis3"] = hidden | {"domain": [0, 1], "range": [0, len(every)], "anchor": "y2"}
+    layout["yaxis2"] = hidden | {"domain": [1 - STRIP * line, 1], "anchor": "x3"}
+    figure = figure_of([*drawn, bar], layout | {"showlegend": False, "bargap": 0.25})
+    figure.layout["margin"]["t"] = 8
+    figure.layout["meta"] = {**layout.get("meta", {}), "fills": fills, "least": 560}
+    return figure
+
+
 class Matrix(NamedTuple):
     """One of the matrices that stand `abreast`.
 
     limit: the value of its strongest colour. width: its share of the picture. column: the chosen one, from 0. symbol,
-    title: Plotly markup above it. asked: the columns that answer a click; focus: it has a frame.
+    title: Plotly markup above it. focus: it has a frame.
     """
 
     values: np.ndarray
@@ -194,7 +258,6 @@ class Matrix(NamedTuple):
     column: int | None = None
     scale: str = "signed"
     title: str = ""
-    asked: Sequence[int] | None = None
     focus: bool = False
     symbol: str = ""
 
@@ -211,7 +274,7 @@ def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: 
     top = 0 if rows.labels else 1
     for which, one in enumerate(matrices):
         n_rows, n_columns = one.values.shape
-        look = {"scale": one.scale, "limit": one.limit, "asked": one.asked, "thin": False, "height": height}
+        look = {"scale": one.scale, "limit": one.limit, "thin": False, "height": height}
         traces, layout = heatmap_parts(one.values, rows, one.columns, clickable=True, square=False, **look)
         cells, markers = traces
         first = 0 if one.columns.labels else 1

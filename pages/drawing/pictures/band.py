@@ -28,14 +28,13 @@ ROW, LOW = 17, 220  # pixels: a row of the band, and the least height of all
 class Column:
     """One quantity of a band.
 
-    title: what stands above it, below its symbol. width: its share of the band. asked: the columns that answer a click;
-    the usual ones if left out. limit: the value of the strongest colour, for a range that quantities share.
+    title: what stands above it, below its symbol. width: its share of the band. limit: the value of
+    the strongest colour, for a range that quantities share.
     """
 
     key: str
     title: str
     width: float = 1
-    asked: Sequence[int] | None = None
     limit: float | None = None
 
     @property
@@ -116,7 +115,6 @@ def band(
             outlined if outlined is not None and outlined < drawn.array.shape[1] else None,
             drawn.scale(run.quantity(column.key).scale),
             f"{column.title}<br>{sizes(drawn.array.shape)}",
-            column.asked,
             column.key == focus,
             html_math(_symbol(run, column.key)).replace("'", "′"),
         )

@@ -57,7 +57,7 @@ def way_to(source: str, token: int) -> Way | None:
             "stage": None,
         }
     if found["part"]:
-        return "tokens", {"tab": "vectors", "token": token}
+        return "tokens", {"tab": "one", "token": token}
     at = {"layer": layer_of(source), "token": token}
     if found["sublayer"] == "ffn":
         return "feed_forward", {"tab": None, "stage": "output", **at}
