@@ -28,7 +28,7 @@ def weights(screen: Screen, pen: Pen, prefix: str) -> None:
     prefix: of the keys, "layers.2.attention." and the like.
     """
     key = prefix + "weights"
-    with pen.controls:
+    with pen.places:
         look = _look(screen)
         _between(screen, prefix)
     if look == "map":

@@ -50,7 +50,7 @@ GROWING = ("parameters", "projections", "ffn", "scores", "weighted_sum")
 
 def show_walk(screen: Screen, pen: Pen) -> None:
     """Every step from input to answer as a box with its shape; beside it the chosen one, worked out."""
-    now = encoder_settings(screen)
+    now = encoder_settings(screen, pen)
     size = now.config, now.n, now.batch
     steps = cost_tables.steps_of(*size)
     scores = next(place for place, step in enumerate(steps) if step.key.endswith("scores"))
@@ -93,7 +93,7 @@ def step_by_hand(steps: list[Step], chosen: int, config: EncoderConfig) -> None:
 
 def show_parameters(screen: Screen, pen: Pen) -> None:
     """How many parameters each part has: as bars, and as formulas."""
-    config = encoder_settings(screen).config
+    config = encoder_settings(screen, pen).config
     parts = {name: part.number for name, part in parameters(config).items()}
     whole, real, largest = sum(parts.values()), cost_tables.counted(config), max(parts, key=parts.get)
     share, memory = percent(parts[largest] / whole), in_bytes(whole * BYTES["float32"])
@@ -110,7 +110,7 @@ def show_parameters(screen: Screen, pen: Pen) -> None:
 
 def show_cost(screen: Screen, pen: Pen) -> None:
     """What one layer costs over the length of the input, and what grows with it."""
-    now = encoder_settings(screen)
+    now = encoder_settings(screen, pen)
     config, n = now.config, now.n
     attention, ffn = (rf"\text{{{word(f'curve_{name}')}}}" for name in ("attention", "ffn"))
     equation(

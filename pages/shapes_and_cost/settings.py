@@ -11,6 +11,7 @@ from model.measures.cost import shape_walk
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
 from pages.drawing.text import plain, texts_of
+from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import bound
 from pages.screen.link import select
 
@@ -59,7 +60,7 @@ def called(screen: Screen, name: str) -> str:
     return screen.choice.model if name == HERE else word(f"preset_{name}")
 
 
-def encoder_settings(screen: Screen) -> Settings:
+def encoder_settings(screen: Screen, pen: Pen) -> Settings:
     """Draw the controls and return what they say; an impossible setting is explained and the last good one returned."""
     cost, here, tokens = screen.choice.cost, screen.run.config, len(screen.run.tokens)
     base = PRESETS.get(cost.of, here)
@@ -71,7 +72,7 @@ def encoder_settings(screen: Screen) -> Settings:
         unchanged = CostSettings(cost.of)
         now = st.session_state.get("cost.good") or settings_of(unchanged, here, min(tokens, base.max_tokens))
     words = base.input == "words"
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with pen.places:
         name = OWN if problem else now.name
         options = [
             *[HERE] * (here not in PRESETS.values()),
@@ -85,10 +86,10 @@ def encoder_settings(screen: Screen) -> Settings:
             lambda name: select(cost=CostSettings(name)) if name in (HERE, *PRESETS) else None,
             options=options,
             format_func={name: called(screen, name) for name in options}.__getitem__,
-            width=320,
+            width=340,
         )
-        _number("n", MOST_TOKENS, (cost.n or tokens) if words else now.n, cost, width=120, disabled=not words)
-        _number("batch", MOST_INPUTS, cost.batch, cost, width=120)
+        _number("n", MOST_TOKENS, (cost.n or tokens) if words else now.n, cost, width=180, disabled=not words)
+        _number("batch", MOST_INPUTS, cost.batch, cost, width=220)
         with st.popover(plain("common.more"), icon=":material/tune:"):
             for place, (name, most) in zip([*st.columns(3), *st.columns(3)], SIZES.items(), strict=False):
                 with place:

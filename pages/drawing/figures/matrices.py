@@ -218,9 +218,13 @@ def ranked_bars(
         textposition="outside",
         constraintext="none",
         cliponaxis=False,
-        customdata=np.stack([np.arange(len(own)), np.full(len(own), column)], axis=1).astype(np.uint16),
-        hovertemplate="%{y}: %{x:.4f}<extra></extra>",
+        hoverinfo="skip",
     )
+    # A bar would answer for another one, where the nearest mark does.
+    answers = {"xaxis": "x2", "customdata": np.stack([bar["y"], np.full(len(own), column)], axis=1).astype(np.uint16)}
+    told = [f"{label(name)}: {written(f'{value:.4f}')}" for name, value in zip(rows.labels, own, strict=True)]
+    middles = np.stack([np.full(len(own), (low + high) / 2), bar["y"]], axis=1)
+    drawn.append(unseen(middles, text=told, **answers))
     places = np.arange(1, len(every) + 1)
     for part, colour in ((np.maximum(every, 0), SIGNED[mode()][-1]), (np.minimum(every, 0), SIGNED[mode()][0])):
         area = stroke(np.stack([places, part], axis=1), colour, 1, fill="tozeroy", fillcolor=colour)

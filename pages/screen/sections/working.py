@@ -21,7 +21,7 @@ from pages.screen.frame.pickers import lasting
 
 TALL = 20  # rows; a longer table scrolls
 EVERY = "working.every_row"  # the switch that shows the terms of a long sum one by one
-MOST, FEW = 10, 5  # rows of a long table; and in a presentation
+MOST = 5  # rows of a long table: with what it explains it fits on one screen
 
 
 def working(
@@ -29,10 +29,8 @@ def working(
 ) -> None:
     """What the cell was computed from, line by line with its own numbers, and what the run recorded.
 
-    most: rows of a long table; in a presentation FEW at most. worked: what was found of it already, whose terms stand
-    elsewhere.
+    most: rows of a long table. worked: what was found of it already, whose terms stand elsewhere.
     """
-    most = min(most, FEW) if screen.choice.big else most
     result = worked or by_hand(screen.pipeline.network, screen.run, key, cell, most)
     tokens = max((table.rows for table in result.tables if table.axis in ("token", "target")), default=0)
     long, look = worked is None and tokens > ALL_KEYS, lasting(EVERY, False)
