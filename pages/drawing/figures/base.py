@@ -183,12 +183,9 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
     Plotly takes more where that is too little, but then it draws the whole picture a second and a third time.
     """
     size, margin = layout["font"]["size"], layout["margin"]
-    needed, every, length = {}, layout.get("meta", {}), USUAL_WIDTH if size <= 12 else WHOLE_WIDTH
+    needed: dict[str, int] = {}
+    every, length = layout.get("meta", {}), USUAL_WIDTH if size <= 12 else WHOLE_WIDTH
     bars = [trace["colorbar"] for trace in traces if "colorbar" in trace and trace.get("showscale", True)]
-    for bar in bars:
-        if bar.get("orientation") == "h":
-            side = "b" if bar["yanchor"] == "top" else "t"
-            needed[side] = margin[side] + math.ceil(3.5 * size if side == "t" else 2 * size + 10)
     if layout.get("yaxis", {}).get("scaleanchor"):  # of square cells its height decides, too
         across, down = (np.ptp(layout[axis].get("range", (0, 1))) for axis in ("xaxis", "yaxis"))
         high = layout["height"] - needed.get("t", margin["t"]) - margin["b"] - 4.3 * size
@@ -209,6 +206,8 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
         deep = 1.3 * size if upright else max(widest, 1.2 * size)
         title = 3 * size if axis.get("title", {}).get("text") else 6
         needed[side] = max(needed.get(side, 0), math.ceil(margin[side] + deep + title + 2 * axis.get("linewidth", 0)))
+    if any(bar.get("orientation") == "h" for bar in bars):
+        needed["b"] = needed.get("b", margin["b"]) + math.ceil(2 * size + 10)
     corners = [
         words for words in layout.get("annotations", ()) if (words.get("x"), words.get("xanchor")) == (0, "right")
     ]
@@ -295,15 +294,17 @@ def up_to(end: float, values: np.ndarray) -> str:
 
 
 def colour_bar(ends: dict[float, str], **look: Any) -> dict:
-    """The names of some values, above a picture at its left."""
+    """The names of some values, at the lower left of a picture, below all that stands there."""
     return {
         "orientation": "h",
         "x": 0.0,
         "xanchor": "left",
-        "y": 1.0,
+        "yref": "container",
+        "y": 0.0,
         "yanchor": "bottom",
-        "len": 0.4,
-        "thickness": 7,
+        "lenmode": "pixels",
+        "len": 11 * font_size(),
+        "thickness": 6,
         "outlinewidth": 0,
         "ypad": 4,
         "title": {"side": "right"},  # above it, even no title takes a line

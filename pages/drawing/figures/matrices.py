@@ -88,7 +88,7 @@ def heatmap_parts(
     thin: of more than MOST_NAMED names of a map named on both sides only some stand at the axis; a hover says them all.
     marked: columns with a ▼ above them, each cell of which can be clicked.
     corner: what stands at the upper left in place of the titles of both axes;
-    the columns are then named above, aslant, and the colour bar lies below.
+    the columns are then named above, aslant.
     Infinite cells (hidden by a mask) stay blank.
     """
     values, thin = np.asarray(values, dtype=np.float32), thin and bool(columns.labels)
@@ -148,14 +148,14 @@ def heatmap_parts(
         layout["yaxis"] |= {"scaleanchor": "x", "constrain": "domain", "constraintoward": "top"}
         layout["xaxis"] |= {"constrain": "domain", "constraintoward": "left"}
     if corner is not None:
-        _name_above(cells, layout, corner)
+        _name_above(layout, corner)
     if height is None:
         height = on_screen(max(230, 90 + scaled(n_rows * (28 if square else 22))))
     return traces, layout | look(height) | (TO_THE_NEAREST if clickable else {})
 
 
-def _name_above(cells: dict, layout: dict, corner: str) -> None:
-    """Let the names of a map's columns stand above them, aslant, and its colour bar below."""
+def _name_above(layout: dict, corner: str) -> None:
+    """Let the names of a map's columns stand above them, aslant."""
     for side in (layout["xaxis"], layout["yaxis"]):
         side.pop("title", None)
         side["tickfont"] = {"size": max(font_size(), side.get("tickfont", {}).get("size", 0)) + 1}
@@ -165,7 +165,6 @@ def _name_above(cells: dict, layout: dict, corner: str) -> None:
     words = {"text": label(corner).replace("\n", "<br>"), "align": "right", "showarrow": False}
     place = {"xref": "paper", "x": 0, "xanchor": "right", "xshift": -4, "yref": "paper", "y": 1, "yanchor": "bottom"}
     layout["annotations"] = [words | place | {"font": {"size": font_size()}, "opacity": 0.8}]
-    cells["colorbar"] |= {"y": 0, "yanchor": "top", "len": 0.25, "thickness": 6}
 
 
 def _say_all_names(trace: dict, rows: Axis, columns: Axis, shape: tuple[int, int], asked: Sequence[int]) -> dict:
@@ -300,7 +299,7 @@ def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: 
         whole = layout | whole | {f"xaxis{axis[1:]}": side}
         cells["showscale"] = which == widest and one.scale == "signed"
         ends = {-one.limit: "−", 0.0: "0", one.limit: "+"}
-        cells["colorbar"] = colour_bar(ends, x=left, y=0, yanchor="top", len=0.25 * share, thickness=6)
+        cells["colorbar"] = colour_bar(ends, x=left)
         whole["annotations"].append(_above(f"<i>{one.symbol or called}</i><br>{one.title}", left + share / 2))
         frames = []
         if one.focus:
@@ -367,7 +366,7 @@ def tiles(
     One stitched heatmap of bytes, since a subplot for each tile would cost a hundred times as much. A tile is one unit
     wide and high, so that a click, like a tick, says which tile and not which cell. scale, limit: as in `heatmap`.
     chosen: outlined. hover: a line for each tile, row by row; words: the same, to stand below the tiles. square: as
-    wide as high. above: the columns are named there, without titles, and the colour bar lies below. Of very many cells
+    wide as high. above: the columns are named there, without titles. Of very many cells
     a block is drawn as one: `block_of`. What is NaN stays see-through.
     """
     values = np.asarray(values, dtype=np.float32)
@@ -396,7 +395,7 @@ def tiles(
         zmax=STEPS + 1,
         colorscale=with_gap(colours_of(scale)),
         hoverinfo="skip",
-        colorbar=colour_bar({1 + STEPS * at: name for at, name in ends.items()}, len=0.3, title=None),
+        colorbar=colour_bar({1 + STEPS * at: name for at, name in ends.items()}, title=None),
     )
     traces = [cells, tile_markers(n_rows, n_columns, hover)]
     if words:
@@ -409,7 +408,6 @@ def tiles(
         for side in (layout["xaxis"], layout["yaxis"]):
             side.pop("title", None)
         layout["xaxis"]["side"] = "top"
-        cells["colorbar"] |= {"y": 0, "yanchor": "top", "thickness": 6}
         layout["margin"] = layout["margin"] | {"t": round(2.2 * font_size())}
     return figure_of(traces, layout)
 

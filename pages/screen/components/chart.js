@@ -158,8 +158,7 @@ function thin(place) {
   }
 }
 
-/* In a slim picture the colour bar takes the whole width, or its numbers would lie on each other; names take less. */
-const widen = trace => trace.colorbar ? { ...trace, colorbar: { ...trace.colorbar, len: 1 } } : { ...trace }
+/* In a slim picture names take less. */
 function slim({ xaxis, yaxis, margin, font }) {
   const below = { ...xaxis?.title, font: { size: 12 } }, beside = { text: '', standoff: 0 }
   const l = margin.l - (yaxis?.title?.text ? 2.5 * font.size : 0)
@@ -254,7 +253,7 @@ function draw(place) {
     layout.margin = { ...layout.margin, l: layout.margin.r }
   }
   const room = layout.width - layout.margin.l - layout.margin.r
-  const data = figure.data.map(trace => pooled(layout.width < SLIM ? widen(trace) : { ...trace }, room))
+  const data = figure.data.map(trace => pooled({ ...trace }, room))
   if (room < layout.meta?.called) data.pop()  // names below tiles, which would lie on each other
   if (!layout.meta?.numbers) data[0] = lowered(data[0], layout, figure.layout.margin)
   else if (!document.atOnce?.hurries()) data[0] = numbered(data[0], layout)
