@@ -114,7 +114,9 @@ def test_the_loudest_neurons_are_those_whose_product_is_largest(monkeypatch: pyt
     np.testing.assert_allclose(numbers(figure(app)["data"][-1]["x"]), fed[5, order[:12]], rtol=1e-5)
     values = {"token": run.tokens[5], "neuron": order[0] + 1, "value": written(f"{fed[5, order[0]]:.2f}")}
     values |= {"loud": f"{(np.abs(fed[5]) > 0.1).sum():,}", "d_ff": f"{run.config.d_ff:,}"}
-    assert ENGLISH["feed_forward.read_loud_gated"].format(**values).replace("−", "-") in said(app)
+    assert ENGLISH["feed_forward.read_loud_gated"].replace(":neuron/neurons", "").format(**values).replace(
+        "−", "-"
+    ) in said(app)
     np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"])[0], fed[:, order[0]], rtol=1e-5)
 
 

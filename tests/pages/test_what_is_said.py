@@ -18,7 +18,7 @@ SAID = [
         "add_and_norm.read_arrows_none",
         "",
     ),
-    ("words", "tokens", "edits=embedding.positions~zero", "tokens.read_row", "tokens.read_twice"),
+    ("words", "tokens", "edits=embedding.positions~zero", "change.no_law", "tokens.read_twice"),
     ("paper", "translation", "", "translation.trained_here", "untrained.banner"),
     ("words", "attention", "edits=layers.0.attention.weights~even", "attention.read_even", "attention.read_weights"),
     ("words", "attention", "stage=scaled&token=4", "attention.read_scaled", "attention.read_even"),
