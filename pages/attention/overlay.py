@@ -6,7 +6,7 @@ import pandas as pd
 from model import Trace
 from model.analysis import rollout
 from model.digits import FAINTEST, hold_ink
-from pages.drawing.at_once import patches_at_once
+from pages.drawing.at_once import of_every_head
 from pages.drawing.figures import Axis, Figure, over_drawing, over_drawings, token_at
 from pages.drawing.figures.equations import MEAN_WEIGHTS, ROLLOUT
 from pages.drawing.figures.theme import big
@@ -74,7 +74,7 @@ def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None)
         table=lambda weights: pd.DataFrame(weights.array[None], index=[tokens[token]], columns=tokens),
         picks=choose,
         moves=Moves(divmod(max(token - front, 0), side), (side, side), choose),
-        at_once=lambda: patches_at_once(run, place, key),
+        at_once=lambda: of_every_head(run, place, key, "patches", grid=[side, front]),
     )
 
 

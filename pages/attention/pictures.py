@@ -1,7 +1,6 @@
 """Attention as maps and as lines, of an encoder or of a decoder's attentions."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,10 @@ from model import Trace
 from model.analysis import placed
 from pages.attention.overlay import every_weight
 from pages.attention.read import attends_most, read_step
-from pages.drawing.at_once import lines_at_once
+from pages.drawing.at_once import of_every_head
 from pages.drawing.figures import Axis, Figure, attention_lines, heatmap
 from pages.drawing.figures.equations import MEAN_WEIGHTS
+from pages.drawing.figures.points import line_colours
 from pages.drawing.picture import Moves, Numbers, Picture, token_axis
 from pages.drawing.pictures.quantity_map import axes, chosen_cell, field, quantity_map, shown_places
 from pages.drawing.place import Place
@@ -62,6 +62,7 @@ def lines(run: Trace, place: Place, key: str) -> Picture:
 
     at = (rows.index(token), columns.index(chosen)) if token in rows and chosen in columns else None
     whole = Numbers.of(run, key, place.head, part=lambda every: every[np.ix_(rows, columns)].on(left, right))
+    look = {"rows": rows, "columns": columns, "least": FAINTEST, "colours": line_colours()}
     return Picture(
         draw,
         attends_most(run, place, key, columns),
@@ -72,7 +73,7 @@ def lines(run: Trace, place: Place, key: str) -> Picture:
         table=lambda part: pd.DataFrame(part.array, index=part.axes[0].labels, columns=part.axes[1].labels),
         picks=choose,
         moves=Moves(at, (len(rows), len(columns)), choose) if at else None,
-        at_once=partial(lines_at_once, run, place, key, rows, columns, FAINTEST),
+        at_once=lambda: of_every_head(run, place, key, "lines", **look),
     )
 
 

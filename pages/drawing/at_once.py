@@ -1,8 +1,8 @@
 """Another layer, head or token of the run on the screen: the browser draws it before the server has answered.
 
-Here stands which pictures it may draw anew, and what it must know for that. The numbers of all heads come once for each
-run: a browser keeps so large a message, and the server then only names it. What is drawn at once must be what the
-server draws afterwards; a test in a browser compares the two.
+Only colours, lines and frames, painted over the picture; all else of it waits for the server. The numbers of all heads
+come once for each run: a browser keeps so large a message, and the server then only names it. What is painted must be
+what the server draws afterwards; a test in a browser compares the two.
 """
 
 import json
@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 
 from model import Trace
-from pages.drawing.figures.base import MOST_CLICKABLE, MOST_NAMED, crossing, label
-from pages.drawing.figures.points import WAY, line_colours
+from pages.drawing.figures.base import MOST_CLICKABLE
 from pages.drawing.place import Place
-from pages.drawing.scales import weights_end
 
 #: Numbers that are sent: those of 48 heads over 64 tokens, 0.8 MB. Of larger runs the server draws each picture.
 MOST = 200_000
@@ -31,7 +29,7 @@ class AtOnce:
     draws: the function of at_once.js that does it. at: the place that the server's figure shows, by the names of
     Choice; None: not chosen. sizes: how many layers and heads there are. values: (layer, head, query, key), what is
     drawn of them all; strongest: (layer, head, query), the key that is outlined where none is chosen. Neither where
-    only a frame moves. about: what else the function must know.
+    only a frame moves. about: what else the function must know that the figure does not say.
     """
 
     draws: str
@@ -55,19 +53,19 @@ class AtOnce:
         return "" if self.values is None else sha256(self.numbers).hexdigest()[:16]
 
 
-def _where(run: Trace, place: Place) -> dict[str, Any]:
-    """The place on the screen, and how many layers and heads there are."""
+def where(run: Trace, place: Place) -> dict[str, Any]:
+    """The place on the screen, and how many layers and heads there are: what `AtOnce` takes."""
     at = {name: getattr(place, name) for name in ("layer", "head", "token", "key")}
     return {"at": at, "sizes": {"layer": run.config.layers, "head": run.config.heads}}
 
 
-def _of_every_head(run: Trace, place: Place, key: str, draws: str, **about: Any) -> AtOnce | None:
+def of_every_head(run: Trace, place: Place, key: str, draws: str, **about: Any) -> AtOnce | None:
     """What a browser needs to draw scores or weights of any head; None where only the server can.
 
-    So it is in a decoder, and where there is too much to send. key: of the picture that the server draws. draws, about:
-    as in AtOnce.
+    So it is of what no head does alone, in a decoder, and where there is too much to send. key: of the picture that the
+    server draws. draws, about: as in AtOnce; about["columns"]: the keys shown, if not all.
     """
-    if not key.startswith("layers.") or len(run.tokens) == 1:
+    if run.quantity(key).axes != ("head", "query", "key") or not key.startswith("layers.") or len(run.tokens) == 1:
         return None
     name = key.split(".", 2)[2]
     if run.config.layers * run[key].size > MOST or len(run.tokens) ** 2 > MOST_CLICKABLE["square"]:
@@ -76,7 +74,7 @@ def _of_every_head(run: Trace, place: Place, key: str, draws: str, **about: Any)
     if draws == "map":
         values = np.stack([unmasked(run, f"layers.{layer}.{name}", of_layer) for layer, of_layer in enumerate(values)])
     strongest = strongest_keys(run, name, about.get("columns", range(len(run.tokens))))
-    return AtOnce(draws, values=values, strongest=strongest, about=about, **_where(run, place))
+    return AtOnce(draws, values=values, strongest=strongest, about=about, **where(run, place))
 
 
 def unmasked(run: Trace, key: str, values: np.ndarray, at: tuple = ()) -> np.ndarray:
@@ -86,43 +84,6 @@ def unmasked(run: Trace, key: str, values: np.ndarray, at: tuple = ()) -> np.nda
         return values
     hidden = np.isneginf(np.broadcast_to(run[mask], run[key].shape))[at]
     return np.where(hidden & (values == 0), np.nan, values)
-
-
-def map_at_once(run: Trace, place: Place, key: str, rows: Sequence[int], columns: Sequence[int]) -> AtOnce | None:
-    """Of a `heatmap` of scores or weights, in which a cell is outlined. rows, columns: the places shown."""
-    quantity = run.quantity(key)
-    if quantity.axes != ("head", "query", "key") or not key.startswith("layers."):  # a decoder's rows are no tokens
-        return None
-    look: dict[str, Any] = {"scale": quantity.scale, "most": MOST_NAMED, "rows": [*rows], "columns": [*columns]}
-    look["frames"] = [one["line"] for one in crossing(0, 0, 1, 1)]
-    if quantity.operation == "softmax":
-        look["end"] = weights_end(run, key)
-    return _of_every_head(run, place, key, "map", names=_names(run, rows, columns), **look)
-
-
-def lines_at_once(
-    run: Trace, place: Place, key: str, rows: Sequence[int], columns: Sequence[int], least: float
-) -> AtOnce | None:
-    """Of `attention_lines`, which are told `least`, too."""
-    look = {"least": least, "colours": line_colours(), "names": _names(run, rows, columns)}
-    look |= {"way": WAY, "rows": [*rows], "columns": [*columns]}
-    return _of_every_head(run, place, key, "lines", **look)
-
-
-def patches_at_once(run: Trace, place: Place, key: str) -> AtOnce | None:
-    """Of weights laid over a picture."""
-    grid = [run.config.patches_per_side, run.config.tokens_in_front]
-    return _of_every_head(run, place, key, "patches", grid=grid, end=weights_end(run, key))
-
-
-def frame_at_once(run: Trace, place: Place) -> AtOnce:
-    """Of `tiles`, one for each head, in which the chosen one's frame alone moves."""
-    return AtOnce("frame", **_where(run, place))
-
-
-def _names(run: Trace, rows: Sequence[int], columns: Sequence[int]) -> list[list[str]]:
-    """What the places along both sides are called, as Plotly shows them."""
-    return [[label(run.tokens[place]) for place in places] for places in (rows, columns)]
 
 
 def strongest_keys(run: Trace, name: str, columns: Sequence[int]) -> np.ndarray:

@@ -12,7 +12,7 @@ from model.measures.tables import HeadRoles
 from model.measures.without import Answers
 from pages.attention.overlay import every_weight
 from pages.attention.pictures import attention_map
-from pages.drawing.at_once import frame_at_once
+from pages.drawing.at_once import AtOnce, where
 from pages.drawing.cache import once_a_run
 from pages.drawing.figures import ACCENT, AFTER, GREY, Axis, Figure, block_of, grouped_bars, heatmap, on_screen, tiles
 from pages.drawing.figures.theme import big, scaled
@@ -92,7 +92,7 @@ def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Pictu
         shape=every.shape,
         table=table,
         picks=lambda row, column: {"layer": row, "head": column},
-        at_once=lambda: frame_at_once(run, place),
+        at_once=lambda: AtOnce("frame", **where(run, place)),
     )
 
 

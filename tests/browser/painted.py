@@ -38,7 +38,8 @@ KEYS = ("ArrowRight", "ArrowDown", "ArrowRight", "ArrowUp", "ArrowLeft", "ArrowL
 # From a key or a move, by the browser's own clock, to the frame with its picture; and whether that was another picture.
 WATCH = """() => {
     window.painted = []
-    const chart = document.querySelector('.chart.once'), shown = () => [chart.drawn, chart.querySelector('.lit')]
+    const chart = document.querySelector('.chart.once')
+    const shown = () => [chart.sketched ?? chart.drawn, chart.querySelector('.lit')]
     let before = shown()
     const watch = event => requestAnimationFrame(() => {
         const { port1, port2 } = new MessageChannel()

@@ -3,6 +3,7 @@
 import re
 from urllib.parse import urlencode
 
+import numpy as np
 from playwright.sync_api import Page, expect
 
 from tests.browser import steps
@@ -13,23 +14,31 @@ SENTENCE = "the animal did not cross the street because it was too tired ."
 LINK = {"lang": "en", "input": "sentence", "s": SENTENCE, "layer": "2", "head": "3"}
 LINES = LINK | {"as": "lines"}
 DIGIT = {"lang": "en", "input": "digit", "layer": "2", "head": "3"}
-#: The figure that is drawn, or that the server wants drawn, as a text of plain numbers: without what is not there.
-FIGURE = """(which) => {
+#: What is painted until the server answers, or what the server's picture has in its place, as a text of plain numbers.
+SKETCH = """(which) => {
     const flat = value => {
         if (ArrayBuffer.isView(value) || Array.isArray(value)) return [...value].map(flat)
         if (typeof value === 'number') return Number.isNaN(value) ? null : Math.fround(value)
         if (value === null || typeof value !== 'object') return value ?? null
-        return Object.fromEntries(Object.entries(value).filter(([, part]) => (part ?? null) !== null).sort()
-            .map(([name, part]) => [name, flat(part)]))
+        return Object.fromEntries(Object.entries(value).sort().map(([name, part]) => [name, flat(part)]))
     }
-    const chart = document.querySelector('.chart.once')
-    return JSON.stringify(flat(which === 'drawn' ? chart.drawn : chart.wanted.figure))
+    const { wanted: { once, figure: { data, layout } }, sketched } = document.querySelector('.chart.once')
+    const { cells = [], lines = [], frames = [] } = which === 'sketched' ? sketched : {
+        cells: data.filter(({ type }) => type === 'heatmap' && once.draws !== 'frame'),
+        lines: data.filter(({ mode }) => mode === 'lines').map(({ y, line, opacity }) => {
+            const ends = [...y].filter(Number.isFinite)
+            return { pairs: ends.flatMap((row, i) => i % 2 ? [] : [[row, ends[i + 1]]]), ...line, opacity }
+        }),
+        frames: layout.shapes?.filter(({ layer }) => layer !== 'below') ?? [],
+    }
+    const colours = cells.map(({ z, zmin, zmax, colorscale }) => ({ z, zmin, zmax, colorscale }))
+    return JSON.stringify(flat([colours, lines, frames]))
 }"""
-#: Press a key; returns what is drawn at once, without the server.
+#: Press a key; returns what is painted at once, without the server.
 PRESS = f"""key => {{
     const pressed = {{ key: key.replace('Shift+', ''), shiftKey: key.startsWith('Shift+') }}
     document.body.dispatchEvent(new KeyboardEvent('keydown', {{ ...pressed, bubbles: true, composed: true }}))
-    return ({FIGURE})('drawn')
+    return ({SKETCH})('sketched')
 }}"""
 BEHIND = "() => Boolean(document.querySelector('.behind'))"
 
@@ -57,18 +66,43 @@ PRESSED = (
 )
 
 
+#: The colours, one beside each number, of what is painted or of Plotly's own picture of the last heatmap.
+COLOURS = """async which => {
+    const chart = document.querySelector('.chart.once'), images = chart.querySelectorAll('.heatmaplayer image')
+    const { z } = chart.wanted.figure.data.findLast(({ type }) => type === 'heatmap')
+    const sheet = Object.assign(document.createElement('canvas'), { width: 10 * z[0].length, height: 10 * z.length })
+    const pen = sheet.getContext('2d'), picture = which === 'painted' ? chart.querySelector('.sketch') : new Image()
+    if (which !== 'painted') {
+        picture.src = [...images].at(-1).getAttribute('href')
+        await picture.decode()
+    }
+    pen.drawImage(picture, 0, 0, sheet.width, sheet.height)
+    return [...z].flatMap((row, i) => [...row].map((_, j) => [...pen.getImageData(10 * j + 2, 10 * i + 2, 1, 1).data]))
+}"""
+
+
 def test_what_a_key_draws_at_once_is_what_the_server_draws(page: Page, app_url: str) -> None:
     for name, link, keys in PRESSED:
         visit(page, app_url, name, **link)
         for key in keys.split():
-            before = page.evaluate(FIGURE, "wanted")
-            drawn = page.evaluate(PRESS, key)
-            changed = drawn != before  # texts so long that pytest should not lay them beside each other
+            before = page.evaluate(SKETCH, "wanted")
+            painted = page.evaluate(PRESS, key)
+            changed = painted != before  # texts so long that pytest should not lay them beside each other
             assert changed, (link, key)
             page.wait_for_function(f"() => !({BEHIND})()")
             settle(page)
-            same = page.evaluate(FIGURE, "wanted") == drawn == page.evaluate(FIGURE, "drawn")
+            same = page.evaluate(SKETCH, "wanted") == painted
             assert same, (link, key)
+            expect(page.locator(".sketch, [data-sketch]")).to_have_count(0)
+
+
+def test_the_painted_colours_are_those_of_plotly(page: Page, app_url: str) -> None:
+    visit(page, app_url, "attention", **LINK)
+    painted = page.evaluate(f"async () => {{ ({PRESS})('ArrowRight'); return await ({COLOURS})('painted') }}")
+    page.wait_for_function(f"() => !({BEHIND})()")
+    settle(page)
+    drawn = page.evaluate(COLOURS, "drawn")
+    assert np.abs(np.array(painted) - drawn).max() <= 4 and len({*map(str, drawn)}) > 50
 
 
 def test_a_clicked_layer_is_drawn_at_once_and_what_is_chosen_faster_than_the_server_answers_never_goes_back(
@@ -77,22 +111,22 @@ def test_a_clicked_layer_is_drawn_at_once_and_what_is_chosen_faster_than_the_ser
     visit(page, app_url, "attention", **LINK)
     page.locator(".st-key-either-layer button").nth(3).wait_for()
     click = "() => document.querySelectorAll('.st-key-either-layer button')[3].click()"
-    drawn = page.evaluate(f"() => {{ ({click})(); return ({FIGURE})('drawn') }}")
-    at_once = drawn != page.evaluate(FIGURE, "wanted") or asked(page.url).get("layer") == "4"
-    assert at_once
+    painted = page.evaluate(f"() => {{ ({click})(); return ({SKETCH})('sketched') }}")
     page.wait_for_url(lambda url: asked(url).get("layer") == "4")
     page.wait_for_function(f"() => !({BEHIND})()")
     settle(page)
-    same = page.evaluate(FIGURE, "wanted") == drawn
+    same = page.evaluate(SKETCH, "wanted") == painted
     assert same
 
     page.evaluate("""() => {
         window.seen = []
-        const chart = document.querySelector('.chart.once'), draw = Plotly.react
-        Plotly.react = (...given) => {
-            const first = chart.drawn.data[0].z[0][0]
-            if (first !== window.seen.at(-1)) window.seen.push(first)  // its numbers follow when the keys rest
-            return draw(...given)
+        const react = Plotly.react
+        const see = z => { if (z[0][0] !== window.seen.at(-1)) window.seen.push(z[0][0]) }
+        const { paint } = document.atOnce
+        document.atOnce.paint = (place, sketch) => { see(sketch.cells[0].z); return paint(place, sketch) }
+        Plotly.react = (place, data, layout) => {
+            if (place.matches('.once')) see(data[0].z)
+            return react(place, data, layout)
         }
     }""")
     for key in ("ArrowRight", "ArrowRight", "ArrowUp", "ArrowLeft", "ArrowUp", "ArrowRight"):
@@ -101,8 +135,7 @@ def test_a_clicked_layer_is_drawn_at_once_and_what_is_chosen_faster_than_the_ser
     page.wait_for_url(lambda url: (asked(url)["layer"], asked(url)["head"]) == ("2", "5"))
     settle(page)
     assert len(page.evaluate("window.seen")) == 6  # once for each key, and not again when the server has answered
-    same = page.evaluate(FIGURE, "drawn") == page.evaluate(FIGURE, "wanted")
-    assert same
+    expect(page.locator(".sketch, [data-sketch]")).to_have_count(0)
 
 
 def test_lines_answer_a_finger_with_their_shares(page: Page, app_url: str) -> None:

@@ -8,7 +8,7 @@ export function fixed(value, places) {
   return (value - (value < 0 ? -1 : 1) / 2 / Math.pow(10, places)).toFixed(places)
 }
 
-/* With so many digits at most, of a number that has no more before its point. */
-export function significant(value, digits) {
-  return String(parseFloat(fixed(value, Math.max(0, digits - 1 - value.toExponential(digits - 1).split('e')[1]))))
+/* In a cell: with two decimals, and nothing of what rounds to 0 or is hidden. */
+export function inCell(value) {
+  return isFinite(value) && Math.abs(value) >= .005 ? fixed(value, 2).replace('-', '−').replace(/^(−?)0\./, '$1.') : ''
 }

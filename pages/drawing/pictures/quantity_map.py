@@ -8,7 +8,7 @@ import numpy as np
 
 from model import Trace
 from model.by_hand import strongest_cell
-from pages.drawing.at_once import map_at_once, unmasked
+from pages.drawing.at_once import of_every_head, unmasked
 from pages.drawing.figures import Axis, Figure, heatmap
 from pages.drawing.picture import Moves, Numbers, Picture, names_of
 from pages.drawing.pictures import far_out
@@ -183,7 +183,9 @@ def quantity_map(
         equation=None if follows is None else "",
         picks=lambda row, column: choose(row - first[0], column - first[1]),
         moves=Moves(at, own.array.shape, choose) if at and keys else None,
-        at_once=partial(map_at_once, run, place, key, rows, columns) if outlined and strongest is None else None,
+        at_once=partial(of_every_head, run, place, key, "map", rows=rows, columns=columns)
+        if outlined and strongest is None
+        else None,
     )
 
 

@@ -1,16 +1,14 @@
 /* What needs no new run is drawn before the server has heard of it: another layer, head or token of a run whose numbers
    are all here. The place on the screen is the one of the server's last answer, and what was pressed or clicked since
    laid over it; so an answer that comes late changes nothing that is seen. */
-import { fixed, significant } from '../../../model/overview/painter/numbers.js'
+import { fixed, inCell } from '../../../model/overview/painter/numbers.js'
 
 const KEPT = 10_000  // ms; what the server has not answered by then it will not
-const REST = 60  // ms after the last key: then numbers stand in cells again, which cost half of a picture
 const MOST = 4  // runs whose numbers are kept
 const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
 // What says of a place what only the server knows. Its own class: one of the whole page's would cost a tenth of a second's work.
 const WAITS = '[class*="st-key-"]:has(.once) + *, [class*="st-key-working"], [class*="st-key-weight"], .chart:not(.once)'
 const words = new TextDecoder(), runs = new Map(), answered = {}
-let rests  // a timer, while keys follow each other
 let waiting = []  // what the server has not answered: by which component it was sent, its number, what it chooses
 
 /* The numbers of a run: its name in a line, their shape in another, then the numbers. */
@@ -25,18 +23,9 @@ export default function({ data }) {
 function run([layers, heads, n], bytes) {
   const numbers = new Float32Array(bytes.buffer), count = layers * heads * n * n
   const head = at => (at.layer * heads + at.head) * n
-  const largest = (from, to) => numbers.subarray(from, to).reduce(
-    (most, value) => Number.isFinite(value) ? Math.max(most, Math.abs(value)) : most, 0)
-  const ranges = new Map()
   return {
     value: (at, query, key) => numbers[(head(at) + query) * n + key],
     strongest: (at, query) => numbers[count + head(at) + query],
-    /* The largest of this head, by its size. */
-    largest(at) {
-      const from = head(at) * n
-      if (!ranges.has(from)) ranges.set(from, largest(from, from + n * n))
-      return ranges.get(from)
-    },
   }
 }
 
@@ -50,8 +39,6 @@ const within = (place, count) => Math.min(Math.max(place, 0), count - 1)
 function choose(chart, by, number, chooses) {
   if (!chooses) return
   waiting.push({ chart, by, number, chooses, until: performance.now() + KEPT })
-  clearTimeout(rests)
-  rests = setTimeout(() => { rests = undefined; again() }, REST)
   again()
   setTimeout(() => { if (forget(({ until }) => until > performance.now())) again() }, KEPT + 1)
 }
@@ -126,99 +113,107 @@ const PICKS = {
 
 // -- pictures ---------------------------------------------------------------------------------------------------------
 
-/* The figure of a chart for the place on the screen: the server's own, where that is the place it is of. */
-function figure({ figure, once }) {
-  if (!ready(once) || !waiting.length) return figure
+/* What changes in the figure of a chart until the server has drawn the place on the screen: its colours, lines, frames. */
+function sketch({ figure, once }) {
+  if (!ready(once) || !waiting.length) return
   return DRAWS[once.draws](figure, once, now(once), runs.get(once.run))
 }
 
-const ends = (bar, values) => ({
-  ...bar, tickvals: values, ticktext: values.map(value => significant(value, 6).replace('-', '−')) })
-const upTo = (bar, end, largest) => ({ ...bar, tickvals: [0, end], ticktext: ['0', significant(end, 2) + (largest > end * 1.000001 ? '+' : '')] })
+/* Frames moved to other places: the last ones of a picture. */
 const box = (top, left, bottom, right) => ({ x0: left - .5, x1: right + .5, y0: top - .5, y1: bottom + .5 })
-
-/* The names of some places along a side: as many as there is room for, the chosen one among them. */
-function named(axis, names, chosen, most) {
-  const apart = Math.ceil(names.length / most)
-  if (apart === 1) return axis
-  const every = [...names.keys()].filter(place => place % apart === 0)
-  const tickvals = chosen < 0 ? every : [...every.filter(place => Math.abs(place - chosen) >= apart), chosen]
-  tickvals.sort((one, other) => one - other)
-  return { ...axis, tickvals, ticktext: tickvals.map(place => names[place]) }
-}
+const framed = ({ shapes = [] }, ...boxes) => shapes.slice(-boxes.length).map((shape, i) => ({ ...shape, ...boxes[i] }))
 
 const DRAWS = {
-  map({ data: [cells, marks], layout }, { rows, columns, names, scale, frames, most, end }, at, run) {
-    const number = (row, column) => {
-      const value = run.value(at, row, column)
-      return Number.isFinite(value) ? value : NaN
-    }
-    const z = rows.map(row => Float32Array.from(columns, column => number(row, column)))
-    const signed = scale === 'signed', hidden = signed ? NaN : 0  // a weight that the mask hides is 0, and has no colour
-    const customdata = Float32Array.from(z.flatMap(row => [...row]), value => Number.isNaN(value) ? hidden : value)
-    const largest = run.largest(at), high = end ?? (largest || 1)
-    const unit = 10 ** Math.floor(Math.log10(high)), whole = Math.floor(high / unit) * unit
-    const bar = signed ? ends(cells.colorbar, [-whole, 0, whole]) : upTo(cells.colorbar, high, largest)
+  map({ data: [cells], layout }, { rows, columns }, at, run) {
+    const z = rows.map(row => Float32Array.from(columns, column => run.value(at, row, column)))
+    const sizes = z.flatMap(row => [...row].map(Math.abs)).filter(Number.isFinite), end = Math.max(...sizes) || 1
     const row = rows.indexOf(at.token), column = columns.indexOf(at.key ?? run.strongest(at, at.token))
-    const outlined = row >= 0 && column >= 0
     const boxes = [box(row, 0, row, columns.length - 1), box(0, column, rows.length - 1, column), box(row, column, row, column)]
-    const { shapes, ...rest } = layout
-    return {
-      data: [{ ...cells, z, zmin: signed ? -high : 0, zmax: high, colorbar: bar }, { ...marks, customdata }],
-      layout: {
-        ...outlined ? { ...layout, shapes: boxes.map((one, i) => ({ type: 'rect', ...one, line: frames[i] })) } : rest,
-        yaxis: named(layout.yaxis, names[0], outlined ? row : -1, most), xaxis: named(layout.xaxis, names[1], outlined ? column : -1, most),
-      },
-    }
+    return { cells: [{ ...cells, z, ...cells.zmin < 0 && { zmin: -end, zmax: end } }], frames: framed(layout, ...boxes) }
   },
-  patches({ data, layout }, { grid: [side, front], end }, at, run) {
-    const under = data.slice(0, -2), [veil, marks] = data.slice(-2)
-    const row = Float32Array.from({ length: front + side * side }, (_, key) => run.value(at, at.token, key))
-    const z = Array.from({ length: side }, (_, i) => Float32Array.from({ length: side + 2 }, (_, j) =>
-      j > 1 ? row[front + i * side + j - 2] : j === 0 && i < front ? row[i] : NaN))
-    const largest = Math.max(...row), [outside, frame] = layout.shapes, patch = at.token - front
-    const here = patch < 0 ? [at.token, -2] : [Math.floor(patch / side), patch % side]
-    return {
-      data: [...under, { ...veil, z, zmax: end, colorbar: upTo(veil.colorbar, end, largest) }, { ...marks, customdata: row }],
-      layout: { ...layout, shapes: [outside, { ...frame, ...box(...here, ...here) }] },
-    }
+  patches({ data, layout }, { grid: [side, front] }, at, run) {
+    const ground = data.slice(0, -2), veil = data.at(-2), left = veil.x0, patch = at.token - front
+    const value = key => run.value(at, at.token, key)
+    const z = Array.from({ length: side }, (_, i) => Float32Array.from({ length: side - left }, (_, j) =>
+      j >= -left ? value(front + i * side + j + left) : j < -left - 1 && j * side + i < front ? value(j * side + i) : NaN))
+    const here = patch < 0 ? [at.token % side, left + Math.floor(at.token / side)] : [Math.floor(patch / side), patch % side]
+    return { cells: [...ground, { ...veil, z }], frames: framed(layout, box(...here, ...here)) }
   },
-  frame: ({ data, layout }, _, { layer, head }) => (
-    { data, layout: { ...layout, shapes: [...layout.shapes.slice(0, -1), { ...layout.shapes.at(-1), ...box(layer, head, layer, head) }] } }),
-  lines({ data, layout }, { rows, columns, names, least, colours, way }, at, run) {
-    const bundles = new Map(), pairs = [], shares = [], chosen = rows.indexOf(at.token)
-    const round = Math.fround, lowest = round(Math.max(least, 1e-3))
-    for (const i of rows.keys())
-      for (const j of columns.keys()) {
-        const share = run.value(at, rows[i], columns[j]), lit = i === chosen
-        if (share < lowest) continue
-        pairs.push([i, j])
-        shares.push(share)
-        const bundle = 2 * Math.min(Math.floor(round(share * 10)), 9) + lit
-        if (!bundles.has(bundle)) bundles.set(bundle, [])
-        bundles.get(bundle).push([i, j])
+  frame: ({ layout }, _, { layer, head }) => ({ frames: framed(layout, box(layer, head, layer, head)) }),
+  lines(_, { rows, columns, least, colours }, at, run) {
+    const bundles = new Map(), lowest = Math.fround(Math.max(least, 1e-3))
+    for (const [i, row] of rows.entries())
+      for (const [j, column] of columns.entries()) {
+        const share = run.value(at, row, column), bundle = 2 * Math.min(Math.floor(Math.fround(share * 10)), 9) + (row === at.token)
+        if (share >= lowest) bundles.set(bundle, [...bundles.get(bundle) ?? [], [i, j]])
       }
-    const strokes = [...bundles].sort(([one], [other]) => one - other).map(([bundle, ends]) => {
+    return { lines: [...bundles].sort(([one], [other]) => one - other).map(([bundle, pairs]) => {
       const lit = bundle % 2, share = (Math.floor(bundle / 2) + .5) / 10
-      return {
-        type: 'scatter', mode: 'lines', x: ends.flatMap(() => [0, 1, null]), y: ends.flatMap(([i, j]) => [i, j, null]),
-        line: { color: colours[lit], width: 1 + 8 * share }, hoverinfo: 'skip',
-        opacity: Math.min(1, (lit ? .35 : .1) + share), showlegend: false,
-      }
-    })
-    const said = (i, j, share) => `${names[0][i]} → ${names[1][j]}<br>${fixed(share, 4)}`
-    const [marks, ...words] = data.slice(-3), along = [...rows.keys()], across = [...columns.keys()]
-    return {
-      data: [...strokes, {
-        ...marks,
-        x: Float32Array.of(...pairs.flatMap(() => way), ...along.map(() => -.12), ...across.map(() => 1.12)),
-        y: Float32Array.of(...pairs.flatMap(([i, j]) => way.map(share => i + share * (j - i))), ...along, ...across),
-        customdata: [...pairs.flatMap(pair => way.map(() => pair)), ...along.map(i => [i, -1]), ...across.map(j => [-1, j])],
-        text: [...pairs.flatMap(([i, j], k) => way.map(() => said(i, j, shares[k]))), ...names[0], ...names[1]],
-      }, ...words],
-      layout,
-    }
+      return { pairs, color: colours[lit], width: 1 + 8 * share, opacity: Math.min(1, (lit ? .35 : .1) + share) }
+    }) }
   },
+}
+
+/* Colours for shares of 0 to 1 in 256 steps, with those of the letters on them. */
+const palettes = new Map()
+function palette(scale) {
+  const name = JSON.stringify(scale)
+  if (!palettes.has(name)) {
+    const pen = Object.assign(document.createElement('canvas'), { width: 256, height: 1 }).getContext('2d')
+    pen.fillStyle = pen.createLinearGradient(0, 0, 256, 0)
+    for (const [share, colour] of scale) pen.fillStyle.addColorStop(share, colour)
+    pen.fillRect(0, 0, 256, 1)
+    const { data } = pen.getImageData(0, 0, 256, 1)
+    palettes.set(name, Array.from({ length: 256 }, (_, i) => {
+      const [red, green, blue, alpha] = data.subarray(4 * i)
+      return [`rgb(${red} ${green} ${blue} / ${alpha / 255})`, .299 * red + .587 * green + .114 * blue < 128 ? '#fff' : '#444']
+    }))
+  }
+  return palettes.get(name)
+}
+
+/* Paint that over the picture, whose axes stay as they are. */
+function paint(place, { cells = [], lines = [], frames = [] }) {
+  const { xaxis, yaxis } = place._fullLayout, x = at => xaxis.l2p(at), y = at => yaxis.l2p(at)
+  const canvas = place.querySelector('.sketch') ?? place.appendChild(Object.assign(document.createElement('canvas'), { className: 'sketch' }))
+  const size = [xaxis._length, yaxis._length], font = `${place.digits}px ${getComputedStyle(place).getPropertyValue('--st-font')}`
+  for (const [i, side] of ['width', 'height'].entries()) {
+    canvas[side] = size[i] * devicePixelRatio
+    canvas.style[side] = `${size[i]}px`
+  }
+  Object.assign(canvas.style, { left: `${xaxis._offset}px`, top: `${yaxis._offset}px` })
+  place.dataset.sketch = place.wanted.once.draws
+  const pen = canvas.getContext('2d')
+  pen.scale(devicePixelRatio, devicePixelRatio)
+  Object.assign(pen, { font, textAlign: 'center', textBaseline: 'middle' })
+  for (const { z, zmin, zmax, colorscale, x0 = 0, y0 = 0, dx = 1, dy = 1, xgap = 0, ygap = 0 } of cells) {
+    const colours = palette(colorscale)
+    for (const [i, row] of z.entries()) {
+      const [top, bottom] = [i - .5, i + .5].map(at => Math.round(y(y0 + at * dy)))
+      for (const [j, value] of row.entries()) {
+        if (!Number.isFinite(value)) continue
+        const [left, right] = [j - .5, j + .5].map(at => Math.round(x(x0 + at * dx)))
+        const [colour, letters] = colours[Math.round(255 * Math.min(Math.max((value - zmin) / (zmax - zmin), 0), 1))]
+        pen.fillStyle = colour
+        pen.fillRect(left + xgap / 2, top + ygap / 2, right - left - xgap, bottom - top - ygap)
+        pen.fillStyle = letters
+        if (place.digits) pen.fillText(inCell(value), (left + right) / 2, (top + bottom) / 2)
+      }
+    }
+  }
+  for (const { pairs, color, width, opacity } of lines) {
+    Object.assign(pen, { strokeStyle: color, lineWidth: width, globalAlpha: opacity })
+    pen.beginPath()
+    for (const [i, j] of pairs) {
+      pen.moveTo(x(0), y(i))
+      pen.lineTo(x(1), y(j))
+    }
+    pen.stroke()
+  }
+  for (const { x0, x1, y0, y1, line: { color, width } } of frames) {
+    Object.assign(pen, { strokeStyle: color, lineWidth: width })
+    pen.strokeRect(x(x0), y(y0), x(x1) - x(x0), y(y1) - y(y0))
+  }
 }
 
 // -- lines under a finger ---------------------------------------------------------------------------------------------
@@ -277,4 +272,4 @@ function word(chart, { rows, columns }, pointer) {
   return names && place in names ? [side, place] : undefined
 }
 
-document.atOnce = { figure, hear, press, pick, light, hurries: () => rests !== undefined }
+document.atOnce = { sketch, paint, hear, press, pick, light }

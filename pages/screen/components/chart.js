@@ -1,4 +1,4 @@
-import { fixed } from '../../../model/overview/painter/numbers.js'
+import { inCell } from '../../../model/overview/painter/numbers.js'
 
 const NARROW = 640, UPRIGHT = 1.08  // of a phone; a square picture is no higher than this times as wide as the screen
 const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false }
@@ -174,15 +174,13 @@ function pooled(trace, room) {
   return { ...trace, z: trace.z.map(row => parts(row).map(part => part.reduce(furthest))), dx: each, x0: trace.x0 + (each - 1) / 2 }
 }
 
-/* Two decimals in the cells of a map, where they fit; a number that rounds to 0 leaves its cell empty. */
+/* Two decimals in the cells of a map, where they fit. */
 function numbered(trace, layout) {
   const { l, r, t, b } = layout.margin, rows = trace.z.length, columns = trace.z[0].length
   const high = (layout.height - t - b) / rows, wide = Math.min((layout.width - l - r) / columns, high * STRETCH)
   const size = Math.min(1.08 * layout.font.size, wide / 1.9, .75 * high)
   if (size < NUMBERED * layout.font.size) return trace
-  const two = value => Math.abs(value) < .005 ? '' : fixed(value, 2).replace('-', '−').replace(/^(−?)0\./, '$1.')
-  const text = trace.z.map(row => Array.from(row, value => Number.isFinite(value) ? two(value) : ''))
-  return { ...trace, text, texttemplate: '%{text}', textfont: { size } }
+  return { ...trace, text: trace.z.map(row => Array.from(row, inCell)), texttemplate: '%{text}', textfont: { size } }
 }
 
 /* Numbers in cells, no larger than these; none, where they would be too small to read. margin: as far as it is known
@@ -237,10 +235,27 @@ function fill(place, layout) {
   layout.margin = { ...layout.margin, t: 0, b: 0 }  // Plotly finds out what they need; what came was an estimate
 }
 
+/* The picture of the server's last answer, and what was chosen since painted over it: Plotly would take five frames. */
 function draw(place) {
-  const { Plotly } = window, { save } = place.wanted, width = Math.floor(place.parentElement.clientWidth)
-  if (!width || !Plotly) return
-  const figure = place.drawn = document.atOnce?.figure(place.wanted) ?? place.wanted.figure
+  const width = Math.floor(place.parentElement.clientWidth), sketched = document.atOnce?.sketch(place.wanted)
+  if (!width || !window.Plotly) return
+  const { once, mode } = place.wanted, told = JSON.stringify([{ ...once, at: 0 }, mode, width, innerHeight])
+  if (!sketched || place.under !== told) plot(place, width)
+  place.under = told
+  place.sketched = sketched
+  if (sketched) document.atOnce.paint(place, sketched)
+  else requestAnimationFrame(() => { if (!place.sketched) unpaint(place) })
+  document.atOnce?.light(place)
+}
+
+function unpaint(place) {
+  delete place.dataset.sketch
+  place.querySelector('.sketch')?.remove()
+}
+
+function plot(place, width) {
+  const { Plotly } = window, { save, figure } = place.wanted
+  place.drawn = figure
   const template = theme(getComputedStyle(place), figure.layout.font.size), look = JSON.stringify([template, save])
   const layout = { ...structuredClone(figure.layout), template }  // Plotly writes into what it is given
   layout.width = Math.max(Math.min(width, layout.width ?? width), layout.meta?.least ?? 0)  // else it scrolls
@@ -256,7 +271,8 @@ function draw(place) {
   const data = figure.data.map(trace => pooled({ ...trace }, room))
   if (room < layout.meta?.called) data.pop()  // names below tiles, which would lie on each other
   if (!layout.meta?.numbers) data[0] = lowered(data[0], layout, figure.layout.margin)
-  else if (!document.atOnce?.hurries()) data[0] = numbered(data[0], layout)
+  else data[0] = numbered(data[0], layout)
+  place.digits = layout.meta?.numbers && data[0].textfont?.size
   place.width = width
   place.tall = innerHeight
   place.style.height = `${layout.height}px`
@@ -285,7 +301,6 @@ function draw(place) {
     })
   }
   thin(place)
-  document.atOnce?.light(place)
 }
 
 /* The figure of a place as it stands there, on white: what a document or a report takes. */
