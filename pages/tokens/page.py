@@ -32,11 +32,6 @@ from pages.tokens.pictures import (
 from pages.tokens.tokenization import tokenization
 
 SHORT = 3  # letters of words such as "the"
-PARTS = {
-    "words": ("one", "pieces", "order", "positions"),
-    "drawing": ("one", "pieces", "positions"),
-    "single": ("one", "pieces"),
-}
 #: Tabs of before -> where they are shown now.
 FORMER = {"prepared": "pieces", "vectors": "one"} | dict.fromkeys(("waves", "compare", "maps"), "positions")
 
@@ -52,14 +47,9 @@ def purpose_of(screen: Screen) -> str:
 
 def tabs(screen: Screen) -> Tabs:
     words = screen.run.picture is None
-    pieces = tokenization if words else patches
-    every: dict[str, Draw] = {
-        "one": one_token,
-        "pieces": pieces,
-        "order": word_order,
-        "positions": positions,
-    }
-    return {name: every[name] for name in PARTS["words" if words else kind_of(screen.run)]}
+    tabs: dict[str, Draw] = {"one": one_token, "pieces": tokenization if words else patches}
+    tabs |= {"order": word_order} if words else {}
+    return tabs | ({"positions": positions} if words or kind_of(screen.run) != "single" else {})
 
 
 def of_a_word(screen: Screen, choice: Choice) -> Screen:

@@ -11,14 +11,14 @@ from pages.drawing.masks import with_words_hidden
 from pages.drawing.page import LAYER_AND_HEAD, Page
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import Choice
-from pages.drawing.text import plain, t
+from pages.drawing.text import literal, plain, t
 from pages.screen.frame.pen import Pen
 from pages.screen.link import select
 from pages.screen.runs import pipelines
 from pages.translation.alignment import alignment
 from pages.translation.decoder import inside
 from pages.translation.search import search
-from pages.translation.writing import Written, one_step, sentences, step_slider, task_of, translated, which
+from pages.translation.writing import Written, one_step, step_slider, task_of, translated, which
 
 PARTS = {"writing": one_step, "search": search, "alignment": alignment, "inside": inside}
 FORMER = {"changes": "inside"}
@@ -39,9 +39,10 @@ def above(screen: Written, pen: Pen) -> None:
         st.info(t("translation.trained_here"), icon=":material/info:")
     if ours and choice.into not in (None, language_after(screen.run.tokens)):
         st.info(t("translation.same_language"), icon=":material/info:")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        which(screen)
-        sentences(screen)
+    with st.container(width="content"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            which(screen)
+            st.markdown(f"**{literal(screen.written.text) or '∅'}**", width="content")
         if with_words_hidden(pipelines.pipeline(choice.pipeline), choice, screen.typed) is not None:
             st.caption(t("translation.all_read"), width="content")
 

@@ -120,20 +120,6 @@ def translated(screen: Screen, wanted: Choice) -> Written:
 # -- what decides on the picture -----------------------------------------------------------------------------------
 
 
-def sentences(screen: Written) -> None:
-    """The sentence and its translation."""
-    st.markdown(
-        f"{literal(as_typed(screen))} &ensp;**→**&ensp; **{literal(screen.written.text) or '∅'}**", width="content"
-    )
-
-
-def as_typed(screen: Written) -> str:
-    """The source as it was typed; as far as it was read, where it was cut."""
-    cut = any(note.reason == "truncated" for note in screen.run.notes)
-    subject = screen.run.subject
-    return screen.pipeline.spelled_source(screen.run.ids) if cut or not isinstance(subject, str) else subject
-
-
 def likelihood(screen: Written, written: Translation) -> str:
     """How likely the model found what it wrote, but for what it was given: per piece, and where it was least sure."""
     own = written.steps[screen.begun :]

@@ -19,7 +19,7 @@ def test_a_reader_steps_and_writes_another_word(page: Page, app_url: str) -> Non
     plain = translator(Task(SENTENCE))
     page.goto(f"{app_url}/translation?{urlencode(LINK)}")
     opened(page, "translation")
-    assert f"{SENTENCE} → {plain.translation}" in main_text(page)
+    assert plain.translation in main_text(page)
 
     page.keyboard.press("ArrowRight")
     wait_for(page, step=str(STEP + 1))
@@ -36,5 +36,5 @@ def test_a_reader_steps_and_writes_another_word(page: Page, app_url: str) -> Non
     wait_for(page, forced=".".join(map(str, beginning)), step=str(STEP + 2))
     forced = translator(Task(SENTENCE, forced=beginning))
     assert tuple(forced.written_ids[: STEP + 1]) == beginning and forced.translation != plain.translation
-    assert f"{SENTENCE} → {forced.translation}" in main_text(page)
+    assert forced.translation in main_text(page)
     assert f"the decoder writes “{forced.written[STEP + 1]}”" in main_text(page)

@@ -242,7 +242,6 @@ def test_without_the_changes_the_sentence_is_translated_as_it_was_typed(monkeypa
     off, sentence = Edit("layers.1.attention.heads", "zero", head=1), "Café, the dog"
     for link in ({"model": name}, {}):
         app = opened(sentence, edits=edit_code(off), shown="original", **link)
-        assert f"{sentence} &ensp;" in said(app)
         assert run_of(sentence, (off,)).translation in said(app)  # of both runs the same words are shown
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model import WeightsError
 from model.analysis import placed
@@ -62,8 +63,8 @@ def draw(page: Page, choice: Choice, school: School) -> None:
     law = page.equation(opened)
     if page.title:
         page.title(opened)
-    elif not choice.big:  # in a presentation the equation stands in the row of the map, and the picture comes at once
-        _title(page, opened, law)
+    # In a presentation the equation stands in the row of the map, and the picture comes at once.
+    beside = st.container() if page.title or choice.big else _title(page, opened, law)
     screen = page.about(opened, choice) if page.about else opened
     if screen.run is not opened.run:
         _say_misfit(screen)
@@ -77,7 +78,7 @@ def draw(page: Page, choice: Choice, school: School) -> None:
         case "share":
             open_share(choice)  # as the address has it, with what waits for another input
     _turn_by_key(page, screen, pen)
-    _fill(page, screen, pen)
+    _fill(page, screen, pen, beside)
     if page.ends and not choice.big:  # on a projector nobody reads code or takes anything along
         _end(page, screen, pen, school)
     listen(pen.keys, pen.station, *((_said_of_the_place(page, screen, pen), _answer(screen)) if page.ends else ()))
@@ -115,27 +116,30 @@ def _purpose(page: Page, screen: Screen) -> str:
     return t(page.purpose(screen) if page.purpose else f"{page.name}.purpose")
 
 
-def _title(page: Page, screen: Screen, law: str) -> None:
-    """Name and purpose, with the page's equation beside them."""
-    with st.container(horizontal=True, vertical_alignment="center", key="page_title"):
+def _title(page: Page, screen: Screen, law: str) -> DeltaGenerator:
+    """Name and purpose, with the page's equation beside them; returns the place for what else there is to say."""
+    row = st.container(horizontal=True, vertical_alignment="center", key="page_title")
+    with row:
         with st.container(width="stretch"):
             st.subheader(plain(f"{page.name}.title"), anchor=False)
             st.markdown(_purpose(page, screen))
         if law:
             equation(law, width="content")
+    return st.container() if law else row
 
 
 # -- tabs and controls -------------------------------------------------------------------------------------------------
 
 
-def _fill(page: Page, screen: Screen, pen: Pen) -> None:
-    """Draw all that is the page's own."""
+def _fill(page: Page, screen: Screen, pen: Pen, beside: DeltaGenerator) -> None:
+    """Draw all that is the page's own. beside: its title."""
     tabs = page.tabs(screen)
     if alone := tabs.get(""):
         alone(screen, pen)
         return
     if page.above:
-        page.above(screen, pen)
+        with beside:
+            page.above(screen, pen)
     with st.container(key="controls", horizontal=True, vertical_alignment="center"):  # all in one row, where it is wide
         pen.controls = st.container(horizontal=True, vertical_alignment="center")
         with pen.controls:
