@@ -9,6 +9,7 @@ and draws the numbers of both, or those of the one less those of the other, with
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -21,6 +22,7 @@ from model.graph import Quantity
 from model.translator import TranslationTrace
 from pages.drawing.at_once import AtOnce
 from pages.drawing.figures import Axis, Figure
+from pages.drawing.figures.matrices import cover
 from pages.drawing.place import Place
 from pages.drawing.text import class_label, plain, t
 from pages.drawing.text.numbers import furthest, signed
@@ -314,6 +316,45 @@ class Picture:
     def tabled(self, *numbers: Numbers) -> pd.DataFrame | None:
         """The numbers as a table; None where they are those of the figure."""
         return self.table(*self._or_own(numbers)) if callable(self.table) else self.table
+
+    def framed(self, frames: Sequence[dict]) -> Self:
+        """A copy with frames over its figure."""
+        return self._over(lambda figure: figure.layout.update(shapes=[*figure.layout.get("shapes", ()), *frames]))
+
+    def covered(
+        self,
+        row: int,
+        columns: Sequence[int] | None = None,
+        *,
+        signs: Sequence[str] = (),
+        options: Sequence[int] = (),
+    ) -> Self:
+        """A copy of a map in which cells of a row say nothing: there stands a question mark, or another of the `signs`.
+
+        Neither figure nor sentence, table or scale knows their numbers. options: of each column what a click there
+        picks, −1 where it picks nothing.
+        """
+        (whole,) = (part.drawn for part in self.parts)
+        hidden = [*range(whole.array.shape[1])] if columns is None else columns
+        array = np.array(whole.array, np.float32)
+        array[row, hidden] = np.nan
+        covers = partial(cover, row=row, columns=hidden, signs=signs, options=options)
+        picks = (lambda option: {"option": option}) if any(option >= 0 for option in options) else None
+        bare: dict[str, Any] = dict.fromkeys(("written", "table", "moves", "at_once")) | {
+            "sentence": "",
+            "picks": picks,
+        }
+        return self.with_(numbers=replace(whole, array=array, end=0.0), **bare)._over(covers)
+
+    def _over(self, draw: Callable[[Figure], object]) -> Self:
+        """A copy of whose figure something more is drawn."""
+
+        def drawn(*numbers: Numbers) -> Figure:
+            figure = self.drawn(*numbers)
+            draw(figure)
+            return figure
+
+        return self.with_(figure=drawn)
 
     def _or_own(self, numbers: Sequence[Numbers]) -> Sequence[Numbers]:
         return numbers or [part.drawn for part in self.parts]

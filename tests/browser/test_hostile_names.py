@@ -16,7 +16,7 @@ from model.frames import Shown
 from pages.drawing.figures import matrices
 from pages.drawing.figures.base import Axis
 from pages.school.classroom.store import Asked, Vote
-from pages.school.teaching import report
+from pages.school.teaching import paper, report
 from pages.screen.frame import exports
 from tests.browser.conftest import serve
 from tests.browser.steps import title, walk_to
@@ -90,11 +90,11 @@ HTML: dict[str, Callable[[], str]] = {
     "a hand-out": lambda: exports.handout(
         "t", SENTENCE, "", SENTENCE, SENTENCE, {"": taken()}, {"language": "en", "see": SENTENCE, "says": SENTENCE}
     ),
-    "a lesson on paper": lambda: exports.lesson_handout(
+    "a lesson on paper": lambda: paper.as_html(
         SENTENCE,
         SENTENCE,
         SENTENCE,
-        [exports.OnPaper(SENTENCE, SENTENCE, "", SENTENCE, list(HOSTILE.values()), "", "", [SENTENCE])],
+        [paper.OnPaper(SENTENCE, SENTENCE, "", SENTENCE, list(HOSTILE.values()), "", "", [SENTENCE])],
         {"language": "en", "answers": SENTENCE, "print": SENTENCE},
     ),
     "the report of a class": answered,

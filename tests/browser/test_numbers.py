@@ -42,7 +42,7 @@ def test_python_and_the_painter_write_a_number_alike(page: Page, app_url: str) -
 
 def test_python_and_the_cells_of_a_map_write_a_number_alike(page: Page) -> None:
     cells = np.array(CASES[: len(CASES) // 20 * 20], np.float32).reshape(-1, 20)  # as figures hold them
-    look = {"square": False, "scale": "signed", "height": 26 * len(cells) + 100}
+    look = {"square": False, "scale": "signed", "height": 60 * len(cells) + 100}
     figure = heatmap(cells, Axis.counted("i", len(cells)), Axis.counted("j", 20), **look)
     figure.layout["meta"] = {"numbers": True}
     texts = draw(page, figure, width=1600).evaluate("chart => chart.data[0].text.flat()")

@@ -8,7 +8,7 @@ export function fixed(value, places) {
   return (value - (value < 0 ? -1 : 1) / 2 / Math.pow(10, places)).toFixed(places)
 }
 
-/* In a cell: with two decimals, and nothing of what rounds to 0 or is hidden. */
-export function inCell(value) {
-  return isFinite(value) && Math.abs(value) >= .005 ? fixed(value, 2).replace('-', '−').replace(/^(−?)0\./, '$1.') : ''
+/* In a cell: with so many decimals, and nothing of what rounds to 0 or is hidden. */
+export function inCell(value, digits = 2) {
+  return isFinite(value) && Math.abs(value) >= .5 / 10 ** digits ? fixed(value, digits).replace('-', '−').replace(/^(−?)0\./, '$1.') : ''
 }

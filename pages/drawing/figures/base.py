@@ -32,6 +32,7 @@ ROLE_COLOURS = {
     "dark": {"Q": "#56B4E9", "K": "#F0A030", "V": "#2BC29A"},
 }
 ACCENT = "#CC79A7"
+COVERED = "?"  # stands for what a reader shall guess
 GUESS = "#c4660a"  # of what a reader guesses, always dashed; legible on light, dark and dark cells
 GREY = "#8a8f98"  # of what is only there to be compared with
 #: What goes in, what is added, what comes out: none of them a role of attention, so none has a role's colour.
@@ -328,6 +329,14 @@ def with_gap(colorscale: Sequence[Sequence]) -> list[list]:
     return [[0.0, clear], [half, clear], [half, colorscale[0][1]], *coloured]
 
 
+def one_sheet(tiles: np.ndarray, gap_y: int = 1, gap_x: int = 1, empty: float = 0) -> np.ndarray:
+    """Matrices (row, column, height, width, …) side by side in one, with gaps between them, in which stands `empty`."""
+    n_rows, n_columns, height, width, *rest = tiles.shape
+    sheet = np.full((n_rows, height + gap_y, n_columns, width + gap_x, *rest), empty, tiles.dtype)
+    sheet[:, :height, :, :width] = tiles.swapaxes(1, 2)
+    return sheet.reshape(n_rows * (height + gap_y), n_columns * (width + gap_x), *rest)[:-gap_y, :-gap_x]
+
+
 def frame(top: float, left: float, bottom: float, right: float, color: str = ACCENT, width: float = 3) -> dict:
     """A frame round the cells from one to another, both within, of a picture whose cells are one unit wide and high."""
     corners = {"x0": left - 0.5, "x1": right + 0.5, "y0": top - 0.5, "y1": bottom + 0.5}
@@ -394,6 +403,12 @@ def stroke(points: Points, color: str, width: float, **look: Any) -> dict:
 def words_at(points: Points, words: Sequence[str], **look: Any) -> dict:
     """Words in a picture, even beyond its axes."""
     return at(points, "text", text=words, hoverinfo="skip", cliponaxis=False) | look
+
+
+def question_marks(points: Points, signs: Sequence[str] = ()) -> dict:
+    """Question marks, or other signs, where something is covered."""
+    words = [f"<b>{sign}</b>" for sign in signs or [COVERED] * len(points)]
+    return words_at(points, words, textfont={"color": ACCENT, "size": font_size() + 3}, showlegend=False)
 
 
 def unseen(points: Points, **look: Any) -> dict:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from PIL import Image
 
-from pages.drawing.figures.base import Axis, Figure, figure_of, tile_layout, tile_markers
+from pages.drawing.figures.base import Axis, Figure, figure_of, one_sheet, tile_layout, tile_markers
 from pages.drawing.figures.theme import scaled
 
 SHARPEST = 3  # how many times larger a small picture is sent, so that its pixels keep their edges
@@ -43,10 +43,8 @@ def stitched(pictures: np.ndarray) -> dict:
     """Pictures (row, column, height, width, 3) as one ground on which each is one unit wide and high, with gaps."""
     n_rows, n_columns, height, width, _ = pictures.shape
     gap_y, gap_x = max(1, height // 14), max(1, width // 14)
-    sheet = np.zeros((n_rows, height + gap_y, n_columns, width + gap_x, 4), np.float32)
-    sheet[:, :height, :, :width, :3] = pictures.transpose(0, 2, 1, 3, 4)
-    sheet[:, :height, :, :width, 3] = 1
-    sheet = sheet.reshape(n_rows * (height + gap_y), n_columns * (width + gap_x), 4)[:-gap_y, :-gap_x]
+    opaque = np.ones((*pictures.shape[:-1], 1), np.float32)
+    sheet = one_sheet(np.concatenate([pictures.astype(np.float32), opaque], axis=-1), gap_y, gap_x)
     left, top = -0.5 + gap_x / (2 * (width + gap_x)), -0.5 + gap_y / (2 * (height + gap_y))
     return under(sheet, left, top, n_columns - 1 - 2 * left, n_rows - 1 - 2 * top)
 

@@ -147,31 +147,14 @@ def waterfall(parts: np.ndarray, names: Axis, value_title: str, *, grey: Sequenc
     values, begins = np.append(parts, ends[-1]), np.append([0.0, *ends[:-1]], 0.0)
     low, high = float(min(ends.min(), 0)), float(max(ends.max(), 0))
     room = 0.25 * (high - low)  # for a number at the end of a short bar
-    across = [min(low, float((begins + values)[values < 0].min(initial=low + room)) - room), high + room]
+    across = min(low, float((begins + values)[values < 0].min(initial=low + room)) - room), high + room
     colours = [GREY if place in grey else colour for place, colour in enumerate(sign_colours(np.asarray(parts)))]
     colours.append(AFTER)
-    bar = dict(
-        type="bar",
-        orientation="h",
-        x=values.astype(np.float32),
-        base=begins.astype(np.float32),
-        y=np.arange(len(values)),
-        marker={"color": colours},
-        unselected={"marker": {"opacity": 1}},
-        text=[written(f"{value:.{digits}f}") for value in values],
-        textposition="auto",
-        insidetextfont={"color": [ink_on(colour) for colour in colours]},
-        customdata=[written(f"{value:.{digits + 2}f}") for value in values],
-        hovertemplate="%{y}: %{customdata}<extra></extra>",
-    )
-    layout = {
-        "yaxis": axis_layout(names, len(values)) | {"range": [len(values) - 0.4, -0.6]},
-        "xaxis": scale(value_title, **ZERO) | {"range": across},
-        "bargap": 0.15,
-        "showlegend": False,
-        "uniformtext": {"minsize": font_size() - 2, "mode": "hide"},
-    }
-    return figure_of([bar], layout | look(min(720, 80 + scaled(len(values) * 24))))
+    texts, more = ([written(f"{value:.{n}f}") for value in values] for n in (digits, digits + 2))
+    figure = bars(values, names, value_title, colours=colours, texts=texts, value_range=across)
+    hover = {"customdata": more, "hovertemplate": "%{y}: %{customdata}<extra></extra>"}
+    figure.data[0] |= {"base": begins.astype(np.float32)} | hover
+    return figure
 
 
 def stairs(pair: Sequence[tuple[str, np.ndarray, str]], component: str, total: str) -> Figure:

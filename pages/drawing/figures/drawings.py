@@ -19,6 +19,7 @@ from pages.drawing.figures.base import (
     grid,
     label,
     look,
+    one_sheet,
     outline,
     patch_sides,
     rules,
@@ -118,10 +119,8 @@ def copied_ground(picture: np.ndarray, n_rows: int, n_columns: int, gap: int) ->
     if picture.ndim == 3:
         return [], [stitched(np.broadcast_to(dimmed(picture), (n_rows, n_columns, *picture.shape)))]
     pixels, unit = len(picture), len(picture) + gap
-    copies = np.zeros((n_rows, unit, n_columns, unit), dtype=np.uint8)
-    copies[:, :pixels, :, :pixels] = 1 + as_bytes(picture, STEPS)[None, :, None, :]  # 0 is the gap
-    copies = copies.reshape(n_rows * unit, n_columns * unit)[:-gap, :-gap]
-    return [ink(copies, with_gap(DIMMED_INK), -0.5 + (gap + 1) / (2 * unit), 1 / unit)], []
+    copies = np.broadcast_to(1 + as_bytes(picture, STEPS), (n_rows, n_columns, pixels, pixels))  # 0 is the gap
+    return [ink(one_sheet(copies, gap, gap), with_gap(DIMMED_INK), -0.5 + (gap + 1) / (2 * unit), 1 / unit)], []
 
 
 def over_drawing(
@@ -220,15 +219,18 @@ def over_drawings(
     gap = max(1, pixels // 14)  # of the picture's pixels, between two copies
     unit = pixels + gap
     traces, images = copied_ground(picture, n_rows, n_columns, gap)
-    sheet = np.full((n_rows, side + 1, n_columns, side + 1), np.nan, dtype=np.float32)
-    sheet[:, :side, :, :side] = weights.transpose(0, 2, 1, 3)
-    sheet = sheet.reshape(n_rows * (side + 1), n_columns * (side + 1))[:-1, :-1]
     within = np.arange(side + 1) * (pixels / side) / unit  # the edges of the patches in a copy
 
     def edges(copies: int) -> np.ndarray:
         return (np.arange(copies)[:, None] - 0.5 + gap / (2 * unit) + within).ravel()
 
-    veil = dict(type="heatmap", z=sheet, x=edges(n_columns), y=edges(n_rows), **veiled(weights, differs, limit))
+    veil = dict(
+        type="heatmap",
+        z=one_sheet(weights, empty=np.nan),
+        x=edges(n_columns),
+        y=edges(n_rows),
+        **veiled(weights, differs, limit),
+    )
     places = tile_markers(n_rows, n_columns, hover)
     layout = tile_layout(rows, columns, (n_rows, n_columns), chosen, scaled(height))
     for axis in (layout["xaxis"], layout["yaxis"]):

@@ -11,6 +11,7 @@ import numpy as np
 from pages.drawing.figures.base import (
     ACCENT,
     BARE,
+    COVERED,
     MOST_CLICKABLE,
     MOST_NAMED,
     SIGNED,
@@ -29,6 +30,8 @@ from pages.drawing.figures.base import (
     label,
     look,
     on_screen,
+    one_sheet,
+    question_marks,
     stroke,
     text_width,
     thinned,
@@ -152,6 +155,26 @@ def heatmap_parts(
     if height is None:
         height = on_screen(max(230, 90 + scaled(n_rows * (28 if square else 22))))
     return traces, layout | look(height) | (TO_THE_NEAREST if clickable else {})
+
+
+def cover(figure: Figure, row: int, columns: Sequence[int], signs: Sequence[str], options: Sequence[int]) -> None:
+    """Let a `heatmap` ask for cells of a row: a frame round them, a question mark or a sign in each. options: of each
+    column the number that a click gives, −1 for none.
+    """
+    cells, *more = figure.data
+    if more:  # what can be clicked is asked now
+        cells |= {"hoverinfo": None, "hovertemplate": more[-1]["hovertemplate"].replace("customdata", "z")}
+    top, left = cells["y0"], cells["x0"]
+    points = [(left + column, top + row) for column in columns]
+    figure.data = [cells, question_marks(points, [sign or COVERED for sign in signs] or [COVERED] * len(points))]
+    # Its middle is on no column, whose name would else be marked as the chosen one.
+    ends = top + row, left + columns[0], top + row, left + columns[-1] + 0.01
+    figure.layout["shapes"] = [frame(*ends), *figure.layout.get("shapes", ())]
+    if asked := [column for column, option in enumerate(options) if option >= 0]:
+        names = [figure.layout["xaxis"]["ticktext"][column] for column in asked]
+        places, numbers = [(left + column, top + row) for column in asked], [[options[column]] for column in asked]
+        figure.data.append(unseen(places, customdata=numbers, text=names))
+        figure.layout |= TO_THE_NEAREST
 
 
 def _name_above(layout: dict, corner: str) -> None:
@@ -381,13 +404,10 @@ def tiles(
     height = height or min(620, scaled(66 + n_rows * 68))
     size = round(0.8 * font_size())
     share = min(WORDS * size * n_rows / (height - 6 * font_size()), 0.4) if words else 0.0  # of a tile with its word
-    sheet = np.zeros((n_rows, n + 1, n_columns, m + 1), dtype=np.uint8)  # a last row and column of each are its gap
-    steps = np.where(np.isnan(shares), 0, 1 + np.rint(shares * STEPS))
-    sheet[:, :n, :, :m] = steps.transpose(0, 2, 1, 3)
-    sheet = sheet.reshape(n_rows * (n + 1), n_columns * (m + 1))[:-1, :-1]
+    steps = np.where(np.isnan(shares), 0, 1 + np.rint(shares * STEPS)).astype(np.uint8)
     cells: dict = dict(
         type="heatmap",
-        z=sheet,
+        z=one_sheet(steps),
         x=_edges(n_columns, m, 1 - GAP),
         y=_edges(n_rows, n, 1 - GAP - share),
         dx=1,  # whereby no columns are drawn as one

@@ -195,30 +195,26 @@ def first_answer(case: Case, edits: list[Edit]) -> Truth | None:
     said: dict[str, object] = {"token": case.tokens[case.token], "answer": case.names[best]}
     said |= {"before": float(now[best]), "after": float(there[best])}
     said |= {"then": case.names[then], "then_share": float(there[then])}
-    moved = float(np.abs(there - now).sum() / 2)
-    clear = lead_of(now) >= CLEAR and lead_of(there) >= JUST
+    said |= {"moved": (moved := float(np.abs(there - now).sum() / 2)), "lead": (lead := lead_of(now))}
+    clear = lead >= CLEAR and lead_of(there) >= JUST
     bars, place = (("with", float(now[best])), ("without", float(there[best]))), {"token": case.token}
     first = {int(i) for values in (now, there) for i in np.argsort(-values)[:OFFERED]} - {best}
     options = (AS_BEFORE, *sorted({case.names[i] for i in first}))
     about: dict[str, Any] = {"options": options, "literal": True}
     about["told"] = ("why_same" if best == then else "why_different",)
     answer = AS_BEFORE if best == then else case.names[then]
-    return Truth(answer, moved if clear else 0.0, said | {"moved": moved}, bars, place, **about)
+    return Truth(answer, moved if clear else 0.0, said, bars, place, **about)
 
 
 def share_left(case: Case, edits: list[Edit]) -> Truth | None:
     """The probability of the first answer with these changes. margin: how much of it they take; nothing where none
     leads clearly.
     """
-    if not case.answers or not case.visible or not case.affords(1):
+    if (truth := first_answer(case, edits)) is None:
         return None
-    now, there = case.changed([[], edits])
-    best = int(now.argmax())
-    before, after = float(now[best]), float(there[best])
-    said: dict[str, object] = {"token": case.tokens[case.token], "answer": case.names[best]}
-    said |= {"before": before, "after": after}
-    bars, margin = (("with", before), ("without", after)), before - after if lead_of(now) >= CLEAR else 0.0
-    return Truth(after, margin, said, bars, {"token": case.token}, near=near_share(after))
+    (_, before), (_, after) = truth.bars
+    margin = before - after if truth.said["lead"] >= CLEAR else 0.0  # type: ignore[operator]
+    return Truth(after, margin, truth.said, truth.bars, truth.place, near=near_share(after))
 
 
 def near_share(share: float) -> float:

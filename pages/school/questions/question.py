@@ -12,7 +12,7 @@ from typing import Any
 
 from model import EditError
 from pages.school.questions.case import Case, Truth
-from pages.school.questions.pictures import Picture
+from pages.school.questions.pictures import Draws
 
 Measure = Callable[[Case], Truth | None]
 
@@ -57,7 +57,7 @@ class Question:
     at: Mapping[str, str] = field(default_factory=dict)
     equation: str = ""
     run: str = ""
-    picture: Picture | None = None
+    picture: Draws | None = None
     bars: bool = False
     place: str = ""
     own: Own | None = None

@@ -79,7 +79,9 @@ def about(screen: Screen, question: Question, case: Case, truth: Truth) -> str:
     if question.measure is not None:
         return ""
     drawn = of_place(question.place, Look(question.row, question.gesture, case, truth))
-    return next((" · ".join(filter(None, (one.title, screen.at.where(one.of)))) for one in drawn), "")
+    return next(
+        (" · ".join(filter(None, (one.title or "", screen.at.where(one.of_head or (-1, -1))))) for one in drawn), ""
+    )
 
 
 def not_the_runs(question: Question, case: Case) -> str:

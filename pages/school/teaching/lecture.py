@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pages.drawing.picture import Picture
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import Choice
 from pages.drawing.text import language
@@ -14,7 +15,7 @@ from pages.school.classroom.tally import Bar, Tally, bars, tallies
 from pages.school.lessons.lesson import Lesson
 from pages.school.lessons.wording import title_of
 from pages.school.questions.case import Case, Truth
-from pages.school.questions.pictures import Drawn, Look, of_place
+from pages.school.questions.pictures import Look, of_place
 from pages.school.questions.question import Question
 from pages.school.teaching.asked import why
 from pages.school.teaching.desk import Desk
@@ -72,7 +73,7 @@ class Lecture:
         return self.here and self.here[2]
 
     @cached_property
-    def picture(self) -> Drawn | None:
+    def picture(self) -> Picture | None:
         """Of the page that a teacher's own question is about: it stands beside all that is asked and answered."""
         if self.here is None or self.here[0].measure is not None:
             return None

@@ -1,7 +1,10 @@
 """A lesson on paper: its questions on a sheet for the class, and the answers of this very run behind folds."""
 
+import html
 import io
 from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from urllib.parse import urljoin
 
 import numpy as np
@@ -28,6 +31,57 @@ BLANK = " ______"
 text, word = texts_of("paper")
 
 
+@dataclass(frozen=True)
+class OnPaper:
+    """A question of a lesson, as it stands on paper.
+
+    reads: what the network reads. equation: LaTeX. picture: the key of the one that is asked about. ask: what is asked,
+    where the title does not ask it. options: what can be ticked; where there are none, there is room to write. shows:
+    the key of the picture that shows the answer. says: the answer in sentences. Any of them may be nothing.
+    """
+
+    title: str
+    reads: str
+    equation: str
+    ask: str
+    options: Sequence[str]
+    picture: str
+    shows: str
+    says: Sequence[str]
+
+
+def as_html(
+    title: str,
+    about: str,
+    address: str,
+    questions: Sequence[OnPaper],
+    words: Mapping[str, str],
+    *,
+    seen: str = "",
+) -> str:
+    """A sheet of questions, and behind folds, on a page of their own, the answers. Of those, what is open is printed.
+
+    title: of the lesson. seen: the drawing that it is about, as an address that holds it. The pictures, and `words`,
+    are as in `exports.handout`, and words has "answers" and "print", too.
+    """
+    asked, answers = "", ""
+    for number, question in enumerate(questions, 1):
+        name = f"{number}. {html.escape(question.title)}"
+        ticked = "".join(f"<li>{html.escape(option)}</li>" for option in question.options)
+        room = f'<ul class="tick">{ticked}</ul>' if ticked else '<div class="lines"></div>'
+        reads = f'<p class="small">{html.escape(question.reads)}</p>' if question.reads else ""
+        asked += f'<section class="asked"><h2>{name}</h2>{reads}{exports.picture_of(question.picture)}'
+        ask = f"<p>{html.escape(question.ask)}</p>" if question.ask else ""
+        asked += f"{exports.typeset(question.equation)}{ask}{room}</section>"
+        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in question.says)
+        answers += f"<details><summary>{name}</summary>{exports.picture_of(question.shows)}{said}</details>"
+    look = f'<img src="{html.escape(seen)}" alt="" style="height: 30mm">' if seen else ""
+    top = f"<h1>{html.escape(title)}</h1>{exports.about_line(about)}{look}"
+    below = f'<section class="answers"><h1>{html.escape(words["answers"])}</h1>'
+    below += f'<p class="small screen">{html.escape(words["print"])}</p>{answers}</section>'
+    return exports.on_sheet(f"{title} · {about}", top + asked + below, address, words)
+
+
 def on_paper(screen: Screen, pen: Pen, lesson: Lesson) -> None:
     """Draw, closed at first, the button that saves the sheet."""
     look = {"icon": ":material/print:", "key": "lesson.paper", "on_change": "rerun"}
@@ -36,18 +90,18 @@ def on_paper(screen: Screen, pen: Pen, lesson: Lesson) -> None:
             return
         st.markdown(text("how"))
         with theme.on_paper():
-            html, pictures = sheet(screen, lesson)
-        if not html:
+            saved, pictures = sheet(screen, lesson)
+        if not saved:
             st.info(text("nothing"))
             return
-        handout(word("save"), html, f"{pen.file_name(title_of(lesson))}.html", pictures, key="lesson.sheet")
+        handout(word("save"), saved, f"{pen.file_name(title_of(lesson))}.html", pictures, key="lesson.sheet")
 
 
 def sheet(screen: Screen, lesson: Lesson) -> tuple[str, dict[str, Figure]]:
     """The HTML of a lesson about the input on the page, without what is not clear there, and its pictures by key.
     Nothing where nothing is clear.
     """
-    questions: list[exports.OnPaper] = []
+    questions: list[OnPaper] = []
     pictures: dict[str, Figure] = {}
     secret = hidden_in(screen) and any(one.row == "word" and truth_here(screen, one) for one in lesson.questions)
     for question in lesson.questions:
@@ -64,13 +118,10 @@ def sheet(screen: Screen, lesson: Lesson) -> tuple[str, dict[str, Figure]]:
     there = address(urljoin(st.context.url or "", "lesson"), screen.choice.with_(question=None, of_class=None))
     seen = _drawing(screen.seen) if screen.seen is not None else ""
     about = f"{plain('lesson.reads')} {as_read(screen.run.tokens)}" if hidden_in(screen) else screen.about()
-    html = exports.lesson_handout(title_of(lesson), about, there, questions, words, seen=seen)
-    return html, pictures
+    return as_html(title_of(lesson), about, there, questions, words, seen=seen), pictures
 
 
-def _question(
-    screen: Screen, question: Question, case: Case, truth: Truth
-) -> tuple[exports.OnPaper, dict[str, Figure]]:
+def _question(screen: Screen, question: Question, case: Case, truth: Truth) -> tuple[OnPaper, dict[str, Figure]]:
     """A question as it stands on paper, and by its key the picture of its answer; of a teacher's own, that of its page,
     also covered.
     """
@@ -79,10 +130,10 @@ def _question(
     ask = unmarked(asked(question, truth))
     row = question.equation.replace("{l}", "0")  # the same in each layer
     if question.measure:
-        figures = {key: answer_bars(look).figure}
+        figures = {key: answer_bars(look).drawn()}
         says.append(unmarked(otherwise(question, truth)))
     else:
-        covered, whole = ([one.figure for one in of_place(question.place, at)][:1] for at in (asks, look))
+        covered, whole = ([one.drawn() for one in of_place(question.place, at)][:1] for at in (asks, look))
         figures = dict(zip((f"{key}.asked", key), covered + whole, strict=False))
         if truth.answer is not None:
             says.insert(0, unmarked(t("lesson.own_answer", answer=answer_in_words(truth))))
@@ -92,7 +143,7 @@ def _question(
     else:
         ticks = [name + BLANK if question.gesture == "chips" else f"☐ {name}" for name in options(truth)]
     words = f"{plain('lesson.reads')} {as_read(case.tokens)}" if case.trace.ids else ""  # a drawing stands above
-    one = exports.OnPaper(
+    one = OnPaper(
         title=called(question) if question.measure else ask,
         reads=" · ".join(filter(None, (about(screen, question, case, truth), words))),
         equation=case.trace.graph[row].equation if row in case.trace.graph else "",

@@ -54,7 +54,7 @@ def _pictures(lecture: Lecture) -> dict[str, Figure]:
         if question and case and truth and question.measure is None:
             look = Look(question.row, question.gesture, case, truth, shown=True)
             for drawn in of_place(question.place, look)[:1]:
-                pictures[f"{BUTTON}.{one.number}"] = drawn.figure
+                pictures[f"{BUTTON}.{one.number}"] = drawn.drawn()
     return pictures
 
 

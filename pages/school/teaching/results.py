@@ -8,12 +8,13 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.drawing.figures.base import text_width
 from pages.drawing.figures.theme import font_size, letters
+from pages.drawing.picture import Picture
 from pages.drawing.text import joined, language, literal, plain, t, texts_of
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.questions import Shown
 from pages.school.lessons.wording import heading_and_rest, hints, otherwise, seen_at
 from pages.school.lessons.written import width
-from pages.school.questions.pictures import Drawn, Look, answer_bars
+from pages.school.questions.pictures import Look, answer_bars
 from pages.school.teaching import pictures
 from pages.school.teaching.cases import hidden_in
 from pages.school.teaching.desk import INPUT
@@ -163,21 +164,24 @@ def _network(lecture: Lecture) -> None:
     with letters(font_size() + SMALLER):
         truth = pictures.with_room(truth, now)
         drawn = answer_bars(Look(question.row, question.gesture, case, truth, shown=True))
-    side = drawn.figure.layout["yaxis"]
+    figure = drawn.drawn()
+    side = figure.layout["yaxis"]
     names = [wrap(name, A_NAME, break_long_words=False) for name in side["ticktext"]]
     widest = max(text_width(line) for name in names for line in name) * side["tickfont"]["size"]
     side["ticktext"] = ["<br>".join(name) for name in names]
-    drawn.figure.layout["margin"]["l"] = ceil(0.85 * widest)  # at least; bold letters are that wide
-    st.markdown(f"{text('network_does')} :gray[{literal(drawn.title)}]")
+    figure.layout["margin"]["l"] = ceil(0.85 * widest)  # at least; bold letters are that wide
+    st.markdown(f"{text('network_does')} :gray[{literal(drawn.title or '')}]")
     picture(lecture, drawn)
 
 
-def picture(lecture: Lecture, drawn: Drawn) -> None:
+def picture(lecture: Lecture, drawn: Picture) -> None:
     """A picture that, in a presentation, takes the height that is left; its rows stay high enough to be read."""
+    figure = drawn.drawn()
     if lecture.screen.choice.big:
-        names = len(drawn.figure.layout["yaxis"].get("ticktext", ())[: pictures.MOST_ROWS])
-        drawn.figure.layout |= {"height": A_ROW * names, "meta": {"below": MARGIN, "first": True}}
-    chart(drawn.figure, "class.network", alt=drawn.title)
+        names = len(figure.layout["yaxis"].get("ticktext", ())[: pictures.MOST_ROWS])
+        meta = {"numbers": figure.layout.get("meta", {}).get("numbers"), "below": MARGIN, "first": True}
+        figure.layout |= {"height": A_ROW * names, "meta": meta}
+    chart(figure, "class.network", alt=drawn.title or "")
 
 
 def offer_page(lecture: Lecture) -> None:

@@ -12,7 +12,7 @@ import streamlit as st
 from model.analysis import as_read
 from model.config import PRESETS
 from model.translator import TranslationTrace
-from pages.drawing.picture import kind_of
+from pages.drawing.picture import Picture, kind_of
 from pages.drawing.screen import Screen
 from pages.drawing.state import sketch
 from pages.drawing.state.choice import CostSettings
@@ -28,7 +28,7 @@ from pages.school.lessons.wording import (
     why,
 )
 from pages.school.questions.case import Case, Guess, Truth, is_right, short
-from pages.school.questions.pictures import Drawn, Look, of_place, pictures
+from pages.school.questions.pictures import Look, of_place, pictures
 from pages.school.questions.question import Question
 from pages.school.tour.gestures import GESTURES, Give, chips_so_far, give_chip, give_option
 from pages.screen.components.chart import chart
@@ -92,7 +92,7 @@ class Station:
 
     def answer(self) -> None:
         """How it is answered, and the widgets for it."""
-        taps = any(drawn.taps for drawn in self._pictures)
+        taps = any(drawn.picks for drawn in self._pictures)
         with st.container(key="tour_gesture"):
             how = f"do_{self.question.gesture}" + "_picture" * taps
             st.markdown(f":material/touch_app: {text(how)}")
@@ -139,7 +139,9 @@ class Station:
         read = self.screen.typed.tokens
         same = self.case.trace is self.screen.run and len(read) == len(self.case.tokens)
         hidden = tuple(i for i, name in enumerate(self.case.tokens) if same and name == "[MASK]" and read[i] != name)
-        of = self._pictures[0].of if self._pictures and page != "translation" else ()  # a decoder has layers of its own
+        of = (
+            self._pictures[0].of_head or () if self._pictures and page != "translation" else ()
+        )  # a decoder has layers of its own
         seen = {name: place for name, place in zip(("layer", "head"), of, strict=False) if place >= 0}
         values = {"tab": None, "stage": None, **seen, **at} | ({"hidden": hidden} if hidden else {})
         if away := self.question.run == "drawing" and kind_of(self.screen.run) == "words":
@@ -153,7 +155,7 @@ class Station:
     # -- at the right ------------------------------------------------------------------------------
 
     @cached_property
-    def _pictures(self) -> list[Drawn]:
+    def _pictures(self) -> list[Picture]:
         question, guess = self.question, self.guess
         if question.measure is None:
             look = Look(question.row, question.gesture, self.case, self.truth, guess, self.shown)
@@ -168,18 +170,16 @@ class Station:
         screen, big = self.screen, self.screen.choice.big
         drawn = self._pictures
         for number, one in enumerate(drawn):
-            where = screen.at.where(one.of)
-            st.markdown(f"**{literal(one.title)}**" + (f" :gray[· {literal(where)}]" if where else ""))
+            figure, title, where = one.drawn(), one.title or "", screen.at.where(one.of_head or (-1, -1))
+            st.markdown(f"**{literal(title)}**" + (f" :gray[· {literal(where)}]" if where else ""))
             if big and number == 0:
-                below = sum(60 + other.figure.layout["height"] for other in drawn[1:])
-                one.figure.layout["meta"] = one.figure.layout.get("meta", {}) | {"below": 24 + below, "first": True}
+                below = sum(60 + other.drawn().layout["height"] for other in drawn[1:])
+                figure.layout["meta"] = figure.layout.get("meta", {}) | {"below": 24 + below, "first": True}
             ends = unmarked(why(self.question, self.truth)) if self.shown else word("covered")
-            alt = joined(f"{one.title}{plain('common.full_stop')} {ends}")
-            caption = " · ".join(filter(None, (one.title, where, screen.about())))
-            file = self.pen.file_name(one.title, where)
-            chart(
-                one.figure, f"lesson.picture_{number}", alt, file, caption, on_pick=self._pick() if one.taps else None
-            )
+            alt = joined(f"{title}{plain('common.full_stop')} {ends}")
+            caption = " · ".join(filter(None, (title, where, screen.about())))
+            file = self.pen.file_name(title, where)
+            chart(figure, f"lesson.picture_{number}", alt, file, caption, on_pick=self._pick() if one.picks else None)
 
     def _pick(self) -> Callable[..., None]:
         """What a click on a mark does; it holds no run."""

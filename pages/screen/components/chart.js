@@ -15,7 +15,7 @@ const LEAST = .6  // of its usual height, of a picture that fills a presentation
 const BELOW = 10  // px, under a picture that ends with the screen
 const LOOKS = 55  // ms; so seldom does Plotly look what is under the mouse, and a click may be told what was before
 const KEPT = 30_000  // ms; so long is a click sent again with every later one
-const DIGIT = .6  // of the size of a number, the width of each of its signs
+const DIGIT = .63  // of the size of a number, the width of each of its signs
 const SLANT = -45  // degrees, of the names above a map
 const NUMBERED = .9  // of the size of all letters: the smallest numbers in cells
 const SYMBOL = '.katex [style*="color:"]'
@@ -174,22 +174,20 @@ function pooled(trace, room) {
   return { ...trace, z: trace.z.map(row => parts(row).map(part => part.reduce(furthest))), dx: each, x0: trace.x0 + (each - 1) / 2 }
 }
 
-/* Two decimals in the cells of a map, where they fit. */
+/* Numbers in the cells of a map, where they fit: with two decimals, of large ones with fewer where two do not.
+   meta.numbers: no smaller than so many times the size of all letters. */
 function numbered(trace, layout) {
   const { l, r, t, b } = layout.margin, rows = trace.z.length, columns = trace.z[0].length
   const high = (layout.height - t - b) / rows, wide = Math.min((layout.width - l - r) / columns, high * STRETCH)
-  const size = Math.min(1.08 * layout.font.size, wide / 1.9, .75 * high)
-  if (size < NUMBERED * layout.font.size) return trace
-  return { ...trace, text: trace.z.map(row => Array.from(row, inCell)), texttemplate: '%{text}', textfont: { size } }
-}
-
-/* Numbers in cells, no larger than these; none, where they would be too small to read. margin: as far as it is known
-   before it is drawn. */
-function lowered(trace, { width, height, font }, { t, b, l, r }) {
-  if (trace.type !== 'heatmap' || !trace.textfont) return trace  // Plotly chooses how large its letters are
-  const longest = Math.max(...trace.text.flat().map(number => number.length)), [row] = trace.z
-  const size = Math.min(trace.textfont.size, (height - t - b) / trace.z.length, (width - l - r) / row.length / (DIGIT * longest))
-  return size < LEAST * font.size ? { ...trace, texttemplate: '' } : { ...trace, textfont: { ...trace.textfont, size } }
+  const sized = signs => Math.min(1.08 * layout.font.size, wide / (DIGIT * signs), .75 * high)
+  const usual = NUMBERED * layout.font.size, least = Math.min(usual, layout.meta.numbers * layout.font.size)
+  if (sized(3) < least) return trace
+  const every = (trace.zmax < 10 ? [2] : [2, 1, 0]).map(digits => {
+    const text = trace.z.map(row => Array.from(row, value => inCell(value, digits)))
+    return { text, size: sized(trace.zmax > 1 ? Math.max(...text.flat().map(number => number.length)) : 3) }
+  })
+  const { text, size } = every.find(({ size }) => size >= usual) ?? every.at(-1)
+  return size < least ? trace : { ...trace, text, texttemplate: '%{text}', textfont: { size } }
 }
 
 /* How far below the top of the page a picture begins, in pixels. */
@@ -270,8 +268,7 @@ function plot(place, width) {
   const room = layout.width - layout.margin.l - layout.margin.r
   const data = figure.data.map(trace => pooled({ ...trace }, room))
   if (room < layout.meta?.called) data.pop()  // names below tiles, which would lie on each other
-  if (!layout.meta?.numbers) data[0] = lowered(data[0], layout, figure.layout.margin)
-  else data[0] = numbered(data[0], layout)
+  if (layout.meta?.numbers) data[0] = numbered(data[0], layout)
   place.digits = layout.meta?.numbers && data[0].textfont?.size
   place.width = width
   place.tall = innerHeight

@@ -124,10 +124,10 @@ class Taken:
 
     def in_html(self) -> str:
         """Its equation, if it has one, as HTML that needs no fonts of its own."""
-        return _typeset(self.equation)
+        return typeset(self.equation)
 
 
-def _typeset(latex: str) -> str:
+def typeset(latex: str) -> str:
     return f'<p class="equation">{html_math(in_words(in_one_line(latex)))}</p>' if latex else ""
 
 
@@ -164,67 +164,16 @@ def handout(
     it has drawn it. words: "language", "see", "says", in the reader's language.
     """
     figures = "".join(
-        f"<figure><h2>{html.escape(taken.title)}</h2>{_picture(key)}{taken.in_html()}"
+        f"<figure><h2>{html.escape(taken.title)}</h2>{picture_of(key)}{taken.in_html()}"
         f'<p>{html.escape(words["see"])}</p><div class="lines"></div>'
         f"<details><summary>{html.escape(words['says'])}</summary><p>{html.escape(taken.sentence)}</p></details></figure>"
         for key, taken in pictures.items()
     )
-    top = f"<h1>{html.escape(question)}</h1>{_about(f'{title} · {about}')}{_typeset(equation)}"
-    return _sheet(f"{title} · {about}", top + figures, address, words)
+    top = f"<h1>{html.escape(question)}</h1>{about_line(f'{title} · {about}')}{typeset(equation)}"
+    return on_sheet(f"{title} · {about}", top + figures, address, words)
 
 
-@dataclass(frozen=True)
-class OnPaper:
-    """A question of a lesson, as it stands on paper.
-
-    reads: what the network reads. equation: LaTeX. picture: the key of the one that is asked about. ask: what is asked,
-    where the title does not ask it. options: what can be ticked; where there are none, there is room to write. shows:
-    the key of the picture that shows the answer. says: the answer in sentences. Any of them may be nothing.
-    """
-
-    title: str
-    reads: str
-    equation: str
-    ask: str
-    options: Sequence[str]
-    picture: str
-    shows: str
-    says: Sequence[str]
-
-
-def lesson_handout(
-    title: str,
-    about: str,
-    address: str,
-    questions: Sequence[OnPaper],
-    words: Mapping[str, str],
-    *,
-    seen: str = "",
-) -> str:
-    """A sheet of questions, and behind folds, on a page of their own, the answers. Of those, what is open is printed.
-
-    title: of the lesson. seen: the drawing that it is about, as an address that holds it. The pictures, and `words`,
-    are as in `handout`, and words has "answers" and "print", too.
-    """
-    asked, answers = "", ""
-    for number, question in enumerate(questions, 1):
-        name = f"{number}. {html.escape(question.title)}"
-        ticked = "".join(f"<li>{html.escape(option)}</li>" for option in question.options)
-        room = f'<ul class="tick">{ticked}</ul>' if ticked else '<div class="lines"></div>'
-        reads = f'<p class="small">{html.escape(question.reads)}</p>' if question.reads else ""
-        asked += f'<section class="asked"><h2>{name}</h2>{reads}{_picture(question.picture)}'
-        ask = f"<p>{html.escape(question.ask)}</p>" if question.ask else ""
-        asked += f"{_typeset(question.equation)}{ask}{room}</section>"
-        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in question.says)
-        answers += f"<details><summary>{name}</summary>{_picture(question.shows)}{said}</details>"
-    look = f'<img src="{html.escape(seen)}" alt="" style="height: 30mm">' if seen else ""
-    top = f"<h1>{html.escape(title)}</h1>{_about(about)}{look}"
-    below = f'<section class="answers"><h1>{html.escape(words["answers"])}</h1>'
-    below += f'<p class="small screen">{html.escape(words["print"])}</p>{answers}</section>'
-    return _sheet(f"{title} · {about}", top + asked + below, address, words)
-
-
-def _picture(key: str) -> str:
+def picture_of(key: str) -> str:
     """Where a browser puts the picture of this key; nothing for none."""
     return f'<img src="picture:{html.escape(key)}" alt="">' if key else ""
 
@@ -236,12 +185,12 @@ def again(address: str) -> str:
     return f'<p class="again{screen}">{words} <a href="{link}">{link}</a></p>'
 
 
-def _about(about: str) -> str:
+def about_line(about: str) -> str:
     """What a sheet is about, and the day on which it was made."""
     return f'<p class="about">{html.escape(about)} · {time.strftime("%Y-%m-%d")}</p>'
 
 
-def _sheet(title: str, body: str, address: str, words: Mapping[str, str]) -> str:
+def on_sheet(title: str, body: str, address: str, words: Mapping[str, str]) -> str:
     """A page for the screen and for A4 that fetches nothing; at its end the way to the same on the screen."""
     head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{SHEET}</style>'
     page = f"<head>{head}</head><body>{body}{again(address)}</body>"
