@@ -70,7 +70,8 @@ def true(app: AppTest, key: str) -> Truth:
 
 
 def click(app: AppTest, name: str) -> AppTest:
-    app.button(key=f"lesson.{name}").click().run()
+    icon = name.startswith(("up.", "edit.", "remove."))
+    app.button(key=f"{'icon' if icon else 'lesson'}.{name}").click().run()
     assert_fine(app)
     return app
 
