@@ -211,7 +211,7 @@ export function overview(root, run, options) {
     }))
     if (run.n > 1 && !drawing && at.frame) {
       const named = (className, token, where) => {
-        const node = add(where, 'span', { className, translate: false, ariaHidden: 'true' }, token)
+        const node = add(where, 'span', { className, translate: false, ariaHidden: 'true', hidden: false }, token)
         node.classList.remove('seen')  // it is measured
         return node
       }
