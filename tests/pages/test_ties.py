@@ -295,5 +295,5 @@ def test_a_sentence_without_a_winner_says_so_and_the_others_stay() -> None:
         "None is furthest from 0: 2 of 3 heads are at −1.00.",
     ]  # fmt: skip
     assert said == [begin + end for end in ends]
-    counted = plain("feed_forward.read_flow", token="it", loud="0", d_ff="8", layer=1, neuron=1, value="0.000")
-    assert counted == "At “it”, none of the 8 neurons of layer 1 are above 0.1. Neuron 1 outputs 0.000."
+    counted = plain("feed_forward.read_loud", token="it", loud="0", d_ff="8", neuron=1, value="0.000")
+    assert counted == "At “it”, none of the 8 neurons are above 0.1. Neuron 1 is the loudest: 0.000."

@@ -23,9 +23,11 @@ def column_widths(table: pd.DataFrame) -> dict[str, object]:
 
 def draw_table(table: pd.DataFrame, key: str, **look: Any) -> None:
     """A table; `look` is what st.dataframe takes. Its letters are as large as those round it were when it was first
-    drawn: so in a presentation it is another table.
+    drawn: so in a presentation it is another table, in another place.
     """
-    st.dataframe(table, key=f"{key}.big" if st.session_state["choice"].big else key, **look)
+    if big := st.session_state["choice"].big:
+        st.empty()
+    st.dataframe(table, key=f"{key}.big" if big else key, **look)
 
 
 def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]], sides: str) -> str:
