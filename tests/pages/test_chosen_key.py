@@ -53,7 +53,7 @@ def names_it(picture: Picture, what: str) -> bool:
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_key_is_the_rows_largest_in_every_picture_of_an_encoders_attention(name: str) -> None:
     run = trace_of(name)
-    for at, prefix in of_rows(run)[:: max(1, len(of_rows(run)) // 60)]:
+    for at, prefix in of_rows(run)[:: max(1, len(of_rows(run)) // 20)]:
         names = placed(queries_and_keys(run, f"{prefix}weights")[1])
         for step in set(steps_of(run, prefix)) - {"heads", "relative", "masked"}:
             row = run[prefix + step][at.head, at.token]

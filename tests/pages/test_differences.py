@@ -198,16 +198,6 @@ def test_a_translation_shows_its_differences() -> None:
     np.testing.assert_allclose(lengths(drawn), gap[[words.index(name) for name in names(drawn)]], atol=1e-6)
 
 
-def test_where_a_word_is_hidden_so_is_the_one_in_its_place() -> None:
-    one, other = "the cat chased the dog .", "the dog chased the cat ."
-    place = pipelines.run("text", one).tokens.index("cat")
-    app = open_page("answer", s=one, other=other, shown="against", hidden=str(place + 1))
-    reader, drawn = pipelines.pipeline("text").reader, chart(app, f"guesses_{place}")
-    runs = [pipelines.run("text", reader.hide(pipelines.run("text", said).ids, [place])) for said in (one, other)]
-    gap = np.subtract(*(softmax(run["logits"][place].astype(np.float64)) for run in runs))
-    np.testing.assert_allclose(lengths(drawn), gap[[reader.vocabulary.index(name) for name in names(drawn)]], atol=1e-6)
-
-
 def test_a_word_without_a_counterpart_keeps_its_own_guesses_and_says_so() -> None:
     link = {
         "s": "she sat by the big river .",
@@ -221,25 +211,19 @@ def test_a_word_without_a_counterpart_keeps_its_own_guesses_and_says_so() -> Non
     assert catalogue("en")["change.read_nothing"] in texts(open_page("feed_forward", **link, token=str(place + 1)))
 
 
-def hollow(drawn: dict, letter: str) -> np.ndarray:
+def hollow(drawn: dict) -> np.ndarray:
     """What the outlines of bars, or hollow marks of lines, say of the other run."""
     clear = [trace for trace in drawn["data"] if trace.get("marker", {}).get("color") == "rgba(0,0,0,0)"
              or trace.get("marker", {}).get("symbol") == "circle-open"]  # fmt: skip
-    return np.stack([array(trace[letter]) for trace in clear])
+    return np.stack([array(trace["y"]) for trace in clear])
 
 
-@pytest.mark.parametrize("law", [law for law in LAWS if law.read in (heights, lengths)], ids=str)
-def test_bars_and_lines_of_both_inputs_stand_in_one_picture(law: Law) -> None:
+def test_bars_and_lines_of_both_inputs_stand_in_one_picture() -> None:
     link, here, there = two_runs("words, another")
-    app = open_page(law.page, **{**link, **law.link, "shown": "beside"})
-    drawn = chart(app, law.picture)
-    if law.read is heights:
-        both, many = heights(drawn), len(law.of(here))
-        np.testing.assert_allclose(both[:many], law.of(here), atol=2e-5)
-        np.testing.assert_allclose(hollow(drawn, "y"), law.of(there), atol=2e-5)
-    else:
-        np.testing.assert_allclose(lengths(drawn), law.of(here), atol=2e-5)
-        np.testing.assert_allclose(hollow(drawn, "x")[0], law.of(there), atol=2e-5)
+    app = open_page("layers", **link | {"panel": "path", "shown": "beside"})
+    drawn, own = chart(app, "norms"), way(here)
+    np.testing.assert_allclose(heights(drawn)[: len(own)], own, atol=2e-5)
+    np.testing.assert_allclose(hollow(drawn), way(there), atol=2e-5)
     assert catalogue("en")["change.both_beside"] in texts(app)
     assert catalogue("en")["change.only_beside"] not in texts(app)
 

@@ -16,7 +16,6 @@ from model.measures import judged
 from model.measures.sentence import moved_by_heads
 from pages.drawing.figures import over_drawing, token_at
 from pages.drawing.text import catalogue
-from pages.drawing.text.numbers import written
 from pages.school.questions.attention import best_fit, without_root
 from pages.school.questions.case import Case
 from pages.screen.runs import pipelines
@@ -104,20 +103,6 @@ def test_the_laboratory_takes_places_and_distances_away(
 
 
 # -- gates, shared weights, proteins ---------------------------------------------------------------------------------
-
-
-def test_the_loudest_neurons_are_those_whose_product_is_largest(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = open_page("feed_forward", **bring(monkeypatch, "ModernBert"), layer="2", token="6")
-    run = run_of(app)
-    fed = run["layers.1.ffn.product"]
-    order = np.argsort(-np.abs(fed[5]), kind="stable")
-    np.testing.assert_allclose(numbers(figure(app)["data"][-1]["x"]), fed[5, order[:12]], rtol=1e-5)
-    values = {"token": run.tokens[5], "neuron": order[0] + 1, "value": written(f"{fed[5, order[0]]:.2f}")}
-    values |= {"loud": f"{(np.abs(fed[5]) > 0.1).sum():,}", "d_ff": f"{run.config.d_ff:,}"}
-    assert ENGLISH["feed_forward.read_loud_gated"].replace(":neuron/neurons", "").format(**values).replace(
-        "−", "-"
-    ) in said(app)
-    np.testing.assert_allclose(numbers(figure(app)["data"][0]["z"])[0], fed[:, order[0]], rtol=1e-5)
 
 
 def test_of_shared_layers_the_weights_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,19 +15,18 @@ from pages.drawing.masks import with_words_hidden
 from pages.drawing.state import sketch
 from pages.drawing.state.choice import Choice
 from pages.drawing.state.goal import Goal, goal_code, goal_from_code
-from pages.drawing.text import LANGUAGES, catalogue, speaking
+from pages.drawing.text import catalogue, speaking
 from pages.school.lessons.goals import TASKS, Standing, mark_of
 from pages.school.lessons.task import judged
 from pages.school.teaching import homework
 from pages.school.teaching.homework import MOST_LINKS, MOST_ROWS, Checked, handed_in
 from pages.screen.frame import exports
-from pages.screen.frame.contents import NAMES
 from pages.screen.runs import pipelines
 from pages.server import in_flight
 from pages.server.in_flight import CrowdedError
 from tests.pages.opening import assert_fine, open_page, texts, write
 
-SENTENCE = "我们[MASK]公园玩吧。"
+SENTENCE, DOG = "我们[MASK]公园玩吧。", "the dog chased the cat ."  # of which the page hides a word
 OFF = tuple(Edit("layers.1.attention.heads", "zero", head=head) for head in range(3))
 FIRST = f"first.3.{mark_of('text', pipelines.pipeline('text').reader.read(SENTENCE).ids)}.在"
 
@@ -39,9 +38,7 @@ def line(app: AppTest) -> str:
     return re.sub(r"\\(.)", r"\1", said)
 
 
-@pytest.mark.parametrize(
-    ("name", "lang"), [(name, [*LANGUAGES][n % 2]) for n, name in enumerate(NAMES) if name != "class"]
-)
+@pytest.mark.parametrize(("name", "lang"), [("home", "en"), ("what_if", "zh"), ("lesson", "en"), ("flat", "zh")])
 def test_each_page_says_the_task_and_how_far_it_is(name: str, lang: str) -> None:
     far = line(open_page(name, lang=lang, s=SENTENCE, goal=FIRST))
     assert "✓" not in far and "“在”" in far and "“去”" in far and "{" not in far
@@ -68,14 +65,9 @@ def test_the_line_follows_each_change_until_the_task_is_left() -> None:
     assert "goal" not in app.query_params and "Task:" not in texts(app)
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize(
-    ("most", "said"), [(1, {"en": "1 head so", "zh": "1 个头"}), (2, {"en": "2 heads", "zh": "2 个头"})]
-)
-def test_one_head_is_no_heads(lang: str, most: int, said: dict[str, str]) -> None:
-    assert said[lang] in line(
-        open_page("answer", lang=lang, s=SENTENCE, goal=FIRST.replace("first.3", f"first.{most}"))
-    )
+@pytest.mark.parametrize(("lang", "most", "said"), [("en", 1, "1 head so"), ("en", 2, "2 heads"), ("zh", 1, "1 个头")])
+def test_one_head_is_no_heads(lang: str, most: int, said: str) -> None:
+    assert said in line(open_page("answer", lang=lang, s=SENTENCE, goal=FIRST.replace("first.3", f"first.{most}")))
 
 
 def test_what_a_link_says_of_a_task_is_shown_as_it_is_and_a_broken_one_gets_a_sentence() -> None:
@@ -115,12 +107,11 @@ def rows(app: AppTest) -> list[dict[str, str]]:
     return [{name: row[words[f"homework.column_{name}"]] for name in names} for _, row in table.iterrows()]
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_who_has_reached_it_is_told_from_who_only_says_so(lang: str) -> None:
+def test_who_has_reached_it_is_told_from_who_only_says_so() -> None:
     changed = {"sentence": "我们[MASK]学校玩吧。", "edits": OFF}
     pasted = f"Li Hua: {link(edits=OFF)}", f"2. Bo\t{link()}", link(**changed), "nothing here, or https", "Li Hua 10:32"
-    app = handed_over(*pasted, "", "3. Eve:", lang=lang)
-    found, words = rows(app), catalogue(lang)
+    app = handed_over(*pasted, "", "3. Eve:", lang="zh")
+    found, words = rows(app), catalogue("zh")
     assert [row["name"] for row in found] == ["Li Hua", "2. Bo", ""]
     assert [row["reached"] for row in found] == ["✓", *"✗✗"]
     assert found[0]["sentence"] == SENTENCE
@@ -220,8 +211,13 @@ def test_no_name_and_no_sentence_is_a_formula_in_the_file() -> None:
 # -- a task's link -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", TASKS)
-@pytest.mark.parametrize("sentence", [SENTENCE, "the dog chased the cat ."])  # of which the page hides a word
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("first", SENTENCE),
+        *((kind, DOG) for kind in TASKS if kind != "first"),
+    ],
+)
 def test_a_teacher_makes_a_task_and_its_link_is_not_reached_by_itself(kind: str, sentence: str) -> None:
     app = open_page("lesson", s=sentence)
     app.session_state["lesson.homework"] = True

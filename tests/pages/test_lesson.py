@@ -128,11 +128,9 @@ def test_the_tour_of_our_own_sentence_asks_what_an_exam_does_each_beside_a_fille
     assert words["lesson.left_out"].partition("{")[0] not in texts(app) or lang == "zh"
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_end_says_what_the_answer_becomes_without_the_head_that_was_asked_about(lang: str) -> None:
-    link = lesson_to_code(own_lesson([QUESTIONS["fit"]]))
-    app = open_page("lesson", s=SENTENCE, lang=lang, lesson=link)
-    assert asked(app, "fit", lang)
+def test_the_end_says_what_the_answer_becomes_without_the_head_that_was_asked_about() -> None:
+    app = open_page("lesson", s=SENTENCE, lesson=lesson_to_code(own_lesson([QUESTIONS["fit"]])))
+    assert asked(app, "fit")
     case, place = run_of(app), true(app, "fit").place
     click(click(app, "show"), "next")
     off = head_off(place["layer"], place["head"])
@@ -186,22 +184,6 @@ def test_what_is_covered_is_nothing_and_all_else_is_the_runs_own() -> None:
         assert np.isnan(cells[row]).all()
         np.testing.assert_allclose(np.delete(cells, row, 0), np.delete(own, row, 0), atol=1e-6)
         np.testing.assert_allclose(values(drawn(click(app, "show"))[0]), own, atol=1e-6)
-    app = station("root")
-    for bare in drawn(app)[0]["data"][1:3]:
-        assert np.isnan(numbers(bare["y"])).all()
-    _, bare = drawn(click(app, "show"))[0]["data"][:2]
-    assert numbers(bare["y"])[true(app, "root").place["key"]] == pytest.approx(true(app, "root").answer, abs=1e-6)
-    app = station("norm")
-    for covered in (True, False):
-        bare = numbers(drawn(app)[0]["data"][1]["y"])
-        assert np.isnan(bare).all() if covered else bare[-1] == pytest.approx(true(app, "norm").said["bare"])
-        click(app, "show") if covered else None
-    app = station("residual")
-    for covered in (True, False):
-        sheet = values(drawn(app)[0])
-        half = sheet.shape[1] // 2 + 1
-        assert sheet[:, : half - 1].any() and sheet[:, half:].any() == (not covered)
-        click(app, "show") if covered else None
     app = station("blur")
     truth, trace = true(app, "blur"), run_of(app).trace
     rows = trace[f"layers.{truth.place['layer']}.attention.weights"][:, truth.place["token"]]
@@ -216,11 +198,6 @@ def test_what_is_covered_is_nothing_and_all_else_is_the_runs_own() -> None:
     cells = values(drawn(click(app, "show"))[0])
     np.testing.assert_allclose(np.nan_to_num(cells), masked, atol=1e-5)
     assert np.array_equal(np.isnan(cells), np.tri(len(cells)) == 0), "what the mask hides is left blank"
-    app = station("layer")
-    covered = np.array(drawn(app)[0]["data"][0]["text"])
-    assert {*covered[:, 0]} == {"?"} and "?" not in covered[:, 1:]
-    shown = drawn(click(app, "show"))[0]["data"][0]["text"]
-    assert [row[0] for row in shown][-1] == run_of(app).trace.answer[0].best
 
 
 # -- guesses -------------------------------------------------------------------------------------------------------
@@ -314,8 +291,7 @@ INPUTS: dict[str, Callable[[AppTest], object]] = {
 }
 
 
-@pytest.mark.parametrize("other", INPUTS)
-@pytest.mark.parametrize("at", ["source", "weights"])
+@pytest.mark.parametrize(("at", "other"), [("source", "sentence"), ("weights", "drawing")])
 def test_where_another_input_leaves_answers_behind_the_tour_begins_anew(at: str, other: str) -> None:
     """Behind the last question, or behind any."""
     app = click(click(station(at), "show"), "next")
@@ -436,8 +412,9 @@ def not_asked(key: str, lang: str = "en") -> str:
     return words["lesson.left"].format(name=words[f"lesson.{key}.short"], needs=needs)
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-@pytest.mark.parametrize("keys", [("digit", "word", "blur"), ("blur", "word", "digit"), ("word", "digit", "blur")])
+@pytest.mark.parametrize(
+    ("keys", "lang"), [(("digit", "word", "blur"), "en"), (("blur", "word", "digit"), "zh")], ids=str
+)
 def test_what_is_not_asked_has_the_same_reason_in_any_order_in_tour_class_and_maker(
     keys: tuple[str, ...], lang: str
 ) -> None:
@@ -613,9 +590,8 @@ def test_after_an_edit_all_boxes_are_those_of_a_new_question(how: str) -> None:
     assert values == [0, 10, None, 0]
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_a_place_says_what_will_be_asked_of_before_and_after_the_question_is_put_there(lang: str) -> None:
-    words = catalogue(lang)
+def test_a_place_says_what_will_be_asked_of_before_and_after_the_question_is_put_there() -> None:
+    lang, words = "zh", catalogue("zh")
     app = open_maker(lesson_to_code(own_lesson([QUESTIONS["fit"]])), lang=lang, layer="3", head="7", token="3")
     token = run_of(app).trace.tokens[2]
     app.selectbox(key="lesson.new.place").set_value("attention").run()

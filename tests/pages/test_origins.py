@@ -27,7 +27,7 @@ def of(trace: Trace, layer: int, head: int) -> dict[str, float]:
 
 
 def test_of_heads_of_known_roles_role_and_shares_stand_side_by_side_and_whether_they_agree() -> None:
-    for i, (layer, head) in enumerate(KNOWN[::3]):
+    for i, (layer, head) in enumerate(KNOWN[1::5]):
         language = ("en", "zh")[i % 2]
         where = {"layer": str(layer), "head": str(head), "lang": language}
         read = {name: said(open_page(name, **link, **where)) for name, link in (("heads", LINK), ("attention", WHY))}
@@ -110,7 +110,7 @@ def test_beside_the_network_before_training_each_head_has_both_places() -> None:
     drawn = charts(app)[0]["figure"]["data"]
     before = pipelines.run("text-untrained", run_of(app).subject)
     (hollow,) = [one for one in drawn if one.get("marker", {}).get("symbol") == "circle-open"]
-    for layer, head in KNOWN:
+    for layer, head in KNOWN[::5]:
         found, place = of(before, layer, head), 8 * (layer - 1) + head - 1
         assert numbers(hollow["x"])[place] == pytest.approx(found["place"], abs=1e-4)
         assert numbers(hollow["y"])[place] == pytest.approx(found["word"], abs=1e-4)

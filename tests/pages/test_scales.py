@@ -37,15 +37,15 @@ def ends(app: AppTest) -> set[float]:
 
 
 @pytest.mark.parametrize(
-    ("page", "link"),
+    ("page", "link", "input_"),
     [
-        ("attention", {}),
-        ("attention", {"as": "map"}),
-        ("attention", {"panel": "layers"}),
-        ("heads", {}),
+        ("attention", {}, LONG),
+        ("attention", {"as": "map"}, WORDS),
+        ("attention", {"panel": "layers"}, DIGIT),
+        ("heads", {}, LONG),
+        ("heads", {}, DIGIT),
     ],
 )
-@pytest.mark.parametrize("input_", [WORDS, LONG, DIGIT], ids=["words", "many words", "digit"])
 def test_all_pictures_of_weights_end_at_the_weight_of_home(
     page: str, link: dict[str, str], input_: dict[str, str]
 ) -> None:

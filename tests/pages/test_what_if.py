@@ -72,9 +72,6 @@ def test_of_a_typed_sentence_the_effects_are_those_at_the_selected_token() -> No
         assert ("Hide it (click it above)" in texts(app)) == (maps(app)[0].max() < 0.01)
 
 
-TIRED = "the animal did not cross the street because it was too tired ."
-
-
 def test_the_probability_that_changes_move_is_said_and_a_click_on_a_bar_asks_for_its_lead(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -237,11 +234,3 @@ def test_a_token_is_selected_here_where_that_changes_something(link: dict[str, s
         before = charts(app)
         app.selectbox(key="pick.token").select_index(3).run()
         assert app.session_state["choice"].token == 3 and charts(app) != before
-
-
-def test_a_hidden_word_is_hidden_though_another_sentence_stands_beside() -> None:
-    other = "the animal did not cross the street because it was too wide ."
-    shown = maps(open_page("what_if", s=TIRED, hidden="4", other=other))[0]
-    text = pipelines.pipeline("text")
-    subject = text.reader.hide(text.reader.read(TIRED).ids, [3])
-    assert shown[2, 3] == pytest.approx(moved(text, subject, [(OFF,)], 3)[0], abs=1e-5)
