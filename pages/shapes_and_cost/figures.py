@@ -73,7 +73,7 @@ def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], chosen: int = 
     place = {step.key: (_MIDDLE[_column(step)], levels[step.key]) for step in steps}
     layer = [levels[step.key] for step in steps if step.key.startswith("layers.")]
     dotted = {"color": ACCENT, "width": 1.2, "dash": "dot"}
-    shapes = [_box(0.0, 3.0, min(layer) - 0.48, max(layer) + 0.48, line=dotted)]
+    shapes = [_box(0.0, 3.0, min(layer) - 0.48, max(layer) + 0.43, line=dotted)]
     lines: list[tuple] = []
     tips: list[tuple[float, float, str]] = []
     notes: list[tuple[float, float, str, str]] = []
@@ -115,7 +115,7 @@ def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], chosen: int = 
         ),
     ]
     times: dict = {"text": f"<b>{label(words['times'])}</b>", "font": {"size": font_size() + 1, "color": ACCENT}}
-    times |= {"x": 2.97, "y": max(layer) + 0.44, "xanchor": "right", "yanchor": "bottom", "showarrow": False}
+    times |= {"x": 2.97, "y": max(layer) + 0.4, "xanchor": "right", "yanchor": "bottom", "showarrow": False}
     layout = {
         "shapes": shapes,
         "annotations": [times],
@@ -148,7 +148,7 @@ def _route(start: tuple[float, float], end: tuple[float, float]) -> tuple[list[t
 def _note(step: Step, words: Mapping[str, str]) -> str:
     """What a box costs, beside it: parameters and multiply–adds."""
     counts = ((step.parameters.number, "parameters"), (step.multiply_adds.number, "multiply_adds"))
-    return " · ".join(f"{short(number)} {label(words[unit])}" for number, unit in counts if number)
+    return "<br>".join(f"{short(number)} {label(words[unit])}" for number, unit in counts if number)
 
 
 # -- curves over n -------------------------------------------------------------------------------------------

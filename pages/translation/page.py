@@ -39,8 +39,8 @@ def above(screen: Written, pen: Pen) -> None:
         st.info(t("translation.trained_here"), icon=":material/info:")
     if ours and choice.into not in (None, language_after(screen.run.tokens)):
         st.info(t("translation.same_language"), icon=":material/info:")
-    with st.container(width="content"):
-        with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(width="content", gap=None):
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             which(screen)
             st.markdown(f"**{literal(screen.written.text) or '∅'}**", width="content")
         if with_words_hidden(pipelines.pipeline(choice.pipeline), choice, screen.typed) is not None:

@@ -21,6 +21,15 @@ WIDEST = """() => Math.max(document.documentElement.scrollWidth - innerWidth,
     ...['stMain', 'stMainBlockContainer'].map(id => document.querySelector(`[data-testid=${id}]`))
         .map(part => part.scrollWidth - part.clientWidth))"""
 
+# Pictures that scroll sideways, and words in pictures that are cut at an edge.
+CUT = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(chart => chart.clientHeight).flatMap(chart => {
+    const words = [...chart.querySelectorAll('text')], room = chart.getBoundingClientRect()
+    const shown = words.filter(word => word.textContent && getComputedStyle(word).visibility === 'visible')
+    const cut = shown.filter(word => (({ left, top, right, bottom, width }) => width && Math.max(
+        room.left - left, room.top - top, right - room.right, bottom - room.bottom) > 2)(word.getBoundingClientRect()))
+    return [...cut.map(word => word.textContent), ...chart.scrollWidth > chart.clientWidth ? [chart.ariaLabel] : []]
+})"""
+
 
 # Where the middle of a cell of the picture lies on the screen.
 MIDDLE = """(chart, [row, column]) => {

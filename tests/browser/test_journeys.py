@@ -11,6 +11,7 @@ from pages.screen.frame.contents import pages
 from tests.browser import pad as drawing
 from tests.browser.conftest import watch
 from tests.browser.steps import (
+    CUT,
     FIRST,
     MIDDLE,
     SENTENCE,
@@ -211,11 +212,13 @@ def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(phone: Page, a
     title(phone, "heads")
     write(phone, SENTENCE)
     choose(phone, layer=2, head=1)
-    for row in (row for row in pages() if row.group in ("way", "layer")):
+    for row in (row for row in pages() if row.name not in ("class", "lesson")):
         link_to(phone, row.name).tap()
         title(phone, row.name)
         phone.wait_for_url(lambda url: (asked(url).get("s"), asked(url).get("layer")) == (SENTENCE, "2"))
         assert phone.evaluate(WIDEST) <= 0, f"{row.name} is wider than the screen"
+        expect(phone.locator(".js-plotly-plot .main-svg, .overview canvas").first).to_be_attached()
+        assert phone.evaluate(CUT) == [], row.name
         if row.name == "attention":  # a head is chosen where the picture is
             place(phone, "head", 4).tap()
             phone.wait_for_url(lambda url: asked(url).get("head") == "4")

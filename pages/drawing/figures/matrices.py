@@ -266,7 +266,7 @@ def ranked_bars(
     layout["yaxis2"] = hidden | {"domain": [1 - STRIP * line, 1], "anchor": "x3"}
     figure = figure_of([*drawn, bar], layout | {"showlegend": False, "bargap": 0.25})
     figure.layout["margin"]["t"] = 8
-    figure.layout["meta"] = {**layout.get("meta", {}), "fills": fills, "least": 560}
+    figure.layout["meta"] = {**layout.get("meta", {}), "fills": fills, "upright": 560}
     return figure
 
 

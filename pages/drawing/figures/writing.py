@@ -88,7 +88,7 @@ def writing(
     )
     layout = {
         "xaxis": {
-            "range": [-0.6, 1.9],
+            "range": [-0.6, 2.2],
             "tickvals": [0, 1],
             "ticktext": [label(source.title), label(target.title)],
             "side": "top",

@@ -3,6 +3,7 @@ import { inCell } from '../../../model/overview/painter/numbers.js'
 const NARROW = 640, UPRIGHT = 1.08  // of a phone; a square picture is no higher than this times as wide as the screen
 const QUIET = { displaylogo: false, displayModeBar: 'hover', doubleClick: false }
 const SLIM = 320  // px
+const ABOVE = 12, SPARE = 6  // px, from the middle of a bar to that of its name; beside them
 const LEGIBLE = 12, FROM_AFAR = 18  // px: on a desk, and in a presentation
 const ALL_NAMED = 24  // so many names stand in a presentation, however small they must be for that
 const PITCH = .89, SQUARE = 1.05, ASLANT = 1.3  // times the size of letters: how close names stand; so do Chinese ones
@@ -48,6 +49,13 @@ function theme(style, size) {
 }
 
 const isBig = () => document.documentElement.matches('.big')
+const size = (label, pixels) => { label.style.fontSize = `${pixels}px` }
+
+/* How close the closest two stand. */
+function pitch(middles) {
+  const sorted = [...middles].sort((a, b) => a - b)
+  return Math.min(...sorted.slice(1).map((middle, i) => middle - sorted[i]))
+}
 
 /* Large names shrink to the room that each has, as far as they stay legible, before some are left out; up to ALL_NAMED
    of a presentation as far as a desk's. Of names side by side only those do that are wider than their room, as [MASK]
@@ -56,32 +64,30 @@ function shrink(labels, at, slanted) {
   const legible = isBig() ? FROM_AFAR : LEGIBLE
   for (const label of labels) {
     label.usual ??= parseFloat(getComputedStyle(label).fontSize)
-    label.style.fontSize = `${label.usual}px`
+    size(label, label.usual)
     stand(label)
   }
   const boxes = labels.map(label => label.getBoundingClientRect()), upright = at === 'x' && boxes.some(box => box.width > box.height)
   if (labels.length < 2) return
   const [from, to] = { x: ['left', 'right'], y: ['top', 'bottom'] }[at]
-  const middles = boxes.map(box => slanted ? box.left : (box[from] + box[to]) / 2).sort((a, b) => a - b)
-  const step = Math.min(...middles.slice(1).map((middle, i) => middle - middles[i]))
+  const step = pitch(boxes.map(box => slanted ? box.left : (box[from] + box[to]) / 2))
   const few = isBig() && labels.length <= ALL_NAMED
   const chinese = labels.some(label => /[\u2e80-\uffef]/.test(label.textContent))
   const fits = slanted ? (step - 1.5) / ASLANT : step / (chinese ? SQUARE : PITCH)
   if (slanted && upright && !few) return
   if (upright && !slanted) {
     for (const [i, label] of labels.entries())
-      if (boxes[i].width > step) label.style.fontSize = `${Math.min(label.usual, Math.max(legible, label.usual * step / boxes[i].width))}px`
+      if (boxes[i].width > step) size(label, Math.min(label.usual, Math.max(legible, label.usual * step / boxes[i].width)))
     return
   }
   if (few && (slanted || fits < FROM_AFAR)) {
-    for (const label of labels) label.style.fontSize = `${Math.max(LEGIBLE, Math.min(label.usual, fits))}px`
+    for (const label of labels) size(label, Math.max(LEGIBLE, Math.min(label.usual, fits)))
     return
   }
-  let size = 1, largest = Math.max(...boxes.map(box => box[to] - box[from]))
+  let share = 1, largest = Math.max(...boxes.map(box => box[to] - box[from]))
   for (let times = 0; times < 2 && largest > step + 1.5; times++) {  // a box shrinks by whole pixels: perhaps too little
-    size *= (step + 1.5) / largest
-    for (const label of labels)
-      if (label.usual > legible) label.style.fontSize = `${Math.max(legible, label.usual * size)}px`
+    share *= (step + 1.5) / largest
+    for (const label of labels) if (label.usual > legible) size(label, Math.max(legible, label.usual * share))
     largest = Math.max(...labels.map(label => label.getBoundingClientRect()).map(box => box[to] - box[from]))
   }
 }
@@ -89,13 +95,12 @@ function shrink(labels, at, slanted) {
 /* Above a map, a name that is wider than its place leans, as [MASK] between Chinese characters does. Returns the room
    that each label takes from side to side. */
 function lean(labels, boxes) {
-  const middles = boxes.map(({ left, right }) => (left + right) / 2), sorted = [...middles].sort((a, b) => a - b)
-  const step = Math.min(...sorted.slice(1).map((middle, i) => middle - sorted[i]))
+  const middles = boxes.map(({ left, right }) => (left + right) / 2), step = pitch(middles)
   return boxes.map((box, i) => {
-    const size = parseFloat(labels[i].style.fontSize)
-    if (box.width <= step || size > step) return box
+    const high = parseFloat(labels[i].style.fontSize)
+    if (box.width <= step || high > step) return box
     tilt(labels[i])
-    return { left: middles[i] - size / 2, right: middles[i] + size / 2 }
+    return { left: middles[i] - high / 2, right: middles[i] + high / 2 }
   })
 }
 const tilted = label => label.straight && label.getAttribute('transform').startsWith(`${label.straight} `)
@@ -165,6 +170,15 @@ function slim({ xaxis, yaxis, margin, font }) {
   return { xaxis: { ...xaxis, title: below }, yaxis: { ...yaxis, title: beside }, margin: { ...margin, l } }
 }
 
+/* On a phone the names of bars stand above them, and the cells beside bars are narrower. */
+function upright({ xaxis, xaxis2, yaxis, margin, annotations }) {
+  return {
+    xaxis: { ...xaxis, domain: [.57, 1] }, xaxis2: { ...xaxis2, domain: [0, .54] }, bargap: .68,
+    yaxis: { ...yaxis, ticklabelposition: 'inside', ticklabelshift: ABOVE, tickfont: { size: LEGIBLE } },
+    margin: { ...margin, l: SPARE }, annotations: annotations.map(one => ({ ...one, xanchor: 'left', xshift: 0 })),
+  }
+}
+
 /* A map with more columns than pixels: several share one, and the cell furthest from 0 is shown. Markers tell the rest. */
 const furthest = (one, other) => Math.abs(other) > Math.abs(one) ? other : one
 function pooled(trace, room) {
@@ -197,7 +211,7 @@ const aboveOf = place => place.getBoundingClientRect().top + (place.closest('[da
    `grows` from so many pixels on; one that says how much it leaves below itself, in pixels, is as high as that. One of
    rows `fills` a presentation but for so many pixels. */
 const grows = ({ yaxis, meta }) =>
-  document.documentElement.matches('.big') ? yaxis?.scaleanchor || meta?.below || meta?.fills : meta?.grows && innerWidth > NARROW
+  isBig() ? yaxis?.scaleanchor || meta?.below || meta?.fills : meta?.grows && innerWidth > NARROW
 
 /* The height at which square cells fill the width. */
 function whole({ xaxis, yaxis, width, margin: { l, r, t, b } }) {
@@ -208,13 +222,12 @@ function whole({ xaxis, yaxis, width, margin: { l, r, t, b } }) {
 /* Cells that fill their column: up to STRETCH times as wide as high, or PROJECTED times. shape: their rows to a column. */
 function stretch(layout, shape) {
   const { l, r, t, b } = layout.margin, ratio = (layout.height - t - b) / (layout.width - l - r) / shape
-  layout.yaxis = { ...layout.yaxis, scaleratio: Math.min(1, Math.max(1 / (document.documentElement.matches('.big') ? PROJECTED : STRETCH), ratio)) }
+  layout.yaxis = { ...layout.yaxis, scaleratio: Math.min(1, Math.max(1 / (isBig() ? PROJECTED : STRETCH), ratio)) }
 }
 
 function fill(place, layout) {
   const above = place.above = aboveOf(place)
-  const first = above < innerHeight / 2 || layout.meta?.first  // else a page is scrolled to it
-  const big = document.documentElement.matches('.big')
+  const first = above < innerHeight / 2 || layout.meta?.first, big = isBig()  // else a page is scrolled to it
   const room = innerHeight - (first ? above : 0) - (big && layout.meta?.grows ? BELOW : layout.meta?.below ?? layout.meta?.fills ?? BELOW)
   const [across, down] = ['xaxis', 'yaxis'].map(axis => layout[axis].range).map(range => range && Math.abs(range[1] - range[0]))
   const square = layout.yaxis.scaleanchor && across  // of points, Plotly finds the range, and any height will do
@@ -261,6 +274,7 @@ function plot(place, width) {
   if (layout.yaxis?.scaleanchor && innerWidth <= NARROW) layout.height = Math.min(layout.height, layout.meta?.large ? whole(layout) : UPRIGHT * innerWidth)
   else if (grows(layout)) fill(place, layout)
   if (layout.width < SLIM) Object.assign(layout, slim(layout))
+  if (layout.width < layout.meta?.upright) Object.assign(layout, upright(layout))
   if (layout.meta?.follows && innerWidth > NARROW) {  // the map beside it names the rows
     layout.yaxis = { ...layout.yaxis, showticklabels: false, automargin: false, title: { text: '' } }
     layout.margin = { ...layout.margin, l: layout.margin.r }
