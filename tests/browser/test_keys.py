@@ -5,10 +5,12 @@ from itertools import groupby
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import PAGE, SENTENCE, asked, link_to, opened, place, sentence_field, wait_for
+from tests.browser.steps import PAGE, SENTENCE, asked, opened, place, sentence_field, wait_for
 
 
-def test_arrows_choose_head_layer_and_cell_and_digits_the_step(page: Page, app_url: str) -> None:
+def test_arrows_choose_head_layer_and_cell_digits_the_step_and_what_is_typed_moves_nothing(
+    page: Page, app_url: str
+) -> None:
     page.goto(f"{app_url}/{PAGE}&token=3&key=4")
     opened(page, "attention")
     keyboard = page.keyboard
@@ -34,6 +36,13 @@ def test_arrows_choose_head_layer_and_cell_and_digits_the_step(page: Page, app_u
     keyboard.press("1")
     wait_for(page, stage="scores")
     expect(page.get_by_role("radio", name="q · k")).to_be_checked()
+    field = sentence_field(page)
+    for key in ("ArrowLeft", "ArrowUp", "Home", "1", "ArrowRight"):
+        keyboard.press(key)
+    expect(field).to_have_value(f"1{SENTENCE}")
+    keyboard.press("Enter")
+    wait_for(page, s=f"1{SENTENCE}", layer="2", head="3")
+    expect(place(page, "head", 3)).to_be_checked()
 
 
 def test_arrows_go_on_choosing_the_head_after_a_click_on_a_word(page: Page, app_url: str) -> None:
@@ -56,31 +65,6 @@ def test_arrows_go_on_choosing_the_head_after_a_click_on_a_word(page: Page, app_
     wait_for(page, layer="4", head="4")
 
 
-def test_what_is_typed_moves_nothing(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}")
-    opened(page, "attention")
-    field = sentence_field(page)
-    for key in ("ArrowLeft", "ArrowUp", "Home", "1", "ArrowRight"):
-        page.keyboard.press(key)
-    expect(field).to_have_value(f"1{SENTENCE}")
-    page.keyboard.press("Enter")
-    wait_for(page, s=f"1{SENTENCE}")
-    assert (asked(page.url)["layer"], asked(page.url)["head"]) == ("2", "3")
-    expect(place(page, "head", 3)).to_be_checked()
-
-
-def test_one_press_is_one_step_after_walking_through_pages(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}")
-    opened(page, "attention")
-    for name in ("heads", "attention"):
-        link_to(page, name).click()
-        opened(page, name)
-    page.keyboard.press("ArrowRight")
-    wait_for(page, head="4")
-    page.wait_for_timeout(500)
-    assert asked(page.url)["head"] == "4"
-
-
 def test_play_goes_through_all_steps_and_stops(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/{PAGE}&panel=steps")
     opened(page, "attention")
@@ -94,7 +78,9 @@ def test_play_goes_through_all_steps_and_stops(page: Page, app_url: str) -> None
     assert [step for step, _ in groupby(seen)] == ["scores", "scaled", "masked", "weights", "heads"]
 
 
-def test_a_presenters_remote_goes_on_and_back_with_all_that_is_chosen(page: Page, app_url: str) -> None:
+def test_a_presenters_remote_goes_on_and_back_with_all_that_is_chosen_and_then_one_press_is_one_step(
+    page: Page, app_url: str
+) -> None:
     page.goto(f"{app_url}/{PAGE}&big=true")
     opened(page, "attention")
     page.keyboard.press("ArrowRight")
@@ -106,6 +92,10 @@ def test_a_presenters_remote_goes_on_and_back_with_all_that_is_chosen(page: Page
     opened(page, "add_and_norm")
     page.keyboard.press("PageUp")
     opened(page, "heads")
+    page.keyboard.press("ArrowRight")
+    wait_for(page, head="5")
+    page.wait_for_timeout(500)
+    assert asked(page.url)["head"] == "5"
 
 
 def test_points_are_drawn_in_a_presentation_and_arrows_scroll_a_long_equation(page: Page, app_url: str) -> None:

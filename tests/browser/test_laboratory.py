@@ -1,6 +1,5 @@
 """The laboratory in a real browser: a clicked cell is a change, which stays in the link and goes to every page."""
 
-from itertools import product
 from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page, expect
@@ -64,9 +63,9 @@ def test_in_a_presentation_a_click_scrolls_nothing_away_and_what_it_does_is_read
 
 
 def test_a_click_moves_neither_the_bar_nor_the_map(page: Page, app_url: str) -> None:
-    for width, (panel, kind) in product(
-        (1440, 390), (("heads", "heads"), ("ffn", "sublayer"), ("residuals", "residuals"))
-    ):
+    for width, panel, kind in (
+        (1440, "heads", "heads"), (1440, "ffn", "sublayer"), (390, "heads", "heads"), (390, "residuals", "residuals"),
+    ):  # fmt: skip
         page.set_viewport_size({"width": width, "height": 900})
         visit(page, f"{app_url}/what_if?{urlencode({'lang': 'en', 's': ANIMAL, 'panel': panel, 'block': kind})}")
         title(page, "what_if")

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
 from model.overview import NUMBERS
 from model.overview.packing import quantised
@@ -12,7 +12,6 @@ from pages.drawing.figures import Axis, heatmap
 from pages.drawing.text.numbers import decimal, written
 from pages.server.assets import SCRIPTS, address
 from tests.browser.blank import draw
-from tests.browser.steps import settle, title
 
 EIGHTHS = [part / 8 for part in range(-11, 12)]
 CASES = [
@@ -66,15 +65,3 @@ def test_two_digits_of_a_weight_survive_the_way_to_the_painter() -> None:
     weights = np.array([value for value in CASES if 0 <= value <= 1], np.float32)
     _, (scale,), halves = quantised(weights[None, None], share=True)
     assert [f"{value:.2f}" for value in (halves.ravel() + 0.5) * scale] == [f"{value:.2f}" for value in weights]
-
-
-def test_an_eighth_is_the_same_on_home_and_in_a_cell_and_beside_it(page: Page, app_url: str) -> None:
-    link = "lang=en&s=she saw the big dog .&token=2&edits=layers.{l}.attention.weights~even"  # eight tokens
-    page.goto(f"{app_url}/?{link}")
-    expect(page.locator(".overview .say p")).to_contain_text("0.12")
-    page.goto(f"{app_url}/attention?{link}")
-    title(page, "attention")
-    settle(page)
-    expect(page.get_by_test_id("stMain")).to_contain_text("0.12 each")
-    cells = page.locator(".js-plotly-plot").first.evaluate("chart => chart.data[0].text.flat()")
-    assert set(cells) == {".12"}

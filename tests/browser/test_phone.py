@@ -114,21 +114,6 @@ def test_a_page_that_is_opened_from_the_end_of_another_begins_at_its_top(phone: 
         phone.wait_for_function(f"{SCROLLED} === 0")
 
 
-def test_what_is_touched_stays_under_the_finger(phone: Page, app_url: str) -> None:
-    phone.goto(f"{app_url}/what_if")
-    part = phone.locator("[class*=st-key-what_if-heads] .chart").first
-    part.wait_for()
-    phone.locator(".chart .main-svg").nth(1).wait_for()
-    settle(phone)
-    part.evaluate("part => part.scrollIntoView({ block: 'end' })")
-    phone.wait_for_function(AT_REST)
-    before = part.bounding_box()
-    phone.touchscreen.tap(before["x"] + before["width"] * 0.6, before["y"] + before["height"] * 0.5)
-    phone.wait_for_url(lambda url: "edits" in asked(url))
-    settle(phone)
-    assert abs(part.bounding_box()["y"] - before["y"]) < 3
-
-
 def test_labels_of_a_long_sentence_and_of_patches_stand_apart_and_chinese_upright(phone: Page, app_url: str) -> None:
     phone.goto(f"{app_url}/{PAGE}&panel=steps")
     opened(phone, "attention")

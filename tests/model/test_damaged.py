@@ -110,7 +110,7 @@ def test_a_damaged_trace_is_refused_in_a_sentence_or_can_be_read(
 ) -> None:
     folder, refused = tmp_path_factory.getbasetemp(), 0
     head, numbers = written(name, str(folder))
-    for seed in range(150):
+    for seed in range(60):
         file = folder / "damaged.safetensors"
         file.write_bytes(damaged(head, numbers, random.Random(seed)))
         start = time.monotonic()
@@ -122,7 +122,7 @@ def test_a_damaged_trace_is_refused_in_a_sentence_or_can_be_read(
         else:
             look_at(trace)
         assert time.monotonic() - start < 30, seed
-    assert refused > 60
+    assert refused > 24
 
 
 SIZES = ("layers", "heads", "d_model", "max_len", "vocab_size", "registers", "image_size", "classes", "span", "window")
@@ -209,7 +209,7 @@ def test_a_hostile_pickle_is_refused_in_a_sentence(name: str, tmp_path: Path) ->
 @pytest.mark.parametrize("zipped", [True, False])
 def test_a_damaged_pickle_is_refused_in_a_sentence_or_read(zipped: bool, tmp_path: Path) -> None:
     whole = a_pickle({"x": torch.rand(4, 4), "y": {"z": [1]}}, tmp_path, _use_new_zipfile_serialization=zipped)
-    for seed in range(150):
+    for seed in range(60):
         dice, content = random.Random(seed), bytearray(whole)
         for _ in range(1 + seed % 3):
             content[dice.randrange(len(content))] = dice.randrange(256)

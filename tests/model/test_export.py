@@ -87,8 +87,7 @@ RECORDED = {
         "今天天气很[MASK]。",
         "the animal did not cross the street because it was too tired . " * 3,
     ),
-    "digits": tuple(examples.digits()[:3]),
-    "flat": tuple(examples.digits()[:2]),
+    "digits": tuple(examples.digits()[:2]),
 }
 
 

@@ -13,7 +13,7 @@ from tests.networks import pipeline, trace_of
 LONG = "the small dog and the old cat sat near a big house . " * 5
 
 
-@pytest.mark.parametrize("sentence", [one for ready in examples.READY.values() for one in ready])
+@pytest.mark.parametrize("sentence", [one for ready in examples.READY.values() for one in ready][::3])
 def test_words_offered_are_the_least_sure_among_the_known(sentence: str) -> None:
     text = load("text")
     trace = text(sentence)

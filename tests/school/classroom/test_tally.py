@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from pages.school.classroom.questions import checked, stem
+from pages.school.classroom.questions import checked
 from pages.school.classroom.store import Vote
 from pages.school.classroom.tally import bars, right, sure_and_wrong, tally
 from tests.school.classroom.asked import EXAMPLES
@@ -102,8 +102,3 @@ def test_the_talk_begins_with_what_most_were_sure_of_and_wrong() -> None:
     given = [Vote("1", 3)] * 9 + [Vote("0", 3)] * 2 + [Vote("0", 1)] * 5
     found = sure_and_wrong(bars(example.shown, example.truth, {1: given}))
     assert found is not None and (found.guess, found.sure_and_wrong) == ("0", 2)
-
-
-@pytest.mark.parametrize("gesture", GESTURES)
-def test_a_stem_holds_nothing_to_answer_with(gesture: str) -> None:
-    assert stem(EXAMPLES[gesture].shown).keys() == {"key", "gesture", "ask", "reads"}
