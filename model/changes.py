@@ -31,7 +31,8 @@ from model.edits import (
     row_of,
     side_looked_at,
 )
-from model.graph import Graph, Quantity
+from model.graph import Graph
+from model.operations import Quantity
 
 MOST_SEEDS = 2**31
 #: What decides where a token looks, and nothing else.

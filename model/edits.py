@@ -14,7 +14,8 @@ from torch import Tensor
 
 from model.embedding import SinusoidalPositions
 from model.errors import ReasonedError, nearest
-from model.graph import Graph, Quantity
+from model.graph import Graph
+from model.operations import Quantity
 
 #: The new value at a key, from the value there and {key: value} of all that was recorded before it.
 Apply = Callable[[Tensor, Mapping[str, Tensor]], Tensor]

@@ -12,134 +12,13 @@ from functools import lru_cache
 from math import sqrt
 from typing import Any, Literal
 
-from model.activations import ACTIVATIONS
 from model.config import Biased, EncoderConfig
-from model.rule import Index, cells, sides, summed
+from model.operations import OPERATIONS, Quantity
+from model.rule import Index, cells
 from model.variants.shared import set_of
 
-Scale = Literal["signed", "share", "positive"]
 Part = Literal["attention", "cross", "ffn"]
-#: The operations, and from which cells each computes its own (see model/rule.py): the letters of what it reads, then of
-#: its matrix and its bias. "..." stands for the axes before the last; v, p, z and f count the words of a vocabulary,
-#: the rows of a table of positions, those of a table of distances, and tokens in front.
-RULES = {
-    "input": "",  # given from outside
-    "look_up": "i,vm->im",  # rows of a matrix: E[x]
-    "scale": "...m->...m",  # × a constant: `factor`
-    "token_dropout": "...m->...m",  # × 0 for a hidden word, × one number for all others
-    "layer_scale": "...m,m->...m",  # × a trained number for each column: LayerScale
-    "cut": "(ry)(sx)->(rs)(yx)",  # a picture into patches
-    "flatten": "yx->i(yx)",  # a picture into one row
-    "linear": "...m,mo,o->...o",  # x W + b
-    "learned": "jm->jm",  # a trained vector, given by nobody
-    "put_in_front": "im,fm->jm",  # [CLS] before the patches
-    "positions": "pm->im",  # the first n rows of a table
-    "add": "im,im->im",  # the sum of what it reads
-    "times": "im,im->im",  # ⊙: the product of the two that it reads, number by number
-    "norm": "...m,o,o->...o",  # LayerNorm, of a row
-    "split": "i(hc)->hic",  # d_model into h heads of d_k
-    "rotate": "him->hic",  # two numbers of a row, as a point that turns with the place
-    "scores": "hic,hjc->hij",  # Q Kᵀ
-    "distances": "zm->dm",  # a row of a table for each distance, from n − 1 places before to n − 1 behind
-    "at_distance": "hid->hij",  # of each pair of tokens, that for their distance
-    "relative": "zh->hij",  # a row of a table for each distance
-    "sloped": "",  # a number for each distance that nobody trained
-    "biased": "hij,hij->hij",  # the scores, and what distances add
-    "mask": "...m->...m",  # −∞ where a query may not look
-    "softmax": "...m->...o",  # of a row
-    "weighted_sum": "hij,hjc->hic",  # A V
-    "concat": "hic->i(hc)",  # the heads side by side
-    "activation": "...m->...m",  # ReLU, GELU, …: `function`
-    "first": "0m->m",  # the first row
-    "second": "1m->m",  # the second row
-    "turn": "im->mi",  # rows become columns
-    "mean": "m,m->m",  # of the two that it reads
-    "patch_mean": "im->m",  # of the rows behind the tokens in front; of words, where none stand in front, of all
-    "contribution": "hic,(hc)o->hio",  # of each head to x W
-}
 SIDES = ("", "decoder.")  # what the keys of the encoder and of the decoder begin with
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """One quantity: its key, how the notes write it, and where it comes from.
-
-    `key` is the path of the module that puts it out; where `traced`, a run records it. `reads` are the keys that it is
-    computed from, `module` the path of the module whose weights it uses (None: it has none); they are `tied` where an
-    earlier quantity has the same matrix: E, which looks words up, or that of a layer which shares it. `rule` has the
-    letters of what it reads, then of its matrix and its bias, and of itself (see model/rule.py). `terms` are how its
-    equation writes them; where `of` has no formula for its operation, the one term is all that is right of the equals
-    sign. `window`: of a mask, how far away a token may look; None: everywhere. An `aside` is read by none: it is
-    computed when somebody asks for it, by the method that its key ends with.
-    """
-
-    key: str
-    operation: str  # of RULES
-    reads: tuple[str, ...]
-    symbol: str  # LaTeX
-    terms: tuple[str, ...]
-    axes: tuple[str, ...]
-    scale: Scale = "signed"
-    traced: bool = True
-    module: str | None = None
-    factor: float = 1.0
-    tied: bool = False
-    left: str | None = None  # LaTeX: what its equation says is equal, where that is not its symbol
-    function: str = ""  # of an activation; of a norm "rms", where it is RMSNorm
-    rule: str = ""
-    window: int | None = None
-    aside: bool = False
-
-    @property
-    def equation(self) -> str:
-        """LaTeX, in the symbols of what it reads."""
-        left, right = self.symbol if self.left is None else self.left, self.of(*self.terms)
-        return f"{left} = {right}" if left else right
-
-    def of(self, *terms: str) -> str:
-        """LaTeX: what it is of these terms, be they symbols, cells or numbers."""
-        one, *others = terms
-        match self.operation:
-            case "add" | "biased":
-                return " + ".join(terms)
-            case "mean":
-                return rf"\frac{{{' + '.join(terms)}}}{{2}}"
-            case "scale":
-                root = rf"\sqrt{{{others[0]}}}"
-                return rf"{one} \cdot {root}" if self.factor > 1 else rf"\frac{{{one}}}{{{root}}}"
-            case "layer_scale":
-                return rf"{one} \odot {others[0]}"
-            case "norm" if self.function == "rms":
-                return rf"\gamma \odot \frac{{{one}}}{{\sqrt{{\operatorname{{RMS}}({one})^2 + \epsilon}}}}"
-            case "norm":
-                shift = r" + \beta" * (len(sides(self.rule)[0]) > 2)
-                return rf"\gamma \odot \frac{{{one} - \mu}}{{\sqrt{{\sigma^2 + \epsilon}}}}{shift}"
-            case "rotate":  # by the angle of each pair: the point, and the same a quarter further
-                return rf"{one} \odot \cos\Theta + {one}^{{\perp}} \odot \sin\Theta"
-            case "times":
-                return rf"{one} \odot {others[0]}"
-            case "activation":
-                return f"{ACTIVATIONS[self.function].symbol}({one})"
-        if not (letter := summed(self.rule)):
-            return one
-        space = r"\," * one.startswith(r"\text")
-        transposed = r"^{\top}" * (sides(self.rule)[0][1][-1] == letter)
-        return " + ".join((f"{one}{space} {others[0]}{transposed}", *others[1:]))
-
-    @property
-    def layer(self) -> int | None:
-        """The layer that it belongs to, from 0; None outside the layers."""
-        path = self.key.split(".")
-        return int(path[path.index("layers") + 1]) if "layers" in path else None
-
-    @property
-    def row(self) -> str:
-        """The key with {l} for the layer: the same for all layers."""
-        return self.key if self.layer is None else self.key.replace(f"layers.{self.layer}.", "layers.{l}.", 1)
-
-    def numbered(self, latex: str) -> str:
-        """Its symbol or equation with the number of its layer: the notes' X^{(l+1)} is X^{(3)} in the third."""
-        return latex if self.layer is None else latex.replace("(l+1)", f"({self.layer + 1})")
 
 
 @dataclass(frozen=True)
@@ -275,7 +154,7 @@ class _Rows:
     ) -> str:
         """What follows the key: the other fields of Quantity, in their order or by their names."""
         terms = (terms,) if isinstance(terms, str) else terms
-        rule = RULES[operation].replace("...", "hi"[3 - len(axes) :])
+        rule = OPERATIONS[operation].rule.replace("...", "hi"[3 - len(axes) :])
         if (operation == "linear" and len(terms) == 2) or (operation == "norm" and "norm" in self.unbiased):
             rule = rule.replace(",o->", "->")  # it has no bias
         if operation == "norm":
@@ -319,7 +198,7 @@ def _embedding(rows: _Rows, config: EncoderConfig) -> str:
                 segments = _segments(rows, config)
         case "patches":
             channel = ("channel",) * (k := config.channels > 1)
-            image, rule = (*channel, "height", "width"), "k(ry)(sx)->(rs)(kyx)" if k else RULES["cut"]
+            image, rule = (*channel, "height", "width"), "k(ry)(sx)->(rs)(kyx)" if k else OPERATIONS["cut"].rule
             x = rows.add("input", "input", (), "x", r"\text{image}", image, "positive", traced=False)
             patches, axes = r"\text{patches of } P \times P \text{ pixels}", ("patch", "pixel")
             x = rows.add("embedding.patches", "cut", (x,), "x_p", patches, axes, "positive", traced=False, rule=rule)

@@ -25,8 +25,9 @@ from model.edits import HIDDEN, Apply, Edit, EditError, no_quantity, quantities_
 from model.embedding import patchify
 from model.errors import nearest
 from model.frames import Shown, to_frame
-from model.graph import SIDES, Graph, Quantity, graph
+from model.graph import SIDES, Graph, graph
 from model.guess import Guess, Note
+from model.operations import Quantity
 from model.overview import Overview
 from model.saved import Kept, Saved
 from model.turns import turn_of

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from model.encoder import Encoder
-from model.graph import Quantity
+from model.operations import Quantity
 from model.trace import Trace
 
 

@@ -24,7 +24,8 @@ from functools import lru_cache
 from math import prod
 
 from model.config import ConfigError, EncoderConfig
-from model.graph import Quantity, graph
+from model.graph import graph
+from model.operations import OPERATIONS, Quantity
 from model.rule import sides, summed
 
 BYTES = {"float32": 4, "int64": 8}
@@ -150,29 +151,6 @@ class Step(Quantity):
         return _sum((self.weights, self.biases))
 
 
-#: What kind of work an operation is, where it is no product and its name does not say it.
-_KINDS = {
-    "look_up": "lookup",
-    "cut": "copy",
-    "flatten": "view",
-    "put_in_front": "copy",
-    "positions": "view",
-    "learned": "view",
-    "split": "view",
-    "concat": "copy",
-    "turn": "view",
-    "first": "view",
-    "second": "view",
-    "mean": "add",
-    "patch_mean": "mean",
-    "layer_scale": "scale",
-    "token_dropout": "scale",
-    "relative": "lookup",
-    "sloped": "scale",
-    "distances": "lookup",
-    "at_distance": "copy",
-    "biased": "add",
-}
 #: The graph's axes in letters; those that are not here are letters already.
 _AXES = {
     "token": "n", "query": "n", "key": "n", "head": "h", "word": "|V|", "class": "classes", "bound": "2",
@@ -261,7 +239,7 @@ def _step(quantity: Quantity, inputs: list[Shape], values: dict[str, int]) -> St
         return count(_product(stands_for[letter] for letter in letters if stands_for[letter] != "1"), values)
 
     none, letter = count("0", values), summed(quantity.rule)
-    kind = "product" if letter else _KINDS.get(quantity.operation, quantity.operation)
+    kind = OPERATIONS[quantity.operation].kind or quantity.operation
     if quantity.operation == "positions" and values["n"] > values["n_max"]:
         kind = "copy"  # the rows move apart for tokens that take no place
     weights, biases, *_ = *map(product, terms[len(inputs) :]), none, none

@@ -24,7 +24,8 @@ from torch import nn
 from torch.nn import functional
 
 from model.analysis import softmax
-from model.graph import Graph, Quantity, Sublayer
+from model.graph import Graph, Sublayer
+from model.operations import Quantity
 from model.rms import centred
 from model.rule import EVERY
 from model.trace import Trace

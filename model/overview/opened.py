@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from model.graph import Graph, Quantity
+from model.graph import Graph
 from model.neurons import pointed_to, pushes
+from model.operations import Quantity
 from model.overview.pictures import keys_of
 from model.overview.run import Run
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from model.analysis import placed
-from model.by_hand import Working, by_hand
+from model.by_hand import by_hand
+from model.operations.working import Working
 from pages.attention.read import queries_and_keys, steps_of
 from pages.drawing.figures.base import role_colours, signed_colours
 from pages.drawing.picture import touched

@@ -18,7 +18,7 @@ import pandas as pd
 from model import Trace
 from model.analysis import pca, placed
 from model.edits import row_of
-from model.graph import Quantity
+from model.operations import Quantity
 from model.translator import TranslationTrace
 from pages.drawing.at_once import AtOnce
 from pages.drawing.figures import Axis, Figure

@@ -9,7 +9,7 @@ import pandas as pd
 
 from model import Trace
 from model.analysis import cosine_similarity, largest_terms, likeliest, placed, rollout
-from model.by_hand import Table, terms_table
+from model.operations.working import Table, terms_table
 from pages.drawing.figures import Axis, Best, Figure, Paths, climb, heatmap, lines, paths, waterfall
 from pages.drawing.figures.equations import COSINE, ROLLOUT
 from pages.drawing.figures.latex import formula

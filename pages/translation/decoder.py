@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from model import Edit
-from model.graph import Quantity
+from model.operations import Quantity
 from pages.attention.maps import attention_step
 from pages.attention.read import STEPS
 from pages.drawing.pictures.quantity_map import quantity_map

@@ -14,8 +14,9 @@ import torch
 from model import Edit, Trace, load
 from model.activations import ACTIVATIONS
 from model.analysis import softmax
-from model.by_hand import Step, Table, Working, by_hand, strongest_cell
+from model.by_hand import by_hand, strongest_cell
 from model.decoder import TranslationNetwork
+from model.operations.working import Step, Table, Working
 from model.pipeline import Pipeline
 from model.trace import record
 from model.written import number, operand

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.graph import RULES
+from model.operations import OPERATIONS as ROWS
 from model.trace import Trace, record
 from tests.equations import OPERATIONS, close, computed
 from tests.networks import QUICK, TRANSLATORS, pipeline, trace_of
@@ -34,7 +34,7 @@ def test_every_quantity_is_what_its_operation_makes_of_what_it_reads(name: str) 
 
 
 def test_every_operation_is_written_here_and_met_in_some_network() -> None:
-    assert set(OPERATIONS) == set(RULES)
+    assert set(OPERATIONS) == set(ROWS)
     met = (quantity for name in NETWORKS for quantity in pipeline(name).graph.quantities.values())
     assert {quantity.operation for quantity in met} == set(OPERATIONS)
 

@@ -10,7 +10,8 @@ import streamlit as st
 
 from model import Trace
 from model.activations import ACTIVATIONS
-from model.graph import SIDES, Graph, Quantity
+from model.graph import SIDES, Graph
+from model.operations import Quantity
 from model.variants.token_dropout import multiplier
 from pages.drawing.figures import coloured
 from pages.drawing.text import literal, plain, t

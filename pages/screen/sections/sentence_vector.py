@@ -7,8 +7,8 @@ import numpy as np
 import streamlit as st
 
 from model.analysis import largest_terms
-from model.by_hand import terms_table
 from model.measures.sentence import MAKERS, POOLINGS, VECTOR, Cosine, cosine, moved_by_heads, read_for, sentence_vector
+from model.operations.working import terms_table
 from pages.drawing.cache import kept, missing
 from pages.drawing.pictures.vectors import as_makers, heads_that_turn, probe_looks, text_of, vectors
 from pages.drawing.screen import Screen

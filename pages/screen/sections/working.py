@@ -6,7 +6,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from model.analysis import placed
-from model.by_hand import ALL_KEYS, Table, Working, by_hand
+from model.by_hand import by_hand
+from model.operations.softmax import ALL_KEYS
+from model.operations.working import Table, Working
 from pages.drawing.figures import coloured
 from pages.drawing.figures.equations import in_words
 from pages.drawing.figures.latex import formula

@@ -1,0 +1,76 @@
+"""Softmax, of a row."""
+
+import math
+
+import numpy as np
+
+from model.analysis import softmax
+from model.operations.desk import Desk
+from model.operations.operation import Operation, Quantity
+from model.operations.working import Cell, Column, Table, Working, latex_of, latex_sum, summed_column
+from model.rule import EVERY
+from model.written import DECIMALS, number, operand, rounded
+
+ALL_KEYS = 64  # tokens looked at, up to which a softmax names each in the order of the sentence
+
+
+def _softmax(desk: Desk, quantity: Quantity, cell: Cell) -> Working:
+    """e^(M − max) over the sum of the row; of the answer too."""
+    read = desk.graph[quantity.reads[0]]
+    place, own = cell[:-1], cell[-1]
+    row = desk.values(read.key, (*place, EVERY))
+    value = float(softmax(row)[own])
+
+    attention = quantity.axes[0] == "head"
+    shown, _ = desk.read(read.key, cell, through=attention)
+    if attention and len(row) <= max(ALL_KEYS, desk.most):
+        places = np.arange(len(row))
+    else:
+        best = np.argpartition(-row, min(desk.most, len(row)) - 1)[: desk.most]
+        best = best[np.argsort(-row[best], kind="stable")]
+        places = best if len(row) <= desk.most else np.array([own, *best[best != own]])[: desk.most]
+    others = len(row) - len(places)
+    numbers = row[places].round(DECIMALS) + 0.0
+    numbers[places == own] = shown
+    top = float(numbers.max())
+    away = numbers - top
+    powers = np.exp(away)
+    mine = rounded(math.exp(shown - top))
+    powers[places == own] = mine
+    column_powers, total = summed_column(
+        f"e^({read.symbol} − max)", powers, float(np.exp(row - row.max()).sum()) if others else 0.0, others
+    )
+    weights = (np.array(column_powers.values) / total).round(DECIMALS)
+    result = rounded(mine / total)
+    weights[places == own] = round(result, DECIMALS)
+    columns = (
+        Column(read.symbol, tuple(numbers.round(DECIMALS).tolist())),
+        Column(f"{read.symbol} − max", tuple((away.round(DECIMALS) + 0.0).tolist())),
+        column_powers,
+        Column(quantity.symbol, tuple(weights.tolist())),
+    )
+    desk.tables.append(Table(_keys(desk, quantity), tuple(places.tolist()), columns, others))
+
+    source = latex_of(read, cell)
+    running = latex_of(read, (*place, "j'"))
+    power, summed_up = rf"e^{{{source} - \max}}", rf"\sum_{{j'}} e^{{{running} - \max}}"
+    ordered = sorted(column_powers.values, reverse=True)
+    desk.line(power, rf"e^{{{number(shown)} - {operand(top)}}}", mine)
+    desk.line(summed_up, latex_sum(ordered, column_powers.rest or 0.0, others), total)
+    right = rf"\frac{{e^{{{source}}}}}{{\sum_{{j'}} e^{{{running}}}}}"
+    expression = rf"\frac{{{number(mine)}}}{{{number(total)}}}"
+    # What is hidden gets nothing, whatever the others are.
+    lit = ((read.key, cell),) if shown == -math.inf else None
+    return desk.found(quantity, cell, right, expression, result, value, lit)
+
+
+def _keys(desk: Desk, quantity: Quantity) -> str:
+    """The axis that a softmax runs along, as the quantity calls it whose places they are."""
+    if quantity.axes[-1] != "key":
+        return quantity.axes[-1]
+    return desk.graph[f"{quantity.key.rpartition('.')[0]}.K"].axes[1]
+
+
+ROWS = {
+    "softmax": Operation("...m->...o", _softmax),
+}
