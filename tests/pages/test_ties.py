@@ -290,7 +290,7 @@ def test_a_sentence_without_a_winner_says_so_and_the_others_stay() -> None:
     said = [plain("contribution.read_norms", token="it", head=1, value=row) for row in rows]
     begin = "The length of the vector that a head writes into the residual stream. "
     ends = [
-        "At “it”, head 1 writes most: 2.00.", "All 2 heads are at 2.00.", "None is ahead: 2 of 3 heads are at 2.00.",
+        "At “it”, head 1 writes most: 2.00.", "Both heads are at 2.00.", "None is ahead: 2 of 3 heads are at 2.00.",
         "There is only one head: 1.00.", "None is the smallest: 2 of 3 heads are at 1.00.",
         "None is furthest from 0: 2 of 3 heads are at −1.00.",
     ]  # fmt: skip

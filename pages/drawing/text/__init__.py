@@ -126,7 +126,7 @@ def _text(name: str) -> str:
 
 def _without_winner(text: str, name: str, found: First) -> str:
     """A text whose sentence with {name} says that none is ahead of the others."""
-    kind = "alone" if found.of == 1 else "tied_all" if found.ties == found.of else found.tie
+    kind = {1: "alone", 2: "tied_both"}.get(found.of, "tied_all") if found.ties == found.of else found.tie
     said = {"value": found.value, "n": found.ties, "of": f"{found.of:,}"}
 
     def instead(sentence: str) -> str:
