@@ -32,14 +32,12 @@ def asked(link: dict[str, str]) -> tuple[Trace, int, int]:
 
 
 @pytest.mark.parametrize("link", [WORDS, {"input": "digit"}])
-def test_heads_and_ffns_are_cells_and_the_strongest_head_is_really_switched_off(link: dict) -> None:
+def test_the_strongest_head_is_really_switched_off(link: dict) -> None:
     app = open_page("answer", **LINK, **link)
     trace, best, second = asked(link)
     token = 3 if "s" in link else 0
     lead = of_lead(trace, best, second, token, heads=True)
     table = drawn_in(app, "heads", "z")
-    assert table[2, 1] == pytest.approx(lead.parts["layers.2.attention.heads[1]"], abs=1e-4)
-    assert table[3, -1] == pytest.approx(lead.parts["layers.3.ffn.output"], abs=1e-4)
     layer, head = np.unravel_index(np.abs(table[:, :-1]).argmax(), table[:, :-1].shape)
     choice = app.session_state["choice"]
     off = Edit(f"layers.{layer}.attention.heads", "zero", head=int(head))
