@@ -13,7 +13,7 @@ from pages.attention.shares import heads_by_origin, in_words, of_heads, own_kind
 from pages.drawing.pictures.sources import MOST_BYTES
 from pages.drawing.screen import Screen
 from pages.drawing.text import joined, plain
-from pages.drawing.text.numbers import first, percent, signed
+from pages.drawing.text.numbers import first, percent, summands
 from pages.drawing.text.roles import measured_role
 from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
@@ -66,9 +66,10 @@ def of_cell(screen: Screen, key: str, found: dict[str, float]) -> str:
     """What one score above (or below) the mean of its row is made of."""
     own = own_kind(screen.run)
     parts = plain("common.comma").join(
-        word(f"share_{own if kind == 'word' else kind}", share=signed(value)) for kind, value in found.items()
+        word(f"share_{own if kind == 'word' else kind}", share=share)
+        for kind, share in zip(found, summands(found.values()), strict=True)
     )
-    return text("read_cell", key=key, above=signed(sum(found.values())), parts=parts)
+    return text("read_cell", key=key, above=summands([sum(found.values())])[0], parts=parts)
 
 
 def agreement(role: Role, found: dict[str, float]) -> str | None:

@@ -19,7 +19,7 @@ from pages.drawing.picture import Picture, names_of
 from pages.drawing.pictures.sources import MOST_BYTES, in_short, kind_of, layer_of, parts_picture, places_of
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain, texts_of
-from pages.drawing.text.numbers import first, furthest, last, percent, signed
+from pages.drawing.text.numbers import first, furthest, last, percent, summands
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import either
 from pages.screen.sections.working import working
@@ -139,7 +139,7 @@ class Asked:
         )
         parts = self.scores.parts[:, :, self.row, self.key]
         found = {"content": parts[~asks][:, ~answers], "query": parts[:, answers], "key": parts[asks]}
-        said = {name: signed(float(part.sum())) for name, part in found.items()}
+        said = dict(zip(found, summands(part.sum() for part in found.values()), strict=True))
         terms = self.screen.run.config.distance_terms
         kind = "" if len(terms) > 1 else "_query" if terms == ("content_to_position",) else "_key"
         return text(f"read_products{kind}", **said, **{"from": self.names["query"], "to": self.names["key"]})

@@ -11,7 +11,7 @@ from pages.drawing.picture import Numbers, Picture, of_both, one_plane
 from pages.drawing.pictures.quantity_map import chosen_cell, quantity_map
 from pages.drawing.place import Place
 from pages.drawing.text import texts_of
-from pages.drawing.text.numbers import first, percent, two, whole
+from pages.drawing.text.numbers import first, percent, summands, two
 
 PREFIX = "layers.{l}.attention."
 text, word = texts_of("queries_keys_values")
@@ -49,8 +49,7 @@ def products(run: Trace, place: Place) -> Picture:
     called = [f"{symbols[0]} · {names[place.token]}", f"{symbols[1]} · {names[key]}"]
     found = (q * k).astype(np.float64)
     signs = {"agree": int((found > 0).sum()), "differ": int((found < 0).sum())}
-    up, down = whole([found[found > 0].sum(), found[found < 0].sum()]) / 100  # which add up as they are written
-    sums = {"up": f"{up:+.2f}", "down": f"{down:+.2f}"}
+    sums = dict(zip(("up", "down"), summands([found[found > 0].sum(), found[found < 0].sum()]), strict=True))
     score = two(float(found.sum()))
     pair = [(name, vector, role_colours()[role]) for name, vector, role in zip(called, (q, k), "QK", strict=True)]
     return Picture(

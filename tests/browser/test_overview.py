@@ -43,6 +43,9 @@ SIZES = """() => Object.fromEntries(['.label span', '.symbol', '.caption', '.und
 # Whether the page can be scrolled.
 SCROLLS = """() => { const { scrollHeight, clientHeight } = document.querySelector('[data-testid=stMain]')
   return scrollHeight > clientHeight }"""
+# What is not seen whole, of these nodes.
+CUT = """nodes => [...document.querySelectorAll('.overview :is(' + nodes + ')')].filter(
+  node => node.scrollWidth > node.clientWidth).map(node => node.textContent)"""
 # How far a phone's is.
 SCROLLED = "document.querySelector('[data-testid=stAppViewContainer]').scrollTop"
 # What lies over a phone's sheet.
@@ -550,11 +553,17 @@ def test_the_file_of_a_run_hovers_steps_and_plays_without_a_network(name: str, f
 
 
 def test_the_run_of_a_picture_in_two_hundred_patches_fits_the_screen(page: Page, tmp_path: Path) -> None:
-    large = PICTURES | {"intermediate_size": 40, "image_size": 224, "patch_size": 16}
+    names = dict(enumerate(["tabby cat", "LABEL_1", "pug", "golden retriever", "streetcar, tram, tramcar"]))
+    large = PICTURES | {"intermediate_size": 40, "image_size": 224, "patch_size": 16, "id2label": names}
     network_in(tmp_path / "vit", family="ViT", head="ForImageClassification", settings=large)
     trace = load(str(tmp_path / "vit"))(images.ready(images.READY[0]))
     assert len(trace.tokens) == 197
-    for width, height in DESKS:
+    html = trace.overview().html
+    presented = html.replace("<html", '<html class="big" style="font-size: 20px"', 1)
+    for (width, height), shown in ((DESKS[0], html), (DESKS[1], html), (DESKS[1], presented)):
         page.set_viewport_size({"width": width, "height": height})
-        page.set_content(trace.overview().html)
+        page.set_content(shown)
         assert 400 < page.locator(".overview .frame").bounding_box()["height"] < height
+        assert page.evaluate(CUT, ".label span, .stack > .bars .bar-name") == [*names.values()][3:], "they end in …"
+        numbers = [one.bounding_box() for one in page.locator(".overview .bar span").all()]
+        assert page.evaluate(CUT, ".bar span") == [] and all(one["x"] + one["width"] <= width for one in numbers)

@@ -18,7 +18,6 @@ from model.measures.cost import (
     count,
     crossings,
     ffn_cost,
-    growth,
     layer_parameters,
     letters,
     multiply_adds,
@@ -298,8 +297,3 @@ def test_the_corrected_numbers_of_the_notes() -> None:
     for key, scores in {"003.softmax_1": (0.7, 0.3), "002.softmax": (12.5, 6.25, 0)}.items():
         assert ours[key] == pytest.approx(torch.tensor(scores, dtype=torch.float64).softmax(dim=-1).tolist())
     assert len(ours) == len(NOTE_CLAIMS)
-
-
-@pairwise
-def test_for_twice_as_many_tokens_what_each_takes_doubles_and_what_pairs_take_is_fourfold(name: str) -> None:
-    assert growth(CONFIGS[name], 9) == {"projections": 2, "scores": 4, "weighted_sum": 4, "ffn": 2, "parameters": 1}

@@ -25,13 +25,6 @@ def test_what_goes_into_a_layer_and_comes_out_has_the_number_of_the_layer() -> N
     assert "X^{(2)}" in "".join(steps(open_part("maps", layer="2", sublayer="2", stage="norm_2")))
 
 
-def test_of_a_vector_of_zeros_no_arrow_is_drawn() -> None:
-    removed = Edit("embedding.sum", "remove", token=2)
-    app = open_part("arrows", layer="1", token="3", edits=edit_code(removed))
-    assert [chart["key"] for chart in charts(app)] == ["add_and_norm.way"]
-    assert "A vector of zeros has no direction" in texts(app)
-
-
 @pytest.mark.parametrize("link", [{}, {"input": "digit"}])
 def test_the_lines_of_the_gradients_are_this_runs(link: dict[str, str]) -> None:
     app = open_part("why", **link)

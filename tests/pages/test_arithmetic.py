@@ -3,12 +3,14 @@
 import pytest
 
 from model import load
+from model.by_hand import by_hand
 from model.translator import Task
 from pages.attention.read import STEPS
 from pages.screen.runs import pipelines
+from pages.screen.sections.working import MOST
 from tests.model.families import TERMS
 from tests.pages.inputs import bring, folder
-from tests.pages.opening import open_page, recorded, result, run_of, shows
+from tests.pages.opening import open_page, recorded, result, run_of, shows, steps
 
 #: What is chosen, counted from 1, and where that is on the axes of an array.
 PLACE = {"layer": "2", "head": "3", "token": "3", "key": "2", "component": "6", "part": "2", "neuron": "8"}
@@ -39,6 +41,8 @@ MAPS = [
     ("MPNet", "attention", "steps", "relative", A + "relative"),
     ("MPNet", "attention", "steps", "biased", A + "biased"),
     ("T5", "attention", "steps", "biased", A + "biased"),
+    *(("jina", "attention", "steps", step, A + step) for step in ("scaled", "relative", "biased")),
+    *((network, "attention", "map", "", A + "weights") for network in ("words", "MPNet", "T5", "Deberta", "jina")),
     ("DeiTForImageClassificationWithTeacher", "attention", "steps", "scores", A + "scores"),
     ("words", "heads", "contribution", "concat", A + "concat"),
     ("pre-norm text", "heads", "contribution", "output", A + "output"),
@@ -79,5 +83,8 @@ def test_a_map_is_the_runs_and_the_arithmetic_of_its_cell_ends_with_its_number(
     if axes[-1] != "d_ff" and page not in ("tokens", "feed_forward"):  # of the chosen token alone, or of some neurons
         assert shows(app, values[cell[0]] if axes[0] == "head" else values, atol=1e-6)
     value = float(values[cell])
-    assert result(app) == pytest.approx(value, rel=1e-3, abs=2e-5)
+    assert result(app) == pytest.approx(value, rel=1e-4, abs=2e-5)
+    if key.removeprefix(A) in ("scores", "scaled", "biased", "masked", "weights"):  # one score, one sum of q · k
+        score = by_hand(run.network, run, A + "scores", cell, MOST)
+        assert score.steps[-1].latex in steps(app)
     assert recorded(app) == pytest.approx(value, rel=1e-3, abs=6e-5)

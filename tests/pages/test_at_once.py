@@ -7,8 +7,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Trace, load
-from model.by_hand import strongest_cell
-from pages.drawing.at_once import strongest_keys
 from tests.pages.opening import charts, figure, numbers, open_page
 
 SENTENCE = "the dog chased the cat ."
@@ -25,22 +23,6 @@ def sent(app: AppTest) -> list[tuple[str, np.ndarray]]:
         every = np.frombuffer(numbers, np.float32)
         found.append((name.decode(), every[: layers * heads * n * n].reshape(layers, heads, n, n)))
     return found
-
-
-@pytest.mark.parametrize("name", ["attention.scores", "attention.weights"])
-@pytest.mark.parametrize("pipeline", ["text", "digits"])
-def test_the_outlined_key_is_the_strongest_cell_of_each_row(pipeline: str, name: str) -> None:
-    run = load("text")("the cat sat on the [MASK] .") if pipeline == "text" else load("digits")(digit())
-    columns = [*range(1, len(run.tokens))]
-    found = strongest_keys(run, name, columns)
-    for layer, head, query in np.ndindex(found.shape):
-        assert strongest_cell(run, f"layers.{layer}.{name}", head, query, columns)[-1] == found[layer, head, query]
-
-
-def digit() -> np.ndarray:
-    drawn = np.zeros((28, 28), np.float32)
-    drawn[6:22, 12:16] = 1
-    return drawn
 
 
 def test_all_numbers_of_the_run_come_as_they_were_recorded() -> None:

@@ -94,21 +94,17 @@ HALVES = [
     ("attention", {"s": "我 爱 你 。", "panel": "steps", "stage": "weights"}),
     ("attention", LOVE | {"edits": "layers.{l}.attention.masked~causal"}),
     ("translation", LOVE | {"panel": "inside"}),
+    *(("attention", {"bring": network}) for network in ("MPNet", "T5", "Deberta", "ModernBert")),
 ]
 
 
 @pytest.mark.parametrize(("page", "link"), HALVES)
-def test_both_halves_of_a_page_name_the_same_cell(page: str, link: dict[str, str]) -> None:
+def test_both_halves_of_a_page_name_the_same_cell(
+    page: str, link: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     layer, head = [(5, 4), (1, 1), (3, 2)][HALVES.index((page, link)) % 3]
-    app = open_page(page, layer=str(layer), head=str(head), **link)
+    at = bring(monkeypatch, link["bring"]) if "bring" in link else {"layer": str(layer), "head": str(head), **link}
+    app = open_page(page, **at)
     (pair,) = re.findall(r'<p class="pair">(.*?)</p>', "".join(in_html(app)))
     query, key, value = map(html.unescape, re.findall("<b.*?>(.*?)</b>", pair))
     assert re.search(rf"“{re.escape(query)}”.* attends most to “{re.escape(key)}”: {value[:-1]}", said(app))
-
-
-@pytest.mark.parametrize("network", ["MPNet", "T5", "Deberta", "ModernBert"])
-def test_so_it_is_with_networks_of_others(network: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = open_page("attention", **bring(monkeypatch, network))
-    (pair,) = re.findall(r'<p class="pair">(.*?)</p>', "".join(in_html(app)))
-    key, value = (html.unescape(part) for part in re.findall("<b.*?>(.*?)</b>", pair)[1:])
-    assert f"attends most to “{key}”: {value}" in said(app)

@@ -300,7 +300,9 @@ def test_chips_are_counted_beside_the_row_of_the_head_that_was_asked_about(class
         assert [float(row[2].partition("|")[2].strip(" %")) for row in rows] == pytest.approx(weights, abs=0.5)
         assert rows[best][2].startswith("50") and rows[0][2].startswith("50")
         app = click(jump(begun(s=sentence), classes, "weights"), "next")
-        rows = table(click(click(app, "next"), "next"))  # nobody has answered: the same chart
+        click(click(app, "next"), "give_hint")  # where nobody has answered, too
+        assert {catalogue("en")[f"class.{name}"] in texts(app) for name in ("nobody", "a_hint")} == {True}
+        rows = table(click(app, "next"))  # the same chart
         assert catalogue("en")["class.nobody"] in texts(app) and not charts(app)
         assert [row[0].removeprefix("✓ ") for row in rows] == names and all(row[2].endswith("%") for row in rows)
 

@@ -17,13 +17,6 @@ def open_flat(**link: str):
     return open_page("flat", **{"input": "flat", "ink": sketch.to_code(sketch.example(7)), **link})
 
 
-def test_the_weight_of_the_only_token_is_exactly_1_and_V_passes_as_it_is() -> None:
-    for trace in map(pipelines.pipeline("flat"), INK):
-        assert (trace[ATTENTION + "weights"] == 1).all()
-        np.testing.assert_array_equal(trace[ATTENTION + "heads"], trace[ATTENTION + "V"])
-        np.testing.assert_array_equal(trace[ATTENTION + "concat"].ravel(), trace[ATTENTION + "V"].ravel())
-
-
 @pytest.mark.parametrize(("change", "told"), [("V~zero", True), ("heads~zero", False), ("weights~zero", False)])
 def test_the_value_passes_as_it_is_unless_that_was_changed(change: str, told: bool) -> None:
     app = open_flat(edits=f"{ATTENTION}{change}~head.2")

@@ -6,6 +6,8 @@ A law yields what must be there: arrays that the figure holds, words that the se
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
+from itertools import product
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +19,7 @@ from model import Edit, Trace, load
 from model.analysis import cosine_similarity, nearest_rows, rollout, softmax
 from model.measures.origins import of_reads, shares
 from model.measures.scaling import every_way, random_scores
-from model.measures.sources import of_lead
+from model.measures.sources import Lead, of_lead
 from model.measures.without import answers, ffn_off, one_against_all
 from model.translator import Task
 from pages.add_and_norm import pictures as add_and_norm
@@ -25,6 +27,7 @@ from pages.add_and_norm import why_add_and_norm
 from pages.answer import pictures as answer
 from pages.attention import overlay, scaling
 from pages.attention import pictures as attention
+from pages.attention.origins import of_cell
 from pages.attention.shares import heads_by_origin
 from pages.drawing.figures import Figure
 from pages.drawing.picture import Picture
@@ -132,6 +135,9 @@ def why_scores_are_divided_is_told_of_random_vectors_and_of_the_chosen_head(run:
     yield from (f"0.044 and {by_d_k.largest:.2f}", f"moves only {undivided.slope / divided.slope:.2f} times as far")
     p = run["layers.2.attention.weights"][3].max(axis=-1)
     yield from (f"→ {p.mean():.2f}", f"→ {(p * (1 - p)).mean():.3f}")
+    seen = [row[np.isfinite(row)].astype(float) for row in run["layers.2.attention.masked"][3]]
+    spread = np.sqrt(np.mean([row.var(ddof=1) for row in seen if len(row) > 1]))
+    yield f"(root of the mean variance) {spread * np.sqrt(run.config.d_k):.1f} → {spread:.1f}"
 
 
 @row(partial(scaling.why_scaled, d_k=4), layer=2, head=3)
@@ -578,3 +584,39 @@ def what_would_leak_without_the_mask_is_what_a_head_without_it_takes(run: Trace,
     assert not own[3:].any() and run.target_tokens[3] == run.written[2]
     yield from (free, own, f"would take {free[3:].sum():.0%} from later pieces")
     yield f", {free[3]:.0%} from “{run.written[2]}” itself"
+
+
+# -- sums ----------------------------------------------------------------------------------------------------------
+
+
+def score_by_origin(run: Trace, at: Place) -> str:
+    found = dict(zip(("place", "word", "brought", "rest"), run[A + "scores"][at.head, at.token, :4], strict=True))
+    return of_cell(SimpleNamespace(run=run), "it", found)
+
+
+def left_of_a_lead(run: Trace, at: Place) -> str:
+    """With the number that stands at the bar."""
+    part = 0.1049 + at.token / 100
+    parts = dict.fromkeys(of_lead(run, 1, 2, 1).parts, 0.0) | {"layers.0.ffn.output": part}
+    picture = answer.parts_of(run, Lead(0.526, parts, exact=False), (1, 2), 1, {})
+    return f"{picture.says()} At the bar: {part:.2f}."
+
+
+@pytest.mark.parametrize(
+    ("make", "pattern"),
+    [
+        (queries_keys_values.products, r"together (\S+)\. .*: (\S+)\. The sum is the score, (\S+)\."),
+        (score_by_origin, r"\((?P<total>\S+)\) comes from: .* (\S+), .* (\S+), .* (\S+), .* (\S+)\."),
+        (left_of_a_lead, r"lies (?P<total>\S+) above .* be (\S+)\. .* bar: (\S+)\."),
+    ],
+)
+def test_numbers_of_a_sum_add_up_as_they_are_printed(make: Callable, pattern: str) -> None:
+    run = run_of(HIDDEN)
+    for token, head in product(range(len(run.tokens)), range(0, 8, 3)):
+        picture = make(run, Place(layer=1, head=head, token=token))
+        said = (picture if isinstance(picture, str) else picture.says()).replace("−", "-").replace("\\", "")
+        found = re.search(pattern, said)
+        assert found, said
+        numbers = [float(one.strip("()")) for one in found.groups()]
+        total = numbers.pop(0 if "total" in found.groupdict() else -1)
+        assert round(sum(numbers) - total, 4) == 0, said

@@ -1,11 +1,7 @@
 """The page of queries, keys and values: projections that can be checked, and a plane that says how true it is."""
 
 import numpy as np
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from model.analysis import largest_terms
 from tests.pages.opening import figure, numbers, open_page, run_of, said, steps
 
 KINDS = [{"s": "the animal did not cross the street ."}, {"input": "digit"}, {"input": "flat"}]
@@ -30,22 +26,3 @@ def test_the_chosen_cell_survives_a_smaller_head() -> None:
     app.button_group(key="input").set_value("digit").run()
     assert not app.exception and not app.error
     assert "_{1,16} =" in steps(app)[0]
-
-
-numbers_of = st.lists(st.floats(-50, 50, width=32), min_size=1, max_size=40)
-
-
-@given(x=numbers_of, w=numbers_of, bias=st.floats(-5, 5), most=st.integers(1, 12))
-def test_terms_always_add_up_and_the_rest_is_true(x: list, w: list, bias: float, most: int) -> None:
-    n = min(len(x), len(w))
-    x, w = np.array(x[:n]), np.array(w[:n])
-    terms = largest_terms(x, w, bias, most)
-    assert f"{terms.products.sum() + terms.rest + terms.bias:.4f}" == f"{terms.total + 0.0:.4f}" or np.isclose(
-        terms.products.sum() + terms.rest + terms.bias, terms.total, atol=1e-9
-    )
-    assert terms.total == pytest.approx(x @ w + bias, abs=0.02)
-    kept = np.abs(x * w)[terms.places]
-    assert (np.diff(kept) <= 0).all()
-    assert terms.others == n - len(kept)
-    left = np.delete(np.abs(x * w), terms.places)
-    assert not len(left) or left.max() <= kept.min()

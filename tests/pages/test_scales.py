@@ -5,9 +5,7 @@ import pytest
 
 from model.analysis import MANY, bright_end
 from pages.drawing.scales import weights_end
-from pages.drawing.state import sketch
-from pages.screen.components import thumbnails
-from tests.pages.inputs import DIGIT, bring
+from tests.pages.inputs import DIGIT
 from tests.pages.opening import AppTest, charts, open_page, run_of
 
 WORDS, LONG = {"s": "i love you ."}, {"s": "the cat sat on the mat . " * 6}
@@ -55,16 +53,3 @@ def test_all_pictures_of_weights_end_at_the_weight_of_home(
     assert weights_end(run, "layers.1.attention.weights") == top
     found = ends(app)
     assert found and top in found and (len(found) == 1 or link.get("panel") == "layers")  # rollout has its own
-
-
-def test_thumbnails_end_there_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn: list[float] = []
-    monkeypatch.setattr(thumbnails, "png", lambda weights: drawn.append(float(weights.max())) or "")
-    app = open_page("attention", input="digit", ink=sketch.to_code(sketch.example(8)), layer="2")  # not drawn before
-    weights = run_of(app)["layers.1.attention.weights"]
-    np.testing.assert_allclose(drawn, weights.max((1, 2)) / weights_end(run_of(app), "layers.1.attention.weights"))
-
-
-def test_of_a_network_of_others_likewise(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = open_page("attention", **bring(monkeypatch, "T5"))
-    assert ends(app) == {1.0}

@@ -5,11 +5,13 @@ from base64 import b64decode
 from io import BytesIO
 
 import numpy as np
+import pytest
 from PIL import Image
 
-from model import load
+from pages.drawing.scales import weights_end
 from pages.screen.components.thumbnails import COLOURS, MOST
-from tests.pages.opening import open_page
+from tests.pages.inputs import DIGIT
+from tests.pages.opening import open_page, run_of
 
 SENTENCE = "the cat sat on the mat ."
 
@@ -21,16 +23,13 @@ def pictures(**link: str) -> list[np.ndarray]:
     return [np.asarray(Image.open(BytesIO(b64decode(file)))) for file in files]
 
 
-def test_each_button_shows_the_weights_of_its_head() -> None:
-    shown, weights = pictures(s=SENTENCE, layer="3"), load("text")(SENTENCE)["layers.2.attention.weights"]
-    assert len(shown) == len(weights)
-    for picture, own in zip(shown, weights, strict=True):
-        np.testing.assert_array_equal(picture, COLOURS[np.rint(own * 255).astype(int)])
-
-
-def test_of_many_tokens_neighbours_share_a_pixel_which_shows_the_largest() -> None:
-    sentence = " ".join(["the cat sat ."] * 11)
-    (picture, *_), weights = pictures(s=sentence), load("text")(sentence)["layers.0.attention.weights"][0]
-    assert MOST < len(weights) == 2 * len(picture)
-    largest = weights.reshape(len(picture), 2, len(picture), 2).max((1, 3))
-    np.testing.assert_array_equal(picture, COLOURS[np.rint(largest * 255).astype(int)])
+@pytest.mark.parametrize("link", [{"s": SENTENCE}, {"s": "the cat sat . " * 11}, DIGIT])
+def test_each_button_shows_the_weights_of_its_head_in_the_colours_of_home(link: dict[str, str]) -> None:
+    """Of many tokens neighbours share a pixel, which shows the largest."""
+    run = run_of(open_page("attention", **link))
+    weights = run["layers.2.attention.weights"]
+    shown, size = pictures(**link, layer="3"), len(run.tokens)
+    apart = -(-size // MOST)
+    blocks = weights.reshape(len(weights), size // apart, apart, size // apart, apart).max((2, 4))
+    ends = np.minimum(blocks / weights_end(run, "layers.2.attention.weights"), 1)
+    np.testing.assert_array_equal(shown, COLOURS[np.rint(ends * 255).astype(int)])

@@ -44,11 +44,6 @@ def test_a_smiley_is_called_no_digit_and_two_digits_two(kind: str, language: str
     )
 
 
-def test_no_answer_is_said_to_be_certain() -> None:
-    app = open_page("layers", input="flat", panel="lens", ink=sketch.to_code(sketch.example(4)))
-    assert "99\\.9\\%" in verdict(app) and "0\\.9996" in texts(app) and "1\\.00" not in texts(app)
-
-
 def test_a_drawing_is_answered_at_once_wherever_one_draws_and_an_empty_pad_not() -> None:
     words, three = catalogue("en"), sketch.to_code(sketch.example(3))
     answered = words["sidebar.verdict"].partition("**")[0], words["doubt.forced"].partition("{")[0]

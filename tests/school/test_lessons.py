@@ -15,10 +15,13 @@ from torch import nn
 from model import Edit, Pipeline, examples
 from model.analysis import softmax
 from model.edits import head_off
+from model.measures.cost import shape_walk
+from model.measures.gradients import gradient_lengths, untrained
 from model.measures.telling import telling_word
 from model.translator import Translator
 from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
+from pages.drawing.text.numbers import percent
 from pages.school.lessons.lesson import LESSONS, TOUR
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import AS_BEFORE, MOST_WEIGHED, PLAINLY, Case, Truth, is_right
@@ -163,7 +166,11 @@ def test_without_residual_connections_all_tokens_are_one_in_a_run_of_its_own() -
         unit /= np.linalg.norm(unit, axis=1, keepdims=True)
         cosines = (unit @ unit.T)[np.triu_indices(len(unit), 1)]
         assert alike == pytest.approx(cosines.mean(), abs=1e-4)
-    assert truth.answer > 0.9 and float(str(truth.said["with_it"])) > float(str(truth.said["without_it"]))
+    assert truth.answer > 0.9
+    lengths = (
+        gradient_lengths(untrained(here.trace.config), here.trace.states()[0], here.token, on) for on in (True, False)
+    )
+    assert [truth.said[name] for name in ("with_it", "without_it")] == pytest.approx([each.min() for each in lengths])
 
 
 @pytest.mark.parametrize("kind", ["text", "digits"])
@@ -280,11 +287,23 @@ def test_without_the_ffn_the_answer_has_what_a_run_without_gives_it() -> None:
     assert truth.answer == pytest.approx(float(bare[now.argmax()]), abs=1e-4)
 
 
-def test_twice_the_length_is_four_times_the_cells_of_a_real_run() -> None:
-    here, truth = told("twice")
-    longer = here.pipeline((*here.trace.ids, *here.trace.ids))
-    now, then = (run["layers.0.attention.weights"][0].size for run in (here.trace, longer))
-    assert (now, then) == (truth.said["looks"], truth.said["more"]) and truth.answer == f"× {then // now}"
+@pytest.mark.parametrize("name", [name for name, config in networks.CONFIGS.items() if config.input == "words"])
+def test_what_is_said_to_take_four_times_and_twice_the_work_does_by_the_table_of_costs(name: str) -> None:
+    pipeline, trace = networks.pipeline(name), networks.trace_of(name)
+    config, truth = trace.config, truth_of(QUESTIONS["twice"], Case(pipeline, trace, 0, []))
+    if truth is None:
+        assert config.local or config.distance_terms
+        return
+    steps = [[one for one in shape_walk(config, n) if one.layer == 0] for n in (truth.said["n"], truth.said["double"])]
+    work = [{one.key: one.multiply_adds.number or one.output.size for one in each} for each in steps]
+    times = {key.removeprefix("layers.0."): work[1][key] / now for key, now in work[0].items()}
+    assert {*times.values()} == {2, 4}
+    fourfold = {key.removeprefix("attention.") for key in times if times[key] == 4}
+    assert fourfold - {"scaled", "relative", "biased", "masked"} == {"scores", "weights", "heads"}
+    assert all(re.search(r"Q Kᵀ. ?softmax. ?A V", catalogue(language)["lesson.twice.why"]) for language in LANGUAGES)
+    assert truth.answer == "× 4" and truth.said["more"] == 4 * truth.said["looks"] == 4 * len(trace.tokens) ** 2
+    adds = {one.key.removeprefix("layers.0.attention."): one.multiply_adds.number for one in steps[0]}
+    assert truth.said["part"] == percent(sum(adds[key] for key in fourfold) / sum(adds.values()))
 
 
 def test_a_page_that_shows_one_head_is_asked_about_that() -> None:
@@ -446,13 +465,17 @@ def test_every_place_in_a_text_is_filled_whatever_is_asked(network: str) -> None
         if (truth := clear_truth(question, case))
     ]
     assert len({key for key, _ in asked}) > 1
-    for (key, truth), lang in product(asked, LANGUAGES):
-        names = (*truth.told, "ask", "otherwise", "short")
-        names += tuple(f"hint_{number + 1}" for number in range(QUESTIONS[key].hints))
-        said = " ".join(catalogue(lang)[text_of(key, name)] for name in names)
+    for key, truth in asked:
+        assert_filled(key, truth)
+
+
+def assert_filled(key: str, truth: Truth) -> None:
+    """All that its texts ask for is there, in both languages."""
+    names = [*truth.told, "ask", "otherwise", "short", *(f"hint_{i + 1}" for i in range(QUESTIONS[key].hints))]
+    names += [f"bar_{name}" for name, _ in truth.bars if not truth.literal]
+    for language in LANGUAGES:
+        said = " ".join(catalogue(language)[text_of(key, name)] for name in names)
         assert set(re.findall(r"\{(\w+)\}", said)) <= truth.said.keys(), key
-        bars = [name for name, _ in truth.bars if not truth.literal]
-        assert all(f"lesson.{key}.bar_{name}" in catalogue(lang) for name in bars)
 
 
 def test_lessons_have_three_to_ten_of_our_questions_and_their_words() -> None:
@@ -488,7 +511,5 @@ def test_of_any_network_a_question_is_left_out_or_has_finite_figures_for_all_its
             figures = [value for value in truth.said.values() if isinstance(value, float | int)]
             figures += [truth.margin, *(value for _, value in truth.bars)]
             assert np.isfinite(figures).all() and json.dumps([truth.answer, truth.said, truth.bars, truth.place])
-            names_of_texts = (*truth.told, "ask", "otherwise", "hint_1")
-            said = " ".join(catalogue("en")[text_of(key, text)] for text in names_of_texts)
-            assert set(re.findall(r"\{(\w+)\}", said)) <= truth.said.keys(), key
+            assert_filled(key, truth)
             assert is_right(question.gesture, truth.answer, truth) or question.gesture == "chips"

@@ -20,10 +20,10 @@ export function layOut({ root, run, titles, below, widest, opened, closed }) {
     for (let detail = 0; detail < 5; detail++) {
       root.dataset.detail = detail
       const gap = [20, 15, 12, 10, 8][detail] * unit, pad = [14, 14, 8, 8, 6][detail] * unit, shrunk = [1, 1, .92, .85, .7][detail]
-      const name = (drawing ? 44 : big ? clamp(widest, 30, 96) + 38 : clamp(widest * .94, 30, 96) + 38 - 2 * detail) * scale
+      const name = (drawing ? n > 100 ? 52 : 44 : big ? clamp(widest, 30, 96) + 38 : clamp(widest * .94, 30, 96) + 38 - 2 * detail) * scale
       const left = run.drawing ? (big ? 115 : low ? 150 : 200) * scale * shrunk + 14 : 0
       const fan = big ? 46 : drawing ? 56 : (clamp(widest * .76, 24, 76) + 46 - 6 * detail) * scale
-      const sheet = detail > 1 ? 4 : 6, out = sheet * Math.min(SHEETS, run.sizes.layers - 1) + (detail > 1 ? 14 : 20), answer = closed?.answer.w ?? (big && drawing ? 100 : ANSWER) * scale * shrunk
+      const sheet = detail > 1 ? 4 : 6, out = sheet * Math.min(SHEETS, run.sizes.layers - 1) + (detail > 1 ? 14 : 20), answer = closed?.answer.w ?? (big && drawing && !run.answers.rows[-1]?.[0][0][2] ? 100 : ANSWER) * scale * shrunk
       const before = { x0: left + name + 6, x: out + pad, q: gap, k: 7, s: gap, w: gap, v: fan, a: gap, n1: gap, h: gap, n2: gap }
       if (opened) before.v = gap
       const beside = { ...before, x: 2 * pad, end: 2 * pad }, after = role => beside[ORDER[ORDER.indexOf(role) + 1] ?? 'end']

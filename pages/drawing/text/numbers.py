@@ -130,6 +130,11 @@ def percents(shares: Iterable[float]) -> list[str]:
     return [in_percent(share) for share in whole(shares)]
 
 
+def summands(values: Iterable[float]) -> list[str]:
+    """Numbers with a sign in two decimals, which add up to their sum as they are written."""
+    return [written(f"{hundredths / 100:+.2f}") if hundredths else "0.00" for hundredths in whole(values)]
+
+
 def in_percent(whole: float) -> str:
     return written(f"{whole:.0f}%")
 

@@ -150,7 +150,7 @@ def first_known(case: Case) -> Truth | None:
 def twice_as_long(case: Case) -> Truth | None:
     """How many times as many pairs of tokens there are in an input twice as long. It is always clear."""
     config, n = case.trace.config, len(case.tokens)
-    if config.local:  # in some layers a token looks only at those that stand near
+    if config.local or config.distance_terms:  # not all are compared, or more than once
         return None
     cost, ffn = attention_cost(config, n), ffn_cost(config, n).number
     pairs = cost["scores"].number + cost["weighted_sum"].number
