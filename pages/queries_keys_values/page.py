@@ -1,5 +1,6 @@
 """Queries, keys, values: three projections of the same vectors, for the chosen layer and head."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,12 +12,14 @@ from model.sublayers import MultiHeadAttention
 from pages.drawing.figures import role_colours
 from pages.drawing.figures.equations import plain_math
 from pages.drawing.page import LAYER_AND_HEAD, Page, rows
+from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.pictures.shared_weights import shared_weights
 from pages.drawing.screen import Screen
 from pages.queries_keys_values import pictures
 from pages.queries_keys_values.pictures import PREFIX, matrix, paired_with, products, scores, text, word
 from pages.screen.frame.pen import Pen
-from pages.screen.sections.cell_map import cell_map, cell_maps
+from pages.screen.sections.cell_map import cell_maps, draw_map
+from pages.screen.sections.working import working
 
 ROLES = ("Q", "K", "V")
 #: All that an encoder may make of its vectors here, in the order in which it is drawn.
@@ -46,10 +49,19 @@ def maps(screen: Screen, pen: Pen) -> None:
 
 
 def pair(screen: Screen, pen: Pen) -> None:
-    """The selected token's scores, and how one of them is made: its query times a key, product by product."""
+    """The selected token's query over one key, product by product; beside that its scores with all keys, and this one
+    by hand. In a presentation the products alone.
+    """
     key = screen.at.of(f"{PREFIX}scores")
     at = replace(screen.at, key=paired_with(screen.run, screen.at))
-    cell_map(screen, pen, key, scores, at=at, below=lambda: pen.show("products", products))
+    left, *right = [st.container()] if screen.choice.big else st.columns([3, 2], gap="medium")
+    with left:
+        pen.show("products", products)
+    for column in right:
+        with column:
+            draw_map(screen, pen, key, scores, at)
+            if not screen.two.beside:
+                working(screen, pen, key, chosen_cell(screen.run, at, key))
 
 
 def matrices(screen: Screen, pen: Pen) -> None:
@@ -62,6 +74,11 @@ def matrices(screen: Screen, pen: Pen) -> None:
             pen.show(f"W_{role}", partial(matrix, role=role))
 
 
+def usual(screen: Screen, names: Sequence[str]) -> str:
+    """The maps for a link to a cell of one of them."""
+    return "maps" if screen.choice.stage in MADE or screen.choice.part is not None else names[0]
+
+
 def plane(screen: Screen, pen: Pen) -> None:
     pen.show("plane", pictures.plane)
 
@@ -69,7 +86,8 @@ def plane(screen: Screen, pen: Pen) -> None:
 PAGE = Page(
     name="queries_keys_values",
     group="layer",
-    tabs=lambda screen: {"maps": maps, "pair": pair, "weights": matrices, "plane": plane},
+    tabs=lambda screen: {"pair": pair, "maps": maps, "weights": matrices, "plane": plane},
+    usual=usual,
     shown_of=LAYER_AND_HEAD,
     equation=rows(*(PREFIX + role for role in ROLES)),
     code=lambda screen: (MultiHeadAttention,),

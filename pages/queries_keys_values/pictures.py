@@ -7,7 +7,9 @@ from model import Trace
 from model.analysis import head_slice, placed
 from pages.drawing.figures import Axis, Figure, heatmap, queries_and_keys, role_colours, stairs
 from pages.drawing.figures.equations import plain_math
-from pages.drawing.picture import Numbers, Picture, of_both, one_plane
+from pages.drawing.figures.theme import scaled
+from pages.drawing.picture import Moves, Numbers, Picture, of_both, one_plane
+from pages.drawing.pictures.band import room_of
 from pages.drawing.pictures.quantity_map import chosen_cell, quantity_map
 from pages.drawing.place import Place
 from pages.drawing.text import texts_of
@@ -38,11 +40,14 @@ def scores(run: Trace, place: Place) -> Picture:
     key, names = place.of(f"{PREFIX}scores"), placed(run.tokens)
     best = first(run[key][place.head, place.token]).named(names)
     said = text("read_scores", token=names[place.token], best=best)
-    return quantity_map(run, place, key, said, rows=[place.token]).with_(at_once=None)  # its columns know no other head
+    look = {"rows": [place.token], "height": scaled(150), "keys": False}
+    return quantity_map(run, place, key, said, **look).with_(at_once=None)  # its columns know no other head
 
 
 def products(run: Trace, place: Place) -> Picture:
-    """A query over a key, and their products as stairs up to the score. The key is that of `paired_with`."""
+    """A query over a key, and their products as stairs up to the score. The key is that of `paired_with`; Shift and an
+    arrow choose another one.
+    """
     key, names = paired_with(run, place), placed(run.tokens)
     q, k = vectors(run, place, "Q")[place.token], vectors(run, place, "K")[key]
     symbols = [plain_math(run.graph[met(run, place, role)].symbol) for role in "QK"]
@@ -52,9 +57,15 @@ def products(run: Trace, place: Place) -> Picture:
     sums = dict(zip(("up", "down"), summands([found[found > 0].sum(), found[found < 0].sum()]), strict=True))
     score = two(float(found.sum()))
     pair = [(name, vector, role_colours()[role]) for name, vector, role in zip(called, (q, k), "QK", strict=True)]
-    return Picture(
+    figure, said = (
         stairs(pair, word("axis_component"), f"q · k = {score}"),
         text("read_products", score=score, **signs, **sums),
+    )
+    figure.layout["meta"] = {"fills": room_of(said)}
+    return Picture(
+        figure,
+        said,
+        moves=Moves((0, key), (1, len(names)), lambda _, key: {"token": place.token, "key": key}),
         table=lambda: pd.DataFrame({called[0]: q, called[1]: k, word("strip_product"): q * k}),
         reads=[f"{PREFIX}scores"],
     )

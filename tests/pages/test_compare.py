@@ -102,7 +102,7 @@ def test_the_other_runs_picture_is_called_what_it_is_called_where_that_run_is_th
 
 
 def test_every_picture_of_two_inputs_has_a_name_of_its_own() -> None:
-    app = open_page("queries_keys_values", s=DOG, other=CAT, shown="beside")
+    app = open_page("queries_keys_values", s=DOG, other=CAT, shown="beside", panel="maps")
     assert len({chart["file"] for chart in charts(app)}) == 6
     app.session_state["queries_keys_values.downloads"] = True  # the box is opened
     assert len(app.run().selectbox(key="queries_keys_values.download").options) == 6

@@ -15,6 +15,7 @@ LINKS = [
     ("attention", {"stage": "scaled", "as": "why"}, "root"),
     ("attention", {"stage": "heads", "as": "try"}, "steps"),
     ("attention", {"panel": "heads"} | DIGIT, "layers"),
+    ("queries_keys_values", {"stage": "V"}, "maps"),
     ("heads", {"panel": "all", "task": "3"}, "overview"),
     ("heads", {"panel": "role", "hide": "depth,chips"}, "roles"),
     *(("heads", {"panel": panel}, "contribution") for panel in ("one", "written", "mixed")),

@@ -214,7 +214,7 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
     ]
     for words in corners:  # above the names at the left, beside those on top: two lines
         widest = max(map(text_width, words["text"].split("<br>"))) * words["font"]["size"] - words["xshift"]
-        for side, deep in (("l", widest), ("t", 2.7 * size)):
+        for side, deep in (("l", widest), ("t", 2.7 * size * (words.get("yanchor") == "bottom"))):
             needed[side] = max(needed.get(side, 0), math.ceil(margin[side] + deep))
     return needed
 

@@ -214,7 +214,7 @@ def stairs(pair: Sequence[tuple[str, np.ndarray, str]], component: str, total: s
         "showlegend": False,
     }
     layout["xaxis"] |= {"range": [-0.6, count - 0.4], "tickangle": 0}
-    return figure_of([cells, bar], layout | look(scaled(380)))
+    return figure_of([cells, bar], layout | look(on_screen(scaled(430))))
 
 
 def hollow(bar: dict, letter: str, there: np.ndarray) -> dict:
