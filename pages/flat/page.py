@@ -43,20 +43,23 @@ def above(screen: Screen, pen: Pen) -> None:
 
 
 def of_one_token(screen: Screen, pen: Pen) -> None:
-    """Attention of one token to itself in every head; what noise does there; the same drawing in patches."""
+    """Attention of one token to itself in every head; outside a presentation, what noise does there, and the same
+    drawing in patches.
+    """
     left, right = st.columns([3, 2], gap="medium")
     with left:
         attention(screen, pen)
     with right:
         pen.show("drawing", drawn)
-        noise(screen)
-        beside_patches(screen, pen)
+        if not screen.choice.big:
+            noise(screen)
+            beside_patches(screen, pen)
 
 
 def attention(screen: Screen, pen: Pen) -> None:
     """Queries, keys and values of all heads, and what the softmax of a single score makes of them."""
     pen.show("attention", of_one)
-    if not touched(screen.run, screen.at.head, *PASSES, every_head=True):
+    if not screen.choice.big and not touched(screen.run, screen.at.head, *PASSES, every_head=True):
         learned = {name: weight.numel() for name, weight in screen.pipeline.network.named_parameters()}
         idle = sum(count for name, count in learned.items() if ".W_Q." in name or ".W_K." in name)
         whole = sum(learned.values())

@@ -6,6 +6,7 @@ from model import Trace
 from pages.drawing.figures import Axis, Figure, Thumbnail, drawing, role_colours, thumbnails
 from pages.drawing.figures.equations import html_math, plain_math
 from pages.drawing.picture import Numbers, Picture, touched
+from pages.drawing.pictures.band import room_of
 from pages.drawing.place import Place
 from pages.drawing.text import plain, t, texts_of
 
@@ -14,6 +15,7 @@ ATTENTION = "layers.0.attention."
 DRAWN = ("Q", "K", "V"), ("scaled", "weights", "heads")
 #: What each head passes on unchanged, where no change sits on it.
 PASSES = (ATTENTION + "weights", ATTENTION + "heads")
+BESIDE = 0.55  # of the page's width, that it has
 text, word = texts_of("flat")
 
 
@@ -43,17 +45,21 @@ def of_one(run: Trace, place: Place) -> Picture:
         title = html_math(run.graph[ATTENTION + name].symbol)
         return Thumbnail(title, drawn.array, heads, scale, colour=role_colours().get(name))
 
+    passes = not touched(run, place.head, *PASSES, every_head=True)
+    sentence = text("read_attention", **said) if passes else t("change.no_law")
+
     def draw(*drawn: Numbers) -> Figure:
         tile = {name: small(name, own) for name, own in zip(every, drawn, strict=True)}
-        return thumbnails([[tile[name] for name in row] for row in DRAWN], row_height=170)
+        figure = thumbnails([[tile[name] for name in row] for row in DRAWN], row_height=170)
+        figure.layout["meta"] = {"fills": room_of(sentence, BESIDE)}
+        return figure
 
     def table(*drawn: Numbers) -> pd.DataFrame:
         return pd.DataFrame(drawn[every.index("V")].array, index=heads, columns=range(1, values.shape[-1] + 1))
 
-    passes = not touched(run, place.head, *PASSES, every_head=True)
     return Picture(
         draw,
-        text("read_attention", **said) if passes else t("change.no_law"),
+        sentence,
         [of(name) for name in every],
         shape=values.shape,
         table=table,

@@ -27,9 +27,10 @@ from model.measures.properties import layer_properties
 from model.notes import note_002
 from model.unallocated import real_parameters
 from pages.drawing.figures import BLUE, GREY, ORANGE, bars_with_numbers
-from pages.drawing.figures.theme import font_size, letters, scaled
+from pages.drawing.figures.theme import SMALL, letters, scaled
 from pages.drawing.page import Page
 from pages.drawing.picture import Picture
+from pages.drawing.pictures.band import EDGE
 from pages.drawing.pictures.shared_weights import shared_weights
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import CostSettings
@@ -64,12 +65,17 @@ def show_walk(screen: Screen, pen: Pen) -> None:
     )
     left, right = st.columns([5, 2], gap="medium")
     with left:
-        with letters(min(font_size(), 15)):  # as much as a box holds
+        with letters(SMALL):  # as much as a box holds
             figure = cost_tables.walk_picture(*size, chosen)
-        rows = cost_tables.steps_table(*size)
-        pen.show("walk", Picture(figure, said, table=rows, picks=lambda step: {"walk": step}, fixed=True))
-    with right, st.container(border=True, key="working.cost"):
-        step_by_hand(steps, chosen, now.config)
+        figure.layout["meta"] = {"fills": EDGE}
+        about = {"table": cost_tables.steps_table(*size), "picks": lambda step: {"walk": step}, "fixed": True}
+        pen.show("walk", Picture(figure, said, written="" if screen.choice.big else None, **about))
+    with right:
+        if screen.choice.big:  # beside the picture, which ends with the screen
+            st.markdown(said)
+        else:
+            with st.container(border=True, key="working.cost"):
+                step_by_hand(steps, chosen, now.config)
 
 
 def step_by_hand(steps: list[Step], chosen: int, config: EncoderConfig) -> None:

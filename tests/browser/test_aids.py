@@ -136,13 +136,13 @@ def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app
 def test_in_a_presentation_a_page_ends_with_the_screen(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     for link, names in {
-        "lang=en&input=sentence": ("tokens", "add_and_norm", "layers"),
+        "lang=en&input=sentence": ("tokens", "add_and_norm", "layers", "flat", "shapes_and_cost"),
         "lang=zh&input=digit": ("queries_keys_values", "heads", "feed_forward"),
     }.items():
         for name in names:
             visit(page, f"{app_url}/{name}?{link}&big=true")
             title(page, name, link[5:7])
-            page.locator(".js-plotly-plot .ytick text").first.wait_for()
+            page.locator(".js-plotly-plot .main-svg").first.wait_for()
             page.wait_for_function(
                 "() => { const { scrollHeight, clientHeight } = document.querySelector('[data-testid=stMain]')"
                 "; return scrollHeight <= clientHeight }"
