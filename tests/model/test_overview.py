@@ -79,14 +79,6 @@ def test_what_is_sent_is_what_the_run_recorded(name: str) -> None:
     assert [one["symbol"] for one in described["pictures"]] == [one.symbol for one in pictures_of(trace.graph)]
 
 
-def test_two_digits_of_a_weight_that_is_sent_are_those_of_the_weight() -> None:
-    trace = trace_of("trained text")
-    packed = pack(trace)
-    for layer in range(trace.config.layers):
-        sent, own = unpack(packed, "w", layer)[0], recorded(trace, "w", layer)
-        assert [f"{value:.2f}" for value in sent.ravel()] == [f"{value:.2f}" for value in own.ravel()]
-
-
 def test_weights_beyond_0_and_1_are_sent_too() -> None:
     changed = load("text")(TIRED, (Edit("layers.2.attention.weights", "scale", value=-3.0, head=1),))
     assert_equal(changed)

@@ -14,7 +14,7 @@ from pages.drawing.text import catalogue
 from pages.screen.components.sentence_line import Word
 from pages.screen.frame import line
 from pages.screen.runs import pipelines
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, result, said, steps, texts
+from tests.pages.opening import assert_fine, charts, drawn_in, figure, numbers, open_page, result, said, steps, texts
 
 SENTENCE = "the dog chased the cat ."
 PIECES = "the zebroid sat"  # a word of several pieces
@@ -158,3 +158,12 @@ def test_the_chart_the_map_and_the_arithmetic_are_of_the_same_token(token: str, 
     titles = [text for text in texts(app).splitlines() if "Prediction at position" in text]
     assert [re.findall(r"position (\d+)", title) for title in titles] == [[token]]
     assert steps(app)[0].startswith(f"p_{{{token},")
+
+
+def test_a_drawing_has_classes_and_its_slider_is_in_the_link() -> None:
+    app = open_page("answer", input="digit", lang="zh", tau="5", panel="temperature")  # once a part of its own
+    assert len(np.ravel(drawn_in(app, "temperature"))) == 10
+    app.slider(key="answer.tau").set_value(2.5).run()
+    assert app.session_state["choice"].tau == 25
+    app.slider(key="answer.tau").set_value(1.0).run()
+    assert next(one["key"] for one in charts(app)) == "answer.guesses_0", "at 1 it is the answer itself"

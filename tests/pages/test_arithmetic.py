@@ -36,7 +36,6 @@ MAPS = [
     ("ModernBert", "queries_keys_values", "maps", "K_rotated", A + "K_rotated"),
     ("Deberta", "queries_keys_values", "maps", "K_distance", A + "K_distance"),
     *(("words", "attention", "steps", step, A + step) for step in STEPS),
-    *((f"pre-norm {('text', 'digits')[i % 2]}", "attention", "steps", step, A + step) for i, step in enumerate(STEPS)),
     *(("Deberta", "attention", "steps", term, A + term) for term in TERMS),
     ("MPNet", "attention", "steps", "relative", A + "relative"),
     ("MPNet", "attention", "steps", "biased", A + "biased"),

@@ -38,15 +38,6 @@ def cells(drawn: Figure, rows: int, columns: int, n: int) -> np.ndarray:
     return (picked.transpose(0, 2, 1, 3) - 1) / 254
 
 
-def test_every_tile_is_a_head_of_the_trace() -> None:
-    trace = pipelines.run("text", SENTENCE)
-    drawn = all_heads(trace, Place(1, 2)).drawn()
-    np.testing.assert_allclose(
-        cells(drawn, 6, 8, len(trace.tokens)), trace.over_layers("attention.weights"), atol=1 / 254
-    )
-    assert drawn.data[0]["colorbar"]["ticktext"][-1] == "1", "our heads share one range"
-
-
 def test_what_is_measured_of_the_chosen_head_stands_beside_the_tiles() -> None:
     trace, read = pipelines.run("text", SENTENCE), said(open_part("overview"))
     measures = head_table(trace.over_layers("attention.weights"), trace.tokens, trace.places)

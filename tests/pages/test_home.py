@@ -78,10 +78,6 @@ def test_a_link_that_hides_what_is_no_word_hides_nothing(hidden: str) -> None:
     assert "[MASK]" not in sent(app).about["tokens"]
 
 
-def test_the_link_says_which_layer_head_and_token_are_shown() -> None:
-    assert place(open_page("home", s=SENTENCE, layer="4", head="6", token="3")) == {"layer": 3, "head": 5, "token": 2}
-
-
 def test_the_message_of_a_run_is_the_same_for_every_place() -> None:
     """So the server need only name it."""
     one, other = (open_page("home", s=MASKED, layer=layer, head=head) for layer, head in (("1", "1"), ("5", "3")))

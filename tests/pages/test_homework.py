@@ -15,12 +15,11 @@ from pages.drawing.masks import with_words_hidden
 from pages.drawing.state import sketch
 from pages.drawing.state.choice import Choice
 from pages.drawing.state.goal import Goal, goal_code, goal_from_code
-from pages.drawing.text import catalogue, speaking
+from pages.drawing.text import catalogue
 from pages.school.lessons.goals import TASKS, Standing, mark_of
 from pages.school.lessons.task import judged
 from pages.school.teaching import homework
-from pages.school.teaching.homework import MOST_LINKS, MOST_ROWS, Checked, handed_in
-from pages.screen.frame import exports
+from pages.school.teaching.homework import MOST_LINKS, MOST_ROWS, handed_in
 from pages.screen.runs import pipelines
 from pages.server import in_flight
 from pages.server.in_flight import CrowdedError
@@ -196,16 +195,6 @@ def test_a_crowd_is_served_first_and_what_is_done_stays(monkeypatch: pytest.Monk
     crowded.clear()
     app.button(key="again").click().run()
     assert [row["reached"] for row in rows(app)] == ["✗", "✓"]
-
-
-def test_no_name_and_no_sentence_is_a_formula_in_the_file() -> None:
-    monday = "=HYPERLINK(1)"
-    checked = Checked(None, [(monday, link(sentence="=1+1"))])
-    while not checked.done:
-        checked.step()
-    with speaking("en"):
-        written = exports.csv(homework.as_table(checked), "@about").decode("utf-8-sig")
-    assert f'"\'{monday}"' in written and '"\'=1+1"' in written
 
 
 # -- a task's link -------------------------------------------------------------------------------------------------

@@ -92,11 +92,6 @@ def test_of_the_translators_heads_roles_are_told_too(block: str, where: tuple[in
     assert f"Over a corpus, layer {layer}, head {head}: attends to" in said(app) and f"{role.share:.0%}" in said(app)
 
 
-def test_where_places_turn_queries_or_nothing_can_be_chosen_it_is_not_asked() -> None:
-    app = open_page("heads", panel="origins", input="flat")
-    assert not [one for one in charts(app) if one["key"].endswith("origins")]
-
-
 def test_a_large_input_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(origins, "MOST_BYTES", 1000)
     assert "too long to be taken apart" in texts(open_page("heads", **LINK))

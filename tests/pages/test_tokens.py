@@ -35,7 +35,7 @@ def test_every_piece_stands_on_the_page_with_its_id() -> None:
     assert table.iloc[:, 1].tolist() == trace.ids
 
 
-def test_a_drawing_shows_its_square_patches_the_selected_one_framed_and_as_numbers() -> None:
+def test_a_drawing_shows_its_square_patches_the_selected_one_framed() -> None:
     code = sketch.to_code(sketch.example(3))
     app = open_part("pieces", input="digit", token="26", ink=code)
     layout = chart(app, "patches")["layout"]
