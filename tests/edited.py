@@ -67,11 +67,11 @@ def every_edit(whole: Pipeline, other: object) -> Iterator[Edit]:
 def edited_runs(name: str) -> Iterator[tuple[Trace, Edit, Trace | EditError]]:
     """A fifth of these edits, drawn by chance: the run before, the edit, and the run with it or why there is none.
 
-    Of the translator a twelfth; it stops after three pieces: with a changed decoder it would not find an end.
+    Of the translator one in twenty; it stops after three pieces: with a changed decoder it would not find an end.
     """
     whole, (one, other), beams, share = pipeline(name), pair_of(name), {}, 5
     if isinstance(whole, Translator):
-        whole, beams, share = Translator("brief", whole.network, whole.reader), {"beams": 1}, 12
+        whole, beams, share = Translator("brief", whole.network, whole.reader), {"beams": 1}, 20
         whole.config = replace(whole.config, max_len=4)
     before, every = whole(one, **beams), list(every_edit(whole, other))
     for edit in Random(0).sample(every, len(every) // share):

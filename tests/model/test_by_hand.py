@@ -40,12 +40,15 @@ def some_cells(trace: Trace, key: str, count: int = 2) -> list[tuple[int, ...]]:
 
 
 def workings(name: str) -> list[Working]:
-    """Of every quantity that is recorded or an aside, the strongest cell and some others."""
+    """Of every quantity that is recorded or an aside, the strongest cell and some others; of a translator those of its
+    decoder, as its encoder is that of the trained text.
+    """
     pipeline, trace = run_of(name)
+    sides = ("decoder.", "logits", "answer") if name == TRANSLATION else ""
     return [
         by_hand(pipeline.network, trace, key, cell)
         for key in trace.graph.quantities
-        if key in trace
+        if key in trace and key.startswith(sides)
         for cell in (strongest_cell(trace, key), *some_cells(trace, key))
     ]
 
