@@ -48,7 +48,9 @@ def of_one_token(screen: Screen, pen: Pen) -> None:
     """
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        attention(screen, pen)
+        pen.show("attention", of_one)
+        if not screen.choice.big and not touched(screen.run, screen.at.head, *PASSES, every_head=True):
+            idle(screen)
     with right:
         pen.show("drawing", drawn)
         if not screen.choice.big:
@@ -56,14 +58,12 @@ def of_one_token(screen: Screen, pen: Pen) -> None:
             beside_patches(screen, pen)
 
 
-def attention(screen: Screen, pen: Pen) -> None:
-    """Queries, keys and values of all heads, and what the softmax of a single score makes of them."""
-    pen.show("attention", of_one)
-    if not screen.choice.big and not touched(screen.run, screen.at.head, *PASSES, every_head=True):
-        learned = {name: weight.numel() for name, weight in screen.pipeline.network.named_parameters()}
-        idle = sum(count for name, count in learned.items() if ".W_Q." in name or ".W_K." in name)
-        whole = sum(learned.values())
-        st.markdown(text("why", idle=f"{idle:,}", all=f"{whole:,}", share=percent(idle / whole)))
+def idle(screen: Screen) -> None:
+    """What attention is, and how many parameters have no effect."""
+    learned = {name: weight.numel() for name, weight in screen.pipeline.network.named_parameters()}
+    unused = sum(count for name, count in learned.items() if ".W_Q." in name or ".W_K." in name)
+    whole = sum(learned.values())
+    st.markdown(text("why", idle=f"{unused:,}", all=f"{whole:,}", share=percent(unused / whole)))
 
 
 def noise(screen: Screen) -> None:

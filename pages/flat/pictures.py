@@ -50,7 +50,7 @@ def of_one(run: Trace, place: Place) -> Picture:
 
     def draw(*drawn: Numbers) -> Figure:
         tile = {name: small(name, own) for name, own in zip(every, drawn, strict=True)}
-        figure = thumbnails([[tile[name] for name in row] for row in DRAWN], row_height=170)
+        figure = thumbnails([[tile[name] for name in row] for row in DRAWN])
         figure.layout["meta"] = {"fills": room_of(sentence, BESIDE)}
         return figure
 

@@ -76,7 +76,7 @@ def matrix(run: Trace, place: Place, role: str) -> Picture:
     attention = run.network.layers[place.layer].attention
     weights = head_slice(getattr(attention, f"W_{role}").weight.numpy(), run.config.heads, place.head)
     axes = Axis(word("axis_input")), Axis(word("axis_component"))
-    look = {"square": False, "gaps": False, "line_colour": role_colours()[role], "height": 440}
+    look = {"square": False, "line_colour": role_colours()[role], "height": 440}
     return Picture(
         heatmap(weights, *axes, **look),
         text("read_weights", numbers=f"{weights.size:,}", size=f"{np.abs(weights).mean():.3f}"),

@@ -52,6 +52,7 @@ MOST_DRAWN = 512  # columns of a matrix among others; of more, several share one
 STRIP = 4.5  # font sizes: the height of all numbers in their order
 SLANT = -45  # degrees, of names above a map
 MOST_CELLS = 600_000  # of many tiles together: as many bytes
+TILES = 170  # pixels: a line of small pictures
 THUMBNAIL = (64, 1024)  # rows and columns of a small picture
 
 
@@ -73,7 +74,6 @@ def heatmap_parts(
     cell: tuple[int, int] | None = None,
     clickable: bool = False,
     square: bool = True,
-    gaps: bool = True,
     line_colour: str | None = None,
     thin: bool = True,
     height: int | None = None,
@@ -87,7 +87,7 @@ def heatmap_parts(
     clickable: an invisible marker on each cell, since a heatmap alone reports no clicks to Streamlit; on every second
     column (third, …) where there are more than MOST_CLICKABLE, and the nearest one answers.
     Places that have no names are counted from 1, in ticks, hovers and clicks alike.
-    gaps: thin ones between up to 32 rows or columns. line_colour: of the axes, which have no line otherwise.
+    line_colour: of the axes, which have no line otherwise.
     thin: of more than MOST_NAMED names of a map named on both sides only some stand at the axis; a hover says them all.
     marked: columns with a ▼ above them, each cell of which can be clicked.
     corner: what stands at the upper left in place of the titles of both axes;
@@ -116,8 +116,8 @@ def heatmap_parts(
         zmin=low,
         zmax=high,
         colorscale=colours_of(scale),
-        xgap=1 if gaps and n_columns <= MOST_APART else 0,
-        ygap=1 if gaps and n_rows <= MOST_APART else 0,
+        xgap=int(n_columns <= MOST_APART),
+        ygap=int(n_rows <= MOST_APART),
         hoverinfo="skip" if clickable else None,
         hovertemplate=None if clickable else hover + "%{z:.4f}<extra></extra>",
         colorbar=colour_bar(ends),
@@ -452,14 +452,13 @@ class Thumbnail:
     limit: float | None = None  # the value of the strongest colour; the largest if left out
 
 
-def thumbnails(grid: Sequence[Sequence[Thumbnail]], *, row_height: int = 118) -> Figure:
+def thumbnails(grid: Sequence[Sequence[Thumbnail]]) -> Figure:
     """Many small heatmaps in one figure, line by line, each with a colour range of its own; at most a dozen.
 
     Written as plain data: Plotly's make_subplots takes seven times as long. Of a large matrix blocks are drawn, which
     say no numbers.
     """
-    row_height = scaled(row_height)
-    height = row_height * len(grid)
+    height = scaled(TILES) * len(grid)
     gap, head = 0.03, 1.9 * font_size() / height
     data: list[dict] = []
     layout: dict[str, dict] = {}
