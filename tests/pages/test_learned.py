@@ -44,12 +44,6 @@ def test_the_slider_is_for_digits_and_a_sentence_is_read_by_the_finished_network
     assert "learned" not in [one.key for one in app.select_slider]
 
 
-def test_no_doubt_is_borrowed_from_the_finished_network() -> None:
-    """The rule for doubt was measured of the finished network's vectors: of others it says nothing."""
-    app = open_page("answer", input="digit", learned="1")
-    assert not any(WORDS[f"doubt.{reason}"] in texts(app) for reason in ("strange", "several", "close"))
-
-
 def test_what_is_drawn_of_its_development_is_that_of_its_runs() -> None:
     ink = sketch.ink(sketch.example(7))
     found = development(ink, ())

@@ -33,6 +33,9 @@ def test_a_smiley_is_called_no_digit_and_two_digits_two(kind: str, language: str
     app = open_page("answer", ink=sketch.to_code(smiley()), **link)
     assert unsure in verdict(app) and "。 " not in verdict(app)
     assert texts(app).count(unsure) == 2, "under the pad, and under the bars"
+    other = {"learned": "1"} if kind == "digit" else {"edits": "layers.0.ffn.output~zero"}
+    app = open_page("answer", ink=sketch.to_code(smiley()), **link, **other)
+    assert unsure not in texts(app), "the rule for doubt was measured of the finished network as it is"
     row = np.concatenate([sketch.grey(sketch.example(which)) for which in (4, 2)], axis=1)
     app = open_page("answer", ink=sketch.to_code(sketch.from_picture(sketch.framed(row))), **link)
     assert texts(app).count(catalogue(language)["doubt.several"]) == 2

@@ -23,8 +23,8 @@ INNER = str.maketrans("“”", "‘’")  # quotation marks within others
 SYMBOL = re.compile(r"(?<![\w$`{\\])(?:([Wb])_([A-Z\d])|(d)_(model|ff|k|E))(?![\w}`$])", re.ASCII)
 #: A sentence, and the space behind it.
 SENTENCE = re.compile(r"(.+?(?:[.?](?=\s|$)|[。？]|$))(\s*)", re.DOTALL)
-#: How many of so many: of none it is said in words.
-COUNT = re.compile(r"\{(\w+)\} of (?:the )?(?=\{\w+\} \w)|有 \{(\w+)\} 个")
+#: How many of so many, and not which of them: of none and of all it is said in words.
+COUNT = re.compile(r"(?<!first )(?<!word )(?<!Head )(?<!own )\{(\w+)\} of (?:the )?(?=\{(\w+)\} \w)|有 \{(\w+)\} 个")
 #: What Markdown shows letter by letter, its marks included.
 CODE = re.compile(r"(`[^`]+`)")
 #: What Markdown knows an address by.
@@ -141,11 +141,13 @@ def _without_winner(text: str, name: str, found: First) -> str:
 def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]) -> str:
     """A text with its places filled in. “{value:key/keys}”: what the values are that tie, one and several of them."""
 
-    def none(hit: re.Match) -> str:
-        said = _text("common.none_of") if str(values.get(hit[1] or hit[2])) == "0" else hit[0]
+    def in_words(hit: re.Match) -> str:
+        count = str(values.get(hit[1] or hit[3]))
+        every = count == str(values.get(hit[2])) and "." not in count
+        said = _text("common.none_of") if count == "0" else _text("common.all_of") if every else hit[0]
         return said if hit.start() else said[:1].upper() + said[1:]
 
-    text = COUNT.sub(none, text)
+    text = COUNT.sub(in_words, text)
     for name, value in values.items():
         if isinstance(value, First) and not value.ahead:
             text = _without_winner(text, name, value)

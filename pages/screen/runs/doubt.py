@@ -42,7 +42,7 @@ def verdict(pipeline: str, ink: bytes, changed: bool) -> None:
         return
     p = max(guess.probabilities)
     said = {"label": class_label(guess.best), "probability": percent(p)}
-    unsure = hedge(pipeline, ink)
+    unsure = "" if changed else hedge(pipeline, ink)
     reads = "sidebar.verdict_before" if changed else "doubt.forced" if unsure else "sidebar.verdict"
     st.markdown(
         joined(f"{unsure} {t(reads, **said)}".strip()),

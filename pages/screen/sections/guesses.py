@@ -53,7 +53,7 @@ def guess_in_words(screen: Screen, p: np.ndarray, place: int, truth: int | None)
     }
     if not says_words(screen.run):
         read = t("words.read_class" if p[second] >= 0.01 or len(p) == 2 else "words.read_sure", **said)
-        return f"{hedge(screen.choice.pipeline, screen.subject)} {read}".strip()
+        return read if screen.run.edits else f"{hedge(screen.choice.pipeline, screen.subject)} {read}".strip()
     if screen.run.tokens[place] != "[MASK]":
         same = best == screen.run.ids[place]
         word = word_at(screen.run.tokens, place)
