@@ -52,11 +52,3 @@ def test_what_is_drawn_of_its_development_is_that_of_its_runs() -> None:
         assert found.probabilities[:, number] == pytest.approx(run.answer[0].probabilities)
         assert found.on_ink[:, number] == pytest.approx(learning.on_ink(run))
     assert found.even == pytest.approx(learning.even_share(pipelines.run("digits", ink)))
-
-
-def test_how_it_learned_shows_its_curves_and_pictures_at_once() -> None:
-    for learned in ("3", None):
-        link = {"input": "digit", "panel": "learned"} | ({} if learned is None else {"learned": learned})
-        keys = {one["key"] for one in charts(open_page("answer", **link))}
-        assert keys >= {f"answer.{name}" for name in ("curve", "learned_says", "learned_on_ink")}
-    assert "answer.curve" not in [one["key"] for one in charts(open_page("answer", s="a cat .", panel="learned"))]
