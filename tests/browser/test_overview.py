@@ -201,6 +201,27 @@ def test_the_numbers_of_an_opened_picture_are_the_runs_own_and_keys_walk_its_cel
     panel = opens(page, "v")
     mean = np.argsort(-trace[f"{layer}.weights"][6, 4])[0]
     expect(panel.locator(".strip").first).to_contain_text(trace.tokens[mean])
+    # What stands in the cell that is pointed at; of V, with its product in the sum.
+    parts = {"q": "attention.Q", "k": "attention.K", "v": "attention.V", "a": "attention.output", "h": "ffn.activation"}
+    for role, part in parts.items():
+        panel = opens(page, role)
+        numbers = trace[f"layers.2.{part}"]
+        row = (numbers[6] if numbers.ndim == 3 else numbers)[7]
+        picture = page.locator(f".overview .pic[data-role={role}]")
+        box = picture.bounding_box()
+        for share in (0.33, 0.71):
+            picture.hover(position={"x": share * box["width"], "y": 7.5 / 15 * box["height"]})
+            told = panel.locator("p").filter(has_text=f"of {len(row)}: ").first
+            first = re.findall(r"\d+", told.inner_text().partition("”")[2].rpartition(" of ")[0])
+            held = row[int(first[0]) - 1 : int(first[-1])]
+            assert abs(int(first[0]) - 1 - share * len(row)) < len(row) / 20
+            value = held[np.abs(held).argmax()]
+            if role != "h":  # of neurons the picture's own numbers are all that is here
+                expect(told).to_contain_text(f": {value:.2f}".replace("-", "−"))
+            if role == "v":
+                weight = trace[f"{layer}.weights"][6, 4, 7]
+                expect(panel).to_contain_text(f" · {held[0]:.2f} + … = ".replace("-", "−"))
+                assert f"… + {weight:.2f}"[:8] in panel.inner_text()
 
 
 def test_play_goes_through_a_layers_steps_then_card_by_card_and_comes_back(page: Page, app_url: str) -> None:

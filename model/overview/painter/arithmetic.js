@@ -17,18 +17,18 @@ const total = values => values.reduce((a, b) => a + b, 0)
 const all = (...parts) => parts.includes(undefined) ? undefined : parts.flat()
 
 /* What stands beside the opened picture for its cell in row i and column j: nodes; nothing while rows are missing. A key's
-   or a value's row is met by the chosen token. go(place): another head is chosen. */
-export function arithmetic({ run, place: { layer, head, token }, opened, theme, go }, i, j) {
+   or a value's row is met by the chosen token. go(place): another head is chosen; told: what number stands in the cell. */
+export function arithmetic({ run, place: { layer, head, token }, opened, theme, go, told }, i, j) {
   const { words } = run, tokenOf = k => name('b', run.named[k]), row = (name, i) => run.exact(name, layer, head, i)
   const pair = (i, j, value) => sides([tokenOf(i), ' → ', tokenOf(j)], result(value))
   const weightOf = (i, j) => { const weights = row('w', i); return weights ? decimal(weights[j]) : '' }
   const score = (i, j) => { const met = meeting(i, j); return all(met && pair(i, j, two(row('s', i)[j])), met, shares(i, j)) }
   switch (opened) {
     case 's': return score(i, j)
-    case 'q': return score(i, run.strongest(layer, head, i)[0])
-    case 'k': return score(token, i)
+    case 'q': return all(told, score(i, run.strongest(layer, head, i)[0]))
+    case 'k': return all(told, score(token, i))
     case 'w': return all(pair(i, j, weightOf(i, j)), meeting(i, j), shares(i, j), taken(i, j, 1))
-    case 'v': return all(pair(token, i, weightOf(token, i)), shares(token, i), taken(token, i, 6))
+    case 'v': return all(told, shares(token, i), taken(token, i, 6), product(i, j))
     case 'a': return mixed()
     case 'h': return neurons()
     default: return stream()
@@ -82,12 +82,18 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
       line('quiet', plain(words.head_writes, { head: head + 1, token: run.tokens[i] }))]
   }
 
+  /* A component of a value in the sum that its head writes. */
+  function product(i, c) {
+    const weights = row('w', token), value = row('v', i), found = row('heads', token), around = run.n > 1 ? ' + … ' : ' '
+    return weights && value && found && [sides('', `${run.n > 1 ? '… + ' : ''}${decimal(weights[i])} · ${two(value[c])}${around}= ${two(found[c])}`)]
+  }
+
   /* How far each head takes what attention adds to a token, along that. */
   function mixed() {
     const parts = run.held('parts', layer, 0, i), { heads } = run.sizes
     if (!parts) return
     const order = [...parts.keys()].sort((a, b) => parts[b] - parts[a]).slice(0, 16)
-    return [line('', ...said(words.parts, { token: run.named[i] })),
+    return [...told, line('', ...said(words.parts, { token: run.named[i] })),
       bars('', order.map(h => [h < heads ? plain(words.head_number, { head: h + 1 }) : 'b_O', parts[h], h === head, { onclick: () => { if (h < heads) go({ head: h }) } }])),
       sides(words.length, make('b', {}, two(total(parts))))]
   }
@@ -102,7 +108,7 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
         const [neuron, value, , names] = part, title = names.join(', ')
         return [title || `#${neuron + 1}`, value, part === one, { title }]
       })),
-      ...one ? [sides(plain(words.neuron_number, { neuron: one[0] + 1 }), `${run.step('h', layer)?.function ? `${two(one[2])} → ` : ''}${two(one[1])}`)] : []]
+      ...one ? [sides(plain(words.neuron_number, { neuron: one[0] + 1 }), `${run.step('h', layer)?.function ? `${two(one[2])} → ` : ''}${two(one[1])}`)] : told]
   }
 
   /* A row of the residual stream: what was there, what is added to it, and what LayerNorm makes of the sum. */

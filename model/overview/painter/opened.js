@@ -3,6 +3,7 @@ import { arithmetic } from './arithmetic.js'
 import { SHADES } from './colours.js'
 import { clamp, make, put } from './nodes.js'
 import { BY_HEAD } from './run.js'
+import { cellIn } from './sentences.js'
 import { short } from './words.js'
 
 const HIGH = 400, FAR = 160  // px; of the panel beside a picture that is higher than the window, and above its row
@@ -53,11 +54,20 @@ export function opening({ stage, run, at, theme, place, role, title, picture, na
     })
   }
 
+  /* The number in row i and column j, as recorded where that row is here, and for which of the quantity's it stands. */
+  function cellOf({ numbers, columns, together, of, middle, scale }, i, j) {
+    const first = j * together, last = Math.min(first + together, of)
+    const exact = run.exact(role, place.layer, BY_HEAD.includes(role) ? place.head : 0, i)?.slice(first, last)
+    const value = exact?.reduce((a, b) => Math.abs(b) > Math.abs(a) ? b : a) ?? (numbers[i * columns + j] + middle) * scale
+    return { value, first: first + 1, last, of }
+  }
+
   function explain(i, j, missing, more) {
-    const shown = run.differs || !mapOf() ? [] : arithmetic({ run, place, opened: role, theme, go }, i, j)
+    const map = mapOf(), told = map ? [make('p', {}, ...cellIn(run, { role, row: i, column: j, ...cellOf(map, i, j) }))] : []
+    const shown = run.differs || !map ? told : arithmetic({ run, place, opened: role, theme, go, told }, i, j)
     mark.style.cssText = `left: ${j / columns * 100}%; top: ${i / run.n * 100}%; width: ${100 / columns}%; height: ${100 / run.n}%; min-width: 3px`
     if (at.panel && !rests) put(panel, { ...at.panel, y: clamp(at.pics[role].y + i * at.row - FAR, at.panel.y, at.panel.y + at.panel.h - HIGH), h: HIGH })
-    panel.replaceChildren(...shown ?? [make('p', { className: 'quiet', textContent: missing })], ...more)
+    panel.replaceChildren(...shown ?? [...told, make('p', { className: 'quiet', textContent: missing })], ...more)
     return Boolean(shown)
   }
   return { fill, explain }
