@@ -48,11 +48,9 @@ CUT = """nodes => [...document.querySelectorAll('.overview :is(' + nodes + ')')]
   node => node.scrollWidth > node.clientWidth).map(node => node.textContent)"""
 # How far a phone's is.
 SCROLLED = "document.querySelector('[data-testid=stAppViewContainer]').scrollTop"
-# What lies over a phone's sheet.
-COVERS = """() => { const sheet = document.querySelector('.opened-sheet')
-  const { top, height } = sheet.getBoundingClientRect()
-  return [...Array(80).keys()].map(i => document.elementFromPoint(60, top + 9 + (height - 18) * i / 79)).filter(
-    node => !sheet.contains(node)).map(node => node.textContent.slice(0, 40)) }"""
+# What its bars say, and how long they are.
+BARS = """() => [...document.querySelectorAll('.overview .stack > .bars .bar')].map(
+  bar => [+bar.innerText, bar.firstChild.getBoundingClientRect().width])"""
 # Where the overview ends.
 BOTTOM = "document.querySelector('.overview').getBoundingClientRect().bottom"
 # The colours along the middle of one row of a picture.
@@ -361,8 +359,13 @@ def test_in_a_presentation_it_fills_the_screen_and_is_read_from_the_last_row(pag
 
 
 def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: Page, app_url: str) -> None:
-    page.set_viewport_size({"width": 390, "height": 844})
     opened(page, f"{app_url}/?lang=en")
+    for width in (1440, 1280, 1000, 950, 900, 850, 320, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        page.wait_for_timeout(100)
+        shares, lengths = np.array(page.evaluate(BARS)).T
+        assert lengths[0] >= 12, width
+        np.testing.assert_allclose(lengths / lengths[0], shares / shares[0], atol=0.07)
     assert overlapping(page) == []
     rights = page.evaluate("[...document.querySelectorAll('.overview *')].map(n => n.getBoundingClientRect().right)")
     assert max(rights) <= 390
@@ -379,6 +382,7 @@ def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: P
     expect(page.locator(".overview .pic")).to_have_count(11)
     above = page.evaluate(SCROLLED)
     assert above > 0
+    assert page.evaluate("document.elementFromPoint(120, 15).closest('.stays') !== null")
     sheet.locator(".pic").click(position={"x": 100, "y": 100})
     assert sheet.bounding_box()["width"] == 390 and sheet.evaluate("node => node.scrollWidth") <= 390
     page.keyboard.press("ArrowRight")
@@ -387,7 +391,7 @@ def test_on_a_phone_pictures_stand_below_each_other_and_nothing_is_wider(page: P
     assert page.evaluate(SCROLLED) == above, "what is beside it stays where it was"
     page.evaluate(f"{SCROLLED} = 1e6")
     opens(page, "h")
-    assert page.evaluate(COVERS) == []
+    expect(page.locator(".opened-sheet:popover-open")).to_be_visible()  # over all that follows
     page.keyboard.press("Escape")
     page.locator(".overview .play").click()
     page.locator(".overview .scrubber input").press("Home")

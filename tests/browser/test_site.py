@@ -36,13 +36,14 @@ from tests.browser.steps import asked, serious
 from tests.model.making import theirs
 
 FIRST = "the animal did not cross the street because it was too tired ."
+TWENTY = "the old man who lived near the river walked slowly home because his small boat was broken ."
 UNHAPPY = "the unhappy cat sleeps ."
 HOSTILE = "the cat </script><img src=x onerror=alert(1)> <b>sat</b> {name} “it” [mask] ${x}"
 #: What is typed, what a click hides (as the address counts), and which heads are off: (layer, head) from 0.
 SENTENCES: list[tuple[str, str, list[tuple[int, int]]]] = [
     ("i love you .", "none", []),
     ("我爱你。", "none", []),
-    ("a", "none", []),
+    (TWENTY, "none", []),
     ("我", "none", []),
     (FIRST, "4", []),
     ("今天天气很好，我们去公园玩吧。", "11", []),
@@ -53,6 +54,13 @@ SENTENCES: list[tuple[str, str, list[tuple[int, int]]]] = [
     ("天气很好" * 20, "none", []),
     (FIRST, "none", [(1, 3), (4, 0)]),
 ]
+DESKS = [(1440, 900), (1280, 720)]
+# How far the page can be scrolled, once it is drawn for its window.
+SCROLLS = """async () => {
+  const far = () => document.scrollingElement.scrollHeight - innerHeight
+  for (let i = 0; i < 60 && far() > 0; i++) await new Promise(requestAnimationFrame)
+  return far()
+}"""
 # All that the painter asks of the run that is shown: every map as it is, the rows behind its cells, and the answers.
 SHOWN = """rows => {
   const { run } = document.querySelector('.overview'), { layers, heads } = run.sizes, maps = {}
@@ -234,9 +242,15 @@ def test_all_that_is_painted_of_a_sentence_is_what_a_trace_records(page: Page, s
             now, then = (softmax(run["logits"])[1] for run in (trace, ran(sentence)))
             moved = trace.outputs[int(np.abs(now - then).argmax())]
             expect(page.locator(".overview .note")).to_contain_text(moved)
+        for width, height in DESKS if len(trace.tokens) <= 20 else []:
+            page.set_viewport_size({"width": width, "height": height})
+            assert page.evaluate(SCROLLS) <= 0, (sentence, height)
         page.locator(".overview .pic[data-role=w]").click(position={"x": 5, "y": 5})
         expect(page.locator(".overview .panel p").first).to_be_visible()
         expect(page.locator(".overview .panel")).not_to_contain_text("not at hand")
+        for width, height in DESKS if len(trace.tokens) <= 20 else []:
+            page.set_viewport_size({"width": width, "height": height})
+            assert page.evaluate(SCROLLS) <= 0, (sentence, height)
         page.keyboard.press("Escape")
         expect(page.locator(".overview .panel")).to_have_count(0)
 

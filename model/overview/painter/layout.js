@@ -23,7 +23,7 @@ export function layOut({ root, run, titles, below, widest, opened, closed }) {
       const name = (drawing ? n > 100 ? 52 : 44 : big ? clamp(widest, 30, 96) + 38 : clamp(widest * .94, 30, 96) + 38 - 2 * detail) * scale
       const left = run.drawing ? (big ? 115 : low ? 150 : 200) * scale * shrunk + 14 : 0
       const fan = big ? 46 : drawing ? 56 : (clamp(widest * .76, 24, 76) + 46 - 6 * detail) * scale
-      const sheet = detail > 1 ? 4 : 6, out = sheet * Math.min(SHEETS, run.sizes.layers - 1) + (detail > 1 ? 14 : 20), answer = closed?.answer.w ?? (big && drawing && !run.answers.rows[-1]?.[0][0][2] ? 100 : ANSWER) * scale * shrunk
+      const sheet = detail > 1 ? 4 : 6, out = sheet * Math.min(SHEETS, run.sizes.layers - 1) + (detail > 1 ? 14 : 20), answer = closed?.answer.w ?? (big && drawing && !run.answers.rows[-1]?.[0][0][2] ? 100 : ANSWER) * scale * Math.max(shrunk, .9)
       const before = { x0: left + name + 6, x: out + pad, q: gap, k: 7, s: gap, w: gap, v: fan, a: gap, n1: gap, h: gap, n2: gap }
       if (opened) before.v = gap
       const beside = { ...before, x: 2 * pad, end: 2 * pad }, after = role => beside[ORDER[ORDER.indexOf(role) + 1] ?? 'end']
@@ -47,7 +47,7 @@ export function layOut({ root, run, titles, below, widest, opened, closed }) {
       const head = closed?.head ?? (big ? thumb + 16 : 12 + thumb + 19 * scale + 12)
       const names = drawing || n === 1 ? 4 : big ? 28 : Math.min(widest * .72, low ? 48 : 60) * scale + 12
       let foot = names + (big ? 36 : 40 * scale)
-      const say = (big ? 40 : 50) * scale, from = topOf(root)
+      const say = (big ? 40 : 50) * scale + parseFloat(getComputedStyle(document.body).paddingBottom), from = topOf(root)
       const title = titles.x0.offsetHeight + 10
       const room = (innerHeight - from - (big ? 24 : below) - head - title - foot - say) / n, free = room < 5 ? room : Math.floor(room)
       const row = closed?.row ?? clamp(free, drawing ? n > 100 ? 1 : 5 : n > 1 ? Math.round(12 * scale) : 40, Math.round((n > 1 ? 44 : big ? 200 : 90) * scale)), top = closed?.pics.x.y ?? Math.round(head + title)

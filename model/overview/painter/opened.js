@@ -28,7 +28,9 @@ export function opening({ stage, run, at, theme, place, role, title, picture, na
     title.removeAttribute('style')
     const names = run.tokens.map(token => make('span', { textContent: token, style: `height: ${row}px; font-size: ${letters}px` }))
     const rows = make('div', { className: 'rows' }, make('div', { className: 'row-names', translate: false }, ...at.drawing ? [] : names), picture)
-    stage.append(make('div', { className: 'opened-sheet', role: 'dialog', ariaLabel: name }, make('div', { className: 'sheet-head' }, title, shut), rows, panel))
+    const sheet = make('div', { className: 'opened-sheet', role: 'dialog', ariaLabel: name, popover: 'manual' }, make('div', { className: 'sheet-head' }, title, shut), rows, panel)
+    stage.append(sheet)
+    sheet.showPopover()  // over all else on the page
     at.pics[role].w = picture.clientWidth
   }
   const rests = at.panel && at.panel.h < innerHeight  // else it goes along with the row
