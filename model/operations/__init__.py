@@ -16,20 +16,19 @@ from model.operations import (
 )
 from model.operations.operation import OPERATIONS, Quantity
 
-for module in (
-    activation,
-    distances,
-    looked_up,
-    mask,
-    norm,
-    number_by_number,
-    passing,
-    pooled,
-    positions,
-    products,
-    rotate,
-    softmax,
-):
-    OPERATIONS.update(module.ROWS)
+OPERATIONS |= (
+    activation.ROWS
+    | distances.ROWS
+    | looked_up.ROWS
+    | mask.ROWS
+    | norm.ROWS
+    | number_by_number.ROWS
+    | passing.ROWS
+    | pooled.ROWS
+    | positions.ROWS
+    | products.ROWS
+    | rotate.ROWS
+    | softmax.ROWS
+)
 
 __all__ = ["OPERATIONS", "Quantity"]
