@@ -177,3 +177,9 @@ def test_literal_escapes_every_sign_that_markdown_reads() -> None:
     assert literal("7 @ 50 : 2 // 3, wwww") == r"7 \@ 50 \: 2 \/\/ 3\, wwww"
     for address in ("www.evil.example", "https://evil.example", "a@evil.example"):  # Markdown sees links in words
         assert literal(address).count("\u200b") == 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_of_what_others_fill_in_nothing_is_counted(language: str) -> None:
+    with speaking(language):
+        assert plain("overview.copies") == catalogue(language)["overview.copies"]

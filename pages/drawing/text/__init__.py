@@ -142,7 +142,7 @@ def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]
     """A text with its places filled in. “{value:key/keys}”: what the values are that tie, one and several of them."""
 
     def in_words(hit: re.Match) -> str:
-        count = str(values.get(hit[1] or hit[3]))
+        count = str(values.get(hit[1] or hit[3], hit[0]))  # what others fill in is no count yet
         every = count == str(values.get(hit[2])) and "." not in count
         said = _text("common.none_of") if count == "0" else _text("common.all_of") if every else hit[0]
         return said if hit.start() else said[:1].upper() + said[1:]
