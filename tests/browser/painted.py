@@ -3,7 +3,8 @@
 In a real Chromium, alone or while so many others click through the app. What is drawn at once asks the server for
 nothing; so a class should be felt only where it takes the processor from the browser: hence, beside each time, what the
 browser's own thread worked for it, which no neighbour makes longer. And of a site how long a letter or a stroke of the
-pen takes until its run is painted. No test depends on these times.
+pen takes until its run is painted; on Home, a picture opened in place, a cell of it, a head that is switched off. No
+test depends on these times.
 """
 
 import asyncio
@@ -70,6 +71,24 @@ FOLLOWED = """() => {
         })
     })
 }"""
+# On Home: from a click, a key or a move of the mouse to the frame in which one part of the overview has changed.
+CHANGED = """part => {
+    window.painted = []
+    let since
+    const begin = event => { since = event.timeStamp }
+    for (const kind of ['click', 'keydown', 'pointermove']) document.addEventListener(kind, begin, true)
+    new MutationObserver(changes => {
+        if (since === undefined || !changes.some(({ target }) => (target.closest ? target : target.parentElement)?.closest(part))) return
+        const from = since
+        since = undefined
+        requestAnimationFrame(() => {
+            const { port1, port2 } = new MessageChannel()
+            port1.onmessage = () => window.painted.push(performance.now() - from)
+            port2.postMessage(0)
+        })
+    }).observe(document.querySelector('.overview'), { subtree: true, childList: true, characterData: true })
+}"""
+OPENED = ("q", "k", "v", "s", "w", "a", "n1", "h", "n2")
 TYPED = {15: LINK["s"].removesuffix(" .") + " then", 40: LONG.removesuffix(" .") + " from the"}
 
 
@@ -114,6 +133,13 @@ def opened(browser: Browser, address: str) -> Page:
     return page
 
 
+def row(about: str, times: list[float]) -> str:
+    """Median, 95 % and longest of some times, and how many of all gestures were seen."""
+    times = sorted(times)
+    found = "".join(f"{ms:6.0f} ms" for ms in (statistics.median(times), times[int(0.95 * len(times))], times[-1]))
+    return f"{about:42}{found}   {len(times)} of {TIMES}"
+
+
 def line(browser: Browser, app: str, name: str, drawn: str, sentence: str, dice: random.Random, hovers: bool) -> str:
     link = LINK | {"layer": 3, "head": 4, "as": drawn, "s": sentence}
     page = opened(browser, f"{app}/{name}?{urlencode(link)}")
@@ -137,11 +163,10 @@ def line(browser: Browser, app: str, name: str, drawn: str, sentence: str, dice:
         work.append(worked() - before)
         page.wait_for_timeout(dice.uniform(150, 700))
     page.wait_for_timeout(1000)
-    times = sorted(ms for ms, other in page.evaluate("window.painted") if other)
+    times = [ms for ms, other in page.evaluate("window.painted") if other]
     page.context.close()
-    told = "".join(f"{ms:6.0f} ms" for ms in (statistics.median(times), times[int(0.95 * len(times))], times[-1]))
     about = f"{name}, {drawn}, {len(sentence.split()) + 2} tokens, {'a word' if hovers else 'a key'}"
-    return f"{about:42}{told}   {len(times)} of {TIMES}   work {statistics.median(work):.0f} ms"
+    return f"{row(about, times)}   work {statistics.median(work):.0f} ms"
 
 
 def on_a_site(browser: Browser, site: str, tokens: int, dice: random.Random) -> str:
@@ -166,11 +191,35 @@ def on_a_site(browser: Browser, site: str, tokens: int, dice: random.Random) -> 
             page.mouse.up()
         page.wait_for_timeout(dice.uniform(150, 700))
     page.wait_for_timeout(1000)
-    times = sorted(page.evaluate("window.painted"))
+    times = page.evaluate("window.painted")
     page.context.close()
     about = f"site, a letter, {tokens} tokens" if tokens else "site, a stroke"
-    told = "".join(f"{ms:6.0f} ms" for ms in (statistics.median(times), times[int(0.95 * len(times))], times[-1]))
-    return f"{about:42}{told}   {len(times)} of {TIMES}"
+    return row(about, times)
+
+
+def on_home(browser: Browser, app: str, gesture: str, part: str, sentence: str, dice: random.Random) -> str:
+    """A line of one gesture on Home, and of the part of the overview that answers it."""
+    page = browser.new_context(**SCREEN).new_page()
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{app}/?{urlencode(LINK | {'layer': 3, 'head': 7, 's': sentence})}")
+    page.locator(".overview .lens p").first.wait_for()
+    page.wait_for_timeout(3000)
+    pictures = page.locator(".overview .pic")
+    if gesture == "a cell":
+        page.locator(".overview .title[data-role=w]").click()
+        page.wait_for_timeout(1000)
+    page.evaluate(CHANGED, part)
+    for turn in range(TIMES):
+        if gesture == "a picture":
+            page.locator(f".overview .title[data-role={OPENED[turn % len(OPENED)]}]").click()
+        elif gesture == "a head":
+            page.locator(".overview .cross").nth(turn // 2 % 8).press("Enter")
+        elif box := pictures.and_(page.locator("[data-role=w]")).bounding_box():
+            page.mouse.move(box["x"] + box["width"] * dice.random(), box["y"] + box["height"] * dice.random())
+        page.wait_for_timeout(dice.uniform(400, 900))
+    times = page.evaluate("window.painted")
+    page.context.close()
+    return row(f"Home, {gesture}, {len(sentence.split()) + 2} tokens", times)
 
 
 def main(number: int) -> None:
@@ -181,6 +230,9 @@ def main(number: int) -> None:
         dice = random.Random(0)
         print(f"Until it is painted, while {number} others click: median, 95 %, longest; how many were seen; the work")
         with visitors(server, number):
+            for gesture, part in (("a picture", ".overview"), ("a cell", ".panel"), ("a head", ".stack > .bars")):
+                for sentence in (LINK["s"], LONG):
+                    print(on_home(browser, f"http://{server.address}", gesture, part, sentence, dice), flush=True)
             for name, drawn, hovers in GESTURES:
                 for sentence in (LINK["s"], LONG):
                     print(line(browser, f"http://{server.address}", name, drawn, sentence, dice, hovers), flush=True)
