@@ -99,6 +99,7 @@ class Numbers:
     where `part` chooses what is largest, the places that it chose. called: which of several they are, in a sentence.
     other: the same of the other run, where both are drawn. differs: `array` holds differences, which have a sign; NaN
     (nothing stands in a token's place) and infinite numbers are none. alone: nothing stands in the place of the token.
+    code: what gives the array in a notebook, if it was recorded: `trace["layers.2.attention.weights"][3]`.
     """
 
     array: np.ndarray
@@ -113,14 +114,15 @@ class Numbers:
     other: np.ndarray | None = None
     differs: bool = False
     alone: bool = False
+    code: str = ""
 
     @classmethod
     def of(cls, run: Trace, key: str, head: int | None = None, **more: Any) -> Self:
         """A recorded value; of one with heads that of a head, unless none is given."""
-        value, kinds = run[key], run.axes(key)
+        value, kinds, code = run[key], run.axes(key), f'trace["{key}"]'
         if head is not None and kinds[0] == "head":
-            value, kinds = value[head], kinds[1:]
-        return cls(value, kinds, **more)
+            value, kinds, code = value[head], kinds[1:], f"{code}[{head}]"
+        return cls(value, kinds, code=code, **more)
 
     def __getitem__(self, part: Any) -> Self:
         """The same part of both."""
@@ -305,6 +307,13 @@ class Picture:
         """All its numbers, as they are compared."""
         return (self.numbers,) if isinstance(self.numbers, Numbers) else tuple(self.numbers)
 
+    @property
+    def code(self) -> str:
+        """What gives the recorded numbers behind it in a notebook, a line for each quantity."""
+        read = [*([self.quantity.key] if self.quantity and self.quantity.traced else []), *self.reads]
+        of_parts = [part.code for part in self.parts if part.code]
+        return "\n".join(dict.fromkeys(of_parts or map(_code_of, read)))
+
     def drawn(self, *numbers: Numbers) -> Figure:
         """The figure of its own numbers, or of such as they are compared."""
         return self.figure if isinstance(self.figure, Figure) else self.figure(*self._or_own(numbers))
@@ -362,6 +371,11 @@ class Picture:
     def with_(self, **changes: Any) -> Self:
         """A copy with these values changed."""
         return replace(self, **changes)
+
+
+def _code_of(key: str) -> str:
+    """What gives a quantity in a notebook, or a row of the graph, which stands for all layers."""
+    return f'[trace[f"{key}"] for l in range(trace.config.layers)]' if "{l}" in key else f'trace["{key}"]'
 
 
 #: What makes a picture.

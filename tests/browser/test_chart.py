@@ -63,7 +63,7 @@ def test_a_saved_picture_is_for_white_paper_and_no_larger_than_what_is_drawn(pag
     chart = page.locator(".chart").first
     chart.hover()
     with page.expect_download() as saved:
-        chart.locator(".modebar-btn").click()
+        chart.locator(".modebar-btn").last.click()
     drawn = np.asarray(Image.open(saved.value.path()).convert("RGB")).min(axis=2) < 255
     columns, rows = drawn.any(axis=0), drawn.any(axis=1)
     edges = [side.argmax() for side in (columns, columns[::-1], rows, rows[::-1])]

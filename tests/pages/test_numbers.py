@@ -98,6 +98,20 @@ def held(figure: Figure) -> Iterator[np.ndarray]:
 
 
 @pytest.mark.parametrize("name", ROWS)
+def test_the_code_of_a_picture_gives_its_numbers(name: str) -> None:
+    row = ROWS[name]
+    run = run_of(row.subject, row.edits)
+    picture = row.make(run, row.place)
+    if not isinstance(picture, Picture):
+        return
+    for line in filter(None, picture.code.splitlines()):
+        eval(line, {"trace": run})  # what is copied runs
+    for part in picture.parts:
+        if part.code:
+            np.testing.assert_array_equal(eval(part.code, {"trace": run}), part.array)
+
+
+@pytest.mark.parametrize("name", ROWS)
 def test_what_is_drawn_and_said_is_the_runs(name: str) -> None:
     row = ROWS[name]
     run = run_of(row.subject, row.edits)

@@ -19,6 +19,7 @@ const KEPT = 30_000  // ms; so long is a click sent again with every later one
 const DIGIT = .63  // of the size of a number, the width of each of its signs
 const SLANT = -45  // degrees, of the names above a map
 const NUMBERED = .9  // of the size of all letters: the smallest numbers in cells
+const CODE = { width: 24, height: 24, path: 'M9 6 3 12l6 6 1.4-1.4L5.8 12l4.6-4.6zm6 0-1.4 1.4 4.6 4.6-4.6 4.6L15 18l6-6z' }  // < >
 const SYMBOL = '.katex [style*="color:"]'
 const words = new TextDecoder()
 const KINDS = {
@@ -265,9 +266,10 @@ function unpaint(place) {
 }
 
 function plot(place, width) {
-  const { Plotly } = window, { save, figure } = place.wanted
+  const { Plotly } = window, { save, figure, code, copy } = place.wanted
+  if (code) place.querySelector('.modebar-btn')?.setAttribute('data-title', copy)  // of the head that is drawn
   place.drawn = figure
-  const template = theme(getComputedStyle(place), figure.layout.font.size), look = JSON.stringify([template, save])
+  const template = theme(getComputedStyle(place), figure.layout.font.size), look = JSON.stringify([template, save, !code])
   const layout = { ...structuredClone(figure.layout), template }  // Plotly writes into what it is given
   layout.width = Math.max(Math.min(width, layout.width ?? width), layout.meta?.least ?? 0)  // else it scrolls
   place.style.overflowX = layout.width > width ? 'auto' : ''
@@ -298,7 +300,10 @@ function plot(place, width) {
     place.look = look
     const click = () => saved(place)
     const camera = { name: 'save', title: save, icon: Plotly.Icons.camera, click }
-    const modeBarButtons = [[camera]]
+    const copies = { name: 'code', title: copy, icon: CODE, click: (_, { currentTarget }) => {
+      navigator.clipboard.writeText(place.wanted.code).then(() => currentTarget.setAttribute('data-title', `✓ ${place.wanted.copy}`))
+    } }
+    const modeBarButtons = [code ? [copies, camera] : [camera]]
     Plotly.newPlot(place, data, layout, { ...QUIET, modeBarButtons })
     place.on('plotly_click', ({ points }) => {
       const pick = ([{ x, y, customdata }]) => place.pick({ x, y, customdata: plain('', customdata) })

@@ -28,13 +28,14 @@ def chart(
     alt: str,
     file: str = "",
     caption: str = "",
+    code: str = "",
     on_pick: Callable[..., None] | None = None,
     at_once: AtOnce | None = None,
 ) -> None:
     """Draw a figure, as wide as there is room (or as its layout says), as high as its layout says.
 
     alt: what it shows, in words. file, caption: of the PNG that its camera saves, its name and what stands above the
-    picture there. on_pick(row, column): called when a mark is clicked; where the marks carry numbers (customdata
+    picture there. code: what gives its numbers in a notebook, to copy. on_pick(row, column): called when a mark is clicked; where the marks carry numbers (customdata
     lists), it gets those. at_once: how the browser draws it for another place by itself.
 
     Of two clicks that are sent during one run only the last arrives: so each has a number, and comes with later ones.
@@ -62,6 +63,8 @@ def chart(
         "caption": caption,
         "white": on_white(),
         "save": plain("frame.save_picture"),
+        "code": code,
+        "copy": plain("frame.copy_code", code=code.partition("\n")[0]),
         "picks": on_pick is not None,
     }
     about["key"], about["heard"] = key, {"keys": st.session_state.get(DONE, 0), key: st.session_state.get(answered, 0)}

@@ -95,6 +95,7 @@ class Pen:
             alt=joined(f"{ended} {unmarked(sentence)}"),
             file=self.file_name(self.name, title, where),
             caption=" · ".join(filter(None, (title, where, screen.about()))),
+            code="" if compared else picture.code,
             on_pick=picks and partial(act, picks),
             at_once=picture.at_once() if picture.at_once and alone else None,
         )
