@@ -78,7 +78,8 @@ CHANGED = """part => {
     const begin = event => { since = event.timeStamp }
     for (const kind of ['click', 'keydown', 'pointermove']) document.addEventListener(kind, begin, true)
     new MutationObserver(changes => {
-        if (since === undefined || !changes.some(({ target }) => (target.closest ? target : target.parentElement)?.closest(part))) return
+        const met = ({ target }) => (target.closest ? target : target.parentElement)?.closest(part)
+        if (since === undefined || !changes.some(met)) return
         const from = since
         since = undefined
         requestAnimationFrame(() => {

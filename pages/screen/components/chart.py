@@ -35,8 +35,9 @@ def chart(
     """Draw a figure, as wide as there is room (or as its layout says), as high as its layout says.
 
     alt: what it shows, in words. file, caption: of the PNG that its camera saves, its name and what stands above the
-    picture there. code: what gives its numbers in a notebook, to copy. on_pick(row, column): called when a mark is clicked; where the marks carry numbers (customdata
-    lists), it gets those. at_once: how the browser draws it for another place by itself.
+    picture there. code: what gives its numbers in a notebook, to copy. on_pick(row, column): called when a mark is
+    clicked; where the marks carry numbers (customdata lists), it gets those. at_once: how the browser draws it for
+    another place by itself.
 
     Of two clicks that are sent during one run only the last arrives: so each has a number, and comes with later ones.
     While it comes, the browser has not heard what it led to, and sends where its buttons and sliders stood before.
