@@ -20,7 +20,7 @@ from model.pipeline import SPECIAL_TOKENS
 from pages.drawing.text.numbers import decimal
 
 OWN = "own"  # the row of a question in a teacher's own words
-CLEAR = 0.02  # by which a first answer must lead that is asked about
+CLEAR = 0.01  # by which a first answer must lead that is asked about
 JUST = 0.002  # by which it must lead after a change
 AS_BEFORE = "as_before"  # the option that names no word, since another question may ask for it
 OFFERED = 3  # of the likeliest answers before a change, and of those after it
@@ -28,6 +28,7 @@ MOST_PRODUCTS = 24_000_000_000  # multiply-adds for all runs that one question n
 PLAINLY = 0.35  # by which the largest weight of a row leads where it is plain which it is
 MOST_WEIGHED = 8  # heads of which it is asked how much the answer leans on each
 LEAST_NEAR = 0.05  # of a share: almost nothing is near nothing
+PLAINLY_OFF = 1.5  # times as far as a guess may be from what is right: plainly another number
 Guess = str | float | list[int]
 
 
@@ -208,13 +209,14 @@ def first_answer(case: Case, edits: list[Edit]) -> Truth | None:
 
 def share_left(case: Case, edits: list[Edit]) -> Truth | None:
     """The probability of the first answer with these changes. margin: how much of it they take; nothing where none
-    leads clearly.
+    leads clearly, or where the probability as it was is not plainly too far off for a right guess.
     """
     if (truth := first_answer(case, edits)) is None:
         return None
     (_, before), (_, after) = truth.bars
-    margin = before - after if truth.said["lead"] >= CLEAR else 0.0  # type: ignore[operator]
-    return Truth(after, margin, truth.said, truth.bars, truth.place, near=near_share(after))
+    lost, near = before - after, near_share(after)
+    clear = truth.said["lead"] >= CLEAR and lost >= PLAINLY_OFF * near  # type: ignore[operator]
+    return Truth(after, lost if clear else 0.0, truth.said, truth.bars, truth.place, near=near)
 
 
 def near_share(share: float) -> float:

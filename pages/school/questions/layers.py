@@ -88,7 +88,7 @@ def without_norm(case: Case) -> Truth | None:
 @question(
     "thinks",
     "slide",
-    least=0.15,
+    least=0.1,
     minutes=4,
     page="feed_forward",
     at={"tab": "without"},
@@ -107,7 +107,7 @@ def without_ffn(case: Case) -> Truth | None:
     return replace(truth, said=truth.said | said, told=told)
 
 
-@question("layer", "tap", least=0.02, minutes=4, page="layers", at={"tab": "lens"}, picture=lens)
+@question("layer", "tap", least=0.01, minutes=4, page="layers", at={"tab": "lens"}, picture=lens)
 def first_known(case: Case) -> Truth | None:
     """After how many layers the final answer is the first, to stay. margin: by how much it leads there, and is behind
     before; nothing where it grows evenly.

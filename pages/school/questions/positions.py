@@ -73,7 +73,7 @@ def swapped(case: Case) -> Truth | None:
 @question(
     "bare",
     "slide",
-    least=0.2,
+    least=0.1,
     minutes=3,
     page="what_if",
     at={"tab": "input", "block": "places"},
