@@ -19,6 +19,7 @@ import torch
 import pages
 from model import Edit, Trace, load
 from model.analysis import tied, winners
+from model.measures.alike import MEAN, of_cosine
 from model.measures.sources import Lead, of_lead
 from model.measures.without import kept_of
 from model.translator import Task, TranslationTrace
@@ -209,6 +210,11 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     answer.every_place: (WORDS, partial(answer.every_place, logit=(2, 5), hidden={})),
     answer.parts_of: (WORDS | DRAWN, parts),
     answer.heads_and_ffns: (WORDS | DRAWN, parts_of_heads),
+    answer.alike_map: (
+        WORDS | DRAWN,
+        lambda run, at: answer.alike_map(run, at, run, of_cosine(run, run, MEAN), (0, 1)),
+    ),
+    answer.row_sums: (WORDS | DRAWN, lambda run, at: answer.row_sums(run, at, of_cosine(run, run, MEAN))),
     likeliest_outputs: (ONE, changed),
     heads_that_turn: (WORDS, lambda run, at: heads_that_turn(run, np.zeros((6, 8)), lambda edit: ())),
     Numbers.in_words: (WORDS, of_two),
