@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 
 from model.edits import head_off
 from model.graph import Graph
@@ -50,6 +51,12 @@ def cosine(u: np.ndarray, v: np.ndarray) -> Cosine:
     return Cosine(float(u @ v), float(np.linalg.norm(u)), float(np.linalg.norm(v)))
 
 
+def row_cosines(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """The cosine of each row (…, features) with the one in its place, or with the one other: (…,)."""
+    pairs = zip(rows, np.broadcast_to(others, rows.shape), strict=True)
+    return np.array([cosine(row, other).value for row, other in pairs])
+
+
 def of_cosine(trace: Trace, other: Trace, way: Pooled | None = None) -> np.ndarray:
     """The cosine of two inputs' vectors as a sum over all pairs of their tokens, with nothing left over.
 
@@ -65,6 +72,18 @@ def of_cosine(trace: Trace, other: Trace, way: Pooled | None = None) -> np.ndarr
         raise ValueError("the vector of this encoder is no sum over its tokens, or how it is made is not known")
     lengths = float(np.linalg.norm(one.sum(axis=0)) * np.linalg.norm(two.sum(axis=0)))
     return one @ two.T / lengths if lengths else np.zeros((len(one), len(two)))
+
+
+@torch.inference_mode()
+def through_layers(pipeline: Pipeline, trace: Trace, way: Pooled | None) -> np.ndarray:
+    """The vector as it would be if each layer were the last: (1 + layers, d_model), or as wide as `vector_of`.
+
+    Row 0 reads the embedding, before any layer; the last row is the network's own vector.
+    """
+    network = pipeline.network
+    states = network.norm(torch.from_numpy(trace.states()[:-1]).to(next(network.parameters())))
+    read = [network.read_out(state[None]) for state in states] if way is None else states
+    return np.stack([*(_made(one.float().numpy(), way) for one in read), vector_of(trace, way)])
 
 
 def moved_by_heads(

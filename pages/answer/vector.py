@@ -20,7 +20,7 @@ from pages.drawing.text import plain, t, texts_of
 from pages.screen.components.arithmetic import arithmetic
 from pages.screen.frame.changes_bar import other_input
 from pages.screen.frame.pen import Pen
-from pages.screen.sections.sentence_vector import no_head, of_input, ways_of, worked_out
+from pages.screen.sections.sentence_vector import is_headless, no_head, of_input, ways_of, worked_out
 from pages.screen.sections.working import MOST, terms
 
 EQUATION = r"\cos(u, v) = \frac{u \cdot v}{|u|\,|v|}"
@@ -29,7 +29,7 @@ text, word = texts_of("alike")
 
 def tabs_of(screen: Screen) -> Tabs:
     """The vector, and another one beside it; of a network that nobody trained only why there is no answer."""
-    if not screen.choice.checkpoint:
+    if not is_headless(screen):
         return {"": lambda screen, pen: no_head(screen)}
     return {"vector": vector, "alike": alike}
 
@@ -80,12 +80,12 @@ def makers_way(screen: Screen) -> list[str]:
 
 def alike(screen: Screen, pen: Pen) -> None:
     """The cosine with another input's vector, and how the pairs of their tokens make it."""
-    run, other = screen.made if screen.shows == "other" else screen.run, screen.other_input
     ways, pooled = ways_of(screen), screen.pipeline.pooled
-    if other is None:
+    if not screen.pair:
         other_input(screen.choice, pen.name)
         st.caption(t(of_input(screen, "ask")))
         return
+    run, other = screen.pair
     for name, way in ways.items():
         found = cosine(vector_of(run, way), vector_of(other, way))
         with st.container(horizontal=True, vertical_alignment="center"):

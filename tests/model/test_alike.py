@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from sentence_transformers import SentenceTransformer
 
-from model import Pipeline, Trace, load
+from model import Edit, Pipeline, Trace, load
 from model.checkpoints.folder import MODES
-from model.measures.alike import MEAN, cosine, of_cosine, vector_of
+from model.measures.alike import MEAN, cosine, of_cosine, through_layers, vector_of
 from model.variants.pooled import POOLINGS, Dense, Pooled
+from pages.drawing.state import images
 from tests.model.making import MINILM, WORDS, network_in, odd_settings, sentence_encoder
+from tests.pages.inputs import folder as network
 
 #: A family of encoders, and how its folder says that Z becomes one vector.
 FOLDERS = {
@@ -27,6 +29,7 @@ BY_HAND = {
     "mean_sqrt_len": lambda Z: sum(Z) / len(Z) ** 0.5, "lasttoken": lambda Z: Z[-1],
     "weightedmean": lambda Z: sum(place * row for place, row in enumerate(Z, 1)) / sum(range(1 + len(Z))),
 }  # fmt: skip
+CARD = images.ready("card")
 MOST = 30  # words of a sentence
 
 
@@ -94,6 +97,19 @@ def test_a_linear_behind_the_pooling_is_shared_out_with_its_bias(pooling: str) -
     way = Pooled(pooling, ("Dense", "Normalize"), (dense,))
     found = cosine(vector_of(one, way), vector_of(two, way)).value
     assert of_cosine(one, two, way).sum() == pytest.approx(found, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["MiniLM", "T5", "CLIP", "SigLIP", "ViTModel"])
+def test_after_the_last_layer_the_vector_is_the_networks_own_and_before_it_that_of_a_shallower_one(name: str) -> None:
+    pipeline = load(str(network(name)))
+    x = CARD if pipeline.config.input == "patches" else "the cat sat on a mat"
+    run, way = pipeline(x), None if pipeline.graph.vector else pipeline.pooled or MEAN
+    found = through_layers(pipeline, run, way)
+    assert len(found) == 1 + run.config.layers
+    np.testing.assert_allclose(found[-1], vector_of(run, way), atol=1e-6)
+    idle = [Edit(f"layers.1.{name}", "zero") for name in ("attention.output", "ffn.output")]
+    if pipeline.config.norm_first and run.config.layers == 2:  # then without what it adds the last layer is not there
+        np.testing.assert_allclose(found[1], vector_of(pipeline(x, idle), way), atol=1e-5)
 
 
 def test_where_a_vector_is_no_sum_over_tokens_there_is_no_map(tmp_path: Path) -> None:

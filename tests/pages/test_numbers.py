@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from model import Edit, Trace, load
 from model.analysis import cosine_similarity, nearest_rows, placed, rollout, softmax
-from model.measures.alike import MEAN, of_cosine
+from model.measures.alike import MEAN, of_cosine, row_cosines
 from model.measures.origins import of_reads, shares
 from model.measures.scaling import every_way, random_scores
 from model.measures.sources import Lead, of_lead
@@ -416,6 +416,19 @@ def the_rollout_is_that_of_the_layer_and_of_words_that_stand_twice_it_says_which
     run: Trace, at: Place
 ) -> Iterator[object]:
     yield from (rollout(run.over_layers("attention.weights"))[1], "“cat (9)”")
+
+
+def compared_by_layers(run: Trace, place: Place) -> Picture:
+    other = run_of(TWICE)
+    curves = {"token": row_cosines(run.states()[:, place.token], other.states()[:, 1])}
+    return layers.by_layers(run, place, curves, "dog (1)")
+
+
+@row(compared_by_layers, DOG)
+def two_words_that_are_written_alike_drift_apart(run: Trace, at: Place) -> Iterator[object]:
+    pairs = zip(run.states()[:, at.token], run_of(TWICE).states()[:, 1], strict=True)
+    apart = [float(cosine_similarity([one], [other])[0, 0]) for one, other in pairs]
+    yield from (np.array(apart), f"with {apart[0]:.2f} and end with {apart[-1]:.2f}")
 
 
 # -- queries, keys, values -------------------------------------------------------------------------------------------

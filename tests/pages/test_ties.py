@@ -19,7 +19,7 @@ import torch
 import pages
 from model import Edit, Trace, load
 from model.analysis import tied, winners
-from model.measures.alike import MEAN, of_cosine
+from model.measures.alike import MEAN, of_cosine, row_cosines
 from model.measures.sources import Lead, of_lead
 from model.measures.without import kept_of
 from model.translator import Task, TranslationTrace
@@ -160,6 +160,12 @@ def turned(run: Trace, place: Place) -> Picture:
     return layers.turned(run, place, layers.guesses(lens(run, place.token)))
 
 
+def cosines_by_layers(run: Trace, place: Place) -> Picture:
+    states = run.states()[:, place.token]
+    curves = dict.fromkeys(("vector", "inputs", "token"), row_cosines(states, states[-1]))
+    return layers.by_layers(run, place, curves, run.tokens[place.token])
+
+
 def of_two(run: Trace, place: Place) -> Picture:
     """A difference of two runs: that of a map, less itself."""
     axes = [Axis("", run.tokens)] * 2
@@ -195,6 +201,7 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     layers.similarity: (WORDS | DRAWN, layers.similarity),
     layers.origin: (WORDS | DRAWN, layers.origin),
     layers.path: (WORDS | DRAWN, layers.path),
+    layers.by_layers: (WORDS | DRAWN, cosines_by_layers),
     layers.lengths_on_the_way: (WORDS | DRAWN | ONE, layers.lengths_on_the_way),
     layers.words: (WORDS, guessed),
     layers.turned: (WORDS, turned),

@@ -218,7 +218,6 @@ SAID = [
         "sentence_vector.no_head | sentence_vector.title",
     ),
     ("ViTModel", "answer", "panel=alike", "sentence_vector.ask_picture", "sentence_vector.ask"),
-    ("ViTModel", "layers", "panel=lens", "sentence_vector.no_guess_picture", "sentence_vector.no_guess"),
     ("ViTModel", "tokens", "panel=pieces", "tokens.read_front", "tokens.read_inked"),
     ("span", "what_if", "", "what_if.watched", ""),
     ("translator", "answer", "", "sentence_vector.of_translator", ""),

@@ -24,6 +24,11 @@ def of_input(screen: Screen, name: str) -> str:
     return text_of(screen.run, name)
 
 
+def is_headless(screen: Screen) -> bool:
+    """Whether the answer is a vector: of somebody's trained network without a head."""
+    return screen.choice.checkpoint and screen.run.config.head in ("none", "vector")
+
+
 def vector_by(screen: Screen) -> str:
     """What makes the one vector of a picture: "cls", "projection" or "probe"."""
     if not screen.run.config.cls_token:
