@@ -19,6 +19,7 @@ from pages.school.lessons.wording import seen_at
 from pages.school.lessons.written import LessonError
 from pages.school.questions.case import Case, Truth
 from pages.school.questions.question import Question
+from pages.school.study.lesson import ROW
 from pages.school.teaching import desk, notes, projector, start
 from pages.school.teaching.asked import about, for_phones
 from pages.school.teaching.cases import hidden_in, lesson_of, truth_here, with_a_gap
@@ -110,9 +111,9 @@ def to_phones(screen: Screen, question: Question, case: Case, truth: Truth) -> t
 
 
 def reads(screen: Screen, question: Question, case: Case) -> str:
-    """The input as the network reads it; nothing for a drawing."""
+    """The input as the network reads it; nothing for a drawing, nor in a study, which asks about none."""
     run = screen.run if question.measure else case.trace
-    if kind_of(run) != "words":
+    if kind_of(run) != "words" or question.row == ROW:
         return ""
     return as_read(run.tokens)
 

@@ -14,11 +14,13 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
+from sqlalchemy import select
 
 from pages.school.classroom import routes
 from pages.school.classroom.door import LOOKS, MOST_FAILURES, MOST_OF_ADDRESS, NUMBERS, TAG
 from pages.school.classroom.join import LANGUAGES, words
 from pages.school.classroom.phases import Phase
+from pages.school.classroom.store import opened
 from tests.classroom.phone import Phone
 from tests.classroom.phones_only import LONGEST_WAIT, STAYS
 from tests.classroom.school import School, end, school
@@ -217,6 +219,35 @@ async def follow_the_teacher(at: School) -> None:
 
 def test_a_phone_that_follows_its_teacher_is_in_the_class_in_every_phase(two: School) -> None:
     visit(follow_the_teacher(two))
+
+
+async def open_pages(at: School) -> None:
+    """One phone has a page open in every phase of a class, and of a study of two questions."""
+    phone, known = at.phone(), EXAMPLES["tap"]
+    await phone.come()
+    room = at.store.of_teacher(at.code, at.key)
+    for study in (False, True):
+        shown = {**known.shown, "study": study}
+        for turn in range(2):
+            room = at.store.of_teacher(at.code, at.key)
+            at.store.ask(at.code, at.key, room.version, 0, shown, known.truth)
+            for phase in (Phase.QUESTION, Phase.OPEN, Phase.CLOSED, Phase.LOBBY):
+                if phase is not Phase.QUESTION:
+                    at.go(phase)
+                await phone.wait(
+                    lambda says, phase=phase, n=room.number + 1: (says["phase"], says["number"]) == (phase, n)
+                )
+                view = f"heads.{phase}{study:d}{turn}"
+                for said in (view, view, "<b>", "x" * 200):
+                    assert (await phone.ask("GET", f"/standing?t={room.ticket}&v={said}"))[0] == 200
+    with at.store._look() as now:
+        rows = now.execute(select(opened)).all()
+    assert {row.view for row in rows} == {"heads.lobby10", "heads.lobby11"}
+    await phone.leave()
+
+
+def test_what_is_opened_is_kept_of_a_study_alone_and_only_between_its_questions(one: School) -> None:
+    visit(open_pages(one))
 
 
 async def count_down(at: School) -> None:

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.analysis import softmax
 from pages.drawing.state.choice import Choice
-from pages.drawing.text import catalogue
+from pages.drawing.text import LANGUAGES, catalogue
 from pages.school.classroom import standing
 from pages.school.classroom import store as kept
 from pages.school.classroom.door import LOOKS, MOST_FAILURES, BusyError, Door, Queue
@@ -27,6 +27,7 @@ from pages.school.lessons.lesson import ENCODER, LESSONS
 from pages.school.lessons.written import OWN, lesson_to_code, own_lesson, place_of
 from pages.school.questions.case import short
 from pages.school.questions.question import Own, Question
+from pages.school.study.lesson import STUDY
 from pages.school.teaching import desk, follow, report
 from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
@@ -175,6 +176,49 @@ def test_one_question_from_the_lobby_to_the_next_one(classes: Store, monkeypatch
     click(app, "next")
     room = room_of(app, classes)
     assert (room.phase, room.number, room.round) == (Phase.QUESTION, 2, 1)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_study_asks_all_twice_tells_nothing_before_its_end_and_offers_the_tour_in_between(
+    lang: str, classes: Store
+) -> None:
+    app, words = begun(lang, lesson="study"), catalogue(lang)
+    notes, asked = notes_of(app, lang), []
+    assert words["study.told"] in texts(app)
+    click(app, "next")
+    for turn in (1, 2):
+        for _ in STUDY.questions:
+            asked.append(asked_in(app, classes)[-1].shown["key"])
+            click(app, "next")
+            guesses = asked_in(app, classes)[-1].shown["options"]
+            vote(app, classes, [guesses[0], guesses[0], guesses[1]])
+            click(app, "next")
+            assert room_of(app, classes).phase is Phase.CLOSED and not table(app) and "%" not in texts(notes.run())
+            assert "truth" not in (classes.snapshot(code_of(app)) or {})
+            last = len(asked) == turn * len(STUDY.questions)
+            if not last:
+                click(app, "next")
+        if turn == 1:
+            click(app, "next")
+            assert room_of(app, classes).phase is Phase.LOBBY and words["study.between"] in texts(app)
+            assert (classes.snapshot(code_of(app)) or {})["lead"].startswith("lesson")
+            click(app, "next")
+    assert asked == STUDY.keys * 2
+    click(app, "next")
+    assert room_of(app, classes).phase is Phase.ENDED
+    assert words["study.csv"] in [button.label for button in app.get("download_button")]
+    given, _ = classes.linked(code_of(app), app.session_state[desk.KEYS][code_of(app)])
+    assert len(given) == 3 * len(asked) and len({one.phone for one in given}) == 3
+
+
+def test_of_a_class_that_is_no_study_answers_are_never_linked(classes: Store) -> None:
+    app = begun()
+    click(click(app, "next"), "next")
+    vote(app, classes, ["park"] * 3)
+    click(click(app, "next"), "to_end")
+    code = code_of(app)
+    assert room_of(app, classes).phase is Phase.ENDED
+    assert classes.linked(code, app.session_state[desk.KEYS][code]) == ([], {})
 
 
 def test_the_notes_count_from_the_first_question_and_expect_the_rest_to_go_as_fast(

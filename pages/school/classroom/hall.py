@@ -7,12 +7,13 @@ import secrets
 import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
 from cachetools import TTLCache
 
 from pages.school.classroom.door import MOST_OF_ADDRESS, NUMBERS, Queue, door, is_number, new_number
+from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import MOST_PHONES, Ballot, Store, UnavailableError, Verdict
 
 LOOK = 0.1  # seconds between two looks at the store
@@ -25,6 +26,7 @@ LINGER = 30.0  # seconds for which a class without a phone is still looked after
 STAYS = 120.0  # seconds for which a phone still counts that is heard no more: it is locked, or opens another page
 AT_ONCE = 200  # votes in one transaction
 MOST_WAITING = 5000  # votes
+MOST_OPENED = 20_000  # views of all phones of a study
 #: Phones that are told by themselves, of all classes, and of one; others ask. And streams of one phone: its tabs.
 MOST_STREAMS, MOST_OF_A_CLASS, MOST_OF_A_PHONE = 3000, 2000, 3
 Result = TypeVar("Result")
@@ -44,6 +46,7 @@ class Gathering:
     said: what a phone may know now, as JSON; None once the class is gone. stands: what tells it from later news. seal:
     signs the numbers of its phones. streams: by phone, the oldest first. heard: phones that are there though they do
     not listen: they ask, they follow the teacher, or they did not long ago. addresses: where phones of this class are.
+    opened: of a study, what phones have had open. between: whether it is between its two rounds of questions.
     """
 
     def __init__(self, says: dict[str, Any], seal: str) -> None:
@@ -51,6 +54,7 @@ class Gathering:
         self.streams: dict[str, list[Stream]] = {}
         self.heard: TTLCache[str, None] = TTLCache(MOST_STREAMS, STAYS)
         self.addresses: TTLCache[str, None] = TTLCache(MOST_PHONES, FORGET)
+        self.opened: set[tuple[str, str]] = set()
         self.used = time.monotonic()
         self.tell(says)
 
@@ -58,6 +62,7 @@ class Gathering:
         """Let all phones know."""
         left = None if says is None else says.pop("left", None)
         self._ends = None if left is None else time.monotonic() + left
+        self.between = bool(says and says.get("study") and says["phase"] == Phase.LOBBY)
         self._said = None if says is None else json.dumps(says, ensure_ascii=False, separators=(",", ":"))
         self.stands = None if says is None else (says["version"], says["led"])
         for stream in [stream for mine in self.streams.values() for stream in mine]:
@@ -184,6 +189,15 @@ class Hall:
                 del gathering.streams[device]
                 gathering.heard[device] = None
             gathering.used = time.monotonic()
+
+    async def note_opened(self, gathering: Gathering, code: str, device: str, view: str) -> None:
+        """Keep what a phone has open between the two rounds of a study; what cannot be kept, it says again."""
+        this = device, view
+        if not gathering.between or this in gathering.opened or len(gathering.opened) >= MOST_OPENED:
+            return
+        with suppress(UnavailableError):
+            await self._in_thread(lambda: self._store().note_opened(code, device, view))
+            gathering.opened.add(this)
 
     async def vote(self, ballot: Ballot) -> Verdict:
         """What became of a vote, once it is certain. UnavailableError if that cannot be said: it is sent again."""

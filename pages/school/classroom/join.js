@@ -107,8 +107,9 @@
     var second = says.round > 1 && (says.phase === 'open' || mine())
     var title = word(second ? 'second' : 'question', { n: says.number })
     return [notice ? p(notice, 'wrong') : null, p(title, 'small'), el('h1', {}, local(says.question.ask)),
-            p(local(says.question.about), 'small'), p(says.question.reads, 'reads'), el('p', { 'class': 'left' }, left())]
+            p(local(says.question.about), 'small'), p(says.question.reads, 'reads'), study(), el('p', { 'class': 'left' }, left())]
   }
+  function study() { return p(says.study ? word('study') : '', 'small') }
   function left() { return ends ? word('left', { left: Math.max(0, Math.ceil((ends - Date.now()) / 1000)) }) : '' }
   function count() {
     var there = main.querySelector('.left')
@@ -119,7 +120,7 @@
     code: function () { return [el('h1', {}, word('title')), entrance(), p(word('privacy'), 'small')] },
     gone: over, ended: over,
     paused: function () { return [el('h1', {}, word('paused'))] },
-    lobby: function () { return [el('h1', {}, word('lobby')), p(word('lobby_then')), shows(), p(word('privacy'), 'small')] },
+    lobby: function () { return [el('h1', {}, word('lobby')), p(word('lobby_then')), shows(), study(), p(word('privacy'), 'small')] },
     question: function () { return head().concat([p(word('stem'), 'small')]) },
     open: function () {
       if (draft.of !== now()) draft = { of: now() }

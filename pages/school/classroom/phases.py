@@ -1,7 +1,8 @@
 """How a question goes in class: its phases, which of them can follow, and what is worth doing with an answer.
 
 lobby → question → open → closed → revealed → explained → question …, and from closed once by way of discuss → open →
-closed, the second vote. Pause is a flag beside the phase. Nothing here knows where a class is kept.
+closed, the second vote. A study goes from closed to the next question, and once back to the lobby. Pause is a flag
+beside the phase. Nothing here knows where a class is kept.
 """
 
 from enum import StrEnum
@@ -59,7 +60,8 @@ def following(phase: Phase, round_: int = 1, *, last: bool = False) -> tuple[Pha
         after = Phase.ENDED
     talk = (Phase.DISCUSS,) if phase is Phase.CLOSED and round_ < ROUNDS else ()
     jumps = (Phase.ENDED,) if last else (Phase.QUESTION, Phase.ENDED)
-    return tuple(dict.fromkeys((after, *talk, *jumps)))
+    rest = (Phase.LOBBY,) if phase is Phase.CLOSED else ()
+    return tuple(dict.fromkeys((after, *talk, *rest, *jumps)))
 
 
 def round_of(phase: Phase, to: Phase, round_: int) -> int:

@@ -18,7 +18,8 @@ class Shown(TypedDict):
     key: the question's name in its lesson. gesture: "word", "tap", "same", "slide", "number" or "chips". ask: the
     question. about: of which picture of a page it is, with layer and head. reads: the input as the network reads it.
     options: what a guess of "tap" and "same" may be, and for "chips" what gets chips. names: how these are called, in
-    each language. span: the least and the largest number.
+    each language. span: the least and the largest number. study: that answers are kept together by phone, to be
+    evaluated.
     """
 
     key: str
@@ -29,6 +30,7 @@ class Shown(TypedDict):
     options: NotRequired[list[str]]
     names: NotRequired[dict[str, list[str]]]
     span: NotRequired[list[float]]
+    study: NotRequired[bool]
 
 
 class Told(TypedDict):

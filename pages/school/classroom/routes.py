@@ -6,6 +6,7 @@ A phone says its number in `d`. Who has none of this class gets one with `now`, 
 
 import json
 import random
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
@@ -30,6 +31,7 @@ STATUS = {
     Verdict.IMPOSSIBLE: 422,
     Verdict.FULL: 507,
 }
+VIEW = re.compile(r"[a-z_]{1,24}(\.[a-z0-9_.]{1,24})?")  # a page, or a station of the tour
 FRESH = {"Cache-Control": "no-store"}
 
 
@@ -132,6 +134,8 @@ async def standing(hall: Hall, request: Request) -> Response:
             return found
         if found.has_let_in(device):
             found.heard[device] = None
+            if VIEW.fullmatch(view := request.query_params.get("v", "")):
+                await hall.note_opened(found, _code(request), device, view)
     return JSONResponse(said, headers=FRESH)
 
 

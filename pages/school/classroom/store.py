@@ -57,10 +57,11 @@ CODE = 6  # letters
 UNSAID, SURE = 0, 3  # how confident a vote is: not said, or from 1 (guessed) to this
 DAY, HOUR = 24 * 3600, 3600
 SEEN = 15  # seconds for which a phone counts as present after its worker last said so
-TIMES = "begun", "closes"  # columns that the database sets by its own clock
+TIMES = "begun", "opened", "closes"  # columns that the database sets by its own clock
 MARK = 10  # characters of a phone's number by which those who are present are told apart
 WAIT = 5  # seconds that a database may take
 MOST_CLASSES, MOST_PHONES = 1000, 2000  # at once; and that vote in one class
+MOST_VIEW = 60  # characters of what a phone has open
 MOST_BYTES = 30_000  # of a question, of a link
 SPARE = 1_000_000  # bytes on the disk: a hundred times what closing and deleting take
 ROOT = Path(__file__).parents[3]
@@ -125,6 +126,18 @@ class Vote(NamedTuple):
     confidence: int
 
 
+class Linked(NamedTuple):
+    """One answer in a study. phone: from 1 on, which nothing leads to the phone's own number from. seconds: from the
+    opening of the vote to its first answer.
+    """
+
+    number: int
+    phone: int
+    guess: Guess
+    confidence: int
+    seconds: float | None
+
+
 @dataclass(frozen=True)
 class Ballot:
     """A vote on its way. device: the phone's own number."""
@@ -166,6 +179,7 @@ classes = Table(
     Column("led", Integer, nullable=False),
     Column("created", Float, nullable=False),
     Column("begun", Float),
+    Column("opened", Float),  # when the present vote was
     Column("closes", Float),  # when the vote closes by itself
     Column("resumes", String(16)),  # an ended class: where it is reopened
 )
@@ -187,6 +201,15 @@ votes = Table(
     Column("device", String(32), primary_key=True),
     Column("guess", Text, nullable=False),
     Column("confidence", Integer, nullable=False),
+    Column("seconds", Float),  # since it was opened
+)
+#: What phones of a study had open between its two rounds of questions: pages, and stations of the tour.
+opened = Table(
+    "opened_views",
+    _tables,
+    Column("code", _code, primary_key=True),
+    Column("device", String(32), primary_key=True),
+    Column("view", String(MOST_VIEW), primary_key=True),
 )
 #: Which phones of a class each worker has heard of, by their marks in one text, and when it last said so.
 present = Table(
@@ -244,6 +267,7 @@ class Store:
         seconds = "strftime('%s', 'now') + 0.0" if self._file else "extract(epoch FROM now())"
         self._time = literal_column(f"({seconds})", Float)  # now, by the database's clock
         self._left = (classes.c.closes - self._time).label("left")
+        self._gone = (self._time - classes.c.opened).label("gone")
         if self._file:
             event.listen(self._engine, "connect", _as_we_use_sqlite)
             event.listen(self._engine, "begin", _begin)
@@ -297,6 +321,8 @@ class Store:
             values = {"phase": to, "round": round_of(room.phase, to, room.round), "paused": False}
             if to is Phase.ENDED:
                 values["resumes"] = Phase.CLOSED if room.phase is Phase.OPEN else room.phase
+            if to is Phase.OPEN:
+                values["opened"] = self._time
             changed = self._change(now, room, closes=None, **values)
         if to is Phase.ENDED:
             self._wipe()
@@ -363,6 +389,29 @@ class Store:
             for row in rows
         ]
 
+    def linked(self, code: str, key: str) -> tuple[list[Linked], dict[int, list[str]]]:
+        """Of a study that has ended, all answers, and by phone what it had open in between; of any other class, none.
+
+        Phones are counted in an order that has nothing to do with when, or from where, they came.
+        """
+        with self._look() as now:
+            room = self._hers(now, code, key)
+            if room.phase is not Phase.ENDED or not room.number or not self._question(now, code, 1).get("study"):
+                return [], {}
+            given = now.execute(select(votes).where(votes.c.code == code).order_by(votes.c.number)).all()
+            views = now.execute(select(opened).where(opened.c.code == code)).all()
+        order = sorted({vote.device for vote in given}, key=lambda device: _hash(f"study {key} {device}"))
+        phones = {device: place for place, device in enumerate(order, 1)}
+        found = [
+            Linked(vote.number, phones[vote.device], json.loads(vote.guess), vote.confidence, vote.seconds)
+            for vote in given
+        ]
+        seen: dict[int, list[str]] = {}
+        for row in views:
+            if row.device in phones:
+                seen.setdefault(phones[row.device], []).append(row.view)
+        return found, seen
+
     def count(self, code: str) -> tuple[int, int]:
         """How many have answered in the present round, and how many phones are there."""
         with self._look() as now:
@@ -419,6 +468,8 @@ class Store:
         if row.shown and row.phase not in (Phase.LOBBY, Phase.ENDED):
             shown = json.loads(row.shown)
             says["question"] = stem(shown) if row.phase == Phase.QUESTION else shown
+        if row.shown and json.loads(row.shown).get("study"):
+            says["study"] = True
         if row.truth:
             says["truth"] = json.loads(row.truth)
         return says
@@ -454,8 +505,9 @@ class Store:
         with self._transaction() as now:
             codes = sorted({ballot.code for ballot in ballots})
             # FOR SHARE: no teacher closes the question between this look and the end.
-            which = select(classes, self._left).where(classes.c.code.in_(codes))
-            rooms = {row.code: _room(row) for row in now.execute(which.with_for_update(read=True))}
+            which = select(classes, self._left, self._gone).where(classes.c.code.in_(codes))
+            rows = now.execute(which.with_for_update(read=True)).all()
+            rooms, gone = {row.code: _room(row) for row in rows}, {row.code: row.gone for row in rows}
             answered = {code: _Answered(self._devices(now, room)) for code, room in rooms.items()}
             for place, ballot in enumerate(ballots):
                 room = rooms.get(ballot.code)
@@ -467,6 +519,7 @@ class Store:
                     if vote is not None and answered[room.code].takes(ballot.device):
                         mine = {"code": room.code, "number": room.number, "round": room.round, "device": ballot.device}
                         written = {"guess": json.dumps(vote.guess), "confidence": vote.confidence}
+                        written["seconds"] = gone[room.code]  # what comes in the place of it leaves that as it is
                         kept[tuple(mine.values())] = mine | written
                         verdicts[place] = Verdict.KEPT
                 elif self._is_kept(now, room, ballot):
@@ -484,6 +537,12 @@ class Store:
             seen = now.scalar(select(self._time))
             rows = [{"code": code, "worker": worker, "marks": text, "seen": seen} for code, text in marks.items()]
             self._upsert(now, present, rows, ("marks", "seen"))
+
+    def note_opened(self, code: str, device: str, view: str) -> None:
+        """Note what a phone of a study has open."""
+        with self._transaction() as now:
+            new = self._insert(opened).values(code=code, device=device, view=view[:MOST_VIEW])
+            now.execute(new.on_conflict_do_nothing())
 
     def forget_old(self) -> None:
         """Delete classes that were begun a day ago, and after an hour those to which nothing has happened.
@@ -564,10 +623,11 @@ class Store:
                 _tables.create_all(now)
                 for former in ("pictures", "present"):  # of earlier versions, as tables without a column
                     now.execute(text(f"DROP TABLE IF EXISTS {former}"))
-                there = {column["name"] for column in inspect(now).get_columns("classes")}
-                for name, kind in {"begun": "FLOAT", "closes": "FLOAT", "resumes": "VARCHAR(16)"}.items():
-                    if name not in there:
-                        now.execute(text(f"ALTER TABLE classes ADD COLUMN {name} {kind}"))
+                later = {"begun": "FLOAT", "opened": "FLOAT", "closes": "FLOAT", "resumes": "VARCHAR(16)"}
+                for table, columns in (("classes", later), ("votes", {"seconds": "FLOAT"})):
+                    there = {column["name"] for column in inspect(now).get_columns(table)}
+                    for name in columns.keys() - there:
+                        now.execute(text(f"ALTER TABLE {table} ADD COLUMN {name} {columns[name]}"))
             self._ready = self._there()
 
     def _there(self) -> int | None:
@@ -629,7 +689,7 @@ class Store:
 
 
 def _room(row: Row) -> ClassState:
-    ours = "key_hash", "closes"
+    ours = "key_hash", "opened", "closes"
     values = {column.name: getattr(row, column.name) for column in classes.c if column.name not in ours}
     values |= {"phase": Phase(row.phase), "resumes": Phase(row.resumes or Phase.LOBBY)}
     return ClassState(**values, ticket=_ticket(row), left=row.left)
@@ -689,7 +749,7 @@ def _written(value: Shown | Told) -> str:
 
 
 def _forget(now: Connection, codes: Sequence[str]) -> None:
-    for table in (classes, questions, votes, present):
+    for table in (classes, questions, votes, present, opened):
         now.execute(table.delete().where(table.c.code.in_(codes)))
 
 

@@ -14,7 +14,8 @@ class Lesson:
     """A lesson: what it is called and about are the texts "lesson.titles.{name}" and "lesson.abouts.{name}".
 
     input: what kind of input it is about, where not about any. title: that of a teacher's own. instead: the key of a
-    question -> that of another, which is asked only where the first is not clear.
+    question -> that of another, which is asked only where the first is not clear. twice: in class all are asked before
+    and after, and no answer is told until the end.
     """
 
     name: str
@@ -22,6 +23,7 @@ class Lesson:
     input: str | None = None
     title: str = ""
     instead: tuple[tuple[str, str], ...] = ()
+    twice: bool = False
 
     def __getitem__(self, key: str) -> Question:
         return next(question for question in self.questions if question.key == key)

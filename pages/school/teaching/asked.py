@@ -13,6 +13,7 @@ from pages.school.lessons.wording import asked, options
 from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.pictures import Look, of_place, run_says
 from pages.school.questions.question import Question
+from pages.school.study.lesson import ROW
 
 MOST_WITH_CHIPS = 12  # names that a phone shows without being scrolled; of more tokens, the last name is for the others
 SURELY = 3  # of them, the strongest
@@ -46,6 +47,8 @@ def for_phones(
     if truth.options:
         shown |= {"options": [*(truth.options[place] for place in kept), OTHERS] if kept else [*truth.options]}
         shown["names"] = names
+    if question.row == ROW:
+        shown["study"] = True
     if question.gesture in ("slide", "number"):
         shown["span"] = [float(end) for end in truth.span]
     answer = truth.answer

@@ -22,6 +22,7 @@ from pages.school.lessons.written import LessonError, lesson_from_code, opened_a
 from pages.school.questions.case import Case, Truth
 from pages.school.questions.heads import MOST_TOGETHER
 from pages.school.questions.question import Question, clear_truth, truth_of
+from pages.school.study.lesson import STUDY
 from pages.school.tour.station import EXAMPLE
 from pages.screen.runs import pipelines
 from pages.translation.writing import best_aligned
@@ -34,7 +35,7 @@ def lesson_of(choice: Choice, usual: Lesson) -> tuple[Lesson, LessonError | None
     """The lesson of a link; the `usual` one where it holds none, or none that can be read, and then why."""
     if choice.lesson is None:
         return usual, None
-    ours = {TOUR.name: TOUR} | LESSONS
+    ours = {TOUR.name: TOUR, STUDY.name: STUDY} | LESSONS
     if choice.lesson in ours:
         return ours[choice.lesson], None
     try:

@@ -54,7 +54,7 @@ def beside(page: str) -> None:
                 st.rerun()
             _lead(store(), code, key, page, choice)
         else:
-            _follow(store(), code)
+            _follow(store(), code, ".".join(filter(None, (page, choice.question if page == "lesson" else None))))
     except (BusyError, UnavailableError, UnknownClassError):
         st.session_state[SAYS] = "not_there"
 
@@ -85,8 +85,11 @@ def lead_to(classes: Store, code: str, key: str, where: str) -> None:
         st.session_state[LED_TO] = code, where
 
 
-def _follow(classes: Store, code: str) -> None:
-    """A member's switch; while it is on, what the teacher looks at comes here, too. Off or on, he is in the class."""
+def _follow(classes: Store, code: str, view: str) -> None:
+    """A member's switch; while it is on, what the teacher looks at comes here, too. Off or on, he is in the class.
+
+    view: what he has open.
+    """
     room, led = room_of(classes, code), st.session_state.get(SEEN, 0)
     if room.phase is Phase.ENDED:
         st.session_state[SAYS] = "not_there"
@@ -98,7 +101,7 @@ def _follow(classes: Store, code: str) -> None:
             st.session_state[SAYS] = "asks_now" if asks else "led" if room.lead else None
         else:
             led = room.led
-    live(code, room.ticket, room.version, led, every=LATER, follows=True, on_moved=_go_there)
+    live(code, room.ticket, room.version, led, every=LATER, follows=True, view=view, on_moved=_go_there)
 
 
 def way_back(screen: Screen, pen: Pen) -> None:

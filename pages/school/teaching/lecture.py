@@ -1,6 +1,7 @@
 """What a class is about in this moment: its lesson on its own input, what was asked, and what was answered."""
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -89,13 +90,24 @@ class Lecture:
 
     @property
     def coming(self) -> list[int]:
-        """The places of the questions not asked yet: those behind the present one, then those passed over."""
-        asked = {one.place for one in self.asked}
-        return sorted(self.clear.keys() - asked, key=lambda place: (place < self.desk.room.place, place))
+        """The places of the questions not asked yet: those behind the present one, then those passed over; of a study,
+        then those that are not asked again yet.
+        """
+        times = Counter(one.place for one in self.asked)
+        left = [place for place in self.clear if times[place] < 1 + self.lesson.twice]
+        here = self.desk.room.place
+        return sorted(left, key=lambda place: (times[place], not self.lesson.twice and place < here, place))
+
+    @property
+    def is_between(self) -> bool:
+        """Whether all questions of a study have been asked once."""
+        return self.lesson.twice and len(self.asked) == len(self.clear)
 
     @property
     def next_phases(self) -> tuple[Phase, ...]:
         """What can follow, the first by PageDown (but for the end, which only a button brings)."""
+        if self.lesson.twice and self.phase is Phase.CLOSED:  # nothing is told
+            return (Phase.LOBBY if self.is_between else Phase.QUESTION if self.coming else Phase.ENDED,)
         return following(self.phase, self.desk.room.round, last=not self.coming)
 
     @cached_property

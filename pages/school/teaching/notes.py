@@ -40,7 +40,7 @@ def draw(lecture: Lecture) -> None:
             st.code(lecture.desk.pass_, language=None, wrap_lines=True)
         if lecture.phase is Phase.ENDED:
             afterwards(lecture)
-        else:
+        elif not lecture.lesson.twice:
             report.offer(lecture)
 
 
@@ -54,6 +54,8 @@ def _present(lecture: Lecture) -> None:
     st.markdown(text(answer_is(truth), answer=answer_of(shown, truth)))
     if lecture.here:
         st.markdown(how_clear(*lecture.here))
+    if lecture.lesson.twice:  # who teaches between the two shall not know either
+        return
     if lecture.tallies:
         st.markdown(said_of_right(lecture.tallies))
     if said := said_of_sure(lecture.now):

@@ -13,6 +13,7 @@ from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import store
 from pages.school.lessons.goals import TASKS
 from pages.school.lessons.task import in_words
+from pages.school.study.answers import as_table
 from pages.school.teaching import report, results
 from pages.school.teaching.desk import Desk
 from pages.school.teaching.follow import lead_to, view_of
@@ -20,6 +21,7 @@ from pages.school.teaching.homework import opened_at, task_address
 from pages.school.teaching.lecture import Lecture
 from pages.school.teaching.results import ask, hints_so_far, picture, show_hints
 from pages.screen.components.live import live
+from pages.screen.frame import exports
 from pages.screen.frame.share import leads_nowhere, with_code
 from pages.screen.link import select
 
@@ -155,6 +157,12 @@ def _lobby(lecture: Lecture) -> None:
         with st.container(key="class_code"):
             st.markdown(" ".join(lecture.desk.code))
         count(lecture, "there")
+        if lecture.is_between:
+            st.markdown(t("study.between"))
+            where = view_of("lesson", lecture.own_choice.with_(edits=()))
+            lead_to(store(), lecture.desk.code, lecture.desk.key, where)
+        elif lecture.lesson.twice:
+            st.markdown(t("study.told"))
         if leads_nowhere(address):
             st.warning(t("share.own_name"), icon=":material/router:")
     with right, st.container(key="class_qr"):
@@ -224,6 +232,10 @@ def afterwards(lecture: Lecture) -> None:
     """What can be done with a class that has ended: its report, go on with it, delete it."""
     report.offer(lecture)
     desk = lecture.desk
+    if lecture.lesson.twice:
+        table = as_table(lecture.asked, *store().linked(desk.code, desk.key))
+        look: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:", "key": "class.study"}
+        st.download_button(t("study.csv"), exports.csv(table), "study.csv", "text/csv", **look)
     with st.container(horizontal=True):
         _button("reopen", "undo", lambda: desk.go(desk.room.resumes))
         confirm(word("delete"), "delete_sure", partial(_end, desk), "class.delete")

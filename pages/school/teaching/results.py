@@ -68,6 +68,8 @@ def closed(lecture: Lecture) -> None:
     _last_hint(lecture)
     if lecture.last is None:
         st.info(text("nobody"), icon=":material/info:")
+    elif lecture.lesson.twice:
+        st.markdown(t("study.closed", all=lecture.last.answers))
     else:
         _answers(lecture)
 

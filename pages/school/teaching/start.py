@@ -12,7 +12,9 @@ from pages.school.classroom.door import BusyError
 from pages.school.classroom.store import UnavailableError, UnknownClassError, store
 from pages.school.lessons.lesson import LESSONS, Lesson
 from pages.school.lessons.wording import called, title_of
+from pages.school.questions.case import OWN
 from pages.school.questions.question import Question
+from pages.school.study.lesson import STUDY
 from pages.school.teaching import cases, desk, follow
 from pages.screen.frame.navigation import page_link
 from pages.screen.frame.pickers import bound
@@ -23,11 +25,12 @@ text, word = texts_of("class")
 
 def _which_lesson(screen: Screen, now: Lesson) -> None:
     """A list of the lessons about such an input, with a teacher's own where her link holds it."""
-    lessons = {one.name: one for one in LESSONS.values() if one.input in (None, screen.choice.input)} | {now.name: now}
+    ours = [*LESSONS.values(), STUDY]
+    lessons = {one.name: one for one in ours if one.input in (None, screen.choice.input)} | {now.name: now}
     titles = {name: title_of(one) for name, one in lessons.items()}
 
     def choose(name: str) -> None:
-        if name in LESSONS:
+        if name in lessons and name != OWN:
             select(lesson=name)
 
     look = bound("class.lesson", now.name, choose, anew=True, among=titles)

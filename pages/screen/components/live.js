@@ -16,7 +16,7 @@ export default function({ data, parentElement, setTriggerValue }) {
 
   async function ask() {
     try {
-      const said = await fetch(new URL(`live/${data.code}/standing?t=${data.ticket}${data.follows ? phone(data.code) : ''}`, document.baseURI), { cache: 'no-store' })
+      const said = await fetch(new URL(`live/${data.code}/standing?t=${data.ticket}${data.follows ? phone(data.code, data.view) : ''}`, document.baseURI), { cache: 'no-store' })
       if (!said.ok && said.status !== 404) throw said.status
       const now = said.ok ? await said.json() : { version: 0, led: 0, answered: 0, there: 0 }
       if (over) return  // the page was drawn anew or left meanwhile
@@ -38,11 +38,11 @@ export default function({ data, parentElement, setTriggerValue }) {
   }
 }
 
-/* The number that the page /join was given for this class. */
-function phone(code) {
+/* The number that the page /join was given for this class, and what is open here. */
+function phone(code, view) {
   try {
     const kept = JSON.parse(localStorage.getItem('glass.class'))
-    return kept.code === code && kept.device ? `&d=${kept.device}` : ''
+    return kept.code === code && kept.device ? `&d=${kept.device}&v=${encodeURIComponent(view)}` : ''
   } catch { return '' }
 }
 

@@ -24,13 +24,15 @@ def live(
     there: int = 0,
     every: int = SOON,
     follows: bool = False,
+    view: str = "",
     on_moved: Callable[[], None] = lambda: None,
 ) -> None:
     """Look how a class stands, again and again; the page is drawn anew when `version` or `led` are others.
 
     ticket: of the class. words: what is shown, with **{answered}** and **{there}** in it. more: what is shown besides,
     with {answered} and {there}, where clearly more have answered than are there. follows: whether this is a
-    phone of the class, which its looks keep in it. on_moved: called before the page is drawn anew.
+    phone of the class, which its looks keep in it. view: what it has open, a page or a station of the tour. on_moved:
+    called before the page is drawn anew.
     """
 
     def moved() -> None:
@@ -38,5 +40,5 @@ def live(
             on_moved()
 
     data = {"code": code, "ticket": ticket, "version": version, "led": led, "words": words, "more": more}
-    looks = {"every": every, "answered": answered, "there": there, "follows": follows}
+    looks = {"every": every, "answered": answered, "there": there, "follows": follows, "view": view}
     _live(key="live", data=data | looks, on_moved_change=moved)

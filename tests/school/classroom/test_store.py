@@ -324,8 +324,9 @@ def test_a_countdown_is_that_of_one_vote_and_ends_with_a_pause(lesson: Class) ->
 @both
 def test_classes_that_an_earlier_version_kept_go_on(lesson: Class, url: str) -> None:
     with lesson.store._transaction() as now:
-        for column in ("begun", "closes", "resumes"):
-            now.exec_driver_sql(f"ALTER TABLE classes DROP COLUMN {column}")
+        for column in ("classes DROP COLUMN begun", "classes DROP COLUMN opened", "classes DROP COLUMN closes",
+                       "classes DROP COLUMN resumes", "votes DROP COLUMN seconds"):  # fmt: skip
+            now.exec_driver_sql(f"ALTER TABLE {column}")
     later = Store(url)
     assert later.of_teacher(lesson.code, lesson.key).phase is Phase.LOBBY
     later._engine.dispose()
@@ -487,7 +488,7 @@ def test_phones_are_counted_while_their_workers_hold_them(lesson: Class, url: st
 
 def rows_of(store: Store, code: str) -> int:
     with store._look() as now:
-        tables = (kept.classes, kept.questions, kept.votes, kept.present)
+        tables = (kept.classes, kept.questions, kept.votes, kept.present, kept.opened)
         return sum(len(now.execute(select(one).where(one.c.code == code)).all()) for one in tables)
 
 
@@ -496,6 +497,7 @@ def begun(store: Store) -> Class:
     one.go(*TO_OPEN)
     one.vote()
     store.note_present("worker", {one.code: ["0" * 32]})
+    store.note_opened(one.code, "0" * 32, "attention")
     return one
 
 
@@ -503,7 +505,7 @@ def begun(store: Store) -> Class:
 def test_of_a_class_that_is_ended_nothing_stays_and_of_others_all(store: Store) -> None:
     one, other = begun(store), begun(store)
     one.store.end(one.code, one.key)
-    assert store.snapshot(one.code) is None and rows_of(store, one.code) == 0 and rows_of(store, other.code) == 4
+    assert store.snapshot(one.code) is None and rows_of(store, one.code) == 0 and rows_of(store, other.code) == 5
 
 
 def make_older(store: Store, seconds: float) -> None:
@@ -516,7 +518,7 @@ def test_after_a_day_a_class_is_forgotten(store: Store) -> None:
     old = begun(store)
     make_older(store, DAY + 1)
     new = begun(store)
-    assert rows_of(store, old.code) == 0 and rows_of(store, new.code) == 4
+    assert rows_of(store, old.code) == 0 and rows_of(store, new.code) == 5
 
 
 @both
