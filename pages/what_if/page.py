@@ -130,7 +130,8 @@ def answer(lab: Experiment, truth: int | None) -> None:
     def watch(output: int) -> dict[str, object]:
         return {"output": output, "against": against if output == of else of, "measure": "lead"}
 
-    guesses(screen, lab.pen, "guesses", lab.place, watch, truth, most=5 if screen.run.picture is None else 10)
+    most = 5 if screen.run.picture is None or screen.choice.big else 10
+    guesses(screen, lab.pen, "guesses", lab.place, watch, truth, most=most)
     words = [word(f"measure_{name}") for name in MEASURES]
     either("measure", word("measure"), MEASURES, words, lab.measure)
     if lab.measure == "lead":

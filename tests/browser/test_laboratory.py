@@ -1,5 +1,6 @@
 """The laboratory in a real browser: a clicked cell is a change, which stays in the link and goes to every page."""
 
+from itertools import product
 from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page, expect
@@ -50,13 +51,15 @@ def test_changes_are_clicked_and_the_link_alone_makes_the_same_run(page: Page, a
 
 def test_in_a_presentation_a_click_scrolls_nothing_away_and_what_it_does_is_read(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    for lang in LANGUAGES:
-        visit(page, f"{app_url}/what_if?{urlencode({'lang': lang, 's': ANIMAL, 'big': 'true'})}")
+    for lang, given in product(LANGUAGES, ({"s": ANIMAL}, {"input": "digit"})):
+        visit(page, f"{app_url}/what_if?{urlencode({'lang': lang, 'big': 'true'} | given)}")
         title(page, "what_if", lang)
+        settle(page)
+        assert page.get_by_test_id("stMain").evaluate("it => it.scrollHeight - it.clientHeight") == 0, lang
         says = page.locator("[data-testid=stMain] p", has_text=catalogue(lang)["what_if.click_heads"][-8:])
         for clicked in (False, True):
             if clicked:
-                change(page, "heads", 3, 3)
+                change(page, "heads", 3, 2)
             expect(page.locator(".navbar")).to_be_in_viewport(ratio=1)
             expect(says).to_be_in_viewport(ratio=1)
             expect(page.locator(".st-key-what_if-heads .chart")).to_be_in_viewport(ratio=1)
