@@ -11,14 +11,15 @@ import torch
 
 from model.activations import ACTIVATIONS
 
-#: Z (token, d_model) -> one vector, by the name of the pooling. All tokens count, [CLS] and [SEP] among them.
+#: How much of each row of Z (token, d_model) stands in the vector, by the name of the pooling: (token, 1), or (token,
+#: d_model) where each component is another row's. All tokens count, [CLS] and [SEP] among them.
 POOLINGS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "mean": lambda Z: Z.mean(axis=0),
-    "cls": lambda Z: Z[0],
-    "max": lambda Z: Z.max(axis=0),
-    "mean_sqrt_len": lambda Z: Z.sum(axis=0) / np.sqrt(len(Z)),
-    "weightedmean": lambda Z: np.average(Z, axis=0, weights=np.arange(1, len(Z) + 1)),
-    "lasttoken": lambda Z: Z[-1],
+    "mean": lambda Z: np.full((len(Z), 1), 1 / len(Z), Z.dtype),
+    "cls": lambda Z: np.eye(len(Z), 1, dtype=Z.dtype),
+    "max": lambda Z: (np.arange(len(Z))[:, None] == Z.argmax(axis=0)).astype(Z.dtype),
+    "mean_sqrt_len": lambda Z: np.full((len(Z), 1), 1 / np.sqrt(len(Z)), Z.dtype),
+    "weightedmean": lambda Z: (np.arange(1, len(Z) + 1, dtype=Z.dtype) * 2 / (len(Z) * (len(Z) + 1)))[:, None],
+    "lasttoken": lambda Z: np.eye(len(Z), 1, 1 - len(Z), dtype=Z.dtype),
 }
 
 
@@ -58,7 +59,7 @@ class Pooled:
 
         Raises KeyError where a step is not known: see `computed`.
         """
-        found, dense = [(self.pooling, POOLINGS[self.pooling](Z))], iter(self.dense)
+        found, dense = [(self.pooling, (POOLINGS[self.pooling](Z) * Z).sum(axis=0))], iter(self.dense)
         for name in self.more:
             vector = found[-1][1]
             if name == "Dense":
@@ -69,3 +70,19 @@ class Pooled:
                 raise KeyError(name)
             found.append((name, vector))
         return found
+
+    def parts(self, Z: np.ndarray) -> np.ndarray | None:
+        """What each row of Z puts into the vector, before it is brought to length 1: (token, out), float64. They add up
+        to it. A Linear's bias counts for each row by its share.
+
+        None where the vector is no such sum: where a step is not known, or another function stands behind the pooling.
+        """
+        steps = self.more[:-1] if self.more[-1:] == ("Normalize",) else self.more
+        if not self.computed or "Normalize" in steps or any(dense.activation for dense in self.dense):
+            return None
+        Z = Z.astype(np.float64)
+        shares = POOLINGS[self.pooling](Z)
+        parts, share = shares * Z, shares.mean(axis=1, keepdims=True)
+        for dense in self.dense:
+            parts = parts @ dense.W + (0 if dense.b is None else dense.b * share / share.sum())
+        return parts

@@ -1,5 +1,6 @@
 """Answer: what the encoder would put in place of a hidden word, or which class it reads in a drawing."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -9,6 +10,7 @@ from pages.answer.judged import judged
 from pages.answer.learned import how_it_learned
 from pages.answer.pictures import Hidden, every_place
 from pages.answer.prediction import prediction
+from pages.answer.vector import EQUATION, tabs_of
 from pages.answer.who_wrote import opened
 from pages.drawing.page import Draw, Page, Tabs
 from pages.drawing.picture import says_words
@@ -20,24 +22,36 @@ from pages.drawing.text import literal, texts_of
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import bound
 from pages.screen.link import select
-from pages.screen.sections.sentence_vector import instead_of_an_answer
 
 text, word = texts_of("answer")
 
 
+HEADLESS = ("none", "vector")
+
+
 def purpose_of(screen: Screen) -> str:
-    judges = "logits" not in screen.run and screen.run.config.head != "none"
-    return f"judged.purpose_{screen.run.config.head}" if judges else "answer.purpose"
+    if screen.run.config.head in HEADLESS:
+        return "answer.purpose_vector"
+    return "answer.purpose" if "logits" in screen.run else f"judged.purpose_{screen.run.config.head}"
 
 
 def equation_of(screen: Screen) -> str:
-    """The comparison with every output, and what becomes of it: the last two rows of all."""
+    """The comparison with every output, and what becomes of it: the last two rows of all; of vectors their cosine."""
+    if screen.run.config.head in HEADLESS:
+        return EQUATION
     return r" \qquad ".join(row.equation for row in list(screen.run.graph)[-2:])
 
 
+def usual(screen: Screen, names: Sequence[str]) -> str:
+    """The tab before one is chosen: beside another input, how alike they are."""
+    return "alike" if "alike" in names and screen.other_input else names[0]
+
+
 def tabs(screen: Screen) -> Tabs:
+    if screen.run.config.head in HEADLESS:
+        return tabs_of(screen)
     if "logits" not in screen.run:
-        return {"": instead_of_an_answer if screen.run.config.head in ("none", "vector") else judged_and_trained}
+        return {"": judged_and_trained}
     tabs: dict[str, Draw] = {"all": predicted, "wrote": written_by}
     if says_words(screen.run):
         tabs["places"] = at_every_place
@@ -118,6 +132,7 @@ def trained_on(screen: Screen) -> None:
 PAGE = Page(
     name="answer",
     tabs=tabs,
+    usual=usual,
     chips=lambda screen: False,
     equation=equation_of,
     purpose=purpose_of,

@@ -7,17 +7,30 @@ import numpy as np
 import pandas as pd
 
 from model import Trace
-from model.analysis import likeliest, sigmoid, softmax, spelled, whole_words
+from model.analysis import likeliest, placed, sigmoid, softmax, spelled, whole_words
 from model.checkpoints.span import best_span
 from model.measures.judged import Cell
 from model.measures.sources import Lead
-from pages.drawing.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers, heatmap
-from pages.drawing.picture import Numbers, Open, Picks, Picture, outputs_of, token_axis
+from pages.drawing.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers, heatmap, waterfall
+from pages.drawing.picture import Moves, Numbers, Open, Picks, Picture, outputs_of, token_axis
 from pages.drawing.pictures.answers import all_probabilities
-from pages.drawing.pictures.sources import in_short, parts_picture, places_of
+from pages.drawing.pictures.quantity_map import LEAST
+from pages.drawing.pictures.sources import in_short, largest_first, parts_picture, places_of
 from pages.drawing.place import Place
 from pages.drawing.text import class_label, literal, plain, texts_of
-from pages.drawing.text.numbers import decimal, first, furthest, last, less, signed, two, unsigned, written
+from pages.drawing.text.numbers import (
+    decimal,
+    first,
+    furthest,
+    last,
+    less,
+    signed,
+    three,
+    two,
+    unsigned,
+    whole,
+    written,
+)
 
 MOST = 10  # bars
 NOTABLE = 0.01  # who gets less is hardly in the race
@@ -28,11 +41,13 @@ UNBROKEN = "\u2011"  # a hyphen at which no line ends
 OUTSIDE = "O"  # the class of what is no part of a name
 MOST_LABELS = 12
 MOST_PARTS = 8  # parts of a lead with a bar of their own
+BELOW = 76  # pixels that stay free below a map, for its reading sentence
 Hidden = Mapping[int, int | None]  # places, with the words that stood there
 text, word = texts_of("answer")
 tau_text, tau_word = texts_of("temperature")
 wrote, wrote_word = texts_of("wrote")
 judged, judged_word = texts_of("judged")
+alike, alike_word = texts_of("alike")
 
 
 def at_temperature(run: Trace, place: Place, tau: float, truth: int | None = None) -> Picture:
@@ -149,6 +164,53 @@ def heads_and_ffns(run: Trace, lead: Lead, after: float | None, token: int, chos
     axes = Axis.counted(plain("sidebar.layer"), run.config.layers), columns
     figure = heatmap(table, *axes, cell=(layer, head), clickable=True, square=False)
     return Picture(figure, " ".join(sentence), title=wrote_word("heads"), picks=go, shape=table.shape)
+
+
+def alike_map(run: Trace, place: Place, other: Trace, cells: np.ndarray, cell: tuple[int, int]) -> Picture:
+    """Which pairs of tokens make two inputs alike. cells: (token, other token), which add up to the cosine.
+
+    cell: the one that is worked out.
+    """
+    axes = token_axis(run, alike_word("axis_rows")), Axis(alike_word("axis_columns"), other.tokens)
+    most = furthest(cells, "{:.4f}".format)
+    row, column = (int(at) for at in np.unravel_index(most.place, cells.shape))
+    said = {"token": placed(run.tokens)[row], "other": placed(other.tokens)[column], "value": most}
+    figure = heatmap(cells, *axes, cell=cell, clickable=True, corner=f"{axes[1].title} →\n{axes[0].title} ↓")
+    look = {"large": True, "wide": True, "grows": LEAST, "below": BELOW}
+    figure.layout["meta"] = {**figure.layout.get("meta", {}), **look}
+
+    def choose(row: int, column: int) -> dict[str, object]:
+        return {"token": row, "step": column}
+
+    return Picture(
+        figure,
+        alike("read_pairs", cosine=f"{cells.sum():.4f}", n=cells.size, **said),
+        title=alike_word("pairs"),
+        shape=cells.shape,
+        fixed=True,
+        picks=choose,
+        moves=Moves(cell, cells.shape, choose),
+    )
+
+
+def row_sums(run: Trace, place: Place, cells: np.ndarray) -> Picture:
+    """What each token of this input has in the cosine: the sums of the rows of the map, which add up to it."""
+    sums = cells.sum(axis=1)
+    few, rest = largest_first(sums, MOST_PARTS)
+    few.sort()
+    names, values = [placed(run.tokens)[token] for token in few], [float(sums[token]) for token in few]
+    if rest:
+        names.append(plain("source.rest", n=len(rest)))
+        values.append(float(sums[rest].sum()))
+    shown = whole(10 * value for value in values) / 1000  # in thousandths that add up
+    figure = waterfall(shown, Axis("", [*names, alike_word("cosine")]), "", grey=[len(few)] * bool(rest), digits=3)
+    figure.layout["hovermode"] = "y"
+
+    def choose(bar: int, _: int) -> dict[str, object] | None:
+        return {"token": few[bar]} if bar < len(few) else None
+
+    read = alike("read_rows", token=furthest(sums, three).named(placed(run.tokens)))
+    return Picture(figure, read, title=alike_word("rows"), shape=sums.shape, fixed=True, picks=choose)
 
 
 def _names(run: Trace) -> list[str]:

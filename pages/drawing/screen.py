@@ -108,6 +108,13 @@ class Screen:
         """The run of another input, if that is what this one is compared with."""
         return None if self.choice.beside_twin else self.other
 
+    @property
+    def pair(self) -> tuple[Trace, Trace] | None:
+        """The run of the reader's input and that of the other one, whichever of them is on the screen."""
+        if (other := self.other_input) is None:
+            return None
+        return self.made if self.shows == "other" else self.run, other
+
     @cached_property
     def two(self) -> TwoRuns:
         """The run on the screen, and the one that it is compared with."""

@@ -10,8 +10,10 @@ from model import Trace
 from model.analysis import placed, rollout
 from model.config import NORMS
 from model.encoder import EncoderLayer
+from model.measures.alike import row_cosines, through_layers
+from model.measures.comparison import align
 from pages.drawing.cache import kept
-from pages.drawing.page import LAYER, Page
+from pages.drawing.page import LAYER, Draw, Page, Tabs
 from pages.drawing.picture import Make, says_words
 from pages.drawing.pictures.shared_weights import shared_weights
 from pages.drawing.screen import Screen
@@ -32,7 +34,7 @@ from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
 from pages.screen.runs.worked_out import plane
 from pages.screen.sections.cell_map import cell_maps
-from pages.screen.sections.sentence_vector import of_input
+from pages.screen.sections.sentence_vector import is_headless, ways_of
 from pages.screen.sections.working import MOST, terms
 
 FORMER = {"lengths": "path", "out": "origin"}
@@ -63,10 +65,7 @@ def above(screen: Screen, pen: Pen) -> None:
 
 def lens(screen: Screen, pen: Pen) -> None:
     """The likeliest words at the selected token, or the classes, after each layer; of two runs how they differ."""
-    if "logits" not in screen.run:
-        no_guess = of_input(screen, "no_guess") if screen.choice.checkpoint else "untrained.no_guess"
-        st.info(t(no_guess), icon=":material/shuffle:")
-    elif screen.two.differs and screen.two.counterpart(screen.at.token) is not None:
+    if screen.two.differs and screen.two.counterpart(screen.at.token) is not None:
         pen.show("guess", partial(pictures.difference, lens=screen.pipeline.read_layers))
     elif says_words(screen.run):
         found = best_words(screen.choice.pipeline, screen.run, screen.at.token, screen.choice.output)
@@ -107,6 +106,35 @@ def trajectories(screen: Screen, pen: Pen) -> None:
         pen.show("norms", pictures.lengths_on_the_way)
 
 
+def by_layers(screen: Screen, pen: Pen) -> None:
+    """How alike two inputs are after each layer, and the vector of one to what it is in the end."""
+    run, *others = screen.pair or (screen.run,)
+    curves, called = {}, ""
+    if is_headless(screen):
+        way = next(iter(ways_of(screen).values()))
+        own, *theirs = (through_layers(screen.pipeline, each, way) for each in (run, *others))
+        compared = zip(("vector", "inputs"), (own[-1], *theirs), strict=False)
+        curves = {name: row_cosines(own, vectors) for name, vectors in compared}
+    for other in others:
+        places = {pair.one: pair.other for pair in align(run.tokens, other.tokens)}
+        if (there := places.get(screen.at.token)) is not None:
+            called = placed(other.tokens)[there]
+            curves["token"] = row_cosines(run.states()[:, screen.at.token], other.states()[:, there])
+    if curves:
+        pen.show("by_layers", pictures.by_layers(run, screen.at, curves, called))
+    else:
+        st.info(t("layers.no_counterpart", token=placed(run.tokens)[screen.at.token]), icon=":material/info:")
+
+
+def tabs(screen: Screen) -> Tabs:
+    """The lens of a head that says words or classes; layer by layer what is compared, where something is."""
+    tabs: dict[str, Draw] = {"lens": lens} if "logits" in screen.run else {}
+    tabs["path"] = trajectories
+    if is_headless(screen) or screen.pair:
+        tabs["by_layers"] = by_layers
+    return tabs | {"alike": similarity, "origin": origin}
+
+
 def similarity(screen: Screen, pen: Pen) -> None:
     key = chosen_key(screen.at, likeness(screen.run, screen.at))
     token_map(screen, pen, "similarity", pictures.similarity, key, lambda: cosine_by_hand(screen.run, screen.at, key))
@@ -142,7 +170,7 @@ def token_map(screen: Screen, pen: Pen, name: str, make: Make, key: int, lines: 
 
 PAGE = Page(
     name="layers",
-    tabs=lambda screen: {"lens": lens, "path": trajectories, "alike": similarity, "origin": origin},
+    tabs=tabs,
     attention=True,
     former=FORMER,
     but={"alike": LAYER, "origin": LAYER},

@@ -1,6 +1,6 @@
 """The pictures of the residual stream: how alike its vectors are, whence they come, their way, and the logit lens."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -19,7 +19,7 @@ from pages.drawing.pictures.band import room_of
 from pages.drawing.pictures.quantity_map import LEAST
 from pages.drawing.place import Place
 from pages.drawing.text import plain, texts_of
-from pages.drawing.text.numbers import First, decimal, first, furthest, percent, signed
+from pages.drawing.text.numbers import First, decimal, first, furthest, percent, signed, two
 
 HIGH = 460  # pixels
 BEST, FOLLOWED = 5, 4  # guesses shown for each layer; words whose ranks are drawn
@@ -193,6 +193,22 @@ def path(run: Trace, place: Place, plane: Callable[..., Plane] = one_plane) -> P
 
     numbers = Numbers(states, ("", "token", "d_model"), token=token)
     return Picture(draw, says, numbers, table=table, two="over", fixed=True)
+
+
+def by_layers(run: Trace, place: Place, curves: Mapping[str, np.ndarray], other: str = "") -> Picture:
+    """How alike things are after each layer. curves: cosines, (1 + layers,): "vector", with what it is in the
+    end; "inputs", of the vectors of two inputs; "token", of the selected one and that in its place, called `other`.
+    """
+    about = {"token": placed(run.tokens)[place.token], "other": other}
+    names, said = [word(f"line_{name}", **about) for name in curves], []
+    for name, values in curves.items():
+        ends = {"before": two(values[0]), "after": two(values[-1])}
+        most = furthest(np.diff(values), signed)
+        said.append(text(f"read_{name}", **about, **ends, layer=most.place + 1, value=most))
+    every = np.stack([*curves.values()])
+    table = pd.DataFrame(every.T, index=steps(run), columns=names)
+    figure = lines(every, names, numbered(run), word("axis_cosine"), height=HIGH)
+    return Picture(figure, " ".join(said), table=table, equation=COSINE, fixed=True)
 
 
 def lengths_on_the_way(run: Trace, place: Place) -> Picture:

@@ -13,7 +13,7 @@ from model.checkpoints.span import best_span
 from model.edits import head_off
 from model.examples import PROTEINS
 from model.measures import judged
-from model.measures.sentence import moved_by_heads
+from model.measures.alike import MEAN, moved_by_heads, of_cosine
 from pages.drawing.figures import over_drawing, token_at
 from pages.drawing.text import catalogue
 from pages.school.questions.attention import best_fit, without_root
@@ -175,21 +175,36 @@ def test_a_sentence_vector_and_its_cosine_are_shown_as_its_makers_make_them(
     sentence_encoder(tmp_path)
     (name,) = offer(monkeypatch, tmp_path)
     one, two = "the cat sat on a mat", "the dog slept"
-    app = open_page("answer", model=name, s=one, other=two)
+    app = open_page("answer", model=name, s=one, other=two, panel="vector")
     pipeline = load(str(tmp_path))
     u, v = (pipeline.pooled.steps(pipeline(sentence).Z)[-1][1] for sentence in (one, two))
-    assert shows(app, u[None], atol=1e-6) and f"**{u @ v:.4f}**" in said(app) and "24 → 10" in said(app)
-    moved = 1 - moved_by_heads(pipeline, pipeline(one), "makers")
+    assert shows(app, u[None], atol=1e-6) and "24 → 10" in said(app)
+    app = open_page("answer", model=name, s=one, other=two)
+    assert f"**{u @ v:.4f}**" in said(app) and stands(app, "alike.no_sum")
+    moved = 1 - moved_by_heads(pipeline, pipeline(one), pipeline.pooled)
     drawn = maps(open_page("what_if", model=name, s=one))
     assert any(shown.shape == moved.shape and np.allclose(1 - shown, moved, atol=1e-5) for shown in drawn)
 
 
-@pytest.mark.parametrize(
-    ("mode", "way"),
-    [("mean", "mean"), ("cls", "cls"), ("max", "makers"), ("mean_sqrt_len_tokens", "makers"), (None, "mean")],
-)
-def test_the_laboratory_begins_with_the_vector_that_the_makers_use(
-    mode: str | None, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_cosine_of_two_texts_is_shown_by_pairs_of_tokens_and_a_pair_is_worked_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    link = bring(monkeypatch, "MiniLM") | {"s": "A man is eating food.", "other": "A man is eating a piece of bread."}
+    app = open_page("answer", **link)
+    one, two = load(str(folder("MiniLM"))).batch([link["s"], link["other"]])
+    cells = of_cosine(one, two)
+    assert shows(app, cells, atol=1e-6) and f"**{one.vector @ two.vector:.4f}**" in said(app)
+    assert result(app) == pytest.approx(cells.max(), abs=6e-5), "of none chosen the largest"
+    for row, column in ((3, 9), (5, 2), (0, 8)):
+        app = open_page("answer", **link, token=f"{row + 1}", step=f"{column + 1}")
+        assert result(app) == pytest.approx(cells[row, column], abs=6e-5)
+    app = open_page("answer", **link, shown="other")
+    assert shows(app, cells, atol=1e-6), "a text is not compared with itself"
+
+
+@pytest.mark.parametrize("mode", ["mean", "cls", "max", "mean_sqrt_len_tokens", None])
+def test_the_laboratory_turns_the_vector_that_the_makers_use(
+    mode: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sentence_encoder(tmp_path)
     modules = tmp_path / "modules.json"
@@ -199,9 +214,11 @@ def test_the_laboratory_begins_with_the_vector_that_the_makers_use(
     else:
         modules.unlink()
     (name,) = offer(monkeypatch, tmp_path)
-    app = open_page("what_if", model=name, s="the cat sat on a mat")
-    shown = app.segmented_control(key="either.stage")
-    assert shown.value == way, shown.options
+    sentence, pipeline = "the cat sat on a mat", load(str(tmp_path))
+    app = open_page("what_if", model=name, s=sentence)
+    assert shows(app, moved_by_heads(pipeline, pipeline(sentence), pipeline.pooled or MEAN), atol=1e-5)
+    asked = [control for control in app.segmented_control if control.key == "either.stage"]
+    assert len(asked) == (mode is None), "there is a choice where nobody says how it is made"
 
 
 # -- pictures --------------------------------------------------------------------------------------------------------

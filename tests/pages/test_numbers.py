@@ -16,7 +16,8 @@ import torch
 from torch.nn import functional as F
 
 from model import Edit, Trace, load
-from model.analysis import cosine_similarity, nearest_rows, rollout, softmax
+from model.analysis import cosine_similarity, nearest_rows, placed, rollout, softmax
+from model.measures.alike import MEAN, of_cosine, row_cosines
 from model.measures.origins import of_reads, shares
 from model.measures.scaling import every_way, random_scores
 from model.measures.sources import Lead, of_lead
@@ -417,6 +418,19 @@ def the_rollout_is_that_of_the_layer_and_of_words_that_stand_twice_it_says_which
     yield from (rollout(run.over_layers("attention.weights"))[1], "“cat (9)”")
 
 
+def compared_by_layers(run: Trace, place: Place) -> Picture:
+    other = run_of(TWICE)
+    curves = {"token": row_cosines(run.states()[:, place.token], other.states()[:, 1])}
+    return layers.by_layers(run, place, curves, "dog (1)")
+
+
+@row(compared_by_layers, DOG)
+def two_words_that_are_written_alike_drift_apart(run: Trace, at: Place) -> Iterator[object]:
+    pairs = zip(run.states()[:, at.token], run_of(TWICE).states()[:, 1], strict=True)
+    apart = [float(cosine_similarity([one], [other])[0, 0]) for one, other in pairs]
+    yield from (np.array(apart), f"with {apart[0]:.2f} and end with {apart[-1]:.2f}")
+
+
 # -- queries, keys, values -------------------------------------------------------------------------------------------
 
 
@@ -562,6 +576,35 @@ def heads_and_ffns_are_cells(run: Trace, at: Place) -> Iterator[object]:
     parts = of_lead(run, *led(run), at.token, heads=True).parts
     columns = [*(f"attention.heads[{head}]" for head in range(run.config.heads)), "ffn.output"]
     yield [[parts[f"layers.{layer}.{column}"] for column in columns] for layer in range(run.config.layers)]
+
+
+def cells_of(run: Trace) -> np.ndarray:
+    """By which the mean rows of a sentence and of another one are alike: zᵢ · z′ⱼ / (n m |u| |v|)."""
+    one, two = (torch.from_numpy(each.Z).double() for each in (run, run_of(HIDDEN)))
+    return (one @ two.T / (one.sum(0).norm() * two.sum(0).norm())).numpy()
+
+
+def pair_map(run: Trace, place: Place) -> Picture:
+    other = run_of(HIDDEN)
+    return answer.alike_map(run, place, other, of_cosine(run, other, MEAN), (1, 2))
+
+
+@row(pair_map, DOG)
+def pairs_of_tokens_add_up_to_the_cosine(run: Trace, at: Place) -> Iterator[object]:
+    cells, means = cells_of(run), (torch.from_numpy(each.Z).double().mean(0) for each in (run, run_of(HIDDEN)))
+    row, column = np.unravel_index(cells.argmax(), cells.shape)
+    yield from (cells, f"{cells.size} cells", f"cosine, {float(F.cosine_similarity(*means, dim=0)):.4f}")
+    yield from (placed(run.tokens)[row], placed(run_of(HIDDEN).tokens)[column], f"{cells.max():.4f}")
+
+
+@row(lambda run, at: answer.row_sums(run, at, of_cosine(run, run_of(HIDDEN), MEAN)), DOG)
+def rows_of_pairs_are_what_each_token_adds(run: Trace, at: Place) -> Iterator[object]:
+    sums = cells_of(run).sum(axis=1)
+    drawn = answer.row_sums(run, at, cells_of(run)).drawn().data[0]
+    lengths = np.asarray(drawn["x"], float)
+    assert len(lengths) == len(sums) + 1 and np.abs(lengths[:-1] - sums).max() < 1e-3
+    assert lengths[-1] == pytest.approx(sums.sum(), abs=6e-4) and lengths[:-1].sum() == pytest.approx(lengths[-1])
+    yield f"“{placed(run.tokens)[int(sums.argmax())]}”"
 
 
 # -- translation -----------------------------------------------------------------------------------------------------

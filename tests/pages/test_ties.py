@@ -19,6 +19,7 @@ import torch
 import pages
 from model import Edit, Trace, load
 from model.analysis import tied, winners
+from model.measures.alike import MEAN, of_cosine, row_cosines
 from model.measures.sources import Lead, of_lead
 from model.measures.without import kept_of
 from model.translator import Task, TranslationTrace
@@ -159,6 +160,12 @@ def turned(run: Trace, place: Place) -> Picture:
     return layers.turned(run, place, layers.guesses(lens(run, place.token)))
 
 
+def cosines_by_layers(run: Trace, place: Place) -> Picture:
+    states = run.states()[:, place.token]
+    curves = dict.fromkeys(("vector", "inputs", "token"), row_cosines(states, states[-1]))
+    return layers.by_layers(run, place, curves, run.tokens[place.token])
+
+
 def of_two(run: Trace, place: Place) -> Picture:
     """A difference of two runs: that of a map, less itself."""
     axes = [Axis("", run.tokens)] * 2
@@ -194,6 +201,7 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     layers.similarity: (WORDS | DRAWN, layers.similarity),
     layers.origin: (WORDS | DRAWN, layers.origin),
     layers.path: (WORDS | DRAWN, layers.path),
+    layers.by_layers: (WORDS | DRAWN, cosines_by_layers),
     layers.lengths_on_the_way: (WORDS | DRAWN | ONE, layers.lengths_on_the_way),
     layers.words: (WORDS, guessed),
     layers.turned: (WORDS, turned),
@@ -209,6 +217,11 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     answer.every_place: (WORDS, partial(answer.every_place, logit=(2, 5), hidden={})),
     answer.parts_of: (WORDS | DRAWN, parts),
     answer.heads_and_ffns: (WORDS | DRAWN, parts_of_heads),
+    answer.alike_map: (
+        WORDS | DRAWN,
+        lambda run, at: answer.alike_map(run, at, run, of_cosine(run, run, MEAN), (0, 1)),
+    ),
+    answer.row_sums: (WORDS | DRAWN, lambda run, at: answer.row_sums(run, at, of_cosine(run, run, MEAN))),
     likeliest_outputs: (ONE, changed),
     heads_that_turn: (WORDS, lambda run, at: heads_that_turn(run, np.zeros((6, 8)), lambda edit: ())),
     Numbers.in_words: (WORDS, of_two),

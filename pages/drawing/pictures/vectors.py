@@ -1,6 +1,6 @@
 """The one vector of a whole input: as means and rows of Z make it, and as its makers do."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from model import Edit, Trace
 from model.activations import ACTIVATIONS
 from model.analysis import outliers
 from model.edits import head_off
-from model.measures.sentence import MAKERS, read_for, sentence_vector
+from model.measures.alike import vector_of
 from model.variants.pooled import Pooled
 from pages.drawing.figures import Axis, Figure, heatmap, over_drawings
 from pages.drawing.picture import Numbers, Picture
@@ -18,14 +18,15 @@ from pages.drawing.text import plain, t
 from pages.drawing.text.numbers import first, three
 
 
-def vectors(run: Trace, place: Place, plainly: Sequence[str], more: Sequence[str]) -> Picture:
+def vectors(run: Trace, place: Place, ways: Mapping[str, Pooled | None], more: Sequence[str]) -> Picture:
     """The one vector of an input, made in each of these ways. more: what else is said."""
-    made = np.stack([sentence_vector(read_for(run, way), way) for way in plainly])
-    names = [plain(f"sentence_vector.{pooling}") for pooling in plainly]
+    made = np.stack([vector_of(run, way) for way in ways.values()])
     along = "axis.projection" if run.config.projection else "axis.d_model"
-    axes = Axis(plain("sentence_vector.axis"), names), Axis(plain(along))
-    read = "read" if len(plainly) == 2 else f"read_{plainly[0]}"
-    said = [t(f"sentence_vector.{read}", n=len(run.tokens), d_model=made.shape[1]), *more]
+    axes = Axis(plain("sentence_vector.axis"), [plain(f"sentence_vector.{name}") for name in ways]), Axis(plain(along))
+    lengths = [f"{float(np.linalg.norm(vector)):.2f}" for vector in made]
+    read = "read" if len(ways) == 2 else f"read_{next(iter(ways))}"
+    sized = {"n": len(run.tokens), "d_model": made.shape[1], "length": lengths[0], "other": lengths[-1]}
+    said = [t(f"sentence_vector.{read}", **sized), *more]
     if far := outliers(made):
         said.append(in_words(far, made, axes, far.usual))
 
@@ -65,7 +66,6 @@ def probe_looks(run: Trace, place: Place, seen: np.ndarray | None = None) -> Pic
 
 def as_makers(run: Trace, place: Place, pooled: Pooled) -> Picture:
     """The vector as its makers make it."""
-    made = sentence_vector(run.Z, MAKERS, pooled)[None]
     steps, words, dense = pooled.steps(run.Z), [], iter(pooled.dense)
     for (name, vector), before in zip(steps, [None, *(vector for _, vector in steps)], strict=False):
         said: dict[str, object] = {}
@@ -73,15 +73,17 @@ def as_makers(run: Trace, place: Place, pooled: Pooled) -> Picture:
             said = {"wide": len(before), "out": len(vector)}
             bend = next(dense).activation
             name, said = (f"{name}_bent", said | {"activation": ACTIVATIONS[bend].name}) if bend else (name, said)
-        words.append(plain(f"sentence_vector.step_{name}", **said))
-    length = f"{float(np.linalg.norm(steps[-1][1])):.4f}"
+        step, length = plain(f"sentence_vector.step_{name}", **said), f"{float(np.linalg.norm(vector)):.2f}"
+        words.append(step if name == "Normalize" else plain("sentence_vector.step_length", step=step, length=length))
+    made = steps[-1][1][None]
     axes = Axis("", [""]), Axis(plain("sentence_vector.axis_makers"))
+    normalized = "" if "Normalize" in pooled.more else t("sentence_vector.not_normalized")
     return Picture(
         lambda drawn: heatmap(drawn.array, *drawn.axes, square=False, height=150),
-        t("sentence_vector.read_makers", steps=" → ".join(words), width=made.shape[1], length=length),
+        f"{t('sentence_vector.read_makers', steps=' → '.join(words), width=made.shape[1])} {normalized}".strip(),
         Numbers(made, axes=axes),
         shape=made.shape,
-        title=plain("sentence_vector.title_makers"),
+        title=plain(text_of(run, "title")),
     )
 
 

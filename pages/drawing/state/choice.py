@@ -171,7 +171,8 @@ class Choice:
     branch: tuple[int, ...] = linked(
         PLACES, ()
     )  # Answer: the part of the lead that is open, step by step from the whole
-    step: int | None = linked(PLACE)  # of the writing of a translation: a place in what the decoder reads
+    # A place in what stands beside the sentence: in what a decoder reads, or in the other input
+    step: int | None = linked(PLACE)
     forced: tuple[int, ...] = linked(IDS, ())  # the pieces that a translation begins with, by their ids
     # Which translation is on screen: the best of the beam, the second, …; 0 is the greedy one.
     beam: int = linked(up_to(MOST_BEAMS, least=0), 1)

@@ -1,0 +1,102 @@
+"""How alike two inputs are: one vector of each, their cosine, and the map of token pairs whose cells add up to it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from model.edits import head_off
+from model.graph import Graph
+from model.measures.sweep import sweep
+from model.pipeline import Pipeline
+from model.trace import Trace
+from model.variants.pooled import Pooled
+
+#: How the rows of Z become one vector, where the makers do not say: their mean, or the row of [CLS].
+MEAN, CLS = Pooled("mean"), Pooled("cls")
+
+
+@dataclass(frozen=True)
+class Cosine:
+    """u · v / (|u| |v|), and the three numbers that it is made of; 0 where a vector is 0 and points nowhere."""
+
+    dot: float
+    u: float  # |u|
+    v: float
+
+    @property
+    def value(self) -> float:
+        return self.dot / (self.u * self.v) if self.u and self.v else 0.0
+
+
+def vector_of(trace: Trace, way: Pooled | None) -> np.ndarray:
+    """One vector of an input, (d_model) or as wide as its last Linear.
+
+    way: how Z becomes one; None: the network's own.
+    """
+    return _made(trace[_key(trace.graph, way)], way)
+
+
+def _key(graph: Graph, way: Pooled | None) -> str:
+    return graph.vector if way is None and graph.vector else graph.Z
+
+
+def _made(read: np.ndarray, way: Pooled | None) -> np.ndarray:
+    return read.reshape(-1) if way is None else way.steps(read)[-1][1]
+
+
+def cosine(u: np.ndarray, v: np.ndarray) -> Cosine:
+    """How alike two vectors point: 1 the same way, 0 at right angles, −1 opposite."""
+    return Cosine(float(u @ v), float(np.linalg.norm(u)), float(np.linalg.norm(v)))
+
+
+def row_cosines(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """The cosine of each row (…, features) with the one in its place, or with the one other: (…,)."""
+    pairs = zip(rows, np.broadcast_to(others, rows.shape), strict=True)
+    return np.array([cosine(row, other).value for row, other in pairs])
+
+
+def of_cosine(trace: Trace, other: Trace, way: Pooled | None = None) -> np.ndarray:
+    """The cosine of two inputs' vectors as a sum over all pairs of their tokens, with nothing left over.
+
+    u = Σᵢ pᵢ and v = Σⱼ p′ⱼ, so cos(u, v) = Σᵢⱼ pᵢ · p′ⱼ / (|u| |v|). pᵢ is what row i of Z puts into the vector: with
+    mean pooling zᵢ / n, so that a cell is zᵢ · z′ⱼ / (n m |u| |v|); with [CLS] pooling one cell is all of it.
+
+    way: how Z becomes one vector; as the encoder's makers do it, if left out. Returns (token, other token), float64; 0
+    where a vector is 0. Raises ValueError where a vector is no sum over its tokens (see `Pooled.parts`).
+    """
+    way = way or trace.pooled
+    one, two = (None if way is None or run.graph.vector else way.parts(run.Z) for run in (trace, other))
+    if one is None or two is None:
+        raise ValueError("the vector of this encoder is no sum over its tokens, or how it is made is not known")
+    lengths = float(np.linalg.norm(one.sum(axis=0)) * np.linalg.norm(two.sum(axis=0)))
+    return one @ two.T / lengths if lengths else np.zeros((len(one), len(two)))
+
+
+@torch.inference_mode()
+def through_layers(pipeline: Pipeline, trace: Trace, way: Pooled | None) -> np.ndarray:
+    """The vector as it would be if each layer were the last: (1 + layers, d_model), or as wide as `vector_of`.
+
+    Row 0 reads the embedding, before any layer; the last row is the network's own vector.
+    """
+    network = pipeline.network
+    states = network.norm(torch.from_numpy(trace.states()[:-1]).to(next(network.parameters())))
+    read = [network.read_out(state[None]) for state in states] if way is None else states
+    return np.stack([*(_made(one.float().numpy(), way) for one in read), vector_of(trace, way)])
+
+
+def moved_by_heads(
+    pipeline: Pipeline, trace: Trace, way: Pooled | None, progress: Callable[[float], object] | None = None
+) -> np.ndarray:
+    """1 − cosine of the one vector with and without each head: (layer, head), 0 where the head does nothing.
+
+    trace: an unchanged run; each head is switched off alone. way: see `vector_of`. progress: as for `sweep`.
+    """
+    layers, heads = trace.graph.layers(), trace.config.heads
+    off = [[head_off(layer, head)] for layer in range(layers) for head in range(heads)]
+    key = _key(trace.graph, way)
+    states = sweep(pipeline, trace, off, (key,), progress=progress)[key]
+    own = vector_of(trace, way)
+    moved = [1 - cosine(own, _made(read, way)).value for read in states]
+    return np.array(moved, np.float32).reshape(layers, heads)

@@ -1,0 +1,145 @@
+"""Answer of a network without a head: one vector of the whole input, and how alike that of another input is."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from model import Trace
+from model.analysis import largest_terms, placed
+from model.measures.alike import cosine, of_cosine, vector_of
+from model.operations.working import Table, terms_table
+from model.variants.pooled import POOLINGS, Pooled
+from pages.answer.pictures import alike_map, row_sums
+from pages.drawing.figures.latex import formula
+from pages.drawing.page import Tabs
+from pages.drawing.pictures.vectors import as_makers, probe_looks, vectors
+from pages.drawing.screen import Screen
+from pages.drawing.text import plain, t, texts_of
+from pages.screen.components.arithmetic import arithmetic
+from pages.screen.frame.changes_bar import other_input
+from pages.screen.frame.pen import Pen
+from pages.screen.sections.sentence_vector import is_headless, no_head, of_input, ways_of, worked_out
+from pages.screen.sections.working import MOST, terms
+
+EQUATION = r"\cos(u, v) = \frac{u \cdot v}{|u|\,|v|}"
+text, word = texts_of("alike")
+
+
+def tabs_of(screen: Screen) -> Tabs:
+    """The vector, and another one beside it; of a network that nobody trained only why there is no answer."""
+    if not is_headless(screen):
+        return {"": lambda screen, pen: no_head(screen)}
+    return {"vector": vector, "alike": alike}
+
+
+def vector(screen: Screen, pen: Pen) -> None:
+    """The vector as its makers make it, or in the usual ways where they do not say."""
+    match ways_of(screen):
+        case {"makers": Pooled() as pooled}:
+            pen.show_both("makers", partial(as_makers, pooled=pooled))
+            last_linear(screen, pooled)
+        case ways:
+            no_head(screen)
+            pen.show_both("vector", partial(vectors, ways=ways, more=makers_way(screen)))
+    if "pool.probe" in screen.run:
+        pen.show("probe", partial(probe_looks, seen=screen.seen))
+
+
+def last_linear(screen: Screen, pooled: Pooled) -> None:
+    """The arithmetic of the largest number of the last Linear behind the pooling, where there is one."""
+    if not pooled.dense:
+        return
+    steps = pooled.steps(screen.run.Z)
+    last = max(place for place, (name, _) in enumerate(steps) if name == "Dense")
+    v, linear = steps[last - 1][1].astype(np.float64), pooled.dense[-1]
+    found = v @ linear.W.astype(np.float64) + (0 if linear.b is None else linear.b)
+    component = int(np.abs(found).argmax())
+    bias = 0.0 if linear.b is None else float(linear.b[component])
+    products = largest_terms(v, linear.W[:, component], bias, most=MOST)
+    lines = terms(screen, terms_table(products, "d_model", "v", "w", None if linear.b is None else products.bias))
+    st.markdown(t("sentence_vector.hand_makers", component=component + 1, value=f"{products.total:.5f}"))
+    arithmetic(lines, key="makers_by_hand")
+
+
+def makers_way(screen: Screen) -> list[str]:
+    """What the folder itself does, where not all of that is computed here."""
+    pooled = screen.pipeline.pooled
+    if not pooled or pooled.computed:
+        return []
+    known = pooled.pooling in POOLINGS
+    name = plain(f"sentence_vector.step_{pooled.pooling}") if known else pooled.pooling
+    said = [t("sentence_vector.uses" if known else "sentence_vector.uses_other", name=name)]
+    if "Dense" in pooled.more:
+        said.append(t("sentence_vector.dense"))
+    if "Normalize" in pooled.more:
+        said.append(t("sentence_vector.normalize"))
+    return said
+
+
+def alike(screen: Screen, pen: Pen) -> None:
+    """The cosine with another input's vector, and how the pairs of their tokens make it."""
+    ways, pooled = ways_of(screen), screen.pipeline.pooled
+    if not screen.pair:
+        other_input(screen.choice, pen.name)
+        st.caption(t(of_input(screen, "ask")))
+        return
+    run, other = screen.pair
+    for name, way in ways.items():
+        found = cosine(vector_of(run, way), vector_of(other, way))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            said = {"name": plain(f"sentence_vector.{name}"), "cosine": f"{found.value:.4f}"}
+            st.markdown(t("sentence_vector.alike", **said), width="content")
+            st.latex(worked_out(found), width="content")
+    st.caption(t("sentence_vector.means_known" if pooled or screen.run.graph.vector else "sentence_vector.means"))
+    pairs(screen, pen, run, other, next(iter(ways.values())))
+    other_input(screen.choice, pen.name)
+
+
+def pairs(screen: Screen, pen: Pen, run: Trace, other: Trace, way: Pooled | None) -> None:
+    """The map whose cells add up to the cosine, what each row has of it, and the arithmetic of the chosen cell."""
+    parts = way and way.parts(run.Z)
+    if way is None or parts is None:
+        st.info(text("no_sum"), icon=":material/info:")
+        return
+    if way.pooling in ("cls", "lasttoken"):
+        st.info(text("one_cell", token=placed(run.tokens)[0 if way.pooling == "cls" else -1]), icon=":material/info:")
+        return
+    cells = of_cosine(run, other, way)
+    at = chosen_pair(screen, cells)
+    if screen.choice.big:
+        pen.show("pairs", alike_map(run, screen.at, other, cells, at))
+        return
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        pen.show("pairs", alike_map(run, screen.at, other, cells, at))
+    with right:
+        pen.show("rows", row_sums(run, screen.at, cells))
+        with st.container(border=True, key="working.pairs"):
+            names = {"token": placed(run.tokens)[at[0]], "other": placed(other.tokens)[at[1]]}
+            st.markdown(f"**{plain('common.by_hand')}** · {word('pair', **names)}")
+            lines, table = by_hand(run, other, way, at)
+            arithmetic("".join((*map(formula, lines), terms(screen, table))), key="pairs_by_hand")
+
+
+def chosen_pair(screen: Screen, cells: np.ndarray) -> tuple[int, int]:
+    """The cell of the map that the reader chose; while none is chosen, the largest, of a chosen row its largest."""
+    token, other = screen.choice.token, screen.choice.step
+    row = int(cells.max(axis=1).argmax()) if token is None else token
+    return row, int(cells[row].argmax()) if other is None else min(other, cells.shape[1] - 1)
+
+
+def by_hand(run: Trace, other: Trace, way: Pooled, cell: tuple[int, int]) -> tuple[Sequence[str], Table]:
+    """A cell of the map: its product, and what that is divided by; and the largest terms of the product."""
+    plainly = way.pooling == "mean" and not way.dense  # else a row of Z counts otherwise than as its n-th part
+    one, two = (way.parts(each.Z) for each in (run, other))
+    assert one is not None and two is not None  # or there would be no map
+    u, v = (round(float(np.linalg.norm(each.sum(axis=0))), 4) for each in (one, two))
+    n, m, z = (len(one), len(two), "z") if plainly else (1, 1, "p")
+    products = largest_terms(n * one[cell[0]], m * two[cell[1]], most=MOST)
+    product = rf"{z}_{{{cell[0] + 1}}} \cdot {z}'_{{{cell[1] + 1}}}"
+    counts, numbers = (r"n \, m \, ", rf"{n} \cdot {m} \cdot ") if plainly else ("", "")
+    value = products.total / (n * m * u * v) if u and v else 0.0
+    below = rf"\frac{{{product}}}{{{counts}|u|\,|v|}} = \frac{{{products.total:.4f}}}{{{numbers}{u:.4f} \cdot {v:.4f}}}"
+    return [rf"{below} = {value:.4f}"], terms_table(products, "d_model", z, f"{z}′")

@@ -1,0 +1,123 @@
+"""How alike two inputs are: the vector as sentence-transformers makes it, and the map that adds up to the cosine."""
+
+import json
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from tempfile import mkdtemp
+
+import numpy as np
+import pytest
+from sentence_transformers import SentenceTransformer
+
+from model import Edit, Pipeline, Trace, load
+from model.checkpoints.folder import MODES
+from model.measures.alike import MEAN, cosine, of_cosine, through_layers, vector_of
+from model.variants.pooled import POOLINGS, Dense, Pooled
+from pages.drawing.state import images
+from tests.model.making import MINILM, WORDS, network_in, odd_settings, sentence_encoder
+from tests.pages.inputs import folder as network
+
+#: A family of encoders, and how its folder says that Z becomes one vector.
+FOLDERS = {
+    "MiniLM": "mean", "MPNet": "mean", "Bert": "cls", "Roberta": "max", "DistilBert": "mean_sqrt_len",
+    "Electra": "weightedmean", "Albert": "lasttoken",
+}  # fmt: skip
+#: The same by hand: Reimers and Gurevych 2019, section 3, and the documentation of their library.
+BY_HAND = {
+    "mean": lambda Z: sum(Z) / len(Z), "cls": lambda Z: Z[0], "max": lambda Z: np.sort(Z, axis=0)[-1],
+    "mean_sqrt_len": lambda Z: sum(Z) / len(Z) ** 0.5, "lasttoken": lambda Z: Z[-1],
+    "weightedmean": lambda Z: sum(place * row for place, row in enumerate(Z, 1)) / sum(range(1 + len(Z))),
+}  # fmt: skip
+CARD = images.ready("card")
+MOST = 30  # words of a sentence
+
+
+@cache
+def folder(name: str) -> Path:
+    if name == "MiniLM":
+        return MINILM
+    made = Path(mkdtemp(prefix=name))
+    network_in(made, name, "Model", odd_settings(name, "Model", 2))
+    kinds = {"": "Transformer", "1_Pooling": "Pooling", "2_Normalize": "Normalize"}
+    parts = [
+        {"idx": place, "name": f"{place}", "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for place, (path, kind) in enumerate(kinds.items())
+    ]
+    (made / "modules.json").write_text(json.dumps(parts))
+    (made / "1_Pooling").mkdir()
+    width = load(str(made)).config.d_model
+    said = {"word_embedding_dimension": width, "pooling_mode_mean_tokens": False}
+    said |= {next(mode for mode, pooling in MODES.items() if pooling == FOLDERS[name]): True}
+    (made / "1_Pooling" / "config.json").write_text(json.dumps(said))
+    tokenizer = json.loads((made / "tokenizer_config.json").read_text())
+    said = {"tokenizer_class": "PreTrainedTokenizerFast", "pad_token": "<pad>" if "cls_token" in tokenizer else "[PAD]"}
+    (made / "tokenizer_config.json").write_text(json.dumps(tokenizer | said))
+    return made
+
+
+def texts(pipeline: Pipeline, seed: int) -> list[str]:
+    """Sentences of all lengths that the encoder reads."""
+    dice = np.random.default_rng(seed)
+    most = min(MOST, pipeline.reader.max_len - 2)
+    return [" ".join(dice.choice(WORDS, dice.integers(1, most + 1))) for _ in range(30)]
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_vector_is_that_of_its_makers_and_the_map_adds_up_to_their_cosine(name: str) -> None:
+    pipeline, theirs = load(str(folder(name))), SentenceTransformer(str(folder(name)), device="cpu")
+    said = texts(pipeline, len(name))
+    runs, vectors = pipeline.batch(said), theirs.encode(said)
+    for run, vector in zip(runs, vectors, strict=True):
+        own = BY_HAND[FOLDERS[name]](run.Z.astype(np.float64))
+        np.testing.assert_allclose(run.vector, own / np.linalg.norm(own), atol=1e-6)
+        np.testing.assert_allclose(run.vector, vector, atol=1e-6)
+    for (one, u), (two, v) in pairwise(zip(runs, vectors, strict=True)):
+        cells = of_cosine(one, two)
+        assert cells.shape == (len(one.tokens), len(two.tokens))
+        assert cells.sum() == pytest.approx(float(u @ v), abs=1e-5)
+        np.testing.assert_allclose(of_cosine(two, one), cells.T, atol=1e-12)
+
+
+def test_a_cell_is_the_product_of_two_rows_and_of_one_row_there_is_one_cell() -> None:
+    one, two = load(str(MINILM)).batch(["A man is eating food.", "A woman plays."])
+    u, v = (np.linalg.norm(run.Z.mean(axis=0)) for run in (one, two))
+    expected = one.Z[3] @ two.Z[2] / (len(one.Z) * len(two.Z) * u * v)
+    assert of_cosine(one, two)[3, 2] == pytest.approx(float(expected), abs=1e-7)
+    for pooling, place in (("cls", (0, 0)), ("lasttoken", (-1, -1))):
+        cells = of_cosine(one, two, Pooled(pooling))
+        assert (cells != 0).sum() == 1 and cells[place] == pytest.approx(cells.sum())
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_a_linear_behind_the_pooling_is_shared_out_with_its_bias(pooling: str) -> None:
+    one, two = load(str(MINILM)).batch(["A man is eating food.", "A woman plays."])
+    dice = np.random.default_rng(3)
+    dense = Dense(dice.normal(size=(384, 12)).astype(np.float32), dice.normal(size=12).astype(np.float32))
+    way = Pooled(pooling, ("Dense", "Normalize"), (dense,))
+    found = cosine(vector_of(one, way), vector_of(two, way)).value
+    assert of_cosine(one, two, way).sum() == pytest.approx(found, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["MiniLM", "T5", "CLIP", "SigLIP", "ViTModel"])
+def test_after_the_last_layer_the_vector_is_the_networks_own_and_before_it_that_of_a_shallower_one(name: str) -> None:
+    pipeline = load(str(network(name)))
+    x = CARD if pipeline.config.input == "patches" else "the cat sat on a mat"
+    run, way = pipeline(x), None if pipeline.graph.vector else pipeline.pooled or MEAN
+    found = through_layers(pipeline, run, way)
+    assert len(found) == 1 + run.config.layers
+    np.testing.assert_allclose(found[-1], vector_of(run, way), atol=1e-6)
+    idle = [Edit(f"layers.1.{name}", "zero") for name in ("attention.output", "ffn.output")]
+    if pipeline.config.norm_first and run.config.layers == 2:  # then without what it adds the last layer is not there
+        np.testing.assert_allclose(found[1], vector_of(pipeline(x, idle), way), atol=1e-5)
+
+
+def test_where_a_vector_is_no_sum_over_tokens_there_is_no_map(tmp_path: Path) -> None:
+    sentence_encoder(tmp_path)  # with tanh behind its Linear
+    one = load(str(tmp_path))("the cat sat")
+    with pytest.raises(ValueError, match="no sum"):
+        of_cosine(one, one)
+    ours: Trace = load("text")("the cat sat")
+    with pytest.raises(ValueError, match="not known"):
+        of_cosine(ours, ours)
+    assert of_cosine(ours, ours, MEAN).sum() == pytest.approx(1)

@@ -1,0 +1,38 @@
+"""Of a network that answers with no word and no class: on each page a picture at first sight, and nothing untrue."""
+
+import pytest
+
+from tests.pages.inputs import bring
+from tests.pages.opening import charts, open_page, stands
+
+#: Of sentences, of T5, of pictures with and without a head of their own, and of a translator.
+KINDS = ("MiniLM", "T5", "ViTModel", "CLIP", "SigLIP", "translator")
+PAGES = [
+    "tokens",
+    "queries_keys_values",
+    "attention",
+    "heads",
+    "add_and_norm",
+    "feed_forward",
+    "layers",
+    "answer",
+    "what_if",
+]
+#: What is true of networks with a head alone.
+OF_A_HEAD = ("answer.purpose", "layers.lens", "what_if.read_map")
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_page_begins_with_a_picture(kind: str, page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page(page, **bring(monkeypatch, kind))
+    assert charts(app)
+    assert [text for text in OF_A_HEAD if stands(app, text)] == []
+
+
+@pytest.mark.parametrize("kind", ["MiniLM", "T5", "translator"])
+def test_two_texts_are_compared_after_each_layer(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    link = bring(monkeypatch, kind) | {"s": "the cat sat on a mat", "other": "the dog sat on a mat"}
+    app = open_page("layers", **link, panel="by_layers", token="3")
+    names = [trace["name"] for trace in charts(app)[0]["figure"]["data"]]
+    assert len(names) == 3
