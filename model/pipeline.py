@@ -26,9 +26,10 @@ from model.changes import Change, bind, idle, watched
 from model.config import EncoderConfig
 from model.edits import PARTS, Edit, EditError, Surroundings, as_edits
 from model.encoder import Encoder
-from model.errors import ReasonedError
+from model.errors import ReasonedError, nearest
+from model.saved import Kept
 from model.sweep import sweep
-from model.trace import Guess, Note, Recording, Trace, check_finite, graph_of, record
+from model.trace import Guess, Note, Recording, Trace, check_finite, graph_of, hooked, record, recorded
 from model.variants.pooled import Pooled
 
 MOST_SOURCES = 24_000_000  # bytes of other inputs' runs, kept for patches: nine of ours with 15 tokens
@@ -321,11 +322,15 @@ class Pipeline:
         copy.unanswered, copy.pooled = self.unanswered, self.pooled
         return copy
 
-    def batch(self, inputs: Iterable[object], edits: Edit | Iterable[Edit] = ()) -> list[Trace]:
+    def batch(
+        self, inputs: Iterable[object], edits: Edit | Iterable[Edit] = (), *, keep: Iterable[str] | None = None
+    ) -> list[Trace]:
         """The Trace of each input, in their order: they are computed together, and each is as if it were alone.
 
-        Raises what an input alone raises, with a note of which it was.
+        keep: the keys whose values the traces hold, as ["norm"], so that thousands of them fit into memory; all, if left
+        out. Raises what an input alone raises, with a note of which it was, and KeyError for a key that is not recorded.
         """
+        wanted = None if keep is None else self._recorded(keep)
         if isinstance(inputs, str | bytes):
             raise TypeError(f"a batch is a list of inputs; this is one {type(inputs).__name__}")
         inputs, edits, readings = list(inputs), as_edits(edits), []
@@ -337,9 +342,18 @@ class Pipeline:
                 raise
         found: dict[int, Trace] = {}
         for places in alike([len(reading.tokens) for reading in readings]):
-            runs = self._run_together([readings[i] for i in places], edits)
+            runs = self._run_together([readings[i] for i in places], edits, wanted)
             found |= {i: self._of(inputs[i], readings[i], edits, *run) for i, run in zip(places, runs, strict=True)}
         return [found[i] for i in range(len(inputs))]
+
+    def _recorded(self, keys: Iterable[str]) -> list[str]:
+        known = recorded(self.network)
+        wanted = list(keys)
+        if unknown := [key for key in wanted if key not in known]:
+            raise KeyError(
+                f"{unknown[0]!r} is not recorded; did you mean {nearest(unknown[0], known, 'one of keys()')}?"
+            )
+        return wanted
 
     def _of(
         self,
@@ -347,7 +361,7 @@ class Pipeline:
         reading: Reading,
         edits: tuple[Edit, ...],
         output: Tensor,
-        values: Recording,
+        values: Recording | Kept,
         idle: dict[Edit, str],
     ) -> Trace:
         guesses = () if self.config.head in ("none", "vector") else self.reader.guesses(output, reading)
@@ -417,25 +431,34 @@ class Pipeline:
         return output, values, idle(changes, unmoved, self.graph, values)
 
     def _run_together(
-        self, readings: Sequence[Reading], edits: tuple[Edit, ...]
-    ) -> Iterator[tuple[Tensor, Recording, dict[Edit, str]]]:
-        """What `_run` has of each input, all of them computed at once."""
+        self, readings: Sequence[Reading], edits: tuple[Edit, ...], keep: list[str] | None
+    ) -> Iterator[tuple[Tensor, Recording | Kept, dict[Edit, str]]]:
+        """What `_run` has of each input, all of them computed at once. keep: the keys that stay; None: all."""
         lengths = [len(reading.tokens) for reading in readings]
         changes = [bind(edits, self.around(reading)) for reading in readings]
         unmoved: list[dict[Change, str]] = [{} for _ in readings]
         each = [watched(own, self.graph, those) for own, those in zip(changes, unmoved, strict=True)]
+        given, (*_, last) = together([self._given(reading) for reading in readings]), recorded(self.network)
+        if keep is not None and not edits:  # what nobody asked for is let go as it passes
+            passed: dict[str, Tensor] = {}
+            with hooked(self.network, {key: partial(passed.__setitem__, key) for key in keep}):
+                output = self.network(*given)
+            for row, n in enumerate(lengths):
+                alone = {key: part(value, self.graph[key].axes, row, n).clone() for key, value in passed.items()}
+                yield part(output, self.graph[last].axes, row, n), Kept(alone, edits), {}
+            return
         output, values = record(
             self.network,
-            *together([self._given(reading) for reading in readings]),
+            *given,
             edits=for_all(each, self.graph, lengths),
             most=MOST_INSIDE * len(readings),
             check=check_finite if edits else None,
         )
         for row, n in enumerate(lengths):
             own = values.alone(row, n, each[row])
-            *_, last = values
             answer = part(output, self.graph[last].axes, row, n)
-            yield answer, own, idle(changes[row], unmoved[row], self.graph, own)
+            stays = own if keep is None else Kept({key: own[key] for key in keep}, edits)
+            yield answer, stays, idle(changes[row], unmoved[row], self.graph, own)
 
     @torch.inference_mode()
     def read_layers(self, trace: Trace, token: int = 0) -> np.ndarray:

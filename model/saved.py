@@ -24,7 +24,7 @@ WRITTEN = "trace"  # what else the file says, in its metadata
 
 
 class Kept(Mapping[str, Tensor]):
-    """{key: value} of a run as it stands in a file. What is computed by its network, such as an aside, is not there."""
+    """{key: value} of a run, in a file or in memory, without its network: what that computes, as an aside, is not there."""
 
     large = False
 
@@ -46,11 +46,11 @@ class Kept(Mapping[str, Tensor]):
 
     @property
     def network(self) -> nn.Module:
-        raise AttributeError("a trace from a file has no network: run its subject again for what needs one")
+        raise AttributeError("this trace holds numbers without their network: run its subject again for what needs one")
 
     def changed(self, key: str, value: Tensor, so_far: Mapping[str, Tensor]) -> Tensor:
         """What the edits make of another value: of its network alone that is known."""
-        raise AttributeError("a trace from a file has no network: run its subject again for what needs one")
+        raise AttributeError("this trace holds numbers without their network: run its subject again for what needs one")
 
 
 class Saved:

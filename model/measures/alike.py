@@ -1,7 +1,8 @@
 """How alike two inputs are: one vector of each, their cosine, and the map of token pairs whose cells add up to it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -72,6 +73,34 @@ def of_cosine(trace: Trace, other: Trace, way: Pooled | None = None) -> np.ndarr
         raise ValueError("the vector of this encoder is no sum over its tokens, or how it is made is not known")
     lengths = float(np.linalg.norm(one.sum(axis=0)) * np.linalg.norm(two.sum(axis=0)))
     return one @ two.T / lengths if lengths else np.zeros((len(one), len(two)))
+
+
+class Found(NamedTuple):
+    """A text beside a query: its place among those that were given, and the cosine of both.
+
+    adds: what each of its tokens has in that, (token,); None where the cosine is no such sum.
+    """
+
+    place: int
+    cosine: float
+    tokens: list[str]
+    adds: np.ndarray | None
+
+
+def alike(pipeline: Pipeline, query: str, texts: Iterable[str], way: Pooled | None = None) -> list[Found]:
+    """Texts by how alike they are to a query, the most alike first.
+
+    way: how Z becomes one vector; if left out as the encoder's makers do it, or the mean where they do not say.
+    """
+    if way is None and not pipeline.graph.vector:
+        way = pipeline.pooled if pipeline.pooled and pipeline.pooled.computed else MEAN
+    one, *others = pipeline.batch([query, *texts], keep=[_key(pipeline.graph, way)])
+    own, found = vector_of(one, way), []
+    for place, other in enumerate(others):
+        summed = way is not None and way.parts(other.Z) is not None
+        adds = of_cosine(one, other, way).sum(axis=0) if summed else None
+        found.append(Found(place, cosine(own, vector_of(other, way)).value, other.tokens, adds))
+    return sorted(found, key=lambda text: -text.cosine)
 
 
 @torch.inference_mode()

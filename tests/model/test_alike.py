@@ -12,7 +12,7 @@ from sentence_transformers import SentenceTransformer
 
 from model import Edit, Pipeline, Trace, load
 from model.checkpoints.folder import MODES
-from model.measures.alike import MEAN, cosine, of_cosine, through_layers, vector_of
+from model.measures.alike import MEAN, alike, cosine, of_cosine, through_layers, vector_of
 from model.variants.pooled import POOLINGS, Dense, Pooled
 from pages.drawing.state import images
 from tests.model.making import MINILM, WORDS, network_in, odd_settings, sentence_encoder
@@ -110,6 +110,20 @@ def test_after_the_last_layer_the_vector_is_the_networks_own_and_before_it_that_
     idle = [Edit(f"layers.1.{name}", "zero") for name in ("attention.output", "ffn.output")]
     if pipeline.config.norm_first and run.config.layers == 2:  # then without what it adds the last layer is not there
         np.testing.assert_allclose(found[1], vector_of(pipeline(x, idle), way), atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["MiniLM", "Bert", "T5", "translator"])
+def test_texts_are_sorted_by_their_cosine_with_a_query(name: str) -> None:
+    pipeline = load(str(folder(name) if name in FOLDERS else network(name)))
+    query, *texts_of = texts(pipeline, 5)
+    found = alike(pipeline, query, texts_of)
+    assert sorted(one.place for one in found) == [*range(len(texts_of))]
+    runs, way = [pipeline(text) for text in texts_of], pipeline.pooled or MEAN
+    alone = [cosine(vector_of(pipeline(query), way), vector_of(run, way)).value for run in runs]
+    np.testing.assert_allclose([one.cosine for one in found], sorted(alone, reverse=True), atol=1e-6)
+    for one in found:
+        assert one.tokens == runs[one.place].tokens and one.cosine == pytest.approx(alone[one.place], abs=1e-6)
+        assert len(one.adds) == len(one.tokens) and one.adds.sum() == pytest.approx(one.cosine, abs=1e-5)
 
 
 def test_where_a_vector_is_no_sum_over_tokens_there_is_no_map(tmp_path: Path) -> None:

@@ -130,3 +130,19 @@ def test_a_copy_with_other_numbers_finds_the_same(name: str) -> None:
     if name != "trained translation":  # which may write something else
         assert 1e-5 < np.abs(roughly["logits"] - usual["logits"]).max() / np.abs(usual["logits"]).max() < 0.05
     assert run.network.logits.weight.dtype == torch.float32, "and the network is as it was"
+
+
+@pytest.mark.parametrize("edits", [(), (Edit("layers.0.attention.V", "noise", 0.5, seed=3),)])
+@pytest.mark.parametrize("name", ["trained text", "000", "two sentences"])
+def test_of_a_batch_stay_the_keys_that_are_asked_for(name: str, edits: tuple[Edit, ...]) -> None:
+    run = exact(pipeline(name))
+    inputs = [example(name, which) for which in (2, 1, 0)]
+    keys = ["layers.0.attention.weights", run.graph.Z]
+    for kept, whole in zip(run.batch(inputs, edits, keep=keys), run.batch(inputs, edits), strict=True):
+        assert kept.keys() == keys and (kept.tokens, kept.edits, kept.idle) == (whole.tokens, whole.edits, whole.idle)
+        for key in keys:
+            np.testing.assert_array_equal(kept[key], whole[key])
+        assert kept.nbytes == sum(whole[key].nbytes for key in keys)
+        assert [guess.best for guess in kept.answer] == [guess.best for guess in whole.answer]
+    with pytest.raises(KeyError, match="attention.weights"):
+        run.batch(inputs, keep=["layers.0.attention.weight"])
