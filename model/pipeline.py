@@ -327,8 +327,9 @@ class Pipeline:
     ) -> list[Trace]:
         """The Trace of each input, in their order: they are computed together, and each is as if it were alone.
 
-        keep: the keys whose values the traces hold, as ["norm"], so that thousands of them fit into memory; all, if left
-        out. Raises what an input alone raises, with a note of which it was, and KeyError for a key that is not recorded.
+        keep: the keys whose values the traces hold, so that thousands of them fit into memory; all, if left out.
+
+        Raises what an input alone raises, with a note of which it was, and KeyError for a key that is not recorded.
         """
         wanted = None if keep is None else self._recorded(keep)
         if isinstance(inputs, str | bytes):

@@ -24,7 +24,7 @@ WRITTEN = "trace"  # what else the file says, in its metadata
 
 
 class Kept(Mapping[str, Tensor]):
-    """{key: value} of a run, in a file or in memory, without its network: what that computes, as an aside, is not there."""
+    """{key: value} of a run without its network: what that computes when it is asked, as an aside, is not there."""
 
     large = False
 

@@ -87,16 +87,17 @@ class Found(NamedTuple):
     adds: np.ndarray | None
 
 
-def alike(pipeline: Pipeline, query: str, texts: Iterable[str], way: Pooled | None = None) -> list[Found]:
+def alike(pipeline: Pipeline, query: object, texts: Iterable[str], way: Pooled | None = None) -> list[Found]:
     """Texts by how alike they are to a query, the most alike first.
 
-    way: how Z becomes one vector; if left out as the encoder's makers do it, or the mean where they do not say.
+    query: a text, or a run of one, with its edits. way: how Z becomes one vector; if left out, as the makers of the
+    encoder do it, or the mean where they do not say.
     """
     if way is None and not pipeline.graph.vector:
         way = pipeline.pooled if pipeline.pooled and pipeline.pooled.computed else MEAN
-    one, *others = pipeline.batch([query, *texts], keep=[_key(pipeline.graph, way)])
+    one = query if isinstance(query, Trace) else pipeline(query)
     own, found = vector_of(one, way), []
-    for place, other in enumerate(others):
+    for place, other in enumerate(pipeline.batch(texts, keep=[_key(pipeline.graph, way)])):
         summed = way is not None and way.parts(other.Z) is not None
         adds = of_cosine(one, other, way).sum(axis=0) if summed else None
         found.append(Found(place, cosine(own, vector_of(other, way)).value, other.tokens, adds))

@@ -9,6 +9,7 @@ import pandas as pd
 from model import Trace
 from model.analysis import likeliest, placed, sigmoid, softmax, spelled, whole_words
 from model.checkpoints.span import best_span
+from model.measures.alike import Found
 from model.measures.judged import Cell
 from model.measures.sources import Lead
 from pages.drawing.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers, heatmap, waterfall
@@ -41,6 +42,7 @@ UNBROKEN = "\u2011"  # a hyphen at which no line ends
 OUTSIDE = "O"  # the class of what is no part of a name
 MOST_LABELS = 12
 MOST_PARTS = 8  # parts of a lead with a bar of their own
+MOST_OF_LINE, MOST_WORDS = 24, 2  # characters of a line that are shown; tokens that speak for it
 BELOW = 76  # pixels that stay free below a map, for its reading sentence
 Hidden = Mapping[int, int | None]  # places, with the words that stood there
 text, word = texts_of("answer")
@@ -211,6 +213,28 @@ def row_sums(run: Trace, place: Place, cells: np.ndarray) -> Picture:
 
     read = alike("read_rows", token=furthest(sums, three).named(placed(run.tokens)))
     return Picture(figure, read, title=alike_word("rows"), shape=sums.shape, fixed=True, picks=choose)
+
+
+def search_results(run: Trace, place: Place, found: Sequence[Found], lines: Sequence[str]) -> Picture:
+    """Lines by how alike they are to the input, each with tokens that add to its cosine; a click compares.
+
+    found: sorted; lines: as they were pasted.
+    """
+    named = [line if len(line) <= MOST_OF_LINE else f"{line[:MOST_OF_LINE]}…" for line in lines]
+    values, said = np.array([one.cosine for one in found]), []
+    for one in found:
+        adds = np.zeros(0) if one.adds is None else one.adds
+        most = [token for token in np.argsort(-adds, kind="stable")[:MOST_WORDS] if adds[token] > 0]
+        said.append(f"{two(one.cosine)}  {' · '.join(placed(one.tokens)[token] for token in most)}".rstrip())
+    best = first(values, three)
+    read = alike("read_search", n=len(found), line=named[found[best.place].place], value=best)
+    return Picture(
+        bars_with_numbers(values, [named[one.place] for one in found], said, most=1.0),
+        read,
+        title=alike_word("search"),
+        fixed=True,
+        picks=lambda bar, _: {"other": lines[found[bar].place], "twin": False, "shown": "beside", "tab": "alike"},
+    )
 
 
 def _names(run: Trace) -> list[str]:

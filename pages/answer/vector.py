@@ -1,37 +1,46 @@
 """Answer of a network without a head: one vector of the whole input, and how alike that of another input is."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
+from itertools import islice
 
 import numpy as np
 import streamlit as st
 
-from model import Trace
+from model import InputError, Trace
 from model.analysis import largest_terms, placed
-from model.measures.alike import cosine, of_cosine, vector_of
+from model.measures.alike import Found, alike, cosine, of_cosine, vector_of
 from model.operations.working import Table, terms_table
+from model.pipeline import MOST_CHARACTERS, Reader
 from model.variants.pooled import POOLINGS, Pooled
-from pages.answer.pictures import alike_map, row_sums
+from pages.answer.pictures import alike_map, row_sums, search_results
+from pages.drawing.cache import kept, missing
 from pages.drawing.figures.latex import formula
-from pages.drawing.page import Tabs
+from pages.drawing.page import Draw, Tabs
 from pages.drawing.pictures.vectors import as_makers, probe_looks, vectors
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain, t, texts_of
 from pages.screen.components.arithmetic import arithmetic
 from pages.screen.frame.changes_bar import other_input
 from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import lasting
+from pages.screen.sections.patience import patience, waits
 from pages.screen.sections.sentence_vector import is_headless, no_head, of_input, ways_of, worked_out
 from pages.screen.sections.working import MOST, terms
 
 EQUATION = r"\cos(u, v) = \frac{u \cdot v}{|u|\,|v|}"
 text, word = texts_of("alike")
+LINES = "answer.lines"  # the widget in which they are pasted
+MOST_LINES, OURS = 50, 12  # that are compared; of our own examples
 
 
 def tabs_of(screen: Screen) -> Tabs:
     """The vector, and another one beside it; of a network that nobody trained only why there is no answer."""
     if not is_headless(screen):
         return {"": lambda screen, pen: no_head(screen)}
-    return {"vector": vector, "alike": alike}
+    tabs: dict[str, Draw] = {"vector": vector, "alike": similarity}
+    return tabs | ({"search": search} if screen.run.picture is None else {})
 
 
 def vector(screen: Screen, pen: Pen) -> None:
@@ -78,7 +87,7 @@ def makers_way(screen: Screen) -> list[str]:
     return said
 
 
-def alike(screen: Screen, pen: Pen) -> None:
+def similarity(screen: Screen, pen: Pen) -> None:
     """The cosine with another input's vector, and how the pairs of their tokens make it."""
     ways, pooled = ways_of(screen), screen.pipeline.pooled
     if not screen.pair:
@@ -128,6 +137,39 @@ def chosen_pair(screen: Screen, cells: np.ndarray) -> tuple[int, int]:
     token, other = screen.choice.token, screen.choice.step
     row = int(cells.max(axis=1).argmax()) if token is None else token
     return row, int(cells[row].argmax()) if other is None else min(other, cells.shape[1] - 1)
+
+
+def search(screen: Screen, pen: Pen) -> None:
+    """Lines that the reader pastes, by how alike they are to the input; a few of ours stand there at first."""
+    reader = screen.pipeline.reader
+    ours = (line for line in reader.examples() if is_read(reader, line) and "[UNK]" not in reader.read(line).tokens)
+    st.text_area(word("lines", most=MOST_LINES), height=110, **lasting(LINES, "\n".join(islice(ours, OURS))))
+    pasted = [line.strip()[:MOST_CHARACTERS] for line in st.session_state[LINES].splitlines() if line.strip()]
+    lines = tuple(line for line in pasted[:MOST_LINES] if is_read(reader, line))
+    if len(lines) < len(pasted):
+        st.caption(text("lines_left_out", n=len(pasted) - len(lines), most=MOST_LINES))
+    if not lines:
+        return
+    size = screen.run.config, max(len(reader.read(line).tokens) for line in lines), len(lines)
+    wanted = missing(found_lines, screen, lines)
+    if wanted and waits(*size, wanted):
+        return
+    with patience(*size):
+        found = found_lines(screen, lines)
+    pen.show("search", search_results(screen.run, screen.at, found, lines))
+
+
+def is_read(reader: Reader, line: str) -> bool:
+    """Whether the network's reader can read it."""
+    with suppress(InputError):
+        reader.read(line)
+        return True
+    return False
+
+
+@kept(64, lambda screen, lines: (screen.network, screen.subject, screen.run.edits, lines))
+def found_lines(screen: Screen, lines: tuple[str, ...]) -> list[Found]:
+    return alike(screen.pipeline, screen.run, lines, next(iter(ways_of(screen).values())))
 
 
 def by_hand(run: Trace, other: Trace, way: Pooled, cell: tuple[int, int]) -> tuple[Sequence[str], Table]:

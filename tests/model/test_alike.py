@@ -115,6 +115,7 @@ def test_after_the_last_layer_the_vector_is_the_networks_own_and_before_it_that_
 @pytest.mark.parametrize("name", ["MiniLM", "Bert", "T5", "translator"])
 def test_texts_are_sorted_by_their_cosine_with_a_query(name: str) -> None:
     pipeline = load(str(folder(name) if name in FOLDERS else network(name)))
+    pipeline = getattr(pipeline, "encoder", pipeline)  # of a translator
     query, *texts_of = texts(pipeline, 5)
     found = alike(pipeline, query, texts_of)
     assert sorted(one.place for one in found) == [*range(len(texts_of))]

@@ -31,6 +31,18 @@ def test_each_page_begins_with_a_picture(kind: str, page: str, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("kind", ["MiniLM", "T5", "translator"])
+def test_lines_are_searched(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("answer", **bring(monkeypatch, kind) | {"s": "the cat sat on a mat", "panel": "search"})
+    lines = ["a dog slept", "", "the cat sat on a mat", "  ", "the door"] + ["it rained"] * 60
+    app.text_area[0].set_value("\n".join(lines)).run()
+    (drawn,) = charts(app)
+    names = drawn["figure"]["layout"]["yaxis"]["ticktext"]
+    assert names[0] == "the cat sat on a mat" and len(names) == 50 and stands(app, "alike.lines_left_out")
+    app.text_area[0].set_value(" ").run()
+    assert not charts(app)
+
+
+@pytest.mark.parametrize("kind", ["MiniLM", "T5", "translator"])
 def test_two_texts_are_compared_after_each_layer(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     link = bring(monkeypatch, kind) | {"s": "the cat sat on a mat", "other": "the dog sat on a mat"}
     app = open_page("layers", **link, panel="by_layers", token="3")

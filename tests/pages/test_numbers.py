@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from model import Edit, Trace, load
 from model.analysis import cosine_similarity, nearest_rows, placed, rollout, softmax
-from model.measures.alike import MEAN, of_cosine, row_cosines
+from model.measures.alike import MEAN, alike, of_cosine, row_cosines
 from model.measures.origins import of_reads, shares
 from model.measures.scaling import every_way, random_scores
 from model.measures.sources import Lead, of_lead
@@ -605,6 +605,28 @@ def rows_of_pairs_are_what_each_token_adds(run: Trace, at: Place) -> Iterator[ob
     assert len(lengths) == len(sums) + 1 and np.abs(lengths[:-1] - sums).max() < 1e-3
     assert lengths[-1] == pytest.approx(sums.sum(), abs=6e-4) and lengths[:-1].sum() == pytest.approx(lengths[-1])
     yield f"“{placed(run.tokens)[int(sums.argmax())]}”"
+
+
+LINES = ["the cat slept .", "a dog ran .", "money is in the bank ."]
+
+
+def found_lines(run: Trace, place: Place) -> Picture:
+    return answer.search_results(run, place, alike(load("text"), run, LINES), LINES)
+
+
+@row(found_lines, DOG)
+def lines_are_sorted_by_their_cosine_with_the_tokens_that_add_most(run: Trace, at: Place) -> Iterator[object]:
+    u, others = torch.tensor(run.Z).double().mean(0), [run_of(line) for line in LINES]
+    cosines = [float(F.cosine_similarity(u, torch.tensor(other.Z).double().mean(0), dim=0)) for other in others]
+    order = sorted(range(3), key=lambda line: -cosines[line])
+    yield from (np.array([cosines[line] for line in order]), f"“{LINES[order[0]]}”", f"{max(cosines):.3f}")
+    picture = found_lines(run, at)
+    *_, names = (trace["text"] for trace in picture.drawn().data)
+    adds = [torch.tensor(others[line].Z).double() @ u for line in order]
+    for line, name, added in zip(order, names, adds, strict=True):
+        strongest = placed(others[line].tokens)[int(added.argmax())]
+        assert f"{cosines[line]:.2f}  {strongest}" in name.replace("\\", "")
+    assert picture.picks(1, 0)["other"] == LINES[order[1]]
 
 
 # -- translation -----------------------------------------------------------------------------------------------------

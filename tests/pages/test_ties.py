@@ -19,7 +19,7 @@ import torch
 import pages
 from model import Edit, Trace, load
 from model.analysis import tied, winners
-from model.measures.alike import MEAN, of_cosine, row_cosines
+from model.measures.alike import MEAN, Found, cosine, of_cosine, row_cosines, vector_of
 from model.measures.sources import Lead, of_lead
 from model.measures.without import kept_of
 from model.translator import Task, TranslationTrace
@@ -160,6 +160,12 @@ def turned(run: Trace, place: Place) -> Picture:
     return layers.turned(run, place, layers.guesses(lens(run, place.token)))
 
 
+def searched(run: Trace, place: Place) -> Picture:
+    own = vector_of(run, MEAN)
+    found = [Found(at, cosine(own, own).value, run.tokens, np.full(len(run.tokens), 0.1)) for at in range(3)]
+    return answer.search_results(run, place, found, ["one", "another", "a third"])
+
+
 def cosines_by_layers(run: Trace, place: Place) -> Picture:
     states = run.states()[:, place.token]
     curves = dict.fromkeys(("vector", "inputs", "token"), row_cosines(states, states[-1]))
@@ -221,6 +227,7 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
         WORDS | DRAWN,
         lambda run, at: answer.alike_map(run, at, run, of_cosine(run, run, MEAN), (0, 1)),
     ),
+    answer.search_results: (WORDS, searched),
     answer.row_sums: (WORDS | DRAWN, lambda run, at: answer.row_sums(run, at, of_cosine(run, run, MEAN))),
     likeliest_outputs: (ONE, changed),
     heads_that_turn: (WORDS, lambda run, at: heads_that_turn(run, np.zeros((6, 8)), lambda edit: ())),
