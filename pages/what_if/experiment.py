@@ -243,10 +243,10 @@ def as_map(
     look = {"scale": scale, "square": False, "limit": limit(lab, values), "clickable": True}
     look["height"] = on_screen(max(230, 90 + scaled(ROW * len(values))))
     figure = heatmap(values, rows, columns, cell=lit, **look)
-    # On a light ground, so that it is seen on every colour.
-    cross = {"text": "×", "font": {"size": 22, "color": INK["light"]}, "showarrow": False}
-    cross |= {"bgcolor": "#ffffffcc", "width": 14, "height": 14}
-    figure.layout["annotations"] = [cross | {"x": column, "y": row} for row, column in on]
+    # On a light ground, so that it is seen on every colour; in a corner, beside the number.
+    cross = {"text": "×", "font": {"size": scaled(18), "color": INK["light"]}, "showarrow": False, "borderpad": 0}
+    cross |= {"bgcolor": "#ffffffcc", "height": scaled(13), "xanchor": "right", "yanchor": "top"}
+    figure.layout["annotations"] = [cross | {"x": column + 0.5, "y": row - 0.5} for row, column in on]
     figure.layout["meta"] = {**figure.layout.get("meta", {}), "numbers": True}
     return figure
 

@@ -30,6 +30,20 @@ CUT = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(chart =>
     return [...cut.map(word => word.textContent), ...chart.scrollWidth > chart.clientWidth ? [chart.ariaLabel] : []]
 })"""
 
+# Names at the bottom or on top of pictures that lean, or are turned, though they had room upright: 16 px to spare.
+LEANING = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(chart => chart.clientHeight)
+    .flatMap(chart => [...chart.querySelectorAll('.xaxislayer-above')]).flatMap(layer => {
+        const at = label => +/translate.([-.\\d]+)/.exec(label.getAttribute('transform'))[1]
+        const wide = label => label.getBBox().width
+        const names = [...layer.querySelectorAll('.xtick text')].filter(label => label.style.visibility !== 'hidden')
+        names.sort((one, other) => at(one) - at(other))
+        const leans = names.map(label => /rotate.-?(?!0)/.test(label.getAttribute('transform')))
+        const close = (one, other) => other && Math.abs(at(one) - at(other)) < (wide(one) + wide(other)) / 2 + 16
+        const crowded = names.map((label, i) => close(label, names[i - 1]) || close(label, names[i + 1]))
+        const all = leans.every(Boolean) && crowded.some(Boolean)
+        return all ? [] : names.filter((_, i) => leans[i] && !crowded[i]).map(label => label.textContent)
+    })"""
+
 
 # Where the middle of a cell of the picture lies on the screen.
 MIDDLE = """(chart, [row, column]) => {

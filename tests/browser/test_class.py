@@ -12,16 +12,17 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from pages.drawing.text import catalogue
+from pages.drawing.text.numbers import percent
 from pages.school.classroom import join
 from pages.school.classroom.phases import TOLD
 from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
 from pages.school.questions import QUESTIONS
 from pages.school.questions.question import Own, Question
 from pages.school.teaching.desk import HURRY
-from pages.server.assets import SCRIPTS
+from pages.server.assets import SCRIPTS, content
 from tests.browser.conftest import PATIENCE, serve
+from tests.browser.steps import CUT, asked, expect_choice, expect_heatmap, main_text, settle, title
 from tests.browser.steps import SENTENCE as SHORT
-from tests.browser.steps import asked, expect_choice, expect_heatmap, main_text, settle, title
 
 PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 760}
 LAPTOP = {"width": 1440, "height": 900}
@@ -279,6 +280,7 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
             assert asked >= 24 and min(rows, names) >= 18 and apart >= 4, (question, phase)
             assert page.locator(".st-key-class_fits_ask_0").count() == (question != "long"), "what is short is large"
             assert not hidden and page.locator(".chart").count() == (question != "fit" or phase in TOLD)
+            assert question == "fit" or page.evaluate(CUT) == [], phase
     heights = []
     for more in ("", "&" + page.url.partition("?")[2]):  # the way back to the class takes nothing from a map
         page.goto(f"{school}/attention?{link}&big=true{more}")
@@ -314,7 +316,7 @@ def test_she_comes_back_after_a_reload_and_no_link_holds_her_key(school: str, sc
 def live_page(page: Page) -> Page:
     """A page with what tells the projector of a class, and no server."""
     page.route("http://127.0.0.1/", lambda route: route.fulfill(content_type="text/html", body="<p class=live>"))
-    page.route("**/live.js", lambda route: route.fulfill(content_type="text/javascript", path=SCRIPTS["live"]))
+    page.route("**/live.js", lambda route: route.fulfill(content_type="text/javascript", body=content(SCRIPTS["live"])))
     page.goto("http://127.0.0.1/")
     return page
 
@@ -367,6 +369,19 @@ def test_a_teacher_sees_it_where_more_have_answered_than_are_there(live_page: Pa
         })
     }""")
     assert shown == ["30", "22", "30 More: 30, 20.", "2000 More: 2000, 0."]
+
+
+def test_shares_of_a_class_are_rounded_alike_while_it_answers_and_afterwards(live_page: Page) -> None:
+    shown = live_page.evaluate("""async () => {
+        const { default: live } = await import('/live.js')
+        const data = { code: 'ABCDEF', ticket: 't', version: 1, led: 0, words: '{share}', there: 40, every: 1e6 }
+        return Array.from({ length: 41 }, (_, answered) => {
+            live({ data: { ...data, answered }, parentElement: document.body, setTriggerValue: () => {} })()
+            return document.querySelector('.live').textContent
+        })
+    }""")
+    afterwards = [percent(answered / 40) for answered in range(4, 41)]  # below a tenth, with a decimal
+    assert shown[4:] == afterwards and shown[0] == "0%"
 
 
 def answer_on(phone: Page, guess: str) -> None:

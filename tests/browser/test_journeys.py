@@ -7,12 +7,15 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from pages.drawing.text import catalogue
+from pages.school.lessons.written import OWN, lesson_to_code, own_lesson
+from pages.school.questions.question import Own, Question
 from pages.screen.frame.contents import pages
 from tests.browser import pad as drawing
 from tests.browser.conftest import watch
 from tests.browser.steps import (
     CUT,
     FIRST,
+    LEANING,
     MIDDLE,
     SENTENCE,
     WIDEST,
@@ -31,6 +34,7 @@ from tests.browser.steps import (
     sentence_field,
     settle,
     title,
+    visit,
     walk_to,
     write,
 )
@@ -222,6 +226,28 @@ def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(phone: Page, a
         if row.name == "attention":  # a head is chosen where the picture is
             place(phone, "head", 4).tap()
             phone.wait_for_url(lambda url: asked(url).get("head") == "4")
+
+
+@pytest.mark.parametrize(("lang", "sentence"), [("en", SENTENCE), ("zh", "今天天气很[MASK]。")])
+def test_names_in_pictures_lean_only_where_upright_they_would_lie_on_each_other(
+    page: Page, app_url: str, lang: str, sentence: str
+) -> None:
+    """On every page, and beside a teacher's own question: at a desk, on a phone, and in a presentation."""
+    own = Question(OWN, None, "tap", 0, 2, own=Own("?", "", ("a", "b")), place="attention?layer=3&head=2")
+    said, lesson = f"lang={lang}&s={quote(sentence)}&layer=3&head=2", lesson_to_code(own_lesson([own]))
+    for row in (row for row in pages() if row.name not in ("home", "class")):
+        for big in ("", "&big=true"):
+            page.set_viewport_size({"width": 1280, "height": 720} if big else {"width": 1440, "height": 900})
+            more = f"&lesson={lesson}" if row.name == "lesson" else ""
+            visit(page, f"{app_url}/{row.name}?{said}{big}{more}")
+            title(page, row.name, lang)
+            expect(page.locator(".js-plotly-plot .main-svg").first).to_be_attached()
+            assert page.evaluate(LEANING) == [], (row.name, big)
+            assert row.name != "lesson" or page.evaluate(CUT) == [], big
+            if not big:
+                page.set_viewport_size({"width": 390, "height": 844})
+                settle(page)
+                assert page.evaluate(LEANING) == [], row.name
 
 
 def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str) -> None:

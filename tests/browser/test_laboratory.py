@@ -49,6 +49,15 @@ def test_changes_are_clicked_and_the_link_alone_makes_the_same_run(page: Page, a
     expect(changes(page)).to_have_count(2)
 
 
+SIDES = (("x", "width"), ("y", "height"))
+
+
+def lie_on(one: dict, other: dict) -> bool:
+    """Whether two boxes share more than an edge."""
+    sides = ((max(one[at], other[at]), min(one[at] + one[far], other[at] + other[far])) for at, far in SIDES)
+    return all(end - begin > 1 for begin, end in sides)
+
+
 def test_in_a_presentation_a_click_scrolls_nothing_away_and_what_it_does_is_read(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     for lang, given in product(LANGUAGES, ({"s": ANIMAL}, {"input": "digit"})):
@@ -63,6 +72,9 @@ def test_in_a_presentation_a_click_scrolls_nothing_away_and_what_it_does_is_read
             expect(page.locator(".navbar")).to_be_in_viewport(ratio=1)
             expect(says).to_be_in_viewport(ratio=1)
             expect(page.locator(".st-key-what_if-heads .chart")).to_be_in_viewport(ratio=1)
+        cross, numbers = (page.locator(f".st-key-what_if-heads {name}") for name in (".annotation", ".heatmap-label"))
+        box, boxes = cross.bounding_box(), [one.bounding_box() for one in numbers.all()]
+        assert box and len(boxes) == 48 and not any(lie_on(box, one) for one in boxes if one), "the number is read, too"
 
 
 def test_a_click_moves_neither_the_bar_nor_the_map(page: Page, app_url: str) -> None:

@@ -91,3 +91,13 @@ def test_a_right_answer_that_is_not_the_runs_is_said_to_be_none(page: str, lang:
     assert first in said[other] and said[other] == said[f"{other} || {other}"]
     assert not any(words for answer, words in said.items() if other not in f"{answer}")
     assert said[other].partition(other)[0] == catalogue(lang)["class.not_the_runs"].partition("{")[0]
+
+
+def test_a_token_that_stands_twice_is_held_against_the_run_by_its_name_alone() -> None:
+    here = Case(pipelines.pipeline("text"), pipelines.run("text", "the cat saw the dog ."), 3, layer=2, head=1)
+    weights = here.trace["layers.2.attention.weights"][1, 3]
+    first = placed(here.tokens)[weights.argmax()]
+    assert not first.startswith("the"), "another is first, of this sentence"
+    for answer in ("the", "the (2)"):
+        own = Own("?", options=("the", answer), answer=answer)
+        assert first in not_the_runs(Question(OWN, None, "tap", 0.0, 3, place="attention?layer=3", own=own), here)

@@ -175,6 +175,10 @@ def figure_of(traces: dict | list[dict], layout: dict) -> Figure:
     bars = [trace["colorbar"] for trace in drawn if "colorbar" in trace]
     for scale in (*bars, *(axis for name, axis in layout.items() if name.startswith(("xaxis", "yaxis")))):
         scale["ticklabeloverflow"] = "allow"
+    across = layout.get("xaxis", {})
+    if across.get("tickangle", 0) < 0:  # the browser lets the names stand where they fit, in these margins
+        standing = layout["margin"] | room(drawn, layout | {"xaxis": across | {"tickangle": 0}})
+        layout = layout | {"meta": {**layout.get("meta", {}), "standing": standing}}
     return Figure(drawn, layout | {"margin": layout["margin"] | room(drawn, layout)})
 
 

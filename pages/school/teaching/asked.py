@@ -54,7 +54,7 @@ def for_phones(
     answer = truth.answer
     if question.gesture == "chips":
         shares = [answer[place] for place in kept]
-        answer = [round(share, 1) for share in ([*shares, sum(answer) - sum(shares)] if kept else answer)]
+        answer = [float(f"{share:.6g}") for share in ([*shares, sum(answer) - sum(shares)] if kept else answer)]
     true = Told(answer=answer, near=float(truth.near), why=reason, see=see)
     if question.measure is None:
         true["own"] = True
@@ -95,10 +95,11 @@ def not_the_runs(question: Question, case: Case) -> str:
     if question.measure or own is None or not isinstance(own.answer, str):
         return ""
     named, answer = run_says(question.place, case), wording.local(own.answer)
-    if answer not in named or named[answer] >= max(named.values()):
+    meant = [name for name in named if answer in (name, name.partition(" (")[0])]  # “the”, where it stands twice, too
+    first, own_one = (max(names, key=named.__getitem__, default="") for names in (named, meant))
+    if not meant or named[own_one] >= named[first]:
         return ""
-    first = max(named, key=named.__getitem__)
-    there = {name: written(short(named[one])) for name, one in (("most", first), ("own", answer))}
+    there = {name: written(short(named[one])) for name, one in (("most", first), ("own", own_one))}
     return t("class.not_the_runs", answer=answer, first=first, **there) if there["most"] != there["own"] else ""
 
 

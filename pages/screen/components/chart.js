@@ -6,6 +6,8 @@ const SLIM = 320  // px
 const ABOVE = 12, SPARE = 6  // px, from the middle of a bar to that of its name; beside them
 const LEGIBLE = 12, FROM_AFAR = 18  // px: on a desk, and in a presentation
 const ALL_NAMED = 24  // so many names stand in a presentation, however small they must be for that
+const CORNER = 2.6  // of the size of letters: two lines at the upper left
+const APART = 4  // px, between names side by side
 const PITCH = .89, SQUARE = 1.05, ASLANT = 1.3  // times the size of letters: how close names stand; so do Chinese ones
 // Of a picture that is saved: dots for each pixel; px of its caption's letters, round it, and from names to the title
 // of their axis, which Plotly then measures before it turns them.
@@ -34,6 +36,7 @@ function unpacked(_, value) {
   const [rows, columns] = String(value.shape ?? '').split(', ').map(Number)
   return columns === undefined ? numbers : Array.from({ length: rows }, (_, i) => numbers.subarray(i * columns, (i + 1) * columns))
 }
+const unescaped = name => name.replace(/&\w+;/g, '&')  // as wide as what it stands for
 const plain = (_, value) => ArrayBuffer.isView(value) ? [...value] : value
 
 /* The reader's colours and letters, for all that the figure says nothing about. */
@@ -59,8 +62,7 @@ function pitch(middles) {
 }
 
 /* Large names shrink to the room that each has, as far as they stay legible, before some are left out; up to ALL_NAMED
-   of a presentation as far as a desk's. Of names side by side only those do that are wider than their room, as [MASK]
-   among Chinese characters is. */
+   of a presentation as far as a desk's. Of names side by side only those do that would lie on a neighbour. */
 function shrink(labels, at, slanted) {
   const legible = isBig() ? FROM_AFAR : LEGIBLE
   for (const label of labels) {
@@ -77,8 +79,7 @@ function shrink(labels, at, slanted) {
   const fits = slanted ? (step - 1.5) / ASLANT : step / (chinese ? SQUARE : PITCH)
   if (slanted && upright && !few) return
   if (upright && !slanted) {
-    for (const [i, label] of labels.entries())
-      if (boxes[i].width > step) size(label, Math.min(label.usual, Math.max(legible, label.usual * step / boxes[i].width)))
+    for (const i of crowded(boxes)) size(labels[i], Math.min(labels[i].usual, Math.max(legible, labels[i].usual * (step - APART) / boxes[i].width)))
     return
   }
   if (few && (slanted || fits < FROM_AFAR)) {
@@ -93,16 +94,38 @@ function shrink(labels, at, slanted) {
   }
 }
 
-/* Above a map, a name that is wider than its place leans, as [MASK] between Chinese characters does. Returns the room
-   that each label takes from side to side. */
+/* Which of the names side by side would lie on a neighbour that is no wider. */
+function crowded(boxes) {
+  const order = boxes.map((_, i) => i).sort((i, k) => boxes[i].left + boxes[i].right - boxes[k].left - boxes[k].right)
+  const meet = (one, other) => other && one.right + APART > other.left && one.left < other.right + APART && one.width >= other.width
+  return order.filter((i, at) => [-1, 1].some(side => meet(boxes[i], boxes[order[at + side]])))
+}
+
+/* Above a map, a name that would lie on its neighbour leans, as [MASK] between Chinese characters does. Returns the
+   room that each label takes from side to side. */
 function lean(labels, boxes) {
-  const middles = boxes.map(({ left, right }) => (left + right) / 2), step = pitch(middles)
-  return boxes.map((box, i) => {
+  const middles = boxes.map(({ left, right }) => (left + right) / 2), step = pitch(middles), room = [...boxes]
+  for (const i of crowded(boxes)) {
     const high = parseFloat(labels[i].style.fontSize)
-    if (box.width <= step || high > step) return box
+    if (high > step || boxes[i].width < 1.2 * high) continue  // a single sign takes no less room aslant
     tilt(labels[i])
-    return { left: middles[i] - high / 2, right: middles[i] + high / 2 }
-  })
+    room[i] = { left: middles[i] - high / 2, right: middles[i] + high / 2 }
+  }
+  return room
+}
+
+/* Names above a map stand upright where they have room beside each other. meta.standing: the margins then. */
+function straighten(layout, family) {
+  const { xaxis, yaxis, meta, margin, width, height } = layout, { t, r, b } = meta?.standing ?? margin
+  const [across, down] = [xaxis, yaxis].map(({ range }) => Math.abs(range[1] - range[0])), [from, to] = xaxis.domain ?? [0, 1]
+  const wide = (width - margin.l - r) * (to - from) / across, high = (height - t - b) / down
+  const step = yaxis.scaleanchor ? Math.min(wide, high / (yaxis.scaleratio ?? 1)) : wide
+  const pen = document.createElement('canvas').getContext('2d')
+  pen.font = `bold ${xaxis.tickfont.size}px ${family}`
+  const room = xaxis.ticktext.map((name, i) => ({ at: xaxis.tickvals[i] * step, half: (pen.measureText(unescaped(name)).width + APART) / 2 }))
+  if (room.some((one, i) => i && one.at - room[i - 1].at < one.half + room[i - 1].half)) return
+  layout.xaxis = { ...xaxis, tickangle: 0 }
+  layout.margin = { ...margin, t, r }
 }
 const tilted = label => label.straight && label.getAttribute('transform').startsWith(`${label.straight} `)
 function tilt(label) {
@@ -121,7 +144,7 @@ function stand(label) {
 /* The boxes of labels, each as large and as slanted as fits: measured once for the same names in the same places, for
    that lays out the whole page. */
 function fitted(place, name, labels, at, slanted) {
-  const { xaxis } = place.drawn.layout, above = at === 'x' && xaxis.side === 'top' && xaxis.tickangle === 0
+  const { xaxis } = place.layout, above = at === 'x' && xaxis.side === 'top' && xaxis.tickangle === 0
   const where = labels.map(label => [label.textContent, label.getAttribute('x'), label.getAttribute('y')])
   const told = JSON.stringify([where, place.width, place.fonts, innerWidth, isBig(), slanted, above]), known = place.fitted?.[name]
   if (known?.told === told) {
@@ -148,7 +171,7 @@ function thin(place) {
     const middle = names ? (cell[`${at}0`] + cell[`${at}1`]) / 2 : NaN
     for (const [k, layer] of place.querySelectorAll('.xaxislayer-above, .yaxislayer-above').entries()) {
       const labels = [...layer.querySelectorAll(`.${at}tick text`)]
-      const slanted = at === 'x' && layout.xaxis.tickangle === SLANT, boxes = fitted(place, `${at}${k}`, labels, at, slanted)
+      const slanted = at === 'x' && place.layout.xaxis.tickangle === SLANT, boxes = fitted(place, `${at}${k}`, labels, at, slanted)
       const turned = at === 'x' && boxes.every(box => box.width <= box.height), gap = slanted ? 1 : turned ? CLOSE : apart
       const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])
       const chosen = labels.findIndex(label => label.__data__?.x === middle), kept = boxes[chosen]
@@ -244,7 +267,8 @@ function fill(place, layout) {
   }
   const most = square ? Math.max(layout.height, layout.width * down / across) : room
   layout.height = Math.max(layout.meta?.grows ?? layout.height, Math.min(room, most))
-  layout.margin = { ...layout.margin, t: 0, b: 0 }  // Plotly finds out what they need; what came was an estimate
+  const t = layout.annotations ? CORNER * layout.font.size : 0
+  layout.margin = { ...layout.margin, t, b: 0 }  // Plotly finds out what else they need; what came was an estimate
 }
 
 /* The picture of the server's last answer, and what was chosen since painted over it: Plotly would take five frames. */
@@ -277,6 +301,7 @@ function plot(place, width) {
   else if (grows(layout)) fill(place, layout)
   if (layout.width < SLIM) Object.assign(layout, slim(layout))
   if (layout.width < layout.meta?.upright) Object.assign(layout, upright(layout))
+  if (layout.xaxis?.tickangle === SLANT) straighten(layout, template.layout.font.family)
   if (layout.meta?.follows && innerWidth > NARROW) {  // the map beside it names the rows
     layout.yaxis = { ...layout.yaxis, showticklabels: false, automargin: false, title: { text: '' } }
     layout.margin = { ...layout.margin, l: layout.margin.r }

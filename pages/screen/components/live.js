@@ -1,3 +1,5 @@
+import { fixed } from '../../../model/overview/painter/numbers.js'
+
 /* Asks the server how a class stands, shows what it says, and tells the page when the teacher has gone on. A phone that
    follows her (data.follows) says which one it is, and so is still in the class. */
 export default function({ data, parentElement, setTriggerValue }) {
@@ -29,7 +31,7 @@ export default function({ data, parentElement, setTriggerValue }) {
 
   /* "**{answered}** of **{there}** have answered · {share}". Who has answered may have gone since. */
   function write() {
-    const all = Math.max(there, answered), share = all ? `${answered < all ? Math.min(99, Math.round(100 * answered / all)) : 100}%` : '–'
+    const all = Math.max(there, answered), share = all ? `${answered < all ? Math.min(99, fixed(100 * (answered / all), 0)) : 100}%` : '–'
     const [told, ...parts] = data.words.replace('{share}', share).split(/\*\*\{(\w+)\}\*\*/)
     place.replaceChildren(told, ...parts.map((part, i) => i % 2 ? part : strong({ answered, there: all }[part])))
     if (data.more && answered > 1.1 * there + 2) {
