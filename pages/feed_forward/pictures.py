@@ -24,6 +24,7 @@ from pages.drawing.text.numbers import decimal, first, furthest, written
 
 FIRES = 0.1  # an activation from here on is counted
 LISTED = 12  # neurons
+RELU = "relu"  # the paper's activation function, beside which another is drawn
 CURVE = 230  # pixels
 text, word = texts_of("feed_forward")
 lost, lost_word = texts_of("without")
@@ -140,13 +141,15 @@ def curve(run: Trace, place: Place) -> Picture:
     of = Neurons(run, place)
     hidden = run[of.prefix + "hidden"]
     line = activation_curve(run.config.activation, hidden.min(), hidden.max())
+    cuts = ACTIVATIONS[run.config.activation].cuts
+    beside = None if cuts else activation_curve(RELU, hidden.min(), hidden.max())
     both = np.stack([hidden, run[of.prefix + "activation"]])  # what goes into the activation, and what comes out
     u, h = both[:, place.token]
 
     def draw(drawn: Numbers) -> Figure:
         titles = word("axis_hidden"), word("axis_activation"), word("a_neuron")
         other = None if drawn.other is None else tuple(drawn.other)
-        figure = figures.activation_curve(line, (u, h), of.neuron, titles, other=other)
+        figure = figures.activation_curve(line, (u, h), of.neuron, titles, other=other, beside=beside)
         figure.layout["height"] = scaled(CURVE)
         return figure
 
@@ -157,13 +160,13 @@ def curve(run: Trace, place: Place) -> Picture:
         return of_both(as_table(drawn.array), None if drawn.other is None else as_table(drawn.other))
 
     said = {"below": f"{int((u < 0).sum()):,}", "d_ff": f"{run.config.d_ff:,}", "neuron": of.neuron + 1}
-    said |= {"bend": of.bend, "least": written(f"{line[1].min():.2f}")}
+    said |= {"bend": of.bend, "beside": ACTIVATIONS[RELU].name, "least": written(f"{line[1].min():.2f}")}
     said |= {name: written(f"{one[of.neuron]:.2f}") for name, one in (("u", u), ("h", h))}
     return Picture(
         draw,
-        text("read_curve", **said),
+        text("read_curve" if cuts else "read_curve_beside", **said),
         Numbers(both, ("", "token", "d_ff"), lambda every: every[:, place.token], token=place.token),
-        title=word("curve", bend=of.bend),
+        title=word("curve" if cuts else "curve_beside", **said),
         table=table,
         two="over",
         fixed=True,

@@ -13,8 +13,9 @@ from pages.drawing.picture import Picture, kind_of
 from pages.drawing.pictures.quantity_map import chosen_cell, name_of
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import Choice
+from pages.drawing.text import listed
 from pages.screen.frame.pen import Pen
-from pages.screen.runs.worked_out import is_word, neighbours
+from pages.screen.runs.worked_out import is_word, largest_component, neighbours
 from pages.screen.sections.working import working
 from pages.tokens import pictures
 from pages.tokens.order import word_order
@@ -72,10 +73,21 @@ def one_token(screen: Screen, pen: Pen) -> None:
         if run.picture is None and run.tokens[screen.at.token] not in SPECIAL_TOKENS and not screen.choice.big:
             found = neighbours(screen.choice.pipeline, run.ids[screen.at.token])
             pen.show("neighbours", partial(pictures.nearest, found=found, fixed=screen.shows == "difference"))
+            of_one_component(screen)
     if right:
         with right:
             key = named.get(screen.choice.stage or "", [*named.values()][-1])
             working(screen, pen, key, chosen_cell(run, screen.at, key))
+
+
+def of_one_component(screen: Screen) -> None:
+    """How alike the words are that have most in the word's largest component; nothing of a sign."""
+    token, piece = screen.run.tokens[screen.at.token], screen.run.ids[screen.at.token]
+    found = largest_component(screen.choice.pipeline, piece) if is_word(token) else None
+    if found:
+        shares = {name: f"{getattr(found, name):.2f}" for name in ("own", "near", "any")}
+        named = {"token": token, "words": listed(found.words[:3]), "n": str(len(found.words))}
+        st.markdown(text("read_component", component=found.number + 1, **named, **shares))
 
 
 def positions(screen: Screen, pen: Pen) -> None:

@@ -52,6 +52,17 @@ def test_note_003_by_its_words_is_our_network_of_one_token() -> None:
     assert np.abs(theirs - answer).max() > 1e-3
 
 
+@torch.inference_mode()
+def test_the_ffn_is_two_convolutions_of_width_one() -> None:
+    """As note 004 says, and the page of the FFN."""
+    trace = trace_of("trained text")
+    ffn = pipeline("trained text").network.layers[2].ffn
+    x = torch.tensor(trace[trace.graph.stream(2)[-2]]).T[None]
+    hidden = torch.nn.functional.conv1d(x, ffn.W_1.weight[:, :, None], ffn.W_1.bias)
+    written = torch.nn.functional.conv1d(ffn.activation(hidden), ffn.W_2.weight[:, :, None], ffn.W_2.bias)
+    np.testing.assert_allclose(written[0].T.numpy(), trace["layers.2.ffn.output"], atol=1e-4)
+
+
 def test_note_003_as_it_stands_never_sets_what_it_reads() -> None:
     attention = note_003.MultiHeadAttention(8, 2)
     del attention.d_model

@@ -7,7 +7,7 @@ from model.analysis import placed
 from model.measures.order import likeness, same_words
 from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
-from pages.screen.runs import pipelines
+from pages.screen.runs import pipelines, worked_out
 from pages.tokens.order import PAIRS
 from tests.model.pieces import byte_level, folder_of
 from tests.pages.opening import (
@@ -18,6 +18,7 @@ from tests.pages.opening import (
     numbers,
     open_page,
     said,
+    texts,
 )
 
 SENTENCE = "the dog chased the cat ."
@@ -100,3 +101,18 @@ def test_word_order_is_that_of_the_readers_sentence_and_the_chosen_token_is_told
         line = numbers(figure(app)["data"][0]["y"])
         np.testing.assert_allclose(line, cosines[:, token], atol=1e-5)
         assert f"“{placed(own.tokens)[token]}” in one order and in the other" in said(app)
+
+
+def test_words_with_most_in_one_component_are_hardly_more_alike_than_any_and_nearest_ones_are() -> None:
+    pipeline = pipelines.pipeline("text")
+    E, vocabulary = pipeline.network.embedding.E.weight.detach().numpy(), pipeline.reader.vocabulary
+    for token in ("apple", "king", "animal"):
+        app = open_page("tokens", s=f"the {token} is here .", token="3")
+        found = worked_out.largest_component("text", vocabulary.index(token))
+        assert found is not None and found.number == E[vocabulary.index(token)].argmax()
+        rows = np.array([E[vocabulary.index(word)] for word in found.words])
+        assert (np.diff(rows[:, found.number]) <= 0).all()
+        cosines = (rows @ rows.T) / np.outer(*[np.linalg.norm(rows, axis=1)] * 2)
+        assert found.own == pytest.approx(cosines[~np.eye(len(rows), dtype=bool)].mean(), abs=1e-4)
+        assert found.own - found.any < 0.1 < found.near - found.any
+        assert f"{found.own:.2f}; any two words {found.any:.2f}" in texts(app).replace("\\", "")

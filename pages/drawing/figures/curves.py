@@ -311,11 +311,12 @@ def activation_curve(
     chosen: int,
     titles: tuple[str, str, str],
     other: tuple[np.ndarray, np.ndarray] | None = None,
+    beside: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Figure:
     """An activation function, one point on it for each neuron, the chosen one large.
 
     curve, points: (before, after) each. titles: of "before", of "after", and of one neuron. other: the points of
-    another run, hollow.
+    another run, hollow. beside: another function, (before, after), dotted.
     """
     before, after, neuron = (label(title) for title in titles)
     hover = f"{neuron} %{{customdata}}<br>{before} %{{x:.4f}}<br>{after} %{{y:.4f}}<extra></extra>"
@@ -327,6 +328,8 @@ def activation_curve(
         return at(np.transpose(run)[which], "markers", **shown)
 
     traces = [stroke(np.transpose(curve), BEFORE, 2)]
+    if beside is not None:
+        traces += [stroke(np.transpose(beside), BEFORE, 2, line={"color": BEFORE, "width": 1.5, "dash": "dot"})]
     if other is not None:
         ring = {"symbol": "circle-open"}
         traces += [dots(other, every, color=BEFORE, size=6, **ring), dots(other, one, color=ACCENT, size=13, **ring)]
