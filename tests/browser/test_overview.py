@@ -46,6 +46,11 @@ SCROLLS = """() => { const { scrollHeight, clientHeight } = document.querySelect
 # What is not seen whole, of these nodes.
 CUT = """nodes => [...document.querySelectorAll('.overview :is(' + nodes + ')')].filter(
   node => node.scrollWidth > node.clientWidth).map(node => node.textContent)"""
+# Where all of it stands.
+PLACES = """() => [...document.querySelectorAll('.overview .stage :not(g)')]
+  .filter(node => node.checkVisibility({ visibilityProperty: true })).map(node => {
+    const { x, y, width, height } = node.getBoundingClientRect()
+    return [...[...node.classList].sort(), ...[x, y, width, height].map(Math.round)].join(' ') }).sort()"""
 # How far a phone's is.
 SCROLLED = "document.querySelector('[data-testid=stAppViewContainer]').scrollTop"
 # What its bars say, and how long they are.
@@ -220,6 +225,37 @@ def test_the_numbers_of_an_opened_picture_are_the_runs_own_and_keys_walk_its_cel
                 weight = trace[f"{layer}.weights"][6, 4, 7]
                 expect(panel).to_contain_text(f" · {held[0]:.2f} + … = ".replace("-", "−"))
                 assert f"… + {weight:.2f}"[:8] in panel.inner_text()
+
+
+@pytest.mark.parametrize("link", [LINK, f"?lang=zh&s={TWENTY}", "?lang=en&input=digit"])
+def test_what_is_kept_as_pictures_open_and_close_stands_where_a_new_overview_puts_it(
+    link: str, page: Page, app_url: str
+) -> None:
+    """And what was measured once is not measured again: one layout is all that another picture asks for."""
+    page.set_viewport_size({"width": 1440, "height": 900})
+    opened(page, f"{app_url}/{link}")
+    page.mouse.move(2, 2)
+    click = "role => document.querySelector(`.overview .title[data-role=${role}]`).click()"
+    for role in ("x0", "q", "s", "w", "w", "v", "h", "n2", "n2"):
+        page.evaluate(click, role)
+        page.wait_for_timeout(400)
+        kept = page.evaluate(PLACES)
+        for height in (901, 900):
+            page.set_viewport_size({"width": 1440, "height": height})
+            page.wait_for_timeout(300)
+        assert kept == page.evaluate(PLACES), role
+    counts = page.context.new_cdp_session(page)
+    counts.send("Performance.enable")
+
+    def layouts() -> float:
+        every = {one["name"]: one["value"] for one in counts.send("Performance.getMetrics")["metrics"]}
+        return every["LayoutCount"]
+
+    for turn, role in enumerate(("s", "w", "v", "w", "s", "v")):
+        before = layouts()
+        page.evaluate(click, role)
+        assert turn < 3 or layouts() - before <= 2, role
+        page.wait_for_timeout(400)
 
 
 def test_play_goes_through_a_layers_steps_then_card_by_card_and_comes_back(page: Page, app_url: str) -> None:

@@ -8,7 +8,7 @@ const PATH = 20, FEW = 3  // px; lines of the film's words
 
 /* Have it held beside a run that is laid out, its row's path in `over`. Returns {bars, draw(until)}. until: after how many
    layers the film has read it; undefined without a film. */
-export function answering({ keep, keepDrawn, hold, run, at, theme, place, on, over }) {
+export function answering({ keep, keepDrawn, hold, run, at, known, theme, place, on, over }) {
   const { words } = run, { kind, reads, right } = run.answers, flat = !at.frame
   const caption = keep('span', { className: 'caption' }), bars = keep('div', { className: 'stack' })
   const title = keep('div', { className: 'answer-title', tabIndex: 0, title: on.open ? words.open : '', role: on.open ? 'link' : 'note' },
@@ -43,7 +43,7 @@ export function answering({ keep, keepDrawn, hold, run, at, theme, place, on, ov
   /* Beside the row that is read, as far as there is room below; a path leads there from it. */
   function stand(row) {
     const { n2 } = at.pics, y1 = n2.y + (row + .5) * at.row, edge = at.frame.x + at.frame.w, x2 = at.answer.x - 4
-    const top = row == null ? 0 : clamp((row + .5) * at.row - 12, 0, Math.max(0, at.frame.h - n2.y - bars.offsetHeight - 6))
+    const top = row == null ? 0 : clamp((row + .5) * at.row - 12, 0, Math.max(0, at.frame.h - n2.y - (known[bars.textContent] ??= bars.offsetHeight) - 6))
     bars.style.top = `${top + 8}px`
     title.style.bottom = top > 0 ? `calc(100% + ${-top}px)` : ''
     if (row == null) return

@@ -29,7 +29,9 @@ export function strongestIn({ numbers, columns }, row, pixel, pixels) {
 /* Paint a picture into a canvas, a pixel for each number, or for neighbours where there are fewer pixels. */
 export function paint(canvas, map, pixels, theme) {
   const { numbers, rows, columns, scale, middle, hidden, top, share } = map
-  const wide = Math.max(1, Math.min(columns, pixels))
+  const wide = Math.max(1, Math.min(columns, pixels)), painted = [numbers.buffer, numbers.byteOffset, wide, theme]
+  if (canvas.painted?.every((part, i) => part === painted[i])) return
+  canvas.painted = painted
   if (canvas.width !== wide) canvas.width = wide
   if (canvas.height !== rows) canvas.height = rows
   const context = canvas.getContext('2d'), image = context.createImageData(wide, rows)

@@ -11,10 +11,10 @@ const ANSWER = 150  // px
 export const SHEETS = 5  // that are seen on each side
 
 /* The places of all pictures and their rows. titles: role -> its node, of which the width is measured. opened: the picture
-   that is wide, the others being thin; closed: where everything stood before, and so the rows stay. */
-export function layOut({ root, run, titles, below, widest, opened, closed }) {
-  const width = root.clientWidth, n = run.n, drawing = run.drawing && n > 1
-  const scale = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, low = innerHeight < 780
+   that is wide, the others being thin; closed: where everything stood before, and so the rows stay; known: what was measured. */
+export function layOut({ root, run, titles, below, widest, known, opened, closed }) {
+  const width = closed?.width ?? root.clientWidth, n = run.n, drawing = run.drawing && n > 1
+  const scale = closed?.scale ?? parseFloat(getComputedStyle(document.documentElement).fontSize) / 16, low = innerHeight < 780
   const big = Boolean(root.closest('.big')), unit = big ? 1 : scale  // large letters leave no room for large gaps
   if (width >= NARROW)
     for (let detail = 0; detail < 5; detail++) {
@@ -28,7 +28,8 @@ export function layOut({ root, run, titles, below, widest, opened, closed }) {
       if (opened) before.v = gap
       const beside = { ...before, x: 2 * pad, end: 2 * pad }, after = role => beside[ORDER[ORDER.indexOf(role) + 1] ?? 'end']
       const wide = SQUARE.includes(opened) ? clamp(n * 23, 120, 345) : 180, panel = opened ? PANEL * scale * shrunk + gap : 0
-      const least = role => Math.max((role === opened ? wide : (n > 1 ? LEAST[role] : 30) * (opened ? THIN : 1)) * unit * shrunk, titles[role].offsetWidth + 6 - Math.min(beside[role], after(role)))
+      const titled = role => known[`${detail} ${opened && role !== opened} ${titles[role].textContent}`] ??= titles[role].offsetWidth
+      const least = role => Math.max((role === opened ? wide : (n > 1 ? LEAST[role] : 30) * (opened ? THIN : 1)) * unit * shrunk, titled(role) + 6 - Math.min(beside[role], after(role)))
       const fixed = ORDER.reduce((sum, role) => sum + before[role] + least(role), pad + out + answer + panel)
       if (fixed > width) continue
       const shares = opened === 'x0' ? { ...SHARE, x0: 200, panel: 120 } : opened ? { ...SHARE, w: 60, s: 40, h: 40, [opened]: SQUARE.includes(opened) ? 300 : 600, panel: 500 } : SHARE
@@ -47,10 +48,10 @@ export function layOut({ root, run, titles, below, widest, opened, closed }) {
       const head = closed?.head ?? (big ? thumb + 16 : 12 + thumb + 19 * scale + 12)
       const names = drawing || n === 1 ? 4 : big ? 28 : Math.min(widest * .72, low ? 48 : 60) * scale + 12
       let foot = names + (big ? 36 : 40 * scale)
-      const say = (big ? 40 : 50) * scale + parseFloat(getComputedStyle(document.body).paddingBottom), from = topOf(root)
-      const title = titles.x0.offsetHeight + 10
+      const from = closed?.from ?? topOf(root), title = closed ? 0 : titles.x0.offsetHeight + 10, top = closed?.pics.x.y ?? Math.round(head + title)
+      const say = closed ? 0 : (big ? 40 : 50) * scale + parseFloat(getComputedStyle(document.body).paddingBottom)
       const room = (innerHeight - from - (big ? 24 : below) - head - title - foot - say) / n, free = room < 5 ? room : Math.floor(room)
-      const row = closed?.row ?? clamp(free, drawing ? n > 100 ? 1 : 5 : n > 1 ? Math.round(12 * scale) : 40, Math.round((n > 1 ? 44 : big ? 200 : 90) * scale)), top = closed?.pics.x.y ?? Math.round(head + title)
+      const row = closed?.row ?? clamp(free, drawing ? n > 100 ? 1 : 5 : n > 1 ? Math.round(12 * scale) : 40, Math.round((n > 1 ? 44 : big ? 200 : 90) * scale))
       if (opened) foot = Math.max(foot, head + DEEP * scale - top - row * n + (big ? 36 : 40 * scale))
       for (const pic of Object.values(pics)) Object.assign(pic, { y: top, h: row * n })
       const frame = { x: pics.x.x - pad, y: 0, w: end + pad * 2 - pics.x.x, h: top + row * n + foot }
@@ -58,7 +59,7 @@ export function layOut({ root, run, titles, below, widest, opened, closed }) {
       if (left) frame.h = Math.max(frame.h, left + 96 * scale)
       const bands = [{ x: left, w: name, y: top, right: end + 6, roles: ORDER }]
       return {
-        width, row, pics, bands, frame, thumb, foot, left, scale, drawing, sheet, big, opened,
+        width, detail, row, pics, bands, frame, thumb, foot, left, scale, drawing, sheet, big, opened,
         panel: opened && { x: pics[opened].x + pics[opened].w + gap, y: head, w: Math.round(right - pics[opened].x - pics[opened].w - gap), h: top + row * n + foot - (big ? 36 : 40 * scale) - head },
         answer: { x: frame.x + frame.w + out, y: top - 8, w: answer }, high: frame.h + 8, head, from,
       }
@@ -81,7 +82,7 @@ export function layOut({ root, run, titles, below, widest, opened, closed }) {
     bands.push({ x: 0, w: name, y, right, roles })
     y += row * n + 10
   }
-  return { width, row, pics, bands, thumb, left: run.drawing ? 150 : 0, high: y, scale: 1, drawing }
+  return { width, detail: 'stacked', row, pics, bands, thumb, left: run.drawing ? 150 : 0, high: y, scale: 1, drawing }
 }
 
 /* How far below the top of its page it begins; a second run, below the first, is as high as if it stood alone. */

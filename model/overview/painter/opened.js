@@ -1,7 +1,7 @@
 /* A picture that is opened where it stands, or where there is no room for that on a sheet of its own. */
 import { arithmetic } from './arithmetic.js'
 import { SHADES } from './colours.js'
-import { clamp, make, put } from './nodes.js'
+import { clamp, make, put, set } from './nodes.js'
 import { BY_HEAD } from './run.js'
 import { cellIn } from './sentences.js'
 import { short } from './words.js'
@@ -10,19 +10,19 @@ const HIGH = 400, FAR = 160  // px; of the panel beside a picture that is higher
 
 /* What an opened picture has more than others: numbers in its cells, and beside it the arithmetic of one. title, picture:
    its nodes; name: how it is called; close(): the reader closes it; go(place): he chooses another head. Returns {fill(),
-   its numbers; explain(i, j, more), the arithmetic of a cell, and whether it is here}. */
-export function opening({ stage, run, at, theme, place, role, title, picture, name, close, go }) {
+   its numbers; explain(i, j, more), the arithmetic of a cell, and whether it is here; sheet, whether on one}. */
+export function opening({ keep, stage, run, at, theme, place, role, title, picture, name, close, go }) {
   const { words } = run, mapOf = () => run.map(role, place.layer, place.head), map = mapOf(), columns = map?.columns ?? 1
   const shut = make('button', { className: 'close', ariaLabel: words.close, title: words.close, onclick: () => close() }, '×')
-  const panel = make('div', { className: 'panel', role: 'group', ariaLabel: words.arithmetic, ariaLive: 'polite' })
+  const panel = keep('div', { className: 'panel', role: 'group', ariaLabel: words.arithmetic, ariaLive: 'polite' })
   const mark = picture.appendChild(make('i', { className: 'cell' }))
-  picture.setAttribute('role', 'application')
-  picture.setAttribute('aria-roledescription', words.opened)
+  set(picture, { role: 'application', ariaRoleDescription: words.opened })
+  const row = at.panel ? at.row : clamp(Math.floor(innerHeight * .42 / run.n), 6, 22)
   if (at.panel) {
     title.append(shut)
     stage.append(put(panel, at.panel))
   } else {
-    const row = clamp(Math.floor(innerHeight * .42 / run.n), 6, 22), letters = Math.min(14, row * .74)
+    const letters = Math.min(14, row * .74)
     picture.style.cssText = `height: ${row * run.n}px; --row: ${row}px; --gap: ${picture.style.getPropertyValue('--gap')}; --cell: ${100 / columns}%`
     title.className = 'title open'
     title.removeAttribute('style')
@@ -34,10 +34,10 @@ export function opening({ stage, run, at, theme, place, role, title, picture, na
     at.pics[role].w = picture.clientWidth
   }
   const rests = at.panel && at.panel.h < innerHeight  // else it goes along with the row
-  const numbered = map && columns <= 64 && picture.clientWidth / columns >= 19 && picture.clientHeight / run.n >= 12
+  const numbered = map && columns <= 64 && at.pics[role].w / columns >= 19 && row >= 12
   const cells = numbered ? Array.from(map.numbers, () => make('span')) : []
   if (numbered) {
-    const gridTemplate = `repeat(${run.n}, 1fr) / repeat(${columns}, 1fr)`
+    const gridTemplate = [run.n, columns].map(tracks => `repeat(${tracks}, minmax(0, 1fr))`).join(' / ')
     picture.append(make('div', { className: 'grid', ariaHidden: 'true', style: `grid-template: ${gridTemplate}` }, ...cells))
   }
 
@@ -72,5 +72,5 @@ export function opening({ stage, run, at, theme, place, role, title, picture, na
     panel.replaceChildren(...shown ?? [...told, make('p', { className: 'quiet', textContent: missing })], ...more)
     return Boolean(shown)
   }
-  return { fill, explain }
+  return { fill, explain, sheet: !at.panel }
 }

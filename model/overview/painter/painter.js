@@ -5,7 +5,7 @@ import { answering } from './answer.js'
 import { luminous, paint, strongestIn } from './colours.js'
 import { drawing, groupHas, groupOf } from './drawing.js'
 import { SHEETS, layOut, topOf } from './layout.js'
-import { clamp, draw, keeping, make, put, rectIn } from './nodes.js'
+import { clamp, draw, keeping, make, put, rectIn, set } from './nodes.js'
 import { fixed } from './numbers.js'
 import { opening } from './opened.js'
 import { framesOf, player } from './play.js'
@@ -31,7 +31,7 @@ export function overview(root, run, options) {
   const { below = 8, on = {} } = options
   const place = { layer: 0, head: 0, token: 0, ...options.place }
   let opened, cell = { row: 0, column: 0 }, over, asked  // the opened picture, the cell that was chosen in it, the one under the pointer
-  let at, ground, theme, nodes = {}, hover, shown = {}, telling, waits, wanted, look, wide
+  let at, closed, known, widest, ground, theme, nodes = {}, hover, shown = {}, telling, waits, wanted, look, wide
   let film, began, until  // Play, the layer in which it was begun, and after how many layers the answer has been read in it
   const listening = new AbortController(), { signal } = listening, { begin, end, keep, keepDrawn } = keeping()
   const pen = make('canvas').getContext('2d')
@@ -46,69 +46,67 @@ export function overview(root, run, options) {
 
   // -- built once for a run and a width -------------------------------------------------------------------------------
 
-  /* again: the nodes of before are kept, where they stand beside each other and none was opened. */
-  function build(again = false) {
+  /* again: the nodes of before are kept, and how wide they were, where they stand beside each other. same: nothing has
+     changed but what is opened. */
+  function build(again = false, same = false) {
     film?.stop()
     fit()
-    again &&= at?.frame && !opened
+    again &&= at?.frame && !wide?.sheet
+    same &&= again
     begin(!again)
-    const style = getComputedStyle(root), before = ground
-    ground = style.getPropertyValue('--st-background-color')
-    if (!again || ground !== before)
-      theme = root.dataset.theme = (ground ? luminous(ground) < .5 : matchMedia('(prefers-color-scheme: dark)').matches) ? 'dark' : 'light'
-    hover = undefined
+    if (!same) {
+      const style = getComputedStyle(root), before = ground
+      ground = style.getPropertyValue('--st-background-color')
+      if (!again || ground !== before)
+        theme = root.dataset.theme = (ground ? luminous(ground) < .5 : matchMedia('(prefers-color-scheme: dark)').matches) ? 'dark' : 'light'
+      pen.font = `600 16px ${style.fontFamily}`
+      widest = Math.max(...run.tokens.map(token => pen.measureText(token).width))
+      root.classList.remove('opens')
+    }
+    hover = over = asked = undefined
     shown = {}
-    over = asked = undefined
     if (!again) {
       root.style.minHeight = `${root.offsetHeight}px`  // what is scrolled stays where it is
       root.replaceChildren()
-      root.classList.remove('opens')
+      known = {}
     }
-    root.setAttribute('role', 'group')
-    root.setAttribute('aria-label', plain(words.label, { ...run.sizes }))
+    set(root, { role: 'group', ariaLabel: plain(words.label, { ...run.sizes }) })
     nodes = { titles: {}, pics: {}, moving: [], ends: [], names: [], order: [], stage: again ? nodes.stage : root.appendChild(make('div', { className: 'stage' })) }
     const { stage } = nodes
     for (const { role, caption, shape, symbol: text } of run.pictures) {
       const node = nodes.titles[role] = keep('div', { className: 'title', title: words.look_closer },
         keep('span', { className: 'symbol' }), keep('span', { className: 'caption' }, words[caption]), keep('span', { className: 'shape' }, shape))
       node.dataset.role = role
+      node.classList.toggle('open', role === opened)
       if (!node.parentNode) stage.append(node)
       symbol(node.firstChild, text, place.layer)
     }
-    pen.font = `600 16px ${style.fontFamily}`
-    const widest = Math.max(...run.tokens.map(token => pen.measureText(token).width))
-    const about = { root, run, titles: nodes.titles, below, widest }
-    at = layOut(about)
-    if (again && !at.frame) return build()
+    const about = { root, run, titles: nodes.titles, below, widest, known }
+    at = closed = same ? closed : layOut(about)
     if (opened && at.frame) {
-      const { detail } = root.dataset
       root.classList.add('opens')
-      nodes.titles[opened].classList.add('open')
-      const anew = layOut({ ...about, opened, closed: at })
-      if (anew.frame) at = anew
-      else {  // too narrow: it stands on a sheet of its own
-        root.classList.remove('opens')
-        root.dataset.detail = detail
-      }
+      const anew = layOut({ ...about, opened, closed })
+      if (anew.frame) at = anew  // else too narrow: it stands on a sheet of its own
     }
+    if (again && !(opened ? at.panel : at.frame)) return build()
+    root.classList.toggle('opens', Boolean(at.opened))
+    root.dataset.detail = at.detail
     stage.style.height = `${at.high}px`
     root.classList.toggle('of-drawing', Boolean(at.drawing))
     buildFrame()
     for (const role of ORDER) buildPicture(role)
     buildRows()
     if (run.drawing) look = drawing({ keep, root, hold, run, at, words, point: i => { hover = i; light() }, choose: i => go({ token: i }) })
-    nodes.answer = answering({ keep, keepDrawn, hold, run, at, theme, place, on, over: nodes.over })
+    nodes.answer = answering({ keep, keepDrawn, hold, run, at, known, theme, place, on, over: nodes.over })
     buildSay()
     nodes.tip = into(keep('div', { className: 'tip', ariaHidden: 'true' }))
     end()
     nodes.order.forEach((node, i) => { if (node !== stage.children[i]) stage.insertBefore(node, stage.children[i]) })
-    if (opened) wide = opening({
-      stage, run, at, theme, place, go, role: opened, title: nodes.titles[opened], picture: nodes.pics[opened], name: nameOf(run, place, opened), close: show })
-    nodes.widths = run.tokens.map((_, i) => (nodes.ends[i]?.offsetWidth ?? 0) * 1.08)
-    nodes.wide = nodes.names.map(name => name.offsetWidth)
+    wide = opened && opening({
+      keep, stage, run, at, theme, place, go, role: opened, title: nodes.titles[opened], picture: nodes.pics[opened], name: nameOf(run, place, opened), close: show })
+    const wideOf = node => { node.classList.remove('seen'); return node.offsetWidth }
+    ;[nodes.widths, nodes.wide] = [nodes.ends, nodes.names].map((all, kind) => all.map((node, i) => known[`${kind} ${at.row} ${run.tokens[i]}`] ??= wideOf(node)))
     placeHeads()
-    const own = stage.getBoundingClientRect()
-    nodes.thumbs = nodes.tiles.thumbs.map(thumb => rectIn(thumb, own))  // to measure is slow: once, and not at each step
     step()
     root.style.minHeight = ''
   }
@@ -157,16 +155,23 @@ export function overview(root, run, options) {
 
   /* The heads stand above the weights, as far as there is room, and behind them what their bars mean. */
   function placeHeads() {
-    const { head } = nodes, [stepper, thumbs, leans] = head.children
+    const { head } = nodes, [stepper, thumbs, leans] = head.children, whole = at.frame ? Math.round(at.frame.w) : head.clientWidth
+    const measured = tight => {
+      head.classList.toggle('tight', tight)
+      return known[`${stepper.textContent} ${run.sizes.heads} ${at.thumb} ${at.detail} ${tight}`] ??= [stepper.offsetWidth, thumbs.offsetWidth, nodes.tiles.thumbs.map(
+        thumb => rectIn(thumb, { left: thumbs.getBoundingClientRect().left, top: nodes.stage.getBoundingClientRect().top }))]
+    }
     head.classList.toggle('crowded', at.thumb < 18)
-    head.classList.toggle('tight', stepper.offsetWidth + thumbs.offsetWidth + 48 > head.clientWidth)
+    let [first, wide, boxes] = measured(false)
+    if (first + wide + 48 > whole) [first, wide, boxes] = measured(true)
     if (!at.frame) return
-    const { w } = at.pics, wide = thumbs.offsetWidth, room = head.clientWidth - wide - 16
-    const left = clamp(w.x + w.w / 2 - at.frame.x - wide / 2, Math.min(stepper.offsetWidth + 32, room), room)
+    const { w } = at.pics, room = whole - wide - 16
+    const left = clamp(w.x + w.w / 2 - at.frame.x - wide / 2, Math.min(first + 32, room), room), free = Math.min(room - left - 10, 250)
+    nodes.thumbs = boxes.map(box => ({ ...box, x: box.x + at.frame.x + left }))
     thumbs.style.left = `${left}px`
     leans.hidden = !nodes.tiles.any || !['word', 'class'].includes(run.answers.kind) || room - left <= 150
-    put(leans, { x: left + wide + 20, y: 14, w: Math.min(room - left - 10, 250) })
-    leans.hidden ||= leans.scrollWidth > leans.clientWidth  // large letters do not break
+    put(leans, { x: left + wide + 20, y: 14, w: free })
+    leans.hidden ||= known[`${leans.textContent} ${free}`] ??= leans.scrollWidth > leans.clientWidth  // large letters do not break
   }
 
   function buildLegends() {
@@ -185,7 +190,7 @@ export function overview(root, run, options) {
     const pic = at.pics[role], cell = pic.w / run.n, title = nodes.titles[role]
     title.classList.add('placed')
     into(put(title, { x: pic.x + pic.w / 2, y: pic.y - 8 }))  // above the frame
-    const node = nodes.pics[role] = add(pic, 'div', { className: 'pic', tabIndex: 0, role: 'button' }, keep('canvas'))
+    const node = nodes.pics[role] = add(pic, 'div', { className: 'pic', tabIndex: 0, role: 'button', ariaRoleDescription: null }, keep('canvas'))
     node.classList.toggle('square', SQUARE.includes(role))
     node.classList.toggle('fine', cell < 6)
     const sizes = { '--row': at.row, '--gap': at.row >= 12 ? 2 : at.row >= 8 ? 1 : 0, '--cell': cell }  // not for all: what is inherited is slow to change
@@ -210,13 +215,9 @@ export function overview(root, run, options) {
       return label
     }))
     if (run.n > 1 && !drawing && at.frame) {
-      const named = (className, token, where) => {
-        const node = add(where, 'span', { className, translate: false, ariaHidden: 'true', hidden: false }, token)
-        node.classList.remove('seen')  // it is measured
-        return node
-      }
+      const named = (className, token, where) => add(where, 'span', { className, translate: false, ariaHidden: 'true', hidden: false }, token)
       const below = w.y + w.h + (at.big ? 5 : 9), upright = token => at.big || /^[\u3000-\u9fff\uff00-\uffef]$/.test(token)
-      if (!at.big && !at.opened) nodes.ends = run.tokens.map((token, i) => {
+      if (!at.big) nodes.ends = run.tokens.map((token, i) => {
         const end = named('end', token, { x: v.x - 8, y: v.y + i * at.row, h: at.row })
         Object.assign(end.style, { lineHeight: `${at.row}px`, fontSize: `calc(min(${letters}px, 1rem) * .84)` })
         return end
@@ -329,7 +330,7 @@ export function overview(root, run, options) {
       nodes.taken[j].hidden = !seen(j)
       if (seen(j)) nodes.taken[j].style.opacity = .4 + .6 * share
       if (!drawn) return
-      const x2 = v.x - 12 - nodes.widths[j], y2 = v.y + (j + .5) * at.row
+      const x2 = v.x - 12 - (nodes.widths[j] ?? 0) * 1.08, y2 = v.y + (j + .5) * at.row
       path.setAttribute('d', `M${x1} ${y1}C${x1 + (x2 - x1) * .55} ${y1} ${x1 + (x2 - x1) * .4} ${y2} ${x2} ${y2}`)
       path.setAttribute('stroke-width', 1 + 6 * share * at.scale)
       path.setAttribute('opacity', .3 + .6 * share)
@@ -381,7 +382,7 @@ export function overview(root, run, options) {
     const last = opened
     opened = role
     cell = where ?? { row: place.token, column: role ? loudestIn(role) : 0 }
-    build()
+    build(true, true)
     nodes.pics[role ?? last]?.focus({ preventScroll: true })
   }
 

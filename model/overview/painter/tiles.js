@@ -6,8 +6,7 @@ import { decimal, plain } from './words.js'
 const FULL = .01  // of the probability: the least that a whole bar stands for
 
 /* on: as the painter has it; where nobody hears of a head that is switched off, the run's own answers `without` it are
-   shown, one at a time, and `turned` is called. any: whether heads
-   can be switched off. Returns {thumbs, nodes, draw(), lean(), any}. */
+   shown, one at a time, and `turned` is called. Returns {thumbs, nodes, draw(), lean(), any}, whether heads can be. */
 export function tiles({ keep, run, at, theme, place, words, go, on, turned }) {
   const offs = layer => Array.from(thumbs, (_, head) => `${layer}.${head}`)
   const away = key => key === run.cut || Boolean(run.off?.includes(key)), turns = key => on.off ? run.off : !run.off?.includes(key) && run.without?.answers[key]
