@@ -1,6 +1,7 @@
 """What journeys share: small steps of a visitor, and what they ask a page."""
 
 import re
+from itertools import combinations
 from urllib.parse import parse_qs, urlsplit
 
 from axe_playwright_python.sync_playwright import Axe
@@ -59,6 +60,30 @@ BAR = """(chart, place) => {
     const [x, y] = trace.orientation === 'h' ? [far, along] : [along, far];
     return [left + xaxis._offset + xaxis.l2p(x), top + yaxis._offset + yaxis.l2p(y)];
 }"""
+
+
+# Boxes of all that is read in the overview and seen: [words, left, top, right, bottom].
+BOXES = """() => [...document.querySelectorAll(
+    '.overview :is(.title .symbol, .answer-title .symbol, .caption, .shape, .label span, .label small, .end, ' +
+    '.under-cell, .bar-name, .bar span, .panel p:not(.sides), .sides > span, .strip .name, .part span, .more, ' +
+    '.lens p, .trail :is(small, b), .offers p, .hides, ' +
+    '.thumb em, .legend, .head .name, .of, .number, .say p, .lines text, .grid span)')]
+  .filter(node => node.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && node.textContent.trim())
+  .map(node => { const box = node.getBoundingClientRect()
+    return [node.textContent, box.left, box.top, box.right, box.bottom] })"""
+
+
+def overlapping(page: Page, within: str = "") -> list[tuple[str, str]]:
+    """Words of an overview that stand on each other."""
+    boxes = page.evaluate(BOXES.replace(".overview :is", f".overview {within} :is"))
+    if page.viewport_size["width"] < 700:  # it sticks to the end of the screen, over what is scrolled
+        said = page.locator(".overview .say p").inner_text()
+        boxes = [box for box in boxes if box[0] != said]
+    return [
+        (one[0], other[0])
+        for one, other in combinations(boxes, 2)
+        if min(one[3], other[3]) - max(one[1], other[1]) > 1.5 and min(one[4], other[4]) - max(one[2], other[2]) > 2.5
+    ]
 
 
 def settle(page: Page) -> None:

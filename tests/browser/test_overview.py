@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ from pages.drawing.state import images
 from pages.drawing.text import catalogue
 from pages.drawing.text.numbers import decimal
 from pages.server.assets import SCRIPTS, content
-from tests.browser.steps import MIDDLE, asked, serious, visit, walk_to
+from tests.browser.steps import MIDDLE, asked, overlapping, serious, visit, walk_to
 from tests.model.making import network_in
 from tests.pages.inputs import PICTURES
 
@@ -27,15 +26,6 @@ SENTENCE = "the animal did not cross the street because it was too tired ."
 TWENTY = "the old man who lived near the river walked slowly home because his small boat was broken ."
 LINK = f"?lang=en&s={SENTENCE}&hidden=4&layer=3&head=7"
 DESKS = [(1440, 900), (1280, 720)]
-# Boxes of all that is read in the overview and seen: [words, left, top, right, bottom].
-BOXES = """() => [...document.querySelectorAll(
-    '.overview :is(.title .symbol, .answer-title .symbol, .caption, .shape, .label span, .label small, .end, ' +
-    '.under-cell, .bar-name, .bar span, .panel p:not(.sides), .sides > span, .strip .name, .part span, .more, ' +
-    '.lens p, .trail :is(small, b), .offers p, .hides, ' +
-    '.thumb em, .legend, .head .name, .of, .number, .say p, .lines text, .grid span)')]
-  .filter(node => node.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && node.textContent.trim())
-  .map(node => { const box = node.getBoundingClientRect()
-    return [node.textContent, box.left, box.top, box.right, box.bottom] })"""
 # How large what is read there is, in pixels.
 SIZES = """() => Object.fromEntries(['.label span', '.symbol', '.caption', '.under-cell', '.thumb em', '.legend'].map(
   part => [part, [...document.querySelectorAll('.overview ' + part)].filter(
@@ -322,19 +312,6 @@ def test_a_sentence_is_typed_in_the_line_and_two_quick_enters_lose_nothing(page:
 
 
 # -- what is read ----------------------------------------------------------------------------------------------------
-
-
-def overlapping(page: Page, within: str = "") -> list[tuple[str, str]]:
-    """Words that stand on each other."""
-    boxes = page.evaluate(BOXES.replace(".overview :is", f".overview {within} :is"))
-    said = says(page).inner_text()
-    if page.viewport_size["width"] < 700:  # it sticks to the end of the screen, over what is scrolled
-        boxes = [box for box in boxes if box[0] != said]
-    return [
-        (one[0], other[0])
-        for one, other in combinations(boxes, 2)
-        if min(one[3], other[3]) - max(one[1], other[1]) > 1.5 and min(one[4], other[4]) - max(one[2], other[2]) > 2.5
-    ]
 
 
 @pytest.mark.parametrize(

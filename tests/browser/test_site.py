@@ -32,7 +32,7 @@ from pages.drawing.state import sketch
 from pages.drawing.state.choice import Choice
 from pages.drawing.text.numbers import decimal
 from tests.browser.conftest import hosted, kept_tab, tab, watched
-from tests.browser.steps import asked, serious
+from tests.browser.steps import asked, overlapping, serious
 from tests.model.making import theirs
 
 FIRST = "the animal did not cross the street because it was too tired ."
@@ -486,6 +486,28 @@ def is_done(page: Page, act: Act) -> None:
     assert inked == (act.input == "digit" and page.evaluate(PIXELS))
 
 
+# Letters that come while another is computed: what the engine is asked to run.
+HURRIES = """sentence => {
+  const box = document.getElementById('sentence'), post = Worker.prototype.postMessage
+  window.wished = []
+  Worker.prototype.postMessage = function(message) {
+    if (message.run && !message.run.only) window.wished.push(message.run.text)
+    post.call(this, message)
+  }
+  for (let end = 3; end <= sentence.length; end++) {
+    box.value = sentence.slice(0, end)
+    box.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+}"""
+
+
+def test_while_a_letter_is_computed_only_the_newest_waits(page: Page, site: str) -> None:
+    opened(page, f"{site}?{urlencode({'lang': 'en', 's': 'we'})}")
+    page.evaluate(HURRIES, "we sleep .")
+    soon_shows(page, lambda: ran("we sleep ."))
+    assert page.evaluate("wished") == ["we ", "we sleep ."]
+
+
 # Everything in the picture: its place, its words, its colours.
 STANDS = """() => [...document.querySelectorAll('.overview :not(g)')].filter(
   node => node.checkVisibility({ visibilityProperty: true })).map(node => {
@@ -720,6 +742,9 @@ def test_after_a_visit_two_tabs_open_without_a_network_each_with_its_own(
 # -- for everybody ------------------------------------------------------------------------------------------------
 
 
+LOOK = "it => [undefined, '::before'].map(part => getComputedStyle(it, part).border)"
+
+
 @pytest.mark.parametrize(
     ("link", "width", "scheme"),
     [
@@ -735,6 +760,15 @@ def test_everybody_can_read_it_and_it_never_scrolls_sideways(
     page.set_viewport_size({"width": width, "height": 844})
     page.emulate_media(color_scheme=scheme)
     opened(page, f"{site}?{link}")
+    assert overlapping(page) == []
+    page.emulate_media(forced_colors="active")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != page.evaluate(
+        "getComputedStyle(document.querySelector('.overview .bar i')).backgroundColor"
+    )
+    for part in (".overview .thumb", *["#chips .chip"] * ("digit" not in link)):
+        looks = [page.locator(f"{part}[aria-pressed={on}]").first.evaluate(LOOK) for on in ("true", "false")]
+        assert looks[0] != looks[1], part
+    page.emulate_media(forced_colors="none")
     if "digit" in link:
         page.locator("#draw").click()
     wrong = serious(page)
