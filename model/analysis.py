@@ -377,10 +377,12 @@ def winners(values: ArrayLike, shown: Callable[[float], str] = "{:.2f}".format) 
     shown: how a reader sees the values. What is NaN comes last.
     """
     values = np.asarray(values)
-    order = (-values).argsort(kind="stable").tolist()
-    best = values[order[0]]
+    best = np.fmax.reduce(values)
+    name, half = shown(float(best)), best - abs(best) / 2
+    few = shown(float(half)) != name  # to sort all is slow
+    order = np.flatnonzero((values > half) | (values == best) | (not few))
+    order = order[(-values[order]).argsort(kind="stable")].tolist()
     equal = int((values == best).sum())  # thousands, where nothing differs: they need not be written
-    name = shown(float(best))
     alike = takewhile(lambda place: shown(float(values[place])) == name, order[equal:])
     return [*order[:equal], *alike]
 
