@@ -18,7 +18,7 @@ from pages.drawing.picture import Numbers, Picture, of_both, touched
 from pages.drawing.pictures.band import Column, band, room_of
 from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.place import Place
-from pages.drawing.text import t, texts_of
+from pages.drawing.text import t, texts_of, with_length
 from pages.drawing.text.numbers import percent, written
 
 USUAL = 0.99  # share of all numbers below the strongest colour
@@ -137,7 +137,7 @@ def one_vector(run: Trace, place: Place) -> Picture:
             turned=f"{_degrees(both, after):.0f}",
         )
     drawn = [
-        Arrow(f"{title} · {length:.1f}", tip, colour, width)
+        Arrow(with_length(title, length), tip, colour, width)
         for title, length, tip, (colour, width) in zip(called, lengths, tips, looks, strict=False)
     ]
     dashed = [(tips[0], tips[2]), (tips[1], tips[2])]

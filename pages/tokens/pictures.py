@@ -34,7 +34,7 @@ from pages.drawing.picture import Make, Numbers, Picture, sizes, touched
 from pages.drawing.pictures.quantity_map import chosen_cell, name_of
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
-from pages.drawing.text import joined, plain, t, texts_of
+from pages.drawing.text import joined, plain, t, texts_of, with_length
 from pages.drawing.text.numbers import first, percent, two, written
 
 text, word = texts_of("tokens")
@@ -86,7 +86,10 @@ def one_sum(run: Trace, place: Place) -> Picture:
     wide, result = max(run[key].shape[1] for key in named), [*named][-1]  # embeddings may be narrower than X⁰
     vectors = [np.pad(run[key], ((0, 0), (0, wide - run[key].shape[1])), constant_values=np.nan) for key in named]
     signs = {key: "+ " if key in ADDED else "= " for key in [*named][1:]}
-    rows = [f"{signs.get(key, '')}{name} · {np.linalg.norm(run[key][place.token]):.1f}" for key, name in named.items()]
+    lengths = (float(np.linalg.norm(run[key][place.token])) for key in named)
+    rows = [
+        with_length(f"{signs.get(key, '')}{named[key]}", length) for key, length in zip(named, lengths, strict=True)
+    ]
     column = chosen_cell(run, place, result)[-1]
 
     def part(every: Numbers) -> Numbers:

@@ -258,7 +258,7 @@ def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str) -> Non
     words = ["<", "b", ">", "x", "<", "/", "b", ">", "$", "x", "$", "`", "x", "`", "[MASK]"]
     expect(page.locator(".sentence .chip")).to_have_text(words)
     expect(sentence_field(page)).to_have_value(typed)
-    assert "= “<b>x</b>$x$`x`”, which does not exist" in main_text(page)
+    assert "to “<b>x</b>$x$`x`”, which does not exist" in main_text(page)
     page.get_by_text(catalogue("en")["answer.tab_places"], exact=True).click()
     expect_heatmap(page)
     ticks = page.locator(".js-plotly-plot .ytick text").all_text_contents()

@@ -174,6 +174,11 @@ def listed(names: Iterable[str]) -> str:
     return plain("common.comma").join(plain("common.quoted", token=name) for name in names)
 
 
+def with_length(name: str, length: float) -> str:
+    """The name of a vector with its length: “X⁰, length 0.3”, which is no product."""
+    return plain("common.with_length", name=name, length=f"{length:.1f}")
+
+
 def class_label(name: str) -> str:
     """The name of a class as a reader knows it: "even" and "odd" in the reader's language, a digit as it is."""
     return plain(f"common.{name}") if name in ("even", "odd") else name
