@@ -23,8 +23,8 @@ INNER = str.maketrans("“”", "‘’")  # quotation marks within others
 SYMBOL = re.compile(r"(?<![\w$`{\\])(?:([Wb])_([A-Z\d])|(d)_(model|ff|k|E))(?![\w}`$])", re.ASCII)
 #: A sentence, and the space behind it.
 SENTENCE = re.compile(r"(.+?(?:[.?](?=\s|$)|[。？]|$))(\s*)", re.DOTALL)
-#: How many of so many, and not which of them: of none and of all it is said in words.
-COUNT = re.compile(r"(?<!first )(?<!word )(?<!Head )(?<!own )\{(\w+)\} of (?:the )?(?=\{(\w+)\} \w)|有 \{(\w+)\} 个")
+#: How many of so many, and not which of them: of none, of both and of all it is said in words.
+COUNT = re.compile(r"(?<!first )(?<!word )(?<!Head )(?<!own )\{(\w+)\} of (?:the )?\{(\w+)\} (?=\w)|有 \{(\w+)\} 个")
 #: What Markdown shows letter by letter, its marks included.
 CODE = re.compile(r"(`[^`]+`)")
 #: What Markdown knows an address by.
@@ -143,8 +143,9 @@ def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]
 
     def in_words(hit: re.Match) -> str:
         count = str(values.get(hit[1] or hit[3], hit[0]))  # what others fill in is no count yet
-        every = count == str(values.get(hit[2])) and "." not in count
-        said = _text("common.none_of") if count == "0" else _text("common.all_of") if every else hit[0]
+        every, all_ = count == str(values.get(hit[2])) and "." not in count, f"{{{hit[2]}}} " if hit[2] else ""
+        many = _text("common.both_of") if count == "2" else _text("common.all_of") + all_
+        said = _text("common.none_of") + all_ if count == "0" else many if every else hit[0]
         return said if hit.start() else said[:1].upper() + said[1:]
 
     text = COUNT.sub(in_words, text)

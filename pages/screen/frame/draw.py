@@ -206,7 +206,7 @@ def _said_of_the_place(page: Page, screen: Screen, pen: Pen) -> str:
 
 
 def _answer(screen: Screen) -> str:
-    """What the network says at the selected token, or else where it says something first: "→ did 0.44".
+    """What the network says at the selected token, "→ did 0.44", or else where it says something first: "[MASK] → …".
 
     Nothing where it says no word or class, or none of them is ahead.
     """
@@ -215,7 +215,10 @@ def _answer(screen: Screen) -> str:
         return ""
     guess = guesses.get(screen.at.token, screen.run.answer[0])
     best = first(guess.probabilities, decimal)
-    return f"→ {class_label(guess.labels[best.place])} {best.value}" if best.ahead else ""
+    of = ""
+    if guess.token is not None and guess.token != screen.at.token:
+        of = f"{placed(screen.run.tokens)[guess.token]} "
+    return f"{of}→ {class_label(guess.labels[best.place])} {best.value}" if best.ahead else ""
 
 
 def _way(screen: Screen) -> list[str]:
