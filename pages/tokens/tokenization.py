@@ -3,12 +3,14 @@
 import pandas as pd
 import streamlit as st
 
-from model.analysis import cut_words, piece_kinds, spelled, units
+from model.analysis import cut_words, piece_kinds, spelled, units, whole_words
+from model.measures.merges import merge_steps
 from model.pipeline import TextReader
 from pages.drawing.screen import Screen
 from pages.drawing.text import literal, plain, texts_of
 from pages.screen.components.tables import draw_table
 from pages.screen.frame.pen import Pen
+from pages.screen.runs.worked_out import merges_of
 
 MOST_TRIED = 5  # beginnings of a word that were looked up in vain and are shown
 MOST_CUT, MOST_SIMPLIFIED = 3, 4  # words
@@ -67,10 +69,26 @@ def how_it_was_read(screen: Screen) -> None:
         st.markdown("\n".join([said, "", *map(step_of_cutting, tried)]))
     if any(looked_up):
         st.caption(text("about_wordpiece"))
+    if looked_up or reader.looked_up(word("rare_word")):
+        merged_by_bpe(screen)
     if reader.space:
         st.caption(text("read_space", space=reader.space))
     if getattr(reader, "proteins", False):
         st.caption(text("proteins"))
+
+
+def merged_by_bpe(screen: Screen) -> None:
+    """The longest word of the sentence, put together from its letters as byte-pair encoding does it."""
+    tokens = screen.run.tokens
+    words = [spelled([tokens[place] for place in places]) for places in whole_words(tokens)]
+    longest = max((one for one in words if one.isascii() and one.isalpha()), key=len, default=word("rare_word"))
+    merges, learned_from = merges_of(screen.choice.pipeline)
+    if not merges:
+        return
+    lines = [text("read_merges", word=longest, merges=f"{len(merges):,}", words=f"{learned_from:,}"), ""]
+    for pair, parts in merge_steps(longest, merges):  # each part in grey but for the one that is new
+        lines.append(f"- {' '.join(f'**{part}**' if part == ''.join(pair) else f':gray[{part}]' for part in parts)}")
+    st.markdown("\n".join(lines))
 
 
 def step_of_cutting(tried: list[str]) -> str:

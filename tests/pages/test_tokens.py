@@ -1,5 +1,8 @@
 """Tokens: embeddings, positions and their sum as recorded, each cell of X⁰ worked out, and how words were cut."""
 
+import re
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -78,7 +81,7 @@ def test_only_pairs_that_a_tokenizer_cuts_into_the_same_pieces_are_offered(monke
 @pytest.mark.parametrize(("sentence", "word"), [("the sleepless cat", "sleepless"), ("i love you .", "unbelievable")])
 def test_a_word_is_cut_before_the_readers_eyes(sentence: str, word: str) -> None:
     app = open_part("pieces", s=sentence)
-    (said,) = [box.value for box in app.markdown if "\n- " in box.value]
+    (said,) = [box.value for box in app.markdown if "\n- " in box.value and "BPE" not in box.value]
     first, *lines = said.split("\n- ")
     found = [line.rsplit("**", 2)[1].replace("\\", "") for line in lines]
     assert found == pipelines.pipeline("text").reader.pieces(word) and len(found) > 1
@@ -116,3 +119,15 @@ def test_words_with_most_in_one_component_are_hardly_more_alike_than_any_and_nea
         assert found.own == pytest.approx(cosines[~np.eye(len(rows), dtype=bool)].mean(), abs=1e-4)
         assert found.own - found.any < 0.1 < found.near - found.any
         assert f"{found.own:.2f}; any two words {found.any:.2f}" in texts(app).replace("\\", "")
+
+
+def test_the_longest_word_of_a_sentence_is_merged_letter_by_letter() -> None:
+    app = open_part("pieces", s="she told unbelievable stories .")
+    read = next(part.value for part in app.markdown if "BPE" in part.value)
+    steps = [re.sub(r":gray\[|[\]*]", "", line).split() for line in read.splitlines() if line.startswith("- ")]
+    parts = [["-", *"unbelievable"], *steps]
+    for before, after in pairwise(parts):
+        assert "".join(before) == "".join(after) == "-unbelievable" and len(after) < len(before)
+    merges, words = worked_out.merges_of("text")
+    assert len(merges) == 1000 and f"{words:,}" in read.replace("\\", "") and len(steps) > 5
+    assert not any(pair in set(merges) for pair in pairwise(parts[-1][1:])), "nothing that could be merged is left"

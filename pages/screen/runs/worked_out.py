@@ -9,6 +9,7 @@ from model import Edit
 from model.analysis import nearest_rows
 from model.measures.fillers import FilledUp, fill_up
 from model.measures.gradients import gradient_lengths, untrained
+from model.measures.merges import Pair, learned_merges
 from model.measures.without import Answers, Fate, answers, fates
 from model.neurons import pointed_to as pointed
 from model.neurons import pushes
@@ -40,6 +41,13 @@ def neighbours(name: str, piece: int, most: int = 6) -> tuple[list[str], np.ndar
     ]
     some = np.flatnonzero(fits)[:most]
     return [vocabulary[i] for i in best[some]], cosines[some], E[[piece, *best[some]]]
+
+
+@kept(8)
+def merges_of(name: str, most: int = 1000) -> tuple[list[Pair], int]:
+    """The merges that byte-pair encoding learns from a vocabulary’s words in ASCII, and how many words those are."""
+    words = [shown for shown in pipelines.pipeline(name).reader.vocabulary if is_word(shown) and shown.isascii()]
+    return learned_merges(words, most), len(words)
 
 
 class Component(NamedTuple):

@@ -1,0 +1,33 @@
+"""Byte-pair encoding: each merge is the most frequent pair, and a word is put together as the library does it."""
+
+from collections import Counter
+from itertools import pairwise
+
+from tokenizers import Tokenizer
+from tokenizers.models import BPE
+
+from model.measures.merges import learned_merges, merge_steps
+
+WORDS = ["low", "lower", "lowest", "new", "newer", "newest", "wide", "wider", "widest", "banana", "aaaa"]
+
+
+def test_each_merge_is_the_most_frequent_pair_of_what_those_before_it_left() -> None:
+    merges = learned_merges(WORDS, 12)
+    for place, pair in enumerate(merges):
+        parts = [steps[-1][1] if (steps := merge_steps(word, merges[:place])) else [*word] for word in WORDS]
+        counts = Counter(one for word in parts for one in pairwise(word))
+        assert counts[pair] >= max(counts.values()) - ("aa" in "".join(pair)), "of “aaa” the pairs lie on each other"
+
+
+def test_a_word_is_merged_as_the_library_merges_it() -> None:
+    merges = learned_merges(WORDS, 12)
+    vocabulary = {*"".join(WORDS), *map("".join, merges)}
+    bpe = Tokenizer(BPE({piece: number for number, piece in enumerate(sorted(vocabulary))}, merges))
+    for word in (*WORDS, "slowness", "bananas", "w"):
+        steps = merge_steps(word, merges)
+        parts = steps[-1][1] if steps else [*word]
+        assert [part for part in parts if part in vocabulary] == bpe.encode(word).tokens and "".join(parts) == word
+        before = [*word]
+        for (left, right), after in steps:
+            assert left + right in after and len(after) < len(before)
+            before = after
