@@ -1,18 +1,11 @@
 """The notebook runs from its first cell to its last, and what each shows can be shown."""
 
-import ast
 import json
 from pathlib import Path
 
+from tests.cells import shown
+
 NOTEBOOK = Path(__file__).parents[1] / "notebook.ipynb"
-
-
-def shown(source: str, names: dict[str, object]) -> object:
-    """Run a cell as Jupyter does: what its last line is, is shown."""
-    lines = ast.parse(source).body
-    last = lines.pop() if isinstance(lines[-1], ast.Expr) else None
-    exec(compile(ast.Module(lines, []), "notebook", "exec"), names)
-    return eval(compile(ast.Expression(last.value), "notebook", "eval"), names) if last else None
 
 
 def test_the_notebook_runs() -> None:

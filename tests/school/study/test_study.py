@@ -19,7 +19,7 @@ from pages.school.study.answers import as_table
 from pages.school.study.lesson import LETTERS, RIGHT, STUDY
 from pages.school.teaching.asked import for_phones
 from pages.screen.frame import exports
-from tests.model.test_notebook import shown
+from tests.cells import shown
 
 NOTEBOOK = Path(lesson.__file__).parent / "analysis.ipynb"
 PHONES = 60
