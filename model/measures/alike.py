@@ -117,16 +117,23 @@ def through_layers(pipeline: Pipeline, trace: Trace, way: Pooled | None) -> np.n
 
 
 def moved_by_heads(
-    pipeline: Pipeline, trace: Trace, way: Pooled | None, progress: Callable[[float], object] | None = None
+    pipeline: Pipeline,
+    trace: Trace,
+    way: Pooled | None,
+    progress: Callable[[float], object] | None = None,
+    other: Trace | None = None,
 ) -> np.ndarray:
     """1 − cosine of the one vector with and without each head: (layer, head), 0 where the head does nothing.
 
-    trace: an unchanged run; each head is switched off alone. way: see `vector_of`. progress: as for `sweep`.
+    trace: an unchanged run; each head is switched off alone. way: see `vector_of`. progress: as for `sweep`. other: the
+    run of another input; then it is by how much the cosine with its vector is larger without each head.
     """
     layers, heads = trace.graph.layers(), trace.config.heads
     off = [[head_off(layer, head)] for layer in range(layers) for head in range(heads)]
     key = _key(trace.graph, way)
     states = sweep(pipeline, trace, off, (key,), progress=progress)[key]
-    own = vector_of(trace, way)
-    moved = [1 - cosine(own, _made(read, way)).value for read in states]
+    own, with_ = vector_of(trace, way), vector_of(other or trace, way)
+    before = cosine(own, with_).value if other else 1.0
+    moved = [cosine(with_, _made(read, way)).value - before for read in states]
+    moved = moved if other else [-less for less in moved]
     return np.array(moved, np.float32).reshape(layers, heads)

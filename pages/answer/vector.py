@@ -45,12 +45,12 @@ def tabs_of(screen: Screen) -> Tabs:
 
 def vector(screen: Screen, pen: Pen) -> None:
     """The vector as its makers make it, or in the usual ways where they do not say."""
+    no_head(screen)
     match ways_of(screen):
         case {"makers": Pooled() as pooled}:
             pen.show_both("makers", partial(as_makers, pooled=pooled))
             last_linear(screen, pooled)
         case ways:
-            no_head(screen)
             pen.show_both("vector", partial(vectors, ways=ways, more=makers_way(screen)))
     if "pool.probe" in screen.run:
         pen.show("probe", partial(probe_looks, seen=screen.seen))

@@ -12,7 +12,8 @@ from sentence_transformers import SentenceTransformer
 
 from model import Edit, Pipeline, Trace, load
 from model.checkpoints.folder import MODES
-from model.measures.alike import MEAN, alike, cosine, of_cosine, through_layers, vector_of
+from model.edits import head_off
+from model.measures.alike import MEAN, alike, cosine, moved_by_heads, of_cosine, through_layers, vector_of
 from model.variants.pooled import POOLINGS, Dense, Pooled
 from pages.drawing.state import images
 from tests.model.making import MINILM, WORDS, network_in, odd_settings, sentence_encoder
@@ -125,6 +126,18 @@ def test_texts_are_sorted_by_their_cosine_with_a_query(name: str) -> None:
     for one in found:
         assert one.tokens == runs[one.place].tokens and one.cosine == pytest.approx(alone[one.place], abs=1e-6)
         assert len(one.adds) == len(one.tokens) and one.adds.sum() == pytest.approx(one.cosine, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["MiniLM", "Bert"])
+def test_how_the_cosine_of_two_texts_moves_without_a_head_is_as_measured_one_by_one(name: str) -> None:
+    pipeline = load(str(folder(name)))
+    one, two = map(pipeline, texts(pipeline, 2)[:2])
+    found = moved_by_heads(pipeline, one, pipeline.pooled, other=two)
+    assert found.shape == (pipeline.config.layers, pipeline.config.heads)
+    for layer, head in ((0, 0), (pipeline.config.layers - 1, pipeline.config.heads - 1)):
+        without = pipeline(one.subject, head_off(layer, head)).vector
+        moved = cosine(without, two.vector).value - cosine(one.vector, two.vector).value
+        assert found[layer, head] == pytest.approx(moved, abs=1e-5)
 
 
 def test_where_a_vector_is_no_sum_over_tokens_there_is_no_map(tmp_path: Path) -> None:

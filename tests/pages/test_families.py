@@ -191,13 +191,17 @@ def test_the_cosine_of_two_texts_is_shown_by_pairs_of_tokens_and_a_pair_is_worke
 ) -> None:
     link = bring(monkeypatch, "MiniLM") | {"s": "A man is eating food.", "other": "A man is eating a piece of bread."}
     app = open_page("answer", **link)
-    one, two = load(str(folder("MiniLM"))).batch([link["s"], link["other"]])
+    pipeline = load(str(folder("MiniLM")))
+    one, two = pipeline.batch([link["s"], link["other"]])
     cells = of_cosine(one, two)
     assert shows(app, cells, atol=1e-6) and f"**{one.vector @ two.vector:.4f}**" in said(app)
     assert result(app) == pytest.approx(cells.max(), abs=6e-5), "of none chosen the largest"
     for row, column in ((3, 9), (5, 2), (0, 8)):
         app = open_page("answer", **link, token=f"{row + 1}", step=f"{column + 1}")
         assert result(app) == pytest.approx(cells[row, column], abs=6e-5)
+    lab = open_page("what_if", **link)
+    assert shows(lab, moved_by_heads(pipeline, one, pipeline.pooled, other=two), atol=1e-5)
+    assert f"other input: **{cells.sum():.4f}**" in said(lab)
     app = open_page("answer", **link, shown="other")
     assert shows(app, cells, atol=1e-6), "a text is not compared with itself"
 

@@ -231,6 +231,10 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     answer.row_sums: (WORDS | DRAWN, lambda run, at: answer.row_sums(run, at, of_cosine(run, run, MEAN))),
     likeliest_outputs: (ONE, changed),
     heads_that_turn: (WORDS, lambda run, at: heads_that_turn(run, np.zeros((6, 8)), lambda edit: ())),
+    partial(heads_that_turn, "with another input"): (
+        WORDS,
+        lambda run, at: heads_that_turn(run, np.zeros((6, 8)), lambda edit: (), with_other=True),
+    ),
     Numbers.in_words: (WORDS, of_two),
     Numbers.of_the_other: (WORDS, of_other),
 }

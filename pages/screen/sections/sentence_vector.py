@@ -1,6 +1,6 @@
 """Where a network has no head: what its vectors say of the whole sentence, and which heads move that."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 
 import numpy as np
 import streamlit as st
@@ -40,6 +40,8 @@ def no_head(screen: Screen) -> None:
     """Why there is no answer."""
     if why_not := screen.pipeline.unanswered:
         st.info(t(f"error.checkpoint_{why_not.reason}", **why_not.values), icon=":material/lightbulb:")
+        return
+    if "makers" in ways_of(screen):  # the vector is the answer
         return
     if screen.run.config.head == "vector":
         st.info(t(f"sentence_vector.one_{vector_by(screen)}"), icon=":material/lightbulb:")
@@ -91,17 +93,27 @@ def head_laboratory(screen: Screen, pen: Pen) -> None:
         return
     with patience(screen.run.config, len(screen.run.tokens), runs) as progress:
         moved = _moved(screen, way, progress)
-    pen.show("moved", heads_that_turn(screen.run, moved, toggled))
-    if screen.run.edits:
+    pen.show("moved", heads_that_turn(screen.run, moved, toggled, with_other=screen.pair is not None))
+    if screen.pair:
+        found = cosine(*(vector_of(run, way) for run in screen.pair))
+        st.markdown(t("sentence_vector.now_pair", cosine=f"{found.value:.4f}"))
+        st.latex(worked_out(found))
+    elif screen.run.edits:
         now = cosine(*(vector_of(run, way) for run in (screen.original, screen.run)))
         st.markdown(t("sentence_vector.now", cosine=f"{now.value:.4f}"))
         st.latex(worked_out(now))
 
 
-@kept(64, lambda screen, way, _: (screen.choice.pipeline, screen.subject, way))
+def _of_moved(screen: Screen, way: Pooled | None, _: object) -> tuple[Hashable, ...]:
+    other = screen.pair and (screen.choice.other_subject, screen.shows, screen.made.edits)
+    return screen.choice.pipeline, screen.subject, way, other
+
+
+@kept(64, _of_moved)
 def _moved(screen: Screen, way: Pooled | None, progress: Callable[[float], None]) -> np.ndarray:
-    """How far each head by itself turns the vector of the unchanged run."""
-    return moved_by_heads(screen.pipeline, screen.original, way, progress)
+    """How far each head by itself turns the vector of the unchanged run, or moves its cosine with the other input's."""
+    other = next((run for run in screen.pair or () if run is not screen.run), None)
+    return moved_by_heads(screen.pipeline, screen.original, way, progress, other)
 
 
 def worked_out(found: Cosine) -> str:
