@@ -82,6 +82,10 @@ class Page:
         """Whether it has anything to say about such an input."""
         return run.picture is None or not self.words_only
 
+    def purpose_of(self, screen: Screen) -> str:
+        """The key of the sentence under its title."""
+        return self.purpose(screen) if self.purpose else f"{self.name}.purpose"
+
     def heeds(self, choice: Choice) -> tuple[str, ...]:
         """Which of "layer" and "head" there are to choose: those that change what is shown."""
         if self.words_only and choice.input != "sentence":

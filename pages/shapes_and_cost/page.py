@@ -27,6 +27,8 @@ from model.measures.properties import layer_properties
 from model.notes import note_002
 from model.unallocated import real_parameters
 from pages.drawing.figures import BLUE, GREY, ORANGE, bars_with_numbers
+from pages.drawing.figures.base import coloured
+from pages.drawing.figures.equations import in_words
 from pages.drawing.figures.theme import SMALL, letters, scaled
 from pages.drawing.page import Page
 from pages.drawing.picture import Picture
@@ -34,9 +36,10 @@ from pages.drawing.pictures.band import EDGE
 from pages.drawing.pictures.shared_weights import shared_weights
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import CostSettings
-from pages.drawing.text import in_symbols, literal
+from pages.drawing.text import in_symbols, literal, plain, t
 from pages.drawing.text.numbers import percent
-from pages.screen.components.tables import column_widths, draw_table
+from pages.screen.components.tables import column_widths, draw_table, markdown_table
+from pages.screen.frame import contents
 from pages.screen.frame.note_code import source, told_gap
 from pages.screen.frame.pen import Pen, equation
 from pages.screen.frame.pickers import pick_number
@@ -45,6 +48,8 @@ from pages.shapes_and_cost.figures import shape_text
 from pages.shapes_and_cost.settings import called, encoder_settings, name_of
 from pages.shapes_and_cost.tables import COUNTS, in_bytes, table, text, word, works
 
+#: The pages whose formulas and purposes are the encoder on one page.
+MODULES = "tokens", "queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward", "answer"
 #: What grows with the input, from what stays as it is to what grows fastest.
 GROWING = ("parameters", "projections", "ffn", "scores", "weighted_sum")
 
@@ -182,13 +187,29 @@ def show_growth(pen: Pen, config: EncoderConfig, n: int) -> None:
 
 
 def show_notes(screen: Screen, pen: Pen) -> None:
-    """The lecture notes: their numbers, what they say of every encoder, and their code."""
+    """The lecture notes: their table of modules, their numbers, what they say of every encoder, and their code."""
+    show_on_one_page(screen)
     show_claims()
     show_properties(screen)
     look = {"icon": ":material/code:", "key": "cost.note", "on_change": "rerun"}
     with st.expander(word("note"), **look) as box:
         if box.open:
             run_note()
+
+
+def show_on_one_page(screen: Screen) -> None:
+    """The table of lecture note 000: each module with its formula in this network, and what it is for."""
+    rows = []
+    for name in MODULES:
+        page = contents.page(name)
+        law = coloured(in_words(page.equation(screen))).replace(r"\|", r"\Vert ").replace("|", r"\vert ")
+        if law:  # a cell would end at a bar
+            formulas = ", ".join(f"${part}$" for part in law.split(r" \qquad "))
+            rows.append((plain(f"{name}.title"), formulas, t(page.purpose_of(screen))))
+    st.markdown(f"**{word('on_one_page')}**")
+    st.markdown(
+        markdown_table([word(f"column_{name}") for name in ("part", "equation", "purpose")], rows, ":--|:--|:--")
+    )
 
 
 def show_properties(screen: Screen) -> None:

@@ -29,6 +29,7 @@ from pages.screen.components.tables import MOST
 from pages.screen.runs import pipelines
 from pages.shapes_and_cost import tables as cost_tables
 from pages.shapes_and_cost.figures import walk_diagram
+from pages.shapes_and_cost.page import MODULES
 from pages.shapes_and_cost.settings import settings_of
 from tests.pages.inputs import bring
 from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, run_of, said, texts, warnings
@@ -319,3 +320,16 @@ def test_what_grows_with_the_input_is_said_of_the_chosen_encoder() -> None:
     (grown,) = [chart["figure"] for chart in charts(app) if chart["key"] == "shapes_and_cost.growth"]
     assert numbers(grown["data"][0]["x"]).tolist() == [1, 2, 2, 4, 4]
     assert f"{2 * length(preset):,} tokens instead of {length(preset):,}" in said(app)
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_encoder_on_one_page_has_the_formulas_and_purposes_of_its_pages(lang: str) -> None:
+    for link in ({}, {"input": "digit"}, {"input": "flat"}):
+        app = open_page("shapes_and_cost", lang=lang, panel="notes", **link)
+        rows = next(part.value for part in app.markdown if part.value.startswith("| ")).splitlines()[2:]
+        assert all(row.count("|") == 4 for row in rows), "no formula holds a bar that would end its cell"
+        names = [row.split(" | ")[0].strip("| ") for row in rows]
+        assert names == [catalogue(lang)[f"{name}.title"] for name in MODULES][: len(names)] and len(names) > 5
+        for name, row in zip(MODULES, rows, strict=False):
+            page = texts(open_page(name, lang=lang, **link))
+            assert row.rstrip("| ").rpartition(" | ")[2] in page, name

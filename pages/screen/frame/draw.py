@@ -113,7 +113,7 @@ def _say_misfit(screen: Screen) -> None:
 
 
 def _purpose(page: Page, screen: Screen) -> str:
-    return t(page.purpose(screen) if page.purpose else f"{page.name}.purpose")
+    return t(page.purpose_of(screen))
 
 
 def _title(page: Page, screen: Screen, law: str) -> DeltaGenerator:
