@@ -1,6 +1,7 @@
 """A question in a teacher's own words, beside the picture of its page: covered until the answer is shown."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,11 +9,13 @@ import pytest
 from model.analysis import placed
 from pages.drawing.picture import Picture
 from pages.drawing.text import LANGUAGES, catalogue, speaking
+from pages.school.lessons.wording import answer_in_words
 from pages.school.lessons.written import OWN
+from pages.school.questions import QUESTIONS
 from pages.school.questions.case import Case, Truth
 from pages.school.questions.pictures import OF_PAGE, Look, of_place
 from pages.school.questions.question import Own, Question
-from pages.school.teaching.asked import not_the_runs
+from pages.school.teaching.asked import for_phones, not_the_runs
 from pages.screen.runs import pipelines
 
 SENTENCE, TOKEN, LAYER, HEAD = "我们[MASK]公园玩吧", 3, 2, 6
@@ -101,3 +104,10 @@ def test_a_token_that_stands_twice_is_held_against_the_run_by_its_name_alone() -
     for answer in ("the", "the (2)"):
         own = Own("?", options=("the", answer), answer=answer)
         assert first in not_the_runs(Question(OWN, None, "tap", 0.0, 3, place="attention?layer=3", own=own), here)
+
+
+def test_after_a_class_a_weight_is_written_as_beside_the_picture() -> None:
+    truth = Truth([99.96, 0.03, 0.008], 0.0, {}, (), {}, ("a", "b", "c"))
+    _, told = for_phones(QUESTIONS["weights"], truth, lambda: (truth, ""), "", "lesson")
+    with speaking("en"):
+        assert answer_in_words(replace(truth, answer=told["answer"])) == "a (0.9996)"
