@@ -231,7 +231,7 @@ def main(number: int) -> None:
         dice = random.Random(0)
         print(f"Until it is painted, while {number} others click: median, 95 %, longest; how many were seen; the work")
         with visitors(server, number):
-            for gesture, part in (("a picture", ".overview"), ("a cell", ".panel"), ("a head", ".stack > .bars")):
+            for gesture, part in (("a picture", ".overview"), ("a cell", ".panel"), ("a head", ".stack")):
                 for sentence in (LINK["s"], LONG):
                     print(on_home(browser, f"http://{server.address}", gesture, part, sentence, dice), flush=True)
             for name, drawn, hovers in GESTURES:
