@@ -217,11 +217,8 @@ export function overview(root, run, options) {
     if (run.n > 1 && !drawing && at.frame) {
       const named = (className, token, where) => add(where, 'span', { className, translate: false, ariaHidden: 'true', hidden: false }, token)
       const below = w.y + w.h + (at.big ? 5 : 9), upright = token => at.big || /^[\u3000-\u9fff\uff00-\uffef]$/.test(token)
-      if (!at.big) nodes.ends = run.tokens.map((token, i) => {
-        const end = named('end', token, { x: v.x - 8, y: v.y + i * at.row, h: at.row })
-        Object.assign(end.style, { lineHeight: `${at.row}px`, fontSize: `calc(min(${letters}px, 1rem) * .84)` })
-        return end
-      })
+      if (!at.big) nodes.ends = run.tokens.map((token, i) => named('end', token, { x: v.x - 8, y: v.y + i * at.row, h: at.row }))
+      for (const { style } of nodes.ends) Object.assign(style, { lineHeight: `${at.row}px`, fontSize: `calc(min(${letters}px, 1rem) * .84)` })
       nodes.names = run.tokens.map((token, j) =>
         named(upright(token) ? 'under-cell upright' : 'under-cell', token, { x: w.x + (j + .5) * w.w / run.n, y: below }))
     }
@@ -253,8 +250,7 @@ export function overview(root, run, options) {
     for (const { role, symbol: text } of run.pictures)
       if (text.includes('{l')) symbol(nodes.titles[role].firstChild, text, place.layer)
     nodes.number.textContent = place.layer + 1
-    nodes.turns[0].disabled = !place.layer
-    nodes.turns[1].disabled = place.layer === run.sizes.layers - 1
+    nodes.turns.forEach((turn, end) => { turn.disabled = place.layer === (end && run.sizes.layers - 1) })
     drawSheets()
     drawLines()
     shown = {}
