@@ -37,7 +37,7 @@ SCROLLS = """() => { const { scrollHeight, clientHeight } = document.querySelect
 CUT = """nodes => [...document.querySelectorAll('.overview :is(' + nodes + ')')].filter(
   node => node.scrollWidth > node.clientWidth).map(node => node.textContent)"""
 # Where all of it stands.
-PLACES = """() => [...document.querySelectorAll('.overview .stage :not(g)')]
+PLACES = """() => [...document.querySelectorAll('.overview .stage :not(g, .panel *)')]
   .filter(node => node.checkVisibility({ visibilityProperty: true })).map(node => {
     const { x, y, width, height } = node.getBoundingClientRect()
     return [...[...node.classList].sort(), ...[x, y, width, height].map(Math.round)].join(' ') }).sort()"""
