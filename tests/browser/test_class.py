@@ -341,7 +341,7 @@ def test_who_has_left_a_class_hears_no_more_of_it(live_page: Page) -> None:
 def test_a_phone_that_follows_says_which_one_of_its_class_it_is(live_page: Page) -> None:
     asked = live_page.evaluate("""async () => {
         const { default: live } = await import('/live.js'), asked = []
-        const data = { code: 'ABCDEF', ticket: 't', version: 1, led: 0, words: '', every: 1 }
+        const data = { code: 'ABCDEF', ticket: 't', version: 1, led: 0, words: '', view: 'a/b', every: 1 }
         const kept = [
             ['', '', true], ['ABCDEF', '7', true], ['GHJKLM', '7', true], ['ABCDEF', '', true], ['ABCDEF', '7', false],
         ]
@@ -355,7 +355,7 @@ def test_a_phone_that_follows_says_which_one_of_its_class_it_is(live_page: Page)
         }
         return asked
     }""")
-    assert asked == ["?t=t", "?t=t&d=7", "?t=t", "?t=t", "?t=t"]  # the last: her own screen
+    assert asked == ["?t=t", "?t=t&d=7&v=a%2Fb", "?t=t", "?t=t", "?t=t"]  # the last: her own screen
 
 
 def test_a_teacher_sees_it_where_more_have_answered_than_are_there(live_page: Page) -> None:
