@@ -20,10 +20,11 @@ def test_each_merge_is_the_most_frequent_pair_of_what_those_before_it_left() -> 
 
 
 def test_a_word_is_merged_as_the_library_merges_it() -> None:
-    merges = learned_merges(WORDS, 12)
-    vocabulary = {*"".join(WORDS), *map("".join, merges)}
-    bpe = Tokenizer(BPE({piece: number for number, piece in enumerate(sorted(vocabulary))}, merges))
-    for word in (*WORDS, "slowness", "bananas", "w"):
+    learned, ordered = learned_merges(WORDS, 12), [("b", "c"), ("a", "b")]  # of "abc" the first two letters wait
+    words = [(word, learned) for word in (*WORDS, "slowness", "bananas", "w")]
+    for word, merges in [*words, *((word, ordered) for word in ("abc", "cabcab"))]:
+        vocabulary = {*"".join(WORDS), *"abc", *map("".join, merges)}
+        bpe = Tokenizer(BPE({piece: number for number, piece in enumerate(sorted(vocabulary))}, merges))
         steps = merge_steps(word, merges)
         parts = steps[-1][1] if steps else [*word]
         assert [part for part in parts if part in vocabulary] == bpe.encode(word).tokens and "".join(parts) == word
