@@ -81,7 +81,8 @@ def draw(page: Page, choice: Choice, school: School) -> None:
     _fill(page, screen, pen, beside)
     if page.ends and not choice.big:  # on a projector nobody reads code or takes anything along
         _end(page, screen, pen, school)
-    listen(pen.keys, pen.station, *((_said_of_the_place(page, screen, pen), _answer(screen)) if page.ends else ()))
+    answer = _answer(screen) if screen.subject == opened.subject else ""  # of what stands in the line
+    listen(pen.keys, pen.station, *((_said_of_the_place(page, screen, pen), answer) if page.ends else ()))
 
 
 def _opened(page: Page, choice: Choice) -> Screen:
