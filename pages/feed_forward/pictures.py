@@ -90,6 +90,9 @@ def loudest(run: Trace, place: Place, words: Words) -> Picture:
     """
     of = Neurons(run, place)
 
+    def among(named: str) -> str:
+        return "" if run.picture is not None else "_ascii" if named.isascii() else "_other"
+
     def listed(every: Numbers) -> Numbers:
         own = every[place.token]
         loud = np.abs(own.array) if own.differs else of.loudness(own.array)
@@ -119,7 +122,7 @@ def loudest(run: Trace, place: Place, words: Words) -> Picture:
         said: dict[str, object] = {"token": of.called, "loud": f"{int((of.loud[place.token] > FIRES).sum()):,}"}
         said |= {"d_ff": f"{run.config.d_ff:,}", "neuron": most.place + 1, "value": most}
         fires = text("read_fires", neuron=of.neuron + 1, token=placed(run.tokens)[where.place], value=where)
-        points = [text("read_points", word=one) for one in words(of.neuron)[:1] if of.answers]
+        points = [text(f"read_points{among(one)}", word=one) for one in words(of.neuron)[:1] if of.answers]
         return " ".join([text("read_loud_gated" if of.gated else "read_loud", **said), fires, *points])
 
     parts = [Numbers.of(run, of.fed, part=part, token=place.token) for part in (listed, sorted_all)]

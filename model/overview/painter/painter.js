@@ -565,6 +565,7 @@ export function overview(root, run, options) {
     else if (event.key === 'Enter' && from.classList?.contains('more')) from.click()
     else return
     event.preventDefault()
+    nodes.tip.classList.remove('seen')  // it is of where the mouse was
   }, { signal })
   document.addEventListener('overview:point', ({ detail }) => {
     if (!at || film.on()) return
