@@ -111,6 +111,7 @@ IN_PLOTLY: tuple[str | tuple[str, ...], ...] = (
     "l2p",
     "layer-above",
     "modebar",
+    "modebar-btn",
     "p2l",
     "scatterlayer",
     "shapelayer",
