@@ -107,12 +107,12 @@ def check(edit: Edit, graph: Graph) -> None:
     for name, default in _DEFAULTS.items():
         given = getattr(edit, name) != default
         if name in row.needs and not given:
-            raise EditError("field", field=name, **about)
+            raise EditError("missing", field=name, **about)
         if given and name not in (*PART_FIELDS, *row.needs, *row.takes):
             raise EditError("field", field=name, **about)
         if given and name in PART_FIELDS and name not in (*row.narrowed_by, *row.needs):
             raise EditError("axis", axis=name, **about)
-    if "value" in row.takes and not _in_range(edit.value, row):
+    if "value" in row.needs and not _in_range(edit.value, row):
         raise EditError("value", value=edit.value, least=row.least, most=row.most, **about)
     if type(edit.seed) is not int or not 0 <= edit.seed < MOST_SEEDS:
         raise EditError("value", value=edit.seed, least=0, most=MOST_SEEDS - 1, **about)
@@ -120,9 +120,10 @@ def check(edit: Edit, graph: Graph) -> None:
         raise EditError("read", **about)
 
 
-def _in_range(value: float, row: Operation) -> bool:
-    number = isinstance(value, int | float) and row.least <= value <= row.most  # which NaN is not
-    return number and not (row.whole and value != int(value))
+def _in_range(value: float | None, row: Operation) -> bool:
+    if not isinstance(value, int | float) or not row.least <= value <= row.most:  # as NaN is not
+        return False
+    return not row.whole or value == int(value)
 
 
 def _change(edit: Edit, quantity: Quantity, run: Surroundings, of: Edit) -> Change:

@@ -29,8 +29,9 @@ class EditError(ReasonedError):
     """An edit that does not fit: `reason` says why, `values` what is concerned.
 
     The edit itself: "operation" (there is none of this name), "key" (no such quantity), "place" (the operation makes
-    no sense at this key), "field" (one is missing, or has no use here), "value" (not a number, or out of range), "axis"
-    (the quantity has no such axis, or the operation cannot be narrowed along it), "many" (more than MOST_EDITS).
+    no sense at this key), "missing" (a field that it needs), "field" (one that it has no use for), "value" (not a
+    number, or out of range), "axis" (the quantity has no such axis, or the operation cannot be narrowed along it),
+    "many" (more than MOST_EDITS).
     In this run: "index" (no such token, head, …), "shape" (what is put in has another), "source" (the other input
     cannot be read), "grows" (the target is still being written), "nothing_left" (a query may look nowhere), "read" (the
     answer is read at the token to be removed), "no_special" (no [CLS], no [SEP]), "no_corpus" (to take a mean over),
@@ -43,7 +44,8 @@ class EditError(ReasonedError):
         "operation": "no operation is called {operation!r}; did you mean {near}?",
         "key": "no quantity is called {key!r}; did you mean {near}?",
         "place": "{operation!r} has no meaning at {key!r}",
-        "field": "{operation!r} at {key!r}: the field {field!r} is missing, or has no use there",
+        "missing": "{operation!r} at {key!r} needs {field}=…, which is not given",
+        "field": "{operation!r} at {key!r} has no use for {field}=…",
         "value": "{operation!r} at {key!r} takes a number from {least} to {most}, not {value!r}",
         "axis": "{key!r} cannot be narrowed by {axis!r} here",
         "many": "{edits} edits are too many: a run takes at most {most}",
@@ -73,7 +75,7 @@ class Edit:
 
     key: str
     operation: str | Callable[[Tensor], Tensor]
-    value: float = 0.0
+    value: float | None = None
     head: int | None = None
     token: int | None = None  # for scores and weights: the query, the one that looks; in a decoder: of the target
     looked_at: int | None = None  # for scores and weights: the key
@@ -261,7 +263,7 @@ def _shuffle(value: Tensor, here: Here) -> Tensor:
 
 
 def _shift(value: Tensor, here: Here) -> Tensor:
-    return _placed(value, here.given.roll(-int(here.edit.value), dims=0), here)
+    return _placed(value, here.given.roll(-int(here.edit.value or 0), dims=0), here)
 
 
 def _sinusoidal(value: Tensor, here: Here) -> Tensor:
@@ -360,13 +362,13 @@ def _is_own_mask(quantity: Quantity, _graph: Graph) -> bool:
 
 OPERATIONS: dict[str, Operation] = {
     "zero": Operation(lambda value, here: torch.zeros_like(value), _anywhere, lawful=False),
-    "scale": Operation(lambda value, here: value * here.edit.value, _anywhere, takes=("value",), lawful=False),
+    "scale": Operation(lambda value, here: value * here.edit.value, _anywhere, needs=("value",), lawful=False),
     "set": Operation(
-        lambda value, here: torch.full_like(value, here.edit.value), _anywhere, takes=("value",),
+        lambda value, here: torch.full_like(value, here.edit.value), _anywhere, needs=("value",),
         lawful=False,
     ),
     # + value · standard normal
-    "noise": Operation(_noise, _anywhere, takes=("value", "seed"), lawful=False),
+    "noise": Operation(_noise, _anywhere, needs=("value",), takes=("seed",), lawful=False),
     # the mean over a small corpus; of pictures, place by place
     "mean": Operation(
         lambda value, here: here.given.expand_as(value), _has_a_mean, given=lambda edit, key, run: run.mean()[key],
@@ -390,7 +392,7 @@ OPERATIONS: dict[str, Operation] = {
     # attention: without √d_k; with a temperature; all on the largest; the same on all that may be looked at
     "unscaled": Operation(lambda value, here: here.read, _is_scaled, reads=0, lawful=False),
     "temperature": Operation(
-        lambda value, here: value / here.edit.value, _is_last_score, takes=("value",), least=1e-3, most=1e3,
+        lambda value, here: value / here.edit.value, _is_last_score, needs=("value",), least=1e-3, most=1e3,
         lawful=False,
     ),
     # without W_O: the heads side by side
@@ -404,7 +406,7 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "window": Operation(
         lambda value, here: _masked(value, _behind(value).abs() > here.edit.value, here), _is_own_mask,
-        takes=("value",), least=0, whole=True, hides=True, lawful=True,
+        needs=("value",), least=0, whole=True, hides=True, lawful=True,
     ),
     "special": Operation(_special, _is("mask"), hides=True, lawful=True),
     "hide": Operation(
@@ -416,7 +418,7 @@ OPERATIONS: dict[str, Operation] = {
     # positions in another order, or each token at the place so many further on (round the table)
     "shuffle": Operation(_shuffle, _is_fixed_positions, takes=("seed",), lawful=False),
     "shift": Operation(
-        _shift, _is("positions"), takes=("value",), whole=True, given=lambda edit, key, run: run.positions(key),
+        _shift, _is("positions"), needs=("value",), whole=True, given=lambda edit, key, run: run.positions(key),
         lawful=False,
     ),
     # sine and cosine in place of learned positions

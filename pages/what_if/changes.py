@@ -189,7 +189,7 @@ def positions(lab: Experiment) -> None:
         edits = [e for e in edits if config.positions == "learned" or e.operation != "sinusoidal"]
     places = [edit.key.rpartition(".")[2] for edit in edits]
     names = [
-        word(f"positions_{edit.operation if place == 'positions' else place}", value=f"{edit.value:g}")
+        word(f"positions_{edit.operation if place == 'positions' else place}", value=f"{edit.value or 0:g}")
         for place, edit in zip(places, edits, strict=True)
     ]
     effect_map(lab, "positions", Axis("", names), Axis("", [" "]), [[e] for e in edits], lambda kind, _: names[kind])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from model import Edit
 from model.config import PRESETS
+from model.edits import OPERATIONS
 from model.graph import graph
 from model.pipeline import MOST_CHARACTERS
 from pages.drawing.state import choice as choice_module
@@ -122,6 +123,15 @@ def test_as_many_patches_from_a_ready_picture_as_there_may_be_stand_in_one_link(
     source = images.ready(name)
     patches = tuple(Edit(KEYS[-1], "patch", token=token, source=source) for token in range(MOST_EDITS))
     assert Choice.from_link(Choice(edits=patches).to_link()) == (Choice(edits=patches), ())
+
+
+def test_an_old_link_to_a_change_without_a_value_means_none_or_zero() -> None:
+    for operation, row in OPERATIONS.items():
+        value = 0.0 if "value" in row.needs else None
+        for old in (f"norm~{operation}", f"norm~{operation}~value.0.0"):
+            choice, problems = Choice.from_link({"edits": old})
+            assert (choice.edits, problems) == ((Edit("norm", operation, value),), ()), old
+            assert Choice.from_link(choice.to_link())[0] == choice
 
 
 @settings(deadline=None)

@@ -1,6 +1,7 @@
 """Edits do what their names say: that equation is another one, and all else follows from what was put in."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -301,15 +302,15 @@ MISFITS = [
     ("text", Edit("layers.0.norm_1", "zero", head=1), "axis"),
     ("text", Edit("layers.0.attention.heads", "zero", head=True), "index"),  # which as an index means all
     ("text", Edit("layers.0.attention.heads", "zero", head=1.0), "index"),  # type: ignore[arg-type]
-    ("text", Edit("embedding.sum", "remove"), "field"),
-    ("text", Edit("embedding.tokens", "swap", token=1), "field"),
-    ("text", Edit("layers.0.norm_1", "patch"), "field"),
+    ("text", Edit("embedding.sum", "remove"), "missing"),
+    ("text", Edit("embedding.tokens", "swap", token=1), "missing"),
+    ("text", Edit("layers.0.norm_1", "patch"), "missing"),
     ("text", Edit("layers.0.norm_1", "zero", 2.0), "field"),
     ("text", Edit("layers.0.norm_1", "zero", seed=4), "field"),
     ("text", Edit("layers.0.norm_1", "set", math.nan), "value"),
     ("text", Edit("layers.0.norm_1", "scale", "2"), "value"),  # type: ignore[arg-type]
     ("text", Edit("layers.0.norm_1", "noise", 1.0, seed=-1), "value"),
-    ("text", Edit("layers.0.attention.scaled", "temperature"), "value"),
+    ("text", Edit("layers.0.attention.scaled", "temperature", 0.0), "value"),
     ("text", Edit("layers.0.attention.masked", "window", 1.5), "value"),
     ("text", Edit("layers.0.norm_1", "patch", source="a much longer sentence than that ."), "shape"),
     ("text", Edit("layers.0.norm_1", "patch", source=""), "source"),
@@ -333,6 +334,18 @@ def test_an_edit_that_does_not_fit_says_why(name: str, edit: Edit, reason: str) 
         pipeline(name)(subject, edits=[edit])
     assert (error.value.reason, error.value.edits) == (reason, (edit,))
     assert not any(module._forward_hooks for module in pipeline(name).network.modules())
+
+
+@pytest.mark.parametrize(
+    ("operation", "needed"), [(operation, field) for operation, row in OPERATIONS.items() for field in row.needs]
+)
+def test_an_edit_without_what_it_needs_says_what_is_missing(operation: str, needed: str) -> None:
+    where = pipeline("trained text").graph
+    key = next(quantity.key for quantity in where if operation in operations_at(where, quantity.key))
+    given = {"value": 1.0, "token": 1, "from_token": 2, "source": "you love me ."}
+    fields = {name: given[name] for name in OPERATIONS[operation].needs if name != needed}
+    with pytest.raises(EditError, match=re.escape(f"'{operation}' at '{key}' needs {needed}=")):
+        run("trained text", Edit(key, operation, **fields))
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.uint8, torch.tensor], ids=lambda kind: kind.__name__)
@@ -406,7 +419,7 @@ def test_a_lawful_change_leaves_masks_masks_and_weights_shares(at: str) -> None:
 def test_a_function_does_what_an_operation_of_a_name_does(name: str) -> None:
     heads = "layers.0.attention.heads"
     for whole, named in ((torch.zeros_like, Edit(heads, "zero", head=1)), (lambda v: v * 2, Edit(heads, "scale", 2.0))):
-        by_name, by_function = run(name, named), run(name, replace(named, operation=whole, value=0.0))
+        by_name, by_function = run(name, named), run(name, replace(named, operation=whole, value=None))
         assert by_function.edited == by_name.edited
         for key in by_name:
             np.testing.assert_array_equal(by_function[key], by_name[key])

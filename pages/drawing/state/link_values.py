@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from model import Edit
 from model.changes import check
 from model.config import DECODER, PRESETS
+from model.edits import OPERATIONS
 from model.graph import graph
 from model.pipeline import MOST_CHARACTERS
 from pages.drawing.state import images, sketch
@@ -172,7 +173,7 @@ def read_source(code: str) -> str | bytes:
 
 
 #: How the other fields of an edit are written, by their types.
-KINDS = {int | None: PLACE, int: NUMBER, float: limited(MOST_NUMBER)}
+KINDS = {int | None: PLACE, int: NUMBER, float | None: limited(MOST_NUMBER)}
 PARTS = {name: KINDS.get(kind, Kind(source_code, read_source)) for name, kind in get_type_hints(Edit).items()}
 
 
@@ -201,6 +202,8 @@ def edit_from_code(code: str) -> Edit:
         if name not in PARTS or name in ("key", "operation", *values):
             raise LinkError
         values[name] = PARTS[name].read(text)
+    needed = operation in OPERATIONS and "value" in OPERATIONS[operation].needs
+    values["value"] = values.get("value") or (0.0 if needed else None)  # old links leave 0 out, or write it needlessly
     edit = Edit(key, operation, **values)
     if key.startswith("decoder."):
         check(edit, graph(PRESETS["text"], DECODER))

@@ -162,7 +162,7 @@ def edit_in_words(edit: Edit, graph: Graph, tokens: list[str]) -> str:
     for field in ("token", "looked_at"):
         if (place := getattr(edit, field)) is not None:
             places.append(plain(f"change.{field}", token=known.get(place, place + 1)))
-    said = {"value": f"{edit.value:g}"}
+    said = {} if edit.value is None else {"value": f"{edit.value:g}"}
     if edit.from_token is not None:
         said["other"] = known.get(edit.from_token, str(edit.from_token + 1))
     if edit.source is not None:
