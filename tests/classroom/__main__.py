@@ -22,7 +22,6 @@ import psutil
 
 from pages.school.classroom.store import Store, default_url
 from tests.classroom.answering import WITHIN, Answered, Answering
-from tests.classroom.hostile import hostile
 from tests.classroom.server import Server, serve
 from tests.classroom.visitor import Visitor
 
@@ -262,21 +261,13 @@ def main() -> None:
         command.add_argument("--visitors", type=int, default=visitors, metavar="N", **several)
         command.add_argument("--workers", type=int, help="servers behind nginx; without it, one server and no nginx")
         command.add_argument("--think", type=float, default=think, help="seconds from an answer to the next click")
-        command.add_argument(
-            "--seconds", type=float, help="how long visitors click: 20, in a soak 3600, in a hostile one 60"
-        )
+        command.add_argument("--seconds", type=float, help="how long visitors click: 20, in a soak 3600")
     command = commands.choices["class"]
     command.add_argument("--phones", type=int, nargs="+", metavar="N", help="phones that vote beside the visitors")
     command.add_argument("--places", nargs="+", default=["walk"], help="pages by name; “walk”: four pages in turn")
-    commands.choices["soak"].add_argument(
-        "--hostile", action="store_true", help="visitors who ask for the most that a link can ask for"
-    )
     args = parser.parse_args()
     if args.seconds is None:
-        if args.what == "class":
-            args.seconds = 40 if args.phones else 20
-        else:
-            args.seconds = 60 if args.hostile else 3600
+        args.seconds = 3600 if args.what == "soak" else 40 if args.phones else 20
     if not all(1 <= number <= MOST_VISITORS for number in args.visitors):
         sys.exit(f"A class has 1 to {MOST_VISITORS} visitors.")
     if not 1 <= args.seconds <= MOST_SECONDS:
@@ -287,10 +278,7 @@ def main() -> None:
         report(args)
     else:
         with serve(workers=args.workers) as server:
-            if args.hostile:
-                asyncio.run(hostile(server, args.visitors[0], args.seconds))
-            else:
-                asyncio.run(soaked(server, args.visitors[0], args.think, args.seconds))
+            asyncio.run(soaked(server, args.visitors[0], args.think, args.seconds))
 
 
 if __name__ == "__main__":
