@@ -1,12 +1,15 @@
 """One torch thread, as the app sets it: products this small only get slower with more. And one look for components."""
 
 import tempfile
+from asyncio import iscoroutinefunction
 from functools import cache
 from pathlib import Path
 
 import pytest
 import torch
 from streamlit.components.v2 import manifest_scanner
+
+from tests.classroom.visitor import visit
 
 #: What real browsers and servers take part in: there a busy machine that stumbles is no defect, three times it is.
 JOURNEYS = {Path(__file__).parent / "browser", Path(__file__).parent / "classroom"}
@@ -21,6 +24,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent in JOURNEYS:
             item.add_marker(pytest.mark.flaky(reruns=2))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a test that is a coroutine."""
+    if not iscoroutinefunction(pyfuncitem.obj):
+        return None
+    visit(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}))
+    return True
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -25,7 +25,6 @@ from tests.classroom.phone import Phone
 from tests.classroom.phones_only import LONGEST_WAIT, STAYS
 from tests.classroom.school import School, end, school
 from tests.classroom.server import ROOT
-from tests.classroom.visitor import visit
 from tests.postgres import postgres
 from tests.school.classroom.asked import EXAMPLES
 
@@ -59,43 +58,39 @@ def two(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[School]:
         yield stack.enter_context(school(environment, url, workers=2))
 
 
-async def hear_all(at: School) -> None:
-    phones = [at.phone(worker) for worker in (0, 1)]
+@both
+async def test_phones_on_every_worker_hear_what_the_teacher_does(two: School) -> None:
+    phones = [two.phone(worker) for worker in (0, 1)]
     for phone in phones:
         await phone.come()
         assert phone.says["phase"] == "lobby"
-    at.ask("tap")
+    two.ask("tap")
     ways = [Phase.OPEN, Phase.CLOSED, Phase.DISCUSS, Phase.OPEN, Phase.CLOSED, Phase.REVEALED, Phase.EXPLAINED]
     for phase in [Phase.QUESTION, *ways]:
         if phase is not Phase.QUESTION:
-            at.go(phase)
-        since, version = time.monotonic(), at.store.of_teacher(at.code, at.key).version
+            two.go(phase)
+        since, version = time.monotonic(), two.store.of_teacher(two.code, two.key).version
         for phone in phones:
             assert await phone.wait(lambda says, version=version: says["version"] == version) - since < 2
             status, now = await phone.now()
             assert status == 200 and now == phone.says and now["phase"] == phase
-    assert at.store.count(at.code)[1] == 2, "phones that are here"
-    at.store.lead(at.code, at.key, "attention?layer=3")
+    assert two.store.count(two.code)[1] == 2, "phones that are here"
+    two.store.lead(two.code, two.key, "attention?layer=3")
     for phone in phones:
         await phone.wait(lambda says: says.get("lead") == "attention?layer=3")
-    at.ask("tap")
-    at.go(Phase.OPEN)
-    guest = at.phone()
-    for port in at.ports * 2:  # its number is good on every worker
+    two.ask("tap")
+    two.go(Phase.OPEN)
+    guest = two.phone()
+    for port in two.ports * 2:  # its number is good on every worker
         guest.port, guest._line = port, None
         assert await guest.vote("1", n=2, r=1) == (200, "kept")
-    assert at.store.count(at.code)[0] == 1
+    assert two.store.count(two.code)[0] == 1
     await guest.leave()
-    at.store.end(at.code, at.key)
+    two.store.end(two.code, two.key)
     for phone in phones:
         await phone.wait(lambda says: says["phase"] == "gone")
         assert (await phone.now())[0] == 404
         await phone.leave()
-
-
-@both
-def test_phones_on_every_worker_hear_what_the_teacher_does(two: School) -> None:
-    visit(hear_all(two))
 
 
 async def before_the_reveal(at: School, gesture: str, truth: dict) -> bytes:
@@ -122,27 +117,27 @@ async def before_the_reveal(at: School, gesture: str, truth: dict) -> bytes:
 
 
 @pytest.mark.parametrize("gesture", list(EXAMPLES))
-def test_what_a_phone_gets_before_the_reveal_is_the_same_whatever_is_true(calm: School, gesture: str) -> None:
+async def test_what_a_phone_gets_before_the_reveal_is_the_same_whatever_is_true(calm: School, gesture: str) -> None:
     """So nothing follows from it: not from what it is told, nor from what becomes of its votes."""
     example = EXAMPLES[gesture]
     other = {"answer": example.wrong[0], "near": 0.3, "why": {"en": "Other.", "zh": "别的。"}, "see": "heads?layer=1"}
-    found = [visit(before_the_reveal(calm, gesture, truth)) for truth in (example.truth, other)]
+    found = [await before_the_reveal(calm, gesture, truth) for truth in (example.truth, other)]
     assert found[0] == found[1] and len(found[0]) > 500
 
 
-async def vote_in_many_ways(at: School) -> None:
-    at.code, at.key = at.store.create()
-    phone, other = at.phone(), at.phone(code=at.store.create()[0])
+async def test_a_vote_is_kept_once_or_refused_with_a_word(calm: School) -> None:
+    calm.code, calm.key = calm.store.create()
+    phone, other = calm.phone(), calm.phone(code=calm.store.create()[0])
     await phone.come()
     await other.sign_in()
-    room = at.store.room(at.code)
+    room = calm.store.room(calm.code)
     for shown, status in (("", 404), ("0" * 20, 404), (room.ticket if room else "", 200)):
         assert (await phone.ask("GET", f"/standing?t={shown}"))[0] == status, "who has its ticket learns how it stands"
     assert await phone.vote("1") == (400, "impossible"), "nothing is asked yet"
-    at.ask("tap")
-    at.go(Phase.OPEN)
+    calm.ask("tap")
+    calm.go(Phase.OPEN)
     await phone.wait(lambda says: says["phase"] == "open")
-    assert await asyncio.gather(phone.vote("0"), at.phone().vote("1")) == [(200, "kept"), (200, "kept")]
+    assert await asyncio.gather(phone.vote("0"), calm.phone().vote("1")) == [(200, "kept"), (200, "kept")]
     for body in (b"", b"[]", b"{}", b"\xff", b"[" * 3000, json.dumps({"n": 1, "r": 1, "guess": "1"}).encode()):
         assert (await phone.ask("POST", "/vote", body or b" "))[0] == 400
     for guess in EXAMPLES["tap"].impossible:
@@ -153,53 +148,45 @@ async def vote_in_many_ways(at: School) -> None:
     made_up = [f"{place:032x}" for place in range(100)]
     strange = ("", "x" * 32, phone.device[:-1] + "x", phone.device[:16], "%ed%a0%80" * 10, other.device, *made_up)
     for device in strange:  # no phone of this class was given such a number
-        stranger = at.phone()
+        stranger = calm.phone()
         stranger.device = device
         assert (await stranger.ask("POST", "/vote", vote)) == (403, {"verdict": "stranger"})
     assert (await phone.ask("POST", "/vote", vote)) == (200, {"verdict": "kept"})
-    at.go(Phase.CLOSED)
+    calm.go(Phase.CLOSED)
     assert await phone.vote("0") == (409, "closed"), "though this worker has not yet heard of it"
-    assert sorted(at.votes()[1]) == [("1", 2), ("1", 3)]
+    assert sorted(calm.votes()[1]) == [("1", 2), ("1", 3)]
     await phone.leave()
     await other.leave()
 
 
-def test_a_vote_is_kept_once_or_refused_with_a_word(calm: School) -> None:
-    visit(vote_in_many_ways(calm))
-
-
-async def come_and_vote(at: School) -> None:
-    at.code, at.key = at.store.create()
-    at.ask("tap")
-    at.go(Phase.OPEN)
-    phones = [at.phone() for _ in range(4)]
+async def test_who_has_come_is_counted_soon_and_before_a_vote_that_comes_later(calm: School) -> None:
+    calm.code, calm.key = calm.store.create()
+    calm.ask("tap")
+    calm.go(Phase.OPEN)
+    phones = [calm.phone() for _ in range(4)]
     for number, phone in enumerate(phones, 1):
         await phone.come()
         if number % 2:
             assert await phone.vote("1") == (200, "kept")
-            assert at.store.count(at.code) == ((number + 1) // 2, number)
+            assert calm.store.count(calm.code) == ((number + 1) // 2, number)
         else:
             await asyncio.sleep(1)
-            assert at.store.count(at.code)[1] == number
+            assert calm.store.count(calm.code)[1] == number
     for phone in phones:
         await phone.leave()
 
 
-def test_who_has_come_is_counted_soon_and_before_a_vote_that_comes_later(calm: School) -> None:
-    visit(come_and_vote(calm))
-
-
-async def follow_the_teacher(at: School) -> None:
+async def test_a_phone_that_follows_its_teacher_is_in_the_class_in_every_phase(two: School) -> None:
     """One phone goes on listening, the other one opens the page that its teacher shows."""
-    stays, follows = phones = at.phone(), at.phone(1)
+    stays, follows = phones = two.phone(), two.phone(1)
     for phone in phones:
         await phone.come()
-    room = at.store.of_teacher(at.code, at.key)
+    room = two.store.of_teacher(two.code, two.key)
 
     async def stays_for(seconds: float) -> int:
         """How many are there, after so long in which the app's page has asked any worker how the class stands."""
         for turn in range(int(seconds / 0.1)):
-            follows.port, follows._line = at.ports[turn % 2], None
+            follows.port, follows._line = two.ports[turn % 2], None
             status, said = await follows.ask("GET", f"/standing?t={room.ticket}")
             assert status == 200
             await asyncio.sleep(0.1)
@@ -207,56 +194,48 @@ async def follow_the_teacher(at: School) -> None:
 
     await follows.leave()
     assert await stays_for(STAYS + 1.5) == 2
-    at.ask("tap")
+    two.ask("tap")
     for phase in (Phase.OPEN, Phase.CLOSED, Phase.DISCUSS, Phase.OPEN, Phase.CLOSED, Phase.REVEALED, Phase.EXPLAINED):
-        at.go(phase)
+        two.go(phase)
         assert await stays_for(1) == 2, phase
     await asyncio.sleep(STAYS + 2)
-    assert at.store.count(at.code)[1] == 1, "it has left"
+    assert two.store.count(two.code)[1] == 1, "it has left"
     assert (await stays.ask("GET", f"/standing?t={room.ticket[:-1]}"))[0] == 404
     await stays.leave()
 
 
-def test_a_phone_that_follows_its_teacher_is_in_the_class_in_every_phase(two: School) -> None:
-    visit(follow_the_teacher(two))
-
-
-async def open_pages(at: School) -> None:
+async def test_what_is_opened_is_kept_of_a_study_alone_and_only_between_its_questions(one: School) -> None:
     """One phone has a page open in every phase of a class, and of a study of two questions."""
-    phone, known = at.phone(), EXAMPLES["tap"]
+    phone, known = one.phone(), EXAMPLES["tap"]
     await phone.come()
-    room = at.store.of_teacher(at.code, at.key)
+    room = one.store.of_teacher(one.code, one.key)
     for study in (False, True):
         shown = {**known.shown, "study": study}
         for turn in range(2):
-            room = at.store.of_teacher(at.code, at.key)
-            at.store.ask(at.code, at.key, room.version, 0, shown, known.truth)
+            room = one.store.of_teacher(one.code, one.key)
+            one.store.ask(one.code, one.key, room.version, 0, shown, known.truth)
             for phase in (Phase.QUESTION, Phase.OPEN, Phase.CLOSED, Phase.LOBBY):
                 if phase is not Phase.QUESTION:
-                    at.go(phase)
+                    one.go(phase)
                 await phone.wait(
                     lambda says, phase=phase, n=room.number + 1: (says["phase"], says["number"]) == (phase, n)
                 )
                 view = f"heads.{phase}{study:d}{turn}"
                 for said in (view, view, "<b>", "x" * 200):
                     assert (await phone.ask("GET", f"/standing?t={room.ticket}&v={said}"))[0] == 200
-    with at.store._look() as now:
+    with one.store._look() as now:
         rows = now.execute(select(opened)).all()
     assert {row.view for row in rows} == {"heads.lobby10", "heads.lobby11"}
     await phone.leave()
 
 
-def test_what_is_opened_is_kept_of_a_study_alone_and_only_between_its_questions(one: School) -> None:
-    visit(open_pages(one))
-
-
-async def count_down(at: School) -> None:
-    at.code, at.key = at.store.create()
-    at.ask("tap")
-    at.go(Phase.OPEN)
-    first, later = at.phone(), at.phone()
+async def test_a_vote_that_is_counted_down_closes_for_all_phones_by_itself(calm: School) -> None:
+    calm.code, calm.key = calm.store.create()
+    calm.ask("tap")
+    calm.go(Phase.OPEN)
+    first, later = calm.phone(), calm.phone()
     await first.come()
-    at.store.count_down(at.code, at.key, at.store.of_teacher(at.code, at.key).version, 4)
+    calm.store.count_down(calm.code, calm.key, calm.store.of_teacher(calm.code, calm.key).version, 4)
     since = await first.wait(lambda says: "left" in says)
     assert 2 < first.says["left"] <= 4 and await first.vote("1") == (200, "kept")
     await asyncio.sleep(1)
@@ -264,13 +243,9 @@ async def count_down(at: School) -> None:
     assert 0 < later.says["left"] <= first.says["left"] - 0.9, "who comes later has less time"
     assert await first.wait(lambda says: says["phase"] == "closed") - since < 5
     assert "left" not in first.says and await later.vote("1", n=1, r=1) == (409, "closed")
-    assert sum(map(len, at.votes().values())) == 1
+    assert sum(map(len, calm.votes().values())) == 1
     for phone in (first, later):
         await phone.leave()
-
-
-def test_a_vote_that_is_counted_down_closes_for_all_phones_by_itself(calm: School) -> None:
-    visit(count_down(calm))
 
 
 def wrong_codes(number: int) -> list[str]:
@@ -278,15 +253,15 @@ def wrong_codes(number: int) -> list[str]:
     return [f"AAA{letters[n // 100 % 10]}{letters[n // 10 % 10]}{letters[n % 10]}" for n in range(number)]
 
 
-async def guess_codes(at: School) -> None:
-    inside = at.phone()
+async def test_who_guesses_codes_is_slowed_down_and_the_class_behind_his_address_goes_on(one: School) -> None:
+    inside = one.phone()
     await inside.come()
-    at.ask("tap")
-    at.go(Phase.OPEN)
-    guessers = [at.phone(code=code) for code in wrong_codes(1000)]
+    one.ask("tap")
+    one.go(Phase.OPEN)
+    guessers = [one.phone(code=code) for code in wrong_codes(1000)]
     began = time.monotonic()
     guessing = asyncio.gather(*(guesser.now() for guesser in guessers))
-    class_after = [at.phone() for _ in range(30)]
+    class_after = [one.phone() for _ in range(30)]
     found = [[(await phone.now())[0], (await phone.vote("1"))[0]] for phone in class_after]
     assert found == [[200, 200]] * 30, "who has the right code comes in and votes meanwhile"
     assert await inside.vote("1") == (200, "kept") and (await inside.now())[0] == 200
@@ -298,16 +273,13 @@ async def guess_codes(at: School) -> None:
         await phone.leave()
 
 
-def test_who_guesses_codes_is_slowed_down_and_the_class_behind_his_address_goes_on(one: School) -> None:
-    visit(guess_codes(one))
-
-
-async def guess_before_the_class_comes(at: School) -> None:
+async def test_a_class_comes_in_after_wrong_codes_from_its_address(one: School) -> None:
+    """Also where nobody of it was there before."""
     for code in wrong_codes(140):
-        guesser = at.phone(code=code)
+        guesser = one.phone(code=code)
         await asyncio.wait_for(guesser.now(), 20)
         await guesser.leave()
-    phones = [at.phone() for _ in range(30)]
+    phones = [one.phone() for _ in range(30)]
     began = time.monotonic()
     assert [(await phone.now())[0] for phone in phones] == [200] * 30
     assert time.monotonic() - began < 5
@@ -315,81 +287,64 @@ async def guess_before_the_class_comes(at: School) -> None:
         await phone.leave()
 
 
-def test_a_class_comes_in_after_wrong_codes_from_its_address(one: School) -> None:
-    """Also where nobody of it was there before."""
-    visit(guess_before_the_class_comes(one))
-
-
-async def listen_for_nothing(at: School) -> None:
-    at.code, at.key = at.store.create()
-    guest = at.phone()
+async def test_streams_are_bounded_for_a_phone_and_none_is_there_for_a_made_up_number(calm: School) -> None:
+    calm.code, calm.key = calm.store.create()
+    guest = calm.phone()
     await guest.sign_in()
-    made_up, many = [at.phone() for _ in range(50)], [at.phone() for _ in range(12)]
+    made_up, many = [calm.phone() for _ in range(50)], [calm.phone() for _ in range(12)]
     for place, phone in enumerate(made_up):
         phone.device = f"{place:032x}"
     for phone in many:
         phone.device = guest.device
     await asyncio.gather(*(phone.come() for phone in (*made_up, *many)))
     assert {phone.status for phone in made_up} == {403}
-    at.ask("tap")
-    at.go(Phase.OPEN)
-    phones = [at.phone() for _ in range(30)]
+    calm.ask("tap")
+    calm.go(Phase.OPEN)
+    phones = [calm.phone() for _ in range(30)]
     await asyncio.gather(*(phone.come() for phone in phones))
     await asyncio.gather(*(phone.wait(lambda says: says["phase"] == "open") for phone in phones))
     assert [await phone.vote("1") for phone in phones] == [(200, "kept")] * 30
     for _ in range(100):
-        if at.store.count(at.code) == (30, 31):
+        if calm.store.count(calm.code) == (30, 31):
             break
         await asyncio.sleep(0.1)
-    assert at.store.count(at.code) == (30, 31), "one phone is one phone however often it listens"
+    assert calm.store.count(calm.code) == (30, 31), "one phone is one phone however often it listens"
     await asyncio.gather(*(phone.leave() for phone in (*made_up, *many, *phones)))
 
 
-def test_streams_are_bounded_for_a_phone_and_none_is_there_for_a_made_up_number(calm: School) -> None:
-    visit(listen_for_nothing(calm))
-
-
-async def bring_many_phones(at: School) -> None:
+async def test_numbers_are_given_to_an_address_at_a_bounded_rate(calm: School) -> None:
     """More than come in at once from one address: some wait, and some are told to come again."""
-    at.code, at.key = at.store.create()
-    many = [at.phone() for _ in range(MOST_OF_ADDRESS + 150)]
+    calm.code, calm.key = calm.store.create()
+    many = [calm.phone() for _ in range(MOST_OF_ADDRESS + 150)]
     began = time.monotonic()
     statuses = [status for status, _ in await asyncio.gather(*(phone.now() for phone in many))]
     numbers = {phone.device for phone in many} - {""}
     assert statuses.count(200) == len(numbers) and statuses.count(503) == len(many) - len(numbers) > 100
     assert MOST_OF_ADDRESS <= len(numbers) <= MOST_OF_ADDRESS + 1 + NUMBERS * (time.monotonic() - began + LONGEST_WAIT)
-    honest = at.phone()
+    honest = calm.phone()
     await honest.sign_in()  # it comes again, as phones do
-    at.ask("tap")
-    at.go(Phase.OPEN)
+    calm.ask("tap")
+    calm.go(Phase.OPEN)
     assert await honest.vote("1") == (200, "kept")
     for phone in (*many, honest):
         await phone.leave()
 
 
-def test_numbers_are_given_to_an_address_at_a_bounded_rate(calm: School) -> None:
-    visit(bring_many_phones(calm))
-
-
-async def one_client_votes_for_many(at: School) -> None:
+async def test_one_client_takes_no_more_places_than_an_address_may_and_the_teacher_is_told(calm: School) -> None:
     """As many as he may, and a class that comes from elsewhere still has its places."""
-    at.code, at.key = at.store.create()
-    at.ask("tap")
-    at.go(Phase.OPEN)
-    many = [at.phone(source="127.0.0.9") for _ in range(MOST_OF_ADDRESS + 5)]
+    calm.code, calm.key = calm.store.create()
+    calm.ask("tap")
+    calm.go(Phase.OPEN)
+    many = [calm.phone(source="127.0.0.9") for _ in range(MOST_OF_ADDRESS + 5)]
     await asyncio.gather(*(phone.now() for phone in many))
     given = [phone for phone in many if phone.device]
     found = Counter([await phone.vote("0", n=1, r=1) for phone in given])
     assert found[200, "kept"] <= MOST_OF_ADDRESS and len({phone.device[:TAG] for phone in given}) == 1
-    honest = [at.phone() for _ in range(5)]
+    honest = [calm.phone() for _ in range(5)]
     assert [await phone.vote("1", n=1, r=1) for phone in honest] == [(200, "kept")] * 5
-    assert at.store.most_of_address(at.code, at.key) == found[200, "kept"]
+    assert calm.store.most_of_address(calm.code, calm.key) == found[200, "kept"]
     for phone in (*many, *honest):
         await phone.leave()
-
-
-def test_one_client_takes_no_more_places_than_an_address_may_and_the_teacher_is_told(calm: School) -> None:
-    visit(one_client_votes_for_many(calm))
 
 
 async def keep_voting(at: School, phone: Phone, guess: str) -> int:
@@ -405,64 +360,54 @@ async def keep_voting(at: School, phone: Phone, guess: str) -> int:
     raise AssertionError("never acknowledged")
 
 
-async def kill_while_voting(at: School) -> None:
-    at.ask("tap")
-    at.go(Phase.OPEN)
-    phones = [at.phone() for _ in range(300)]
+@both
+async def test_a_worker_killed_while_votes_come_in_loses_none_and_counts_none_twice(two: School) -> None:
+    two.ask("tap")
+    two.go(Phase.OPEN)
+    phones = [two.phone() for _ in range(300)]
     acknowledged: set[str] = set()
 
     async def vote_later(place: int, phone: Phone) -> None:
         await asyncio.sleep(place / 300)
-        await keep_voting(at, phone, "01"[place % 2])
+        await keep_voting(two, phone, "01"[place % 2])
         acknowledged.add(phone.device)
 
     async def kill() -> None:
         while len(acknowledged) < 60:
             await asyncio.sleep(0.005)
-        at.processes[0].kill()
+        two.processes[0].kill()
 
     await asyncio.gather(kill(), *(vote_later(*one) for one in enumerate(phones)))
-    assert at.store.count(at.code)[0] == len(acknowledged) == 300
-    at.go(Phase.CLOSED)
-    assert sorted(guess for guess, _ in at.votes()[1]) == ["0"] * 150 + ["1"] * 150
+    assert two.store.count(two.code)[0] == len(acknowledged) == 300
+    two.go(Phase.CLOSED)
+    assert sorted(guess for guess, _ in two.votes()[1]) == ["0"] * 150 + ["1"] * 150
 
 
-@both
-def test_a_worker_killed_while_votes_come_in_loses_none_and_counts_none_twice(two: School) -> None:
-    visit(kill_while_voting(two))
-
-
-async def vote_while_it_is_locked(at: School, file: Path) -> None:
-    at.ask("tap")
-    at.go(Phase.OPEN)
-    phone = at.phone()
+async def test_while_the_database_is_locked_a_vote_is_not_acknowledged_and_then_kept(
+    one: School, tmp_path: Path
+) -> None:
+    one.ask("tap")
+    one.go(Phase.OPEN)
+    phone = one.phone()
     await phone.come()
-    other = sqlite3.connect(file, isolation_level=None)
+    other = sqlite3.connect(tmp_path / "classes.sqlite", isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     assert await phone.vote("1") == (503, "busy")
     other.close()
     assert await phone.vote("1") == (200, "kept")
-    at.go(Phase.CLOSED)
+    one.go(Phase.CLOSED)
     await phone.wait(lambda says: says["phase"] == "closed")
-    assert at.votes() == {1: [("1", 2)]}
+    assert one.votes() == {1: [("1", 2)]}
     await phone.leave()
 
 
-def test_while_the_database_is_locked_a_vote_is_not_acknowledged_and_then_kept(one: School, tmp_path: Path) -> None:
-    visit(vote_while_it_is_locked(one, tmp_path / "classes.sqlite"))
-
-
-async def stop_with_phones(at: School) -> None:
-    phones = [at.phone() for _ in range(20)]
+async def test_a_worker_ends_when_it_is_told_to_though_phones_are_listening(one: School) -> None:
+    phones = [one.phone() for _ in range(20)]
     await asyncio.gather(*(phone.come() for phone in phones))
     since = time.monotonic()
-    await asyncio.to_thread(end, at.processes, 0)
+    await asyncio.to_thread(end, one.processes, 0)
     assert time.monotonic() - since < 5
     await asyncio.gather(*(phone.leave() for phone in phones))
-
-
-def test_a_worker_ends_when_it_is_told_to_though_phones_are_listening(one: School) -> None:
-    visit(stop_with_phones(one))
 
 
 def test_the_page_is_small_speaks_both_languages_and_needs_no_other_host(calm: School) -> None:

@@ -10,7 +10,7 @@ from model.loading import load_tokenizer
 from pages.drawing.state import sketch
 from pages.drawing.text import catalogue
 from tests.classroom.server import Server
-from tests.classroom.visitor import Visitor, visit
+from tests.classroom.visitor import Visitor
 
 WRITERS, DRAWERS, EDITORS = 35, 15, 10
 
@@ -59,7 +59,7 @@ def charts(visitor: Visitor) -> str:
     return " ".join(message.delta.new_element.bidi_component.bytes.decode(errors="replace") for message in messages)
 
 
-async def sixty(server: Server) -> None:
+async def test_sixty_visitors_at_once_find_no_word_no_drawing_and_no_edit_of_each_other(server: Server) -> None:
     words, codes = await words_of_their_own(server), codes_of_their_own()
     assert len({word for pair in words for word in pair}) == 2 * WRITERS
     assert len(set(codes)) == DRAWERS
@@ -79,7 +79,3 @@ async def sixty(server: Server) -> None:
         assert all(word in charts(visitor) for word in pair)
     for visitor in everyone:
         await visitor.close()
-
-
-def test_sixty_visitors_at_once_find_no_word_no_drawing_and_no_edit_of_each_other(server: Server) -> None:
-    visit(sixty(server))

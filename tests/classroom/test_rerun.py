@@ -3,7 +3,7 @@
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.classroom.server import Server
-from tests.classroom.visitor import Visitor, visit
+from tests.classroom.visitor import Visitor
 
 SENTENCE = "s=the+dog+chased+the+cat+."
 
@@ -20,8 +20,8 @@ def charts(messages: list[ForwardMsg]) -> list[bytes]:
     return [part.bytes for part in parts if part.component_name == "chart"]
 
 
-async def change(address: str) -> None:
-    visitor = Visitor(address, listen=True)
+async def test_a_layer_or_a_head_draws_the_page_and_a_sentence_the_frame_as_well(server: Server) -> None:
+    visitor = Visitor(server.address, listen=True)
     await visitor.open("attention", f"{SENTENCE}&lang=en&layer=2")
     whole = drawn(visitor)
 
@@ -42,12 +42,8 @@ async def change(address: str) -> None:
     await visitor.close()
 
 
-def test_a_layer_or_a_head_draws_the_page_and_a_sentence_the_frame_as_well(server: Server) -> None:
-    visit(change(server.address))
-
-
-async def see(address: str) -> None:
-    visitor = Visitor(address, listen=True)
+async def test_a_stroke_draws_the_page_alone(server: Server) -> None:
+    visitor = Visitor(server.address, listen=True)
     await visitor.open("attention", "input=digit&lang=en")
     by_page = {
         element.bidi_component.component_name or element.button_group.id.rpartition("-")[2]: message.delta.fragment_id
@@ -57,7 +53,3 @@ async def see(address: str) -> None:
     assert by_page["digit_pad"] and by_page["example_digit"], "a stroke asks for the page"
     assert not by_page["either.symbols"], "and not for the frame"
     await visitor.close()
-
-
-def test_a_stroke_draws_the_page_alone(server: Server) -> None:
-    visit(see(server.address))

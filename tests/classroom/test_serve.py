@@ -26,7 +26,7 @@ from pages.school.classroom.store import Store
 from pages.server import assets
 from tests.classroom.phone import Phone
 from tests.classroom.server import ROOT, Server, serve
-from tests.classroom.visitor import Visitor, visit
+from tests.classroom.visitor import Visitor
 from tests.school.classroom.asked import EXAMPLES
 
 #: As many streams as an address may hold here, fewer than in earnest: more than a class has, and soon opened.
@@ -63,7 +63,7 @@ async def come(server: Server, number: int) -> Visitor:
     return visitor
 
 
-async def shares_and_stays(server: Server) -> None:
+async def test_visitors_are_shared_out_and_stay_where_they_are(server: Server) -> None:
     visitors = [await come(server, number) for number in range(4)]
     first = [visitor.worker for visitor in visitors]
     assert sorted(Counter(first).values()) == [2, 2]
@@ -75,15 +75,11 @@ async def shares_and_stays(server: Server) -> None:
     assert not any(visitor.lost for visitor in visitors)
 
 
-def test_visitors_are_shared_out_and_stay_where_they_are(server: Server) -> None:
-    visit(shares_and_stays(server))
-
-
 def seen(visitor: Visitor) -> tuple:
     return visitor.path, visitor.value("s"), visitor.value("layer"), visitor.value("head"), visitor.link
 
 
-async def outlives_its_worker(server: Server) -> None:
+async def test_when_a_worker_dies_its_visitors_go_on_with_what_they_had(server: Server) -> None:
     visitors = [await come(server, number) for number in range(4)]
     await visitors[0].go("heads")
     await visitors[1].set(s="typed , not in the first link .")
@@ -101,10 +97,6 @@ async def outlives_its_worker(server: Server) -> None:
     while len(server.workers()) < 2 or process.pid in {one.pid for one in server.workers()}:
         assert time.monotonic() - start < 60, "the worker is started again"
         await asyncio.sleep(0.1)
-
-
-def test_when_a_worker_dies_its_visitors_go_on_with_what_they_had(server: Server) -> None:
-    visit(outlives_its_worker(server))
 
 
 def test_when_nginx_is_killed_it_is_started_again_and_its_orphans_are_ended(server: Server) -> None:
@@ -156,14 +148,20 @@ def ask(server: Server, words: str) -> socket.socket:
     return connection
 
 
-def test_thousands_of_requests_that_are_never_finished_keep_nobody_out(server: Server) -> None:
+@pytest.fixture
+def many_connections() -> Iterator[None]:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 10_000:
         pytest.skip("this system allows nobody so many connections")
     resource.setrlimit(resource.RLIMIT_NOFILE, (10_000, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("many_connections")
+def test_thousands_of_requests_that_are_never_finished_keep_nobody_out(server: Server) -> None:
     begun = f"GET / HTTP/1.1\r\nHost: {server.address}\r\n"
     with ExitStack() as unfinished, selectors.DefaultSelector() as closed:
-        unfinished.callback(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
         missing = 4200
         for _ in range(3):  # as long as nginx makes room by closing some, others come in their place
             for _ in range(missing):
@@ -199,7 +197,7 @@ def test_a_strangers_file_is_refused_before_it_is_taken_in(server: Server, asked
         assert connection.recv(4096).startswith(f"HTTP/1.1 {status} ".encode())
 
 
-async def send_files(server: Server) -> None:
+async def test_a_visitor_sends_a_large_picture_and_no_more_than_three_at_once(server: Server) -> None:
     visitor = await come(server, 0)
     assert await visitor.send(bytes(12 * 2**20)) == 204
     path, headers = visitor.upload("b")
@@ -213,16 +211,12 @@ async def send_files(server: Server) -> None:
     await visitor.close()
 
 
-def test_a_visitor_sends_a_large_picture_and_no_more_than_three_at_once(server: Server) -> None:
-    visit(send_files(server))
-
-
 def store_of(server: Server) -> Store:
     """Where the app keeps its classes by itself: beside it."""
     return Store(f"sqlite:///{server.workers()[0].cwd()}/.data/classes.sqlite")
 
 
-async def a_large_class(server: Server) -> None:
+async def test_a_large_class_behind_one_address_hears_and_votes_and_outlives_a_worker(server: Server) -> None:
     store = store_of(server)
     code, key = store.create()
     sources = [*["127.0.0.1"] * MOST_OF_ADDRESS, *["127.0.0.2"] * 100]  # as many as one may bring, and others
@@ -257,11 +251,8 @@ async def a_large_class(server: Server) -> None:
     await asyncio.gather(*(phone.leave() for phone in phones))
 
 
-def test_a_large_class_behind_one_address_hears_and_votes_and_outlives_a_worker(server: Server) -> None:
-    visit(a_large_class(server))
-
-
-async def listen_all(server: Server) -> None:
+@pytest.mark.usefixtures("many_connections")
+async def test_no_stream_keeps_a_vote_out(server: Server) -> None:
     """As many streams as one address may hold, of phones with numbers; then a class votes from there."""
     store = store_of(server)
     code, key = store.create()
@@ -281,17 +272,6 @@ async def listen_all(server: Server) -> None:
         assert [await phone.vote("1", n=1, r=1) for phone in phones] == [(200, "kept")] * 30
         assert {(await phone.now())[0] for phone in phones} == {200}
         await asyncio.gather(*(phone.leave() for phone in (*phones, *listeners)))
-
-
-def test_no_stream_keeps_a_vote_out(server: Server) -> None:
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if hard != resource.RLIM_INFINITY and hard < 10_000:
-        pytest.skip("this system allows nobody so many connections")
-    resource.setrlimit(resource.RLIMIT_NOFILE, (10_000, hard))
-    try:
-        visit(listen_all(server))
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_the_page_for_phones_comes_packed_and_starts_no_client(server: Server) -> None:

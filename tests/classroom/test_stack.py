@@ -23,7 +23,6 @@ from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import Store
 from tests.classroom.phone import Phone
 from tests.classroom.server import ROOT, Server, serve
-from tests.classroom.visitor import visit
 from tests.postgres import postgres
 from tests.school.classroom.asked import EXAMPLES
 
@@ -73,7 +72,8 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Store
         yield address, Store(url.replace("postgresql:", "postgresql+psycopg:")), machines
 
 
-async def one_class(address: str, store: Store, machines: list[Server]) -> None:
+async def test_one_class_is_spread_over_both_machines_and_outlives_one(stack: tuple[str, Store, list[Server]]) -> None:
+    address, store, machines = stack
     code, key = store.create()
     phones = [Phone(address, code) for _ in range(60)]
     await asyncio.gather(*(phone.come() for phone in phones))
@@ -93,10 +93,6 @@ async def one_class(address: str, store: Store, machines: list[Server]) -> None:
     store.advance(code, key, 3, Phase.CLOSED)
     await asyncio.gather(*(phone.wait(lambda says: says["phase"] == "closed") for phone in phones))
     await asyncio.gather(*(phone.leave() for phone in phones))
-
-
-def test_one_class_is_spread_over_both_machines_and_outlives_one(stack: tuple[str, Store, list[Server]]) -> None:
-    visit(one_class(*stack))
 
 
 def fetch(address: str, path: str, source: str = "127.0.0.1", **headers: str) -> tuple[int, SimpleCookie]:
@@ -125,7 +121,7 @@ def test_a_visitor_stays_on_the_machine_where_he_began_and_others_come_to_the_ot
     assert len(began) == 2
 
 
-def test_each_visitor_has_his_own_limits_though_all_come_through_the_front(
+async def test_each_visitor_has_his_own_limits_though_all_come_through_the_front(
     stack: tuple[str, Store, list[Server]],
 ) -> None:
     """And nobody makes himself another by what he says of himself."""
@@ -140,10 +136,7 @@ def test_each_visitor_has_his_own_limits_though_all_come_through_the_front(
         writer.close()
         return status
 
-    async def many() -> list[int]:
-        return await asyncio.gather(*map(wrong, range(900)))
-
-    found = Counter(visit(many()))
+    found = Counter(await asyncio.gather(*map(wrong, range(900))))
     assert set(found) == {404, 429} and found[404] < 2 * (MOST_FAILURES + LOOKS * 2 * LONGEST_WAIT)
     began = time.monotonic()
     assert fetch(stack[0], "/live/ZZZZZZ/now", "127.0.0.3")[0] == 404

@@ -1,16 +1,14 @@
 """A session's line outlives its sockets: each message is heard once, in order, whichever socket brings it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import wraps
 from typing import Any
 
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pages.server import lines
-from tests.classroom.visitor import visit
 
 NAME = "0123456789abcdef" * 2
 ACCEPT = {"type": "websocket.accept", "subprotocol": "streamlit"}
@@ -68,14 +66,6 @@ class Socket:
         return [message["code"] for message in self.told if message["type"] == "websocket.close"]
 
 
-def run(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
-    @wraps(test)
-    def now(*arguments: object, **named: object) -> None:
-        visit(test(*arguments, **named))
-
-    return now
-
-
 @asynccontextmanager
 async def socket(
     app: ASGIApp, heard: int = 0, again: str = "", origin: bytes = b"here", name: str = NAME
@@ -98,7 +88,6 @@ async def _settled() -> None:
         await asyncio.sleep(0)
 
 
-@run
 async def test_what_either_side_did_not_hear_comes_through_the_next_socket() -> None:
     app = App(answers=2)
     async with socket(app) as first:
@@ -114,7 +103,6 @@ async def test_what_either_side_did_not_hear_comes_through_the_next_socket() -> 
     assert app.heard == [b"a", b"b"] and not app.gone
 
 
-@run
 async def test_an_old_socket_says_nothing_more_once_there_is_another() -> None:
     app = App()
     async with socket(app) as first:
@@ -127,7 +115,6 @@ async def test_an_old_socket_says_nothing_more_once_there_is_another() -> None:
     assert app.heard == [b"a", b"b"] and first.bytes == [b"a\0"]
 
 
-@run
 async def test_an_old_socket_is_told_nothing_more_though_it_stays_open() -> None:
     app = App()
     async with socket(app) as first:
@@ -138,7 +125,6 @@ async def test_an_old_socket_is_told_nothing_more_though_it_stays_open() -> None
     assert first.bytes == [b"a\0"] and second.bytes == [b"b\0"]
 
 
-@run
 async def test_what_comes_through_a_socket_that_we_closed_is_not_acknowledged() -> None:
     async def closing(scope: Scope, receive: Receive, send: Send) -> None:
         await receive()
@@ -151,7 +137,6 @@ async def test_what_comes_through_a_socket_that_we_closed_is_not_acknowledged() 
     assert one.acknowledged == ["0"]
 
 
-@run
 async def test_of_many_lines_without_a_socket_the_longest_without_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "MOST_WAITING", 2)
     apps = [App() for _ in range(4)]
@@ -166,7 +151,6 @@ async def test_of_many_lines_without_a_socket_the_longest_without_ends(monkeypat
 
 
 @pytest.mark.parametrize("code", [*lines.LEFT, 1005, 1006, 1011])
-@run
 async def test_who_leaves_is_gone_at_once_and_who_is_cut_off_after_a_while(
     code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,7 +169,6 @@ async def test_who_leaves_is_gone_at_once_and_who_is_cut_off_after_a_while(
 @pytest.mark.parametrize(
     "asked", [{"heard": 3}, {"again": "&again=1"}, {"origin": b"elsewhere"}], ids=["unknown", "ended", "another site"]
 )
-@run
 async def test_nobody_comes_into_a_line_that_is_not_his(asked: dict[str, Any]) -> None:
     app = App()
     if "origin" in asked:
@@ -195,7 +178,6 @@ async def test_nobody_comes_into_a_line_that_is_not_his(asked: dict[str, Any]) -
         assert stranger.told == [ACCEPT, {"type": "websocket.close", "code": lines.OVER}]
 
 
-@run
 async def test_a_number_that_nobody_counted_to_loses_nothing_that_comes() -> None:
     app = App()
     async with socket(app) as one:
@@ -206,7 +188,6 @@ async def test_a_number_that_nobody_counted_to_loses_nothing_that_comes() -> Non
         assert one.bytes == [b"a\0"]
 
 
-@run
 async def test_who_acknowledges_nothing_is_told_no_more_and_all_together_hold_little(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -230,7 +211,6 @@ async def test_who_acknowledges_nothing_is_told_no_more_and_all_together_hold_li
         assert len(full.gone) + len(other.gone) == 1
 
 
-@run
 async def test_a_socket_that_names_no_line_is_served_on_its_own() -> None:
     app, one = App(), Socket()
     one._said.put_nowait({"type": "websocket.connect"})

@@ -86,114 +86,93 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("app")
-def test_what_a_page_says_is_sent_when_all_is_said() -> None:
-    async def talk() -> None:
-        session = _Session()
-        session.begin("page")
-        for words in ("one", "two"):
-            session.say(words)
-            await asyncio.sleep(0.001)
-            assert session.sent == []
-        session.end()
-        await asyncio.sleep(0)
-        assert session.sent == ["SCRIPT_STARTED", "one", "two", "SCRIPT_STOPPED_WITH_SUCCESS"]
-        assert session.woken == 1 and session._message_enqueued_callback, "whoever sends is woken once"
-
-    visit(talk())
+async def test_what_a_page_says_is_sent_when_all_is_said() -> None:
+    session = _Session()
+    session.begin("page")
+    for words in ("one", "two"):
+        session.say(words)
+        await asyncio.sleep(0.001)
+        assert session.sent == []
+    session.end()
+    await asyncio.sleep(0)
+    assert session.sent == ["SCRIPT_STARTED", "one", "two", "SCRIPT_STOPPED_WITH_SUCCESS"]
+    assert session.woken == 1 and session._message_enqueued_callback, "whoever sends is woken once"
 
 
 @pytest.mark.usefixtures("app")
-def test_nobody_waits_long_for_a_page_that_takes_long() -> None:
-    async def talk() -> None:
-        session = _Session()
-        for woken, words in enumerate(("one", "two"), 1):
-            session.say(words)
-            assert await session.waited() >= private.HOLD
-            assert session.woken == woken, "where nobody says more, somebody must wake who sends"
-
-    visit(talk())
+async def test_nobody_waits_long_for_a_page_that_takes_long() -> None:
+    session = _Session()
+    for woken, words in enumerate(("one", "two"), 1):
+        session.say(words)
+        assert await session.waited() >= private.HOLD
+        assert session.woken == woken, "where nobody says more, somebody must wake who sends"
 
 
 @pytest.mark.usefixtures("app")
-def test_the_frame_is_sent_while_the_page_is_being_written(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_frame_is_sent_while_the_page_is_being_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(private, "HOLD", 0.5)  # so that a busy machine does not confuse the two
 
-    async def talk() -> None:
-        session = _Session()
-        session.begin("page")
-        assert await session.waited() >= private.HOLD
-        session.begin()
-        assert private.HOLD_FRAME <= await session.waited() < private.HOLD
-        session.say("the page's first words")
-        assert await session.waited() >= private.HOLD
-
-    visit(talk())
+    session = _Session()
+    session.begin("page")
+    assert await session.waited() >= private.HOLD
+    session.begin()
+    assert private.HOLD_FRAME <= await session.waited() < private.HOLD
+    session.say("the page's first words")
+    assert await session.waited() >= private.HOLD
 
 
 @pytest.mark.usefixtures("app")
-def test_the_next_run_has_a_time_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_next_run_has_a_time_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(private, "HOLD", 0.5)
 
-    async def talk() -> None:
-        session = _Session()
-        session.say("one")
-        session.end()
-        await asyncio.sleep(private.HOLD / 2)
-        session.sent.clear()
-        session.say("two")
-        assert await session.waited() >= private.HOLD
-
-    visit(talk())
+    session = _Session()
+    session.say("one")
+    session.end()
+    await asyncio.sleep(private.HOLD / 2)
+    session.sent.clear()
+    session.say("two")
+    assert await session.waited() >= private.HOLD
 
 
-def test_a_run_that_has_ended_is_heard_before_the_next_begins(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_run_that_has_ended_is_heard_before_the_next_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AppSession, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
     monkeypatch.setattr(AppSession, "request_rerun", lambda session, wanted: session.sent.append("asked"))
     private.send_whole_pages()
     monkeypatch.setattr(_Session, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
 
-    async def talk() -> None:
-        session = _Session()
-        AppSession.request_rerun(session, None)
-        session.say("one")
-        AppSession.request_rerun(session, None)
-        assert session.sent == ["asked", "asked"], "a run that goes on is not sent in parts"
-        session.end()
-        AppSession.request_rerun(session, None)
-        assert session.sent == ["asked", "asked", "one", "SCRIPT_STOPPED_WITH_SUCCESS", "asked"]
-
-    visit(talk())
+    session = _Session()
+    AppSession.request_rerun(session, None)
+    session.say("one")
+    AppSession.request_rerun(session, None)
+    assert session.sent == ["asked", "asked"], "a run that goes on is not sent in parts"
+    session.end()
+    AppSession.request_rerun(session, None)
+    assert session.sent == ["asked", "asked", "one", "SCRIPT_STOPPED_WITH_SUCCESS", "asked"]
 
 
-def test_a_browser_that_was_away_too_long_gets_a_whole_page(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_browser_that_was_away_too_long_gets_a_whole_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(AppSession, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
     monkeypatch.setattr(AppSession, "request_rerun", lambda session, wanted: session.sent.append(wanted.fragment_id))
     private.send_whole_pages()
     monkeypatch.setattr(_Session, "_on_scriptrunner_event", AppSession._on_scriptrunner_event)
 
-    async def talk() -> None:
-        session = _Session()
-        AppSession.request_rerun(session, ClientState(fragment_id="page"))
-        assert session.sent == [""], "a new session knows no part of a page"
-        session.begin()
-        AppSession.request_rerun(session, ClientState(fragment_id="page"))
-        assert session.sent[-1] == "page"
-
-    visit(talk())
+    session = _Session()
+    AppSession.request_rerun(session, ClientState(fragment_id="page"))
+    assert session.sent == [""], "a new session knows no part of a page"
+    session.begin()
+    AppSession.request_rerun(session, ClientState(fragment_id="page"))
+    assert session.sent[-1] == "page"
 
 
 @pytest.mark.usefixtures("app")
-def test_nothing_is_lost_between_two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_is_lost_between_two_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(private, "HOLD", 0)  # so that one hands over all the time while the other speaks
     words = [str(number) for number in range(20_000)]
 
-    async def talk() -> None:
-        session = _Session()
-        await asyncio.to_thread(lambda: [session.say(one) for one in words])
-        await asyncio.sleep(0.1)
-        assert session.sent == words
-
-    visit(talk())
+    session = _Session()
+    await asyncio.to_thread(lambda: [session.say(one) for one in words])
+    await asyncio.sleep(0.1)
+    assert session.sent == words
 
 
 def _taking(monkeypatch: pytest.MonkeyPatch, run: Callable[[str], None]) -> Callable[[str], Thread]:

@@ -19,7 +19,6 @@ from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
 from pages.server import uploads
 from pages.server.uploads import Uploads
-from tests.classroom.visitor import visit
 from tests.server.making import READ, REFUSED, saved, sheet
 
 
@@ -133,7 +132,7 @@ def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("little_patience")
 @pytest.mark.parametrize("holder", ["on its way", "unread"])
-def test_a_file_waits_for_room_which_late_ones_make(holder: str) -> None:
+async def test_a_file_waits_for_room_which_late_ones_make(holder: str) -> None:
     files = Uploads(100)
 
     async def send(size: int, seconds: float = 0) -> str:
@@ -145,22 +144,19 @@ def test_a_file_waits_for_room_which_late_ones_make(holder: str) -> None:
             return "refused"
         return "came"
 
-    async def all_at_once() -> None:
-        if holder == "unread":
-            files.keep("a", "1", bytes(90))
-        slow = asyncio.create_task(send(1 if holder == "unread" else 90, 0.5))
-        await asyncio.sleep(0)
-        assert await send(10) == "came", "there is room for it"
-        assert await asyncio.gather(*(send(1000) for _ in range(3)), send(60, 0.1)) == ["came"] * 4
-        assert await slow == "refused", "it took long, and others waited"
-        assert files.held == 0 and not files.take("a", "1")
-        assert await send(100, 0.5) == "came", "it took as long, and nobody waited"
-
-    visit(all_at_once())
+    if holder == "unread":
+        files.keep("a", "1", bytes(90))
+    slow = asyncio.create_task(send(1 if holder == "unread" else 90, 0.5))
+    await asyncio.sleep(0)
+    assert await send(10) == "came", "there is room for it"
+    assert await asyncio.gather(*(send(1000) for _ in range(3)), send(60, 0.1)) == ["came"] * 4
+    assert await slow == "refused", "it took long, and others waited"
+    assert files.held == 0 and not files.take("a", "1")
+    assert await send(100, 0.5) == "came", "it took as long, and nobody waited"
 
 
 @pytest.mark.usefixtures("little_patience")
-def test_who_sends_many_files_keeps_nobody_elses_out() -> None:
+async def test_who_sends_many_files_keeps_nobody_elses_out() -> None:
     files, came = Uploads(100), []
 
     async def send(address: str, size: int) -> None:
@@ -168,26 +164,20 @@ def test_who_sends_many_files_keeps_nobody_elses_out() -> None:
             came.append(address)
             await asyncio.sleep(0.02)
 
-    async def all_at_once() -> None:
-        await asyncio.gather(*(send("many", 30) for _ in range(9)), send("one", 60))
-
-    visit(all_at_once())
+    await asyncio.gather(*(send("many", 30) for _ in range(9)), send("one", 60))
     assert came.index("one") <= 4
 
 
 @pytest.mark.usefixtures("little_patience")
-def test_where_there_is_no_room_in_time_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_where_there_is_no_room_in_time_a_file_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "LATE", 60.0)
 
-    async def full() -> None:
-        files = Uploads(100)
-        async with AsyncExitStack() as held:
-            await held.enter_async_context(files.room(100))
-            with pytest.raises(TimeoutError):
-                async with files.room(1):
-                    pass
-        async with files.room(100):
-            assert files.held == 100
-        assert files.held == 0
-
-    visit(full())
+    files = Uploads(100)
+    async with AsyncExitStack() as held:
+        await held.enter_async_context(files.room(100))
+        with pytest.raises(TimeoutError):
+            async with files.room(1):
+                pass
+    async with files.room(100):
+        assert files.held == 100
+    assert files.held == 0
