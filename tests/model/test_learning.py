@@ -10,7 +10,6 @@ from model.heads import network_for
 from model.loading import reader_for
 from model.measures import learning
 from model.training.checkpoint import save_snapshot, ship_snapshots
-from model.training.digits import snapshot_steps
 
 FOUR = examples.digits()[4]
 
@@ -41,13 +40,6 @@ def test_a_network_that_looks_at_all_alike_gives_ink_its_even_share() -> None:
     inked = sum(patch.max() >= 0.05 for patch in trace.patches)
     assert learning.even_share(trace) == pytest.approx(inked / 50)
     assert learning.on_ink(trace) == pytest.approx([inked / 50] * 5)
-
-
-def test_snapshots_stand_at_even_steps_of_log_time() -> None:
-    first, *later = snapshot_steps(12_528)
-    assert (first, later[-1], len(later)) == (0, 12_528, learning.SNAPSHOTS - 1)
-    ratios = np.diff(np.log(later))
-    assert np.allclose(ratios, ratios.mean(), atol=0.06)  # whole steps
 
 
 def test_what_is_shipped_is_every_snapshot_but_the_last(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,18 +60,6 @@ def test_shipped_weights_load_again_and_stay_tied(tmp_path, monkeypatch) -> None
     torch.testing.assert_close(other.logits.weight, network.logits.weight, atol=1e-3, rtol=1e-3)  # float16 on disk
 
 
-def test_hidden_words_are_chosen_and_treated_as_the_recipe_says() -> None:
-    dice = torch.Generator().manual_seed(0)
-    ids = torch.randint(5, PRESETS["text"].vocab_size, (400, 60), generator=dice)
-    ids[:, 0], ids[:, -1] = text.CLS, text.SEP
-    hidden, chosen = text.hide(ids, dice)
-    assert not chosen[:, 0].any() and not chosen[:, -1].any()  # special pieces are never asked for
-    assert torch.equal(hidden[~chosen], ids[~chosen])
-    assert chosen[:, 1:-1].float().mean().item() == pytest.approx(0.15, abs=0.01)
-    assert (hidden[chosen] == text.MASK).float().mean().item() == pytest.approx(0.8, abs=0.02)
-    assert (hidden[chosen] == ids[chosen]).float().mean().item() == pytest.approx(0.1, abs=0.02)
-
-
 def test_a_sentence_is_held_out_whatever_its_case_and_stops() -> None:
     assert all(
         corpus.held_out(s) == corpus.held_out(s.upper() + " !!") for s in (f"sentence {i} of many" for i in range(500))
@@ -112,55 +100,6 @@ def test_no_held_out_pair_shares_a_sentence_with_training(tmp_path) -> None:
     assert held and train and len(train) + len(held) < len(lines)  # some fit neither: their Chinese side is held out
     for language in ("en", "zh"):
         assert not {pair[language] for pair in train} & {pair[language] for pair in held}
-
-
-def test_every_sentence_comes_once_an_epoch_as_it_is_and_padded() -> None:
-    dice = torch.Generator().manual_seed(0)
-    lengths = torch.randint(3, 60, (2000,), generator=dice).tolist()
-    encoded = [torch.randint(5, 9, (n,), generator=dice).to(torch.int16) for n in lengths]
-    for number, ids in enumerate(encoded):
-        ids[0] = 100 + number
-    seen = torch.zeros(2000)
-    for ids in text.batches(encoded, dice):
-        for row in ids:
-            wanted = encoded[row[0] - 100].long()
-            assert torch.equal(row[: len(wanted)], wanted) and not row[len(wanted) :].any()
-        seen[ids[:, 0] - 100] += 1
-        if seen.sum() >= 2000:
-            break
-    assert (seen == 1).all()
-
-
-def test_a_batch_begins_with_the_language_and_every_pair_comes_once_an_epoch() -> None:
-    dice = torch.Generator().manual_seed(0)
-    lengths = torch.randint(3, 30, (300, 2), generator=dice)
-    # The last piece but one of both sides is the pair's number, so that partners can be told.
-    encoded = {
-        language: [torch.tensor([2, *[9] * int(n), 100 + i, 3]) for i, n in enumerate(lengths[:, side])]
-        for side, language in enumerate(corpus.LANGUAGES)
-    }
-    seen = torch.zeros(300)
-    for x, y in translation.batches(encoded, dice, 8192):
-        assert y[:, 0].unique().tolist() in ([12_000], [12_001])
-        assert (x[:, 0] == 2).all() and x.numel() + y.numel() <= 1.2 * 8192
-        source, target = (part.max(1).values if part is x else part[:, 1:].max(1).values for part in (x, y))
-        assert torch.equal(source, target)
-        seen[source - 100] += 1
-        if seen.sum() >= 300:
-            break
-    assert (seen == 1).all()
-
-
-def test_both_networks_learn_on_one_encoder() -> None:
-    networks = translation.two_networks()
-    words, translator = networks["text"], networks["translation"]
-    assert words.layers is translator.layers and words.embedding is translator.embedding
-    E = words.embedding.E.weight
-    assert words.logits.weight is translator.logits.weight is translator.decoder.embedding.E.weight is E
-    x, y = translation.as_batch([torch.tensor([2, 50, 3])], [torch.tensor([2, 60, 61, 3])], "zh")
-    translation.translation_loss(translator, x, y).backward()
-    assert words.layers[0].attention.W_Q.weight.grad.abs().max() > 0
-    assert translation.translation_loss(translator, x, y, 0.0).isfinite()
 
 
 def test_the_shipped_halves_make_the_translator_again(tmp_path, monkeypatch) -> None:
@@ -204,11 +143,6 @@ def test_a_treebank_is_read_and_words_find_their_pieces(tmp_path) -> None:
     outside = weights[..., [0, -1]].sum(-1)
     rest = np.stack([outside[..., place].mean(-1) for place in one.places], axis=-1)
     np.testing.assert_allclose(among.sum(-1) + rest, 1, atol=1e-5)
-
-
-def test_a_sentence_of_one_word_or_of_too_many_is_left_out() -> None:
-    one, many = (relations.Sentence(["dog"] * n, [-1] * n, ["root"] * n) for n in (1, 63))
-    assert relations.read(load("text"), [one, many]) == []
 
 
 def test_a_head_that_follows_a_relation_is_found() -> None:
