@@ -116,7 +116,7 @@ def test_no_word_said_to_make_is_run(tmp_path: Path) -> None:
         "serve": ["MODELS", "WORKERS", "PORT"],
         "train": ["RECIPE", "DATA", "MODEL"],
         "site": ["APP", "RUNS", "SENTENCES"],
-        "class": ["VISITORS", "WORKERS", "THINK", "SECONDS", "PLACES", "PHONES"],
+        "class": ["VISITORS", "WORKERS", "THINK", "SECONDS", "PLACES"],
     }.items():
         said[target] = make(tmp_path, target, *(f"{name}={text}" for name in names))
         assert not (tmp_path / "x").exists()
@@ -128,7 +128,7 @@ def test_no_word_said_to_make_is_run(tmp_path: Path) -> None:
     site = ["-m", "model.overview.site", "site", text, "--runs", *text.split(), "--sentences", text]
     assert said["site"][0][1] == site
     some = ["--workers", text, "--think", text, "--seconds", text, "--places", *text.split()]
-    assert said["class"][0][1][3:] == ["--visitors", *text.split(), *some, "--phones", *text.split()]
+    assert said["class"][0][1][3:] == ["--visitors", *text.split(), *some]
 
 
 def test_what_is_not_said_is_left_to_the_program(tmp_path: Path) -> None:

@@ -6,22 +6,18 @@ do, and clicks again only when the last click was answered. Times run from a cli
 
 import argparse
 import asyncio
-import os
 import random
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
 import psutil
 
-from pages.school.classroom.store import Store, default_url
-from tests.classroom.answering import WITHIN, Answered, Answering
 from tests.classroom.server import Server, serve
 from tests.classroom.visitor import Visitor
 
@@ -97,26 +93,19 @@ async def keep_clicking(
     return clicks
 
 
-async def classroom(
-    server: Server, place: Place, number: int, think: float, seconds: float, phones: int = 0
-) -> tuple[Felt, Answered]:
-    """So many visitors come, click for so many seconds, and leave; phones answer meanwhile."""
+async def classroom(server: Server, place: Place, number: int, think: float, seconds: float) -> Felt:
+    """So many visitors come, click for so many seconds, and leave."""
     async with first_visitor(server, place):
         dice = [random.Random(seed) for seed in range(number)]
         visitors = []
         for one in dice:  # one after the other: how long a whole class takes to come in is another question
             visitors.append(await come(server, place, one))
-        answering = Answering(server, Store(default_url()), phones) if phones else None
-        if answering:
-            await answering.come()
         runs, received = sum(one.runs for one in visitors), sum(one.bytes for one in visitors)
         cpu, own = server.cpu(), time.process_time()
         start = time.monotonic()
         until = start + seconds
         tasks = [keep_clicking(one, place, think, until, its) for one, its in zip(visitors, dice, strict=True)]
-        answers = asyncio.create_task(answering.answer(until, random.Random(0)) if answering else asyncio.sleep(0))
         clicks = await asyncio.gather(*tasks)
-        answered = await answers or Answered()
         runs = max(1, sum(one.runs for one in visitors) - runs)
         felt = Felt(
             clicks=[one for some in clicks for one in some],
@@ -129,9 +118,7 @@ async def classroom(
         )
         for one in visitors:
             await one.close()
-        if answering:
-            await answering.leave()
-    return felt, answered
+    return felt
 
 
 @asynccontextmanager
@@ -156,41 +143,8 @@ def report(args: argparse.Namespace) -> None:
     print("p50, p95 in ms: of all clicks; of choices of a head, layer or tab alone; of new sentences; of new pages\n")
     for number in args.visitors:
         names = [("four pages", WALK) if name == "walk" else (name, (name,)) for name in args.places]
-        rows = [as_row(name, measure(Place(name, pages), number, args)[0]) for name, pages in names]
+        rows = [as_row(name, measure(Place(name, pages), number, args)) for name, pages in names]
         print(f"{number} visitors\n{pd.DataFrame(rows).to_string(index=False)}\n", flush=True)
-
-
-def report_phones(args: argparse.Namespace) -> None:
-    """The table of `make class PHONES=…`: a row for each number of phones, beside the same visitors without any."""
-    workers = "one process" if args.workers is None else f"{args.workers} workers behind nginx"
-    where = "PostgreSQL" if os.environ.get("DATABASE_URL") else "SQLite"
-    print(f"{workers} on {psutil.cpu_count()} cores, classes in {where}; all phones vote within {WITHIN} s, then again")
-    rows, alone = [], 0.0
-    for visitors in args.visitors:
-        for phones in (0, *args.phones):
-            with TemporaryDirectory() as folder:
-                os.environ["GLASS_DATA"] = folder
-                felt, answered = measure(Place("four pages", WALK), visitors, args, phones)
-            p95 = felt.percentile(95)
-            alone = alone if phones else p95
-            rows.append(
-                {
-                    "visitors": visitors,
-                    "phones": phones,
-                    "votes": f"{answered.sent}",
-                    "kept": f"{answered.kept}",
-                    "vote p50": f"{answered.percentile(50, answered.votes):.0f}",
-                    "vote p95": f"{answered.percentile(95, answered.votes):.0f}",
-                    "next p95": f"{answered.percentile(95, answered.reached):.0f}",
-                    "click p50": f"{felt.percentile(50):.0f}",
-                    "click p95": f"{p95:.0f}",
-                    "× alone": f"{p95 / alone:.2f}",
-                    "memory MB": f"{felt.memory:.0f}",
-                    "lost": f"{felt.lost}",
-                    "generator": f"{felt.generator:.0%}",
-                }
-            )
-            print(pd.DataFrame(rows[-1:]).to_string(index=False, header=not phones), flush=True)
 
 
 def as_row(name: str, felt: Felt) -> dict[str, str]:
@@ -211,10 +165,10 @@ def as_row(name: str, felt: Felt) -> dict[str, str]:
     }
 
 
-def measure(place: Place, number: int, args: argparse.Namespace, phones: int = 0) -> tuple[Felt, Answered]:
+def measure(place: Place, number: int, args: argparse.Namespace) -> Felt:
     """One class on fresh servers."""
     with serve(workers=args.workers) as server:
-        return asyncio.run(classroom(server, place, number, args.think, args.seconds, phones))
+        return asyncio.run(classroom(server, place, number, args.think, args.seconds))
 
 
 async def stints(server: Server, place: Place, think: float, until: float, dice: random.Random) -> int:
@@ -263,18 +217,15 @@ def main() -> None:
         command.add_argument("--think", type=float, default=think, help="seconds from an answer to the next click")
         command.add_argument("--seconds", type=float, help="how long visitors click: 20, in a soak 3600")
     command = commands.choices["class"]
-    command.add_argument("--phones", type=int, nargs="+", metavar="N", help="phones that vote beside the visitors")
     command.add_argument("--places", nargs="+", default=["walk"], help="pages by name; “walk”: four pages in turn")
     args = parser.parse_args()
     if args.seconds is None:
-        args.seconds = 3600 if args.what == "soak" else 40 if args.phones else 20
+        args.seconds = 3600 if args.what == "soak" else 20
     if not all(1 <= number <= MOST_VISITORS for number in args.visitors):
         sys.exit(f"A class has 1 to {MOST_VISITORS} visitors.")
     if not 1 <= args.seconds <= MOST_SECONDS:
         sys.exit(f"A class takes 1 to {MOST_SECONDS} seconds.")
-    if args.what == "class" and args.phones:
-        report_phones(args)
-    elif args.what == "class":
+    if args.what == "class":
         report(args)
     else:
         with serve(workers=args.workers) as server:
