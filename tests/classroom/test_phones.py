@@ -21,7 +21,6 @@ from pages.school.classroom.door import LOOKS, MOST_FAILURES, MOST_OF_ADDRESS, N
 from pages.school.classroom.join import LANGUAGES, words
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import opened
-from tests.classroom.phone import Phone
 from tests.classroom.phones_only import LONGEST_WAIT, STAYS
 from tests.classroom.school import School, end, school
 from tests.classroom.server import ROOT
@@ -229,25 +228,6 @@ async def test_what_is_opened_is_kept_of_a_study_alone_and_only_between_its_ques
     await phone.leave()
 
 
-async def test_a_vote_that_is_counted_down_closes_for_all_phones_by_itself(calm: School) -> None:
-    calm.code, calm.key = calm.store.create()
-    calm.ask("tap")
-    calm.go(Phase.OPEN)
-    first, later = calm.phone(), calm.phone()
-    await first.come()
-    calm.store.count_down(calm.code, calm.key, calm.store.of_teacher(calm.code, calm.key).version, 4)
-    since = await first.wait(lambda says: "left" in says)
-    assert 2 < first.says["left"] <= 4 and await first.vote("1") == (200, "kept")
-    await asyncio.sleep(1)
-    await later.come()
-    assert 0 < later.says["left"] <= first.says["left"] - 0.9, "who comes later has less time"
-    assert await first.wait(lambda says: says["phase"] == "closed") - since < 5
-    assert "left" not in first.says and await later.vote("1", n=1, r=1) == (409, "closed")
-    assert sum(map(len, calm.votes().values())) == 1
-    for phone in (first, later):
-        await phone.leave()
-
-
 def wrong_codes(number: int) -> list[str]:
     letters = "BCDEFGHJKL"
     return [f"AAA{letters[n // 100 % 10]}{letters[n // 10 % 10]}{letters[n % 10]}" for n in range(number)]
@@ -345,42 +325,6 @@ async def test_one_client_takes_no_more_places_than_an_address_may_and_the_teach
     assert calm.store.most_of_address(calm.code, calm.key) == found[200, "kept"]
     for phone in (*many, *honest):
         await phone.leave()
-
-
-async def keep_voting(at: School, phone: Phone, guess: str) -> int:
-    """As the page does: until it is acknowledged, on whatever worker answers. Returns how often it was sent."""
-    for attempt in range(200):
-        phone.port, phone._line = at.ports[attempt % len(at.ports)], None
-        try:
-            async with asyncio.timeout(3):  # a phone without a number asks a dead worker for one as long as it may
-                if (await phone.vote(guess, n=1, r=1))[1] == "kept":
-                    return attempt + 1
-        except (OSError, asyncio.IncompleteReadError):
-            await asyncio.sleep(0.05)
-    raise AssertionError("never acknowledged")
-
-
-@both
-async def test_a_worker_killed_while_votes_come_in_loses_none_and_counts_none_twice(two: School) -> None:
-    two.ask("tap")
-    two.go(Phase.OPEN)
-    phones = [two.phone() for _ in range(300)]
-    acknowledged: set[str] = set()
-
-    async def vote_later(place: int, phone: Phone) -> None:
-        await asyncio.sleep(place / 300)
-        await keep_voting(two, phone, "01"[place % 2])
-        acknowledged.add(phone.device)
-
-    async def kill() -> None:
-        while len(acknowledged) < 60:
-            await asyncio.sleep(0.005)
-        two.processes[0].kill()
-
-    await asyncio.gather(kill(), *(vote_later(*one) for one in enumerate(phones)))
-    assert two.store.count(two.code)[0] == len(acknowledged) == 300
-    two.go(Phase.CLOSED)
-    assert sorted(guess for guess, _ in two.votes()[1]) == ["0"] * 150 + ["1"] * 150
 
 
 async def test_while_the_database_is_locked_a_vote_is_not_acknowledged_and_then_kept(
