@@ -3,7 +3,6 @@
 from functools import partial
 
 import pytest
-import streamlit as st
 
 from model import Edit
 from model.config import DECODER, PRESETS
@@ -13,7 +12,7 @@ from model.translator import Task, Translator
 from pages.drawing.screen import changed
 from pages.drawing.state.choice import Choice
 from pages.drawing.state.link_values import MOST_EDITS, edit_code
-from pages.drawing.text import LANGUAGES, catalogue
+from pages.drawing.text import LANGUAGES, catalogue, speaking
 from pages.screen.frame.changes_bar import edit_in_words, is_full
 from pages.screen.runs import pipelines
 from tests.networks import CONFIGS
@@ -113,22 +112,24 @@ def test_another_sentence_that_cannot_be_read_is_called_by_its_name_and_hides_as
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
-def test_every_place_and_change_has_words_and_around_the_layers_its_own(monkeypatch, lang: str) -> None:
-    monkeypatch.setattr(st, "session_state", {"lang": lang})
-    for graph in (*map(graph_of, CONFIGS.values()), graph_of(PRESETS["text"], DECODER)):
-        places = [quantity for quantity in graph if quantity.layer in (0, None)]
-        for quantity in places:
-            for operation in operations_at(graph, quantity.key):
-                words = edit_in_words(
-                    Edit(quantity.key, operation, from_token=1, source=SHORT), graph, ["[CLS]", "[SEP]"]
-                )
-                assert quantity.key == "answer" or "." not in quantity.key or quantity.key not in words
-                assert words.startswith(catalogue(lang)["change.decoder"]) == quantity.key.startswith("decoder.")
-        around = [edit_in_words(Edit(one.key, "zero"), graph, []) for one in places if one.traced and one.layer is None]
-        assert len(set(around)) == len(around) and all(words[0].isalpha() or words[0] == "[" for words in around)
-    waits = edit_in_words(Edit("decoder.layers.{l}.cross.heads", "zero", head=4), graph_of(PRESETS["text"]), [])
-    assert waits.startswith(catalogue(lang)["change.decoder"]) and "layers." not in waits
-    tokens = ["[CLS]", "the", "cat", "the"]
-    gone = [edit_in_words(Edit("embedding.sum", "remove", token=i), graph, tokens) for i in range(4)]
-    if lang == "en":
-        assert [words.split(" · ")[0] for words in gone] == ["“[CLS]”", "“the (2)”", "“cat”", "“the (4)”"]
+def test_every_place_and_change_has_words_and_around_the_layers_its_own(lang: str) -> None:
+    with speaking(lang):
+        for graph in (*map(graph_of, CONFIGS.values()), graph_of(PRESETS["text"], DECODER)):
+            places = [quantity for quantity in graph if quantity.layer in (0, None)]
+            for quantity in places:
+                for operation in operations_at(graph, quantity.key):
+                    words = edit_in_words(
+                        Edit(quantity.key, operation, from_token=1, source=SHORT), graph, ["[CLS]", "[SEP]"]
+                    )
+                    assert quantity.key == "answer" or "." not in quantity.key or quantity.key not in words
+                    assert words.startswith(catalogue(lang)["change.decoder"]) == quantity.key.startswith("decoder.")
+            around = [
+                edit_in_words(Edit(one.key, "zero"), graph, []) for one in places if one.traced and one.layer is None
+            ]
+            assert len(set(around)) == len(around) and all(words[0].isalpha() or words[0] == "[" for words in around)
+        waits = edit_in_words(Edit("decoder.layers.{l}.cross.heads", "zero", head=4), graph_of(PRESETS["text"]), [])
+        assert waits.startswith(catalogue(lang)["change.decoder"]) and "layers." not in waits
+        tokens = ["[CLS]", "the", "cat", "the"]
+        gone = [edit_in_words(Edit("embedding.sum", "remove", token=i), graph, tokens) for i in range(4)]
+        if lang == "en":
+            assert [words.split(" · ")[0] for words in gone] == ["“[CLS]”", "“the (2)”", "“cat”", "“the (4)”"]
