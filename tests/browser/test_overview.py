@@ -256,6 +256,12 @@ def test_play_goes_through_a_layers_steps_then_card_by_card_and_comes_back(page:
     page.keyboard.press("Enter")
     scrubber = page.get_by_role("slider", name=catalogue("en")["overview.scrubber"])
     expect(scrubber).to_have_attribute("max", "17")  # ten steps, six layers, the answer
+    page.evaluate("document.querySelectorAll('.overview .panel canvas').forEach(strip => { strip.kept = true })")
+    before = layouts()
+    page.locator(".overview .pic[data-role=v]").hover(position={"x": 30, "y": 40})  # the arithmetic of another cell
+    page.wait_for_timeout(300)
+    assert layouts() - before <= 2
+    assert page.evaluate("document.querySelector('.overview .panel canvas').kept"), "strips are painted anew, not made"
     page.keyboard.press("Enter")
     expect(page.locator(".overview .play")).to_contain_text(catalogue("en")["overview.play"])  # it holds
     scrubber.focus()

@@ -18,7 +18,7 @@ const all = (...parts) => parts.includes(undefined) ? undefined : parts.flat()
 
 /* What stands beside the opened picture for its cell in row i and column j: nodes; nothing while rows are missing. A key's
    or a value's row is met by the chosen token. go(place): another head is chosen; told: what number stands in the cell. */
-export function arithmetic({ run, place: { layer, head, token }, opened, theme, go, told }, i, j) {
+export function arithmetic({ run, place: { layer, head, token }, opened, theme, go, told, spare }, i, j) {
   const { words } = run, tokenOf = k => name('b', run.named[k]), row = (name, i) => run.exact(name, layer, head, i)
   const pair = (i, j, value) => sides([tokenOf(i), ' → ', tokenOf(j)], result(value))
   const weightOf = (i, j) => { const weights = row('w', i); return weights ? decimal(weights[j]) : '' }
@@ -36,7 +36,7 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
 
   /* A row as a strip of colours, its columns in an order, and what it is called. */
   function strip(name, values, { order = [...values.keys()], top = furthest(values), kind = '' } = {}) {
-    const canvas = make('canvas'), numbers = Float32Array.from(order, c => values[c])
+    const canvas = spare.shift() ?? make('canvas'), numbers = Float32Array.from(order, c => values[c])
     paint(canvas, { numbers, rows: 1, columns: numbers.length, scale: 1, middle: 0, hidden: -Infinity, top }, 512, theme)
     return make('div', { className: 'strip' }, make('span', { className: `name ${kind}` }, ...[name].flat()), canvas)
   }
@@ -152,15 +152,16 @@ function bars(kind, parts) {
     make('span', { translate: kind !== 'neurons' }, name), make('i', { className: value < 0 ? 'falls' : 'rises', style: `width: ${Math.abs(value) / top * 100}%` }), make('span', {}, two(value)))))
 }
 
-/* Bars beside each other, each from one number to another: [from, to, kind]. */
+/* Bars beside each other, each from one number to another: [from, to, kind]. A path for each kind: nodes are slow to lay out. */
 function columns(name, bars) {
-  const ends = bars.flatMap(([from, to]) => [from, to]), low = Math.min(0, ...ends), high = Math.max(...ends)
-  const share = value => (value - low) / (high - low || 1) * 98
-  const nodes = bars.map(([from, to, kind]) => {
-    const [lower, upper] = [Math.min(from, to), Math.max(from, to)].map(share)
-    return make('i', { className: kind, style: `clip-path: inset(${98 - upper}% 0 ${lower}%)` })
-  })
-  return make('div', { className: `columns ${name}`, ariaHidden: 'true', style: `--zero: ${share(0)}%` }, ...nodes)
+  const ends = bars.flatMap(([from, to]) => [from, to]), low = Math.min(0, ...ends), high = Math.max(...ends), wide = bars.length
+  const box = make('div', { className: `columns ${name}`, ariaHidden: 'true' }), pen = draw(box, 'svg', { viewBox: `0 0 ${wide} 100`, preserveAspectRatio: 'none' })
+  const y = value => (high - value) / (high - low || 1) * 98 + 1
+  const bar = ([from, to], k) => `M${k + .05} ${y(from)}h.9V${y(to)}h-.9z`
+  for (const kind of new Set(bars.map(bar => bar[2])))
+    draw(pen, 'path', { class: kind, d: bars.map((one, k) => one[2] === kind ? bar(one, k) : '').join('') })
+  draw(pen, 'path', { class: 'zero', d: `M0 ${y(0)}H${wide}` })
+  return box
 }
 
 /* Two rows and their sum as arrows, in the plane in which all three lie: lengths and angles are true. */

@@ -66,7 +66,8 @@ export function opening({ keep, stage, run, at, theme, place, role, title, pictu
 
   function explain(i, j, missing, more) {
     const map = mapOf(), told = map ? [make('p', {}, ...cellIn(run, { role, row: i, column: j, ...cellOf(map, i, j) }))] : []
-    const shown = run.differs || !map ? told : arithmetic({ run, place, opened: role, theme, go, told }, i, j)
+    const spare = [...panel.querySelectorAll('canvas')]
+    const shown = run.differs || !map ? told : arithmetic({ run, place, opened: role, theme, go, told, spare }, i, j)
     mark.style.cssText = `left: ${j / columns * 100}%; top: ${i / run.n * 100}%; width: ${100 / columns}%; height: ${100 / run.n}%; min-width: 3px`
     if (at.panel && !rests) put(panel, { ...at.panel, y: clamp(at.pics[role].y + i * at.row - FAR, at.panel.y, at.panel.y + at.panel.h - HIGH), h: HIGH })
     panel.replaceChildren(...shown ?? [...told, make('p', { className: 'quiet', textContent: missing })], ...more)

@@ -71,7 +71,7 @@ export function overview(root, run, options) {
       known = {}
     }
     set(root, { role: 'group', ariaLabel: plain(words.label, { ...run.sizes }) })
-    nodes = { titles: {}, pics: {}, moving: [], ends: [], names: [], order: [], stage: again ? nodes.stage : root.appendChild(make('div', { className: 'stage' })) }
+    nodes = { titles: {}, pics: {}, ends: [], names: [], order: [], stage: again ? nodes.stage : root.appendChild(make('div', { className: 'stage' })) }
     const { stage } = nodes
     for (const { role, caption, shape, symbol: text } of run.pictures) {
       const node = nodes.titles[role] = keep('div', { className: 'title', title: words.look_closer },
@@ -126,11 +126,13 @@ export function overview(root, run, options) {
 
   const add = (where, kind, own, ...children) => into(put(keep(kind, own, ...children), where))
 
-  /* A frame around a row of a picture. */
-  function outline(className, role, row = 0) {
-    const { x, y, w } = at.pics[role], node = add({ x: x - 2, y: y + row * at.row - 2, w: w + 4, h: at.row + 2 }, 'div', { className })
-    node.dataset.role = role
-    return node
+  /* Frames around rows, [picture, row], in one node that moves them together. */
+  function outlines(className, rows) {
+    return into(keep('div', { className: `frames ${className}s` }, ...rows.map(([role, row]) => {
+      const { x, y, w } = at.pics[role], node = put(keep('i', { className }), { x: x - 2, y: y + row * at.row - 2, w: w + 4, h: at.row + 2 })
+      node.dataset.role = role
+      return node
+    })))
   }
 
   function buildFrame() {
@@ -196,12 +198,12 @@ export function overview(root, run, options) {
     const sizes = { '--row': at.row, '--gap': at.row >= 12 ? 2 : at.row >= 8 ? 1 : 0, '--cell': cell }  // not for all: what is inherited is slow to change
     for (const [name, pixels] of Object.entries(sizes)) node.style.setProperty(name, `${pixels}px`)
     node.dataset.role = role
-    nodes.moving.push(outline('mark', role))
   }
 
   function buildRows() {
     const { v, w } = at.pics, drawing = at.drawing && run.drawing
-    for (const { x, y, right } of at.bands) nodes.moving.push(add({ x, y, w: right - x, h: at.row }, 'div', { className: 'beam' }))
+    const beams = at.bands.map(({ x, y, right }) => put(keep('i', { className: 'beam' }), { x, y, w: right - x, h: at.row }))
+    nodes.moving = [into(keep('div', { className: 'frames beams' }, ...beams)), outlines('mark', ORDER.map(role => [role, 0]))]
     const letters = drawing ? 11.5 * at.scale : at.big ? Math.min(20, at.row * .96) : Math.min(15 * at.scale, at.row * .74)
     nodes.labels = at.bands.map(({ x, y, w }) => run.tokens.map((token, i) => {
       const name = drawing ? groupOf(run, i) : token, rows = drawing && i >= drawing.front ? drawing.side : 1, high = rows * at.row
@@ -229,7 +231,7 @@ export function overview(root, run, options) {
     nodes.lines = keepDrawn(nodes.over, 'g', { class: 'lines' })
     nodes.fanGroup = keepDrawn(nodes.over, 'g', { class: 'fan' })
     nodes.fan = run.tokens.map(() => keepDrawn(nodes.fanGroup, 'path', {}))
-    nodes.taken = run.tokens.map((_, j) => outline('taken', 'v', j))
+    nodes.taken = outlines('taken', run.tokens.map((_, j) => ['v', j])).children
     nodes.glow = into(keep('div', { className: 'glow', hidden: true }))
   }
 
