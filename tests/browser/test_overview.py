@@ -46,6 +46,9 @@ SCROLLED = "document.querySelector('[data-testid=stAppViewContainer]').scrollTop
 # What its bars say, and how long they are.
 BARS = """() => [...document.querySelectorAll('.overview .stack > .bars .bar')].map(
   bar => [+bar.innerText, bar.firstChild.getBoundingClientRect().width])"""
+# At which columns' heads it stands that they open.
+GLYPHS = """() => [...document.querySelectorAll('.overview .title')].filter(
+  title => getComputedStyle(title.firstChild, '::after').opacity === '1').map(title => title.dataset.role)"""
 # Where the overview ends.
 BOTTOM = "document.querySelector('.overview').getBoundingClientRect().bottom"
 # The colours along the middle of one row of a picture.
@@ -145,6 +148,13 @@ def test_a_click_opens_a_picture_where_it_stands_and_its_page_is_one_link_away(p
     before = page.evaluate(tops)
     picture = page.locator(".overview .pic[data-role=w]")
     box = picture.bounding_box()
+    assert page.evaluate(GLYPHS) == []
+    for role in ("x0", "q", "k", "w", "n2"):  # said where it is pointed at, and where a key goes to
+        page.locator(f".overview .pic[data-role={role}]").hover()
+        assert page.evaluate(GLYPHS) == [role]
+    page.locator(".overview .pic[data-role=h]").focus()
+    assert page.evaluate(GLYPHS) == ["h", "n2"]
+    expect(picture).to_have_accessible_description(catalogue("en")["overview.look_closer"])
     picture.click(position={"x": box["width"] * 5.5 / 15, "y": box["height"] * 6.5 / 15})
     assert picture.bounding_box()["width"] > 1.5 * box["width"] and page.evaluate(tops) == before
     panel = page.locator(".overview .panel")
@@ -246,6 +256,12 @@ def test_what_is_kept_as_pictures_open_and_close_stands_where_a_new_overview_put
         page.evaluate(click, role)
         assert turn < 3 or layouts() - before <= 2, role
         page.wait_for_timeout(400)
+    page.evaluate("document.querySelectorAll('.overview .panel canvas').forEach(strip => { strip.kept = true })")
+    before = layouts()
+    page.locator(".overview .pic[data-role=v]").hover(position={"x": 30, "y": 40})  # the arithmetic of another cell
+    page.wait_for_timeout(300)
+    assert layouts() - before <= 2
+    assert page.evaluate("document.querySelector('.overview .panel canvas').kept"), "strips are painted anew, not made"
 
 
 def test_play_goes_through_a_layers_steps_then_card_by_card_and_comes_back(page: Page, app_url: str) -> None:
@@ -256,12 +272,6 @@ def test_play_goes_through_a_layers_steps_then_card_by_card_and_comes_back(page:
     page.keyboard.press("Enter")
     scrubber = page.get_by_role("slider", name=catalogue("en")["overview.scrubber"])
     expect(scrubber).to_have_attribute("max", "17")  # ten steps, six layers, the answer
-    page.evaluate("document.querySelectorAll('.overview .panel canvas').forEach(strip => { strip.kept = true })")
-    before = layouts()
-    page.locator(".overview .pic[data-role=v]").hover(position={"x": 30, "y": 40})  # the arithmetic of another cell
-    page.wait_for_timeout(300)
-    assert layouts() - before <= 2
-    assert page.evaluate("document.querySelector('.overview .panel canvas').kept"), "strips are painted anew, not made"
     page.keyboard.press("Enter")
     expect(page.locator(".overview .play")).to_contain_text(catalogue("en")["overview.play"])  # it holds
     scrubber.focus()
@@ -520,6 +530,7 @@ def test_no_head_that_is_switched_off_is_lost_where_the_server_is_busy(page: Pag
 
 def test_on_a_phone_a_head_is_switched_off_and_a_word_hidden_by_touch(phone: Page, app_url: str) -> None:
     opened(phone, f"{app_url}/?lang=en&s={SENTENCE}&hidden=none&layer=3&head=1&token=4")
+    assert len(phone.evaluate(GLYPHS)) == 11, "nobody points there: it stands at each column that opens"
     expect(phone.locator(".overview .offers")).to_contain_text("all 13 tokens are copied")
     phone.locator(".overview .thumb").nth(6).tap()
     phone.get_by_role("button", name=f"{TURN}off", exact=True).tap()

@@ -16,7 +16,7 @@ export function opening({ keep, stage, run, at, theme, place, role, title, pictu
   const shut = make('button', { className: 'close', ariaLabel: words.close, title: words.close, onclick: () => close() }, '×')
   const panel = keep('div', { className: 'panel', role: 'group', ariaLabel: words.arithmetic, ariaLive: 'polite' })
   const mark = picture.appendChild(make('i', { className: 'cell' }))
-  set(picture, { role: 'application', ariaRoleDescription: words.opened })
+  set(picture, { role: 'application', ariaRoleDescription: words.opened, ariaDescription: null })
   const row = at.panel ? at.row : clamp(Math.floor(innerHeight * .42 / run.n), 6, 22)
   if (at.panel) {
     title.append(shut)

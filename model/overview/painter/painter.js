@@ -192,7 +192,7 @@ export function overview(root, run, options) {
     const pic = at.pics[role], cell = pic.w / run.n, title = nodes.titles[role]
     title.classList.add('placed')
     into(put(title, { x: pic.x + pic.w / 2, y: pic.y - 8 }))  // above the frame
-    const node = nodes.pics[role] = add(pic, 'div', { className: 'pic', tabIndex: 0, role: 'button', ariaRoleDescription: null }, keep('canvas'))
+    const node = nodes.pics[role] = add(pic, 'div', { className: 'pic', tabIndex: 0, role: 'button', ariaRoleDescription: null, ariaDescription: words.look_closer }, keep('canvas'))
     node.classList.toggle('square', SQUARE.includes(role))
     node.classList.toggle('fine', cell < 6)
     const sizes = { '--row': at.row, '--gap': at.row >= 12 ? 2 : at.row >= 8 ? 1 : 0, '--cell': cell }  // not for all: what is inherited is slow to change
