@@ -31,8 +31,9 @@ class Page:
     group: its place in the bar: "way" leads through the network, "layer" is passed again and again on it; "beside"
     stands at the right end, "more" behind a button there. alone: the way on leads there: to the tour leads a button
     beside it, a class is for many. words_only, any_input: whether it has nothing to say about drawings, or something
-    even where the weights that read the reader's input are damaged. attention: where heads look is shown there. asks:
-    for hidden words, which then stand nowhere in sight. places_changes: outside a presentation it draws the strip of
+    even where the weights that read the reader's input are damaged. attention: where heads look is shown there. draws:
+    it is about a drawing whatever the input, and the pad stands on top. asks: for hidden words, which then stand
+    nowhere in sight. places_changes: outside a presentation it draws the strip of
     changes itself, under what makes them, so that the first one moves nothing that is seen.
 
     reads, elsewhere: see `open_screen`; about: the screen about that other run, of the one that was opened and the
@@ -57,6 +58,7 @@ class Page:
     words_only: bool = False
     any_input: bool = False
     attention: bool = False
+    draws: bool = False
     asks: bool = False
     places_changes: bool = False
     reads: Reads = with_words_hidden

@@ -13,7 +13,7 @@ from model.overview import painter
 from pages.drawing.figures import Axis, attention_lines, bars, bars_with_numbers, heatmap, on_white, tiles
 from pages.drawing.figures.base import SIGNED, signed_colours
 from pages.drawing.figures.curves import waterfall, waves
-from pages.drawing.figures.matrices import Thumbnail, thumbnails
+from pages.drawing.figures.matrices import Matrix, abreast
 from pages.drawing.figures.theme import LARGE, draw_on, letters
 
 VALUES = np.array([[1.0, -4.0], [2.0, 3.0]], np.float32)
@@ -32,7 +32,7 @@ def test_signed_values_have_a_scale_symmetric_about_0() -> None:
 def test_zero_is_the_ground_in_every_map_and_on_home_and_white_on_paper(ground: str) -> None:
     draw_on(ground, big=False)
     rows = Axis("r"), Axis("c")
-    small = thumbnails([[Thumbnail("a", VALUES, ["x", "y"])]])
+    small = abreast([Matrix(VALUES, Axis("c"), 4.0)], Axis("r"), None, height=200)
     own = [heatmap(VALUES, *rows), tiles(VALUES[None, None], *rows, scale="signed"), small]
     scales = [[colour for _, colour in spec(one)["data"][0]["colorscale"]][-5:] for one in own]
     painted = re.search(rf"{ground}: \[(.*?)\]", painter())[1]

@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 
 from model.edits import Edit
+from pages.drawing.place import Place
 from pages.drawing.state import sketch
-from pages.drawing.text import catalogue
+from pages.drawing.text import catalogue, class_label
+from pages.drawing.text.numbers import unsigned
+from pages.flat.page import DISTURBED, NOISE
+from pages.flat.pictures import ATTENTION, DRAWN, in_patches, of_one
 from pages.screen.runs import pipelines
 from tests.pages.opening import open_page, texts
 
 INK = [sketch.ink(sketch.example(which)) for which in range(10)]
-ATTENTION = "layers.0.attention."
 
 
 def open_flat(**link: str):
@@ -25,24 +28,61 @@ def test_the_value_passes_as_it_is_unless_that_was_changed(change: str, told: bo
     assert (catalogue("en")["change.no_law"] in texts(app)) != told
 
 
-def test_with_a_change_the_test_compares_runs_that_both_have_it() -> None:
-    table = open_flat(edits="layers.0.ffn.output~zero").dataframe[0].value
-    np.testing.assert_array_equal(table.iloc[:4, 2], 0.0)
-    assert table.iloc[4, 2] > 0
-    calm = pipelines.pipeline("flat")(INK[7], [Edit("layers.0.ffn.output", "zero")]).answer[0].probabilities
-    np.testing.assert_allclose(table.iloc[0, :2], calm, atol=1e-6)
+@pytest.mark.parametrize("place", DISTURBED)
+def test_noise_on_query_key_or_score_moves_neither_what_a_head_passes_on_nor_the_answer(place: str) -> None:
+    for which, ink in enumerate(INK):
+        calm = pipelines.run("flat", ink)
+        noisy = pipelines.run("flat", ink, (Edit(ATTENTION + place, "noise", NOISE),))
+        shown = [of_one(run, Place()).parts for run in (calm, noisy)]
+        moved = {
+            name: not np.array_equal(one.drawn.array, other.drawn.array)
+            for name, one, other in zip(DRAWN, *shown, strict=True)
+        }
+        answers = [run.answer[0].probabilities for run in (calm, noisy)]
+        assert moved[place] and not moved["weights"], which
+        assert moved["heads"] == (answers[0] != answers[1]) == (place == "V"), which
+
+
+def test_the_change_that_is_told_is_that_of_the_answer_and_other_changes_stay() -> None:
+    edit = Edit("layers.0.ffn.output", "zero")
+    calm, noisy = (
+        pipelines.run("flat", INK[7], edits).answer[0].probabilities
+        for edits in ((edit,), (edit, Edit(f"{ATTENTION}V", "noise", NOISE)))
+    )
+    app = open_flat(edits="layers.0.ffn.output~zero", stage="V")
+    assert f"by **{unsigned(max(abs(one - other) for one, other in zip(calm, noisy, strict=True)))}**" in texts(
+        app
+    ).replace("\\", "")
+    assert app.session_state["choice"].edits == (edit,)
+    assert "by **0**" in texts(open_flat(edits="layers.0.ffn.output~zero", stage="K"))
+
+
+@pytest.mark.parametrize("link", [{}, {"input": "digit"}, {"input": "flat"}])
+def test_whatever_is_read_elsewhere_a_digit_can_be_drawn_and_only_it_changes(link: dict[str, str]) -> None:
+    app = open_page("flat", s="the cat sat on the mat .", **link)
+    before = app.session_state["choice"]
+    app.pills(key="example_digit").set_value(7).run()
+    after = app.session_state["choice"]
+    assert (after.input, after.sentence) == (before.input, before.sentence)
+    assert after.drawing == sketch.example(7)
+    assert list(app.dataframe[0].value.iloc[0]) == [class_label("odd"), "7"]
 
 
 def test_the_answer_and_that_of_the_patches_are_those_of_their_runs() -> None:
     flat, patches = pipelines.pipeline("flat")(INK[7]), pipelines.pipeline("digits")(INK[7])
-    rows = open_flat().dataframe[1].value
+    rows = open_flat().dataframe[0].value
     even = f"{sum(patches.answer[0].probabilities[::2]):.4f}"
     assert list(rows.loc[catalogue("en")["flat.row_even"]]) == [f"{flat.answer[0].probabilities[0]:.4f}", even]
 
 
 def test_the_same_drawing_opens_in_patches() -> None:
-    app = open_flat()
-    before = app.session_state["choice"].drawing
-    app.button(key="flat.to.attention").click().run()
-    choice = app.session_state["choice"]
-    assert (choice.input, choice.drawing) == ("digit", before)
+    patches = pipelines.run("digits", INK[7])
+    for place in range(len(patches.tokens)):
+        row, column = divmod(place - 1, 7) if place else (0, -1)
+        page, values = in_patches(patches, sketch.example(7)).picks(row, column)
+        assert (page, values["input"], values["token"], values["drawing"]) == (
+            "attention",
+            "digit",
+            place,
+            sketch.example(7),
+        )

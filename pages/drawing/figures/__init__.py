@@ -43,12 +43,10 @@ from pages.drawing.figures.curves import (
 from pages.drawing.figures.drawings import drawing, over_drawing, over_drawings, token_at
 from pages.drawing.figures.matrices import (
     Matrix,
-    Thumbnail,
     abreast,
     block_of,
     heatmap,
     ranked_bars,
-    thumbnails,
     tiles,
 )
 from pages.drawing.figures.points import attention_lines, paths, queries_and_keys, scatter

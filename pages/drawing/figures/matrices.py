@@ -1,8 +1,7 @@
-"""Matrices as coloured cells: one, many stitched together, and small ones to glance at."""
+"""Matrices as coloured cells: one, several abreast, and many stitched together."""
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
 
@@ -10,7 +9,6 @@ import numpy as np
 
 from pages.drawing.figures.base import (
     ACCENT,
-    BARE,
     COVERED,
     MOST_CLICKABLE,
     MOST_NAMED,
@@ -52,8 +50,6 @@ MOST_DRAWN = 512  # columns of a matrix among others; of more, several share one
 STRIP = 4.5  # font sizes: the height of all numbers in their order
 SLANT = -45  # degrees, of names above a map
 MOST_CELLS = 600_000  # of many tiles together: as many bytes
-TILES = 170  # pixels: a line of small pictures
-THUMBNAIL = (64, 1024)  # rows and columns of a small picture
 
 
 def heatmap(values: np.ndarray, rows: Axis, columns: Axis, **options) -> Figure:
@@ -274,7 +270,7 @@ class Matrix(NamedTuple):
     """One of the matrices that stand `abreast`.
 
     limit: the value of its strongest colour. width: its share of the picture. column: the chosen one, from 0. symbol,
-    title: Plotly markup above it. focus: it has a frame.
+    title: Plotly markup above it. focus: it has a frame. digits: its numbers stand in its cells.
     """
 
     values: np.ndarray
@@ -286,6 +282,7 @@ class Matrix(NamedTuple):
     title: str = ""
     focus: bool = False
     symbol: str = ""
+    digits: bool = False
 
 
 def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: int) -> Figure:
@@ -315,6 +312,11 @@ def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: 
         axis = f"x{which + 1}" if which else "x"
         for trace in (cells, markers):
             trace["xaxis"] = axis
+        if one.digits:
+            cells |= {
+                "text": [[written(f"{value:.2f}") for value in row] for row in one.values],
+                "texttemplate": "%{text}",
+            }
         share = one.width * (1 - gap * (len(matrices) - 1)) / sum(other.width for other in matrices)
         side = layout.pop("xaxis") | {"domain": [left, left + share], "anchor": "y"}
         side |= {"showticklabels": False}
@@ -438,77 +440,3 @@ def _edges(tiles: int, cells: int, share: float) -> np.ndarray:
     """
     own = np.linspace(0, share, cells + 1) + (GAP - 1) / 2
     return (np.arange(tiles)[:, None] + own).ravel()
-
-
-@dataclass(frozen=True)
-class Thumbnail:
-    """A small heatmap: title (Plotly markup), values (row, column), names of the rows, and a scale as `heatmap` has."""
-
-    title: str
-    values: np.ndarray
-    rows: Sequence[str]
-    scale: str = "signed"
-    colour: str | None = None  # of the title
-    limit: float | None = None  # the value of the strongest colour; the largest if left out
-
-
-def thumbnails(grid: Sequence[Sequence[Thumbnail]]) -> Figure:
-    """Many small heatmaps in one figure, line by line, each with a colour range of its own; at most a dozen.
-
-    Written as plain data: Plotly's make_subplots takes seven times as long. Of a large matrix blocks are drawn, which
-    say no numbers.
-    """
-    height = scaled(TILES) * len(grid)
-    gap, head = 0.03, 1.9 * font_size() / height
-    data: list[dict] = []
-    layout: dict[str, dict] = {}
-    titles: list[dict] = []
-    for line, pictures in enumerate(grid):
-        top, bottom = 1 - line / len(grid) - head, 1 - (line + 1) / len(grid) + 6 / height
-        for place, picture in enumerate(pictures):
-            name = str(len(data) + 1) if data else ""
-            values = np.asarray(picture.values, dtype=np.float32)
-            blocks = [-(-count // most) for count, most in zip(values.shape, THUMBNAIL, strict=True)]
-            values = in_blocks(values, *blocks)
-            named = picture.rows if max(blocks) == 1 else ()
-            largest = picture.limit or float(np.abs(values).max(initial=0.0)) or 1.0
-            left, right = place / len(pictures) + (gap / 2 if place else 0), (place + 1) / len(pictures)
-            right -= gap / 2 if place + 1 < len(pictures) else 0
-            data.append(
-                {
-                    "type": "heatmap",
-                    "z": values,
-                    "zmin": -largest if picture.scale == "signed" else 0.0,
-                    "zmax": largest if picture.limit or picture.scale != "share" else 1.0,
-                    "colorscale": colours_of(picture.scale),
-                    "showscale": False,
-                    "xaxis": f"x{name}",
-                    "yaxis": f"y{name}",
-                    "hoverinfo": "skip" if max(blocks) > 1 else None,
-                    "hovertemplate": None if max(blocks) > 1 else "<b>%{y}</b> · %{x}<br>%{z:.4f}<extra></extra>",
-                }
-            )
-            side = BARE | {"showticklabels": False}
-            layout[f"xaxis{name}"] = side | {"domain": [left, right], "anchor": f"y{name}"}
-            layout[f"yaxis{name}"] = side | {
-                "domain": [bottom, top],
-                "anchor": f"x{name}",
-                "range": [len(values) - 0.5, -0.5],
-                "tickmode": "array",
-                "tickvals": list(range(len(named))),
-                "ticktext": [label(text) for text in named],
-            }
-            titles.append(
-                {
-                    "text": picture.title,
-                    "x": left,
-                    "y": top,
-                    "xref": "paper",
-                    "yref": "paper",
-                    "xanchor": "left",
-                    "yanchor": "bottom",
-                    "showarrow": False,
-                    "font": {"size": font_size()} | ({"color": picture.colour} if picture.colour else {}),
-                }
-            )
-    return figure_of(data, layout | {"annotations": titles} | look(height))

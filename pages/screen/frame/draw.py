@@ -50,8 +50,9 @@ def draw(page: Page, choice: Choice, school: School) -> None:
     draw_on(st.context.theme.type or "light", big=choice.big)
     write_as(choice.symbols)
     if READ in st.session_state and not page.asks:  # it would tell the answer
+        drawn = choice.with_(input=page.name) if page.draws else choice
         with st.session_state[READ]:
-            verdict(choice.pipeline, choice.subject, bool(choice.edits))
+            verdict(drawn.pipeline, drawn.subject, bool(choice.edits))
     opened = _opened(page, choice)
     if opened.own.large:  # when nothing is left of what was drawn of it
         in_flight.at_end(give_back)
@@ -81,8 +82,7 @@ def draw(page: Page, choice: Choice, school: School) -> None:
     _fill(page, screen, pen, beside)
     if page.ends and not choice.big:  # on a projector nobody reads code or takes anything along
         _end(page, screen, pen, school)
-    answer = _answer(screen) if screen.subject == opened.subject else ""  # of what stands in the line
-    listen(pen.keys, pen.station, *((_said_of_the_place(page, screen, pen), answer) if page.ends else ()))
+    listen(pen.keys, pen.station, *((_said_of_the_place(page, screen, pen), _answer(screen)) if page.ends else ()))
 
 
 def _opened(page: Page, choice: Choice) -> Screen:

@@ -132,12 +132,13 @@ def frame(school: School) -> None:
             _tend(choice)
         with st.container():  # always there, as above
             _await_network(choice, page.title)
-        line(asks=any(row.asks for row in pages() if path_of(row.name) == page.url_path))
+        opened = [row for row in pages() if path_of(row.name) == page.url_path]
+        line(any(row.asks for row in opened), any(row.draws for row in opened))
         if OPEN in st.session_state:
             go_to(st.session_state.pop(OPEN))
         st.session_state[FRAMED] = link.framed()
         page.run()
-        if any(row.attention for row in pages() if path_of(row.name) == page.url_path):
+        if any(row.attention for row in opened):
             st.caption(t("common.not_explanation"))
 
 
@@ -192,7 +193,7 @@ def _draw(name: str, school: School) -> None:
     stop_elsewhere(name)
     with _excuses(name):
         with on_every_page():  # the same pad
-            drawing = to_see()
+            drawing = to_see(contents.page(name).draws)
         fit_places(name)
         if link.framed() != st.session_state[FRAMED]:
             st.rerun()

@@ -40,14 +40,16 @@ def afresh() -> dict[str, object]:
     return {"hidden": () if link.chosen().hidden == () else None, "branch": (), **WRITTEN_AFRESH}
 
 
-def line(asks: bool) -> None:
+def line(asks: bool, draws: bool) -> None:
     """The reader's sentence; or room for the drawing or picture, which a page draws there.
 
-    asks: whether the page asks for hidden words.
+    asks, draws: as in `Page`, of the one that is open.
     """
     with st.container(key="line"):
         st.session_state[TO_SEE] = st.container(horizontal=True, vertical_alignment="center")
     choice = st.session_state["choice"]
+    if draws:
+        return
     if choice.input in ("sentence", PICTURE) and choice.model not in MODELS:  # of ours a page says what there is to say
         with st.session_state[TO_SEE]:
             st.markdown(f":small[:gray[{t('frame.network', name=choice.model)}]]", width="content")
@@ -71,14 +73,17 @@ def begin() -> None:
         st.session_state["s"] = PROTEINS[0]
 
 
-def to_see() -> bytes | None:
-    """The pad or the picture that is read, drawn by a page, which alone is drawn anew for it. Returns the drawing."""
+def to_see(draws: bool) -> bytes | None:
+    """The pad or the picture that is read, drawn by a page, which alone is drawn anew for it. Returns the drawing.
+
+    draws: as in `Page`.
+    """
     choice = st.session_state["choice"]
     st.session_state.pop(READ, None)
-    if choice.input == "sentence":
+    if choice.input == "sentence" and not draws:
         return None
     with st.session_state[TO_SEE]:
-        return _picture() if choice.input == PICTURE else _drawing()
+        return _picture() if choice.input == PICTURE and not draws else _drawing()
 
 
 def begin_with(lang: str) -> None:

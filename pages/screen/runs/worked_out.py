@@ -127,16 +127,6 @@ def filled_up(name: str, ids: Sequence[int], token: int) -> FilledUp:
     return fill_up(pipelines.pipeline(name), ids, token)
 
 
-@kept(64)
-def disturbed(ink: bytes, keys: tuple[str, ...], noise: float, edits: tuple[Edit, ...]) -> np.ndarray:
-    """The answer of the network of one token with noise on each of these quantities in turn: (key, class).
-
-    edits: the reader's changes, which the run without noise has, too.
-    """
-    runs = [pipelines.pipeline("flat")(ink, [*edits, Edit(key, "noise", noise)]) for key in keys]
-    return np.array([run.answer[0].probabilities for run in runs], dtype=np.float32)
-
-
 @kept(256)
 def gradients(name: str, X_0: np.ndarray, token: int) -> np.ndarray:
     """(trained or untrained, with or without the sums, 1 + layers): see `gradient_lengths`. name: of the pipeline."""
