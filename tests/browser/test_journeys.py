@@ -228,6 +228,15 @@ def test_on_a_phone_the_same_journey_and_nothing_scrolls_sideways(phone: Page, a
             phone.wait_for_url(lambda url: asked(url).get("head") == "4")
 
 
+def test_a_tap_on_a_page_that_has_just_come_is_not_lost(phone: Page, app_url: str) -> None:
+    phone.goto(f"{app_url}/heads?lang=en&s={SENTENCE}")
+    title(phone, "heads")
+    for _ in range(4):
+        for name in ("home", "tokens", "queries_keys_values"):  # as soon as the bar says where one is
+            link_to(phone, name).tap()
+            title(phone, name)
+
+
 @pytest.mark.parametrize(("lang", "sentence"), [("en", SENTENCE), ("zh", "今天天气很[MASK]。")])
 def test_names_in_pictures_lean_only_where_upright_they_would_lie_on_each_other(
     page: Page, app_url: str, lang: str, sentence: str

@@ -7,7 +7,7 @@ const ELSEWHERE = 300, STILL_HERE = 1000  // ms, after which it is made again on
 addEventListener('popstate', () => { document.bound = undefined })
 document.addEventListener('click', event => {
   const on = what => event.composedPath().some(part => part.matches?.(what))
-  if (on('a, .overview') && !on('.navbar')) document.bound = undefined
+  if (document.bound?.path === document.here || on('a, .overview') && !on('.navbar')) document.bound = undefined
 }, true)
 
 document.toTop = () => {
@@ -25,10 +25,10 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
   const bar = parentElement.querySelector('.navbar'), drawn = JSON.stringify(data)
   const go = path => setTriggerValue('open', path)
   bar.open = path => {
-    const impatient = document.bound
+    const crossing = document.bound?.until > Date.now() || Date.now() - document.came < STILL_HERE
     document.bound = path === data.here ? undefined : { path, from: data.here, until: Date.now() + BOUND }
     go(path)
-    if (impatient) again(document.bound)  // of two clicks at once the server may hear neither
+    if (crossing) again(document.bound)  // the server may hear neither of two clicks at once, nor one on a page that has just come
   }
   again(document.bound)
   begin()
@@ -46,7 +46,10 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
   function again(bound) {
     clearTimeout(document.again)
     if (!bound) return
-    if (bound.path === data.here) return document.bound = undefined
+    if (bound.path === data.here) {  // the answer to a click before may still take it away
+      bound.until = Math.min(bound.until, Date.now() + STILL_HERE)
+      return
+    }
     let pause = bound.from === data.here ? STILL_HERE : ELSEWHERE
     const anew = () => {
       if (document.bound !== bound || Date.now() > bound.until) return
@@ -58,6 +61,7 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
 
   /* A page begins at its top, wherever the one before was left. */
   function begin() {
+    if (document.here !== data.here) document.came = Date.now()
     if (document.here !== undefined && document.here !== data.here) document.toTop()
     document.here = data.here
   }
