@@ -1,11 +1,20 @@
 """Tasks for homework: what reaches each, what only seems to, and by which numbers."""
 
+from functools import partial
+from itertools import product
+
+import numpy as np
 import pytest
 
-from model import Edit, Trace
+from model import Edit, Trace, examples
+from model.analysis import softmax
+from model.edits import head_off
 from pages.drawing.state.choice import Choice
 from pages.drawing.state.goal import Goal
-from pages.school.lessons.goals import Standing, heads_off, inside, mark_of
+from pages.drawing.text import LANGUAGES, catalogue, plain, speaking
+from pages.drawing.text.numbers import decimal
+from pages.drawing.text.numbers import first as the_first
+from pages.school.lessons.goals import Standing, heads_off, inside, mark_of, standing
 from pages.school.lessons.task import judged
 from pages.screen.runs import pipelines
 
@@ -38,6 +47,33 @@ def test_a_word_becomes_the_first_guess_with_few_heads_off() -> None:
     assert not of(first(then)).reached and of(first(then)).said["best"] == now  # it only claims so
     assert of(first(then, most=2), edits=OFF).far == "first_many"
     assert not of(first(now), edits=OFF).reached
+
+
+READY = [*examples.READY["en"], *examples.READY["zh"]]
+MASKED = ["[MASK] " + text.partition(" ")[2] if " " in text else f"[MASK]{text[1:]}" for text in READY]
+
+
+@pytest.mark.parametrize("sentence", MASKED)
+def test_a_task_calls_a_word_first_where_the_page_does(sentence: str) -> None:
+    """Whatever heads are off, and also where the two likeliest words are nearly as likely."""
+    vocabulary, here = pipelines.pipeline("text").reader.vocabulary, {"sentence": sentence, "token": 1}
+    run_of = partial(pipelines.run, "text", sentence)
+    best, second = run_of(()).answer[0].best, int(run_of(())["logits"][1].argsort()[-2])
+    at = float(run_of(())["logits"][1].max())
+    nearly = [(Edit("logits", "set", at + off, token=1, neuron=second),) for off in (0, -1e-4, 1e-4, -0.02, 0.02, 0.3)]
+    off = [tuple(head_off(layer, head) for head in range(heads)) for layer, heads in ((0, 3), (2, 8), (5, 2))]
+    for edits, lang in product([*nearly, *off], LANGUAGES):
+        run = run_of(edits)
+        shares = softmax(run["logits"][1].astype(np.float64))
+        said = {"best": vocabulary[int(shares.argmax())], "first": the_first(shares, decimal), "second": "", "then": ""}
+        for word in {best, vocabulary[second], vocabulary[int(shares.argmax())]}:
+            goal = Goal("first", (8, mark_of("text", run.ids), word))
+            found = standing(goal, Choice(**here, edits=edits if edits in off else ()), run, vocabulary)
+            with speaking(lang):
+                page, task = plain("words.read_typed", **said), plain(f"goal.far_{found.far}", **found.said)
+            assert found.reached == (f"“{word}”" in page), (page, task)
+            tied = catalogue(lang)["common.tied"].partition("{")[0]
+            assert found.far != "first" or (tied in page) == (tied in task), (page, task)
 
 
 def test_heads_are_counted_one_by_one_however_they_are_switched_off() -> None:

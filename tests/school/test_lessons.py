@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain, product
 
@@ -527,3 +527,48 @@ def test_of_any_network_a_question_is_left_out_or_has_finite_figures_for_all_its
             assert np.isfinite(figures).all() and json.dumps([truth.answer, truth.said, truth.bars, truth.place])
             assert_filled(key, truth)
             assert is_right(question.gesture, truth.answer, truth) or question.gesture == "chips"
+
+
+@dataclass(frozen=True)
+class Level(Case):
+    """A case in which with any change, from this call on, the two likeliest answers are written alike."""
+
+    since: int = 0
+    calls: list[int] = field(default_factory=list)
+
+    def changed(self, edits: list[list[Edit]]) -> np.ndarray:
+        rows, level = super().changed(edits), len(self.calls) >= self.since
+        self.calls.append(len(edits))
+        return np.array([nearly_level(row) if level and edit else row for row, edit in zip(rows, edits, strict=True)])
+
+
+def nearly_level(shares: np.ndarray) -> np.ndarray:
+    """With the second as likely as the first, but for what nobody sees."""
+    second, first = shares.argsort()[-2:]
+    level = shares.copy()
+    level[second] = 0.999999 * shares[first]
+    return level
+
+
+@pytest.mark.parametrize(("key", "since"), [*((key, 0) for key in QUESTIONS), ("heads", 1)])
+def test_no_answer_comes_first_after_a_change_where_two_are_written_alike(key: str, since: int) -> None:
+    here = case(pipelines.pipeline(NETWORK.get(key, "text")))
+    level = Level(here.pipeline, here.trace, here.token, here.names, since=since)
+    truth = clear_truth(QUESTIONS[key], level)
+    said = "".join(catalogue("en").get(f"lesson.{key}.{name}", "") for name in truth.told) if truth else ""
+    first = [name for name in ("then", "instead") if truth and isinstance(truth.said.get(name), str)]
+    assert not any(f"{{{name}}}" in said for name in first), said
+
+
+def test_no_layer_is_where_an_answer_comes_first_that_ends_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    read = Pipeline.read_layers
+    here, truth = told("layer")
+    for row in (truth.place["layer"], -1):
+
+        def level(*args: object, row: int = row) -> np.ndarray:
+            shares = read(*args).copy()
+            shares[row] = nearly_level(shares[row])
+            return shares
+
+        monkeypatch.setattr(Pipeline, "read_layers", level)
+        assert clear_truth(QUESTIONS["layer"], case(here.pipeline)) is None, row

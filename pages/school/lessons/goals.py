@@ -13,7 +13,7 @@ from model import Edit, Trace
 from model.analysis import softmax
 from pages.drawing.state.choice import Choice
 from pages.drawing.state.goal import Goal
-from pages.drawing.text.numbers import percent
+from pages.drawing.text.numbers import decimal, first
 
 OUTSIDE = ("[CLS]", "[SEP]", "[PAD]")  # tokens that stand for no part of a sentence
 EVERY = "layers.{l}.attention.heads"  # what a change of all layers at once is a change of
@@ -85,16 +85,16 @@ def first_guess(goal: Goal, choice: Choice, trace: Trace, vocabulary: Sequence[s
         return Standing(False, "only_heads")
     place = choice.token if choice.token in hidden else hidden[0]
     shares = softmax(trace["logits"][place].astype(np.float64))
-    best, own = int(shares.argmax()), vocabulary.index(word) if word in vocabulary else None
+    best, own = first(shares, decimal), vocabulary.index(word) if word in vocabulary else None
     if own is None:
         return Standing(False, "no_word", {"word": word})
     if mark_of(choice.pipeline, trace.ids) != mark:
         return Standing(False, "elsewhere")
-    said = {"off": len(off), "most": most, "best": vocabulary[best], "share": percent(float(shares[best]))}
-    said |= {"word": word, "own": percent(float(shares[own]))}
-    if best == own and len(off) <= int(most):
-        return Standing(True, "first_reached", said)
-    return Standing(False, "first_many" if best == own else "first", said)
+    said = {"off": len(off), "most": most, "best": vocabulary[best.place], "share": best}
+    said |= {"word": word, "own": decimal(float(shares[own]))}
+    if not (best.ahead and best.place == own):
+        return Standing(False, "first", said)
+    return Standing(True, "first_reached", said) if len(off) <= int(most) else Standing(False, "first_many", said)
 
 
 def one_way(goal: Goal, choice: Choice, trace: Trace, _: Sequence[str]) -> Standing:
@@ -106,7 +106,7 @@ def one_way(goal: Goal, choice: Choice, trace: Trace, _: Sequence[str]) -> Stand
     if query not in places or key not in places or query == key:
         return Standing(False, "no_cell")
     weights = trace[f"layers.{choice.layer}.attention.weights"][choice.head]
-    there, back = float(weights[query, key]), float(weights[key, query])
+    there, back = (round(float(weights[cell]), 3) for cell in ((query, key), (key, query)))  # as they are written
     said: dict[str, object] = {"layer": choice.layer + 1, "head": choice.head + 1}
     said |= {"query": trace.tokens[query], "key": trace.tokens[key], "there": f"{there:.3f}", "back": f"{back:.3f}"}
     return Standing(there > least and back < most, "oneway", said)

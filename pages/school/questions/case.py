@@ -17,7 +17,7 @@ from model.measures.cost import multiply_adds, total
 from model.measures.sweep import sweep
 from model.measures.without import without
 from model.pipeline import SPECIAL_TOKENS
-from pages.drawing.text.numbers import decimal
+from pages.drawing.text.numbers import decimal, first
 
 OWN = "own"  # the row of a question in a teacher's own words
 CLEAR = 0.01  # by which a first answer must lead that is asked about
@@ -199,8 +199,8 @@ def first_answer(case: Case, edits: list[Edit]) -> Truth | None:
     said |= {"moved": (moved := float(np.abs(there - now).sum() / 2)), "lead": (lead := lead_of(now))}
     clear = lead >= CLEAR and lead_of(there) >= JUST
     bars, place = (("with", float(now[best])), ("without", float(there[best]))), {"token": case.token}
-    first = {int(i) for values in (now, there) for i in np.argsort(-values)[:OFFERED]} - {best}
-    options = (AS_BEFORE, *sorted({case.names[i] for i in first}))
+    likely = {int(i) for values in (now, there) for i in np.argsort(-values)[:OFFERED]} - {best}
+    options = (AS_BEFORE, *sorted({case.names[i] for i in likely}))
     about: dict[str, Any] = {"options": options, "literal": True}
     about["told"] = ("why_same" if best == then else "why_different",)
     answer = AS_BEFORE if best == then else case.names[then]
@@ -237,6 +237,11 @@ def lead_of(values: np.ndarray) -> float:
     """By how much the largest of several leads the second."""
     second, first = np.partition(values, -2)[-2:]
     return float(first - second)
+
+
+def leads(shares: np.ndarray) -> bool:
+    """Whether one answer comes first, as pages write the probabilities."""
+    return first(shares, decimal).ahead
 
 
 def unscaled(trace: Trace, layer: int, head: int, query: int, by: float = 1.0) -> np.ndarray:

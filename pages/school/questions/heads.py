@@ -7,7 +7,7 @@ import numpy as np
 from model import Edit
 from model.analysis import placed, places_reached
 from model.edits import head_off
-from pages.school.questions.case import Case, Truth, near_share, share_left
+from pages.school.questions.case import Case, Truth, leads, near_share, share_left
 from pages.school.questions.pictures import concatenated, every_head, heads_and_mean
 from pages.school.questions.question import question
 
@@ -92,7 +92,7 @@ def heads_off(case: Case) -> Truth | None:
     most = min(MOST_TOGETHER, len(off) - 1)
     rows = [[off[i] for i in order[:count]] for count in range(2, most + 1)]
     together = case.changed(rows) if rows else now[:0]  # of two heads one must stay
-    fallen = [(count, row) for count, row in enumerate(together, 2) if row.argmax() != best]
+    fallen = [(count, row) for count, row in enumerate(together, 2) if row.argmax() != best and leads(row)]
     worst = order[0]
     said: dict[str, object] = {"best": case.names[best], "heads": len(heads)}
     said |= {"layer": heads[worst][0] + 1, "head": heads[worst][1] + 1, "left": float(alone[worst, best])}

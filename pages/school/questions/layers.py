@@ -11,7 +11,7 @@ from model.measures.cost import attention_cost, ffn_cost
 from model.measures.gradients import gradient_lengths, twin
 from model.measures.without import without
 from pages.drawing.text.numbers import percent
-from pages.school.questions.case import Case, Truth, share_left
+from pages.school.questions.case import Case, Truth, leads, share_left
 from pages.school.questions.pictures import activations, cosines, deviations, lens, row_of
 from pages.school.questions.question import question
 
@@ -128,11 +128,12 @@ def first_known(case: Case) -> Truth | None:
     said |= {"before": case.names[before], "then": float(shares[known - 1, before])}
     steps = np.diff(shares[:, final])
     uneven = steps.max() >= UNEVEN * steps.mean() > 0
+    clear = uneven and leads(shares[-1]) and leads(shares[known - 1])
     bars = tuple((str(layer), float(row[final])) for layer, row in enumerate(shares))
     options = tuple(str(layer) for layer in range(len(best)))
     place = {"layer": known - 1, "token": case.token}
     return Truth(
-        str(known), float(min(lead, behind)) if uneven else 0.0, said, bars, place, options=options, literal=True
+        str(known), float(min(lead, behind)) if clear else 0.0, said, bars, place, options=options, literal=True
     )
 
 

@@ -26,7 +26,7 @@ from pages.drawing.state.goal import MOST_OFF, MOST_WORD, Goal
 from pages.drawing.text import plain, t, texts_of
 from pages.school.lessons.goals import TASKS, Standing, mark_of
 from pages.school.lessons.task import in_words, judged
-from pages.school.questions.case import Case
+from pages.school.questions.case import Case, leads
 from pages.school.teaching.cases import hidden_in, usual_case
 from pages.screen.components.tables import column_widths, draw_table
 from pages.screen.frame import exports
@@ -121,8 +121,9 @@ def _solved(trace: Trace, pipeline: Pipeline, token: int) -> tuple[int, int]:
     now, *alone = case.without_each
     weakest = np.argsort([shares[now.argmax()] for shares in alone])[:MOST_OFF]
     off = [head_off(*case.every_head[place]) for place in weakest]
-    firsts = case.changed([off[:most] for most in range(1, len(off) + 1)]).argmax(axis=1)
-    return next(((most, int(best)) for most, best in enumerate(firsts, 1) if best != now.argmax()), second)
+    rows = enumerate(case.changed([off[:most] for most in range(1, len(off) + 1)]), 1)
+    other = ((most, int(row.argmax())) for most, row in rows if row.argmax() != now.argmax() and leads(row))
+    return next(other, second)
 
 
 def _values(screen: Screen, goal: Goal) -> None:
