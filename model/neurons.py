@@ -37,7 +37,7 @@ def pushes(network: Encoder, layer: int, neuron: int | Sequence[int]) -> np.ndar
 
 
 def pointed_to(scores: np.ndarray, names: Sequence[str], ascii_only: bool | None, most: int = 3) -> tuple[str, ...]:
-    """The whole words that a neuron points to most, in ASCII or in other letters; None: whatever they are, as classes.
+    """The whole words that a neuron points to most, of ASCII or of other letters; None: whatever they are, as classes.
 
     scores: as `pushes` finds them, (word or class,); names: what each stands for.
     """
@@ -45,7 +45,8 @@ def pointed_to(scores: np.ndarray, names: Sequence[str], ascii_only: bool | None
     if ascii_only is None:
         return tuple(names[i] for i in islice(ranked, most))
     fits = (name for name in map(names.__getitem__, ranked) if name.isascii() == ascii_only and name[:2] != "##")
-    return tuple(islice((name for name in fits if name[:1] + name[-1:] != "[]"), most))
+    words = (name for name in fits if name[:1] + name[-1:] != "[]" and any(map(str.isalpha, name)))
+    return tuple(islice(words, most))
 
 
 def _classifier(network: Encoder) -> Tensor:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -53,7 +54,7 @@ def pick_neuron(screen: Screen, pen: Pen) -> int:
     """A box for the neuron of the chosen layer; returns it."""
     neuron = Neurons(screen.run, screen.at).neuron
     with pen.places:
-        pick_number("neuron", word("neuron"), screen.run.config.d_ff, neuron, width=220)
+        pick_number("neuron", word("neuron"), screen.run.config.d_ff, neuron, width=220, key=None)
     return neuron
 
 
@@ -70,8 +71,9 @@ def activations(screen: Screen, pen: Pen) -> None:
         pen.show_both("loudest", partial(loudest, words=words))
     for column in right:
         with column:
-            pen.show("curve", curve)
-            by_hand(screen, pen, neuron)
+            token = Neurons(screen.run, screen.at).column
+            pen.show("curve", curve, at=replace(screen.at, token=token))
+            by_hand(screen, pen, token, neuron)
 
 
 def points_to(screen: Screen, neuron: int) -> Sequence[str]:
@@ -89,15 +91,16 @@ def in_ascii(tokens: Sequence[str], token: int) -> bool:
     return all(map(str.isascii, own or filter(str.isalpha, "".join(tokens))))
 
 
-def by_hand(screen: Screen, pen: Pen, neuron: int) -> None:
-    """What the chosen neuron is before the activation, and behind it, or a number of what is added."""
+def by_hand(screen: Screen, pen: Pen, token: int, neuron: int) -> None:
+    """What the chosen neuron is at a token before the activation, and behind it, or a number of what is added there."""
     neurons = Neurons(screen.run, screen.at)
     names, prefix = ["hidden", "activation", *(["up", "product"] if neurons.gated else []), "output"], neurons.prefix
     symbols = [plain_math(screen.run.graph[prefix + name].symbol).replace("'", "′") for name in names]
     usual = screen.choice.stage if screen.choice.stage in names else neurons.fed.removeprefix(prefix)
     stage = either("stage", word("lines"), names, symbols, usual, label_visibility="collapsed")
     key = prefix + stage
-    cell = chosen_cell(screen.run, screen.at, key) if stage == "output" else (screen.at.token, neuron)
+    at = replace(screen.at, token=token)
+    cell = chosen_cell(screen.run, at, key) if stage == "output" else (token, neuron)
     working(screen, pen, key, cell)
 
 

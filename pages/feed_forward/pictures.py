@@ -73,6 +73,12 @@ class Neurons:
         """How strongly neurons speak: behind gates with either sign, else as much as they are above 0."""
         return np.abs(fed) if self.gated else fed
 
+    @property
+    def column(self) -> int:
+        """The token at which the reader looks at the chosen neuron: the selected one, unless another was clicked."""
+        key = None if self.place.neuron is None else self.place.key
+        return self.place.token if key is None or key >= len(self.run.tokens) else key
+
     @cached_property
     def loud(self) -> np.ndarray:
         """How strongly each neuron speaks at each token: (token, d_ff)."""
@@ -86,7 +92,8 @@ class Neurons:
 
 def loudest(run: Trace, place: Place, words: Words) -> Picture:
     """All neurons of the selected token in the order of their loudness; the loudest, or those that differ most, and the
-    chosen one by the words to which each points, with its activation there as a bar and at every token as cells.
+    chosen one by the words to which each points, with its activation there as a bar and at every token as cells. A
+    click looks at one of these cells: the order stays that of the selected token.
     """
     of = Neurons(run, place)
 
@@ -110,7 +117,7 @@ def loudest(run: Trace, place: Place, words: Words) -> Picture:
         token = place.token
         colours = [ACCENT if one == of.neuron else AFTER for one in drawn.which]
         title = word("sorted", d_ff=f"{run.config.d_ff:,}", token=of.called)
-        cell = (drawn.which.index(of.neuron), token) if of.neuron in drawn.which else None
+        cell = (drawn.which.index(of.neuron), of.column) if of.neuron in drawn.which else None
         rows, columns = drawn.axes
         titles, fills = (title, word("points_to")), room_of(says())
         return ranked_bars(drawn.array, rows, columns, every.array, titles, colours, token, cell, fills)
@@ -136,7 +143,7 @@ def loudest(run: Trace, place: Place, words: Words) -> Picture:
 
 
 def _chosen(which: Sequence[int], row: int, token: int) -> dict[str, object]:
-    return {"neuron": which[row], "token": token}
+    return {"neuron": which[row], "key": token}
 
 
 def curve(run: Trace, place: Place) -> Picture:

@@ -1,6 +1,9 @@
 """The Feed-forward page: its pictures are the trace, one neuron adds up as displayed, and positions stay apart."""
 
 import html
+import re
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -9,9 +12,12 @@ from model import Edit
 from model.measures.tables import neuron_contexts
 from model.neurons import pushes
 from model.pipeline import SPECIAL_TOKENS
+from pages.drawing.place import Place
 from pages.drawing.state.link_values import edit_code
 from pages.drawing.text import literal
+from pages.feed_forward.pictures import Neurons, loudest
 from pages.screen.runs import pipelines
+from tests.networks import trace_of
 from tests.pages.opening import (
     assert_fine,
     chart,
@@ -36,10 +42,26 @@ def test_the_most_active_neurons_lead_with_the_words_that_each_points_towards() 
     for name, neuron in zip(best["layout"]["yaxis"]["ticktext"], order, strict=True):
         words, number = html.unescape(name).rsplit(" · ", 1)
         score = dict(zip(pipeline.reader.vocabulary, pushes(pipeline.network, 1, int(neuron)), strict=True))
-        ranked = sorted((word for word in score if word.isascii() and word[:2] != "##"), key=lambda word: -score[word])
+        ascii_words = (word for word in score if re.fullmatch("(?!##).*[A-Za-z].*", word, re.ASCII) and word.isascii())
+        ranked = sorted(ascii_words, key=lambda word: -score[word])
         assert int(number) == neuron + 1
         assert words.split(", ") == [word for word in ranked[:9] if word not in SPECIAL_TOKENS][:3]
     assert app.number_input(key="pick.neuron").value == order[0] + 1
+
+
+@pytest.mark.parametrize("network", ["pre-norm words", "gated words", "pre-norm patches"])
+def test_a_click_on_a_cell_of_a_neuron_leaves_all_of_them_where_they_are(network: str) -> None:
+    run = trace_of(network)
+    for token in (1, len(run.tokens) - 1):
+        at = Place(token=token)
+        picture = loudest(run, at, lambda neuron: [])
+        cells, every = (part.drawn for part in picture.parts)
+        picks = picture.picks_of(cells, every)
+        for row, column in product(range(len(cells.which)), range(len(run.tokens))):
+            chosen = replace(at, **picks(row, column))
+            listed = loudest(run, chosen, lambda neuron: []).parts[0].drawn
+            assert listed.which == cells.which and (listed.array == cells.array).all()
+            assert (Neurons(run, chosen).neuron, Neurons(run, chosen).column) == (cells.which[row], column)
 
 
 def test_what_fires_a_neuron_over_the_corpus_is_shown_by_strength() -> None:

@@ -179,7 +179,7 @@ def _choose_place(page: Page, screen: Screen) -> None:
         else:
             choose(name, most, brief=big)
     if page.chips(screen) and len(screen.run.tokens) > 1 and not big:  # a click on a row chooses it
-        pick("token", plain("common.selected_token"), screen.run.tokens, screen.at.token, width=170)
+        pick("token", plain("common.selected_token"), screen.run.tokens, screen.at.token, width=170, key=None)
 
 
 def _turn_by_key(page: Page, screen: Screen, pen: Pen) -> None:

@@ -87,19 +87,19 @@ def sentence_box(label: str, widget: str, choose: Callable[[str], object], **loo
         st.warning(t("error.sentence_long", most=MOST_CHARACTERS), icon=":material/content_cut:")
 
 
-def pick(place: str, label: str, options: Sequence[str], chosen: int, *, width: Any = "stretch") -> int:
+def pick(place: str, label: str, options: Sequence[str], chosen: int, *, width: Any = "stretch", **also: Any) -> int:
     """A select box over places that have names (tokens, classes, …); returns the index.
 
-    place: the field of Choice that it sets. The numbers keep options apart that read alike.
+    place: the field of Choice that it sets; also: what it sets besides. The numbers keep options apart that read alike.
     """
     places = range(len(options))
-    look = bound(f"pick.{place}", chosen, lambda i: select(**{place: i}), anew=True, among=places)
+    look = bound(f"pick.{place}", chosen, lambda i: select(**{place: i, **also}), anew=True, among=places)
     return st.selectbox(label, places, format_func=lambda i: f"{i + 1} · {options[i]}", width=width, **look)
 
 
-def pick_number(place: str, label: str, count: int, chosen: int, *, width: Any = "stretch") -> None:
-    """A number box over `count` places that have no names (dimensions, neurons); shown from 1, `chosen` from 0."""
-    look = bound(f"pick.{place}", chosen + 1, lambda number: select(**{place: number - 1}))
+def pick_number(place: str, label: str, count: int, chosen: int, *, width: Any = "stretch", **also: Any) -> None:
+    """The same with a number box over `count` places that have no names (dimensions, neurons), shown from 1."""
+    look = bound(f"pick.{place}", chosen + 1, lambda number: select(**{place: number - 1, **also}))
     st.number_input(label, 1, count, width=width, **look)
 
 
