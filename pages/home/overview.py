@@ -9,10 +9,9 @@ from zlib import crc32
 import numpy as np
 import streamlit as st
 
-from model import Pipeline, Trace
-from model.analysis import spelled, winners
+from model import Trace
+from model.analysis import winners
 from model.edits import head_off
-from model.measures.hiding import worth_hiding
 from model.overview import WORDS, Difference, Overview, Packed, answers_of, columns_of, exact, pack
 from model.overview.pictures import PAGE_OF
 from model.overview.run import Run
@@ -29,6 +28,7 @@ from pages.screen.frame.navigation import open_with
 from pages.screen.frame.pen import Pen
 from pages.screen.link import select
 from pages.screen.runs import pipelines
+from pages.screen.sections.hide_one import hide, offers
 from pages.what_if.experiment import moved_by_heads
 
 
@@ -38,7 +38,7 @@ def run_on_one_screen(screen: Screen, pen: Pen) -> None:
     Where the reader wants both runs, the other one stands below, at the same layer and head.
     """
     place = {"layer": screen.at.layer, "head": screen.at.head, "token": screen.at.token}
-    heard = (lambda chosen: select(**chosen)), _open, _turn, _hide
+    heard = (lambda chosen: select(**chosen)), _open, _turn, hide
     own = packed(screen).with_(of=crc32(repr((screen.network, digest(screen.subject))).encode()))
     own = own if screen.shows not in ("original", "other") else own.with_(off=None)
     overview(own, place, *heard, partial(_more, screen))
@@ -65,24 +65,13 @@ def _more(screen: Screen, role: str, layer: int, head: int, token: int) -> Packe
         heads = [] if moved is None else np.nan_to_num(moved).tolist()
         return Packed({"lean": {token if words else -1: heads}}, b"")
     if role == "offers":
-        return Packed({"offers": _offers(screen.original, screen.pipeline)}, b"")
+        return Packed({"offers": offers(screen.original, screen.pipeline)}, b"")
     return _rows(screen.run, role, layer, head, token)
-
-
-@once_a_run
-def _offers(run: Trace, pipeline: Pipeline) -> list[tuple[str, list[int]]]:
-    """Words that are worth hiding, and where they stand."""
-    return [(spelled([run.tokens[place]]), [place]) for place in worth_hiding(pipeline, run)]
 
 
 def _turn(layer: int, head: int) -> None:
     """Turn a head off, or on again."""
     select(edits=toggled(head_off(layer, head)))
-
-
-def _hide(places: tuple[int, ...]) -> None:
-    """Hide a word, as a click on it in the sentence does."""
-    select(hidden=places, token=None, output=None)
 
 
 def _open(role: str, place: dict[str, int]) -> None:

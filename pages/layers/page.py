@@ -34,6 +34,7 @@ from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
 from pages.screen.runs.worked_out import plane
 from pages.screen.sections.cell_map import cell_maps
+from pages.screen.sections.hide_one import hide_one
 from pages.screen.sections.sentence_vector import is_headless, ways_of
 from pages.screen.sections.working import MOST, terms
 
@@ -70,6 +71,7 @@ def lens(screen: Screen, pen: Pen) -> None:
     elif says_words(screen.run):
         found = best_words(screen.choice.pipeline, screen.run, screen.at.token, screen.choice.output)
         rise(screen, pen, found)
+        hide_one(screen, pen)
     else:
         pen.show("guess", partial(pictures.classes, lens=screen.pipeline.read_layers))
 

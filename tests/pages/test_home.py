@@ -198,6 +198,20 @@ def test_words_to_hide_are_offered_where_none_is_and_the_changed_run_has_the_sam
     assert beside(open_page("home", **bring(None, "digit")), "offers") == {"offers": []}
 
 
+@pytest.mark.parametrize("page", ["answer", "layers"])
+def test_the_same_words_stand_where_the_answer_is_read_until_one_is_hidden(page: str) -> None:
+    text = load("text")
+    places = worth_hiding(text, text(SENTENCE))
+    app = open_page(page, s=SENTENCE, edits="layers.1.attention.heads~zero~head.3")
+    pills = app.button_group(key="hide_one")
+    assert pills.options == [text(SENTENCE).tokens[i] for i in places]
+    pills.set_value(text(SENTENCE).tokens[places[-1]]).run()
+    assert_fine(app)
+    assert app.session_state["choice"].hidden == (places[-1],)
+    for hides in (app, open_page(page, s=MASKED), open_page(page, **bring(None, "flat"))):
+        assert "hide_one" not in [group.key for group in hides.button_group]
+
+
 # -- beside the picture ----------------------------------------------------------------------------------------------
 
 
