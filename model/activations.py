@@ -23,7 +23,7 @@ ByHand = Callable[[str, float, Line], tuple[str, str, float]]
 class Activation(NamedTuple):
     """One function of one number."""
 
-    name: str  # what people call it
+    name: str  # what people call it, in any language; no two alike
     symbol: str  # LaTeX
     module: Callable[[], nn.Module]
     by_hand: ByHand
@@ -83,14 +83,18 @@ ACTIVATIONS = {
     "relu": Activation("ReLU", r"\operatorname{ReLU}", nn.ReLU, _relu, ("relu",), cuts=True),
     "gelu": Activation("GELU", r"\operatorname{GELU}", nn.GELU, _gelu, ("gelu", "gelu_python")),
     "gelu-tanh": Activation(
-        "GELU",
+        "GELU (tanh)",
         r"\operatorname{GELU}_{\text{tanh}}",
         partial(nn.GELU, approximate="tanh"),
         _gelu_tanh,
         ("gelu_new", "gelu_fast", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_accurate"),
     ),
     "gelu-quick": Activation(
-        "GELU", r"\operatorname{GELU}_{1.702}", QuickGELU, partial(_sigmoid_linear, k=1.702), ("quick_gelu",)
+        "GELU (1.702)",
+        r"\operatorname{GELU}_{1.702}",
+        QuickGELU,
+        partial(_sigmoid_linear, k=1.702),
+        ("quick_gelu",),
     ),
     "silu": Activation("SiLU", r"\operatorname{SiLU}", nn.SiLU, _sigmoid_linear, ("silu", "swish")),
     "tanh": Activation("tanh", r"\tanh", nn.Tanh, _tanh),

@@ -1,11 +1,12 @@
 """The settings of Shapes and cost: a preset, or any sizes; the last possible ones stay where new ones are not."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
 
-from model.activations import OF_LAYERS
+from model.activations import ACTIVATIONS, OF_LAYERS
 from model.config import PRESETS, ConfigError, EncoderConfig
 from model.measures.cost import shape_walk
 from pages.drawing.screen import Screen
@@ -96,8 +97,10 @@ def encoder_settings(screen: Screen, pen: Pen) -> Settings:
                     value = getattr(cost, name) or getattr(base, name)
                     _number(name, most, value, cost, disabled=name == "vocab_size" and not words, anew=True)
             with st.container(horizontal=True, gap="large"):
-                _either("activation", OF_LAYERS, cost.activation or base.activation, cost)
-                _either("norm", ("after", "before"), cost.norm or ("before" if base.norm_first else "after"), cost)
+                bends = {name: ACTIVATIONS[name].name for name in OF_LAYERS}
+                _either("activation", bends, cost.activation or base.activation, cost)
+                norms = {side: word(f"norm_{side}") for side in ("after", "before")}
+                _either("norm", norms, cost.norm or ("before" if base.norm_first else "after"), cost)
     if problem:
         st.warning(_explained(problem), icon=":material/block:")
     return now
@@ -118,9 +121,8 @@ def _number(name: str, most: int, value: int, cost: CostSettings, **look: Any) -
     )
 
 
-def _either(name: str, options: tuple[str, ...], value: str, cost: CostSettings) -> None:
-    words = {option: word(f"{name}_{option}") for option in options}
-    look: dict[str, Any] = {"options": options, "format_func": words.__getitem__, "required": True, "anew": True}
+def _either(name: str, words: Mapping[str, str], value: str, cost: CostSettings) -> None:
+    look: dict[str, Any] = {"options": [*words], "format_func": words.__getitem__, "required": True, "anew": True}
     _widget(
         st.segmented_control,
         name,
