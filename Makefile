@@ -1,7 +1,7 @@
 PYTHON ?= python3
 # What may be said on the command line. It reaches the shell by the environment, and make reads nothing in it, so that
 # `MODELS="a;touch x"` names a strange model and runs no touch. $(value …) is the text as it was typed.
-SAID := PYTHON MODELS MODELS_FROM WORKERS PORT APP FRAMED_BY RECIPE DATA MODEL VISITORS THINK SECONDS PLACES RUNS SENTENCES
+SAID := PYTHON MODELS MODELS_FROM WORKERS PORT APP FRAMED_BY RECIPE DATA MODEL VISITORS THINK SECONDS PLACES HOSTILE RUNS SENTENCES
 $(foreach name,$(SAID),$(if $(value $(name)),$(eval override $(name) := $$(value $(name)))$(eval export $(name))))
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 SHARED := OPENBLAS_NUM_THREADS=1 MALLOC_ARENA_MAX=2 MALLOC_MMAP_THRESHOLD_=262144
 
 # What `make class` and `make soak` may be told: VISITORS="10 30" (soak: one number), WORKERS=2, THINK=2, SECONDS=20; and
-# a class PLACES="walk attention".
+# a class PLACES="walk attention"; a soak HOSTILE=1 (visitors who ask for the most that a link can ask for, for a minute).
 CLASS = $(if $(VISITORS),--visitors $$VISITORS) $(if $(WORKERS),--workers "$$WORKERS") $(if $(THINK),--think "$$THINK") \
 	$(if $(SECONDS),--seconds "$$SECONDS") $(if $(PLACES),--places $$PLACES)
 
@@ -64,7 +64,7 @@ class: $(VENV)/test
 	$(BIN)/python -m tests.classroom class $(CLASS)
 
 soak: $(VENV)/test
-	$(BIN)/python -m tests.classroom soak $(CLASS)
+	$(BIN)/python -m tests.classroom soak $(CLASS) $(if $(HOSTILE),--hostile)
 
 lint: $(VENV)/test
 	$(BIN)/ruff check --fix .

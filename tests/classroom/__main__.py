@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import psutil
 
+from tests.classroom.hostile import hostile
 from tests.classroom.server import Server, serve
 from tests.classroom.visitor import Visitor
 
@@ -215,12 +216,17 @@ def main() -> None:
         command.add_argument("--visitors", type=int, default=visitors, metavar="N", **several)
         command.add_argument("--workers", type=int, help="servers behind nginx; without it, one server and no nginx")
         command.add_argument("--think", type=float, default=think, help="seconds from an answer to the next click")
-        command.add_argument("--seconds", type=float, help="how long visitors click: 20, in a soak 3600")
+        command.add_argument(
+            "--seconds", type=float, help="how long visitors click: 20, in a soak 3600, in a hostile one 60"
+        )
     command = commands.choices["class"]
     command.add_argument("--places", nargs="+", default=["walk"], help="pages by name; “walk”: four pages in turn")
+    commands.choices["soak"].add_argument(
+        "--hostile", action="store_true", help="visitors who ask for the most that a link can ask for"
+    )
     args = parser.parse_args()
     if args.seconds is None:
-        args.seconds = 3600 if args.what == "soak" else 20
+        args.seconds = 20 if args.what == "class" else 60 if args.hostile else 3600
     if not all(1 <= number <= MOST_VISITORS for number in args.visitors):
         sys.exit(f"A class has 1 to {MOST_VISITORS} visitors.")
     if not 1 <= args.seconds <= MOST_SECONDS:
@@ -229,7 +235,10 @@ def main() -> None:
         report(args)
     else:
         with serve(workers=args.workers) as server:
-            asyncio.run(soaked(server, args.visitors[0], args.think, args.seconds))
+            if args.hostile:
+                asyncio.run(hostile(server, args.visitors[0], args.seconds))
+            else:
+                asyncio.run(soaked(server, args.visitors[0], args.think, args.seconds))
 
 
 if __name__ == "__main__":

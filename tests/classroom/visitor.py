@@ -40,6 +40,7 @@ class Visitor:
 
     `runs`, `bytes` and `charts` count what arrived: runs that ended, their bytes, the Plotly charts of the last one.
     `lost` counts connections that broke and were made again. `heard` keeps all that arrived, where `listen` is set.
+    `alerts` are the notes, warnings and the like that the last run said.
     """
 
     def __init__(self, address: str, listen: bool = False, comes_back: bool = True) -> None:
@@ -50,6 +51,7 @@ class Visitor:
         self.pages: dict[str, str] = {}  # path -> hash
         self.runs = self.bytes = self.charts = self.lost = 0
         self.heard: list[bytes] | None = [] if listen else None
+        self.alerts: list[str] = []
         self._cookies: SimpleCookie = SimpleCookie()
         self._session = ""
         self._socket: ClientConnection | None = None
@@ -235,7 +237,7 @@ class Visitor:
                 case "new_session":
                     self._session = message.new_session.initialize.session_id
                     self._longest_kept = message.new_session.config.max_cached_message_age
-                    self.charts, self.buttons = 0, {}
+                    self.charts, self.alerts, self.buttons = 0, [], {}
                     if not message.metadata.run.fragment_ids:
                         self._widgets = {}
                 case "navigation":
@@ -258,6 +260,8 @@ class Visitor:
         self.charts += element.bidi_component.component_name == "chart"
         if kind == "exception" or (kind == "alert" and element.alert.format == Alert.ERROR):
             raise PageError(getattr(element, kind))
+        if kind == "alert":
+            self.alerts.append(element.alert.body)
         if kind == "button":
             key = element.button.id.split("-", 2)[2]
             self.buttons[key], self._fragments[key] = element.button, fragment
