@@ -2,12 +2,12 @@
 
 import html
 import json
-import re
 from itertools import permutations
 
 import numpy as np
 import pytest
 
+from model.analysis import spelled, whole_words
 from model.measures.gradients import untrained
 from pages.drawing.screen import Screen
 from pages.drawing.state import sketch
@@ -16,7 +16,8 @@ from pages.drawing.state.link_values import DRAWING
 from pages.drawing.text import catalogue
 from pages.screen.frame import draw
 from pages.screen.runs import pipelines
-from tests.pages.opening import assert_fine, charts, figure, maps, numbers, open_page, texts
+from tests.pages.inputs import bring
+from tests.pages.opening import assert_fine, charts, figure, line, maps, numbers, open_page, texts
 
 RIVER, MONEY = "she sat by the river bank .", "he put the money in the bank ."  # 9 and 10 tokens
 DOG, CAT = "the dog chased the cat .", "the cat chased the dog ."
@@ -51,8 +52,9 @@ def test_a_difference_names_both_tokens_wherever_they_stand() -> None:
         assert "cat \\u2212 very" in drawn, page
     alone = charts(open_page("feed_forward", panel="without", **link))
     assert "cat \\u2212 very" not in json.dumps(alone), "shows this run alone"
-    assert "very**] :gray[(↔ cat)]" in texts(app), "and so does the bar, for pictures that show both"
-    assert "↔" not in texts(attention(s=DOG, other=CAT, shown="against")), "where no place is shifted"
+    assert ("very", "↔ cat") in [(word["text"], word["place"]) for word in line(app)["beside"]], "as on the top line"
+    unmoved = attention(s=DOG, other=CAT, shown="against")
+    assert not any(word["place"] for word in line(unmoved)["beside"]), "where no place is shifted"
 
 
 def test_nothing_is_hollow_where_the_other_input_has_nothing() -> None:
@@ -67,8 +69,26 @@ def test_nothing_is_hollow_where_the_other_input_has_nothing() -> None:
 
 def test_what_both_inputs_have_is_not_marked_though_one_hides_it() -> None:
     app = open_page("answer", s=DOG, other=DOG.replace("cat", "bird"), hidden="3", shown="against")
-    marked = re.findall(r":violet\[\*\*(.*?)\*\*\]", texts(app))
-    assert marked == ["bird"]
+    assert [word["text"] for word in line(app)["beside"] if word["differs"]] == ["bird"]
+
+
+@pytest.mark.parametrize("kind", ["words", "MiniLM", "T5", "span", "translator"])
+@pytest.mark.parametrize("page", ["attention", "answer", "what_if"])
+def test_two_texts_stand_on_the_top_line_as_two_and_a_pair_as_a_pair(
+    kind: str, page: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = bring(monkeypatch, kind)
+    own, other = "the cat sat [SEP] the cat slept", "the dog [SEP] the dog sat"
+    app = open_page(page, **link | {"s": own, "other": other})
+    one, two = ([word["text"] for word in line(app)[part]] for part in ("words", "beside"))
+    asked = pipelines.run(app.session_state["choice"].pipeline, other).tokens
+    assert one.count("[SEP]") == two.count("[SEP]") == asked[1:-1].count("[SEP]")
+    assert [word for word in two if word != "[SEP]"] == [
+        spelled([asked[i] for i in each]) for each in whole_words(asked)
+    ]
+    assert not any(word["places"] for word in line(app)["words"] if word["text"] == "[SEP]"), "nobody hides it"
+    alone = open_page(page, **link | {"s": "the cat sat"})
+    assert line(alone)["beside"] == [] and "[SEP]" not in [word["text"] for word in line(alone)["words"]]
 
 
 def test_the_other_run_takes_the_place_of_this_one_whatever_its_length() -> None:
@@ -184,4 +204,4 @@ def test_a_hidden_word_stays_hidden_on_every_page_while_two_sentences_are_compar
     hidden = ["[MASK]" if word == "did" else word for word in pipelines.run("text", TIRED["s"]).tokens]
     there = ["[MASK]" if word == "did" else word for word in pipelines.run("text", TIRED["other"]).tokens]
     assert opened == [(there if shown == "other" else hidden, there)]
-    assert "did" in texts(app)  # the bar of the comparison writes the other sentence as it was typed
+    assert "did" in [word["text"] for word in line(app)["beside"]], "on the top line as it was typed"

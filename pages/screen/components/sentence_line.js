@@ -45,7 +45,7 @@ export default function({ data, parentElement, setTriggerValue }) {
 const links = () => [...document.querySelectorAll('[data-testid=stPageLink] a')]
 
 function draw(root) {
-  const { words, sentence, examples, names } = root.wanted, focused = root.contains(document.activeElement) && document.activeElement.dataset.word
+  const { words, beside, sentence, examples, names } = root.wanted, focused = root.contains(document.activeElement) && document.activeElement.dataset.word
   root.setAttribute('role', 'group')
   root.setAttribute('aria-label', names.label)
   root.classList.toggle('long', sentence.length > LONG)
@@ -56,7 +56,8 @@ function draw(root) {
     ...examples.map(text => make('option', { value: text, textContent: text, translate: false })))
   ready.onchange = () => { if (ready.value) say(root, ready.value) }
   root.onclick = event => { if (event.target === root || event.target === line) type(root) }
-  root.replaceChildren(line, ready)
+  const other = beside.map(({ text, differs, place }) => make(differs ? 'mark' : 'span', { textContent: text, title: place, translate: false }))
+  root.replaceChildren(line, ready, ...(other.length ? [make('div', { className: 'beside' }, make('small', { textContent: names.beside }), ...other)] : []))
   if (focused) root.querySelector(`[data-word="${focused}"]`)?.focus({ preventScroll: true })
   document.dispatchEvent(new CustomEvent('overview:moved'))
 }
@@ -64,7 +65,7 @@ function draw(root) {
 /* A word: a click hides it or shows it again; where nothing can be hidden, it chooses its token; where nothing can be
    chosen either, one types, as beside it. */
 function chip(root, { text, places, hidden }, i) {
-  const { names, words } = root.wanted, hides = names.hide !== '', only = !hides && names.choose === ''
+  const { names, words } = root.wanted, hides = names.hide !== '', only = !places.length || !hides && names.choose === ''
   const tight = CHINESE.test(text) && CHINESE.test(words[i + 1]?.text ?? text)
   const node = make(only ? 'span' : 'button', { ...(!only && { type: 'button' }), className: `chip ${hidden ? 'hidden' : ''} ${TYPED.test(text) ? 'blank' : ''} ${tight ? 'tight' : ''}`, textContent: text, translate: false, places })
   if (only) {

@@ -19,11 +19,20 @@ HEARD = "sentence_line.heard"
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the sentence, the places of its tokens, and whether it is hidden."""
+    """A word of the sentence, the places of its tokens (of what nobody can click, none), and whether it is hidden."""
 
     text: str
     places: tuple[int, ...]
     hidden: bool = False
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A word of the other text, whether it differs from this one, and what stands in its place here."""
+
+    text: str
+    differs: bool
+    place: str
 
 
 def sentence_line(
@@ -31,6 +40,7 @@ def sentence_line(
     sentence: str,
     examples: Sequence[str],
     names: dict[str, str],
+    beside: Sequence[Beside] = (),
     *,
     on_words: Callable[[str], object],
     on_pick: Callable[[tuple[int, ...], bool], object],
@@ -38,9 +48,9 @@ def sentence_line(
     """Draw the field.
 
     sentence: as it was typed. names: what stands on its parts; where neither "hide" nor "choose" says anything, no
-    word can be clicked. on_words: gets a sentence that was typed or taken from
-    the examples. on_pick: gets the places of a word that was clicked, and whether
-    it shall be hidden: of clicks that come faster than we answer, only the last is heard.
+    word can be clicked. beside: the text that it is compared with. on_words: gets a sentence that was typed or taken
+    from the examples. on_pick: gets the places of a word that was clicked, and whether it shall be hidden: of clicks
+    that come faster than we answer, only the last is heard.
     """
 
     st.session_state.setdefault(HEARD, -time_ns())
@@ -59,6 +69,7 @@ def sentence_line(
         key="sentence_line",
         data={
             "words": [asdict(word) for word in words],
+            "beside": [asdict(word) for word in beside],
             "sentence": sentence,
             "examples": list(examples),
             "names": names,

@@ -20,6 +20,7 @@ from pages.drawing.text import class_label, literal, plain, t
 from pages.screen.frame.pickers import bound, sentence_box
 from pages.screen.link import chosen, select
 
+SMALL = 52  # pixels of a picture in a line
 NOTHING_ELSE = dict.fromkeys(OTHER.values()) | {"twin": False}  # to compare with
 
 
@@ -50,29 +51,24 @@ def changes_bar(choice: Choice, own: Trace, waiting: tuple[Edit, ...] = ()) -> N
         st.caption(t("change.full", n=len(edits)))
 
 
-def compare_bar(own: Trace, rival: Trace, typed: Sequence[str]) -> None:
-    """The other input, what differs in it marked; a button to be done with it.
+def compare_bar(choice: Choice, own: Trace, rival: Trace, typed: Sequence[str]) -> None:
+    """What the other text, which stands on the top line, has no place for, or the other picture; a button to be done
+    with it.
 
     rival: of that input as it was typed. typed: the tokens of the run's own input, none of them hidden.
     """
-    st.markdown(f":violet-badge[{plain('compare.badge')}]", width="content")
     if own.ids:
         pairs = align(typed, rival.tokens)
-        shifted = any(pair.one != pair.other for pair in pairs)  # else each stands in the place of its own number
-        words = []
-        for one, other, same in pairs:
-            if other is None or rival.tokens[other] in ("[CLS]", "[SEP]"):
-                continue
-            told = literal(rival.tokens[other])
-            words.append(told if same else f":violet[**{told}**]")
-            if shifted and not same and one is not None:
-                words.append(f":gray[(↔ {literal(typed[one])})]")
         missing = [typed[pair.one] for pair in pairs if pair.one is not None and pair.other is None]
-        st.markdown(" ".join(words), width="content")
         if missing:
             names = plain("compare.and").join(plain("common.quoted", token=token) for token in missing)
             st.caption(t("compare.missing", names=names, here=len(own.tokens), there=len(rival.tokens)))
-    elif own.answer and rival.answer:
+        _stop()
+        return
+    st.markdown(f":violet-badge[{plain('compare.badge')}]", width="content")
+    if choice.other_picture and choice.other_subject:
+        st.image(choice.other_subject, width=SMALL, alt=plain(f"sidebar.picture_{choice.other_picture}"))
+    if own.answer and rival.answer:
         there, here = (class_label(run.answer[0].best) for run in (rival, own))
         st.markdown(t("compare.drawings", there=there, here=here), width="content")
     _stop()

@@ -22,7 +22,7 @@ def changes_strip(screen: Screen) -> None:
             twin_bar()
         elif other:
             as_typed = pipelines.run(choice.pipeline, choice.other_subject)
-            compare_bar(screen.own, as_typed, pipelines.read(choice)[1].tokens)
+            compare_bar(choice, screen.own, as_typed, pipelines.read(choice)[1].tokens)
         if made.edits or other:
             this_run = "changed" if other is None else "trained" if choice.beside_twin else "this"
             shown_switch(screen.ways, screen.shows, this=this_run)

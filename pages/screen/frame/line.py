@@ -1,5 +1,6 @@
 """The line on top of every page: the sentence, the drawing or the picture that the network reads."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,8 +9,10 @@ import streamlit as st
 from model import WeightsError
 from model.analysis import spelled, whole_words
 from model.examples import PROTEINS, READY
+from model.measures.comparison import align
 from model.pipeline import MOST_CHARACTERS
 from pages.drawing.masks import hidden_places
+from pages.drawing.screen import compares
 from pages.drawing.state import images, sketch
 from pages.drawing.state.choice import MODELS, PICTURE, Choice
 from pages.drawing.state.first_sight import first_picture
@@ -17,7 +20,8 @@ from pages.drawing.state.offered import reads_proteins
 from pages.drawing.text import plain, t
 from pages.screen import link
 from pages.screen.components.digit_pad import digit_pad
-from pages.screen.components.sentence_line import Word, sentence_line
+from pages.screen.components.sentence_line import Beside, Word, sentence_line
+from pages.screen.frame.changes_bar import SMALL
 from pages.screen.runs import pipelines
 from pages.server.streamlit_private import read_upload
 
@@ -30,7 +34,6 @@ CUT = "line.cut"
 #: In the session: the room under the pad for what the network reads there, which a page draws; none where nothing is.
 READ = "line.read"
 STROKES = 2, 2  # layer and head that a drawing opens with: what [CLS] attends to there has a shape
-SMALL = 52  # pixels of a picture in the line
 #: In the session, in a class: whether it may yet be asked for hidden words, which then stand nowhere in sight.
 COVERS = "line.covers"
 
@@ -109,8 +112,8 @@ def _sentence(choice: Choice, asks: bool) -> None:
     except WeightsError:  # the page says so
         tokens, guesses, hidden, typed = [], False, set(), set()
     words = [
-        Word(spelled([tokens[place] for place in places]), tuple(places), bool(hidden & set(places)))
-        for places in whole_words(tokens)
+        Word(text, () if text == "[SEP]" else tuple(places), bool(hidden & set(places)))
+        for text, places in _words_of(tokens)
     ]
     if asks or st.session_state.get(COVERS, choice.of_class is not None):
         words = [replace(word, text="[MASK]", hidden=False) if word.hidden else word for word in words]
@@ -127,14 +130,41 @@ def _sentence(choice: Choice, asks: bool) -> None:
             link.select(hidden=tuple(sorted({*kept, *places})), token=token, output=None)
 
     names = {name: plain(f"sentence_line.{name}") for name in ("label", "type", "run", "examples", "choose", "show")}
-    names["hide"] = plain("sentence_line.hide") if hides else ""
+    names |= {"hide": plain("sentence_line.hide") if hides else "", "beside": plain("compare.badge")}
     if asks:
         names["choose"] = ""
     ready = [sentence for lang in sorted(READY, key=choice.lang.__ne__) for sentence in READY[lang]]
     examples = PROTEINS if reads_proteins(choice.model) else ready
-    sentence_line(words, choice.sentence, examples, names, on_words=_say, on_pick=picked)
+    beside = _beside(choice, tokens) if tokens and not asks else []
+    sentence_line(words, choice.sentence, examples, names, beside, on_words=_say, on_pick=picked)
     if choice.sentence == st.session_state.get(CUT):
         st.warning(t("error.sentence_long", most=MOST_CHARACTERS), icon=":material/content_cut:")
+
+
+def _words_of(tokens: Sequence[str]) -> list[tuple[str, list[int]]]:
+    """The words of one text or of a pair, each with its places; between the two of a pair their [SEP]."""
+    ends = [place for place, token in enumerate(tokens) if token == "[SEP]" and place and tokens[place - 1] != token]
+    words = whole_words(tokens)
+    words += [[place] for place in ends if words and place < words[-1][0]]
+    return [(spelled([tokens[place] for place in places]), places) for places in sorted(words)]
+
+
+def _beside(choice: Choice, tokens: Sequence[str]) -> list[Beside]:
+    """The words of the text that this one is compared with. tokens: of this one, none of them hidden."""
+    pipeline = pipelines.pipeline(choice.pipeline)
+    if choice.other is None or not compares(choice, pipeline):
+        return []
+    there = pipeline.reader.read(choice.other).tokens
+    pairs = align(tokens, there)
+    shifted = any(pair.one != pair.other for pair in pairs)  # else each stands in the place of its own number
+    differs = {pair.other: pair.one for pair in pairs if not pair.same}
+
+    def differing(text: str, places: Sequence[int]) -> Beside:
+        ones = [differs[place] for place in places if place in differs]
+        own = [tokens[one] for one in ones if one is not None]
+        return Beside(text, bool(ones), f"↔ {spelled(own)}" if own and shifted else "")
+
+    return [differing(text, places) for text, places in _words_of(there)]
 
 
 def _say(sentence: str) -> None:
