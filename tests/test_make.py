@@ -1,8 +1,6 @@
 """What is said to `make` reaches the programs word for word, and no shell reads it as a command."""
 
-import importlib
 import json
-import logging
 import os
 import re
 import shlex
@@ -18,7 +16,6 @@ import psutil
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 ROOT = Path(__file__).parents[1]
 #: Each a command to somebody: to a shell, to make, to a shell that counts.
@@ -230,19 +227,3 @@ def test_what_is_saved_while_it_is_changed_is_what_the_server_runs(tmp_path: Pat
 def test_a_server_that_cannot_start_is_not_tried_for_ever(tmp_path: Path) -> None:
     done = subprocess.run([ROOT / ".serve/keep", "The server", "sh", "-c", "exit 3"], cwd=tmp_path, timeout=20)
     assert done.returncode == 3
-
-
-def test_make_bench_prints_its_table_and_no_warning_of_apptest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each time that it asks for a script run that is not there; of other things Streamlit warns."""
-    importlib.import_module("tests.bench")
-    said: list[str] = []
-    handler = logging.Handler()
-    monkeypatch.setattr(handler, "emit", lambda record: said.append(record.getMessage()))
-    logger = logging.getLogger(get_script_run_ctx.__module__)
-    logger.addHandler(handler)
-    try:
-        assert get_script_run_ctx() is None
-        logger.warning("something else")
-    finally:
-        logger.removeHandler(handler)
-    assert said == ["something else"]

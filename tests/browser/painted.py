@@ -1,19 +1,14 @@
-"""`python -m tests.browser.painted [VISITORS]`: how long from a key, or a mouse on a word, until that is painted.
+"""`python -m tests.browser.painted`: how long from a key, or a mouse on a word, until that is painted.
 
-In a real Chromium, alone or while so many others click through the app. What is drawn at once asks the server for
-nothing; so a class should be felt only where it takes the processor from the browser: hence, beside each time, what the
-browser's own thread worked for it, which no neighbour makes longer. And of a site how long a letter or a stroke of the
+In a real Chromium; beside each time, what the browser's own thread worked for it, which no neighbour makes longer. And
+of a site how long a letter or a stroke of the
 pen takes until its run is painted; on Home, a picture opened in place, a cell of it, a head that is switched off. No
 test depends on these times.
 """
 
-import asyncio
 import random
 import statistics
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -21,8 +16,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.browser.bench import LINK, SCREEN, a_site
 from tests.browser.conftest import CHROMIUM, PATIENCE, QUIET
 from tests.browser.steps import MIDDLE
-from tests.classroom.__main__ import WALK, Place, come, keep_clicking
-from tests.classroom.server import Server, serve
+from tests.classroom.server import serve
 
 LONG = (
     "the old man who sat by the river told the children that the small boat which they had seen in the morning was his "
@@ -34,7 +28,7 @@ GESTURES = (
     ("attention", "map", False),
     ("heads", "map", False),
 )
-TIMES, THINK = 40, 2.0
+TIMES = 40
 KEYS = ("ArrowRight", "ArrowDown", "ArrowRight", "ArrowUp", "ArrowLeft", "ArrowLeft")
 # From a key or a move, by the browser's own clock, to the frame with its picture; and whether that was another picture.
 WATCH = """() => {
@@ -91,37 +85,6 @@ CHANGED = """part => {
 }"""
 OPENED = ("q", "k", "v", "s", "w", "a", "n1", "h", "n2")
 TYPED = {15: LINK["s"].removesuffix(" .") + " then", 40: LONG.removesuffix(" .") + " from the"}
-
-
-@contextmanager
-def visitors(server: Server, number: int) -> Iterator[None]:
-    """So many visitors who click every few seconds, on a thread of their own, to the end of the block."""
-    place, there, over = Place("class", WALK), threading.Event(), threading.Event()
-
-    async def visit() -> None:
-        dice = [random.Random(seed) for seed in range(number)]
-        everybody = [await come(server, place, one) for one in dice]
-        there.set()
-        clicks = [
-            asyncio.create_task(keep_clicking(one, place, THINK, float("inf"), its))
-            for one, its in zip(everybody, dice, strict=True)
-        ]
-        while not over.is_set():
-            await asyncio.sleep(0.2)
-        for task in clicks:
-            task.cancel()
-        await asyncio.gather(*clicks, return_exceptions=True)
-        for one in everybody:
-            await one.close()
-
-    thread = threading.Thread(target=asyncio.run, args=(visit(),))
-    thread.start()
-    there.wait()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def opened(browser: Browser, address: str) -> Page:
@@ -223,24 +186,23 @@ def on_home(browser: Browser, app: str, gesture: str, part: str, sentence: str, 
     return row(f"Home, {gesture}, {len(sentence.split()) + 2} tokens", times)
 
 
-def main(number: int) -> None:
+def main() -> None:
     if CHROMIUM is None:
         sys.exit("no Chromium on this machine (Debian: apt-get install chromium)")
     with serve() as server, a_site() as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         dice = random.Random(0)
-        print(f"Until it is painted, while {number} others click: median, 95 %, longest; how many were seen; the work")
-        with visitors(server, number):
-            for gesture, part in (("a picture", ".overview"), ("a cell", ".panel"), ("a head", ".stack")):
-                for sentence in (LINK["s"], LONG):
-                    print(on_home(browser, f"http://{server.address}", gesture, part, sentence, dice), flush=True)
-            for name, drawn, hovers in GESTURES:
-                for sentence in (LINK["s"], LONG):
-                    print(line(browser, f"http://{server.address}", name, drawn, sentence, dice, hovers), flush=True)
-            for tokens in (*TYPED, 0):
-                print(on_a_site(browser, site, tokens, dice), flush=True)
+        print("Until it is painted: median, 95 %, longest; how many were seen; the work")
+        for gesture, part in (("a picture", ".overview"), ("a cell", ".panel"), ("a head", ".stack")):
+            for sentence in (LINK["s"], LONG):
+                print(on_home(browser, f"http://{server.address}", gesture, part, sentence, dice), flush=True)
+        for name, drawn, hovers in GESTURES:
+            for sentence in (LINK["s"], LONG):
+                print(line(browser, f"http://{server.address}", name, drawn, sentence, dice, hovers), flush=True)
+        for tokens in (*TYPED, 0):
+            print(on_a_site(browser, site, tokens, dice), flush=True)
         browser.close()
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if sys.argv[1:] else 0)
+    main()

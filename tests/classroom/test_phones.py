@@ -158,23 +158,6 @@ async def test_a_vote_is_kept_once_or_refused_with_a_word(calm: School) -> None:
     await other.leave()
 
 
-async def test_who_has_come_is_counted_soon_and_before_a_vote_that_comes_later(calm: School) -> None:
-    calm.code, calm.key = calm.store.create()
-    calm.ask("tap")
-    calm.go(Phase.OPEN)
-    phones = [calm.phone() for _ in range(4)]
-    for number, phone in enumerate(phones, 1):
-        await phone.come()
-        if number % 2:
-            assert await phone.vote("1") == (200, "kept")
-            assert calm.store.count(calm.code) == ((number + 1) // 2, number)
-        else:
-            await asyncio.sleep(1)
-            assert calm.store.count(calm.code)[1] == number
-    for phone in phones:
-        await phone.leave()
-
-
 async def test_a_phone_that_follows_its_teacher_is_in_the_class_in_every_phase(two: School) -> None:
     """One phone goes on listening, the other one opens the page that its teacher shows."""
     stays, follows = phones = two.phone(), two.phone(1)

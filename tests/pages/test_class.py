@@ -441,17 +441,6 @@ def test_of_a_double_click_and_of_two_windows_the_second_act_does_nothing(
     assert room_of(one, classes).phase is Phase.REVEALED, "that was the second half of a double click"
 
 
-def test_what_is_not_clear_is_left_out_and_the_page_says_so() -> None:
-    app = open_page("class", lang="en", s="i love you .", hidden="none")
-    assert (
-        catalogue("en")["lesson.word.short"]
-        in texts(app).partition(catalogue("en")["lesson.left_out"].partition("{")[0])[2]
-    )
-    click(app, "start")
-    click(app, "next")
-    assert catalogue("en")["lesson.word.ask"][:20] not in texts(app)
-
-
 def own_lesson_link(**values: Any) -> str:
     """A lesson of one question of a teacher's own."""
     own = Own("Which one?", "Because.", ("one", "two"), **values)

@@ -10,7 +10,6 @@ import pytest
 
 from model import Edit, Trace
 from model.analysis import cosine_similarity, pca, rollout, softmax
-from model.translator import Task
 from pages.drawing.figures.base import LESS, MORE
 from pages.drawing.state import sketch
 from pages.drawing.state.link_values import edit_code
@@ -181,19 +180,6 @@ def test_queries_and_keys_of_both_runs_stand_in_one_plane() -> None:
     for symbol, wanted in zip(symbols, points, strict=True):
         (marks,) = (trace for trace in drawn if trace.get("marker", {}).get("symbol") == symbol)
         np.testing.assert_allclose(np.stack([numbers(marks[x]) for x in "xy"], axis=1), wanted, atol=1e-4)
-
-
-def test_a_translation_shows_its_differences() -> None:
-    off = Edit("decoder.layers.1.cross.heads", "zero", head=HEAD)
-    app = open_page("translation", s="i love you .", edits=edit_code(off), shown="difference", layer="2", head="2",
-                    step="2")  # fmt: skip
-    written_ids = pipelines.run("translation", Task("i love you .", "zh"), (off,)).beams[0].ids
-    runs = [
-        pipelines.run("translation", Task("i love you .", "zh", written=written_ids), edits) for edits in ((off,), ())
-    ]
-    drawn, words = chart(app, "next"), pipelines.pipeline("translation").reader.vocabulary
-    gap = np.subtract(*(softmax(run["logits"][1]) for run in runs))
-    np.testing.assert_allclose(lengths(drawn), gap[[words.index(name) for name in names(drawn)]], atol=1e-6)
 
 
 def test_a_word_without_a_counterpart_keeps_its_own_guesses_and_says_so() -> None:

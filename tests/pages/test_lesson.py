@@ -661,11 +661,6 @@ def test_a_link_whose_lesson_cannot_be_read_says_so_and_the_tour_begins() -> Non
         assert catalogue("en")["lesson.error_file"] in texts(app) and asked(app, "word")
 
 
-def test_in_a_presentation_the_key_of_a_remote_shows_the_answer_and_goes_on() -> None:
-    app = open_page("lesson", s=SENTENCE, question="root", big="true")
-    assert not [box for box in app.main.expander] and charts(app)[0]["figure"]["layout"]["meta"]["first"]
-
-
 def test_the_line_on_top_does_not_say_the_word_that_is_asked_for() -> None:
     """Nor can it be clicked: a slip would take another sentence, and with it what was answered."""
     on_top = line(open_page("lesson", lang="en"))

@@ -9,7 +9,6 @@ from model.measures.sweep import moved
 from pages.drawing.state.first_sight import first_place
 from pages.drawing.state.link_values import edit_code
 from pages.drawing.text import catalogue
-from pages.drawing.text.numbers import signed
 from pages.screen.runs import pipelines
 from pages.what_if import page as what_if
 from tests.pages.opening import (
@@ -27,6 +26,7 @@ from tests.pages.opening import (
 
 SENTENCE = "the cat sat on the [MASK] ."
 DOG = "the dog chased the cat ."
+ROOF = "the cat sat on the roof ."
 KINDS = [(tab, kind) for tab, kinds in what_if.PARTS.items() for kind in kinds]
 OFF = Edit("layers.2.attention.heads", "zero", head=3)
 
@@ -112,20 +112,6 @@ def test_each_of_two_equal_changes_is_taken_back_by_itself() -> None:
     assert app.session_state["choice"].edits == (other, twice)
 
 
-def test_patching_shows_what_the_other_sentence_s_vectors_do() -> None:
-    other = "the cat sat on the roof ."
-    app = open_kind("patching", other=other)
-    text = pipelines.pipeline("text")
-    plain = text(SENTENCE)
-    place = plain.tokens.index("[MASK]")
-    first, second = np.argsort(-plain["logits"][place])[:2]
-    shown = maps(app)[0]
-    key = plain.graph.stream(2)[0]
-    patched = text(SENTENCE, edits=[Edit(key, "patch", token=place, from_token=place, source=other)])
-    effect = lead(patched, place, first, second) - lead(plain, place, first, second)
-    assert shown[2, place] == pytest.approx(effect, abs=1e-4)
-
-
 #: Kind, more of the link, and cells of its map, each with the change that stands there.
 MAPS: list[tuple[str, dict[str, str], dict[tuple[int, int], Edit]]] = [
     ("heads", {}, {(5, 7): Edit("layers.5.attention.heads", "zero", head=7)}),
@@ -149,6 +135,7 @@ MAPS: list[tuple[str, dict[str, str], dict[tuple[int, int], Edit]]] = [
         {},
         {(0, 0): Edit("embedding.positions", "zero"), (3, 0): Edit("embedding.positions", "shift", 10.0)},
     ),
+    ("patching", {"other": ROOF}, {(2, 6): Edit("layers.1.norm_2", "patch", token=6, from_token=6, source=ROOF)}),
 ]
 
 
@@ -166,18 +153,6 @@ def test_a_cell_is_the_run_with_that_change_alone(kind: str, link: dict[str, str
     if link.get("stage") == "remove":
         assert np.flatnonzero(np.isnan(shown[0])) == [place]  # what answers is not taken away
         assert "cannot be removed" in texts(app)
-
-
-def test_two_clicks_on_bars_choose_the_number() -> None:
-    text = pipelines.pipeline("text")
-    trace = text(SENTENCE, [OFF])
-    place = trace.tokens.index("[MASK]")
-    of, against = (text.reader.vocabulary.index(word) for word in ("floor", "bed"))
-    app = open_kind("heads", output=str(of), against=str(against), edits=edit_code(OFF))
-    now, before = lead(trace, place, of, against), lead(text(SENTENCE), place, of, against)
-    assert app.metric[0].value == f"{now:+.2f}".replace("-", "−")
-    assert app.metric[0].delta == signed(now - before)
-    assert "floor" in app.metric[0].label and "bed" in app.metric[0].label
 
 
 def test_what_hardly_moves_is_said_to_hardly_move() -> None:
