@@ -1,4 +1,4 @@
-"""The equations of an encoder in NumPy, one function for each operation of the graph, written as in the paper.
+"""The equations of an encoder in NumPy, a row for each operation of the graph, written as in the paper.
 
 Nothing here knows where LayerNorm stands, what a head reads or what kind of input there is.
 """
@@ -47,10 +47,6 @@ def look_up(of: Run, ids: np.ndarray) -> np.ndarray:
     return E[ids]
 
 
-def scale(of: Run, x: np.ndarray) -> np.ndarray:
-    return x * np.float32(of.quantity.factor)
-
-
 def token_dropout(of: Run, x: np.ndarray) -> np.ndarray:
     hidden = np.array([i == of.network.config.dropped for i in of.trace.ids])
     return (np.where(hidden, 0, 0.88)[:, None] / (1 - hidden.mean()) * x).astype(np.float32)
@@ -61,25 +57,9 @@ def cut(of: Run, image: np.ndarray) -> np.ndarray:
     return np.stack([image[..., y : y + P, x : x + P].ravel() for y in places for x in places])
 
 
-def flatten(of: Run, image: np.ndarray) -> np.ndarray:
-    return image.reshape(1, -1)
-
-
-def linear(of: Run, x: np.ndarray) -> np.ndarray:
-    return x @ of.numbers("weight").T + of.bias
-
-
-def put_in_front(of: Run, x: np.ndarray) -> np.ndarray:
-    return np.concatenate([in_front(of), x])
-
-
 def in_front(of: Run) -> np.ndarray:
     own = dict(of.network.embedding.named_parameters(recurse=False))
     return np.concatenate([np.atleast_2d(own[name]) for name in ("cls", "distillation", "registers") if name in own])
-
-
-def learned(of: Run) -> np.ndarray:
-    return of.numbers("vector")
 
 
 def positions(of: Run) -> np.ndarray:
@@ -91,32 +71,12 @@ def positions(of: Run) -> np.ndarray:
     return np.stack([np.sin(angle), np.cos(angle)], axis=-1).reshape(n, d_model)  # sin, cos, sin, cos, …
 
 
-def add(of: Run, *terms: np.ndarray) -> np.ndarray:
-    return sum(terms)
-
-
-def times(of: Run, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return one * other
-
-
-def layer_scale(of: Run, x: np.ndarray) -> np.ndarray:
-    return x * of.numbers("scale")
-
-
 def norm(of: Run, x: np.ndarray) -> np.ndarray:
     mean, variance = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
     if of.network.config.norm == "rms":
         mean, variance = 0.0, (x * x).sum(-1, keepdims=True) / x.shape[-1]
     epsilon = of.network.get_submodule(of.quantity.module).eps
     return of.numbers("weight") * (x - mean) / np.sqrt(variance + epsilon) + of.bias
-
-
-def split(of: Run, x: np.ndarray) -> np.ndarray:
-    return np.stack(np.split(x, of.config.heads, axis=-1))
-
-
-def scores(of: Run, Q: np.ndarray, K: np.ndarray) -> np.ndarray:
-    return Q @ K.transpose(0, 2, 1)
 
 
 def rotate(of: Run, x: np.ndarray) -> np.ndarray:
@@ -176,10 +136,6 @@ def relative(of: Run) -> np.ndarray:
     return np.array(found).transpose(2, 0, 1)
 
 
-def biased(of: Run, *terms: np.ndarray) -> np.ndarray:
-    return sum(terms)
-
-
 def mask(of: Run, x: np.ndarray) -> np.ndarray:
     """Nothing is hidden, but in a decoder the words that are not written yet, and what lies outside of a window."""
     later = np.triu(np.ones(x.shape[1:], bool), 1) & (of.decoder and ".attention." in of.quantity.key)
@@ -193,14 +149,6 @@ def mask(of: Run, x: np.ndarray) -> np.ndarray:
 def softmax(of: Run, x: np.ndarray) -> np.ndarray:
     powers = np.exp(x - x.max(-1, keepdims=True))
     return powers / powers.sum(-1, keepdims=True)
-
-
-def weighted_sum(of: Run, A: np.ndarray, V: np.ndarray) -> np.ndarray:
-    return A @ V
-
-
-def concat(of: Run, heads: np.ndarray) -> np.ndarray:
-    return np.concatenate(list(heads), axis=-1)
 
 
 def activation(of: Run, x: np.ndarray) -> np.ndarray:
@@ -222,40 +170,48 @@ def activation(of: Run, x: np.ndarray) -> np.ndarray:
     raise KeyError(of.quantity.function)
 
 
-def first(of: Run, x: np.ndarray) -> np.ndarray:
-    return x[0]
-
-
-def second(of: Run, x: np.ndarray) -> np.ndarray:
-    return x[1]
-
-
-def turn(of: Run, x: np.ndarray) -> np.ndarray:
-    return x.T
-
-
-def mean(of: Run, *two: np.ndarray) -> np.ndarray:
-    return np.mean(two, axis=0)
-
-
-def patch_mean(of: Run, x: np.ndarray) -> np.ndarray:
-    return x[of.network.config.tokens_in_front :].mean(axis=0)
-
-
 def contribution(of: Run, heads: np.ndarray) -> np.ndarray:
     """x W with zeros for all heads but one, for each of them."""
     alone = heads[None] * np.eye(len(heads), dtype=np.float32)[:, :, None, None]  # (the one, head, token, d_k)
-    return np.stack([concat(of, one) @ of.numbers("weight").T for one in alone])
+    return np.stack([np.concatenate(list(one), axis=-1) @ of.numbers("weight").T for one in alone])
 
 
-OPERATIONS: dict[str, Callable[..., np.ndarray]] = {"input": input_} | {
-    function.__name__: function
-    for function in (
-        look_up, scale, cut, flatten, learned, linear, put_in_front, positions, add, times, norm, split, rotate, scores,
-        distances, at_distance, relative, sloped, biased, mask, softmax, weighted_sum, concat, activation, first,
-        second, turn, mean, patch_mean, layer_scale, contribution, token_dropout,
-    )
-}  # fmt: skip
+#: Operation -> its equation, of the quantity and of what that reads.
+OPERATIONS: dict[str, Callable[..., np.ndarray]] = {
+    "input": input_,
+    "look_up": look_up,
+    "scale": lambda of, x: x * np.float32(of.quantity.factor),
+    "token_dropout": token_dropout,
+    "cut": cut,
+    "flatten": lambda of, image: image.reshape(1, -1),
+    "linear": lambda of, x: x @ of.numbers("weight").T + of.bias,
+    "put_in_front": lambda of, x: np.concatenate([in_front(of), x]),
+    "learned": lambda of: of.numbers("vector"),
+    "positions": positions,
+    "add": lambda of, *terms: sum(terms),
+    "times": lambda of, one, other: one * other,
+    "layer_scale": lambda of, x: x * of.numbers("scale"),
+    "norm": norm,
+    "split": lambda of, x: np.stack(np.split(x, of.config.heads, axis=-1)),
+    "scores": lambda of, Q, K: Q @ K.transpose(0, 2, 1),
+    "rotate": rotate,
+    "distances": distances,
+    "at_distance": at_distance,
+    "sloped": sloped,
+    "relative": relative,
+    "biased": lambda of, *terms: sum(terms),
+    "mask": mask,
+    "softmax": softmax,
+    "weighted_sum": lambda of, A, V: A @ V,
+    "concat": lambda of, heads: np.concatenate(list(heads), axis=-1),
+    "contribution": contribution,
+    "activation": activation,
+    "first": lambda of, x: x[0],
+    "second": lambda of, x: x[1],
+    "turn": lambda of, x: x.T,
+    "mean": lambda of, *two: np.mean(two, axis=0),
+    "patch_mean": lambda of, x: x[of.network.config.tokens_in_front :].mean(axis=0),
+}
 
 
 def computed(trace: Trace, network: Encoder, key: str) -> tuple[np.ndarray, list[np.ndarray]]:
