@@ -14,6 +14,7 @@ from tests.browser.steps import serious
 from tests.classroom.school import School, school
 from tests.school.classroom.asked import EXAMPLES, SECRET
 
+Phones = Callable[..., Page]
 SIZE = {"width": 390, "height": 760}
 SIDEWAYS = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 #: What phones of ten years ago lack, and what a browser forbids that keeps nothing.
@@ -88,9 +89,7 @@ def open_question(lesson: School, gesture: str = "tap") -> None:
     lesson.go(Phase.OPEN)
 
 
-def test_chips_for_sixteen_tokens_fit_a_phone_in_letters_that_can_be_read(
-    lesson: School, new_phone: Callable[..., Page]
-) -> None:
+def test_chips_for_sixteen_tokens_fit_a_phone_in_letters_that_can_be_read(lesson: School, new_phone: Phones) -> None:
     sentence = "the international committee did not understand why nobody had come to the meeting ."
     tokens = ["[CLS]", *sentence.split(), "[SEP]"]
     example = EXAMPLES["chips"]
@@ -122,7 +121,7 @@ def test_chips_for_sixteen_tokens_fit_a_phone_in_letters_that_can_be_read(
 
 
 def test_many_short_names_to_tap_stand_beside_each_other_and_the_class_is_orange_as_in_front(
-    lesson: School, new_phone: Callable[..., Page]
+    lesson: School, new_phone: Phones
 ) -> None:
     sentence = "the old man who lived in the small house near the big river took his dog ."
     tokens = ["[CLS]", *sentence.split(), "[SEP]"]
@@ -146,9 +145,7 @@ def test_many_short_names_to_tap_stand_beside_each_other_and_the_class_is_orange
 
 
 @pytest.mark.parametrize("gesture", ["slide", "chips"])
-def test_in_forced_colours_bars_line_and_marks_are_seen(
-    lesson: School, new_phone: Callable[..., Page], gesture: str
-) -> None:
+def test_in_forced_colours_bars_line_and_marks_are_seen(lesson: School, new_phone: Phones, gesture: str) -> None:
     page = new_phone(forced_colors="active")
     open_question(lesson, gesture)
     answer(page, gesture)
@@ -170,7 +167,7 @@ def test_in_forced_colours_bars_line_and_marks_are_seen(
     ids=["en", "zh"],
 )
 def test_from_the_code_to_the_truth_with_every_gesture_for_everybody(
-    lesson: School, new_phone: Callable[..., Page], language: str, locale: str, scheme: str, gestures: list[str]
+    lesson: School, new_phone: Phones, language: str, locale: str, scheme: str, gestures: list[str]
 ) -> None:
     page = new_phone("join", locale=locale, color_scheme=scheme)
     wrong: dict[str, list[str]] = {}
@@ -234,9 +231,7 @@ def test_from_the_code_to_the_truth_with_every_gesture_for_everybody(
     says(page, "gone", "zh" if language == "en" else "en")
 
 
-def test_a_vote_in_the_pocket_is_sent_when_there_is_a_line_again(
-    lesson: School, new_phone: Callable[..., Page]
-) -> None:
+def test_a_vote_in_the_pocket_is_sent_when_there_is_a_line_again(lesson: School, new_phone: Phones) -> None:
     page = new_phone()
     page.clock.install()
     open_question(lesson)
@@ -254,9 +249,7 @@ def test_a_vote_in_the_pocket_is_sent_when_there_is_a_line_again(
     assert lesson.store.count(lesson.code)[0] == 1
 
 
-def test_a_vote_whose_question_was_closed_meanwhile_is_dropped_with_a_word(
-    lesson: School, new_phone: Callable[..., Page]
-) -> None:
+def test_a_vote_whose_question_was_closed_meanwhile_is_dropped_with_a_word(lesson: School, new_phone: Phones) -> None:
     page = new_phone()
     open_question(lesson)
     expect(page.locator(".choice").first).to_be_visible()
@@ -271,7 +264,7 @@ def test_a_vote_whose_question_was_closed_meanwhile_is_dropped_with_a_word(
 
 
 def test_the_seconds_left_are_shown_while_one_writes_and_then_the_vote_is_closed(
-    lesson: School, new_phone: Callable[..., Page]
+    lesson: School, new_phone: Phones
 ) -> None:
     page = new_phone()
     open_question(lesson, "word")
@@ -286,7 +279,7 @@ def test_the_seconds_left_are_shown_while_one_writes_and_then_the_vote_is_closed
     expect(page.locator(".left")).to_have_text("")
 
 
-def test_a_vote_outlives_a_page_that_is_loaded_again(lesson: School, new_phone: Callable[..., Page]) -> None:
+def test_a_vote_outlives_a_page_that_is_loaded_again(lesson: School, new_phone: Phones) -> None:
     page = new_phone()
     open_question(lesson)
     page.route("**/vote*", lambda route: route.abort())
@@ -304,7 +297,7 @@ def test_a_vote_outlives_a_page_that_is_loaded_again(lesson: School, new_phone: 
     assert lesson.votes() == {1: [("1", UNSAID)]}, "how sure he was of another answer he has not said of this one"
 
 
-def test_double_taps_are_one_vote(lesson: School, new_phone: Callable[..., Page]) -> None:
+def test_double_taps_are_one_vote(lesson: School, new_phone: Phones) -> None:
     page = new_phone()
     open_question(lesson)
     expect(page.locator(".choice").first).to_be_visible()
@@ -317,7 +310,7 @@ def test_double_taps_are_one_vote(lesson: School, new_phone: Callable[..., Page]
     assert lesson.votes() == {1: [("0", UNSAID)]}, "the second tap is no answer to what now stands there"
 
 
-def test_how_sure_he_is_waits_until_his_answer_is_acknowledged(lesson: School, new_phone: Callable[..., Page]) -> None:
+def test_how_sure_he_is_waits_until_his_answer_is_acknowledged(lesson: School, new_phone: Phones) -> None:
     """Where the class is closed between them, the answer that is kept is the one that counts, and he is told so."""
     page = new_phone()
     open_question(lesson)
@@ -340,7 +333,7 @@ def test_how_sure_he_is_waits_until_his_answer_is_acknowledged(lesson: School, n
 
 
 def test_a_word_with_markup_is_a_word_and_a_share_is_written_as_on_the_projector(
-    lesson: School, new_phone: Callable[..., Page]
+    lesson: School, new_phone: Phones
 ) -> None:
     page = new_phone()
     open_question(lesson, "word")
@@ -356,9 +349,7 @@ def test_a_word_with_markup_is_a_word_and_a_share_is_written_as_on_the_projector
         expect(page.locator(".number.true")).to_have_text(short(share))
 
 
-def test_phones_with_any_clock_and_old_ones_that_keep_nothing_answer_too(
-    lesson: School, new_phone: Callable[..., Page]
-) -> None:
+def test_phones_with_any_clock_and_old_ones_that_keep_nothing_answer_too(lesson: School, new_phone: Phones) -> None:
     scripts = "Date.now = () => 0", "Date.now = () => 4e12", "Date.now = () => Math.random() * 4e12", OLD
     pages = [new_phone(script=script) for script in scripts]
     open_question(lesson)
@@ -370,9 +361,7 @@ def test_phones_with_any_clock_and_old_ones_that_keep_nothing_answer_too(
     expect(pages[-1].locator("body")).to_contain_text(SECRET["en"])
 
 
-def test_a_pause_hides_the_question_and_loses_nothing_that_was_begun(
-    lesson: School, new_phone: Callable[..., Page]
-) -> None:
+def test_a_pause_hides_the_question_and_loses_nothing_that_was_begun(lesson: School, new_phone: Phones) -> None:
     page = new_phone()
     open_question(lesson, "word")
     page.locator("#guess").fill("begun")
@@ -391,9 +380,7 @@ def test_a_pause_hides_the_question_and_loses_nothing_that_was_begun(
     assert page.locator("#guess").evaluate("box => box.mine"), "what is said again draws nothing anew under the finger"
 
 
-def test_the_second_vote_asks_anew_and_a_class_that_is_deleted_is_over(
-    lesson: School, new_phone: Callable[..., Page]
-) -> None:
+def test_the_second_vote_asks_anew_and_a_class_that_is_deleted_is_over(lesson: School, new_phone: Phones) -> None:
     page, silent = new_phone(), new_phone()
     open_question(lesson)
     for phone in (page, silent):

@@ -1,6 +1,7 @@
 """What a picture draws and says is its run's, computed another way: a law for each picture, called as a function.
 
-A law yields what must be there: arrays that the figure holds, words that the sentence has, Not(words) that it has not.
+A law, of a run and a place, yields what must be there: arrays that the figure holds, words that the sentence has,
+Not(words) that it has not.
 """
 
 import re
@@ -131,20 +132,20 @@ def test_what_is_drawn_and_said_is_the_runs(name: str) -> None:
 
 
 @row(attention.mean_through_layers, layer=2, token=3)
-def through_the_layers_the_row_is_the_mean_of_the_heads(run: Trace, at: Place) -> Iterator[object]:
+def through_the_layers_the_row_is_the_mean_of_the_heads(run, at):
     means = run.over_layers("attention.weights").mean(axis=1)[:, at.token]
     yield from (means, f"{means[at.layer].max():.2f}")
 
 
 @row(attention.attention_map, "the cat sat [SEP] the dog ran", layer=2, head=1, token=2, between="AB")
-def of_one_sentence_that_looks_at_another_it_is_said_what_is_not_shown(run: Trace, at: Place) -> Iterator[object]:
+def of_one_sentence_that_looks_at_another_it_is_said_what_is_not_shown(run, at):
     shown = run["layers.2.attention.weights"][1, 2, 5:]
     yield from (f": {shown.max():.2f}", f"not shown get {1 - shown.sum():.1%} of this row")
 
 
 @row(partial(scaling.why_scaled, d_k=512), layer=2, head=3)
 @row(partial(scaling.why_scaled, d_k=512), DOG, Edit("layers.2.attention.masked", "causal"), layer=2, head=3)
-def why_scores_are_divided_is_told_of_random_vectors_and_of_the_chosen_head(run: Trace, at: Place) -> Iterator[object]:
+def why_scores_are_divided_is_told_of_random_vectors_and_of_the_chosen_head(run, at):
     undivided, divided, by_d_k = every_way(random_scores(512), 512)
     yield from (f"{undivided.spread:.1f}", f"{divided.largest:.2f}", f"{undivided.slope:.3f}")
     yield from (f"0.044 and {by_d_k.largest:.2f}", f"moves only {undivided.slope / divided.slope:.2f} times as far")
@@ -157,14 +158,14 @@ def why_scores_are_divided_is_told_of_random_vectors_and_of_the_chosen_head(run:
 
 @row(partial(scaling.why_scaled, d_k=4), layer=2, head=3)
 @row(partial(scaling.why_scaled, d_k=4), layer=1, head=6)
-def a_slope_that_is_larger_undivided_is_said_to_be_so(run: Trace, at: Place) -> Iterator[object]:
+def a_slope_that_is_larger_undivided_is_said_to_be_so(run, at):
     yield "keeps its slope even undivided"  # what holds of long vectors is not said of short ones
     undivided, divided, _ = every_way(run[at.of("layers.{l}.attention.scores")][at.head], 32)
     yield (str if undivided.slope > divided.slope else Not)("slope is larger undivided")
 
 
 @row(partial(overlay.over_one, key="layers.2.attention.weights"), FIVE, layer=2, head=2, token=8)
-def weights_lie_over_the_drawing(run: Trace, at: Place) -> Iterator[object]:
+def weights_lie_over_the_drawing(run, at):
     own, inked = run["layers.2.attention.weights"][2, 8], run.patches.max(axis=1) >= 0.05
     yield own
     yield f"The {inked.sum()} patches with ink (a pixel of 0.05 or more) get {own[1:][inked].sum():.0%};"
@@ -174,7 +175,7 @@ def weights_lie_over_the_drawing(run: Trace, at: Place) -> Iterator[object]:
 
 
 @row(heads.written, token=3, head=2)
-def what_heads_write_has_the_lengths_that_are_drawn(run: Trace, at: Place) -> Iterator[object]:
+def what_heads_write_has_the_lengths_that_are_drawn(run, at):
     yield np.linalg.norm(run[A + "contributions"], axis=-1).T
 
 
@@ -189,9 +190,7 @@ def needed(run: Trace, at: Place) -> Picture:
 
 
 @row(needed, HIDDEN, token=3, head=2)
-def one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_answer(
-    run: Trace, at: Place
-) -> Iterator[object]:
+def one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_answer(run, at):
     runs = changed(run, one_against_all(run.graph, 1), 3)
     best = [int(p.argmax()) for p in runs]
     yield from ([p[best[0]] for p in some] for some in (runs[1:9], runs[9:]))
@@ -202,7 +201,7 @@ def one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_answer
 
 
 @row(heads_by_origin, partial(trace_of, "pre-norm words"), head=2)
-def each_head_is_a_point_at_its_shares_of_this_run(run: Trace, at: Place) -> Iterator[object]:
+def each_head_is_a_point_at_its_shares_of_this_run(run, at):
     known = of_reads(run)
     every = [shares(run, run.graph.sublayers(layer)[0], head, known) for layer, head in np.ndindex(3, 4)]
     yield from ([of[kind] for of in every] for kind in ("place", "word"))
@@ -216,7 +215,7 @@ def no_words(neuron: int) -> Sequence[str]:
 
 
 @row(feed_forward.curve, token=3, neuron=2)
-def the_curve_holds_every_neuron_of_the_selected_token(run: Trace, at: Place) -> Iterator[object]:
+def the_curve_holds_every_neuron_of_the_selected_token(run, at):
     u = run[FFN + "hidden"][3]
     yield from (u, run[FFN + "activation"][3], f"{(u < 0).sum()} of the 1,024 neurons lie below 0")
 
@@ -224,7 +223,7 @@ def the_curve_holds_every_neuron_of_the_selected_token(run: Trace, at: Place) ->
 @row(feed_forward.curve)
 @row(feed_forward.curve, partial(trace_of, "003"), layer=0, token=0)
 @row(feed_forward.curve, partial(trace_of, "several labels"), layer=0)
-def it_is_said_how_low_the_activation_function_goes(run: Trace, at: Place) -> Iterator[object]:
+def it_is_said_how_low_the_activation_function_goes(run, at):
     u, h = (run[at.of(f"layers.{{l}}.ffn.{name}")] for name in ("hidden", "activation"))
     act = {"gelu": F.gelu, "relu": F.relu, "silu": F.silu}[run.config.activation]
     np.testing.assert_allclose(h, act(torch.tensor(u)), atol=1e-4)
@@ -236,7 +235,7 @@ def it_is_said_how_low_the_activation_function_goes(run: Trace, at: Place) -> It
 @row(partial(feed_forward.loudest, words=no_words), token=3, neuron=999)
 @row(partial(feed_forward.loudest, words=no_words), FIVE, token=8)
 @row(partial(feed_forward.loudest, words=no_words), partial(trace_of, "gated words"), token=5)
-def the_loudest_neurons_and_the_chosen_one_stand_at_every_token(run: Trace, at: Place) -> Iterator[object]:
+def the_loudest_neurons_and_the_chosen_one_stand_at_every_token(run, at):
     gated = FFN + "product" in run
     fed = run[FFN + ("product" if gated else "activation")]
     loud = np.abs(fed) if gated else fed
@@ -256,7 +255,7 @@ def without_ffn(run: Trace, at: Place) -> Picture:
 
 @row(without_ffn, HIDDEN, layer=4, token=3)
 @row(without_ffn, HIDDEN, layer=5, token=3)
-def without_ffn_the_first_guesses_are_those_of_the_changed_runs(run: Trace, at: Place) -> Iterator[object]:
+def without_ffn_the_first_guesses_are_those_of_the_changed_runs(run, at):
     runs = changed(run, ffn_off(run.graph, at.layer), at.token)
     yield from (f"“{run.outputs[p.argmax()]}”" for p in runs)
     yield (str if runs[0].argmax() == runs[1].argmax() else Not)("stays")
@@ -273,7 +272,7 @@ def on_the_way(run: Trace, at: Place, focus: str = "norm") -> Picture:
 @row(add_and_norm.one_vector, layer=2)
 @row(add_and_norm.one_vector, layer=4, sublayer=2, token=3)
 @row(add_and_norm.one_vector, FIVE, layer=0, token=0)
-def arrows_have_the_lengths_and_angles_of_the_vectors(run: Trace, at: Place) -> Iterator[object]:
+def arrows_have_the_lengths_and_angles_of_the_vectors(run, at):
     part = run.graph.sublayers(at.layer)[at.sublayer - 1]
     x, o, both, after = (run[key][at.token].astype(float) for key in (part.before, part.output, part.sum, part.norm))
     lengths = [np.linalg.norm(one) for one in (x, o, both, after)]
@@ -291,7 +290,7 @@ def turned(a: np.ndarray, b: np.ndarray) -> float:
 
 
 @row(add_and_norm.on_the_way, layer=2, token=4)
-def the_lengths_of_a_token_on_its_way_are_recorded(run: Trace, at: Place) -> Iterator[object]:
+def the_lengths_of_a_token_on_its_way_are_recorded(run, at):
     parts = [part for layer in range(6) for part in run.graph.sublayers(layer)]
     every = [[np.linalg.norm(run[key][4]) for key in (part.before, part.sum, part.norm)] for part in parts]
     yield from (np.ravel(every), f"in {sum(both > before for before, both, _ in every)} of 12")
@@ -299,7 +298,7 @@ def the_lengths_of_a_token_on_its_way_are_recorded(run: Trace, at: Place) -> Ite
 
 @row(on_the_way, layer=3)
 @row(on_the_way, layer=5, sublayer=2)
-def the_four_maps_are_recorded_and_the_first_two_add_up_to_the_third(run: Trace, at: Place) -> Iterator[object]:
+def the_four_maps_are_recorded_and_the_first_two_add_up_to_the_third(run, at):
     part = run.graph.sublayers(at.layer)[at.sublayer - 1]
     yield from (run[part.before], run[part.output], run[part.before] + run[part.output], run[part.norm])
     yield "standard deviation 1, then"
@@ -307,39 +306,39 @@ def the_four_maps_are_recorded_and_the_first_two_add_up_to_the_third(run: Trace,
 
 @row(partial(on_the_way, focus="sum"), layer=0, token=2, component=0)
 @row(partial(on_the_way, focus="sum"), layer=3, token=2, component=0)
-def the_sum_of_a_cell_is_that_of_the_numbers_that_stand_there(run: Trace, at: Place) -> Iterator[object]:
+def the_sum_of_a_cell_is_that_of_the_numbers_that_stand_there(run, at):
     part = run.graph.sublayers(at.layer)[0]
     x, o = (round(float(run[key][2, 0]), 4) for key in (part.before, part.output))
     yield f"{x:.4f} + " + (f"({o:.4f})" if o < 0 else f"{o:.4f}") + f" = {x + o:.4f}"
 
 
 @row(partial(on_the_way, focus="output"), DOG, Edit("embedding.sum", "remove", token=2), layer=0)
-def a_token_that_was_taken_away_is_left_out_of_the_typical_push(run: Trace, at: Place) -> Iterator[object]:
+def a_token_that_was_taken_away_is_left_out_of_the_typical_push(run, at):
     before, found = (np.linalg.norm(run[key], axis=1) for key in ("embedding.sum", "layers.0.attention.output"))
     assert before[2] == 0
     yield f"(the median) is {np.median(np.delete(found, 2) / np.delete(before, 2)):.0%} as long"
 
 
 @row(add_and_norm.histogram, token=3)
-def normalised_vectors_have_mean_0_and_deviation_1(run: Trace, at: Place) -> Iterator[object]:
+def normalised_vectors_have_mean_0_and_deviation_1(run, at):
     normed = run["layers.1.norm_1"][3]
     yield from ("; 0 and 1.0000 once normalized", f"{normed.mean():.3f} and {normed.std():.3f} after")
 
 
 @row(on_the_way, DOG, Edit("layers.0.add_1", "zero", token=2), layer=0, token=2)
-def of_a_vector_of_zeros_no_standard_deviation_of_1_is_told(run: Trace, at: Place) -> Iterator[object]:
+def of_a_vector_of_zeros_no_standard_deviation_of_1_is_told(run, at):
     yield "standard deviation 0.000 to 1.000, then"
 
 
 @row(why_add_and_norm.batch_norm, token=2)
-def batch_norm_hangs_on_the_other_tokens(run: Trace, at: Place) -> Iterator[object]:
+def batch_norm_hangs_on_the_other_tokens(run, at):
     rows = run[run.graph.sublayers(1)[0].norm_reads]
     batch, without = ((some - some.mean(0)) / np.sqrt(some.var(0) + 1e-5) for some in (rows, rows[:-1]))
     yield from (batch.std(1), f"{np.abs(batch[:-1] - without)[2].mean():.2f}")
 
 
 @row(lambda run, at: why_add_and_norm.gradients_by_layer(run, at, np.full((2, 2, 7), 0.007)))
-def a_small_gradient_is_not_rounded_up(run: Trace, at: Place) -> Iterator[object]:
+def a_small_gradient_is_not_rounded_up(run, at):
     yield "0.007 times"
 
 
@@ -347,14 +346,14 @@ def a_small_gradient_is_not_rounded_up(run: Trace, at: Place) -> Iterator[object
 
 
 @row(layers.path, token=2)
-def the_path_shows_its_shortest_view(run: Trace, at: Place) -> Iterator[object]:
+def the_path_shows_its_shortest_view(run, at):
     walked = np.linalg.norm(np.diff(run.states()[:, 2], axis=0), axis=-1)
     yield from (f"layer {walked.argmax() + 1}", f"{walked.max():.1f}")
 
 
 @row(layers.lengths_on_the_way)
 @row(layers.lengths_on_the_way, DOG, Edit("layers.{l}.ffn.output", "zero"))
-def of_a_sublayer_that_adds_nothing_no_layer_adds_most(run: Trace, at: Place) -> Iterator[object]:
+def of_a_sublayer_that_adds_nothing_no_layer_adds_most(run, at):
     yield np.linalg.norm(run.states()[:, 1], axis=-1)
     for sub, name in {"attention": "Attention", "ffn": "The FFN"}.items():
         added = np.array([np.linalg.norm(run[f"layers.{layer}.{sub}.output"][1]) for layer in range(6)])
@@ -375,7 +374,7 @@ def logits_on_the_way(run: Trace, at: Place) -> np.ndarray:
 
 @row(lens, "the cat sat on the [MASK] .", token=6)
 @row(lens, "the cat sat on the [MASK] .", token=6, output=2000)
-def the_lens_follows_a_word_from_rank_to_rank(run: Trace, at: Place) -> Iterator[object]:
+def the_lens_follows_a_word_from_rank_to_rank(run, at):
     (guess,), logits = run.answer, logits_on_the_way(run, at)
     word = logits[-1].argmax() if at.output is None else at.output
     ranks = 1 + (logits > logits[:, [word]]).sum(axis=1)
@@ -387,7 +386,7 @@ def the_lens_follows_a_word_from_rank_to_rank(run: Trace, at: Place) -> Iterator
 
 
 @row(lambda run, at: layers.turned(run, at, guesses(run, at)), "the animal [MASK] not cross the street .", token=3)
-def what_the_layers_add_to_a_lead_sums_to_it(run: Trace, at: Place) -> Iterator[object]:
+def what_the_layers_add_to_a_lead_sums_to_it(run, at):
     logits = logits_on_the_way(run, at)
     best = logits.argmax(axis=1)
     led = [word for word in best[1:] if word != best[-1]]
@@ -397,25 +396,23 @@ def what_the_layers_add_to_a_lead_sums_to_it(run: Trace, at: Place) -> Iterator[
 
 
 @row(lens, "the [MASK] sat on the mat .", token=2)
-def where_the_answer_led_before_and_lost_the_lead_both_are_said(run: Trace, at: Place) -> Iterator[object]:
+def where_the_answer_led_before_and_lost_the_lead_both_are_said(run, at):
     yield from ("“girl”", "from layer 6 on. It was so before (after layer 4), and lost the lead")
 
 
 @row(lens, "the cat sat on [MASK] mat .", token=5)
-def where_the_answer_never_lost_the_lead_that_is_not_said(run: Trace, at: Place) -> Iterator[object]:
+def where_the_answer_never_lost_the_lead_that_is_not_said(run, at):
     yield from ("“the”", "is the first guess from layer 2 on. The")
 
 
 @row(layers.similarity, token=2)
-def similarities_are_the_cosines_of_the_stream(run: Trace, at: Place) -> Iterator[object]:
+def similarities_are_the_cosines_of_the_stream(run, at):
     alike = cosine_similarity(run.states()[2])
     yield from (alike, f"{np.delete(alike[2], 2).max():.2f}")
 
 
 @row(layers.origin, TWICE, token=8)
-def the_rollout_is_that_of_the_layer_and_of_words_that_stand_twice_it_says_which(
-    run: Trace, at: Place
-) -> Iterator[object]:
+def the_rollout_is_that_of_the_layer_and_of_words_that_stand_twice_it_says_which(run, at):
     yield from (rollout(run.over_layers("attention.weights"))[1], "“cat (9)”")
 
 
@@ -426,7 +423,7 @@ def compared_by_layers(run: Trace, place: Place) -> Picture:
 
 
 @row(compared_by_layers, DOG)
-def two_words_that_are_written_alike_drift_apart(run: Trace, at: Place) -> Iterator[object]:
+def two_words_that_are_written_alike_drift_apart(run, at):
     pairs = zip(run.states()[:, at.token], run_of(TWICE).states()[:, 1], strict=True)
     apart = [float(cosine_similarity([one], [other])[0, 0]) for one, other in pairs]
     yield from (np.array(apart), f"with {apart[0]:.2f} and end with {apart[-1]:.2f}")
@@ -437,7 +434,7 @@ def two_words_that_are_written_alike_drift_apart(run: Trace, at: Place) -> Itera
 
 @row(partial(queries_keys_values.matrix, role="Q"), layer=2, head=5)
 @row(partial(queries_keys_values.matrix, role="V"), FIVE, head=1)
-def the_slice_of_a_matrix_makes_the_vectors_of_its_head(run: Trace, at: Place) -> Iterator[object]:
+def the_slice_of_a_matrix_makes_the_vectors_of_its_head(run, at):
     role = "Q" if run.ids else "V"
     W, d_k = getattr(run.network.layers[at.layer].attention, f"W_{role}"), run.config.d_k
     own = slice(at.head * d_k, (at.head + 1) * d_k)
@@ -450,7 +447,7 @@ def the_slice_of_a_matrix_makes_the_vectors_of_its_head(run: Trace, at: Place) -
 @row(queries_keys_values.products, token=2)
 @row(queries_keys_values.products, token=2, key=4)
 @row(queries_keys_values.products, FIVE, token=2)
-def a_query_is_laid_over_the_key_that_fits_best_or_is_chosen(run: Trace, at: Place) -> Iterator[object]:
+def a_query_is_laid_over_the_key_that_fits_best_or_is_chosen(run, at):
     scores = run[A + "scores"][0, at.token]
     key = int(scores.argmax()) if at.key is None else at.key
     q, k = run[A + "Q"][0, at.token], run[A + "K"][0, key]
@@ -461,7 +458,7 @@ def a_query_is_laid_over_the_key_that_fits_best_or_is_chosen(run: Trace, at: Pla
 
 
 @row(queries_keys_values.scores, token=2, head=3)
-def the_row_of_scores_is_that_of_the_token(run: Trace, at: Place) -> Iterator[object]:
+def the_row_of_scores_is_that_of_the_token(run, at):
     yield run[A + "scores"][3, 2:3]
 
 
@@ -469,7 +466,7 @@ def the_row_of_scores_is_that_of_the_token(run: Trace, at: Place) -> Iterator[ob
 
 
 @row(tokens.one_sum)
-def a_word_that_stands_twice_has_one_row_and_two_sums(run: Trace, at: Place) -> Iterator[object]:
+def a_word_that_stands_twice_has_one_row_and_two_sums(run, at):
     first, second = (place for place, token in enumerate(run.tokens) if token == "the")
     np.testing.assert_array_equal(*run["embedding.tokens"][[first, second]])
     yield f"{cosine_similarity(run['embedding.sum'][[first, second]])[0, 1]:.4f}"
@@ -479,19 +476,19 @@ def a_word_that_stands_twice_has_one_row_and_two_sums(run: Trace, at: Place) -> 
 
 
 @row(tokens.one_sum, FIVE)
-def of_a_drawing_no_factor_is_told(run: Trace, at: Place) -> Iterator[object]:
+def of_a_drawing_no_factor_is_told(run, at):
     yield Not("Without √")
 
 
 @row(tokens.one_sum, token=2)
-def a_token_and_its_position_are_one_sum(run: Trace, at: Place) -> Iterator[object]:
+def a_token_and_its_position_are_one_sum(run, at):
     added, summed = [run[f"embedding.{name}"][2] for name in ("tokens", "positions")], run["embedding.sum"][2]
     np.testing.assert_allclose(sum(added), summed, atol=1e-5)
     yield from (np.stack([*added, summed]), f"“{run.tokens[2]}” has id {run.ids[2]}")
 
 
 @row(tokens.one_sum, lambda: load(str(folder("NarrowElectraForMaskedLM")))(DOG), token=2)
-def embeddings_narrower_than_the_sum_stand_in_its_first_columns(run: Trace, at: Place) -> Iterator[object]:
+def embeddings_narrower_than_the_sum_stand_in_its_first_columns(run, at):
     narrow, wide = run["embedding.tokens"][2], run["embedding.projection"][2]
     assert len(narrow) < len(wide)
     rows = [key for key in run if key.startswith("embedding.")]
@@ -499,7 +496,7 @@ def embeddings_narrower_than_the_sum_stand_in_its_first_columns(run: Trace, at: 
 
 
 @row(lambda run, at: tokens.nearest(run, at, worked_out.neighbours("text", run.ids[at.token])), token=2)
-def the_neighbours_of_a_word_are_the_nearest_rows_of_E_that_are_words(run: Trace, at: Place) -> Iterator[object]:
+def the_neighbours_of_a_word_are_the_nearest_rows_of_E_that_are_words(run, at):
     E, names = run.network.embedding.E.weight.numpy(), pipelines.pipeline("text").reader.vocabulary
     near, cosines = nearest_rows(E, run.ids[2], most=100, leave_out=range(5))
     words = [place for place, i in enumerate(near) if re.fullmatch("[a-z]{2,}", names[i])][:6]
@@ -512,13 +509,13 @@ def table_of(run: Trace) -> np.ndarray:
 
 
 @row(tokens.components)
-def the_waves_are_columns_of_the_table_of_positions(run: Trace, at: Place) -> Iterator[object]:
+def the_waves_are_columns_of_the_table_of_positions(run, at):
     yield "Component 1 repeats after about 6.3 positions"  # 2π
     yield from table_of(run)[:, [0, 16, 32, 64, 128]].T
 
 
 @row(tokens.similarity_of_words)
-def positions_are_alike_by_cosine_and_differ_in_as_few_directions_as_is_said(run: Trace, at: Place) -> Iterator[object]:
+def positions_are_alike_by_cosine_and_differ_in_as_few_directions_as_is_said(run, at):
     alike, table = cosine_similarity(table_of(run)), table_of(run)
     yield from (alike, f"{np.diagonal(alike, 1).mean():.2f} on average between neighbours")
     parts = np.linalg.svd(table - table.mean(axis=0), compute_uv=False) ** 2
@@ -527,7 +524,7 @@ def positions_are_alike_by_cosine_and_differ_in_as_few_directions_as_is_said(run
 
 
 @row(partial(tokens.pixels_of_one, seen=None), THREE, token=25)
-def the_selected_patch_stands_there_as_numbers(run: Trace, at: Place) -> Iterator[object]:
+def the_selected_patch_stands_there_as_numbers(run, at):
     yield run.patches[24:25]
 
 
@@ -535,7 +532,7 @@ def the_selected_patch_stands_there_as_numbers(run: Trace, at: Place) -> Iterato
 
 
 @row(partial(answer.at_temperature, tau=3.0), "the cat [MASK] on the mat .", token=3)
-def bars_are_the_softmax_of_the_logits_over_tau(run: Trace, at: Place) -> Iterator[object]:
+def bars_are_the_softmax_of_the_logits_over_tau(run, at):
     own, now = (softmax(run["logits"][3].astype(np.float64) / by) for by in (1, 3))
     order = np.argsort(-own)[:10]
     yield from (now[order], own[order], f"gets {decimal(now[order[0]])} instead of {decimal(own[order[0]])}")
@@ -558,7 +555,7 @@ def lead_of(run: Trace, at: Place, by_heads: bool = False) -> Picture:
 
 
 @row(lead_of, FIVE, token=0)
-def of_a_linear_head_the_bars_add_up_to_the_lead(run: Trace, at: Place) -> Iterator[object]:
+def of_a_linear_head_the_bars_add_up_to_the_lead(run, at):
     lead = of_lead(run, *led(run)).parts.values()
     best, second = led(run)
     assert sum(lead) == pytest.approx(run["logits"][best] - run["logits"][second], abs=1e-4)
@@ -566,14 +563,14 @@ def of_a_linear_head_the_bars_add_up_to_the_lead(run: Trace, at: Place) -> Itera
 
 
 @row(lead_of, "the cat [MASK] on the mat .", token=3)
-def of_words_each_bar_is_what_the_lead_loses_without_that_part(run: Trace, at: Place) -> Iterator[object]:
+def of_words_each_bar_is_what_the_lead_loses_without_that_part(run, at):
     lead = of_lead(run, *led(run), 3)
     yield f"the lead would be {lead.value - max(lead.parts.values()):.2f}"
 
 
 @row(partial(lead_of, by_heads=True), FIVE, token=0)
 @row(partial(lead_of, by_heads=True), "the cat [MASK] on the mat .", token=3)
-def heads_and_ffns_are_cells(run: Trace, at: Place) -> Iterator[object]:
+def heads_and_ffns_are_cells(run, at):
     parts = of_lead(run, *led(run), at.token, heads=True).parts
     columns = [*(f"attention.heads[{head}]" for head in range(run.config.heads)), "ffn.output"]
     yield [[parts[f"layers.{layer}.{column}"] for column in columns] for layer in range(run.config.layers)]
@@ -591,7 +588,7 @@ def pair_map(run: Trace, place: Place) -> Picture:
 
 
 @row(pair_map, DOG)
-def pairs_of_tokens_add_up_to_the_cosine(run: Trace, at: Place) -> Iterator[object]:
+def pairs_of_tokens_add_up_to_the_cosine(run, at):
     cells, means = cells_of(run), (torch.from_numpy(each.Z).double().mean(0) for each in (run, run_of(HIDDEN)))
     row, column = np.unravel_index(cells.argmax(), cells.shape)
     yield from (cells, f"{cells.size} cells", f"cosine, {float(F.cosine_similarity(*means, dim=0)):.4f}")
@@ -599,7 +596,7 @@ def pairs_of_tokens_add_up_to_the_cosine(run: Trace, at: Place) -> Iterator[obje
 
 
 @row(lambda run, at: answer.row_sums(run, at, of_cosine(run, run_of(HIDDEN), MEAN)), DOG)
-def rows_of_pairs_are_what_each_token_adds(run: Trace, at: Place) -> Iterator[object]:
+def rows_of_pairs_are_what_each_token_adds(run, at):
     sums = cells_of(run).sum(axis=1)
     drawn = answer.row_sums(run, at, cells_of(run)).drawn().data[0]
     lengths = np.asarray(drawn["x"], float)
@@ -616,7 +613,7 @@ def found_lines(run: Trace, place: Place) -> Picture:
 
 
 @row(found_lines, DOG)
-def lines_are_sorted_by_their_cosine_with_the_tokens_that_add_most(run: Trace, at: Place) -> Iterator[object]:
+def lines_are_sorted_by_their_cosine_with_the_tokens_that_add_most(run, at):
     u, others = torch.tensor(run.Z).double().mean(0), [run_of(line) for line in LINES]
     cosines = [float(F.cosine_similarity(u, torch.tensor(other.Z).double().mean(0), dim=0)) for other in others]
     order = sorted(range(3), key=lambda line: -cosines[line])
@@ -639,7 +636,7 @@ def next_pieces(run: Trace, at: Place) -> Picture:
 
 @row(next_pieces, Task("我 love 你 ."), step=2)
 @row(next_pieces, Task(DOG), step=0)
-def the_likeliest_pieces_are_those_of_the_step(run: Trace, at: Place) -> Iterator[object]:
+def the_likeliest_pieces_are_those_of_the_step(run, at):
     p = softmax(run["logits"][at.step])
     five = np.sort(p)[::-1][:5]
     yield five if p[run.written_ids[at.step]] in five else [*five, p[run.written_ids[at.step]]]
@@ -647,7 +644,7 @@ def the_likeliest_pieces_are_those_of_the_step(run: Trace, at: Place) -> Iterato
 
 @row(translation.lines, Task("我爱你。"), layer=2, head=4, step=2)
 @row(translation.lines, Task(DOG), layer=2, head=4, step=0)
-def a_step_attends_in_its_row_of_the_run(run: Trace, at: Place) -> Iterator[object]:
+def a_step_attends_in_its_row_of_the_run(run, at):
     weights = run["decoder.layers.2.cross.weights"][4, at.step]
     yield from (
         f"writes “{run.written[at.step]}”",
@@ -656,7 +653,7 @@ def a_step_attends_in_its_row_of_the_run(run: Trace, at: Place) -> Iterator[obje
 
 
 @row(translation.without_mask, Task(DOG), layer=2, head=4, step=2)
-def what_would_leak_without_the_mask_is_what_a_head_without_it_takes(run: Trace, at: Place) -> Iterator[object]:
+def what_would_leak_without_the_mask_is_what_a_head_without_it_takes(run, at):
     edit = Edit("decoder.layers.2.attention.masked", "unmasked", head=4)
     task = Task(DOG, written=run.written_ids)
     free = pipelines.run("translation", task, (edit,))["decoder.layers.2.attention.weights"][4, 2]
