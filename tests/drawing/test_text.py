@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from pages.drawing.text import LANGUAGES, PAGES, SYMBOL, catalogue, joined, literal, plain, speaking, t, unmarked
+from pages.drawing.text import (
+    LANGUAGES,
+    PAGES,
+    SYMBOL,
+    catalogue,
+    joined,
+    literal,
+    plain,
+    speaking,
+    t,
+    unmarked,
+    with_length,
+)
 from pages.drawing.text.numbers import four_decimals, percent, percents, written
 
 
@@ -183,3 +195,26 @@ def test_literal_escapes_every_sign_that_markdown_reads() -> None:
 def test_of_what_others_fill_in_nothing_is_counted(language: str) -> None:
     with speaking(language):
         assert plain("overview.copies") == catalogue(language)["overview.copies"]
+
+
+@pytest.mark.parametrize("key", [key for key, text in catalogue("zh").items() if "中有 {" in text])
+def test_of_none_and_of_all_a_count_is_said_in_words(key: str) -> None:
+    names = re.findall(r"\{(\w+)[:}]", catalogue("zh")[key])
+    with speaking("zh"):
+        for count in "820":
+            said = plain(key, **dict.fromkeys(names, count))
+            for one, of in re.findall(r"\{\w+\} (\w)(\w*)中有 \{", catalogue("zh")[key]):
+                bare = f"{count} {one}{of}中有 {count} {one}"
+                assert bare not in said or f"{bare}（" in said, said
+                told = {"8": f"8 {one}{of}都", "2": f"两{one}{of}都", "0": f"{of}中没有一{one}"}[count]
+                assert told in said or f"{bare}（" in said, said
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_behind_the_name_of_a_vector_its_length_is_no_factor(language: str) -> None:
+    """Whatever the vector is called: after "= X⁰ · 22.9" who reads would multiply."""
+    with speaking(language):
+        for name in ("X", "= X⁰", "+ it", "− bₒ"):
+            said = with_length(name, 22.94)
+            word = said.removeprefix(name).removesuffix("22.9")
+            assert said == f"{name}{word}22.9" and re.search(r"[a-z长]", word) and not re.search(r"[·×*=]", word)

@@ -25,6 +25,7 @@ SYMBOL = re.compile(r"(?<![\w$`{\\])(?:([Wb])_([A-Z\d])|(d)_(model|ff|k|E))(?![\
 SENTENCE = re.compile(r"(.+?(?:[.?](?=\s|$)|[。？]|$))(\s*)", re.DOTALL)
 #: How many of so many, and not which of them: of none, of both and of all it is said in words.
 COUNT = re.compile(r"(?<!first )(?<!word )(?<!Head )(?<!own )\{(\w+)\} of (?:the )?\{(\w+)\} (?=\w)|有 \{(\w+)\} 个")
+COUNT_IN_CHINESE = re.compile(r"\{(\w+)\} (\w)(\w*)中有 \{(\w+)\} \w(?=[\u4e00-\u9fff])")
 #: What Markdown shows letter by letter, its marks included.
 CODE = re.compile(r"(`[^`]+`)")
 #: What Markdown knows an address by.
@@ -148,7 +149,15 @@ def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]
         said = _text("common.none_of") + all_ if count == "0" else many if every else hit[0]
         return said if hit.start() else said[:1].upper() + said[1:]
 
-    text = COUNT.sub(in_words, text)
+    def in_chinese(hit: re.Match) -> str:
+        whole, count = (str(values.get(name, name)) for name in hit.group(1, 4))
+        one, of = hit.group(2, 3)
+        if count == "0":
+            return f"{{{hit[1]}}} {one}{of}中没有一{one}"
+        both = f"两{one}{of}都"
+        return both if count == whole == "2" else f"{{{hit[1]}}} {one}{of}都" if count == whole != "1" else hit[0]
+
+    text = COUNT.sub(in_words, COUNT_IN_CHINESE.sub(in_chinese, text))
     for name, value in values.items():
         if isinstance(value, First) and not value.ahead:
             text = _without_winner(text, name, value)
