@@ -4,7 +4,10 @@ Pure functions: closed forms of model/measures/cost.py in, Plotly figures out. N
 """
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import count, pairwise
 
 import pandas as pd
 
@@ -39,116 +42,180 @@ def short(number: int) -> str:
 
 # -- the shape walk ------------------------------------------------------------------------------------------
 
-_MIDDLE, _WIDTH, _HALF_HEIGHT = (0.5, 1.5, 2.5), 0.86, 0.38
-_MARGIN = 0.03  # where residual lines run
+#: Of the three columns of boxes: the middle, and half of the width.
+_COLUMNS = ((0.4, 0.34), (1.5, 0.64), (2.6, 0.34))
+_HALF_HEIGHT = 0.38
+#: Where no box stands, and wires run down: at the right, at the left, and between the columns.
+_LANES = (2.98, 3.01, 0.02, 2.2, 0.8)
+_ROOM = (36, 64)  # letters in a box at a side, and in one of the middle
 _ROW = 26  # pixels from one row of boxes to the next
+_LEAST = 760  # pixels, below which the picture scrolls sideways
+
+Point = tuple[float, float]
 
 
-def _column(step: Step) -> int:
-    name = step.key.rpartition(".")[2]
-    if name in ("positions", "relative") or name in ("W_V", "V"):
-        return 2
-    return 0 if name in ("segments", "W_Q", "Q") else 1
-
-
-def _levels(steps: Sequence[Step]) -> dict[str, int]:
-    """How far down each step stands: one below the lowest that it reads."""
-    levels: dict[str, int] = {}
+def places(steps: Sequence[Step]) -> dict[str, tuple[int, int]]:
+    """Column and row of each step's box: each below all that it reads, one layer apart from what stands before and
+    after it, and no two in one place.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    inside, above, row = False, 0, 0  # in a layer; the first row of this part of the network; the last row
     for step in steps:
-        levels[step.key] = 1 + max((levels[read] for read in step.reads), default=-1)
-    if (relative := "layers.0.attention.relative") in levels:
-        levels[relative] = levels[next(step.reads[0] for step in steps if relative in step.reads)]
-    levels["embedding.positions"] = levels["embedding.tokens"]  # reads nothing; beside what it is added to
-    return levels
+        if inside != step.key.startswith("layers."):
+            inside, above = not inside, 1 + max(row for _, row in found.values())
+        row = max([above, *(found[read][1] + 1 for read in step.reads)] if step.reads else [above, row])
+        roles = step.key.rpartition(".")[2].split("_")
+        usual = 0 if {"Q", "segments"} & {*roles} else 2 if {"V", "positions", "relative"} & {*roles} else 1
+        free = (
+            (column, below)
+            for below in count(row)
+            for column in (usual, *(other for other in (1, 2, 0) if other != usual))
+            if (column, below) not in found.values()
+        )
+        found[step.key] = next(free)
+        row = found[step.key][1]
+    return found
 
 
 def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], chosen: int = -1, *, mathematics=html_math) -> Figure:
-    """The shape walk as boxes from input to answer, each with its symbol and its shape; a click gives the step's place.
+    """The shape walk as boxes from input to answer, each with its equation and its shape; a click gives the step's
+    place. Wires run at right angles, and through no box.
 
-    steps: of one shape_walk. words: "parameters" and "multiply_adds", the units written beside a box, and "times",
-    written on the frame round the layer. chosen: the step whose box is framed. Thin lines on the left are the residual
-    connections.
+    steps: of one shape_walk. words: "parameters" and "multiply_adds", the units written beside a box, "times", written
+    on the frame round the layer, and what steps are called, by their keys. chosen: the step whose box is framed.
     """
-    levels = _levels(steps)
-    place = {step.key: (_MIDDLE[_column(step)], levels[step.key]) for step in steps}
-    layer = [levels[step.key] for step in steps if step.key.startswith("layers.")]
+    at_place = places(steps)
+    middle = {key: (_COLUMNS[column][0], row) for key, (column, row) in at_place.items()}
+    rows = [at_place[step.key][1] for step in steps if step.key.startswith("layers.")]
     dotted = {"color": ACCENT, "width": 1.2, "dash": "dot"}
-    shapes = [_box(0.0, 3.0, min(layer) - 0.48, max(layer) + 0.43, line=dotted)]
+    shapes = [_box(0.0, 3.04, min(rows) - 0.44, max(rows) + 0.44, line=dotted)]
+    notes: list[tuple[float, float, str]] = []
+    inside = []
+    for number, step in enumerate(steps):
+        (column, row), work = at_place[step.key], step.multiply_adds.number
+        (x, half), role = _COLUMNS[column], step.key.rpartition(".")[2].removeprefix("W_")
+        colour = role_colours().get(role, AFTER if work else GREY)
+        line = {"color": ACCENT, "width": 3} if number == chosen else {"color": colour, "width": 1.5}
+        sides = x - half, x + half, row - _HALF_HEIGHT, row + _HALF_HEIGHT
+        shapes.append(_box(*sides, line=line, fillcolor=tint(colour, 0.16 if work else 0.04)))
+        inside.append(_in_the_box(step, _ROOM[column == 1], mathematics))
+        if column == 1 and (0, row) not in at_place.values():
+            notes.append((x - half - 0.04, row, _note(step, words)))
     lines: list[tuple] = []
     tips: list[tuple[float, float, str]] = []
-    notes: list[tuple[float, float, str, str]] = []
-    for number, step in enumerate(steps):
-        x, y = place[step.key]
-        role, work = step.key.rpartition(".")[2].removeprefix("W_"), step.multiply_adds.number
-        colour = role_colours().get(role, AFTER if work else GREY)
-        sides = x - _WIDTH / 2, x + _WIDTH / 2, y - _HALF_HEIGHT, y + _HALF_HEIGHT
-        line = {"color": ACCENT, "width": 3} if number == chosen else {"color": colour, "width": 1.5}
-        shapes.append(_box(*sides, line=line, fillcolor=tint(colour, 0.16 if work else 0.04)))
-        for read in step.reads:
-            route, tip = _route(place[read], (x, y))
-            lines += [*route, BREAK]
-            tips.append(tip)
-        on_the_left, on_the_right = ((_MIDDLE[column], y) in place.values() for column in (0, 2))
-        if _column(step) == 1 and not on_the_left:
-            side = "top left" if step.kind == "norm" else "middle left"  # of a norm above the residual line
-            notes.append((x - _WIDTH / 2 - 0.04, y, _note(step, words), side))
-        if _column(step) == 1 and not on_the_right and all(place[read][0] <= x for read in step.reads):
-            axes = html_math(shape_text(step.output, False))
-            notes.append((x + _WIDTH / 2 + 0.04, y, axes, "middle right"))
-    marker = {"symbol": [tip[2] for tip in tips], "size": 7, "color": GREY}
-    inside = [f"<b>{mathematics(step.symbol)}</b>  {shape_text(step.output, True)}" for step in steps]
+    for wire in wires(steps):
+        lines += [*wire, BREAK]
+        (x0, _), (x, y) = wire[-2:]
+        if x == x0:
+            tips.append((x, y - 0.08, "triangle-down"))
+        else:
+            tips.append((x + (0.01 if x < x0 else -0.01), y, "triangle-left" if x < x0 else "triangle-right"))
+    marker = {"symbol": [tip[2] for tip in tips], "size": 6, "color": GREY}
+    beside = {"textposition": "middle left", "textfont": {"size": font_size() - 1, "color": GREY}, "cliponaxis": True}
     traces = [
         stroke(lines, GREY, 1.3),
         at([tip[:2] for tip in tips], "markers", marker=marker, hoverinfo="skip"),
-        words_at(list(place.values()), inside, textfont={"size": font_size(), "color": INK[mode()]}),
-        words_at(
-            [note[:2] for note in notes],
-            [note[2] for note in notes],
-            textposition=[note[3] for note in notes],
-            textfont={"size": font_size() - 1, "color": GREY},
-            cliponaxis=True,
-        ),
+        words_at(list(middle.values()), inside, textfont={"size": font_size(), "color": INK[mode()]}),
+        words_at([note[:2] for note in notes], [note[2] for note in notes], **beside),
         unseen(
-            list(place.values()),
+            list(middle.values()),
             text=[f"{mathematics(step.equation)}<br>{html_math(shape_text(step.output, False))}" for step in steps],
             customdata=[[number] for number in range(len(steps))],
         ),
     ]
     times: dict = {"text": f"<b>{label(words['times'])}</b>", "font": {"size": font_size() + 1, "color": ACCENT}}
-    times |= {"x": 2.97, "y": max(layer) + 0.4, "xanchor": "right", "yanchor": "bottom", "showarrow": False}
+    times |= {"x": 2.94, "y": max(rows) + 0.4, "xanchor": "right", "yanchor": "bottom", "showarrow": False}
+    deep = max(row for _, row in at_place.values())
     layout = {
         "shapes": shapes,
         "annotations": [times],
-        "xaxis": {"range": [-0.06, 3.04], "visible": False},
-        "yaxis": {"range": [max(levels.values()) + 0.5, -0.5], "visible": False},
+        "xaxis": {"range": [-0.03, 3.07], "visible": False},
+        "yaxis": {"range": [deep + 0.5, -0.5], "visible": False},
         "showlegend": False,
+        "meta": {"least": _LEAST},
     }
-    return figure_of(traces, layout | figure_look(scaled((max(levels.values()) + 1) * _ROW)) | TO_THE_NEAREST)
+    return figure_of(traces, layout | figure_look(scaled((deep + 1) * _ROW)) | TO_THE_NEAREST)
 
 
 def _box(left: float, right: float, top: float, bottom: float, **look: object) -> dict:
     return {"type": "rect", "layer": "below", "x0": left, "x1": right, "y0": top, "y1": bottom, **look}
 
 
-def _route(start: tuple[float, float], end: tuple[float, float]) -> tuple[list[tuple], tuple[float, float, str]]:
-    """A line between two boxes, and its tip: straight down to the next row, else round the boxes between."""
-    (x0, y0), (x1, y1) = start, end
-    left0, left1, right1 = x0 - _WIDTH / 2, x1 - _WIDTH / 2, x1 + _WIDTH / 2
-    below0, above1 = y0 + _HALF_HEIGHT, y1 - _HALF_HEIGHT
-    from_the_right = right1 + 0.02, y1, "triangle-left"
-    if y1 == y0:  # from the side: the positions
-        return [(left0, y0), (right1, y1)], from_the_right
-    if y1 - y0 == 1:
-        return [(x0, below0), (x1, above1)], (x1, above1 - 0.03, "triangle-down")
-    if x0 > x1:  # V goes down its own column
-        return [(x0, below0), (x0, y1), (right1, y1)], from_the_right
-    return [(left0, y0), (_MARGIN, y0), (_MARGIN, y1), (left1, y1)], (left1 - 0.02, y1, "triangle-right")
+def _in_the_box(step: Step, room: int, mathematics: Callable[[str], str]) -> str:
+    """The step's equation and its shape in letters and in numbers, or as much of that as a box has room for."""
+    sizes, axes = shape_text(step.output, True), html_math(shape_text(step.output, False))
+    whole, symbol = (f"<b>{mathematics(latex)}</b>" for latex in (step.equation, step.symbol))
+    if not step.equation.startswith(step.symbol):  # that of a later step, of which this is a part
+        whole = symbol
+    said = f"{whole}   {axes} = {sizes}", f"{whole}   {sizes}", f"{symbol}   {axes} = {sizes}"
+    return next((one for one in said if len(re.sub("<.*?>", "", one)) <= room), f"{symbol}   {sizes}")
+
+
+def wires(steps: Sequence[Step]) -> list[list[Point]]:
+    """For each step and each that it reads the corners of a wire from box to box: at right angles, through no box, and
+    two of different sources not along the same lane.
+    """
+    at_place = places(steps)
+    boxes = [
+        (x - half, x + half, row - _HALF_HEIGHT, row + _HALF_HEIGHT)
+        for column, row in at_place.values()
+        for x, half in (_COLUMNS[column],)
+    ]
+    drawn: list[tuple[str, list[Point]]] = []
+    for step in steps:
+        for read in step.reads:
+            ways = [
+                way for way in _ways(at_place[read], at_place[step.key]) if not any(map(partial(_crosses, way), boxes))
+            ]
+            others = [wire for source, wire in drawn if source != read]
+            drawn.append((read, next((way for way in ways if not any(_along(way, wire) for wire in others)), ways[-1])))
+    return [wire for _, wire in drawn]
+
+
+def _ways(start: tuple[int, int], end: tuple[int, int]) -> Iterator[list[Point]]:
+    """Ways from a box to one below it, the plainest first. The last ones cross no box, wherever boxes stand."""
+    (x0, half0), y0, (x1, half1), y1 = _COLUMNS[start[0]], start[1], _COLUMNS[end[0]], end[1]
+    below, above = y0 + _HALF_HEIGHT, y1 - _HALF_HEIGHT
+    if x0 == x1:
+        yield [(x0, below), (x0, above)]
+    else:
+        side = x1 + half1 * (1 if x0 > x1 else -1)
+        into = (x1 + 0.4 * (side - x1), above)
+        if y1 - y0 > 1:
+            yield [(x0, below), (x0, y1), (side, y1)]
+        yield [(x0, below), (x0, y1 - 0.5), (into[0], y1 - 0.5), into]
+    for lane in _LANES:
+        out, back = (x + half * (1 if lane > x else -1) for x, half in ((x0, half0), (x1, half1)))
+        yield [(out, y0), (lane, y0), (lane, y1), (back, y1)]
+    for lane in _LANES:
+        yield [(x0, below), (x0, y0 + 0.5), (lane, y0 + 0.5), (lane, y1 - 0.5), (x1, y1 - 0.5), (x1, above)]
+
+
+def _crosses(way: Sequence[Point], box: tuple[float, float, float, float]) -> bool:
+    """Whether a part of a way runs through a box."""
+    left, right, top, bottom = box
+    return any(
+        max(x0, x1) > left and min(x0, x1) < right and max(y0, y1) > top and min(y0, y1) < bottom
+        for (x0, y0), (x1, y1) in pairwise(way)
+    )
+
+
+def _along(way: Sequence[Point], other: Sequence[Point]) -> bool:
+    """Whether a part of a way runs down along a part of another one."""
+    return any(
+        a[0] == b[0] == c[0] == d[0] and min(a[1], b[1]) < max(c[1], d[1]) and min(c[1], d[1]) < max(a[1], b[1])
+        for a, b in pairwise(way)
+        for c, d in pairwise(other)
+    )
 
 
 def _note(step: Step, words: Mapping[str, str]) -> str:
-    """What a box costs, beside it: parameters and multiply–adds."""
+    """What a box is called and what it costs, beside it: parameters and multiply–adds."""
     counts = ((step.parameters.number, "parameters"), (step.multiply_adds.number, "multiply_adds"))
-    return "<br>".join(f"{short(number)} {label(words[unit])}" for number, unit in counts if number)
+    costs = [
+        f"{with_prefix(number) if number > 999 else number} {label(words[unit])}" for number, unit in counts if number
+    ]
+    return " · ".join(filter(None, (label(words.get(step.key, "")), *costs)))
 
 
 # -- curves over n -------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ from pages.drawing.figures.notation import symbols
 from pages.drawing.figures.theme import font_size, mode, scaled
 from pages.drawing.text import catalogue, language, texts_of
 from pages.drawing.text.numbers import written
+from pages.screen.frame.changes_bar import named as named_by
 from pages.shapes_and_cost import figures as cost_figures
 from pages.shapes_and_cost.figures import shape_text, short, with_prefix
 
@@ -79,8 +80,10 @@ def steps_table(config: EncoderConfig, n: int, batch: int) -> pd.DataFrame:
 @kept(64, as_it_looks)
 def walk_picture(config: EncoderConfig, n: int, batch: int, chosen: int) -> Figure:
     words = {name: word(f"unit_{name}") for name in ("parameters", "multiply_adds")}
+    steps, called = steps_of(config, n, batch), catalogue(language())
+    words |= {step.key: called.get(named_by(step), "") for step in steps}
     return cost_figures.walk_diagram(
-        steps_of(config, n, batch),
+        steps,
         words | {"times": word("times", N=config.layers)},
         chosen,
         mathematics=lambda latex: html_math(in_words(latex)),

@@ -10,7 +10,7 @@ from model import Edit, Trace
 from model.analysis import placed
 from model.config import DECODER, PRESETS
 from model.edits import quantities_at
-from model.graph import Graph
+from model.graph import Graph, Quantity
 from model.graph import graph as graph_of
 from model.measures.comparison import align
 from pages.drawing.state import images, sketch
@@ -195,15 +195,23 @@ def quantity_in_words(edit: Edit, graph: Graph) -> str:
     quantity = next(chain.from_iterable(known), None)
     if quantity is None or quantity.key == "answer":  # nothing that can be changed
         return edit.key
-    if quantity.operation in ("add", "norm") and quantity.layer is not None:
-        return plain(f"change.quantity_{quantity.operation}")
-    if quantity.key == "norm":
-        return plain("change.quantity_norm_final")
-    part, _, name = quantity.key.rpartition(".")
+    name = quantity.key.rpartition(".")[2]
     if name.isdigit():
         return plain("change.quantity_in_head", step=int(name) + 1)
+    return plain(named(quantity))
+
+
+def named(quantity: Quantity) -> str:
+    """The key of what a reader calls a quantity; there is such a text of each that can be changed, but for the steps in
+    a head.
+    """
+    if quantity.operation in ("add", "norm") and quantity.layer is not None:
+        return f"change.quantity_{quantity.operation}"
+    if quantity.key == "norm":
+        return "change.quantity_norm_final"
+    part, _, name = quantity.key.rpartition(".")
     owner = part.rpartition(".")[2]
-    return plain(f"change.quantity_{owner}_{name}" if name == "output" else f"change.quantity_{name}")
+    return f"change.quantity_{owner}_{name}" if name == "output" else f"change.quantity_{name}"
 
 
 def toggled(edit: Edit) -> tuple[Edit, ...]:
