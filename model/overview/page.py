@@ -19,7 +19,7 @@ PAINTER, STYLE, PAD = HERE / "painter/painter.js", HERE / "painter/painter.css",
 NUMBERS = HERE / "painter/numbers.js"
 #: The painter's modules, each after those that it imports.
 MODULES = (
-    "numbers", "run", "nodes", "words", "sentences", "colours", "layout", "arithmetic", "opened", "drawing", "answer",
+    "numbers", "run", "nodes", "words", "colours", "layout", "arithmetic", "opened", "drawing", "answer",
     "play", "tiles", "painter",
 )  # fmt: skip
 HEIGHT = 720  # pixels, in a notebook

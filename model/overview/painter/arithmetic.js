@@ -12,7 +12,6 @@ const plus = value => `${value < 0 ? '−' : '+'} ${two(Math.abs(value))}`
 const furthest = values => Math.max(1e-9, ...values.map(Math.abs))
 /* Parts that are added up: each begins where the one before it ended. */
 const stairs = (parts, sum = 0) => parts.map(part => [sum, sum += part, part < 0 ? 'falls' : 'rises'])
-const total = values => values.reduce((a, b) => a + b, 0)
 /* The parts behind each other; nothing where one is missing. */
 const all = (...parts) => parts.includes(undefined) ? undefined : parts.flat()
 
@@ -95,7 +94,7 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
     const order = [...parts.keys()].sort((a, b) => parts[b] - parts[a]).slice(0, 16)
     return [...told, line('', ...said(words.parts, { token: run.named[i] })),
       bars('', order.map(h => [h < heads ? plain(words.head_number, { head: h + 1 }) : 'b_O', parts[h], h === head, { onclick: () => { if (h < heads) go({ head: h }) } }])),
-      sides(words.length, make('b', {}, two(total(parts))))]
+      sides(words.length, make('b', {}, two(parts.reduce((a, b) => a + b, 0))))]
   }
 
   /* The loudest neurons of a token, by the words that they point to. Of several that share a column the loudest is chosen. */

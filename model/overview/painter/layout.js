@@ -57,7 +57,7 @@ export function layOut({ root, run, titles, below, widest, known, opened, closed
       const frame = { x: pics.x.x - pad, y: 0, w: end + pad * 2 - pics.x.x, h: top + row * n + foot }
       frame.x = Math.round(frame.x)
       if (left) frame.h = Math.max(frame.h, left + 96 * scale)
-      const bands = [{ x: left, w: name, y: top, right: end + 6, roles: ORDER }]
+      const bands = [{ x: left, w: name, y: top, right: end + 6 }]
       return {
         width, detail, row, pics, bands, frame, thumb, foot, left, scale, drawing, sheet, big, opened,
         panel: opened && { x: pics[opened].x + pics[opened].w + gap, y: head, w: Math.round(right - pics[opened].x - pics[opened].w - gap), h: top + row * n + foot - (big ? 36 : 40 * scale) - head },
@@ -79,7 +79,7 @@ export function layOut({ root, run, titles, below, widest, known, opened, closed
       pics[role] = { x: Math.round(x), w: Math.floor(w), y, h: row * n }
       x += w + fan
     }
-    bands.push({ x: 0, w: name, y, right, roles })
+    bands.push({ x: 0, w: name, y, right })
     y += row * n + 10
   }
   return { width, detail: 'stacked', row, pics, bands, thumb, left: run.drawing ? 150 : 0, high: y, scale: 1, drawing }
@@ -87,9 +87,6 @@ export function layOut({ root, run, titles, below, widest, known, opened, closed
 
 /* How far below the top of its page it begins; a second run, below the first, is as high as if it stood alone. */
 export function topOf(root) {
-  const top = root.getBoundingClientRect().top + scrolled(root)
+  const page = root.closest('[data-testid=stMain]') ?? document.scrollingElement, top = root.getBoundingClientRect().top + (page?.scrollTop ?? 0)
   return top < innerHeight / 2 ? top : 96
 }
-
-/* How far the page is scrolled under the top of its window. */
-const scrolled = node => node.closest('[data-testid=stMain]')?.scrollTop ?? document.scrollingElement?.scrollTop ?? 0

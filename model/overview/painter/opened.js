@@ -3,8 +3,7 @@ import { arithmetic } from './arithmetic.js'
 import { SHADES } from './colours.js'
 import { clamp, make, put, set } from './nodes.js'
 import { BY_HEAD } from './run.js'
-import { cellIn } from './sentences.js'
-import { short } from './words.js'
+import { cellIn, short } from './words.js'
 
 const HIGH = 400, FAR = 160  // px; of the panel beside a picture that is higher than the window, and above its row
 

@@ -11,8 +11,7 @@ import { opening } from './opened.js'
 import { framesOf, player } from './play.js'
 import { tiles } from './tiles.js'
 import { ORDER, SQUARE, apart } from './run.js'
-import { cellIn, nameOf, numberOf, reading } from './sentences.js'
-import { gap, plain, said, symbol } from './words.js'
+import { cellIn, gap, nameOf, numberOf, plain, reading, said, symbol } from './words.js'
 
 export { bytesOf, fromBytes, fromText, Run } from './run.js'
 export { make } from './nodes.js'
@@ -39,9 +38,8 @@ export function overview(root, run, options) {
 
   const row = () => hover ?? place.token
   const fit = () => {
-    place.layer = clamp(place.layer, 0, run.sizes.layers - 1)
-    place.head = clamp(place.head, 0, run.sizes.heads - 1)
-    place.token = clamp(place.token, 0, run.n - 1)
+    const most = { layer: run.sizes.layers, head: run.sizes.heads, token: run.n }
+    for (const axis in most) place[axis] = clamp(place[axis], 0, most[axis] - 1)
   }
 
   // -- built once for a run and a width -------------------------------------------------------------------------------
@@ -229,8 +227,8 @@ export function overview(root, run, options) {
     for (const kind of ['way', 'values', 'out'])  // not every browser gives a head the colour of its line
       keepDrawn(keepDrawn(defs, 'marker', { id: `overview-${kind}`, ...tip }), 'path', { d: 'M1 1l5 3-5 3', class: kind })
     nodes.lines = keepDrawn(nodes.over, 'g', { class: 'lines' })
-    nodes.fanGroup = keepDrawn(nodes.over, 'g', { class: 'fan' })
-    nodes.fan = run.tokens.map(() => keepDrawn(nodes.fanGroup, 'path', {}))
+    const fan = keepDrawn(nodes.over, 'g', { class: 'fan', 'data-role': 'v' })
+    nodes.fan = run.tokens.map(() => keepDrawn(fan, 'path', {}))
     nodes.taken = outlines('taken', run.tokens.map((_, j) => ['v', j])).children
     nodes.glow = into(keep('div', { className: 'glow', hidden: true }))
   }
@@ -291,12 +289,9 @@ export function overview(root, run, options) {
     arc(middle('n1') + 8, middle('n2'), deep, 'way')
     const note = (x, depth, text, kind) => { draw(lines, 'text', { x, y: y + depth + 4, class: kind }).textContent = text }
     const along = (to, share) => middle('x') + (middle(to) - middle('x')) * share
-    if (at.opened) {
-      note(along('v', .3), deep - 16, words.values_path, 'values')
-      return note(along('n1', .7), deep, words.residual_path, 'way')
-    }
-    note(at.big ? right('w') : (middle('q') + pics.s.x) / 2, deep - 16, words.values_path, 'values')
-    note((pics.s.x + pics.w.x) / 2, deep, words.residual_path, 'way')
+    note(along('v', .2), deep - 16, words.values_path, 'values')
+    note(along('n1', .7), deep, words.residual_path, 'way')
+    if (at.opened) return
     const thumb = nodes.thumbs[place.head], a = thumb.x, b = thumb.x + thumb.w, from = thumb.y + thumb.h + 2, to = pics.w.y - 3
     const l = pics.w.x - 1, r = right('w') + 1, half = (to - from) * .55
     draw(under, 'path', { class: 'ribbon', d: `M${a} ${from}H${b}C${b} ${from + half} ${r} ${to - half} ${r} ${to}H${l}C${l} ${to - half} ${a} ${from + half} ${a} ${from}z` })
@@ -341,7 +336,7 @@ export function overview(root, run, options) {
       ask()
     }
     shown.answer = answered
-    if (!film.on()) read()
+    if (!film.on()) nodes.text.replaceChildren(...reading(run, place, i))
     if (opened) explain()
     document.dispatchEvent(new CustomEvent('overview:light', { detail: { row: hover, from: root } }))
   }
@@ -359,8 +354,6 @@ export function overview(root, run, options) {
       nodes.names[j].classList.toggle('seen', seen(j))
     }
   }
-
-  const read = () => nodes.text.replaceChildren(...reading(run, place, row()))
 
   /* Ask for what is shown beside a run: how much the answer leans on each head, once a reader has come to them; words to
      hide, where none is. */
@@ -388,15 +381,14 @@ export function overview(root, run, options) {
   function loudestIn(role) {
     const map = run.map(role, place.layer, place.head)
     if (SQUARE.includes(role) || !map) return run.strongest(place.layer, place.head, place.token)[0]
-    const row = map.numbers.subarray(place.token * map.columns, (place.token + 1) * map.columns).map(Math.abs)
-    return row.indexOf(Math.max(...row))
+    return strongestIn(map, place.token, 0, 1) % map.columns
   }
 
   /* The arithmetic of a cell, from rows that the run recorded; who has none of them asks, once for each place. */
   function explain() {
     const { row: i, column } = over ?? cell, j = Math.min(column, (run.map(opened, place.layer, place.head)?.columns ?? 1) - 1)
     const leads = ofKeys(opened) ? {} : { token: i, ...SQUARE.includes(opened) && { key: j } }, asks = on.need && !run.differs
-    const more = on.open ? [make('a', { className: 'more', tabIndex: 0, role: 'link', onclick: () => open(opened, leads) }, `→ ${words.open}`)] : []
+    const more = on.open ? [make('button', { className: 'more', role: 'link', onclick: () => open(opened, leads) }, `→ ${words.open}`)] : []
     const needs = `${opened}.${place.layer}.${place.head}.${i}`
     if (wide.explain(i, j, run.id && on.need ? '' : words.not_carried, more) || !asks || asked === needs) return
     asked = needs
@@ -421,12 +413,11 @@ export function overview(root, run, options) {
     root.classList.add('playing')
     nodes.text.ariaLive = 'polite'
     hover = undefined
-    Object.assign(place, { layer })
+    place.layer = layer
     until = through
     turned ? step() : light(true)
     nodes.text.replaceChildren(...text.flatMap((part, k) => [k ? gap(text[k - 1]) : '', ...said(part, values)]))
     for (const node of root.querySelectorAll('[data-role]')) node.classList.toggle('off', !all && !roles.includes(node.dataset.role))
-    nodes.fanGroup.classList.toggle('off', !all && !roles.includes('v'))
     nodes.glow.hidden = false
     put(nodes.glow, boxOf(roles))
     const high = nodes.glow.offsetHeight > innerHeight / 2
@@ -436,11 +427,10 @@ export function overview(root, run, options) {
 
   function endFilm() {
     root.classList.remove('playing')
-    for (const node of root.querySelectorAll('.off')) node.classList.remove('off')
     nodes.glow.hidden = true
     nodes.text.ariaLive = null
     until = undefined
-    Object.assign(place, { layer: began })
+    place.layer = began
     step()
   }
 
@@ -564,7 +554,6 @@ export function overview(root, run, options) {
     else if ((!shiftKey || inside) && (down || right)) go(down ? { layer: place.layer + down } : { head: place.head + right })
     else if (event.key === ' ' && !run.differs && !from.closest?.('button, a, summary, [role=button]')) play()
     else if (event.key === 'Enter' && picture && root.contains(picture)) picture.dataset.role && picture.dataset.role !== 'answer' ? show(picture.dataset.role) : open('answer', {})
-    else if (event.key === 'Enter' && from.classList?.contains('more')) from.click()
     else return
     event.preventDefault()
     nodes.tip.classList.remove('seen')  // it is of where the mouse was
