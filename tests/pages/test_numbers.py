@@ -33,6 +33,7 @@ from pages.attention.origins import of_cell
 from pages.attention.shares import heads_by_origin
 from pages.drawing.figures import Figure
 from pages.drawing.picture import Picture
+from pages.drawing.pictures.answers import likeliest_outputs
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
 from pages.drawing.text.numbers import decimal
@@ -169,6 +170,20 @@ def weights_lie_over_the_drawing(run, at):
     own, inked = run["layers.2.attention.weights"][2, 8], run.patches.max(axis=1) >= 0.05
     yield own
     yield f"The {inked.sum()} patches with ink (a pixel of 0.05 or more) get {own[1:][inked].sum():.0%};"
+
+
+@row(overlay.over_heads, FIVE, token=8)
+def of_all_heads_over_the_drawing_the_strongest_and_its_patch_are_named(run: Trace, at: Place) -> Iterator[object]:
+    every = run.over_layers("attention.weights")[:, :, 8, 1:]
+    layer, head, patch = np.unravel_index(every.argmax(), every.shape)
+    yield f"{every.max():.3f}, on “{run.tokens[1 + patch]}” in layer {layer + 1}, head {head + 1}"
+
+
+@row(partial(overlay.over_layers, name="mean"), FIVE, token=8)
+def of_the_last_layers_mean_over_the_drawing_the_strongest_patch_is_named(run: Trace, at: Place) -> Iterator[object]:
+    last = run.over_layers("attention.weights")[-1].mean(axis=0)[8]
+    yield f"gives the patches {last[1:].sum():.3f} and [CLS] {last[0]:.3f}."
+    yield f"“{run.tokens[1 + last[1:].argmax()]}” gets most: {last[1:].max():.3f}"
 
 
 # -- heads -----------------------------------------------------------------------------------------------------------
@@ -538,6 +553,19 @@ def bars_are_the_softmax_of_the_logits_over_tau(run, at):
     yield from (now[order], own[order], f"gets {decimal(now[order[0]])} instead of {decimal(own[order[0]])}")
     many, few = ((shares >= 0.01).sum() for shares in (now, own))
     yield f"{f'{many} of' if many else 'none of the'} 12,000 get 1% or more instead of {few}"
+
+
+def before_and_after(run: Trace, at: Place) -> Picture:
+    look = {"said": "", "title": "", "choose": lambda output: {}}
+    return likeliest_outputs(run, at, unchanged=run_of(run.subject), **look)
+
+
+@row(before_and_after, HIDDEN, Edit("layers.1.ffn.output", "zero"), token=3)
+def a_bar_moved_from_the_answer_before_the_change_to_that_with_it(run: Trace, at: Place) -> Iterator[object]:
+    before, now = (softmax(one["logits"][3].astype(np.float64)) for one in (run_of(run.subject), run))
+    shown = [*np.argsort(-before)[:10], now.argmax()]
+    moved = max(shown, key=lambda word: abs(now[word] - before[word]))
+    yield f"“{run.outputs[moved]}” moved most, from {decimal(before[moved])} to {decimal(now[moved])}."
 
 
 def led(run: Trace) -> tuple[int, int]:
