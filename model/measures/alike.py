@@ -9,13 +9,15 @@ import torch
 
 from model.edits import head_off
 from model.graph import Graph
+from model.measures.sources import Part
 from model.measures.sweep import sweep
 from model.pipeline import Pipeline
 from model.trace import Trace
-from model.variants.pooled import Pooled
+from model.variants.pooled import POOLINGS, Pooled
 
 #: How the rows of Z become one vector, where the makers do not say: their mean, or the row of [CLS].
 MEAN, CLS = Pooled("mean"), Pooled("cls")
+NO_SUM = "the vector of this encoder is no sum over its tokens, or how it is made is not known"
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,26 @@ def of_cosine(trace: Trace, other: Trace, way: Pooled | None = None) -> np.ndarr
     way = way or trace.pooled
     one, two = (None if way is None or run.graph.vector else way.parts(run.Z) for run in (trace, other))
     if one is None or two is None:
-        raise ValueError("the vector of this encoder is no sum over its tokens, or how it is made is not known")
+        raise ValueError(NO_SUM)
     lengths = float(np.linalg.norm(one.sum(axis=0)) * np.linalg.norm(two.sum(axis=0)))
     return one @ two.T / lengths if lengths else np.zeros((len(one), len(two)))
+
+
+def of_pair(trace: Trace, other: Trace, cell: tuple[int, int], way: Pooled | None = None) -> Part:
+    """A cell of `of_cosine` as what the row of its first token brings: a Part that `sources.made_of` opens, back to the
+    words. Held are the other row and both lengths; the bias of a Linear behind the pooling is left out.
+
+    Raises ValueError as `of_cosine` does.
+    """
+    way, (i, j) = way or trace.pooled, cell
+    one, two = (None if way is None or run.graph.vector else way.parts(run.Z) for run in (trace, other))
+    if way is None or one is None or two is None:
+        raise ValueError(NO_SUM)
+    slope = two[j] / (np.linalg.norm(one.sum(axis=0)) * np.linalg.norm(two.sum(axis=0)) or 1)
+    for dense in reversed(way.dense):
+        slope = dense.W @ slope
+    slope = slope * POOLINGS[way.pooling](trace.Z.astype(np.float64))[i]
+    return Part(trace.graph.Z, i, slope @ trace.Z[i], slope)
 
 
 class Found(NamedTuple):

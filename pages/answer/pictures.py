@@ -11,7 +11,8 @@ from model.analysis import likeliest, placed, sigmoid, softmax, spelled, whole_w
 from model.checkpoints.span import best_span
 from model.measures.alike import Found
 from model.measures.judged import Cell
-from model.measures.sources import Lead
+from model.measures.sources import Lead, Part, made_of, of_sum
+from model.rule import EVERY
 from pages.drawing.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers, heatmap, waterfall
 from pages.drawing.picture import Moves, Numbers, Open, Picks, Picture, outputs_of, token_axis
 from pages.drawing.pictures.answers import all_probabilities
@@ -147,12 +148,21 @@ def heads_and_ffns(run: Trace, lead: Lead, after: float | None, token: int, chos
 
     after: the lead without it; None: not known. chosen: what a click chooses besides.
     """
-    table, (layer, head), heads = by_head(run, lead), strongest_head(run, lead), run.config.heads
+    table, (layer, head) = by_head(run, lead), strongest_head(run, lead)
     part, most = float(table[layer, head]), furthest(table[:, :-1], unsigned)
     sentence = [wrote("read_head", where=Place(layer, head).where(), part=most)]
     if after is not None and most.ahead:
         off = {"left": less(lead.value, part), "after": f"{after:.2f}"}
         sentence += [wrote("read_off", **off), *([] if off["left"] == off["after"] else [wrote("read_why")])]
+
+    return _map_of_heads(run, table, (layer, head), " ".join(sentence), wrote_word("heads"), token, chosen)
+
+
+def _map_of_heads(
+    run: Trace, table: np.ndarray, cell: tuple[int, int], said: str, title: str, token: int, chosen: dict[str, Any]
+) -> Picture:
+    """A table as `by_head` has it. token: at which they write; chosen: what a click chooses besides."""
+    heads = run.config.heads
 
     def go(row: int, column: int) -> Open:
         """To where that head attends, or to what that FFN adds."""
@@ -164,14 +174,37 @@ def heads_and_ffns(run: Trace, lead: Lead, after: float | None, token: int, chos
 
     columns = Axis(wrote_word("axis_heads"), [*(str(head + 1) for head in range(heads)), "FFN"])
     axes = Axis.counted(plain("sidebar.layer"), run.config.layers), columns
-    figure = heatmap(table, *axes, cell=(layer, head), clickable=True, square=False)
-    return Picture(figure, " ".join(sentence), title=wrote_word("heads"), picks=go, shape=table.shape)
+    figure = heatmap(table, *axes, cell=cell, clickable=True, square=False)
+    return Picture(figure, said, title=title, picks=go, shape=table.shape, fixed=True)
 
 
-def alike_map(run: Trace, place: Place, other: Trace, cells: np.ndarray, cell: tuple[int, int]) -> Picture:
+def cell_by_heads(run: Trace, whole: Part, **chosen: Any) -> Picture:
+    """Which heads and FFNs brought a token's row what it has in a cell of the map; and whence the strongest head took
+    it. whole: as `of_pair` has it. chosen: what a click chooses besides.
+    """
+    token = whole.token or 0
+    alone = EVERY if run.edits else slice(token, token + 1)  # an edit is of whole quantities
+    sources = of_sum(run, run.graph.Z, heads=True, tokens=alone)
+    parts = {name: float(part[token if run.edits else 0] @ whole.slope) for name, part in sources.items()}
+    lead = Lead(float(whole.value), parts, exact=True)
+    table, (layer, head), names = by_head(run, lead), strongest_head(run, lead), placed(run.tokens)
+    most = furthest(table[:, :-1], "{:.4f}".format)
+    said = wrote("read_head", where=Place(layer, head).where(), part=most)
+    if most.ahead and not run.edits:
+        output = next(part for part in made_of(run, whole) if part.name == f"layers.{layer}.attention.output")
+        taken = made_of(run, made_of(run, output)[head])
+        source = first([float(part.value) * np.sign(table[layer, head]) for part in taken])
+        weight = decimal(float(run[f"layers.{layer}.attention.weights"][head, token, source.place]))
+        said += " " + alike("read_took", source=names[source.place], weight=weight) if source.ahead else ""
+    return _map_of_heads(run, table, (layer, head), said, alike_word("cell", token=names[token]), token, chosen)
+
+
+def alike_map(
+    run: Trace, place: Place, other: Trace, cells: np.ndarray, cell: tuple[int, int], opened: bool = False
+) -> Picture:
     """Which pairs of tokens make two inputs alike. cells: (token, other token), which add up to the cosine.
 
-    cell: the one that is worked out.
+    cell: the one that is worked out. opened: whether it is open, so that a click on it closes it.
     """
     axes = token_axis(run, alike_word("axis_rows")), Axis(alike_word("axis_columns"), other.tokens)
     most = furthest(cells, "{:.4f}".format)
@@ -182,7 +215,7 @@ def alike_map(run: Trace, place: Place, other: Trace, cells: np.ndarray, cell: t
     figure.layout["meta"] = {**figure.layout.get("meta", {}), **look}
 
     def choose(row: int, column: int) -> dict[str, object]:
-        return {"token": row, "step": column}
+        return {"token": None, "step": None} if opened and (row, column) == cell else {"token": row, "step": column}
 
     return Picture(
         figure,

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 
@@ -10,17 +11,18 @@ import streamlit as st
 
 from model import InputError, Trace
 from model.analysis import largest_terms, placed
-from model.measures.alike import Found, alike, cosine, of_cosine, vector_of
+from model.measures.alike import Found, alike, cosine, of_cosine, of_pair, row_cosines, through_layers, vector_of
 from model.operations.working import Table, terms_table
 from model.pipeline import MOST_CHARACTERS, Reader
 from model.variants.pooled import POOLINGS, Pooled
-from pages.answer.pictures import alike_map, row_sums, search_results
+from pages.answer.pictures import alike_map, cell_by_heads, row_sums, search_results
 from pages.drawing.cache import kept, missing
 from pages.drawing.figures.latex import formula
 from pages.drawing.page import Draw, Tabs
 from pages.drawing.pictures.vectors import as_makers, probe_looks, vectors
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain, t, texts_of
+from pages.layers.pictures import by_layers
 from pages.screen.components.arithmetic import arithmetic
 from pages.screen.frame.changes_bar import other_input
 from pages.screen.frame.pen import Pen
@@ -108,28 +110,52 @@ def similarity(screen: Screen, pen: Pen) -> None:
 
 def pairs(screen: Screen, pen: Pen, run: Trace, other: Trace, way: Pooled | None) -> None:
     """The map whose cells add up to the cosine, what each row has of it, and the arithmetic of the chosen cell."""
-    parts = way and way.parts(run.Z)
-    if way is None or parts is None:
-        st.info(text("no_sum"), icon=":material/info:")
+    if why := no_map(run, way):
+        st.info(why, icon=":material/info:")
+        cosines = row_cosines(*(through_layers(screen.pipeline, each, way) for each in (run, other)))
+        pen.show("by_layers", replace(by_layers(run, screen.at, {"inputs": cosines}), title=plain("layers.by_layers")))
         return
-    if way.pooling in ("cls", "lasttoken"):
-        st.info(text("one_cell", token=placed(run.tokens)[0 if way.pooling == "cls" else -1]), icon=":material/info:")
-        return
+    assert way is not None  # or there would be no map
     cells = of_cosine(run, other, way)
-    at = chosen_pair(screen, cells)
+    at, chosen = chosen_pair(screen, cells), screen.choice.step is not None
+    map_of_pairs = alike_map(run, screen.at, other, cells, at, chosen)
     if screen.choice.big:
-        pen.show("pairs", alike_map(run, screen.at, other, cells, at))
+        pen.show("pairs", map_of_pairs)
         return
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        pen.show("pairs", alike_map(run, screen.at, other, cells, at))
+        pen.show("pairs", map_of_pairs)
     with right:
-        pen.show("rows", row_sums(run, screen.at, cells))
+        if not (chosen and opened(pen, run, other, way, at)):
+            pen.show("rows", row_sums(run, screen.at, cells))
         with st.container(border=True, key="working.pairs"):
             names = {"token": placed(run.tokens)[at[0]], "other": placed(other.tokens)[at[1]]}
             st.markdown(f"**{plain('common.by_hand')}** · {word('pair', **names)}")
             lines, table = by_hand(run, other, way, at)
             arithmetic("".join((*map(formula, lines), terms(screen, table))), key="pairs_by_hand")
+
+
+def no_map(run: Trace, way: Pooled | None) -> str:
+    """Why no map of token pairs adds up to the cosine; nothing where one does."""
+    ends = {"cls": 0, "lasttoken": -1}
+    if (run.config.cls_token and way is None) or (way and way.pooling in ends):
+        return text("one_cell", token=placed(run.tokens)[ends[way.pooling] if way else 0])
+    return "" if way and way.parts(run.Z) is not None else text("no_sum")
+
+
+def opened(pen: Pen, run: Trace, other: Trace, way: Pooled, cell: tuple[int, int]) -> bool:
+    """Which heads and FFNs brought a cell to both of its tokens; whether there is such a picture."""
+    try:
+        pictures = (
+            cell_by_heads(run, of_pair(run, other, cell, way)),
+            cell_by_heads(other, of_pair(other, run, (cell[1], cell[0]), way), shown="other"),
+        )
+    except ValueError:  # an edit stands on the way through sums
+        return False
+    for name, picture in zip(("cell", "cell_there"), pictures, strict=True):
+        pen.show(name, picture)
+    st.caption(text("cell_exact"))
+    return True
 
 
 def chosen_pair(screen: Screen, cells: np.ndarray) -> tuple[int, int]:

@@ -13,7 +13,8 @@ from sentence_transformers import SentenceTransformer
 from model import Edit, Pipeline, Trace, load
 from model.checkpoints.folder import MODES
 from model.edits import head_off
-from model.measures.alike import MEAN, alike, cosine, moved_by_heads, of_cosine, through_layers, vector_of
+from model.measures.alike import MEAN, alike, cosine, moved_by_heads, of_cosine, of_pair, through_layers, vector_of
+from model.measures.sources import made_of
 from model.variants.pooled import POOLINGS, Dense, Pooled
 from pages.drawing.state import images
 from tests.model.making import MINILM, WORDS, network_in, odd_settings, sentence_encoder
@@ -90,6 +91,25 @@ def test_a_cell_is_the_product_of_two_rows_and_of_one_row_there_is_one_cell() ->
         assert (cells != 0).sum() == 1 and cells[place] == pytest.approx(cells.sum())
 
 
+@pytest.mark.parametrize("name", FOLDERS)
+def test_what_heads_and_ffns_bring_to_a_cell_adds_up_to_it(name: str) -> None:
+    pipeline = load(str(folder(name)))
+    one, two = map(pipeline, texts(pipeline, 4)[:2])
+    largest, cells = np.abs(of_cosine(one, two)).max(), of_cosine(one, two)
+    for i, j in {(0, 0), (len(cells) - 1, 0), (len(cells) // 2, cells.shape[1] - 1), (len(cells) - 1, -1)}:
+        whole = of_pair(one, two, (i, j))
+        assert float(whole.value) == pytest.approx(cells[i, j], abs=1e-7)
+        parts = made_of(one, whole)
+        assert sum(float(part.value) for part in parts) == pytest.approx(cells[i, j], abs=1e-5 * largest)
+        for output in (part for part in parts if part.name.endswith("attention.output")):
+            heads = made_of(one, output)
+            assert sum(float(part.value) for part in heads) == pytest.approx(float(output.value), abs=1e-5 * largest)
+            taken = made_of(one, heads[-2])  # behind the heads their bias
+            assert len(taken) == len(one.tokens)
+            found = sum(float(part.value) for part in taken)
+            assert found == pytest.approx(float(heads[-2].value), abs=1e-5 * largest)
+
+
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_a_linear_behind_the_pooling_is_shared_out_with_its_bias(pooling: str) -> None:
     one, two = load(str(MINILM)).batch(["A man is eating food.", "A woman plays."])
@@ -97,7 +117,10 @@ def test_a_linear_behind_the_pooling_is_shared_out_with_its_bias(pooling: str) -
     dense = Dense(dice.normal(size=(384, 12)).astype(np.float32), dice.normal(size=12).astype(np.float32))
     way = Pooled(pooling, ("Dense", "Normalize"), (dense,))
     found = cosine(vector_of(one, way), vector_of(two, way)).value
-    assert of_cosine(one, two, way).sum() == pytest.approx(found, abs=1e-5)
+    cells = of_cosine(one, two, way)
+    assert cells.sum() == pytest.approx(found, abs=1e-5)
+    plain = Pooled(pooling, ("Dense",), (Dense(dense.W, None),))
+    assert float(of_pair(one, two, (2, 1), plain).value) == pytest.approx(of_cosine(one, two, plain)[2, 1], abs=1e-9)
 
 
 @pytest.mark.parametrize("name", ["MiniLM", "T5", "CLIP", "SigLIP", "ViTModel"])

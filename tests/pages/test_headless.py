@@ -7,6 +7,7 @@ from tests.pages.opening import charts, open_page, stands
 
 #: Of sentences, of T5, of pictures with and without a head of their own, and of a translator.
 KINDS = ("MiniLM", "T5", "ViTModel", "CLIP", "SigLIP", "translator")
+OPEN = ("T5", "ViTModel", "translator")  # their makers do not say how Z becomes one vector
 PAGES = [
     "tokens",
     "queries_keys_values",
@@ -48,3 +49,18 @@ def test_two_texts_are_compared_after_each_layer(kind: str, monkeypatch: pytest.
     app = open_page("layers", **link, panel="by_layers", token="3")
     names = [trace["name"] for trace in charts(app)[0]["figure"]["data"]]
     assert len(names) == 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_inputs_are_compared_in_a_picture(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    link = bring(monkeypatch, kind)
+    app = open_page("answer", **link | ({"other": "the dog sat"} if "s" in link else {"other_picture": "scene"}))
+    assert charts(app) and stands(app, "sentence_vector.means" if kind in OPEN else "sentence_vector.means_known")
+
+
+def test_a_cell_of_the_map_opens_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    link = bring(monkeypatch, "MiniLM") | {"s": "the cat sat on a mat", "other": "the dog slept"}
+    names = [one["key"] for one in charts(open_page("answer", **link))]
+    assert names == ["answer.pairs", "answer.rows"]
+    names = [one["key"] for one in charts(open_page("answer", **link, token="2", step="2"))]
+    assert names == ["answer.pairs", "answer.cell", "answer.cell_there"]

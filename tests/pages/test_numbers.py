@@ -18,10 +18,10 @@ from torch.nn import functional as F
 
 from model import Edit, Trace, load
 from model.analysis import cosine_similarity, nearest_rows, placed, rollout, softmax
-from model.measures.alike import MEAN, alike, of_cosine, row_cosines
+from model.measures.alike import MEAN, alike, of_cosine, of_pair, row_cosines
 from model.measures.origins import of_reads, shares
 from model.measures.scaling import every_way, random_scores
-from model.measures.sources import Lead, of_lead
+from model.measures.sources import Lead, of_lead, of_sum
 from model.measures.without import answers, ffn_off, one_against_all
 from model.translator import Task
 from pages.add_and_norm import pictures as add_and_norm
@@ -631,6 +631,19 @@ def rows_of_pairs_are_what_each_token_adds(run, at):
     assert len(lengths) == len(sums) + 1 and np.abs(lengths[:-1] - sums).max() < 1e-3
     assert lengths[-1] == pytest.approx(sums.sum(), abs=6e-4) and lengths[:-1].sum() == pytest.approx(lengths[-1])
     yield f"“{placed(run.tokens)[int(sums.argmax())]}”"
+
+
+@row(lambda run, at: answer.cell_by_heads(run, of_pair(run, run_of(HIDDEN), (at.token, 1), MEAN)), DOG, token=3)
+def heads_and_ffns_bring_a_cell(run: Trace, at: Place) -> Iterator[object]:
+    other = torch.from_numpy(run_of(HIDDEN).Z).double()
+    scale = 1 / (torch.from_numpy(run.Z).double().sum(0).norm() * other.sum(0).norm())
+    parts = of_sum(run, run.graph.Z, heads=True)
+    columns = [*(f"attention.heads[{head}]" for head in range(run.config.heads)), "ffn.output"]
+    value = {name: float(part[at.token] @ (other[1] * scale).numpy()) for name, part in parts.items()}
+    table = np.array([[value[f"layers.{layer}.{column}"] for column in columns] for layer in range(run.config.layers)])
+    yield table
+    layer, head = np.unravel_index(np.abs(table[:, :-1]).argmax(), table[:, :-1].shape)
+    yield from (f"layer {layer + 1}, head {head + 1}", f"{abs(table[layer, head]):.4f}")
 
 
 LINES = ["the cat slept .", "a dog ran .", "money is in the bank ."]
