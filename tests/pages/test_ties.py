@@ -20,7 +20,7 @@ import pages
 from model import Edit, Trace, load
 from model.analysis import tied, winners
 from model.measures.alike import MEAN, Found, cosine, of_cosine, row_cosines, vector_of
-from model.measures.sources import Lead, of_lead
+from model.measures.sources import BIAS, Lead, of_lead
 from model.measures.without import kept_of
 from model.translator import Task, TranslationTrace
 from pages.add_and_norm import pictures as add_and_norm
@@ -116,13 +116,18 @@ def parts(run: Trace, place: Place) -> Picture:
     return answer.parts_of(run, level_lead(run), (0, 1), place.token, {})
 
 
+def built_up(run: Trace, place: Place) -> Picture:
+    return answer.built_up(run, level_lead(run), (0, 1), place.token, {})
+
+
 def parts_of_heads(run: Trace, place: Place) -> Picture:
     return answer.heads_and_ffns(run, level_lead(run, heads=True), 0.5, place.token, {})
 
 
 def level_lead(run: Trace, heads: bool = False) -> Lead:
     sources = of_lead(recorded("text" if says_words(run) else "digits"), 0, 1, heads=heads).parts
-    return Lead(0.5 * len(sources), dict.fromkeys(sources, 0.5), exact=True)
+    level = dict.fromkeys(sources, 0.5)
+    return Lead(0.5 * len(sources), level, exact=True, steps={BIAS: 0.0} | level)
 
 
 def lost(make: Callable[..., Picture], rows: Callable[[Trace], int]) -> Callable[[Trace, Place], Picture]:
@@ -222,6 +227,7 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     answer.at_temperature: (WORDS | DRAWN | ONE, warmer),
     answer.every_place: (WORDS, partial(answer.every_place, logit=(2, 5), hidden={})),
     answer.parts_of: (WORDS | DRAWN, parts),
+    answer.built_up: (WORDS | DRAWN, built_up),
     answer.heads_and_ffns: (WORDS | DRAWN, parts_of_heads),
     answer.alike_map: (
         WORDS | DRAWN,
@@ -314,9 +320,10 @@ def test_a_sentence_without_a_winner_says_so_and_the_others_stay() -> None:
     said = [plain("contribution.read_norms", token="it", head=1, value=row) for row in rows]
     begin = "The length of the vector that a head writes into the residual stream. "
     ends = [
-        "At “it”, head 1 writes most: 2.00.", "Both heads are at 2.00.", "None is ahead: 2 of 3 heads are at 2.00.",
-        "There is only one head: 1.00.", "None is the smallest: 2 of 3 heads are at 1.00.",
-        "None is furthest from 0: 2 of 3 heads are at −1.00.",
+        "At “it”, head 1 writes most: 2.00.", "Both heads are at 2.00.",
+        "Rounded, 2 of 3 heads are level at the top: 2.00.",
+        "There is only one head: 1.00.", "Rounded, 2 of 3 heads are level at the bottom: 1.00.",
+        "Rounded, 2 of 3 heads are level at the top in size: −1.00.",
     ]  # fmt: skip
     assert said == [begin + end for end in ends]
     for loud, told in (("0", "none of the 8"), ("7", "7 of the 8"), ("8", "all 8")):
