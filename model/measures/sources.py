@@ -14,7 +14,7 @@ EDIT.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -134,11 +134,15 @@ class Lead:
 
     exact: the head is linear, so the parts add up to the lead. Else a part is by how much the lead falls where the head
     reads its vector without that source; those add up to nothing in particular.
+    steps: what each adds when the sources are put into the vector one after the other, in order of computation; first
+    what biases alone bring, those of the head among them. They add up to the lead in any case; where the head is not
+    linear, another order would share it otherwise.
     """
 
     value: float
     parts: dict[str, float]
     exact: bool
+    steps: dict[str, float] = field(default_factory=dict)
 
 
 def of_lead(trace: Trace, output: int, against: int, token: int = 0, heads: bool = False) -> Lead:
@@ -149,28 +153,41 @@ def of_lead(trace: Trace, output: int, against: int, token: int = 0, heads: bool
     if exact := is_sum(trace.graph, "logits"):
         logits = of_sum(trace, "logits", heads, followed)
         parts = {name: float(part[output] - part[against]) for name, part in logits.items()}
-        return Lead(sum(parts.values()), parts, exact)
+        return Lead(sum(parts.values()), parts, exact, {BIAS: parts.get(BIAS, 0.0)} | parts)
     sources = of_sum(trace, trace.graph.Z, heads, followed)
     if followed != reads:
         sources = {name: part[reads] for name, part in sources.items()}
     value, losses = _losses(trace, np.stack([*sources.values()]), trace.Z[reads], output, against)
-    return Lead(value, dict(zip(sources, losses.tolist(), strict=True)), exact)
+    in_order = {BIAS: np.zeros_like(trace.Z[reads], float)} | sources
+    steps = np.diff(_leads(trace, np.cumsum([*in_order.values()], axis=0), output, against), prepend=0.0)
+    return Lead(
+        value,
+        dict(zip(sources, losses.tolist(), strict=True)),
+        exact,
+        dict(zip(in_order, steps.tolist(), strict=True)),
+    )
 
 
 def _losses(trace: Trace, vectors: np.ndarray, Z: np.ndarray, output: int, against: int) -> tuple[float, np.ndarray]:
     """The lead of one logit over another as the head reads it from Z (token, d_model), and by how much it falls without
     each of some vectors (part, token, d_model).
     """
+    leads = _leads(trace, Z - np.stack([0 * Z, *vectors]), output, against)
+    return float(leads[0]), leads[0] - leads[1:]
+
+
+def _leads(trace: Trace, vectors: np.ndarray, output: int, against: int) -> np.ndarray:
+    """The lead of one logit over another as the head reads it from each of some vectors (part, token, d_model)."""
     with torch.inference_mode():
-        read, network = torch.from_numpy(Z - np.stack([0 * Z, *vectors])).float(), trace.network
+        read, network = torch.from_numpy(vectors).float(), trace.network
         if trace.config.head == "masked-word":  # of thousands of words these two
             last, two = network.logits, [output, against]
             bias = None if last.bias is None else last.bias[two]
             found = functional.linear(network.transform(read), last.weight[two], bias)
         else:
             found = network.read_out(read)[..., [output, against]]
-    leads = (found[..., 0] - found[..., 1]).reshape(-1).double().numpy()
-    return float(leads[0]), leads[0] - leads[1:]
+    leads: np.ndarray = (found[..., 0] - found[..., 1]).reshape(-1).double().numpy()
+    return leads
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,15 @@ from pages.drawing.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers,
 from pages.drawing.picture import Moves, Numbers, Open, Picks, Picture, outputs_of, token_axis
 from pages.drawing.pictures.answers import all_probabilities
 from pages.drawing.pictures.quantity_map import LEAST
-from pages.drawing.pictures.sources import in_short, largest_first, parts_picture, places_of
+from pages.drawing.pictures.sources import (
+    digits_of,
+    in_short,
+    largest_first,
+    layer_of,
+    parts_picture,
+    places_of,
+    way_to,
+)
 from pages.drawing.place import Place
 from pages.drawing.text import class_label, literal, plain, texts_of
 from pages.drawing.text.numbers import (
@@ -30,7 +38,6 @@ from pages.drawing.text.numbers import (
     three,
     two,
     unsigned,
-    whole,
     written,
 )
 
@@ -43,6 +50,7 @@ UNBROKEN = "\u2011"  # a hyphen at which no line ends
 OUTSIDE = "O"  # the class of what is no part of a name
 MOST_LABELS = 12
 MOST_PARTS = 8  # parts of a lead with a bar of their own
+MOST_STEPS = 20  # of a lead; of more, those of a layer are one
 MOST_OF_LINE, MOST_WORDS = 24, 2  # characters of a line that are shown; tokens that speak for it
 BELOW = 76  # pixels that stay free below a map, for its reading sentence
 Hidden = Mapping[int, int | None]  # places, with the words that stood there
@@ -128,6 +136,34 @@ def parts_of(run: Trace, lead: Lead, outputs: tuple[int, int], token: int, chose
     look["total"] = wrote_word("total") if lead.exact else None
     sentence = f"{ahead} {wrote('read_part' if lead.exact else 'read_without', **said)}"
     return parts_picture(places_of(sources, run, token), parts, sentence, **look, **chosen)
+
+
+def built_up(run: Trace, lead: Lead, outputs: tuple[int, int], token: int, chosen: dict[str, Any]) -> Picture:
+    """The lead as it comes about: each part put into the vector that the head reads, in order of computation, as bars
+    that add up to it; of many layers each as one bar.
+    """
+    every, rows = outputs_of(run), dict.fromkeys(lead.steps, 0.0)
+    names = {source: in_short(source, run) for source in rows}
+    if len(rows) > MOST_STEPS:
+        last = {layer_of(source): source for source in rows if source.startswith("layers.")}
+        rows = {last[layer_of(one)] if one.startswith("layers.") else one: 0.0 for one in rows}
+        names |= {source: plain("change.layer", number=layer + 1) for layer, source in last.items()}
+    for source, step in lead.steps.items():
+        rows[source if source in rows else last[layer_of(source)]] += step
+    sources, steps = list(rows), np.array([*rows.values()])
+    told = {"best": every[outputs[0]], "other": every[outputs[1]], "lead": two(abs(lead.value))}
+    ahead = wrote("read_ahead" if lead.value > 0 else "read_behind", **told)
+    most = furthest(steps, signed, among=range(1, len(steps)))
+    moved = wrote("read_step", step=most, source=names[sources[most.place]])
+    axis = Axis("", [*map(names.__getitem__, sources), wrote_word("total")])
+    figure = waterfall(steps, axis, wrote_word("axis_logits"), grey=[0], digits=digits_of(*steps))
+    figure.layout["hovermode"] = "y"
+
+    def go(bar: int, _: int) -> Open | None:
+        way = way_to(sources[bar], token) if bar < len(sources) else None
+        return way and Open(way[0], {**chosen, **way[1]})
+
+    return Picture(figure, f"{ahead} {moved} {plain('source.click')}", title=wrote_word("lead", **told), picks=go)
 
 
 def by_head(run: Trace, lead: Lead) -> np.ndarray:
@@ -237,8 +273,8 @@ def row_sums(run: Trace, place: Place, cells: np.ndarray) -> Picture:
     if rest:
         names.append(plain("source.rest", n=len(rest)))
         values.append(float(sums[rest].sum()))
-    shown = whole(10 * value for value in values) / 1000  # in thousandths that add up
-    figure = waterfall(shown, Axis("", [*names, alike_word("cosine")]), "", grey=[len(few)] * bool(rest), digits=3)
+    axis = Axis("", [*names, alike_word("cosine")])
+    figure = waterfall(np.array(values), axis, "", grey=[len(few)] * bool(rest), digits=3)
     figure.layout["hovermode"] = "y"
 
     def choose(bar: int, _: int) -> dict[str, object] | None:

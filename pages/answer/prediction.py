@@ -23,8 +23,8 @@ text, word = texts_of("answer")
 
 
 def prediction(screen: Screen, pen: Pen, logit: tuple[int, int], asked: int, hidden: Hidden) -> None:
-    """The answer at each place that is asked about, the arithmetic of one, and who wrote it; in a presentation the
-    answer alone.
+    """The answer at each place that is asked about, who wrote one, and its arithmetic; in a presentation the answer
+    alone.
 
     logit: place and output of the one that is worked out.
     """
@@ -32,16 +32,16 @@ def prediction(screen: Screen, pen: Pen, logit: tuple[int, int], asked: int, hid
         _answers(screen, pen, asked, hidden)
         return
     wide = 2 if len(hidden) > 1 else 1  # as many charts
-    left, middle, right = st.columns([wide, 1, 1], gap="medium")
+    left, middle, right = st.columns([wide, 1.2, 1.2], gap="medium")
     with left:
         _answers(screen, pen, asked, hidden)
     with middle:
+        by_parts(screen, pen, *logit, hidden=to_keep_hidden(screen, hidden))
+    with right:
         words = [word(f"line_{name}") for name in LINES]
         line = either("stage", word("lines"), LINES, words, screen.choice.stage, label_visibility="collapsed")
         cell = logit if says_words(screen.run) else logit[1:]
         working(screen, pen, line, cell, most=5 if line == "answer" else 3)  # a logit has three tables
-    with right:
-        by_parts(screen, pen, *logit, hidden=to_keep_hidden(screen, hidden))
 
 
 def _answers(screen: Screen, pen: Pen, asked: int, hidden: Hidden) -> None:

@@ -9,7 +9,7 @@ from model import Pipeline, Trace
 from model.edits import head_off
 from model.measures.sources import Lead, nbytes, of_lead
 from model.measures.sweep import number, sweep
-from pages.answer.pictures import heads_and_ffns, parts_of, strongest_head
+from pages.answer.pictures import built_up, heads_and_ffns, parts_of, strongest_head
 from pages.answer.tree import Tree
 from pages.drawing.cache import once_a_run
 from pages.drawing.pictures.sources import MOST_BYTES
@@ -49,10 +49,10 @@ def lead_at(run: Trace, token: int, output: int) -> Wanted | None:
 
 
 def by_parts(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) -> None:
-    """The parts of the network as bars. chosen: what a click that leads to another page chooses besides."""
+    """The lead part by part, as it comes about. chosen: what a click that leads to another page chooses besides."""
     if wanted := lead_at(screen.run, token, output):
-        pen.show("wrote", parts_of(screen.run, wanted.lead, wanted.outputs, token, chosen))
-        st.caption(text("exact" if wanted.lead.exact else "bent"))
+        pen.show("wrote", built_up(screen.run, wanted.lead, wanted.outputs, token, chosen))
+        st.caption(text("exact" if wanted.lead.exact else "in_order"))
 
 
 def opened(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) -> None:

@@ -137,6 +137,7 @@ def test_a_lead_is_the_sum_of_its_parts_or_what_is_lost_where_the_head_does_not_
     assert lead.value == pytest.approx(logits[1] - logits[2], abs=1e-4)
     sources = of_stream(trace, trace.graph.layers(), heads=heads)
     assert lead.exact == (name in ("trained digits", "two classifiers"))
+    assert next(iter(lead.steps)) == BIAS and sum(lead.steps.values()) == pytest.approx(lead.value, abs=1e-4)
     if lead.exact:
         assert sum(lead.parts.values()) == pytest.approx(lead.value)
     for source in sources:

@@ -6,8 +6,9 @@ Not(words) that it has not.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from functools import cache, partial
-from itertools import product
+from itertools import permutations, product
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -44,7 +45,7 @@ from pages.queries_keys_values import pictures as queries_keys_values
 from pages.screen.runs import pipelines, worked_out
 from pages.tokens import pictures as tokens
 from pages.translation import pictures as translation
-from tests.networks import trace_of
+from tests.networks import QUICK, trace_of
 from tests.pages.inputs import folder
 
 DOG = "the dog chased the cat ."
@@ -594,6 +595,22 @@ def of_a_linear_head_the_bars_add_up_to_the_lead(run, at):
 def of_words_each_bar_is_what_the_lead_loses_without_that_part(run, at):
     lead = of_lead(run, *led(run), 3)
     yield f"the lead would be {lead.value - max(lead.parts.values()):.2f}"
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_the_bars_of_a_lead_add_up_to_it_as_they_are_printed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = trace_of(name)
+    if "logits" not in run:
+        return
+    monkeypatch.setattr(answer, "outputs_of", lambda run: ["one", "two", "three"])
+    several, count = run["logits"].ndim == 2, run["logits"].shape[-1]
+    for token, outputs in product((1, 2) if several else (0,), permutations(range(min(count, 3)), 2)):
+        logits = run["logits"][token] if several else run["logits"]
+        lead = of_lead(run, *outputs, token)
+        bars = answer.built_up(run, lead, outputs, token, {}).drawn().data[0]["text"]
+        *parts, total = (Decimal(bar.replace("−", "-")) for bar in bars)
+        assert sum(parts) == total, name
+        assert float(total) == pytest.approx(float(logits[outputs[0]] - logits[outputs[1]]), abs=0.006)
 
 
 @row(partial(lead_of, by_heads=True), FIVE, token=0)

@@ -33,7 +33,7 @@ from pages.drawing.figures.base import (
     words_at,
 )
 from pages.drawing.figures.theme import big, font_size, letters, mode, scaled
-from pages.drawing.text.numbers import signed, written
+from pages.drawing.text.numbers import signed, whole, written
 
 #: The line at 0, which differences start from.
 ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 1.5}
@@ -141,7 +141,7 @@ def waterfall(parts: np.ndarray, names: Axis, value_title: str, *, grey: Sequenc
     """Numbers that are added up, from top to bottom: each bar begins where the one above it ends; the last is the sum.
 
     names: of the parts, and of the sum. The colour of a part is that of its sign; `grey`: of parts that are no source.
-    digits: of a number, behind its point.
+    digits: of a number, behind its point; the numbers add up as they are written.
     """
     ends = np.cumsum(parts, dtype=np.float64)
     values, begins = np.append(parts, ends[-1]), np.append([0.0, *ends[:-1]], 0.0)
@@ -150,11 +150,24 @@ def waterfall(parts: np.ndarray, names: Axis, value_title: str, *, grey: Sequenc
     across = min(low, float((begins + values)[values < 0].min(initial=low + room)) - room), high + room
     colours = [GREY if place in grey else colour for place, colour in enumerate(sign_colours(np.asarray(parts)))]
     colours.append(AFTER)
-    texts, more = ([written(f"{value:.{n}f}") for value in values] for n in (digits, digits + 2))
+    shown = adding_up(parts, grey, digits)
+    texts = [written(f"{value:.{digits}f}") for value in (*shown, shown.sum())]
+    more = [written(f"{value:.{digits + 2}f}") for value in values]
     figure = bars(values, names, value_title, colours=colours, texts=texts, value_range=across)
     hover = {"customdata": more, "hovertemplate": "%{y}: %{customdata}<extra></extra>"}
     figure.data[0] |= {"base": begins.astype(np.float32)} | hover
     return figure
+
+
+def adding_up(parts: np.ndarray, grey: Sequence[int], digits: int) -> np.ndarray:
+    """Numbers with so many digits behind the point that add up to their rounded sum: the first one that is `grey` takes
+    what the roundings leave, else those take it which are nearest to the next digit.
+    """
+    if not grey:
+        return whole(10.0 ** (digits - 2) * float(part) for part in parts) / 10.0**digits
+    shown = np.round(np.asarray(parts, np.float64), digits)
+    shown[grey[0]] += round(float(np.sum(parts, dtype=np.float64)), digits) - shown.sum()
+    return shown
 
 
 def stairs(pair: Sequence[tuple[str, np.ndarray, str]], component: str, total: str) -> Figure:

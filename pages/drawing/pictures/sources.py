@@ -103,7 +103,7 @@ def parts_picture(
     digits = digits_of(*parts, begin[1] if begin else 0.0)
     if total is not None and len(unseen := [i for i in few if not round(float(parts[i]), digits)]) + len(rest) > 1:
         few, rest = [i for i in few if i not in unseen], unseen + rest
-    labels, values = [places[i][0] for i in few], [round(float(parts[i]), digits) for i in few]
+    labels, values = [places[i][0] for i in few], [float(parts[i]) for i in few]
     first = int(begin is not None)
     if total is None:
         colours = sign_colours(parts[few])
@@ -112,14 +112,11 @@ def parts_picture(
     else:
         if rest:
             labels.append(plain("source.rest", n=len(rest)))
-            values.append(round(float(parts[rest].sum()), digits))
+            values.append(float(parts[rest].sum()))
         if begin:
             labels.insert(0, begin[0])
-            values.insert(0, round(begin[1], digits))
+            values.insert(0, begin[1])
         grey = [*range(first), *[first + len(few)] * bool(rest)]
-        if grey:  # what is no source takes up what the roundings leave
-            whole = float(parts.sum()) + (begin[1] if begin else 0.0)
-            values[grey[0]] = round(values[grey[0]] + round(whole, digits) - sum(values), digits)
         figure = waterfall(np.array(values), Axis("", [*labels, total]), axis, grey=grey, digits=digits)
     figure.layout["hovermode"] = "y"  # a thin bar is hit on all its row
     ways = [places[i][1] for i in few]
