@@ -124,14 +124,13 @@ export function overview(root, run, options) {
 
   const add = (where, kind, own, ...children) => into(put(keep(kind, own, ...children), where))
 
-  /* Frames around rows, [picture, row], in one node that moves them together. */
-  function outlines(className, rows) {
-    return into(keep('div', { className: `frames ${className}s` }, ...rows.map(([role, row]) => {
-      const { x, y, w } = at.pics[role], node = put(keep('i', { className }), { x: x - 2, y: y + row * at.row - 2, w: w + 4, h: at.row + 2 })
-      node.dataset.role = role
-      return node
-    })))
+  /* A frame around a row of a picture, and many of them, which move together. */
+  function outline(className, role, row = 0) {
+    const { x, y, w } = at.pics[role], node = put(make('i', { className }), { x: x - 2, y: y + row * at.row - 2, w: w + 4, h: at.row + 2 })
+    node.dataset.role = role
+    return node
   }
+  const frames = (kind, ...all) => into(keep('div', { className: `frames ${kind}` }, ...all))
 
   function buildFrame() {
     nodes.under = into(keepDrawn(nodes.stage, 'svg', { class: 'under', 'aria-hidden': 'true' }))
@@ -200,8 +199,8 @@ export function overview(root, run, options) {
 
   function buildRows() {
     const { v, w } = at.pics, drawing = at.drawing && run.drawing
-    const beams = at.bands.map(({ x, y, right }) => put(keep('i', { className: 'beam' }), { x, y, w: right - x, h: at.row }))
-    nodes.moving = [into(keep('div', { className: 'frames beams' }, ...beams)), outlines('mark', ORDER.map(role => [role, 0]))]
+    const beams = at.bands.map(({ x, y, right }) => put(make('i', { className: 'beam' }), { x, y, w: right - x, h: at.row }))
+    nodes.moving = [frames('beams', ...beams), frames('marks', ...ORDER.map(role => outline('mark', role)))]
     const letters = drawing ? 11.5 * at.scale : at.big ? Math.min(20, at.row * .96) : Math.min(15 * at.scale, at.row * .74)
     nodes.labels = at.bands.map(({ x, y, w }) => run.tokens.map((token, i) => {
       const name = drawing ? groupOf(run, i) : token, rows = drawing && i >= drawing.front ? drawing.side : 1, high = rows * at.row
@@ -227,9 +226,8 @@ export function overview(root, run, options) {
     for (const kind of ['way', 'values', 'out'])  // not every browser gives a head the colour of its line
       keepDrawn(keepDrawn(defs, 'marker', { id: `overview-${kind}`, ...tip }), 'path', { d: 'M1 1l5 3-5 3', class: kind })
     nodes.lines = keepDrawn(nodes.over, 'g', { class: 'lines' })
-    const fan = keepDrawn(nodes.over, 'g', { class: 'fan', 'data-role': 'v' })
-    nodes.fan = run.tokens.map(() => keepDrawn(fan, 'path', {}))
-    nodes.taken = outlines('taken', run.tokens.map((_, j) => ['v', j])).children
+    nodes.fan = keepDrawn(nodes.over, 'g', { class: 'fan', 'data-role': 'v' })
+    nodes.taken = frames('takens')
     nodes.glow = into(keep('div', { className: 'glow', hidden: true }))
   }
 
@@ -317,16 +315,13 @@ export function overview(root, run, options) {
     nodes.ends.forEach((end, j) => end.classList.toggle('seen', seen(j)))
     nameColumns(weights, seen)
     const w = pics.w, v = pics.v, x1 = w.x + w.w + 3, y1 = w.y + (i + .5) * at.row
-    nodes.fan.forEach((path, j) => {
-      const share = weights[j], drawn = !at.opened && share >= (run.n > 20 ? .06 : .04)
-      path.setAttribute('visibility', drawn ? 'visible' : 'hidden')
-      nodes.taken[j].hidden = !seen(j)
-      if (seen(j)) nodes.taken[j].style.opacity = .4 + .6 * share
-      if (!drawn) return
-      const x2 = v.x - 12 - (nodes.widths[j] ?? 0) * 1.08, y2 = v.y + (j + .5) * at.row
-      path.setAttribute('d', `M${x1} ${y1}C${x1 + (x2 - x1) * .55} ${y1} ${x1 + (x2 - x1) * .4} ${y2} ${x2} ${y2}`)
-      path.setAttribute('stroke-width', 1 + 6 * share * at.scale)
-      path.setAttribute('opacity', .3 + .6 * share)
+    nodes.fan.replaceChildren()
+    nodes.taken.replaceChildren()
+    weights.forEach((share, j) => {
+      if (seen(j)) nodes.taken.appendChild(outline('taken', 'v', j)).style.opacity = .4 + .6 * share
+      if (at.opened || share < (run.n > 20 ? .06 : .04)) return
+      const x2 = v.x - 12 - (nodes.widths[j] ?? 0) * 1.08, y2 = v.y + (j + .5) * at.row, d = `M${x1} ${y1}C${x1 + (x2 - x1) * .55} ${y1} ${x1 + (x2 - x1) * .4} ${y2} ${x2} ${y2}`
+      draw(nodes.fan, 'path', { d, 'stroke-width': 1 + 6 * share * at.scale, opacity: .3 + .6 * share })
     })
     if (run.drawing) look(i, weights, at.drawing ? nodes.tiles.thumbs.map(({ children }) => children[1]) : [], head => run.weights(place.layer, head, i).map(Math.abs))
     const answered = `${place.token}.${place.layer}.${until}`
