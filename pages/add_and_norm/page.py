@@ -89,20 +89,26 @@ def which_sublayer(screen: Screen, pen: Pen) -> None:
 
 
 def arrows(screen: Screen, pen: Pen) -> None:
-    """The chosen token's vector as arrows, its length all the way, and the arithmetic of one of its numbers; in a
-    presentation the arrows and the way.
+    """The chosen token's vector as arrows and number by number, its length all the way, and the arithmetic of one of
+    its numbers; in a presentation the arrows and the way.
     """
-    left, middle, *right = st.columns([3, 2] if screen.choice.big else [1, 1, 1], gap="medium")
+    big, focus = screen.choice.big, worked_out(screen)
+    outer, *right = st.columns([1] if big else [2, 1], gap="medium")
+    with outer:
+        left, beside = st.columns([3, 2] if big else [1, 1], gap="medium")
+        below = beside if big else st.container()
     with left:
         if AddNorm(screen.run, screen.at).lengths()[:2, screen.at.token].min() > 0:
             pen.show_both("arrows", pictures.one_vector)
         else:
             st.info(text("read_arrows_none", token=placed(screen.run.tokens)[screen.at.token]))
-    with middle:
+    if not big:
+        with beside:
+            pen.show_both("one_by_one", partial(pictures.one_by_one, focus=focus))
+    with below:
         pen.show_both("way", pictures.on_the_way)
     for column in right:
         with column:
-            focus = worked_out(screen)
             working(screen, pen, focus, chosen_cell(screen.run, screen.at, focus))
 
 

@@ -11,12 +11,13 @@ from model.analysis import placed
 from model.config import NORMS
 from model.graph import Sublayer
 from model.rms import centred
-from pages.drawing.figures import ADDED, AFTER, BEFORE, Arrow, Axis, Figure, arrows, outlines, saw
+from pages.drawing.figures import ADDED, AFTER, BEFORE, Arrow, Figure, arrows, outlines, saw
 from pages.drawing.figures.base import INK
-from pages.drawing.figures.theme import mode
+from pages.drawing.figures.theme import big, mode
 from pages.drawing.picture import Numbers, Picture, of_both, touched
 from pages.drawing.pictures.band import Column, band, room_of
 from pages.drawing.pictures.quantity_map import chosen_cell
+from pages.drawing.pictures.strips import strips
 from pages.drawing.place import Place
 from pages.drawing.text import t, texts_of, with_length
 from pages.drawing.text.numbers import percent, written
@@ -107,7 +108,7 @@ class AddNorm:
         return np.stack([self.run[self.normed], self.standardised(), self.run[self.norm]])
 
 
-HIGH = 400  # pixels
+HIGH, WIDE = 250, 210  # pixels: the arrows, and the way below them
 
 
 def one_vector(run: Trace, place: Place) -> Picture:
@@ -142,7 +143,7 @@ def one_vector(run: Trace, place: Place) -> Picture:
     ]
     dashed = [(tips[0], tips[2]), (tips[1], tips[2])]
     return Picture(
-        _fitted(arrows(drawn, dashed, HIGH), sentence, 0.6),
+        _fitted(arrows(drawn, dashed, _high(HIGH)), sentence, 0.6),
         sentence,
         reads=[sub.sum, *([sub.norm] if sub.norm else [])],
     )
@@ -180,13 +181,27 @@ def on_the_way(run: Trace, place: Place) -> Picture:
     def choose(step: int, *_: int) -> dict[str, object]:
         return {"layer": subs[step][0], "sublayer": subs[step][1]}
 
-    return Picture(_fitted(saw(lengths, Axis("", every), here, titles, HIGH), said, 0.4), said, picks=choose)
+    figure = saw(lengths, every, here, titles, _high(WIDE))
+    return Picture(_fitted(figure, said, 0.4), said, picks=choose)
+
+
+def _high(pixels: int) -> int:
+    """In a presentation, where they stand beside each other, all are as high."""
+    return 400 if big() else pixels
 
 
 def _fitted(figure: Figure, sentence: str, share: float) -> Figure:
     """In a presentation as high as its sentence lets it be, in such a share of the page's width."""
-    figure.layout["meta"] = {"fills": room_of(sentence, share)}
+    figure.layout["meta"] = figure.layout.get("meta", {}) | {"fills": room_of(sentence, share)}
     return figure
+
+
+def one_by_one(run: Trace, place: Place, focus: str) -> Picture:
+    """The chosen token's row of every quantity on the way, on one scale. focus: the one that is worked out."""
+    at = AddNorm(run, place)
+    names = {at.norm: "normed", at.sub.before: "in", at.sub.output: at.sub.name, at.sub.sum: "sum"}
+    rows = {key: word(f"arrow_{names[key]}") for key in at.steps}
+    return strips(run, place, rows, chosen_cell(run, place, focus)[-1], "")
 
 
 def maps(run: Trace, place: Place, focus: str, limit: float | None) -> Picture:

@@ -17,7 +17,6 @@ from model.digits import BOX, FAINTEST, MIDDLE, SIZE, hold_ink
 from model.variants.patch_waves import are_waves
 from pages.attention.overlay import pieces_of
 from pages.drawing.figures import (
-    ACCENT,
     Axis,
     Figure,
     colour_tiles,
@@ -27,15 +26,15 @@ from pages.drawing.figures import (
     tiles,
     waves,
 )
-from pages.drawing.figures.base import signed_colours
 from pages.drawing.figures.equations import COSINE
 from pages.drawing.figures.theme import scaled
-from pages.drawing.picture import Make, Numbers, Picture, sizes, touched
-from pages.drawing.pictures.quantity_map import chosen_cell, name_of
+from pages.drawing.picture import Make, Picture, sizes, touched
+from pages.drawing.pictures.quantity_map import chosen_cell
+from pages.drawing.pictures.strips import strips
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
 from pages.drawing.text import joined, plain, t, texts_of, with_length
-from pages.drawing.text.numbers import first, percent, two, written
+from pages.drawing.text.numbers import first, percent, written
 
 text, word = texts_of("tokens")
 
@@ -83,39 +82,14 @@ def about_twice(run: Trace) -> str:
 def one_sum(run: Trace, place: Place) -> Picture:
     """All that is added up to the selected token's row of X⁰, and that, on one scale."""
     named = summands(run) | {"embedding.tokens": placed(run.tokens)[place.token]}
-    wide, result = max(run[key].shape[1] for key in named), [*named][-1]  # embeddings may be narrower than X⁰
-    vectors = [np.pad(run[key], ((0, 0), (0, wide - run[key].shape[1])), constant_values=np.nan) for key in named]
     signs = {key: "+ " if key in ADDED else "= " for key in [*named][1:]}
-    lengths = (float(np.linalg.norm(run[key][place.token])) for key in named)
-    rows = [
-        with_length(f"{signs.get(key, '')}{named[key]}", length) for key, length in zip(named, lengths, strict=True)
-    ]
-    column = chosen_cell(run, place, result)[-1]
-
-    def part(every: Numbers) -> Numbers:
-        return every[:, place.token].on(Axis("", rows), Axis(plain("axis.d_model")))
-
-    def draw(drawn: Numbers) -> Figure:
-        figure = heatmap(drawn.array, *drawn.axes, square=False, clickable=True, height=scaled(116 + 42 * len(rows)))
-        chosen = {"color": ACCENT, "width": 2}
-        line = {"type": "line", "x0": column + 1, "x1": column + 1, "y0": -0.5, "y1": len(rows) - 0.5, "line": chosen}
-        side = {"xanchor": "right", "xshift": -4} if 2 * column > wide else {"xanchor": "left", "xshift": 4}
-        side |= {"x": column + 1, "showarrow": False, "bgcolor": signed_colours([0])[0]}
-        figure.layout["shapes"] = [line]
-        figure.layout["annotations"] = [
-            {"y": row, "text": f"<b>{two(float(value))}</b>", **side}
-            for row, value in enumerate(drawn.array[:, column])
-            if np.isfinite(value)
-        ]
-        return figure
-
-    return Picture(
-        draw,
-        " ".join(filter(None, (where_from(run, place), about_twice(run), about_root(run)))),
-        Numbers(np.stack(vectors), ("", "token", "d_model"), part, token=place.token),
-        picks=lambda row, number: {"stage": name_of([*named][row]), "component": number - 1},
-        reads=[*named],
-    )
+    rows = {
+        key: with_length(f"{signs.get(key, '')}{name}", float(np.linalg.norm(run[key][place.token])))
+        for key, name in named.items()
+    }
+    said = " ".join(filter(None, (where_from(run, place), about_twice(run), about_root(run))))
+    column = chosen_cell(run, place, [*named][-1])[-1]
+    return strips(run, place, rows, column, said, reads=[*named])
 
 
 def nearest(run: Trace, place: Place, found: tuple[list[str], np.ndarray, np.ndarray], fixed: bool = False) -> Picture:

@@ -7,9 +7,12 @@ from model import Edit
 from model.analysis import mean_likeness
 from model.measures.gradients import gradient_lengths
 from model.measures.without import Fate, fates
+from pages.add_and_norm.pictures import on_the_way
+from pages.drawing.place import Place
 from pages.drawing.state.link_values import edit_code
 from pages.screen.runs import pipelines
 from pages.screen.sections import without
+from tests.networks import QUICK, trace_of
 from tests.pages.opening import charts, figure, numbers, open_page, said, steps, texts
 
 SENTENCE = "the dog chased the cat ."
@@ -23,6 +26,22 @@ def test_what_goes_into_a_layer_and_comes_out_has_the_number_of_the_layer() -> N
     app = open_part("maps", layer="3", sublayer="2", stage="norm_2")
     assert "X^{(3)}" in "".join(steps(app))
     assert "X^{(2)}" in "".join(steps(open_part("maps", layer="2", sublayer="2", stage="norm_2")))
+
+
+@pytest.mark.parametrize("network", QUICK)
+def test_each_dot_leads_to_the_sublayer_whose_vector_it_measures_and_each_has_its_name(network: str) -> None:
+    run = trace_of(network)
+    token, last = len(run.tokens) // 2, run.config.layers - 1
+    picture = on_the_way(run, Place(layer=last, token=token))
+    drawn = picture.drawn().checked()
+    (dots,) = [trace for trace in drawn.data if trace.customdata is not None]
+    assert len(drawn.layout.xaxis.ticktext) == sum(len(run.graph.sublayers(layer)) for layer in range(last + 1))
+    for (step,), length in zip(dots.customdata, dots.y, strict=True):
+        there = picture.picks(int(step), 0)
+        sub = run.graph.sublayers(there["layer"])[there["sublayer"] - 1]
+        measured = [np.linalg.norm(run[key][token]) for key in (sub.before, sub.sum, sub.after)]
+        assert np.isclose(measured, length, rtol=1e-5).any(), (step, length)
+        assert drawn.layout.xaxis.ticktext[int(step)].startswith(f"{there['layer'] + 1}<br>")
 
 
 @pytest.mark.parametrize("link", [{}, {"input": "digit"}])

@@ -305,6 +305,13 @@ def turned(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.degrees(np.arccos(a @ b / np.linalg.norm(a) / np.linalg.norm(b))))
 
 
+@row(lambda run, at: add_and_norm.one_by_one(run, at, "layers.2.norm_1"), layer=2, token=4)
+def what_is_added_and_normed_stands_number_by_number(run: Trace, at: Place) -> Iterator[object]:
+    x, o, both, after = (run[f"layers.{part}"][4] for part in ("1.norm_2", "2.attention.output", "2.add_1", "2.norm_1"))
+    np.testing.assert_allclose(x + o, both, atol=1e-5)
+    yield np.stack([x, o, both, after])
+
+
 @row(add_and_norm.on_the_way, layer=2, token=4)
 def the_lengths_of_a_token_on_its_way_are_recorded(run, at):
     parts = [part for layer in range(6) for part in run.graph.sublayers(layer)]

@@ -9,13 +9,13 @@ from pages.drawing.figures.base import (
     ACCENT,
     ADDED,
     AFTER,
+    BARE,
     BREAK,
     GREY,
     INK,
-    Axis,
+    TO_THE_NEAREST,
     Figure,
     at,
-    axis_layout,
     figure_of,
     label,
     look,
@@ -25,7 +25,7 @@ from pages.drawing.figures.base import (
     unseen,
     words_at,
 )
-from pages.drawing.figures.theme import font_size, mode
+from pages.drawing.figures.theme import big, font_size, mode
 
 ROOM = 0.16  # of the width and height of all arrows, on each side of them for their names
 
@@ -81,14 +81,20 @@ def _side(tip: np.ndarray, tips: np.ndarray) -> str:
     return "top center"
 
 
-def saw(lengths: np.ndarray, steps: Axis, chosen: int, titles: tuple[str, str, str], height: int) -> Figure:
-    """Lengths (step, point) on the way through several steps: before, with what is added, and normed where there is a
-    third. A click on a step chooses it.
+MOST_SAID = 40  # points with a number at each
+LEAST = 50  # pixels for a step with its numbers
 
-    titles: of a length, of what adding does, of what a norm does.
+
+def saw(lengths: np.ndarray, steps: Sequence[str], chosen: int, titles: tuple[str, str, str], height: int) -> Figure:
+    """Lengths (step, point) on the way through several steps: before, with what is added, and normed where there is a
+    third. A click on a point, or near it, gives its step.
+
+    steps: their names. titles: of a length, of what adding does, of what a norm does. Numbers stand at all points, at
+    those of the chosen step alone where there are many, and in a presentation.
     """
     count, points = lengths.shape
     x = np.arange(count)[:, None] + np.linspace(-0.5, 0.5, points)
+    all_said = len(steps) * points <= MOST_SAID and not big()
     traces = []
     for part, (title, colour) in enumerate(zip(titles[1:], (ADDED, AFTER), strict=True)):
         if part + 1 < points:
@@ -98,21 +104,40 @@ def saw(lengths: np.ndarray, steps: Axis, chosen: int, titles: tuple[str, str, s
                 for pair in (*zip(x[row, part : part + 2], lengths[row, part : part + 2], strict=True), BREAK)
             ]
             traces.append(stroke(ends, colour, 2.5, name=label(title)))
+    of = [step for step in range(count) for _ in range(points)]
+    last = len(of) - 1
+    said = [
+        f"<b>{length:.1f}</b>"
+        if of[place] == chosen
+        else f"{length:.1f}"
+        if all_said and (place == last or place % points < points - 1)  # where one step ends the next one begins
+        else ""
+        for place, length in enumerate(lengths.ravel().tolist())
+    ]
+    traces.append(
+        at(
+            np.stack([x.ravel(), lengths.ravel()], axis=1),
+            "markers+text",
+            text=said,
+            textposition=["top center" if place % points == 1 else "bottom center" for place in range(count * points)],
+            textfont={"color": INK[mode()]},
+            cliponaxis=False,
+            customdata=np.array(of)[:, None],
+            marker={"size": 6, "color": INK[mode()]},
+            selected={"marker": {"opacity": 1}},
+            unselected={"marker": {"opacity": 1}},
+            hovertemplate=[f"<b>{label(steps[step])}</b><br>%{{y:.2f}}<extra></extra>" for step in of],
+            showlegend=False,
+        )
+    )
     band = {"type": "rect", "x0": chosen - 0.5, "x1": chosen + 0.5, "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
-    dots = np.stack([x.ravel(), lengths.ravel()], axis=1)
-    hover = {"hovertemplate": "%{y:.2f}<extra></extra>", "showlegend": False}
-    traces.append(at(dots, "markers", marker={"size": 5, "color": INK[mode()]}, **hover))
-    middle = np.stack([np.arange(count), lengths.mean(axis=1)], axis=1)
-    traces.append(unseen(middle, text=[label(name) for name in steps.labels]))
-    own = zip(x[chosen], lengths[chosen], strict=True)
-    said = [f"<b>{length:.1f}</b>" for length in lengths[chosen]]
-    look_of = {"textposition": "top center", "textfont": {"color": INK[mode()]}, "showlegend": False}
-    traces.append(words_at([*own], said, **look_of))
+    named = [label(name).replace(" ", "<br>", 1) for name in steps]
     layout = {
-        "xaxis": axis_layout(steps, count) | {"range": [-0.6, count - 0.4]},
-        "yaxis": scale(titles[0], rangemode="tozero", zeroline=True),
+        "xaxis": scale("", **BARE, tickvals=list(range(count)), ticktext=named, tickangle=0, range=[-0.6, count - 0.4]),
+        "yaxis": scale(titles[0], zeroline=True, range=[0, 1.2 * lengths.max() or 1.0]),
         "shapes": [band | {"fillcolor": tint(ACCENT, 0.18), "line": {"width": 0}}],
         "showlegend": True,
         "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
     }
-    return figure_of(traces, layout | look(height))
+    layout |= {"meta": {"least": LEAST * count}} if all_said else {}
+    return figure_of(traces, layout | look(height) | TO_THE_NEAREST)

@@ -1,0 +1,51 @@
+"""One token's row of several quantities that are added up, below each other on one scale."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from model import Trace
+from pages.drawing.figures import ACCENT, Axis, Figure, heatmap
+from pages.drawing.figures.base import signed_colours
+from pages.drawing.figures.theme import scaled
+from pages.drawing.picture import Numbers, Picture
+from pages.drawing.pictures.quantity_map import name_of
+from pages.drawing.place import Place
+from pages.drawing.text import plain
+from pages.drawing.text.numbers import two
+
+
+def strips(
+    run: Trace, place: Place, named: Mapping[str, str], column: int, said: str, *, reads: Sequence[str] = ()
+) -> Picture:
+    """The chosen token's row of each quantity, with the numbers of one column; a click chooses quantity and column.
+
+    named: of each key what stands beside its strip. Narrower rows end where their numbers end. said: the sentence.
+    """
+    wide = max(run[key].shape[1] for key in named)
+    vectors = [np.pad(run[key], ((0, 0), (0, wide - run[key].shape[1])), constant_values=np.nan) for key in named]
+
+    def part(every: Numbers) -> Numbers:
+        return every[:, place.token].on(Axis("", [*named.values()]), Axis(plain("axis.d_model")))
+
+    def draw(drawn: Numbers) -> Figure:
+        figure = heatmap(drawn.array, *drawn.axes, square=False, clickable=True, height=scaled(116 + 42 * len(named)))
+        chosen = {"color": ACCENT, "width": 2}
+        line = {"type": "line", "x0": column + 1, "x1": column + 1, "y0": -0.5, "y1": len(named) - 0.5, "line": chosen}
+        side = {"xanchor": "right", "xshift": -4} if 2 * column > wide else {"xanchor": "left", "xshift": 4}
+        side |= {"x": column + 1, "showarrow": False, "bgcolor": signed_colours([0])[0]}
+        figure.layout["shapes"] = [line]
+        figure.layout["annotations"] = [
+            {"y": row, "text": f"<b>{two(float(value))}</b>", **side}
+            for row, value in enumerate(drawn.array[:, column])
+            if np.isfinite(value)
+        ]
+        return figure
+
+    return Picture(
+        draw,
+        said,
+        Numbers(np.stack(vectors), ("", "token", "d_model"), part, token=place.token),
+        picks=lambda row, number: {"stage": name_of([*named][row]), "component": number - 1},
+        reads=reads,
+    )
