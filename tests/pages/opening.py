@@ -100,7 +100,7 @@ def recorded(app: AppTest) -> float:
 
 def in_html(app: AppTest) -> list[str]:
     """What is drawn in HTML, one text for each element."""
-    arithmetic = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "arithmetic"]
+    arithmetic = protos(app, "arithmetic")
     return [*(part.proto.body for part in app.get("html")), *(part.bytes.decode() for part in arithmetic)]
 
 
@@ -154,7 +154,7 @@ def texts(app: AppTest) -> str:
 
 def charts(app: AppTest) -> list[dict]:
     """The charts of the page as the browser gets them: each its figure, what it says of it, and its key."""
-    parts = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "chart"]
+    parts = protos(app, "chart")
     return [json.loads(part.bytes) | {"key": part.id.split("-", 2)[2]} for part in parts]
 
 
@@ -182,9 +182,14 @@ def shows(app: AppTest, values: np.ndarray, atol: float = 1e-5) -> bool:
     )
 
 
+def protos(app: AppTest, name: str) -> list[Any]:
+    """What our components of this name were given."""
+    return [part.proto for part in app.get("bidi_component") if part.proto.component_name == name]
+
+
 def part_of(app: AppTest, name: str) -> str:
     """What one of our components was given: JSON."""
-    return next(part.proto.json for part in app.get("bidi_component") if part.proto.component_name == name)
+    return protos(app, name)[0].json
 
 
 def write(app: AppTest, sentence: str) -> AppTest:

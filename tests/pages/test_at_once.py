@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Trace, load
-from tests.pages.opening import charts, figure, numbers, open_page
+from tests.pages.opening import charts, figure, numbers, open_page, protos
 
 SENTENCE = "the dog chased the cat ."
 LINK = {"s": SENTENCE}
@@ -15,7 +15,7 @@ LINK = {"s": SENTENCE}
 
 def sent(app: AppTest) -> list[tuple[str, np.ndarray]]:
     """The numbers that came with the page: by what they are called, and as they are."""
-    parts = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "at_once"]
+    parts = protos(app, "at_once")
     found = []
     for part in parts:
         name, shape, numbers = part.bytes.split(b"\n", 2)

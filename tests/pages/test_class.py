@@ -31,7 +31,7 @@ from pages.school.study.lesson import STUDY
 from pages.school.teaching import desk, follow, report
 from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
-from tests.pages.opening import assert_fine, charts, line, numbers, open_page, texts, turn_to
+from tests.pages.opening import assert_fine, charts, line, numbers, open_page, protos, texts, turn_to
 from tests.school.classroom.asked import EXAMPLES
 
 SENTENCE = "we [MASK] to the park ."
@@ -483,7 +483,7 @@ def test_a_teachers_own_answer_is_not_called_what_the_network_does(classes: Stor
 
 def handed_out(app: AppTest) -> dict[str, Any]:
     """What the button of the report saves."""
-    (part,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "handout"]
+    (part,) = protos(app, "handout")
     (sheet,) = json.loads(part.json)
     return sheet
 

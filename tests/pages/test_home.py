@@ -18,7 +18,7 @@ from pages.drawing.text.numbers import decimal
 from pages.screen.frame.contents import NAMES
 from pages.screen.runs import pipelines
 from tests.pages.inputs import bring
-from tests.pages.opening import assert_fine, line, maps, open_page, run_of
+from tests.pages.opening import assert_fine, line, maps, open_page, protos, run_of
 
 SENTENCE = "the dog chased the cat ."
 MASKED = "the cat sat on the [MASK] ."
@@ -26,7 +26,7 @@ MASKED = "the cat sat on the [MASK] ."
 
 def sent(app: AppTest, place: int = 0) -> Packed:
     """What the browser gets for an overview, of which a second run has another."""
-    parts = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "overview"]
+    parts = protos(app, "overview")
     message = parts[place].bytes
     length = int.from_bytes(message[:4], "little")
     return Packed(json.loads(message[4 : 4 + length]), message[4 + length :])
@@ -34,7 +34,7 @@ def sent(app: AppTest, place: int = 0) -> Packed:
 
 def place(app: AppTest) -> dict[str, int]:
     """Layer, head and token that the overview shows first."""
-    parts = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "overview_place"]
+    parts = protos(app, "overview_place")
     return json.loads(parts[0].json)["place"]
 
 
@@ -154,7 +154,7 @@ def beside(app: AppTest, role: str, **at: int) -> dict:
     """What the browser gets that has asked for this beside the run."""
     app.session_state["overview.asked"] = sent(app).about["id"], role, {"layer": 0, "head": 0, "token": 0} | at
     assert_fine(app.run())
-    (rows,) = (part.proto for part in app.get("bidi_component") if part.proto.component_name == "overview_rows")
+    (rows,) = protos(app, "overview_rows")
     found = json.loads(rows.bytes[4 : 4 + int.from_bytes(rows.bytes[:4], "little")])
     assert found.pop("id") == sent(app).about["id"]
     return found

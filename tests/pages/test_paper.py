@@ -19,7 +19,7 @@ from pages.school.questions import QUESTIONS
 from pages.school.questions.question import Own, Question
 from pages.screen.frame import draw
 from pages.screen.runs import pipelines
-from tests.pages.opening import assert_fine, numbers, open_page, texts, with_network
+from tests.pages.opening import assert_fine, numbers, open_page, protos, texts, with_network
 from tests.school.making import SENTENCE, _no_answer, _no_favourite, _no_order, _nothing_found, asked, doctored
 
 HOSTILE = '</p><script>alert(1)</script><img src="picture:paper.word" onerror=x> $x$ *b*'
@@ -30,7 +30,7 @@ def printed(**link: str) -> tuple[AppTest, str, dict[str, dict]]:
     app = open_page("lesson", **{"s": SENTENCE} | link)
     app.session_state["lesson.paper"] = True
     assert_fine(app.run())
-    (part,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "handout"]
+    (part,) = protos(app, "handout")
     (sheet,) = json.loads(part.json)
     return app, sheet["html"], {key: json.loads(figure) for key, figure in sheet["pictures"].items()}
 

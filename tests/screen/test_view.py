@@ -17,7 +17,7 @@ from pages.drawing.state import sketch
 from pages.drawing.text import catalogue
 from pages.screen.frame import exports
 from tests.networks import trace_of
-from tests.pages.opening import assert_fine, charts, open_page
+from tests.pages.opening import assert_fine, charts, open_page, protos
 
 THREE = sketch.to_code(sketch.example(3))
 SENTENCE = '我爱你 , "really" # not ?'
@@ -110,7 +110,7 @@ def test_a_handout_of_a_page_asks_first_and_hides_what_each_picture_says() -> No
     app = open_page("attention", s="i love you .", layer="2", head="3")
     app.session_state["attention.downloads"] = True
     assert_fine(app.run())
-    (part,) = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "handout"]
+    (part,) = protos(app, "handout")
     (sheet,) = json.loads(part.json)
     page, words = sheet["html"], catalogue("en")
     assert f"<h1>{words['attention.purpose']}</h1>" in page and "layer 2, head 3" in page and "i love you ." in page

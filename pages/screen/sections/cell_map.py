@@ -43,7 +43,6 @@ def cell_map(
     key: str,
     make: Make,
     *,
-    at: Place | None = None,
     about: Callable[[Screen, Pen, str, tuple[int, ...]], None] = working,
     below: Callable[[], None] | None = None,
     large: bool = False,
@@ -51,22 +50,21 @@ def cell_map(
     """One map, and beside it what there is to say `about` its chosen cell: mostly its arithmetic. In a presentation the
     map alone.
 
-    key: of the quantity that it shows. at: the place, where it is not the one on the screen. below: draws what stands
-    under the map. large: it is the picture of the page.
+    key: of the quantity that it shows. below: draws what stands under the map. large: it is the picture of the page.
     """
     if screen.choice.big and not screen.two.beside:  # one picture, as large as the screen lets it
-        pen.show(name_of(key), make, at=at)
+        pen.show(name_of(key), make)
         return
     left, right = st.columns([1, 1] if large else [3, 2], gap="medium")
     with left:
-        drawn = pen.show(name_of(key), make, at=at, noted=not screen.two.beside)
+        drawn = pen.show(name_of(key), make, noted=not screen.two.beside)
         if below:
             below()
     with right:
         if screen.two.beside:
-            draw_other(screen, pen, key, make, drawn, at)
+            draw_other(screen, pen, key, make, drawn)
         else:
-            about(screen, pen, key, chosen_cell(screen.run, at or screen.at, key))
+            about(screen, pen, key, chosen_cell(screen.run, screen.at, key))
 
 
 def cell_maps(
@@ -77,13 +75,12 @@ def cell_maps(
     looks: Sequence[dict] = (),
     *,
     first: int = -1,
-    below: Callable[[], None] | None = None,
 ) -> str:
     """Several maps, and the arithmetic of the one in focus: that which was clicked. Returns its key.
 
     They stand ABREAST side by side; in a presentation without the arithmetic. The chosen cell is outlined in each map
     with the same axes. sentences: one for each map, or one for all, below them. looks: for each map, as for
-    `quantity_map`. first: the map in focus before any was clicked. below: draws what stands under the arithmetic.
+    `quantity_map`. first: the map in focus before any was clicked.
     """
     run, named = screen.run, {name_of(key): key for key in keys}
     focused = named.get(screen.choice.stage or "", keys[first])
@@ -113,6 +110,4 @@ def cell_maps(
     if not alone:
         with right:
             working(screen, pen, focused, cell)
-            if below:
-                below()
     return focused
