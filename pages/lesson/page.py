@@ -16,17 +16,27 @@ from pages.drawing.page import Draw, Page
 from pages.drawing.screen import Screen
 from pages.drawing.state import sketch
 from pages.drawing.state.choice import OTHER, Choice
-from pages.drawing.text import joined, literal, texts_of
+from pages.drawing.text import joined, literal, plain, texts_of
 from pages.school.lessons.lesson import END, LESSONS, TOUR, Lesson
-from pages.school.lessons.wording import answer_in_words, called, guess_in_words, title_of
+from pages.school.lessons.wording import (
+    answer_in_words,
+    asked,
+    called,
+    guess_in_words,
+    heading_and_rest,
+    seen_at,
+    title_of,
+)
 from pages.school.lessons.written import LessonError
 from pages.school.questions.case import Case, Guess, Truth, first_answer, is_right
+from pages.school.questions.question import Question
 from pages.school.teaching import desk
 from pages.school.teaching.cases import hidden_in, lesson_of, not_asked, truth_here, usual_case, with_a_gap
 from pages.school.teaching.homework import homework
 from pages.school.teaching.maker import make_a_lesson
 from pages.school.teaching.paper import on_paper
 from pages.school.tour.station import AWAY, EXAMPLE, Station
+from pages.screen.frame.contents import NAMES
 from pages.screen.frame.navigation import open_with
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import bound, lasting
@@ -38,7 +48,22 @@ STATE = "lesson"
 FIT = "fit"  # the question after which a head is known
 #: What is chosen where a lesson is about another kind of input.
 WANTED = {kind: {"input": kind, "output": None, "against": None, "question": None} for kind in ("digit", "sentence")}
+#: The run from left to right, at the end of the tour: before the layers, in each of them, behind them, and beside all.
+STRETCHES = "before", "layer", "behind", "beside"
+IN_LAYER = "queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward"
 text, word = texts_of("lesson")
+
+
+def place_in_run(question: Question, truth: Truth) -> str:
+    """The page that shows the part of the run that a question is about."""
+    return "tokens" if question.equation.startswith("embedding") else seen_at(question, truth)[0]
+
+
+def stretch(name: str) -> str:
+    """In which stretch of the run a page lies."""
+    if name in IN_LAYER:
+        return "layer"
+    return {"tokens": "before", "layers": "behind", "answer": "behind"}.get(name, "beside")
 
 
 def begins(page: Page, choice: Choice) -> tuple[Page, Choice]:
@@ -163,14 +188,43 @@ class Walk:
         name, (_, truth) = called(self.lesson[key]), self.here[key]
         return literal(name) if truth.answer is None else text("found", name=name, answer=answer_in_words(truth))
 
-    def _guessed(self, key: str) -> str:
-        """A station with its answer, and beside it what the reader guessed, or a tick."""
-        (_, truth), guess = self.here[key], self.guesses[key]
-        if guess is None or truth.answer is None:
-            return self._finding(key)
-        if is_right(self.lesson[key].gesture, guess, truth):
-            return f"{self._finding(key)} ✓"
-        return f"{self._finding(key)} :gray[({text('you', guess=guess_in_words(guess, truth))})]"
+    def _recap(self) -> None:
+        """The run from left to right, each station with its number at its place: what was found, and beside it what the
+        reader guessed, or a tick. A click leads back to it.
+        """
+        places: dict[str, list[int]] = {}
+        for place, key in enumerate(self.stations):
+            places.setdefault(place_in_run(self.lesson[key], self.here[key][1]), []).append(place)
+        known = [[name for name in NAMES if name in places and stretch(name) == one] for one in STRETCHES]
+        known = [names for names in known if names]
+        widths = [len(names) if stretch(names[0]) == "layer" else 1.2 for names in known]
+        with st.container(key="tour_recap"):
+            for names, column in zip(known, st.columns(widths) if widths else (), strict=True):
+                in_layer = stretch(names[0]) == "layer"
+                with column, st.container(border=in_layer):
+                    if in_layer:
+                        st.caption(text("in_layers", layers=self.screen.run.graph.layers()))
+                    boxes = st.columns(len(names)) if in_layer else [st.container() for _ in names]
+                    for name, box in zip(names, boxes, strict=True):
+                        with box, st.container(gap="xsmall"):
+                            onwards = " :gray[→]" * (name in ("tokens", *IN_LAYER, "layers"))
+                            st.markdown(f"**{literal(plain(f'{name}.short'))}**{onwards}")
+                            for place in places[name]:
+                                self._guessed(place)
+
+    def _guessed(self, place: int) -> None:
+        """A button back to a station; what it asks stands in its tooltip."""
+        key = self.stations[place]
+        (_, truth), question = self.here[key], self.lesson[key]
+        said = literal(called(question))
+        if key in self.guesses:
+            said, guess = self._finding(key), self.guesses[key]
+            if guess is not None and truth.answer is not None:
+                right = is_right(question.gesture, guess, truth)
+                said += " ✓" if right else f" :gray[({text('you', guess=guess_in_words(guess, truth))})]"
+        ask, _ = heading_and_rest(asked(question, truth))
+        look: dict[str, Any] = {"key": f"lesson.{key}", "on_click": go_to, "args": (key,), "type": "tertiary"}
+        st.button(f":blue[**{place + 1}**] {said}", help=ask, **look)
 
     def _another_word(self) -> None:
         """The words with which the same sentence is another tour."""
@@ -179,12 +233,11 @@ class Walk:
             return
         run = pipelines.run(screen.choice.pipeline, screen.given)
         if words := [place for place in worth_hiding(screen.pipeline, run) if place not in now]:
-            with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-                st.markdown(word("another"), width="content")
-                for place in words:
-                    look: dict[str, Any] = {"key": f"lesson.hide.{place}", "on_click": select}
-                    values = {"hidden": (place,), "token": None, "output": None, "question": None}
-                    st.button(literal(spelled([run.tokens[place]])), kwargs=values, **look)
+            st.markdown(word("another"), width="content")
+            for place in words:
+                look: dict[str, Any] = {"key": f"lesson.hide.{place}", "on_click": select}
+                values = {"hidden": (place,), "token": None, "output": None, "question": None}
+                st.button(literal(spelled([run.tokens[place]])), kwargs=values, **look)
 
     def _left_out(self, keys: list[str]) -> None:
         """Those of these questions that are not asked, with what they need; of two of which one is asked, the first."""
@@ -194,42 +247,42 @@ class Walk:
             st.caption(said)
 
     def _end(self) -> None:
-        """What stands behind the last station: what was guessed at each, and what is true; what was not asked, with the
-        reason; and what to try next.
+        """What stands behind the last station: why the answer is what it is; the run with what was guessed and found;
+        what to try next; and what was not asked, with the reason.
         """
-        answered = [key for key in self.stations if key in self.guesses]
         st.subheader(word("end_title"), anchor=False)
-        self._why()
+        off = self._why()
+        self._recap()
         st.markdown(text("end" if self.stations else "end_none"))
-        if answered:
-            st.caption(text("again"))
-            with st.container(horizontal=True, gap="small"):
-                for key in answered:
-                    look: dict[str, Any] = {"key": f"lesson.{key}", "on_click": go_to, "args": (key,)}
-                    st.button(self._guessed(key), **look)
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            look: dict[str, Any] = {"icon": ":material/open_in_new:", "key": "lesson.why", "on_click": open_with}
+            label = word("why_off") if off else plain("what_if.short")
+            st.button(label, args=("home" if off else "what_if",), kwargs=off, **look)
+            self._another_word()
+            kind = "digit" if self.screen.choice.input == "sentence" else "sentence"
+            st.button(word(f"take_{kind}"), key="lesson.other", on_click=select, kwargs=WANTED[kind])
         self._left_out(self.lesson.keys)
-        self._another_word()
         with st.container(horizontal=True):
             st.button(word("begin"), key="lesson.begin", type="primary", on_click=begin)
             st.button(word("leave"), key="lesson.leave", on_click=open_with, args=("home",))
 
-    def _why(self) -> None:
-        """What becomes of the first answer without the head in which the token's query and a key were laid together."""
+    def _why(self) -> dict[str, Any]:
+        """What becomes of the first answer without the head in which the token's query and a key were laid together.
+        Returned is what Home is opened with to see it, {} where nothing is said.
+        """
         if FIT not in self.guesses or FIT not in self.here:
-            return
+            return {}
         case, fit = self.here[FIT]
         off = head_off(fit.place["layer"], fit.place["head"])
         if (without := first_answer(case, [off])) is None:
-            return
+            return {}
         said = without.in_words | {name: fit.in_words[name] for name in ("layer", "head", "query", "key")}
         moves = said["before"] != said["after"]
         parts = [text("why_moves" if moves else "why_stays", **said)]
         if moves and without.margin:
             parts.append(text(without.told[0], **said))
         st.markdown(joined(" ".join(parts)))
-        values = {"edits": (off,), **fit.place, "hidden": hidden_in(self.screen)}
-        look: dict[str, Any] = {"icon": ":material/open_in_new:", "key": "lesson.why", "on_click": open_with}
-        st.button(word("why_off"), args=("home",), kwargs=values, **look)
+        return {"edits": (off,), **fit.place, "hidden": hidden_in(self.screen)}
 
 
 def for_teachers(screen: Screen, pen: Pen, lesson: Lesson) -> None:

@@ -14,9 +14,11 @@ from model.edits import head_off
 from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
 from pages.drawing.text.numbers import decimal
+from pages.lesson.page import place_in_run
 from pages.school.additions import STATIONS
+from pages.school.lessons import wording
 from pages.school.lessons.lesson import END, LESSONS, TOUR
-from pages.school.lessons.wording import answer_in_words, shortened
+from pages.school.lessons.wording import answer_in_words, heading_and_rest, shortened
 from pages.school.lessons.written import (
     MOST_ASK,
     MOST_WHY,
@@ -144,6 +146,29 @@ def test_the_end_says_what_the_answer_becomes_without_the_head_that_was_asked_ab
         assert said in told
     click(app, "why")
     assert app.session_state["choice"].edits == (off,)
+
+
+def test_the_end_is_the_run_with_each_station_at_its_place_what_was_guessed_and_what_is_true() -> None:
+    app, words = station("source"), catalogue("en")
+    right, wrong, unanswered = "fit", "blur", "root"
+    truths = {key: true(app, key) for key in TOUR.stations() if not QUESTIONS[key].run}
+    guesses = dict.fromkeys(key for key in TOUR.stations() if key not in (unanswered, "source"))
+    guesses |= {right: truths[right].answer, wrong: 0.99}
+    app.session_state["lesson"]["guesses"].update(guesses)
+    click(click(app, "show"), "next")
+    for number, key in enumerate(TOUR.stations(), 1):
+        button = app.button(key=f"lesson.{key}")
+        label = button.label.replace("\\", "")
+        assert f"**{number}**] {words[f'lesson.{key}.short']}" in label
+        assert ("✓" in label) == (key == right)
+        assert (words["lesson.you"].format(guess="0.99") in label) == (key == wrong)
+        if key in truths:
+            assert button.help == heading_and_rest(wording.asked(QUESTIONS[key], truths[key]))[0]
+            told = answer_in_words(truths[key]) in label
+            assert told == (key != unanswered), "what was not answered is not told"
+    over = [part.value for part in app.main.markdown if part.value.startswith("**")]
+    named = [words[f"{place_in_run(QUESTIONS[key], truth)}.short"] for key, truth in truths.items()]
+    assert {*named} <= {title.split("**")[1].replace("\\", "") for title in over}, "each at the page that shows it"
 
 
 def texts_of_dots(app: AppTest) -> str:
