@@ -43,7 +43,8 @@ from pages.screen.frame.pickers import bound, lasting
 from pages.screen.link import rerun_with, select
 from pages.screen.runs import pipelines
 
-#: In the session: what the visitor has answered, of which input and lesson, and how often he has begun anew.
+#: In the session: what the visitor has answered, of which input and lesson, how often he has begun anew, the answers he
+#: has seen ("seen"), and those of earlier tours ("met").
 STATE = "lesson"
 FIT = "fit"  # the question after which a head is known
 #: What is chosen where a lesson is about another kind of input.
@@ -90,11 +91,25 @@ def tour(lesson: Lesson, unread: LessonError | None, changed_elsewhere: bool, sc
         st.button(word(f"take_{lesson.input}"), **look)
     state = answered(screen)
     here = {one.key: here for one in lesson.questions if (here := truth_here(screen, one))}
-    stations = lesson.stations([key for key in lesson.keys if key not in here])
+    state["seen"] |= {key: here[key][1].seen for key in state["guesses"] if key in here}
+    known, stations = asked_anew(lesson, here, state["met"])
     pen.station = screen.choice.question or lesson.keys[0]
-    Walk(screen, pen, lesson, here, stations, state["guesses"], state["turn"]).draw()
+    Walk(screen, pen, lesson, here, stations, state["guesses"], state["turn"], known).draw()
     if not screen.choice.big or screen.choice.of_class in desk.own():  # a class begins in a presentation
         for_teachers(screen, pen, lesson)
+
+
+def asked_anew(
+    lesson: Lesson, here: Mapping[str, tuple[Case, Truth]], met: Mapping[str, str]
+) -> tuple[list[str], list[str]]:
+    """Which questions have the same answer as in an earlier tour; and those that are asked, in order: no such one,
+    unless nothing else is left; of two of which one is asked, that which no earlier tour asked. met: what those found.
+    """
+    unclear = [key for key in lesson.keys if key not in here]
+    known = [key for key, (_, truth) in here.items() if met.get(key) == truth.seen] if lesson is TOUR else []
+    swapped = [first for first, other in lesson.instead if first in met and other in here and other not in met]
+    stations = lesson.stations([*unclear, *known, *swapped])
+    return (known, stations) if stations else ([], lesson.stations(unclear))
 
 
 def answered(screen: Screen) -> dict:
@@ -104,7 +119,7 @@ def answered(screen: Screen) -> dict:
     run = hashkey(screen.choice.pipeline, digest(screen.subject), usual_case(screen).token), screen.choice.lesson
     before = st.session_state.get(STATE)
     if before is None or before["run"] != run:
-        _begin_anew(run)
+        _begin_anew(run, before["met"] | before["seen"] if before else {})
         if before and before["guesses"] and before["run"][0] != run[0] and screen.choice.question:
             rerun_with(question=None)
     return st.session_state[STATE]
@@ -113,7 +128,8 @@ def answered(screen: Screen) -> dict:
 @dataclass(frozen=True)
 class Walk:
     """A walk through a lesson. here: the questions that are asked of this input, with run and answer; stations: their
-    keys, in order. guesses: of those that were answered. turn: how often it was begun anew.
+    keys, in order. guesses: of those that were answered. turn: how often it was begun anew. known: the questions that
+    are not asked again.
     """
 
     screen: Screen
@@ -123,6 +139,7 @@ class Walk:
     stations: Sequence[str]
     guesses: Mapping[str, Guess | None]
     turn: int
+    known: Sequence[str] = ()
 
     def draw(self) -> None:
         """The station to show: that of the link, or the next that is clear here."""
@@ -163,6 +180,8 @@ class Walk:
                 leave: dict[str, Any] = {"on_click": open_with, "args": ("home",), "key": "lesson.leave"}
                 st.button(word("leave"), type="tertiary", **leave)
             self._found(stations[:place])
+            if not place:
+                self._not_again()
             before = self.lesson.keys.index(stations[place - 1]) + 1 if place else 0
             self._left_out(self.lesson.keys[before : self.lesson.keys.index(key)])
         with right:
@@ -239,6 +258,11 @@ class Walk:
                 values = {"hidden": (place,), "token": None, "output": None, "question": None}
                 st.button(literal(spelled([run.tokens[place]])), kwargs=values, **look)
 
+    def _not_again(self) -> None:
+        """The questions whose answer here is that of an earlier tour."""
+        if self.known:
+            st.caption(text("known", names=" · ".join(called(self.lesson[key]) for key in self.known)))
+
     def _left_out(self, keys: list[str]) -> None:
         """Those of these questions that are not asked, with what they need; of two of which one is asked, the first."""
         spare = dict(self.lesson.instead).values()
@@ -261,6 +285,7 @@ class Walk:
             self._another_word()
             kind = "digit" if self.screen.choice.input == "sentence" else "sentence"
             st.button(word(f"take_{kind}"), key="lesson.other", on_click=select, kwargs=WANTED[kind])
+        self._not_again()
         self._left_out(self.lesson.keys)
         with st.container(horizontal=True):
             st.button(word("begin"), key="lesson.begin", type="primary", on_click=begin)
@@ -322,14 +347,14 @@ def go_to(key: str) -> None:
 
 
 def begin() -> None:
-    _begin_anew(st.session_state[STATE]["run"])
+    _begin_anew(st.session_state[STATE]["run"], {})
     select(question=None)
 
 
-def _begin_anew(run: Hashable) -> None:
+def _begin_anew(run: Hashable, met: Mapping[str, str]) -> None:
     """Forget what was answered, and what was half answered: widgets get other names than those of earlier turns."""
     turn = st.session_state[STATE]["turn"] + 1 if STATE in st.session_state else 0
-    st.session_state[STATE] = {"run": run, "guesses": {}, "turn": turn}
+    st.session_state[STATE] = {"run": run, "guesses": {}, "turn": turn, "seen": {}, "met": met}
 
 
 PAGE = Page(

@@ -32,7 +32,7 @@ from pages.school.lessons.written import (
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.pictures import CAUSAL, CHIPS
-from pages.school.questions.question import Own, Question, truth_of
+from pages.school.questions.question import Own, Question, clear_truth, truth_of
 from pages.school.teaching.cases import OF_THE_ANSWER
 from pages.screen.runs import pipelines
 from tests.pages.opening import assert_fine, charts, line, numbers, open_page, stands, texts, turn_to, write
@@ -169,6 +169,31 @@ def test_the_end_is_the_run_with_each_station_at_its_place_what_was_guessed_and_
     over = [part.value for part in app.main.markdown if part.value.startswith("**")]
     named = [words[f"{place_in_run(QUESTIONS[key], truth)}.short"] for key, truth in truths.items()]
     assert {*named} <= {title.split("**")[1].replace("\\", "") for title in over}, "each at the page that shows it"
+
+
+def test_a_second_tour_asks_other_questions_and_names_those_with_the_same_answer() -> None:
+    app, first = station("source"), TOUR.stations()
+    app.session_state["lesson"]["guesses"].update(dict.fromkeys(first))
+    click(click(app, "show"), "next")
+    before = {key: truth_of(QUESTIONS[key], run_of(app)) for key in TOUR.keys if not QUESTIONS[key].run}
+    INPUTS["sentence"](app)
+    seen, said = [], [part.value for part in app.caption]
+    while app.query_params.get("question") != END:
+        seen.append(next(key for key in TOUR.keys if asked(app, key) and key not in seen))
+        click(click(app, "show"), "next")
+    others = {other for _, other in TOUR.instead} & {*seen}
+    assert others and not others & {*first}, "of two of which one is asked, the other one"
+    clear = {key for key in first if QUESTIONS[key].run or clear_truth(QUESTIONS[key], run_of(app))}
+    for key in clear - {*seen} - {one for one, _ in TOUR.instead}:
+        assert any(catalogue("en")[f"lesson.{key}.short"] in caption for caption in said), key
+        if key in before:
+            assert answer_in_words(true(app, key)) == answer_in_words(before[key]), "it would have had the same answer"
+    told = {key: answer_in_words(true(app, key)) for key in {*first} & {*seen} if not QUESTIONS[key].run}
+    assert all(true(app, key).literal or told[key] != answer_in_words(before[key]) for key in told)
+    click(app, "begin")
+    assert catalogue("en")["lesson.of"].format(number=1, all=len(first)) in texts_of_dots(app), (
+        "who begins again is asked all"
+    )
 
 
 def texts_of_dots(app: AppTest) -> str:

@@ -62,7 +62,7 @@ def lesson(name: str, *keys: str, input: str | None = None) -> Lesson:
 #: What a visitor is asked who chose no lesson: each idea once, from the input to the answer.
 TOUR = lesson(
     "tour",
-    "word/digit", "places/bare", "fit", "weights", "values", "root", "blur", "mixed", "residual", "norm", "thinks",
+    "word/digit", "places/bare", "fit", "weights/back", "values", "root", "blur", "mixed", "residual", "norm", "thinks",
     "layer", "causal", "twice", "looks", "gathered", "source/once",
 )  # fmt: skip
 #: The lessons for a class, by name.

@@ -60,6 +60,13 @@ class Truth:
         """What is filled into the texts of a question, numbers as people write them."""
         return {name: value if isinstance(value, str) else short(value) for name, value in self.said.items()}  # type: ignore[arg-type]
 
+    @property
+    def seen(self) -> str:
+        """The answer as one has seen it; of words and tokens with what was asked about them."""
+        if isinstance(self.answer, str | list):
+            return repr((self.answer, self.said)) if self.literal else str(self.answer)
+        return short(self.answer)
+
 
 class Pair(NamedTuple):
     """A token and the one that it takes most from, in one head."""
