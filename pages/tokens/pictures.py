@@ -225,10 +225,15 @@ def how_made(run: Trace) -> str:
     return text(f"made_{'patch_waves' if fixed else run.config.positions}")
 
 
+def directions(table: np.ndarray) -> int:
+    """In how many directions the vectors have all but a hundredth of their variance."""
+    most = np.cumsum(np.linalg.svd(table - table.mean(axis=0), compute_uv=False) ** 2)
+    return 1 + int(np.searchsorted(most, ROOM * most[-1]))
+
+
 def read_room(table: np.ndarray) -> str:
     """In how few directions the vectors differ, so that they can be added; nothing where those are most of all."""
-    d_model, most = table.shape[1], np.cumsum(np.linalg.svd(table - table.mean(axis=0), compute_uv=False) ** 2)
-    few = 1 + int(np.searchsorted(most, ROOM * most[-1]))
+    few, d_model = directions(table), table.shape[1]
     return text("read_room", few=few, d_model=d_model, share=percent(ROOM)) if 2 * few <= d_model else ""
 
 

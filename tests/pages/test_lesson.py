@@ -177,7 +177,7 @@ def test_a_second_tour_asks_other_questions_and_names_those_with_the_same_answer
     click(click(app, "show"), "next")
     before = {key: truth_of(QUESTIONS[key], run_of(app)) for key in TOUR.keys if not QUESTIONS[key].run}
     INPUTS["sentence"](app)
-    seen, said = [], [part.value for part in app.caption]
+    seen, said = [], [part.value.replace("\\", "") for part in app.caption]
     while app.query_params.get("question") != END:
         seen.append(next(key for key in TOUR.keys if asked(app, key) and key not in seen))
         click(click(app, "show"), "next")
@@ -191,9 +191,7 @@ def test_a_second_tour_asks_other_questions_and_names_those_with_the_same_answer
     told = {key: answer_in_words(true(app, key)) for key in {*first} & {*seen} if not QUESTIONS[key].run}
     assert all(true(app, key).literal or told[key] != answer_in_words(before[key]) for key in told)
     click(app, "begin")
-    assert catalogue("en")["lesson.of"].format(number=1, all=len(first)) in texts_of_dots(app), (
-        "who begins again is asked all"
-    )
+    assert int(re.findall(r"1 of (\d+)", texts_of_dots(app))[0]) > len(seen), "who begins again is asked all"
 
 
 def texts_of_dots(app: AppTest) -> str:

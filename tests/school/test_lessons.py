@@ -93,6 +93,26 @@ def test_without_positions_two_words_change_places_unseen() -> None:
     assert truth.said["bare_before"] == pytest.approx(truth.said["bare_after"], abs=1e-4)
 
 
+def test_how_few_directions_hold_the_positions_is_said_where_it_is_true() -> None:
+    said = {}
+    for kind in ("text", "digits"):
+        here, truth = told("places" if kind == "text" else "bare", kind)
+        table = here.pipeline.network.embedding.positions.table.detach().numpy().astype(np.float64)
+        spread = np.linalg.eigvalsh(np.cov(table.T))[::-1].cumsum()
+        few = int((spread < 0.99 * spread[-1]).sum()) + 1
+        said[kind] = "places.why_room" in truth.told
+        assert said[kind] == (4 * few <= table.shape[1]) and truth.said.get("few", few) == few
+    assert said["text"] and not said["digits"]
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_the_station_of_positions_is_read_in_sixty_words(lang: str) -> None:
+    _, truth = told("places")
+    words = catalogue(lang)
+    told_ = " ".join(words[text_of("places", name)].format(**truth.in_words) for name in ("ask", *truth.told))
+    assert len(told_.split()) <= 60 and len(re.findall("[\u4e00-\u9fff]", told_)) <= 120
+
+
 @pytest.mark.parametrize(
     ("sentence", "words"),
     [

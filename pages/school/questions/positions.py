@@ -12,6 +12,7 @@ from model.measures.order import without_positions
 from pages.school.questions.case import Case, Truth, share_left
 from pages.school.questions.pictures import embedded
 from pages.school.questions.question import question
+from pages.tokens.pictures import directions, table_of
 
 CANDIDATES = 6  # tokens of which two change places
 DRAWN = 0.05  # the least share of a bar whose length is compared
@@ -23,6 +24,7 @@ ANIMAL = re.compile(
     "(?<![^ 只匹条头的小大黑白这那和跟与比被把追吃看爱怕咬养有是像，。！？,.!?])[猫狗牛羊马鸡鸭猪鱼鸟兔]"
     "(?![^ 和跟与比被把追吃看爱怕咬养有是像很也都不没会在了的跑叫飞睡喜，。！？,.!?])"
 )
+FEW = 1 / 4  # of all directions: so few are filled by positions that there is room for the tokens
 ROUNDING = 1e-3  # what single precision may leave where nothing should change
 
 
@@ -93,9 +95,10 @@ def how_added(case: Case) -> tuple[dict[str, object], tuple[str, ...]]:
     config = case.trace.config
     if not config.places_added:
         return {}, ()
-    if config.positions != "sinusoidal":
+    few, width = directions(table_of(case.trace)), config.embedded
+    if few > width * FEW:
         return {}, ("places.why_added",)
-    return {"pairs": config.embedded // 2}, ("places.why_added", "places.why_waves")
+    return {"few": few, "width": width}, ("places.why_added", "places.why_room")
 
 
 def exchangeable(case: Case) -> list[list[int]]:
