@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from model.analysis import placed
 from model.config import PRESETS, EncoderConfig
 from model.encoder import Encoder
 from model.measures.cost import (
@@ -214,7 +215,7 @@ def show_on_one_page(screen: Screen) -> None:
 
 def show_properties(screen: Screen) -> None:
     """What lecture note 004 says of every encoder, in numbers of this run."""
-    trace, config, tokens = screen.run, screen.run.config, screen.run.tokens
+    trace, config, tokens = screen.run, screen.run.config, placed(screen.run.tokens)
     layers = [layer_properties(trace, layer) for layer in range(config.layers)]
     sums = min(layer.smallest_sum for layer in layers), max(layer.largest_sum for layer in layers)
     best = (0, 0, 0, 0, 0.0)  # layer, head, i, j, and A[i, j] − A[j, i], which is largest there

@@ -8,6 +8,15 @@ export function fixed(value, places) {
   return (value - (value < 0 ? -1 : 1) / 2 / Math.pow(10, places)).toFixed(places)
 }
 
+/* A share as short as it stays true, as the pages write it: 0.41, 0.0002, 0.9996, 8 × 10⁻⁵. */
+export function decimal(share) {
+  if (share >= .995 && share < .99995) return fixed(share, 4)
+  if (share >= .01 || !(share > 0)) return share ? fixed(share, 2).replace('-', '−') : '0'
+  var parts = share.toExponential(0).split('e-'), power = parts[1]
+  if (power <= 4) return fixed(share, power)
+  return parts[0] + ' × 10⁻' + power.replace(/\d/g, function (sign) { return '⁰¹²³⁴⁵⁶⁷⁸⁹'.charAt(sign) })
+}
+
 /* In a cell: with so many decimals, and nothing of what rounds to 0 or is hidden. */
 export function inCell(value, digits = 2) {
   return isFinite(value) && Math.abs(value) >= .5 / 10 ** digits ? fixed(value, digits).replace('-', '−').replace(/^(−?)0\./, '$1.') : ''

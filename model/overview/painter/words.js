@@ -1,16 +1,11 @@
 /* Numbers, sentences and symbols as they are read; what is said of a run: of a token, of a cell, of a picture. */
 import { make } from './nodes.js'
-import { fixed } from './numbers.js'
+import { decimal, fixed } from './numbers.js'
 import { BY_HEAD, SQUARE } from './run.js'
 
+export { decimal } from './numbers.js'
+
 export const two = value => value === -Infinity ? '−∞' : fixed(value, 2).replace(/^-(0\.00$)?/, (_, none) => none ?? '−')
-/* A share as short as it stays true, as the pages write it: 0.41, 0.0002, 0.9996, 8 × 10⁻⁵. */
-export function decimal(share) {
-  if (share >= .995 && share < .99995) return fixed(share, 4)
-  if (share >= .01 || !(share > 0)) return share ? two(share) : '0'
-  const [digit, power] = share.toExponential(0).split('e-')
-  return power > 4 ? `${digit} × 10⁻${[...power].map(sign => '⁰¹²³⁴⁵⁶⁷⁸⁹'[sign]).join('')}` : fixed(share, power)
-}
 export const signed = value => (value > 0 ? '+' : '') + two(value)
 
 /* The answer whose bar is longest: {name, value, alone}, whether no other is written like it. */

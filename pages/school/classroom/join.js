@@ -179,12 +179,11 @@
   function dots(chips) { return new Array(chips + 1).join('●') }
   function called(at) { return local(says.question.names)[at] || says.question.options[at] }
   function tidy(value) { return Math.round(value * 100) / 100 }
-  function figure(value) {
+  function figure(value) {   // as on the projector
     var size = Math.abs(value)
     if (value === Math.floor(value)) return String(value).replace('-', '−')
-    if (value < 1 && value >= .995) return fixed(value, value < .99995 ? 4 : 2)   // as on the projector
-    if (size < .001) return value < 0 ? '> −0.001' : '< 0.001'
-    return String(parseFloat(fixed(value, size < .1 ? 3 : size < 10 ? 2 : 1))).replace('-', '−')
+    if (value > 0 && value < 1) return decimal(value)
+    return fixed(value, size >= 100 ? 0 : size >= 10 || value < 0 ? 1 : 2).replace(/^-(0\.0$)?/, function (_, none) { return none || '−' })
   }
 
   // -- gestures --------------------------------------------------------------------------------------------------------

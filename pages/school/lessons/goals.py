@@ -10,7 +10,7 @@ from hashlib import sha256
 import numpy as np
 
 from model import Edit, Trace
-from model.analysis import softmax
+from model.analysis import placed, softmax
 from pages.drawing.state.choice import Choice
 from pages.drawing.state.goal import Goal
 from pages.drawing.text.numbers import decimal, first
@@ -108,7 +108,8 @@ def one_way(goal: Goal, choice: Choice, trace: Trace, _: Sequence[str]) -> Stand
     weights = trace[f"layers.{choice.layer}.attention.weights"][choice.head]
     there, back = (round(float(weights[cell]), 3) for cell in ((query, key), (key, query)))  # as they are written
     said: dict[str, object] = {"layer": choice.layer + 1, "head": choice.head + 1}
-    said |= {"query": trace.tokens[query], "key": trace.tokens[key], "there": f"{there:.3f}", "back": f"{back:.3f}"}
+    names = placed(trace.tokens)
+    said |= {"query": names[query], "key": names[key], "there": f"{there:.3f}", "back": f"{back:.3f}"}
     return Standing(there > least and back < most, "oneway", said)
 
 

@@ -17,7 +17,7 @@ from model.measures.cost import multiply_adds, total
 from model.measures.sweep import sweep
 from model.measures.without import without
 from model.pipeline import SPECIAL_TOKENS
-from pages.drawing.text.numbers import decimal, first
+from pages.drawing.text.numbers import decimal, first, written
 
 OWN = "own"  # the row of a question in a teacher's own words
 CLEAR = 0.01  # by which a first answer must lead that is asked about
@@ -234,10 +234,10 @@ def near_share(share: float) -> float:
 def short(value: float) -> str:
     """A number as short as it stays true: 12,000, 18.8, 5.66, 0.41, −2.8."""
     if isinstance(value, int) or abs(value) >= 100:
-        return f"{value:,.0f}"
+        return written(f"{value:,.0f}")
     if 0 <= value < 1:
         return decimal(value)
-    return f"{value:.1f}" if abs(value) >= 10 or value < 0 else f"{value:.2f}"
+    return written(f"{value:.1f}" if abs(value) >= 10 or value < 0 else f"{value:.2f}")
 
 
 def lead_of(values: np.ndarray) -> float:
