@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from model import InputError, Trace, load
+from model.edits import head_off
 from pages.drawing import cache
 from pages.drawing.cache import digest, once_a_run, traces_up_to
 
@@ -165,4 +166,6 @@ def test_what_is_kept_is_worked_out_once_for_all_until_networks_are_forgotten(tr
 def test_no_key_holds_a_photo() -> None:
     assert digest(b"a" * 10**6) == digest(b"a" * 10**6) != digest(b"b" * 10**6)
     assert len(digest(b"a" * 10**6)) == 32
+    run, changed = (load("text")(SENTENCES[0], edits) for edits in ((), [head_off(0, 0)]))
+    assert digest(run) == digest(load("text")(SENTENCES[0])) != digest(changed)
     assert digest((1, 2)) == (1, 2) and digest("a sentence") == "a sentence"

@@ -129,6 +129,9 @@ def test_shares_of_one_whole_add_up_to_it_as_they_are_written(seed: int) -> None
     shares[0] += 1 - shares.sum()  # with signs, as they are in a score
     shown = [int(share.replace("−", "-").removesuffix("%")) for share in percents(shares)]
     assert sum(shown) == 100 and np.abs(np.array(shown) - 100 * shares).max() < 1
+    rests = 100 * shares - np.floor(100 * shares)
+    up = np.array(shown) > np.floor(100 * shares)
+    assert rests[up].min(initial=1) >= rests[~up].max(initial=0)
 
 
 def test_a_sentence_ends_with_a_full_stop_in_both_languages() -> None:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from model import Edit
-from model.measures.order import same_words, without_positions
+from model import Edit, load
+from model.measures.order import likeness, same_words, without_positions
 from tests.networks import example, pipeline
 
 
@@ -24,3 +24,9 @@ def test_words_are_matched_wherever_they_stand_and_only_if_they_are_the_same() -
     pairs = same_words(["the", "dog", "saw", "the", "cat"], ["the", "cat", "saw", "the", "dog"])
     assert [(pair.one, pair.other) for pair in pairs] == [(0, 0), (1, 4), (2, 2), (3, 3), (4, 1)]
     assert same_words(["a", "b"], ["a", "a"]) is None
+
+
+def test_each_word_is_compared_with_itself_where_the_words_go_round() -> None:
+    one, other = (load("text")(words) for words in ("the dog saw a cat", "a cat the dog saw"))
+    pairs = same_words(one.tokens, other.tokens)
+    assert pairs and likeness(one, other, pairs)[0] == pytest.approx(1, abs=1e-5)  # as words they are the same

@@ -7,6 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Trace, load
+from model.by_hand import strongest_cell
+from pages.drawing.at_once import strongest_keys
 from tests.pages.opening import charts, figure, numbers, open_page, protos
 
 SENTENCE = "the dog chased the cat ."
@@ -61,3 +63,12 @@ def test_of_a_run_with_very_many_numbers_none_is_sent(monkeypatch: pytest.Monkey
     monkeypatch.setattr("pages.drawing.at_once.MOST", 100)
     app = open_page("attention", **LINK)
     assert not sent(app) and not charts(app)[0]["once"]
+
+
+def test_the_key_outlined_is_that_of_the_arithmetic_where_only_some_are_shown() -> None:
+    run: Trace = load("text")("the cat sat [SEP] the dog ran")
+    for columns in (range(len(run.tokens)), [5, 6, 7]):
+        found = strongest_keys(run, "attention.weights", columns)
+        for layer, head, query in np.ndindex(found.shape):
+            cell = strongest_cell(run, f"layers.{layer}.attention.weights", head, query, [*columns])
+            assert found[layer, head, query] == cell[-1]

@@ -171,6 +171,7 @@ def weights_lie_over_the_drawing(run, at):
     own, inked = run["layers.2.attention.weights"][2, 8], run.patches.max(axis=1) >= 0.05
     yield own
     yield f"The {inked.sum()} patches with ink (a pixel of 0.05 or more) get {own[1:][inked].sum():.0%};"
+    yield f"; even: {inked.sum() / len(own):.0%}."
 
 
 @row(overlay.over_heads, FIVE, token=8)
@@ -195,6 +196,20 @@ def what_heads_write_has_the_lengths_that_are_drawn(run, at):
     yield np.linalg.norm(run[A + "contributions"], axis=-1).T
 
 
+@row(heads.all_heads, layer=2, head=3)
+def the_table_of_all_heads_has_a_row_for_each_query(run, at):
+    table = heads.all_heads(run, at).tabled()
+    np.testing.assert_array_equal(table.loc[(3, 4, 2)], run["layers.2.attention.weights"][3, 1])
+    yield "48 heads"
+
+
+@row(partial(heads.mixed, focus=A + "concat"), head=2)
+def the_columns_that_a_head_fills_are_where_its_row_stands(run, at):
+    d_k = run.config.d_k
+    np.testing.assert_array_equal(run[A + "concat"][:, 2 * d_k : 3 * d_k], run[A + "heads"][2])
+    yield f"columns {2 * d_k + 1} to {3 * d_k} of"
+
+
 def changed(run: Trace, rows: Sequence[Sequence[Edit]], token: int) -> list[np.ndarray]:
     """The probabilities of each word at a token, in a run of its own for each of the changes."""
     return [softmax(pipelines.pipeline("text")(run.subject, edits)["logits"][token]) for edits in rows]
@@ -212,6 +227,8 @@ def one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_answer
     yield from ([p[best[0]] for p in some] for some in (runs[1:9], runs[9:]))
     yield f": {best[1:9].count(best[0])} of 8 heads can be switched off one at a time"
     yield f"{best[9:].count(best[0]) or 'none'} of the 8 give it alone"
+    named = {bar["name"]: list(bar["y"]) for bar in needed(run, at).drawn().data}
+    assert named["without it"] == pytest.approx([p[best[0]] for p in runs[1:9]], abs=1e-5)
     assert best[3] != best[0]
     yield f"Without head 3 it is “{run.outputs[best[3]]}”"
 
@@ -432,6 +449,9 @@ def where_the_answer_never_lost_the_lead_that_is_not_said(run, at):
 def similarities_are_the_cosines_of_the_stream(run, at):
     alike = cosine_similarity(run.states()[2])
     yield from (alike, f"{np.delete(alike[2], 2).max():.2f}")
+    two = ~np.eye(len(alike), dtype=bool)
+    before, after = (cosine_similarity(states)[two].mean() for states in (run.states()[0], run.states()[-1]))
+    yield f"{before:.2f} before the first layer and {after:.2f} after the last"
 
 
 @row(layers.origin, TWICE, token=8)
@@ -715,6 +735,8 @@ def a_step_attends_in_its_row_of_the_run(run, at):
         f"writes “{run.written[at.step]}”",
         f"“{run.tokens[weights.argmax()]}” in the source: {weights.max():.0%}",
     )
+    picks = translation.lines(run, at).picks
+    assert [picks(-1, place)["step"] for place in (1, 2)] == [0, 1]  # each that writes what stands there
 
 
 @row(translation.without_mask, Task(DOG), layer=2, head=4, step=2)
