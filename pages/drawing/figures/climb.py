@@ -5,7 +5,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pages.drawing.figures.base import GREY, INK, LESS, Axis, Figure, at, figure_of, label, scale, stroke, text_width
+from pages.drawing.figures.base import (
+    GREY,
+    INK,
+    LESS,
+    SIGNED,
+    Axis,
+    Figure,
+    at,
+    figure_of,
+    label,
+    scale,
+    stroke,
+    text_width,
+)
 from pages.drawing.figures.curves import ORANGE
 from pages.drawing.figures.matrices import heatmap_parts
 from pages.drawing.figures.theme import font_size, mode
@@ -52,23 +65,40 @@ def climb(paths: Paths, best: Best, steps: Axis, titles: tuple[str, str], height
         hover = {"customdata": ranks, "hovertemplate": f"{label(name)}: %{{customdata:,}}<extra></extra>"}
         drawn.append(at(points, "lines+markers", line=line, marker={"size": 4 + 1.2 * width}, yaxis="y2", **hover))
     font = {"color": INK[mode()], "size": size}
-    drawn[-1] |= {"mode": "lines+markers+text", "text": [f"<b>{rank:,}</b>" for rank in paths.ranks[:, 0].tolist()]}
-    drawn[-1] |= {"textposition": "bottom center", "textfont": font, "cliponaxis": False}
     ends = spread(np.log10(paths.ranks[-1]), APART * size * span / ((height - 60) * (PATHS[1] - PATHS[0])))
     name = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 4, "yref": "y2", "showarrow": False}
     fonts = font | {"size": size + 3, "weight": "bold"}, font | {"color": LESS, "weight": "bold"}, *[font] * len(ends)
-    layout["annotations"] = [
+    layout["annotations"] = _numbers(paths.ranks, font) + [
         name | {"y": end, "text": label(word), "font": font}
         for word, end, font in zip(paths.words, ends, fonts, strict=False)
     ]
     ticks = [10**power for power in range(int(span) + 1)]
-    ranked = scale(titles[0], type="log", range=[span, -0.15], domain=PATHS, zeroline=False, automargin=False)
+    ranked = scale(titles[0], type="log", range=[span, -0.35], domain=PATHS, zeroline=False, automargin=False)
     layout["xaxis"].pop("autotickangles", None)
     layout["xaxis"] |= {"tickangle": 0, "side": "top", "anchor": "free", "position": CELLS[1], "title": {}}
     layout["yaxis"] |= {"domain": CELLS}
     layout["yaxis2"] = ranked | {"tickvals": ticks, "ticktext": [f"{tick:,}" for tick in ticks]}
     layout["margin"]["r"] += int(size * max(map(text_width, paths.words)) + 2 * size)
     return figure_of(drawn, layout | {"showlegend": False})
+
+
+def _numbers(ranks: np.ndarray, font: dict) -> list[dict]:
+    """The ranks of the followed word: the first one before all lines, each other one above or below its point, where
+    more is free, and over what lies there.
+    """
+    gaps = np.log10(ranks[:, 1:]) - np.log10(ranks[:, :1])
+    below, above = (np.where(side * gaps > 0, side * gaps, np.inf).min(axis=1, initial=np.inf) for side in (1, -1))
+    look = {"yref": "y2", "showarrow": False, "font": font, "bgcolor": SIGNED[mode()][2], "borderpad": 0}
+
+    def beside(step: int) -> dict:
+        """Where a number stands from its point, in pixels."""
+        up = 1 if above[step] >= below[step] else -1
+        return {"yshift": 14 * up} if step else {"xanchor": "right", "xshift": -8}
+
+    return [
+        look | beside(step) | {"x": step, "y": float(np.log10(rank)), "text": f"<b>{rank:,}</b>"}
+        for step, rank in enumerate(ranks[:, 0].tolist())
+    ]
 
 
 def _frames(word: str, words: Sequence[Sequence[str]]) -> list[dict]:
