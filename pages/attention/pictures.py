@@ -97,7 +97,9 @@ def mean_through_layers(run: Trace, place: Place) -> Picture:
             "limit": None if rows.differs else weights_end(run, "layers.0.attention.weights"),
         }
         cell = place.layer, key
-        return heatmap(rows.array, *rows.axes, cell=cell, clickable=True, square=False, height=HIGH, **look)
+        figure = heatmap(rows.array, *rows.axes, cell=cell, clickable=True, square=False, height=HIGH, **look)
+        figure.layout["meta"] = {**figure.layout.get("meta", {}), "numbers": True}
+        return figure
 
     return Picture(
         draw,
