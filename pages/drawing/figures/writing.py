@@ -13,7 +13,6 @@ from pages.drawing.figures.base import (
     MORE,
     Axis,
     Figure,
-    Points,
     figure_of,
     label,
     look,
@@ -59,7 +58,7 @@ def writing(
         return (LESS if share < 0 else MORE) if differs else usual
 
     lines = [
-        _line([(0.02, y_source[j]), (0.98, here)], abs(share), colour(share, ACCENT))
+        _line((0.02, float(y_source[j])), (0.98, here), abs(share), colour(share, ACCENT))
         for j, share in enumerate(across)
         if abs(share) >= least
     ]
@@ -102,7 +101,11 @@ def writing(
     return figure_of([*lines, *names, marks], layout | look(int(height)))
 
 
-def _line(points: Points, share: float, colour: str) -> dict:
+def _line(start: tuple[float, float], end: tuple[float, float], share: float, colour: str) -> dict:
+    """A curve from a word to another, level where it leaves and where it comes in."""
+    way = np.linspace(0, 1, 25)
+    shares = np.stack([way, way**2 * (3 - 2 * way)], axis=1)
+    points = np.array(start) + shares * (np.array(end) - start)
     return stroke(points, colour, _width(share), opacity=_opacity(share))
 
 
