@@ -16,7 +16,7 @@ from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.pictures.shared_weights import shared_weights
 from pages.drawing.screen import Screen
 from pages.queries_keys_values import pictures
-from pages.queries_keys_values.pictures import PREFIX, matrix, paired_with, products, scores, text, word
+from pages.queries_keys_values.pictures import PREFIX, matrix, paired_with, passed_on, products, scores, text, word
 from pages.screen.frame.pen import Pen
 from pages.screen.sections.cell_map import cell_maps, draw_map
 from pages.screen.sections.working import working
@@ -49,14 +49,16 @@ def maps(screen: Screen, pen: Pen) -> None:
 
 
 def pair(screen: Screen, pen: Pen) -> None:
-    """The selected token's query over one key, product by product; beside that its scores with all keys, and this one
-    by hand. In a presentation the products alone.
+    """The selected token's query over one key, product by product, and what its weight takes of the value; beside that
+    its scores with all keys, and this one by hand. In a presentation the products alone.
     """
     key = screen.at.of(f"{PREFIX}scores")
     at = replace(screen.at, key=paired_with(screen.run, screen.at))
     left, *right = [st.container()] if screen.choice.big else st.columns([3, 2], gap="medium")
     with left:
         pen.show("products", products)
+        if not screen.choice.big:
+            pen.show("passed", passed_on)
     for column in right:
         with column:
             draw_map(screen, pen, key, scores, at)

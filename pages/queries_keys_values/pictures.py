@@ -13,9 +13,10 @@ from pages.drawing.pictures.band import room_of
 from pages.drawing.pictures.quantity_map import chosen_cell, quantity_map
 from pages.drawing.place import Place
 from pages.drawing.text import texts_of
-from pages.drawing.text.numbers import first, percent, summands, two
+from pages.drawing.text.numbers import decimal, first, percent, summands, two
 
 PREFIX = "layers.{l}.attention."
+PASSED = 145  # pixels of three strips
 text, word = texts_of("queries_keys_values")
 
 
@@ -68,6 +69,33 @@ def products(run: Trace, place: Place) -> Picture:
         moves=Moves((0, key), (1, len(names)), lambda _, key: {"token": place.token, "key": key}),
         table=lambda: pd.DataFrame({called[0]: q, called[1]: k, word("strip_product"): q * k}),
         reads=[f"{PREFIX}scores"],
+    )
+
+
+def passed_on(run: Trace, place: Place) -> Picture:
+    """The value of the key of `paired_with`, that times the weight, and the sum over all keys: the output."""
+    key, at = paired_with(run, place), (place.head, place.token)
+    prefix, names = place.of(PREFIX), placed(run.tokens)
+    weight, value = run[f"{prefix}weights"][(*at, key)], run[f"{prefix}V"][place.head, key]
+    rows = np.stack([value, weight * value, run[f"{prefix}heads"][at]])
+    symbol, share = plain_math(run.graph[f"{prefix}V"].symbol), decimal(float(weight))
+    called = [f"{symbol} · {names[key]}", f"{share} · {symbol}", word("strip_output")]
+    said = {"token": names[place.token], "key": names[key], "weight": share}
+    said |= {"score": two(float(run[f"{prefix}scores"][(*at, key)]))}
+    if scaled_one := f"{prefix}scaled" in run:
+        said |= {"scaled": two(float(run[f"{prefix}scaled"][(*at, key)]))}
+        said |= {"root": str(round(run.graph[f"{prefix}scaled"].factor ** -2))}
+
+    def draw(drawn: Numbers) -> Figure:
+        figure = heatmap(drawn.array, *drawn.axes, square=False, height=scaled(PASSED))
+        figure.data[0]["showscale"] = False  # read are not sizes, but where the strips agree
+        return figure
+
+    return Picture(
+        draw,
+        text("read_passed_scaled" if scaled_one else "read_passed", **said),
+        Numbers(rows, axes=(Axis("", called), Axis(word("axis_component")))),
+        reads=[f"{PREFIX}{name}" for name in ("scaled", "weights", "heads") if f"{prefix}{name}" in run],
     )
 
 

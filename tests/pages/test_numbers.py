@@ -37,7 +37,7 @@ from pages.drawing.picture import Picture
 from pages.drawing.pictures.answers import likeliest_outputs
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
-from pages.drawing.text.numbers import decimal
+from pages.drawing.text.numbers import decimal, two
 from pages.feed_forward import pictures as feed_forward
 from pages.heads import pictures as heads
 from pages.layers import pictures as layers
@@ -498,6 +498,26 @@ def a_query_is_laid_over_the_key_that_fits_best_or_is_chosen(run, at):
     yield from (np.stack([k, q])[:, order], (q * k)[order], np.broadcast_to(order + 1, (2, len(q))))
     yield f"In {(q * k > 0).sum()} components query and key have the same sign"
     yield f"The sum is the score, {scores[key]:.2f}."
+
+
+@row(queries_keys_values.passed_on, token=2)
+@row(queries_keys_values.passed_on, token=2, key=4)
+@row(queries_keys_values.passed_on, FIVE, token=2)
+@row(queries_keys_values.passed_on, partial(trace_of, "told apart"), token=2)
+@row(queries_keys_values.passed_on, partial(trace_of, "by distance"), token=2)
+def the_weight_times_the_value_of_the_key_goes_into_the_output(run: Trace, at: Place) -> Iterator[object]:
+    scores, weights, V = (run[A + name][0] for name in ("scores", "weights", "V"))
+    key = int(scores[at.token].argmax()) if at.key is None else at.key
+    weight = weights[at.token, key]
+    yield np.stack([V[key], weight * V[key], weights[at.token] @ V])
+    scaled = run[A + "scaled"][0, at.token, key] if A + "scaled" in run else None
+    score = two(float(scores[at.token, key])).replace("−", "-")
+    yield f"a weight of {decimal(float(weight))}"
+    if scaled is None:
+        yield from (f"Softmax over all keys makes of {score} ", Not("÷"))
+    else:
+        root = (scores[at.token, key] / scaled) ** 2
+        yield f"{score} ÷ √{root:.0f} = {two(float(scaled))};".replace("−", "-")
 
 
 @row(queries_keys_values.scores, token=2, head=3)

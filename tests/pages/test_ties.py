@@ -219,6 +219,7 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     layers.classes: (DRAWN | ONE, partial(layers.classes, lens=lens)),
     queries_keys_values.scores: (WORDS | DRAWN, queries_keys_values.scores),
     queries_keys_values.products: (WORDS, queries_keys_values.products),
+    queries_keys_values.passed_on: (WORDS, queries_keys_values.passed_on),
     queries_keys_values.plane: (WORDS | DRAWN, queries_keys_values.plane),
     tokens.one_sum: (WORDS | DRAWN | ONE, tokens.one_sum),
     tokens.nearest: (WORDS, partial(tokens.nearest, found=NEAREST)),

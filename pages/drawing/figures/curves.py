@@ -42,6 +42,7 @@ BINS = 32  # of a histogram
 BLUE, ORANGE = "#0072B2", "#E69F00"  # bars, and the one that is spoken of
 MOST_TICKS = 32  # below stairs
 TALL = 215  # pixels of the pictures side by side
+STAIRS = 310  # pixels
 
 
 def bars(
@@ -227,7 +228,7 @@ def stairs(pair: Sequence[tuple[str, np.ndarray, str]], component: str, total: s
         "showlegend": False,
     }
     layout["xaxis"] |= {"range": [-0.6, count - 0.4], "tickangle": 0}
-    return figure_of([cells, bar], layout | look(on_screen(scaled(430))))
+    return figure_of([cells, bar], layout | look(on_screen(scaled(STAIRS))))
 
 
 def hollow(bar: dict, letter: str, there: np.ndarray) -> dict:
