@@ -1,13 +1,13 @@
 """How alike two inputs are: one vector of each, their cosine, and the map of token pairs whose cells add up to it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
-from model.edits import head_off
+from model.edits import Edit
 from model.graph import Graph
 from model.measures.sources import Part
 from model.measures.sweep import sweep
@@ -135,24 +135,22 @@ def through_layers(pipeline: Pipeline, trace: Trace, way: Pooled | None) -> np.n
     return np.stack([*(_made(one.float().numpy(), way) for one in read), vector_of(trace, way)])
 
 
-def moved_by_heads(
+def moved(
     pipeline: Pipeline,
-    trace: Trace,
+    x: object,
+    edits: Sequence[Sequence[Edit]],
     way: Pooled | None,
+    other: np.ndarray | None = None,
     progress: Callable[[float], object] | None = None,
-    other: Trace | None = None,
 ) -> np.ndarray:
-    """1 − cosine of the one vector with and without each head: (layer, head), 0 where the head does nothing.
+    """By how much each set of edits moves the cosine of the one vector with `other`, that of another input: (row,).
 
-    trace: an unchanged run; each head is switched off alone. way: see `vector_of`. progress: as for `sweep`. other: the
-    run of another input; then it is by how much the cosine with its vector is larger without each head.
+    Without that, how far each turns the vector: 1 − its cosine with the unchanged one. way: see `vector_of`. progress:
+    as for `sweep`.
     """
-    layers, heads = trace.graph.layers(), trace.config.heads
-    off = [[head_off(layer, head)] for layer in range(layers) for head in range(heads)]
-    key = _key(trace.graph, way)
-    states = sweep(pipeline, trace, off, (key,), progress=progress)[key]
-    own, with_ = vector_of(trace, way), vector_of(other or trace, way)
-    before = cosine(own, with_).value if other else 1.0
-    moved = [cosine(with_, _made(read, way)).value - before for read in states]
-    moved = moved if other else [-less for less in moved]
-    return np.array(moved, np.float32).reshape(layers, heads)
+    key = _key(pipeline.graph, way)
+    own, *changed = (_made(read, way) for read in sweep(pipeline, x, [(), *edits], (key,), progress=progress)[key])
+    before = 1.0 if other is None else cosine(own, other).value
+    with_ = own if other is None else other
+    found = np.array([cosine(with_, vector).value - before for vector in changed], np.float32)
+    return -found if other is None else found

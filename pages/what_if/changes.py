@@ -201,8 +201,9 @@ def tokens(lab: Experiment) -> None:
     if len(names) == 1 or way_of(lab, ("remove", "zero")) == "zero":
         each_vector(lab)
         return
-    said = [text("about_remove")]
-    if config.pooling == "mean" or config.patch_head:
+    said = [text("about_remove"), *([] if lab.vector else [text("about_read")])]
+    way = lab.vector and lab.vector.way
+    if config.pooling == "mean" or config.patch_head or (way and way.pooling == "mean"):
         said.append(text("read_still_counted"))
     st.caption(joined(" ".join(said)))
     effect_map(
@@ -234,7 +235,7 @@ def each_vector(lab: Experiment) -> None:
 
 def removed(lab: Experiment, token: int) -> Edit | None:
     """Without that token; where the answer is read, a token has to stay."""
-    read_there = token == lab.place or token in lab.screen.run.config.read_alone
+    read_there = (token == lab.place and not lab.vector) or token in lab.screen.run.config.read_alone
     return None if read_there else Edit(lab.screen.run.graph.embedded, "remove", token=token)
 
 

@@ -8,8 +8,10 @@ import streamlit as st
 
 from model import Edit, EditError, Pipeline, Trace
 from model.edits import head_off
-from model.measures import judged
+from model.measures import alike, judged
+from model.measures.alike import vector_of
 from model.measures.sweep import effects
+from model.variants.pooled import Pooled
 from pages.drawing.cache import kept, missing
 from pages.drawing.figures import GREY, INK, Axis, heatmap, on_screen, theme
 from pages.drawing.figures.base import Figure
@@ -24,6 +26,7 @@ from pages.screen.frame.changes_bar import toggled
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import pick
 from pages.screen.sections.patience import patience, takes_long, waits
+from pages.screen.sections.sentence_vector import ways_of
 
 #: What a row of changes is about, in the words of the page: (row, column) -> "layer 4, head 3".
 Where = Callable[[int, int], str]
@@ -33,13 +36,25 @@ Over = tuple[Figure, Callable[[int, int], tuple[int, int]]]
 Number = tuple[int, int, int]
 #: The least that has the strongest colour, so that what does nothing is never bright: a hundredth of the probability,
 #: and the change of a lead that, of two answers, moves as much (at most a quarter of it).
-LEAST = {"moved": 0.01, "lead": 0.04, "judged": 0.01}
+LEAST = {"moved": 0.01, "lead": 0.04, "judged": 0.01, "cosine": 0.01, "turned": 0.01}
+WITHOUT_SIGN = ("moved", "turned")
 NOBODY = -1  # leads or is led: the number is of one output by itself
 ROW = 44  # pixels, of a map of changes
 LOWEST = 240  # pixels of it in a presentation, where it leaves room for what a click does
 BESIDE = 0.55  # of the page's width, that it has
 HARDLY = 0.01  # of the probability
 text, word = texts_of("what_if")
+
+
+@dataclass(frozen=True)
+class Vector:
+    """The cosine of the one vector of an input with that of another; or how far it turns.
+
+    way: how it is made. other: the other vector, float32, as bytes, so that a measured effect can be kept for it.
+    """
+
+    way: Pooled | None
+    other: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +68,7 @@ class Experiment:
     place: int  # the token at which the answer is read; 0 for a classifier
     of: int
     against: int
+    vector: Vector | None = None
 
     @classmethod
     def on(cls, screen: Screen, pen: Pen, place: int) -> "Experiment":
@@ -66,6 +82,14 @@ class Experiment:
         place = cell[0] if head == "tags" else cell[1] if head == "span" else 0
         return cls(screen, pen, place, cell[1] if head == "tags" else cell[0], NOBODY)
 
+    @classmethod
+    def on_vector(cls, screen: Screen, pen: Pen) -> "Experiment":
+        """On the one vector of a network without a head, and its cosine with that of the other input, if any."""
+        way = next(iter(ways_of(screen).values()))
+        there = next((run for run in screen.pair or () if run is not screen.run), None)
+        other = None if there is None else vector_of(there, way).astype(np.float32).tobytes()
+        return cls(screen, pen, screen.at.token, NOBODY, NOBODY, Vector(way, other))
+
     @property
     def names(self) -> tuple[str, str]:
         names = self.screen.outputs
@@ -74,20 +98,22 @@ class Experiment:
     @property
     def measure(self) -> str:
         """One of `choice.MEASURES`: the lead if the reader chose that, or whose it is. "judged" of what is no word and
-        no one class.
+        no one class; of a vector "cosine" or "turned".
         """
         choice = self.screen.choice
+        if self.vector:
+            return "turned" if self.vector.other is None else "cosine"
         if self.against == NOBODY:
             return "judged"
         return choice.measure or ("moved" if choice.against is None else "lead")
 
     def told(self, value: float) -> str:
         """A measured effect in words: "0.44", or, of the lead, "+2.75"."""
-        return decimal(value) if self.measure == "moved" else signed(value)
+        return decimal(value) if self.measure in WITHOUT_SIGN else signed(value)
 
     @property
-    def number(self) -> Number:
-        return self.of, self.against, self.place
+    def number(self) -> Number | Vector:
+        return self.vector or (self.of, self.against, self.place)
 
     def lead(self, trace: Trace) -> float:
         logits = np.atleast_2d(trace["logits"])[self.place]
@@ -139,7 +165,7 @@ def _changes(
     pipeline: Pipeline,
     subject: Hashable,
     edits: tuple[Edit, ...],
-    number: Number,
+    number: Number | Vector,
     progress: Callable[[float], None],
 ) -> np.ndarray:
     """(2, edit): the change of the lead, and the probability moved."""
@@ -150,7 +176,7 @@ def _changes(
         return np.concatenate([_of_one(pipeline, subject, row, number) for row in rows], axis=1)
 
 
-def _of_one(pipeline: Pipeline, subject: Hashable, row: tuple[Edit, ...], number: Number) -> np.ndarray:
+def _of_one(pipeline: Pipeline, subject: Hashable, row: tuple[Edit, ...], number: Number | Vector) -> np.ndarray:
     try:
         return _measured(pipeline, subject, [row], number)
     except EditError:
@@ -161,14 +187,18 @@ def _measured(
     pipeline: Pipeline,
     subject: Hashable,
     rows: Sequence[tuple[Edit, ...]],
-    number: Number,
+    number: Number | Vector,
     progress: Callable[[float], None] | None = None,
 ) -> np.ndarray:
+    if isinstance(number, Vector):
+        other = None if number.other is None else np.frombuffer(number.other, np.float32)
+        found = alike.moved(pipeline, subject, rows, number.way, other, progress)
+        return np.stack([found, np.abs(found)])
     if number[1] == NOBODY:
         before, after = judged.effects(pipeline, subject, rows, cell_of(pipeline.config.head, number), progress)
         return np.stack([after - before, np.abs(after - before)]).astype(np.float32)
-    found = effects(pipeline, subject, rows, *number, progress=progress)
-    return np.stack([found.change, found.moved]).astype(np.float32)
+    answers = effects(pipeline, subject, rows, *number, progress=progress)
+    return np.stack([answers.change, answers.moved]).astype(np.float32)
 
 
 def effect_map(
@@ -219,7 +249,7 @@ def effect_map(
     else:
         said = text("read_map", where=where(*strongest), value=furthest(values, lab.told))
         said += hardly(lab, values)
-        if lab.measure != "moved" and not over:
+        if lab.measure not in WITHOUT_SIGN and not over:
             said += " " + t("change.sign_colour")
     off = name == "heads" and all(edit.operation == "zero" for edit in cells)
     said += " " + text("click_heads" if off else "click")
@@ -239,7 +269,7 @@ def as_map(
     on: Sequence[tuple[int, int]],
 ) -> Figure:
     """The effects as a heatmap with numbers in its cells, and a cross on each change that is made."""
-    scale = "positive" if lab.measure == "moved" else "signed"
+    scale = "positive" if lab.measure in WITHOUT_SIGN else "signed"
     look = {"scale": scale, "square": False, "limit": limit(lab, values), "clickable": True}
     look["height"] = on_screen(max(230, 90 + scaled(ROW * len(values))))
     figure = heatmap(values, rows, columns, cell=lit, **look)

@@ -22,7 +22,7 @@ from pages.screen.frame.changes_strip import changes_strip
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import either
 from pages.screen.sections.guesses import guesses
-from pages.screen.sections.sentence_vector import head_laboratory
+from pages.screen.sections.sentence_vector import cosine_now, is_headless, no_head
 from pages.what_if import changes
 from pages.what_if.another import another_input
 from pages.what_if.experiment import Experiment, at_hidden_word, text, word
@@ -43,7 +43,7 @@ def chips(screen: Screen) -> bool:
 
 
 def tabs(screen: Screen) -> Tabs:
-    if "logits" not in screen.run and screen.run.config.head not in KEYS:
+    if "logits" not in screen.run and screen.run.config.head not in KEYS and not is_headless(screen):
         return {"": without_head}
     return {tab: partial(room, tab=tab) for tab in PARTS}
 
@@ -54,7 +54,7 @@ def above(screen: Screen, pen: Pen) -> None:
 
 
 def without_head(screen: Screen, pen: Pen) -> None:
-    head_laboratory(screen, pen)
+    no_head(screen)
     made(screen)
 
 
@@ -69,7 +69,9 @@ def room(screen: Screen, pen: Pen, tab: str) -> None:
     judges = screen.run.config.head in KEYS
     with pen.controls:
         kind = which_kind(tab, screen.choice.block)
-    if judges:
+    if is_headless(screen):
+        lab, truth = Experiment.on_vector(screen, pen), None
+    elif judges:
         lab, truth = Experiment.on_judged(screen, pen, asked_of(screen)), None
     else:
         place, hidden = asked_place(screen)
@@ -79,7 +81,10 @@ def room(screen: Screen, pen: Pen, tab: str) -> None:
         PARTS[tab][kind](lab)
         made(screen)
     with right:
-        if judges:
+        if lab.vector:
+            no_head(screen)
+            cosine_now(screen, lab.vector.way)
+        elif judges:
             watched(screen, pen)
         else:
             answer(lab, truth)

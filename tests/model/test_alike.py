@@ -13,7 +13,7 @@ from sentence_transformers import SentenceTransformer
 from model import Edit, Pipeline, Trace, load
 from model.checkpoints.folder import MODES
 from model.edits import head_off
-from model.measures.alike import MEAN, alike, cosine, moved_by_heads, of_cosine, of_pair, through_layers, vector_of
+from model.measures.alike import MEAN, alike, cosine, moved, of_cosine, of_pair, through_layers, vector_of
 from model.measures.sources import made_of
 from model.variants.pooled import POOLINGS, Dense, Pooled
 from pages.drawing.state import images
@@ -152,15 +152,24 @@ def test_texts_are_sorted_by_their_cosine_with_a_query(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["MiniLM", "Bert"])
-def test_how_the_cosine_of_two_texts_moves_without_a_head_is_as_measured_one_by_one(name: str) -> None:
+def test_how_a_change_moves_the_cosine_of_two_texts_is_as_measured_one_by_one(name: str) -> None:
     pipeline = load(str(folder(name)))
-    one, two = map(pipeline, texts(pipeline, 2)[:2])
-    found = moved_by_heads(pipeline, one, pipeline.pooled, other=two)
-    assert found.shape == (pipeline.config.layers, pipeline.config.heads)
-    for layer, head in ((0, 0), (pipeline.config.layers - 1, pipeline.config.heads - 1)):
-        without = pipeline(one.subject, head_off(layer, head)).vector
-        moved = cosine(without, two.vector).value - cosine(one.vector, two.vector).value
-        assert found[layer, head] == pytest.approx(moved, abs=1e-5)
+    first, second = texts(pipeline, 2)[:2]
+    one, two, way, last = pipeline(first), pipeline(second), pipeline.pooled, pipeline.config.layers - 1
+    edits = [
+        [head_off(0, 0)],
+        [head_off(last, 1)],
+        [Edit("layers.0.ffn.output", "zero")],
+        [Edit(f"layers.{last}.ffn.activation", "mean", neuron=3)],
+        [Edit(one.graph.stream(last)[0], "patch", token=1, from_token=0, source=second)],
+        [Edit(one.graph.embedded, "remove", token=1)],
+    ]
+    found, turned = moved(pipeline, one, edits, way, two.vector), moved(pipeline, one, edits, way)
+    for row, some in enumerate(edits):
+        changed = pipeline(first, some).vector
+        without = cosine(changed, two.vector).value - cosine(one.vector, two.vector).value
+        assert found[row] == pytest.approx(without, abs=1e-5)
+        assert turned[row] == pytest.approx(1 - cosine(changed, one.vector).value, abs=1e-5)
 
 
 def test_where_a_vector_is_no_sum_over_tokens_there_is_no_map(tmp_path: Path) -> None:

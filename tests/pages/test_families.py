@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model import load
+from model import Pipeline, Trace, load
 from model.analysis import cosine_similarity, sigmoid, softmax
 from model.checkpoints.span import best_span
 from model.edits import head_off
 from model.examples import PROTEINS
 from model.measures import judged
-from model.measures.alike import MEAN, moved_by_heads, of_cosine
+from model.measures.alike import MEAN, moved, of_cosine, vector_of
 from pages.drawing.figures import over_drawing, token_at
 from pages.drawing.text import catalogue
 from pages.school.questions.attention import best_fit, without_root
@@ -181,9 +181,15 @@ def test_a_sentence_vector_and_its_cosine_are_shown_as_its_makers_make_them(
     assert shows(app, u[None], atol=1e-6) and "24 → 10" in said(app)
     app = open_page("answer", model=name, s=one, other=two)
     assert f"**{u @ v:.4f}**" in said(app) and stands(app, "alike.no_sum")
-    moved = 1 - moved_by_heads(pipeline, pipeline(one), pipeline.pooled)
-    drawn = maps(open_page("what_if", model=name, s=one))
-    assert any(shown.shape == moved.shape and np.allclose(1 - shown, moved, atol=1e-5) for shown in drawn)
+    assert shows(open_page("what_if", model=name, s=one), by_heads(pipeline, one), atol=1e-5)
+
+
+def by_heads(pipeline: Pipeline, sentence: str, other: Trace | None = None) -> np.ndarray:
+    """How each head by itself moves the vector of a sentence, or its cosine with another's: (layer, head)."""
+    way, config = pipeline.pooled or MEAN, pipeline.config
+    off = [[head_off(layer, head)] for layer in range(config.layers) for head in range(config.heads)]
+    found = moved(pipeline, sentence, off, way, None if other is None else vector_of(other, way))
+    return found.reshape(config.layers, config.heads)
 
 
 def test_the_cosine_of_two_texts_is_shown_by_pairs_of_tokens_and_a_pair_is_worked_out(
@@ -200,7 +206,7 @@ def test_the_cosine_of_two_texts_is_shown_by_pairs_of_tokens_and_a_pair_is_worke
         app = open_page("answer", **link, token=f"{row + 1}", step=f"{column + 1}")
         assert result(app) == pytest.approx(cells[row, column], abs=6e-5)
     lab = open_page("what_if", **link)
-    assert shows(lab, moved_by_heads(pipeline, one, pipeline.pooled, other=two), atol=1e-5)
+    assert shows(lab, by_heads(pipeline, link["s"], two), atol=1e-5)
     assert f"other input: **{cells.sum():.4f}**" in said(lab)
     app = open_page("answer", **link, shown="other")
     assert shows(app, cells, atol=1e-6), "a text is not compared with itself"
@@ -220,9 +226,7 @@ def test_the_laboratory_turns_the_vector_that_the_makers_use(
     (name,) = offer(monkeypatch, tmp_path)
     sentence, pipeline = "the cat sat on a mat", load(str(tmp_path))
     app = open_page("what_if", model=name, s=sentence)
-    assert shows(app, moved_by_heads(pipeline, pipeline(sentence), pipeline.pooled or MEAN), atol=1e-5)
-    asked = [control for control in app.segmented_control if control.key == "either.stage"]
-    assert len(asked) == (mode is None), "there is a choice where nobody says how it is made"
+    assert shows(app, by_heads(pipeline, sentence), atol=1e-5)
 
 
 # -- pictures --------------------------------------------------------------------------------------------------------

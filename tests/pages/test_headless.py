@@ -2,6 +2,7 @@
 
 import pytest
 
+from pages.what_if.page import PARTS
 from tests.pages.inputs import bring
 from tests.pages.opening import charts, open_page, stands
 
@@ -20,7 +21,7 @@ PAGES = [
     "what_if",
 ]
 #: What is true of networks with a head alone.
-OF_A_HEAD = ("answer.purpose", "layers.lens", "what_if.read_map")
+OF_A_HEAD = ("answer.purpose", "layers.lens", "what_if.measure_moved")
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -64,3 +65,14 @@ def test_a_cell_of_the_map_opens_beside_it(monkeypatch: pytest.MonkeyPatch) -> N
     assert names == ["answer.pairs", "answer.rows"]
     names = [one["key"] for one in charts(open_page("answer", **link, token="2", step="2"))]
     assert names == ["answer.pairs", "answer.cell", "answer.cell_there"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_laboratory_has_all_of_its_experiments(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    link = bring(monkeypatch, kind)
+    other = {"other": "the dog sat"} if "s" in link else {"other_picture": "scene"}
+    for tab, kinds in PARTS.items():
+        for block in kinds:
+            app = open_page("what_if", **link, **other, panel=tab, block=block)
+            assert charts(app) or stands(app, "what_if.nothing_fits"), block
+            assert stands(app, "sentence_vector.now_pair")

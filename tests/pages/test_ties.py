@@ -32,7 +32,6 @@ from pages.attention import pictures as attention
 from pages.drawing.figures import Axis
 from pages.drawing.picture import Numbers, Picture, says_words
 from pages.drawing.pictures.answers import likeliest_outputs
-from pages.drawing.pictures.vectors import heads_that_turn
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, plain, speaking
@@ -237,11 +236,6 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     answer.search_results: (WORDS, searched),
     answer.row_sums: (WORDS | DRAWN, lambda run, at: answer.row_sums(run, at, of_cosine(run, run, MEAN))),
     likeliest_outputs: (ONE, changed),
-    heads_that_turn: (WORDS, lambda run, at: heads_that_turn(run, np.zeros((6, 8)), lambda edit: ())),
-    partial(heads_that_turn, "with another input"): (
-        WORDS,
-        lambda run, at: heads_that_turn(run, np.zeros((6, 8)), lambda edit: (), with_other=True),
-    ),
     Numbers.in_words: (WORDS, of_two),
     Numbers.of_the_other: (WORDS, of_other),
 }

@@ -1,13 +1,12 @@
 """The one vector of a whole input: as means and rows of Z make it, and as its makers do."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from model import Edit, Trace
+from model import Trace
 from model.activations import ACTIVATIONS
 from model.analysis import outliers
-from model.edits import head_off
 from model.measures.alike import vector_of
 from model.variants.pooled import Pooled
 from pages.drawing.figures import Axis, Figure, heatmap, over_drawings
@@ -15,7 +14,7 @@ from pages.drawing.picture import Numbers, Picture
 from pages.drawing.pictures.far_out import in_words, marked
 from pages.drawing.place import Place
 from pages.drawing.text import plain, t
-from pages.drawing.text.numbers import first, furthest, three, written
+from pages.drawing.text.numbers import first, three
 
 
 def vectors(run: Trace, place: Place, ways: Mapping[str, Pooled | None], more: Sequence[str]) -> Picture:
@@ -85,32 +84,6 @@ def as_makers(run: Trace, place: Place, pooled: Pooled) -> Picture:
         shape=made.shape,
         title=plain(text_of(run, "title")),
     )
-
-
-def heads_that_turn(
-    run: Trace, moved: np.ndarray, toggled: Callable[[Edit], object], with_other: bool = False
-) -> Picture:
-    """How far each head by itself turns the vector; a click switches it off. moved: (layer, head).
-
-    toggled: what the changes are with one more, or one less. with_other: it is how the cosine with another input moves.
-    """
-    most = (furthest if with_other else first)(moved, _four)
-    layer, head = (int(i) for i in np.unravel_index(most.place, moved.shape))
-    axes = [Axis.counted(plain(f"sidebar.{name}"), n) for name, n in zip(("layer", "head"), moved.shape, strict=True)]
-
-    def change(row: int, column: int) -> dict[str, object]:
-        return {"edits": toggled(head_off(row, column)), "layer": row, "head": column}
-
-    where = Place(layer, head).where()
-    look = {"scale": "signed" if with_other else "positive", "cell": (layer, head), "clickable": True}
-    said = t(f"sentence_vector.read_heads{'_pair' * with_other}", where=where, value=most)
-    title = plain("sentence_vector.heads_pair" if with_other else text_of(run, "heads"))
-    figure = heatmap(moved, *axes, square=False, **look)
-    return Picture(figure, said, shape=moved.shape, picks=change, title=title, fixed=True)
-
-
-def _four(value: float) -> str:
-    return written(f"{value:.4f}")
 
 
 def text_of(run: Trace, name: str) -> str:

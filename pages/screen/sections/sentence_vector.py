@@ -1,22 +1,16 @@
 """Where a network has no head: what its vectors say of the whole sentence, and which heads move that."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Mapping
 
-import numpy as np
 import streamlit as st
 
-from model.measures.alike import CLS, MEAN, Cosine, cosine, moved_by_heads, vector_of
+from model.measures.alike import CLS, MEAN, Cosine, cosine, vector_of
 from model.variants.pooled import Pooled
-from pages.drawing.cache import kept, missing
-from pages.drawing.pictures.vectors import heads_that_turn, text_of
+from pages.drawing.pictures.vectors import text_of
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import OUR_TRANSLATOR
-from pages.drawing.text import plain, t
+from pages.drawing.text import t
 from pages.drawing.text.numbers import percent
-from pages.screen.frame.changes_bar import toggled
-from pages.screen.frame.pen import Pen
-from pages.screen.frame.pickers import either
-from pages.screen.sections.patience import patience, waits
 
 
 def of_input(screen: Screen, name: str) -> str:
@@ -76,44 +70,15 @@ def only_a_mean(screen: Screen) -> bool:
     return not screen.run.config.cls_token if screen.run.picture is not None else "[CLS]" not in screen.run.tokens
 
 
-def head_laboratory(screen: Screen, pen: Pen) -> None:
-    """Each head off by itself: how far the sentence vector turns. A click switches the head off, or on again."""
-    no_head(screen)
-    if not screen.choice.checkpoint:
+def cosine_now(screen: Screen, way: Pooled | None) -> None:
+    """The cosine with the other input's vector, or, of a changed run, with that of the unchanged one."""
+    if screen.pair is None and not screen.run.edits:
         return
-    ways, pooling = ways_of(screen), screen.choice.stage
-    if len(ways) > 1:
-        names = [plain(f"sentence_vector.{name}") for name in ways]
-        look = {"label_visibility": "collapsed"}
-        pooling = either("stage", plain("sentence_vector.axis"), list(ways), names, pooling, **look)
-    way = ways.get(pooling or "", next(iter(ways.values())))
-    runs = screen.run.graph.layers() * screen.run.config.heads
-    wanted = missing(_moved, screen, way, None)
-    if wanted and waits(screen.run.config, len(screen.run.tokens), runs, wanted):
-        return
-    with patience(screen.run.config, len(screen.run.tokens), runs) as progress:
-        moved = _moved(screen, way, progress)
-    pen.show("moved", heads_that_turn(screen.run, moved, toggled, with_other=screen.pair is not None))
-    if screen.pair:
-        found = cosine(*(vector_of(run, way) for run in screen.pair))
-        st.markdown(t("sentence_vector.now_pair", cosine=f"{found.value:.4f}"))
-        st.latex(worked_out(found))
-    elif screen.run.edits:
-        now = cosine(*(vector_of(run, way) for run in (screen.original, screen.run)))
-        st.markdown(t("sentence_vector.now", cosine=f"{now.value:.4f}"))
-        st.latex(worked_out(now))
-
-
-def _of_moved(screen: Screen, way: Pooled | None, _: object) -> tuple[Hashable, ...]:
-    other = screen.pair and (screen.choice.other_subject, screen.shows, screen.made.edits)
-    return screen.choice.pipeline, screen.subject, way, other
-
-
-@kept(64, _of_moved)
-def _moved(screen: Screen, way: Pooled | None, progress: Callable[[float], None]) -> np.ndarray:
-    """How far each head by itself turns the vector of the unchanged run, or moves its cosine with the other input's."""
-    other = next((run for run in screen.pair or () if run is not screen.run), None)
-    return moved_by_heads(screen.pipeline, screen.original, way, progress, other)
+    pair = screen.pair or (screen.original, screen.run)
+    found = cosine(*(vector_of(run, way) for run in pair))
+    name = "now_pair" if screen.pair else "now"
+    st.markdown(t(f"sentence_vector.{name}", cosine=f"{found.value:.4f}"))
+    st.latex(worked_out(found))
 
 
 def worked_out(found: Cosine) -> str:
