@@ -229,7 +229,7 @@ def cell_by_heads(run: Trace, whole: Part, **chosen: Any) -> Picture:
     if most.ahead and not run.edits:
         output = next(part for part in made_of(run, whole) if part.name == f"layers.{layer}.attention.output")
         taken = made_of(run, made_of(run, output)[head])
-        source = first([float(part.value) * np.sign(table[layer, head]) for part in taken])
+        source = first([float(part.value / table[layer, head]) for part in taken])
         weight = decimal(float(run[f"layers.{layer}.attention.weights"][head, token, source.place]))
         said += " " + alike("read_took", source=names[source.place], weight=weight) if source.ahead else ""
     return _map_of_heads(run, table, (layer, head), said, alike_word("cell", token=names[token]), token, chosen)

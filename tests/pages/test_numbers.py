@@ -22,7 +22,7 @@ from model.analysis import cosine_similarity, nearest_rows, placed, rollout, sof
 from model.measures.alike import MEAN, alike, of_cosine, of_pair, row_cosines
 from model.measures.origins import of_reads, shares
 from model.measures.scaling import every_way, random_scores
-from model.measures.sources import Lead, of_lead, of_sum
+from model.measures.sources import Lead, made_of, of_lead, of_sum
 from model.measures.without import answers, ffn_off, one_against_all
 from model.translator import Task
 from pages.add_and_norm import pictures as add_and_norm
@@ -708,6 +708,12 @@ def heads_and_ffns_bring_a_cell(run: Trace, at: Place) -> Iterator[object]:
     yield table
     layer, head = np.unravel_index(np.abs(table[:, :-1]).argmax(), table[:, :-1].shape)
     yield from (f"layer {layer + 1}, head {head + 1}", f"{abs(table[layer, head]):.4f}")
+    whole = of_pair(run, run_of(HIDDEN), (at.token, 1), MEAN)
+    output = next(part for part in made_of(run, whole) if part.name == f"layers.{layer}.attention.output")
+    taken = [float(part.value / table[layer, head]) for part in made_of(run, made_of(run, output)[head])]
+    source = int(np.argmax(taken))
+    weight = run[f"layers.{layer}.attention.weights"][head, at.token, source]
+    yield f"“{placed(run.tokens)[source]}”, which gets {weight:.2f}"
 
 
 LINES = ["the cat slept .", "a dog ran .", "money is in the bank ."]
