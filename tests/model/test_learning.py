@@ -9,7 +9,6 @@ from model.config import PRESETS
 from model.heads import network_for
 from model.loading import reader_for
 from model.measures import learning
-from model.training.checkpoint import save_snapshot, ship_snapshots
 
 FOUR = examples.digits()[4]
 
@@ -40,21 +39,3 @@ def test_a_network_that_looks_at_all_alike_gives_ink_its_even_share() -> None:
     inked = sum(patch.max() >= 0.05 for patch in trace.patches)
     assert learning.even_share(trace) == pytest.approx(inked / 50)
     assert learning.on_ink(trace) == pytest.approx([inked / 50] * 5)
-
-
-def test_what_is_shipped_is_every_snapshot_but_the_last(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model.training.checkpoint.WEIGHTS", tmp_path)
-    monkeypatch.setattr("model.loading.WEIGHTS", tmp_path)
-    networks = [network_for(PRESETS["digits"]) for _ in range(3)]
-    for step, network in zip((0, 10, 200), networks, strict=True):
-        save_snapshot(tmp_path / "kept", network, {"step": step, "loss": 1.0 / (1 + step), "validation_accuracy": 0.5})
-    ship_snapshots("learning", tmp_path / "kept")
-    learning._read.cache_clear()
-    try:
-        found, earlier = learning._read()
-        assert [one.step for one in found] == [0, 10, 200] and len(earlier) == 2
-        for ours, kept in zip(networks, earlier, strict=False):
-            for key, value in kept.network.state_dict().items():
-                assert torch.equal(value, ours.state_dict()[key].half().float()), key
-    finally:
-        learning._read.cache_clear()
