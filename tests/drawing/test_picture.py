@@ -8,10 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from model.analysis import outliers
 from model.measures.comparison import align
+from pages.drawing.figures import Axis
 from pages.drawing.picture import Numbers
+from pages.drawing.pictures.far_out import in_words
 from pages.drawing.pictures.quantity_map import chosen_cell, quantity_map
 from pages.drawing.place import Place
+from pages.drawing.text import unmarked
 from pages.drawing.two_runs import TwoRuns
 from tests.networks import pipeline
 
@@ -89,3 +93,12 @@ def test_a_click_on_the_other_inputs_picture_chooses_what_stands_in_that_place_h
         *_, token, column = chosen_cell(here, replace(PLACE, **picks(round(marks.y[mark]), round(marks.x[mark]))), key)
         drawn = values[order[token], order[column] if square else column]
         assert drawn == pytest.approx(float(marks.customdata[mark]))
+
+
+def test_of_numbers_far_out_the_furthest_is_named() -> None:
+    values = np.random.default_rng(0).normal(size=(8, 64)).astype(np.float32)
+    values[2, 5], values[3, 7] = 60, -90
+    far = outliers(values)
+    assert far and len(far.cells) == 2
+    said = in_words(far, values, (Axis("", [*"abcdefgh"]), Axis("")), far.usual)
+    assert "d → component 8" in unmarked(said) and "−90.00" in unmarked(said) and "60.00" not in unmarked(said)
