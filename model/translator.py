@@ -16,6 +16,7 @@ from model.decoder import TARGET_LANGUAGES, TranslationNetwork
 from model.edits import PARTS, Edit, EditError, as_edits, grows
 from model.encoder import Encoder
 from model.pipeline import Pipeline, Reading, TextReader, plain
+from model.saved import Kept
 from model.search import Hypothesis, Search, beam_search
 from model.trace import Guess, Recording, Trace, record
 from model.unallocated import WithoutNumbers
@@ -111,10 +112,18 @@ class Translator(Pipeline):
         return trace
 
     def batch(  # type: ignore[override]
-        self, inputs: Iterable[object], edits: Edit | Iterable[Edit] = ()
+        self, inputs: Iterable[object], edits: Edit | Iterable[Edit] = (), *, keep: Iterable[str] | None = None
     ) -> list[TranslationTrace]:
-        """The Trace of each sentence or Task, in their order; what each becomes is searched one after the other."""
-        return [self(x, edits) for x in inputs]
+        """The Trace of each sentence or Task, in their order; what each becomes is searched one after the other. keep:
+        as for a Pipeline.
+        """
+        wanted, edits = None if keep is None else self._recorded(keep), as_edits(edits)
+        traces = []
+        for x in inputs:
+            traces.append(trace := self(x, edits))
+            if wanted is not None:
+                trace._values = Kept({key: trace._values[key] for key in wanted}, edits)
+        return traces
 
     def _trace(
         self,

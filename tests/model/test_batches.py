@@ -146,3 +146,16 @@ def test_of_a_batch_stay_the_keys_that_are_asked_for(name: str, edits: tuple[Edi
         assert [guess.best for guess in kept.answer] == [guess.best for guess in whole.answer]
     with pytest.raises(KeyError, match="weights"):
         run.batch(inputs, keep=["layers.0.attention.weight"])
+
+
+def test_translations_hold_what_was_asked_for_alone() -> None:
+    pipeline, inputs = load("translation"), ["i love you .", "the cat sat on the mat ."]
+    keys = ["decoder.layers.0.cross.weights", pipeline.graph.Z]
+    for kept, x in zip(pipeline.batch(inputs, keep=keys), inputs, strict=True):
+        whole = pipeline(x)
+        assert kept.keys() == keys and kept.written == whole.written and kept.translation == whole.translation
+        for key in keys:
+            np.testing.assert_array_equal(kept[key], whole[key])
+        assert kept.nbytes == sum(whole[key].nbytes for key in keys)
+    with pytest.raises(KeyError, match="weights"):
+        pipeline.batch(inputs, keep=["decoder.layers.0.cross.weight"])
