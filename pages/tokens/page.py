@@ -65,19 +65,26 @@ def of_a_word(screen: Screen, choice: Choice) -> Screen:
 
 
 def one_token(screen: Screen, pen: Pen) -> None:
-    """The selected token's row of X⁰ as one sum, beside it a number of it by hand; of a word the nearest rows of E."""
+    """The selected token's row of X⁰ as one sum, of a word the nearest rows of E; beside it a number of it
+    by hand, and the positions of all.
+    """
     run, named = screen.run, {name_of(key): key for key in summands(screen.run)}
     left, right = (st.container(), None) if screen.choice.big else st.columns([3, 2], gap="medium")
     with left:
         pen.show_both("one", one_sum)
         if run.picture is None and run.tokens[screen.at.token] not in SPECIAL_TOKENS and not screen.choice.big:
             found = neighbours(screen.choice.pipeline, run.ids[screen.at.token])
-            pen.show("neighbours", partial(pictures.nearest, found=found, fixed=screen.shows == "difference"))
+            others = [i for i, name in zip(run.ids, run.tokens, strict=True) if is_word(name)]
+            pen.show(
+                "neighbours", partial(pictures.nearest, found=found, others=others, fixed=screen.shows == "difference")
+            )
             of_one_component(screen)
     if right:
         with right:
             key = named.get(screen.choice.stage or "", [*named.values()][-1])
             working(screen, pen, key, chosen_cell(run, screen.at, key))
+            if run.picture is None and "embedding.positions" in run and len(run.tokens) > 1:
+                pen.show("all_positions", pictures.all_positions)
 
 
 def of_one_component(screen: Screen) -> None:

@@ -1,7 +1,7 @@
 """The pictures of a token's vector: what is added up to it, the pixels of a patch, positions, the order of words."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -26,6 +26,7 @@ from pages.drawing.figures import (
     tiles,
     waves,
 )
+from pages.drawing.figures.base import on_screen
 from pages.drawing.figures.equations import COSINE
 from pages.drawing.figures.theme import scaled
 from pages.drawing.picture import Make, Picture, sizes, touched
@@ -92,21 +93,61 @@ def one_sum(run: Trace, place: Place) -> Picture:
     return strips(run, place, rows, column, said, reads=[*named])
 
 
-def nearest(run: Trace, place: Place, found: tuple[list[str], np.ndarray, np.ndarray], fixed: bool = False) -> Picture:
-    """The rows of E nearest to that of the selected token, their columns in the order of its own numbers: where rows
-    are alike, its slope returns. found: as `worked_out.neighbours` has them.
+MOST_FAR = 3  # words of the sentence beside the nearest ones
 
-    fixed: whether two runs have the same.
+
+def nearest(
+    run: Trace,
+    place: Place,
+    found: tuple[list[str], np.ndarray, np.ndarray],
+    others: Sequence[int] = (),
+    fixed: bool = False,
+) -> Picture:
+    """The rows of E nearest to that of the selected token, their columns in the order of its own numbers: where rows
+    are alike, its slope returns. Below them those of the sentence that are least so.
+
+    found: as `worked_out.neighbours` has them. others: the ids of the sentence's words. fixed: whether two runs have
+    the same.
     """
     words, cosines, rows = found
     most, own = first(cosines), run.tokens[place.token]
-    named = [own, *(f"{word} · {cosine:.2f}" for word, cosine in zip(words, cosines, strict=True))]
+    named = [own, *(f"{word} · {written(f'{cosine:.2f}')}" for word, cosine in zip(words, cosines, strict=True))]
+    said = text("read_neighbours", token=own, nearest=words[most.place], cosine=most)
+    left = [i for i in dict.fromkeys(others) if run.tokens[run.ids.index(i)] not in (own, *words)]
+    if left:
+        E = run.network.embedding.E.weight.numpy()[left]
+        alike = cosine_similarity(np.vstack([rows[:1], E]))[0, 1:]
+        far = np.argsort(alike, kind="stable")[:MOST_FAR][::-1]
+        rows = np.vstack([rows, np.full_like(rows[:1], np.nan), E[far]])
+        named += ["", *(f"{run.tokens[run.ids.index(left[i])]} · {written(f'{alike[i]:.2f}')}" for i in far)]
+        said += " " + text("read_far")
     sorted_rows = rows[:, np.argsort(-rows[0], kind="stable")]
+    look = {"square": False, "height": scaled(110 + 17 * len(named))}
+    figure = heatmap(sorted_rows, Axis("", named), Axis(word("axis_sorted", token=own)), **look)
+    figure.data[0]["showscale"] = False
+    return Picture(figure, said, equation=COSINE, fixed=fixed)
+
+
+def all_positions(run: Trace, place: Place) -> Picture:
+    """The vectors of all positions of the input, of waves all sines and then all cosines; a click selects a token."""
+    table = run["embedding.positions"]
+    width, waves = table.shape[1], run.config.positions == "sinusoidal"
+    order = [*range(0, width, 2), *range(1, width, 2)] if waves else [*range(width)]
+    column = order.index(min(chosen_cell(run, place, "embedding.positions")[-1], width - 1))
+    alike, away = cosine_similarity(table)[place.token], np.abs(np.arange(len(table)) - place.token)
+    near, far = (f"{alike[away == apart].mean():.2f}" for apart in (1, away.max()))
+    sides = Axis("", run.tokens), Axis(word("axis_waves") if waves else plain("axis.d_model"))
+    look = {"square": False, "clickable": True, "cell": (place.token, column)}
+    figure = heatmap(table[:, order], *sides, **look, height=on_screen(max(230, 90 + scaled(16 * len(table)))))
+    figure.layout["xaxis"]["showticklabels"] = not waves
     return Picture(
-        heatmap(sorted_rows, Axis("", named), Axis(word("axis_sorted", token=own)), square=False, height=scaled(230)),
-        text("read_neighbours", token=own, nearest=words[most.place], cosine=most),
-        equation=COSINE,
-        fixed=fixed,
+        figure,
+        text("read_all_positions", token=placed(run.tokens)[place.token], near=near, far=far),
+        shape=table.shape,
+        table=pd.DataFrame(table, index=run.tokens, columns=range(1, width + 1)),
+        picks=lambda row, number: {"token": row},
+        reads=["embedding.positions"],
+        fixed=True,
     )
 
 

@@ -567,6 +567,33 @@ def the_neighbours_of_a_word_are_the_nearest_rows_of_E_that_are_words(run, at):
     yield from (E[[run.ids[2], *near[words]]][:, order], f"“{names[near[words[0]]]}”, cosine {cosines[words[0]]:.2f}")
 
 
+@row(
+    lambda run, at: tokens.nearest(run, at, worked_out.neighbours("text", run.ids[at.token]), others=run.ids[1:-1]),
+    token=2,
+)
+def below_the_neighbours_of_a_word_stand_the_least_similar_words_of_the_sentence(
+    run: Trace, at: Place
+) -> Iterator[object]:
+    E, own = run.network.embedding.E.weight.numpy(), run.ids[2]
+    words, _, rows = worked_out.neighbours("text", own)
+    names = pipelines.pipeline("text").reader.vocabulary
+    left = [i for i in dict.fromkeys(run.ids[1:-1]) if i != own and names[i] not in words]
+    alike = cosine_similarity(E[[own, *left]])[0, 1:]
+    far = [left[i] for i in np.argsort(alike)[:3][::-1]]
+    order = np.argsort(-E[own], kind="stable")
+    yield np.vstack([rows, np.full_like(rows[:1], np.nan), E[far]])[:, order]
+
+
+@row(tokens.all_positions, token=3)
+@row(tokens.all_positions, DOG, token=0)
+def the_waves_of_all_positions_stand_sines_first(run: Trace, at: Place) -> Iterator[object]:
+    table = run["embedding.positions"]
+    near = [place for place in (at.token - 1, at.token + 1) if 0 <= place < len(table)]
+    far = [max(range(len(table)), key=lambda place: abs(place - at.token))]
+    alike = cosine_similarity(table)[at.token]
+    yield from (np.hstack([table[:, ::2], table[:, 1::2]]), *(f"{alike[some].mean():.2f}" for some in (near, far)))
+
+
 def table_of(run: Trace) -> np.ndarray:
     return run.network.embedding.positions.table.numpy().astype(np.float64)
 
