@@ -62,7 +62,9 @@ class Truth:
 
     @property
     def seen(self) -> str:
-        """The answer as one has seen it; of words and tokens with what was asked about them."""
+        """The answer as one has seen it, of words and tokens with what was asked about them; "" of an open question."""
+        if self.answer is None:
+            return ""
         if isinstance(self.answer, str | list):
             return repr((self.answer, self.said)) if self.literal else str(self.answer)
         return short(self.answer)
