@@ -30,11 +30,16 @@ export class Run {
   map(role, layer, head) {
     if (role === 'x') [role, layer] = layer ? ['n2', layer - 1] : ['x0', 0]
     if (role === 'x0' || role === 'z') layer = 0
-    const array = this.arrays[role], one = array?.layers[layer], place = array?.heads > 1 ? head : 0
+    const array = this.arrays[role], numbers = array && this.numbers(array, layer, array.heads > 1 ? head : 0, array.rows * array.columns)
+    return numbers && { ...array, ...numbers }
+  }
+
+  /* What a map has in this layer: so many numbers, of a head's place. A live run has its own. */
+  numbers(array, layer, place, size) {
+    const one = array.layers[layer], Kind = KINDS[one?.kind], share = one?.kind === 'u1'
     if (!one) return
-    const Kind = KINDS[one.kind], size = array.rows * array.columns, share = one.kind === 'u1'
     const numbers = new Kind(this.buffer, this.base + one.at + place * size * Kind.BYTES_PER_ELEMENT, size)
-    return { ...array, numbers, scale: one.scales[place], hidden: HIDDEN[one.kind], middle: share ? .5 : 0, share }
+    return { numbers, scale: one.scales[place], hidden: HIDDEN[one.kind], middle: share ? .5 : 0, share }
   }
 
   /* The bars of the answer at a token, without the head that was cut, if one is; nothing where it is not read. */
