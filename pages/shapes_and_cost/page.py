@@ -29,7 +29,7 @@ from model.notes import note_002
 from model.unallocated import real_parameters
 from pages.drawing.figures import BLUE, GREY, ORANGE, bars_with_numbers
 from pages.drawing.figures.base import coloured
-from pages.drawing.figures.equations import in_words, plain_math
+from pages.drawing.figures.equations import in_words
 from pages.drawing.figures.theme import SMALL, letters, scaled
 from pages.drawing.page import Page
 from pages.drawing.picture import Picture
@@ -43,7 +43,7 @@ from pages.screen.components.tables import column_widths, draw_table, markdown_t
 from pages.screen.frame import contents
 from pages.screen.frame.note_code import source, told_gap
 from pages.screen.frame.pen import Pen, equation
-from pages.screen.frame.pickers import pick
+from pages.screen.frame.pickers import pick_number
 from pages.shapes_and_cost import tables as cost_tables
 from pages.shapes_and_cost.figures import shape_text
 from pages.shapes_and_cost.settings import called, encoder_settings, name_of
@@ -86,8 +86,8 @@ def show_walk(screen: Screen, pen: Pen) -> None:
 
 def step_by_hand(steps: list[Step], chosen: int, config: EncoderConfig) -> None:
     """One step's shapes, parameters, multiply–adds and bytes, each as formula, numbers and result."""
-    pick("walk", word("hand_which"), [plain_math(step.symbol) for step in steps], chosen)
     step = steps[chosen]
+    pick_number("walk", f"{word('hand_which')}: ${in_words(step.symbol)}$", len(steps), chosen)
     equation(step.equation)
     sides = {
         "in": ", ".join(f"{shape_text(shape, False)} = {shape_text(shape, True)}" for shape in step.inputs) or "–",
