@@ -365,6 +365,13 @@ def sigmoid(logits: ArrayLike) -> np.ndarray:
     return 0.5 * (1 + np.tanh(0.5 * np.asarray(logits)))
 
 
+def decimal(probability: float) -> str:
+    """A probability as short as it stays true: 0.41, 0.0002, 0.9996, 8e-05."""
+    if 0.995 <= probability < 0.99995:
+        return f"{probability:.4f}"
+    return f"{probability:.2f}" if probability >= 0.01 else f"{probability:.1g}"
+
+
 def rank(values: ArrayLike, place: int) -> int:
     """1 for the largest value, 2 for the next, …: one more than the number of values above `values[place]`."""
     values = np.asarray(values)

@@ -6,6 +6,8 @@ from typing import Self
 import numpy as np
 from torch import Tensor
 
+from model.analysis import decimal
+
 
 @dataclass(frozen=True)
 class Guess:
@@ -26,7 +28,7 @@ class Guess:
 
     def __str__(self) -> str:
         ranked = sorted(zip(self.probabilities, self.labels, strict=True), reverse=True)
-        return ", ".join(f"{label} {probability:.2f}" for probability, label in ranked)
+        return ", ".join(f"{label} {decimal(probability)}" for probability, label in ranked)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
+from model.guess import Guess
 from pages.drawing.text import (
     LANGUAGES,
     PAGES,
@@ -19,7 +20,7 @@ from pages.drawing.text import (
     unmarked,
     with_length,
 )
-from pages.drawing.text.numbers import four_decimals, percent, percents, written
+from pages.drawing.text.numbers import decimal, four_decimals, percent, percents, written
 
 
 @pytest.fixture(autouse=True)
@@ -221,3 +222,11 @@ def test_behind_the_name_of_a_vector_its_length_is_no_factor(language: str) -> N
             said = with_length(name, 22.94)
             word = said.removeprefix(name).removesuffix("22.9")
             assert said == f"{name}{word}22.9" and re.search(r"[a-z长]", word) and not re.search(r"[·×*=]", word)
+
+
+def test_a_notebook_writes_probabilities_as_the_pages_do() -> None:
+    shares = (0.9989, 0.0009, 0.41, 0.00996, 8e-5, 0.99996, 0.0)
+    answer = str(Guess(tuple("abcdefg"), shares)).split(", ")
+    assert sorted(one.partition(" ")[2] for one in answer) == sorted(
+        decimal(share).replace(" × 10⁻⁵", "e-05") for share in shares
+    )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from model import analysis
 from model.analysis import winners
 
 NUMBER = re.compile(r"([+-]?)([\d.,]*\d)(?:e([+-]?)0*(\d+))?( ?%)?")
@@ -150,6 +151,4 @@ def whole(shares: Iterable[float]) -> np.ndarray:
 
 def decimal(probability: float) -> str:
     """A probability as short as it stays true: 0.41, 0.0002, 0.9996, 8 × 10⁻⁵."""
-    if 0.995 <= probability < 0.99995:
-        return f"{probability:.4f}"
-    return f"{probability:.2f}" if probability >= 0.01 else written(f"{probability:.1g}")
+    return written(analysis.decimal(probability))
