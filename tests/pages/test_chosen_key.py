@@ -45,9 +45,9 @@ def outlined(picture: Picture) -> tuple[int, int]:
 
 
 def names_it(picture: Picture, what: str) -> bool:
-    """Whether the sentence names it, or says that none is ahead, or that there is but one."""
+    """Whether the sentence names it, or says that several are level, or that there is but one."""
     said = unmarked(picture.says())
-    return what in said or any(word in said for word in ("ahead", "equally", "only one"))
+    return what in said or any(word in said for word in ("ahead", "level", "equally", "only one"))
 
 
 @pytest.mark.parametrize("name", NETWORKS)
