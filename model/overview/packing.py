@@ -2,7 +2,6 @@
 
 import base64
 import json
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -178,8 +177,7 @@ class _Writer:
              "layers": {}, "top": 0.0},
         )  # fmt: skip
         array["layers"][layer] = {"kind": kind, "scales": scales, "at": self._write(numbers.tobytes())}
-        seen = np.where(np.isfinite(values), values, 0.0)
-        top = bright_end(values) if kind == "u1" else float(_usual(seen[None])[0]) or 1e-6
+        top = bright_end(values) if kind == "u1" else _usual(values)
         array["top"] = max(array["top"], top)
 
     def _write(self, part: bytes) -> int:
@@ -202,22 +200,20 @@ def quantised(values: np.ndarray, share: bool) -> tuple[str, list[float], np.nda
         halves -= halves % 4 == 1  # just between two hundredths, of which the lower is even
         return "u1", [1 / QUANTA["u1"]] * len(values), halves.astype(np.uint8)
     top = np.abs(seen).max(axis=(1, 2))
-    kind = "i2" if (top > FAR * np.maximum(_usual(seen, 0.99), 1e-30)).any() else "i1"
+    kind = "i2" if (top > FAR * np.maximum(_usual_of_maps(seen), 1e-30)).any() else "i1"
     scales = np.maximum(top, 1e-30) / QUANTA[kind]
     numbers = np.rint(seen / scales[:, None, None]).astype("<i2" if kind == "i2" else np.int8)
     numbers[~np.isfinite(values)] = HIDDEN[kind]
     return kind, [float(scale) for scale in scales], numbers
 
 
-def _usual(values: np.ndarray, share: float = 0.995) -> np.ndarray:
-    """How far from 0 all but the furthest numbers of each map are, in that share of them: the end of the colours.
+def _usual_of_maps(values: np.ndarray) -> np.ndarray:
+    return np.quantile(np.abs(values), 0.99, axis=(1, 2))
 
-    By a partition: np.quantile takes several times as long, and a head that is switched off waits for it.
-    """
-    sizes = np.abs(values.reshape(len(values), -1))
-    last = math.ceil(share * (sizes.shape[1] - 1))
-    furthest: np.ndarray = np.partition(sizes, last, axis=1)[:, last]
-    return furthest
+
+def _usual(values: np.ndarray) -> float:
+    """How far from 0 all but the furthest of some numbers are: the end of the colours."""
+    return float(np.quantile(np.abs(np.where(np.isfinite(values), values, 0.0)), 0.995)) or 1e-6
 
 
 def _shape(trace: Run, role: str) -> str:
