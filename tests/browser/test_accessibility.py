@@ -129,8 +129,8 @@ def test_a_translated_page_goes_on_and_its_tokens_numbers_and_symbols_stay(page:
 
 
 LOOK = """part => {
-    const { backgroundColor, outlineStyle } = getComputedStyle(part)
-    return [backgroundColor, outlineStyle]
+    const { backgroundColor, fill, outlineStyle } = getComputedStyle(part)
+    return [part instanceof SVGElement ? fill : backgroundColor, outlineStyle]
 }"""
 
 

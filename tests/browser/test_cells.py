@@ -33,9 +33,7 @@ def test_a_click_on_a_cell_shows_its_arithmetic_in_the_same_screen(page: Page, a
 
 
 def test_a_click_on_a_patch_or_a_band_chooses_its_token(page: Page, app_url: str) -> None:
-    for name, link, cell, token, word in (
-        ("attention", "lang=en&input=digit", [2, 3], "19", "r3c4"),
-    ):
+    for name, link, cell, token, word in (("attention", "lang=en&input=digit", [2, 3], "19", "r3c4"),):
         visit(page, f"{app_url}/{name}?{link}")
         title(page, name)
         chart = page.locator(".js-plotly-plot").first

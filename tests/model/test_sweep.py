@@ -145,7 +145,12 @@ def test_what_is_moved_is_what_some_answers_lose_and_others_gain(name: str, toke
         ([[Edit("layers.9.norm_1", "zero")]], ("logits",), None, "key"),
         ([[]], ("answer",), None, "key"),
         ([[], [Edit("layers.0.norm_1", "zero", token=99)]], ("logits",), 0, "index"),
-        ([[Edit("layers.1.attention.masked", "hide", None, 0, 0, i) for i in range(64)]], ("logits",), 0, "nothing_left"),
+        (
+            [[Edit("layers.1.attention.masked", "hide", head=0, token=0, looked_at=i) for i in range(64)]],
+            ("logits",),
+            0,
+            "nothing_left",
+        ),
     ],
 )
 def test_what_does_not_fit_is_said_and_no_hook_stays(

@@ -78,7 +78,8 @@ def test_the_bars_as_they_are_written_add_up_to_the_scaled_score_and_the_pairs_t
     written = [float(text.replace("−", "-")) for text in found.bars.drawn().data[0]["text"]]
     assert written[-1] == pytest.approx(row[5], abs=0.006)
     assert sum(written[:-1]) == pytest.approx(written[-1], abs=1e-6)
-    np.testing.assert_allclose(found.lengths(), written, atol=0.006)
+    # What is no source takes up what the roundings leave.
+    np.testing.assert_allclose(found.lengths(), written, atol=0.006 * len(written))
     assert re.search(f"scaled score of .* is {row[5]:.2f}", found.said())
     parts = found.scores.parts[:, :, 3]
     z = np.asarray(found.pairs.drawn().data[0]["z"])

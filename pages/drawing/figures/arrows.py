@@ -82,7 +82,6 @@ def _side(tip: np.ndarray, tips: np.ndarray) -> str:
 
 
 MOST_SAID = 40  # points with a number at each
-LEAST = 50  # pixels for a step with its numbers
 
 
 def saw(lengths: np.ndarray, steps: Sequence[str], chosen: int, titles: tuple[str, str, str], height: int) -> Figure:
@@ -139,5 +138,4 @@ def saw(lengths: np.ndarray, steps: Sequence[str], chosen: int, titles: tuple[st
         "showlegend": True,
         "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom"},
     }
-    layout |= {"meta": {"least": LEAST * count}} if all_said else {}
     return figure_of(traces, layout | look(height) | TO_THE_NEAREST)

@@ -55,7 +55,7 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
         told = " → ".join(said) if any(line.counts.values()) else ""
         if own is not None:
             drawn.append(("own", own[place]))
-            told = f"{told or '0%'} | " * bool(votes) + f"<b>{percent(own[place] / 100)}</b>"
+            told = f"{told or '0%'} | " * bool(votes) + f"<b>{html.escape(percent(own[place] / 100))}</b>"
         mark = revealed and line.right
         strips = "".join(f'<i class="{kind}" style="width:{share:.1f}%"></i>' for kind, share in drawn)
         name = html.escape(f"{RIGHT * mark}{line.guess}")
