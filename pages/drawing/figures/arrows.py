@@ -132,7 +132,7 @@ def saw(lengths: np.ndarray, steps: Sequence[str], chosen: int, titles: tuple[st
     band = {"type": "rect", "x0": chosen - 0.5, "x1": chosen + 0.5, "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
     named = [label(name).replace(" ", "<br>", 1) for name in steps]
     layout = {
-        "xaxis": scale("", **BARE, tickvals=list(range(count)), ticktext=named, tickangle=0, range=[-0.6, count - 0.4]),
+        "xaxis": scale("", **BARE, tickvals=list(range(count)), ticktext=named, tickangle=0, range=[-0.8, count]),
         "yaxis": scale(titles[0], zeroline=True, range=[0, 1.2 * lengths.max() or 1.0]),
         "shapes": [band | {"fillcolor": tint(ACCENT, 0.18), "line": {"width": 0}}],
         "showlegend": True,
