@@ -574,7 +574,7 @@ def test_each_picture_leads_to_its_page_in_an_app(page: Page, site: str, folder:
                 page.locator(".overview .answer-title").click()
             else:
                 page.locator(f".overview .title[data-role={role}]").click()
-                page.locator(".overview .panel .more").click()
+                page.locator(".overview .panel button.more").click()
         choice, problems = Choice.from_link(asked(asks.value.url))
         assert urlsplit(asks.value.url).path.endswith(f"/app/{name}") and not problems
         assert (choice.sentence, choice.layer, choice.head) == (UNHAPPY, 1, 2)
