@@ -95,10 +95,11 @@ def how_added(case: Case) -> tuple[dict[str, object], tuple[str, ...]]:
     config = case.trace.config
     if not config.places_added:
         return {}, ()
-    few, width = directions(table_of(case.trace)), config.embedded
+    table = table_of(case.trace)
+    few, width = directions(table), config.embedded
     if few > width * FEW:
         return {}, ("places.why_added",)
-    return {"few": few, "width": width}, ("places.why_added", "places.why_room")
+    return {"places": len(table), "few": few, "width": width}, ("places.why_added", "places.why_room")
 
 
 def exchangeable(case: Case) -> list[list[int]]:
