@@ -49,7 +49,7 @@ _HALF_HEIGHT = 0.38
 _LANES = (2.98, 3.01, 0.02, 2.2, 0.8)
 _ROOM = (36, 64)  # letters in a box at a side, and in one of the middle
 _ROW = 26  # pixels from one row of boxes to the next
-_LEAST = 760  # pixels, below which the picture scrolls sideways
+_ROOMY = 700  # pixels of the picture, below which a box says its symbol and its sizes alone
 
 Point = tuple[float, float]
 
@@ -101,6 +101,9 @@ def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], chosen: int = 
         inside.append(_in_the_box(step, _ROOM[column == 1], mathematics))
         if column == 1 and (0, row) not in at_place.values():
             notes.append((x - half - 0.04, row, _note(step, words)))
+    brief = [
+        f"<b>{mathematics(step.symbol)}</b> {'×'.join(f'{size:,}' for size in step.output.sizes)}" for step in steps
+    ]
     lines: list[tuple] = []
     tips: list[tuple[float, float, str]] = []
     for wire in wires(steps):
@@ -115,8 +118,12 @@ def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], chosen: int = 
     traces = [
         stroke(lines, GREY, 1.3),
         at([tip[:2] for tip in tips], "markers", marker=marker, hoverinfo="skip"),
-        words_at(list(middle.values()), inside, textfont={"size": font_size(), "color": INK[mode()]}),
-        words_at([note[:2] for note in notes], [note[2] for note in notes], **beside),
+        words_at(
+            list(middle.values()), inside, textfont={"size": font_size(), "color": INK[mode()]}, meta={"short": brief}
+        ),
+        words_at(
+            [note[:2] for note in notes], [note[2] for note in notes], **beside, meta={"short": [""] * len(notes)}
+        ),
         unseen(
             list(middle.values()),
             text=[f"{mathematics(step.equation)}<br>{html_math(shape_text(step.output, False))}" for step in steps],
@@ -132,7 +139,7 @@ def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], chosen: int = 
         "xaxis": {"range": [-0.03, 3.07], "visible": False},
         "yaxis": {"range": [deep + 0.5, -0.5], "visible": False},
         "showlegend": False,
-        "meta": {"least": _LEAST},
+        "meta": {"roomy": _ROOMY},
     }
     return figure_of(traces, layout | figure_look(scaled((deep + 1) * _ROW)) | TO_THE_NEAREST)
 

@@ -308,6 +308,7 @@ function plot(place, width) {
   }
   const room = layout.width - layout.margin.l - layout.margin.r
   const data = figure.data.map(trace => pooled({ ...trace }, room))
+  if (room < layout.meta?.roomy) for (const trace of data) trace.text = trace.meta?.short ?? trace.text
   if (room < layout.meta?.called) data.pop()  // names below tiles, which would lie on each other
   if (layout.meta?.numbers) data[0] = numbered(data[0], layout)
   place.digits = layout.meta?.numbers && data[0].textfont?.size
