@@ -45,11 +45,12 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
      and more seldom. Once nothing moves any more: two that are on their way would each take the other's page away. */
   function again(bound) {
     clearTimeout(document.again)
-    if (!bound) return
+    if (!bound || Date.now() > bound.until) return
     if (bound.path === data.here) {  // the answer to a click before may still take it away
-      bound.until = Math.min(bound.until, Date.now() + STILL_HERE)
+      Object.assign(bound, { came: true, until: Math.min(bound.until, Date.now() + STILL_HERE) })
       return
     }
+    if (bound.came) Object.assign(bound, { came: false, until: Date.now() + BOUND })
     let pause = bound.from === data.here ? STILL_HERE : ELSEWHERE
     const anew = () => {
       if (document.bound !== bound || Date.now() > bound.until) return
