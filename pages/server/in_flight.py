@@ -20,7 +20,7 @@ from pages.server.memory import trim
 RUNS = 4  # of a page: with changes and without, of another input, of a translation
 LARGE = 32_000_000  # bytes: a page of ours with 40 tokens
 MOST_SECONDS = 15.0  # that a page may compute
-LONGEST_WAIT = 60.0  # seconds in line
+LONGEST_WAIT = 300.0  # seconds in line: sixty wait for three minutes, where a page takes three seconds
 LOOK = 1.0  # seconds after which one who waits is told his place again
 #: Is told how many are computed before this page. It may raise to give up waiting.
 Tell = Callable[[int], object]

@@ -57,6 +57,25 @@ def test_what_pages_hold_together_stays_bounded_and_who_came_first_goes_first() 
     alone.leave()
 
 
+def test_sixty_who_type_at_once_are_all_answered_though_each_takes_three_seconds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(in_flight, "monotonic", lambda: now)
+    monkeypatch.setattr(in_flight, "LOOK", 0.001)
+
+    def compute(_: int) -> None:
+        nonlocal now
+        with in_flight.page():
+            in_flight.make_room(100 * MB)
+            time.sleep(0.005)
+            now += 3
+
+    with ThreadPoolExecutor(60) as visitors:
+        list(visitors.map(compute, range(60)))
+    assert now == 180
+
+
 def test_a_short_input_does_not_stand_behind_long_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(in_flight, "large", in_flight.Room(100 * MB))
     monkeypatch.setattr(in_flight, "LARGE", 50 * MB)
