@@ -1,7 +1,7 @@
 """Many inputs through a network at once: sentences filled up to the longest, and each as if it were alone.
 
 A mask keeps every token from looking at what fills up, and what belongs to one input is cut out of the batch again.
-Only a decoder's quantities are not cut: see `Translator.batch`.
+Only a decoder's quantities are not cut: see `Translator._each`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +16,7 @@ from model.edits import Apply
 from model.graph import Graph
 
 MOST_TOKENS = 2000  # of one batch, those that fill up counted
+SORTED = 8  # batches, by length, of inputs that come one by one
 ALONG_TOKENS = ("token", "query", "key")
 
 

@@ -6,9 +6,10 @@ from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from math import inf
 from numbers import Integral
 from threading import Lock
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self, overload
 from unicodedata import normalize
 from weakref import ref
 
@@ -21,7 +22,7 @@ from tokenizers.models import WordPiece
 from torch import Tensor
 
 from model import examples
-from model.batches import alike, for_all, part, together
+from model.batches import MOST_TOKENS, SORTED, alike, for_all, part, together
 from model.changes import Change, bind, idle, watched
 from model.config import EncoderConfig
 from model.edits import PARTS, Edit, EditError, Surroundings, as_edits
@@ -322,30 +323,57 @@ class Pipeline:
         copy.unanswered, copy.pooled = self.unanswered, self.pooled
         return copy
 
+    @overload
+    def batch(  # type: ignore[overload-overlap]
+        self, inputs: Iterator[object], edits: Edit | Iterable[Edit] = (), *, keep: Iterable[str] | None = None
+    ) -> Iterator[Trace]: ...
+    @overload
     def batch(
         self, inputs: Iterable[object], edits: Edit | Iterable[Edit] = (), *, keep: Iterable[str] | None = None
-    ) -> list[Trace]:
+    ) -> list[Trace]: ...
+    def batch(
+        self, inputs: Iterable[object], edits: Edit | Iterable[Edit] = (), *, keep: Iterable[str] | None = None
+    ) -> Iterable[Trace]:
         """The Trace of each input, in their order: they are computed together, and each is as if it were alone.
 
-        keep: the keys whose values the traces hold, so that thousands of them fit into memory; all, if left out.
+        inputs: a list; or a generator, of which some batches at a time are read, computed and yielded, so that no more
+        than these are in memory. keep: the keys whose values the traces hold, so that thousands of them fit into
+        memory; all, if left out.
 
         Raises what an input alone raises, with a note of which it was, and KeyError for a key that is not recorded.
         """
         wanted = None if keep is None else self._recorded(keep)
         if isinstance(inputs, str | bytes):
             raise TypeError(f"a batch is a list of inputs; this is one {type(inputs).__name__}")
-        inputs, edits, readings = list(inputs), as_edits(edits), []
+        traces = self._each(inputs, as_edits(edits), wanted)
+        return traces if isinstance(inputs, Iterator) else list(traces)
+
+    def _each(self, inputs: Iterable[object], edits: tuple[Edit, ...], keep: list[str] | None) -> Iterator[Trace]:
+        """The Trace of each input; of a generator's inputs, one batch after the other."""
+        # Those about as long fill each other up least, so several batches are sorted; but whole runs take much memory.
+        most = MOST_TOKENS * (1 if keep is None else SORTED) if isinstance(inputs, Iterator) else inf
+        read: list[tuple[object, Reading]] = []
+        tokens = 0
         for number, x in enumerate(inputs):
             try:
-                readings.append(self.reader.read(x))
+                read.append((x, self.reader.read(x)))
             except (ValueError, TypeError) as error:
                 error.add_note(f"It is about inputs[{number}].")
                 raise
+            tokens += len(read[-1][1].tokens)
+            if tokens >= most:
+                yield from self._together(read, edits, keep)
+                read, tokens = [], 0
+        yield from self._together(read, edits, keep)
+
+    def _together(
+        self, read: Sequence[tuple[object, Reading]], edits: tuple[Edit, ...], keep: list[str] | None
+    ) -> list[Trace]:
         found: dict[int, Trace] = {}
-        for places in alike([len(reading.tokens) for reading in readings]):
-            runs = self._run_together([readings[i] for i in places], edits, wanted)
-            found |= {i: self._of(inputs[i], readings[i], edits, *run) for i, run in zip(places, runs, strict=True)}
-        return [found[i] for i in range(len(inputs))]
+        for places in alike([len(reading.tokens) for _, reading in read]):
+            runs = self._run_together([read[i][1] for i in places], edits, keep)
+            found |= {i: self._of(read[i][0], read[i][1], edits, *run) for i, run in zip(places, runs, strict=True)}
+        return [found[i] for i in range(len(read))]
 
     def _recorded(self, keys: Iterable[str]) -> list[str]:
         known = recorded(self.network)

@@ -111,19 +111,13 @@ class Translator(Pipeline):
         trace.search = search
         return trace
 
-    def batch(  # type: ignore[override]
-        self, inputs: Iterable[object], edits: Edit | Iterable[Edit] = (), *, keep: Iterable[str] | None = None
-    ) -> list[TranslationTrace]:
-        """The Trace of each sentence or Task, in their order; what each becomes is searched one after the other. keep:
-        as for a Pipeline.
-        """
-        wanted, edits = None if keep is None else self._recorded(keep), as_edits(edits)
-        traces = []
+    def _each(self, inputs: Iterable[object], edits: tuple[Edit, ...], keep: list[str] | None) -> Iterator[Trace]:
+        """The Trace of each sentence or Task; what each becomes is searched one after the other."""
         for x in inputs:
-            traces.append(trace := self(x, edits))
-            if wanted is not None:
-                trace._values = Kept({key: trace._values[key] for key in wanted}, edits)
-        return traces
+            trace = self(x, edits)
+            if keep is not None:
+                trace._values = Kept({key: trace._values[key] for key in keep}, edits)
+            yield trace
 
     def _trace(
         self,

@@ -1,11 +1,13 @@
 """In a batch each input is as if it were alone: whatever stands beside it, fills it up, or is changed."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 import torch
 
 from model import Edit, Pipeline, Trace, load
-from model.batches import alike
+from model.batches import SORTED, alike
 from tests.model.making import inputs_of, ours
 from tests.networks import QUICK, example, pipeline
 from tests.refusals import refused
@@ -103,6 +105,30 @@ def test_many_inputs_are_several_batches_of_about_as_long_ones() -> None:
     assert sorted(i for chunk in chunks for i in chunk) == list(range(len(lengths)))
     assert len(chunks) > 1 and all(len(chunk) * max(lengths[i] for i in chunk) < 2 * 2100 for chunk in chunks)
     assert alike([]) == [] and load("text").batch([]) == []
+
+
+@pytest.mark.parametrize("name", ["trained text", "trained digits", "trained translation"])
+@pytest.mark.parametrize("whole", [False, True])
+def test_of_a_generator_no_more_than_some_batches_are_read_ahead(
+    monkeypatch: pytest.MonkeyPatch, name: str, whole: bool
+) -> None:
+    monkeypatch.setattr("model.pipeline.MOST_TOKENS", 10)
+    run, most = exact(pipeline(name)), 10 if whole else 10 * SORTED
+    inputs, keep = [example(name, which) for which in (0, 1, 0, 0, 1) * 8], None if whole else ["layers.0.norm_2"]
+    expected = run.batch(inputs, keep=keep)
+    lengths, taken = [len(trace.tokens) for trace in expected], 0
+
+    def one_by_one() -> Iterator[object]:
+        nonlocal taken
+        for taken, x in enumerate(inputs, 1):  # noqa: B007
+            yield x
+
+    found = run.batch(one_by_one(), keep=keep)
+    assert taken == 0
+    for place, trace in enumerate(found):
+        assert differ(trace, expected[place]) < 1e-6
+        assert sum(lengths[place:taken]) < most + max(lengths)
+    assert place + 1 == taken == len(inputs)
 
 
 def test_a_batch_says_which_input_cannot_be_read() -> None:
