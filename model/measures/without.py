@@ -104,9 +104,9 @@ class Answers(NamedTuple):
         return [self.outputs[place] for place in self.p.argmax(axis=1)]
 
 
-def answers(pipeline: Pipeline, x: Hashable, rows: Sequence[Sequence[Edit]], token: int, most: int = 5) -> Answers:
-    """What each set of edits does to the answer at one token. most: outputs that are kept for the first set's sake."""
-    return kept_of(softmax(sweep(pipeline, x, rows, token=token)["logits"].astype(np.float64)), most)
+def answers(pipeline: Pipeline, x: Hashable, rows: Sequence[Sequence[Edit]], token: int) -> Answers:
+    """What each set of edits does to the answer at one token; of the first set's outputs five are kept."""
+    return kept_of(softmax(sweep(pipeline, x, rows, token=token)["logits"].astype(np.float64)), 5)
 
 
 def kept_of(p: np.ndarray, most: int) -> Answers:

@@ -22,9 +22,8 @@ const leaveOut = () => {
 leaveOut()
 addEventListener('popstate', leaveOut)
 
-/* Whether a key goes to an input method; in Safari only its code tells. And whether it says that what was typed is done. */
+/* Whether a key goes to an input method; in Safari only its code tells. */
 const composes = ({ isComposing, keyCode }) => isComposing || keyCode === 229
-const enters = event => event.key === 'Enter' && !composes(event)
 
 /* What a page writes into its address before anybody has touched it is no step of the reader's. */
 {

@@ -44,10 +44,10 @@ def neighbours(name: str, piece: int, most: int = 6) -> tuple[list[str], np.ndar
 
 
 @kept(8)
-def merges_of(name: str, most: int = 1000) -> tuple[list[Pair], int]:
-    """The merges that byte-pair encoding learns from a vocabulary’s words in ASCII, and how many words those are."""
+def merges_of(name: str) -> tuple[list[Pair], int]:
+    """The merges that byte-pair encoding learns from a vocabulary’s words in ASCII, and how many these are."""
     words = [shown for shown in pipelines.pipeline(name).reader.vocabulary if is_word(shown) and shown.isascii()]
-    return learned_merges(words, most), len(words)
+    return learned_merges(words, 1000), len(words)
 
 
 class Component(NamedTuple):
