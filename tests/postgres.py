@@ -4,7 +4,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -14,6 +13,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
+
+from tests.classroom.server import free_ports
 
 #: Where Debian keeps its programs: the newest version.
 PROGRAMS = max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: float(path.parent.name), default=None)
@@ -25,9 +26,7 @@ def postgres() -> Iterator[str]:
     if PROGRAMS is None:
         reason = "no PostgreSQL on this machine (Debian: apt-get install postgresql)"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_ports()
     folder = Path(tempfile.mkdtemp(prefix="postgres", dir="/tmp"))  # its own user may not enter the folder of the tests
     data = folder / "data"
     options = {"cwd": folder, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}

@@ -2,12 +2,6 @@
 
 import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -22,8 +16,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, BrowserType, Error, Page, Request, WebSocket, expect
 
 from tests.browser.talk import heed
+from tests.classroom.server import serve
 
-APP = Path(__file__).parents[2] / "app.py"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 QUIET = [  # Chromium's own errands would look like the app's
     "--no-sandbox",
@@ -58,36 +52,6 @@ def browser_context_args(browser_context_args: dict) -> dict:
     return {**browser_context_args, "locale": "en-US", **screen}
 
 
-@contextmanager
-def serve() -> Iterator[str]:
-    """The app on a free port of this machine, from first health check to the end of the block: its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", str(APP), "--server.address", "127.0.0.1"]
-    command += ["--server.port", str(port), "--server.headless", "true"]
-    server = subprocess.Popen(command, cwd=APP.parent, stdout=subprocess.DEVNULL)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        wait_for_health(server, url)
-        yield url
-    finally:
-        server.terminate()
-        server.wait(10)
-
-
-def wait_for_health(server: subprocess.Popen, url: str) -> None:
-    for _ in range(600):
-        if server.poll() is not None:
-            raise RuntimeError(f"the server ended with code {server.returncode} before it was ready")
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-    raise RuntimeError("the server was not ready within a minute")
-
-
 class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
         pass
@@ -105,8 +69,8 @@ def hosted(folder: Path) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def app_url(browser_type_launch_args: dict) -> Iterator[str]:
     """The server that the tests share."""
-    with serve() as url:
-        yield url
+    with serve() as server:
+        yield server.url
 
 
 @contextmanager

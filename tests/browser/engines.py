@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -15,11 +14,12 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
-from urllib.error import URLError
 from urllib.request import Request, urlopen
 
 import pytest
 from websockets.sync.client import ClientConnection, connect
+
+from tests.classroom.server import free_ports, wait_for
 
 MINIBROWSER = next(iter(sorted(Path("/usr/lib").glob("*/webkit2gtk-4.?/MiniBrowser"))), None)
 PATIENCE = 90  # seconds; a busy machine is slow, not broken
@@ -144,23 +144,16 @@ class WebKit:
 def webkit() -> Iterator[WebKit]:
     """A window of WebKit's until the end of the block."""
     needed("WebKitWebDriver", "Xvfb", MINIBROWSER, packages="webkit2gtk-driver xvfb")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_ports()
     address = f"http://127.0.0.1:{port}"
     with ExitStack() as stack:
         screen = ["Xvfb", "-displayfd", "1", "-screen", "0", "1280x900x24", "-nolisten", "tcp"]
         display = stack.enter_context(ended(screen, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)).stdout
         assert display
         about = {"DISPLAY": f":{display.readline().strip()}", "LANG": "en_US.UTF-8"}
-        driver = ["WebKitWebDriver", f"--port={port}"]
-        stack.enter_context(ended(driver, env=os.environ | about, stderr=subprocess.DEVNULL))
-        for _ in range(300):
-            try:
-                urlopen(f"{address}/status", timeout=5).close()
-                break
-            except (URLError, OSError):
-                time.sleep(0.1)
+        command = ["WebKitWebDriver", f"--port={port}"]
+        driver = stack.enter_context(ended(command, env=os.environ | about, stderr=subprocess.DEVNULL))
+        wait_for(f"{address}/status", driver)
         window = WebKit(address)
         stack.callback(window.close)
         window.resize(1180, 820)  # an iPad

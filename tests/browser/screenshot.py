@@ -4,15 +4,16 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from tests.browser.conftest import CHROMIUM, QUIET, serve
+from tests.browser.conftest import CHROMIUM, QUIET
+from tests.classroom.server import serve
 
 PICTURE = Path(__file__).parents[2] / "pages" / "screen" / "screenshot.png"
 
 if __name__ == "__main__":
-    with serve() as url, sync_playwright() as playwright:
+    with serve() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         page = browser.new_page(viewport={"width": 1440, "height": 900}, locale="en-US")
-        page.goto(url)
+        page.goto(server.url)
         page.locator(".overview canvas").first.wait_for()
         page.wait_for_timeout(3000)
         page.screenshot(path=PICTURE)

@@ -20,9 +20,10 @@ from pages.school.questions import QUESTIONS
 from pages.school.questions.question import Own, Question
 from pages.school.teaching.desk import HURRY
 from pages.server.assets import SCRIPTS, content
-from tests.browser.conftest import PATIENCE, serve
+from tests.browser.conftest import PATIENCE
 from tests.browser.steps import CUT, asked, expect_choice, expect_heatmap, main_text, settle, title
 from tests.browser.steps import SENTENCE as SHORT
+from tests.classroom.server import serve
 
 PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 760}
 LAPTOP = {"width": 1440, "height": 900}
@@ -59,8 +60,8 @@ def school(tmp_path_factory: pytest.TempPathFactory, browser_type_launch_args: d
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("GLASS_DATA", str(tmp_path_factory.mktemp("school")))
         environment.delenv("DATABASE_URL", raising=False)
-        with serve() as url:
-            yield url
+        with serve() as server:
+            yield server.url
 
 
 @pytest.fixture

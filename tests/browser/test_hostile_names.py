@@ -18,8 +18,8 @@ from pages.drawing.figures.base import Axis
 from pages.school.classroom.store import Asked, Vote
 from pages.school.teaching import paper, report
 from pages.screen.frame import exports
-from tests.browser.conftest import serve
 from tests.browser.steps import title, walk_to
+from tests.classroom.server import serve
 from tests.model.making import WORDS, rewritten, theirs
 
 RING = "alert(1)"
@@ -133,8 +133,8 @@ def test_names_would_run_as_they_are_and_none_does_in_what_is_shown_or_saved(pag
 def theirs_url() -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MODELS", f"{folder('BertForMaskedLM')} {folder('BertForSequenceClassification')}")
-        with serve() as url:
-            yield url
+        with serve() as server:
+            yield server.url
 
 
 @pytest.mark.parametrize(

@@ -84,20 +84,16 @@ def answer(page: Page, gesture: str, sure: int = 3) -> None:
         expect(choice).to_have_attribute("aria-pressed", "true")
 
 
-def open_question(lesson: School, gesture: str = "tap") -> None:
-    lesson.ask(gesture)
+def open_question(lesson: School, gesture: str = "tap", *of_its_own: dict) -> None:
+    lesson.ask(gesture, *of_its_own)
     lesson.go(Phase.OPEN)
 
 
 def test_chips_for_sixteen_tokens_fit_a_phone_in_letters_that_can_be_read(lesson: School, new_phone: Phones) -> None:
     sentence = "the international committee did not understand why nobody had come to the meeting ."
     tokens = ["[CLS]", *sentence.split(), "[SEP]"]
-    example = EXAMPLES["chips"]
-    shown = example.shown | {"options": [str(i) for i in range(16)], "names": dict.fromkeys(("en", "zh"), tokens)}
-    shown |= {"reads": sentence}
-    version = lesson.store.of_teacher(lesson.code, lesson.key).version
-    lesson.store.ask(lesson.code, lesson.key, version, 0, shown, example.truth | {"answer": [6.25] * 16})
-    lesson.go(Phase.OPEN)
+    shown = {"options": [str(i) for i in range(16)], "names": dict.fromkeys(("en", "zh"), tokens), "reads": sentence}
+    open_question(lesson, "chips", EXAMPLES["chips"].truth | {"answer": [6.25] * 16}, shown)
     page = new_phone()
     names = page.locator(".chip .name")
     expect(names).to_have_text(tokens)
@@ -125,11 +121,9 @@ def test_many_short_names_to_tap_stand_beside_each_other_and_the_class_is_orange
 ) -> None:
     sentence = "the old man who lived in the small house near the big river took his dog ."
     tokens = ["[CLS]", *sentence.split(), "[SEP]"]
-    example, names = EXAMPLES["tap"], [f"{token} ({i})" for i, token in enumerate(tokens)]
-    shown = example.shown | {"options": names, "names": dict.fromkeys(("en", "zh"), names)}
-    version = lesson.store.of_teacher(lesson.code, lesson.key).version
-    lesson.store.ask(lesson.code, lesson.key, version, 0, shown, example.truth | {"answer": names[2]})
-    lesson.go(Phase.OPEN)
+    names = [f"{token} ({i})" for i, token in enumerate(tokens)]
+    shown = {"options": names, "names": dict.fromkeys(("en", "zh"), names)}
+    open_question(lesson, "tap", EXAMPLES["tap"].truth | {"answer": names[2]}, shown)
     page = new_phone()
     expect(page.locator(".choice")).to_have_text(names)
     assert page.locator("fieldset").bounding_box()["height"] < 600 and not page.evaluate(SIDEWAYS)
@@ -270,8 +264,7 @@ def test_the_seconds_left_are_shown_while_one_writes_and_then_the_vote_is_closed
     open_question(lesson, "word")
     page.locator("#guess").fill("begun")
     page.locator("#guess").evaluate("box => box.mine = true")
-    version = lesson.store.of_teacher(lesson.code, lesson.key).version
-    lesson.store.count_down(lesson.code, lesson.key, version, 4)
+    lesson.store.count_down(lesson.code, lesson.key, lesson.room.version, 4)
     for seconds in (3, 2):
         says(page, "left", left=seconds)
     assert page.locator("#guess").evaluate("box => box.mine"), "what he writes stays"
@@ -366,8 +359,7 @@ def test_a_pause_hides_the_question_and_loses_nothing_that_was_begun(lesson: Sch
     open_question(lesson, "word")
     page.locator("#guess").fill("begun")
     for paused in (True, False):
-        version = lesson.store.of_teacher(lesson.code, lesson.key).version
-        lesson.store.pause(lesson.code, lesson.key, version, paused)
+        lesson.store.pause(lesson.code, lesson.key, lesson.room.version, paused)
         if paused:
             says(page, "paused")
             assert page.locator("#guess").count() == 0

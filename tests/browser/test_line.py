@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pages.drawing.text import catalogue
-from tests.browser.conftest import serve
 from tests.browser.cut import Line, line_to
 from tests.browser.pad import draw, show_pad
 from tests.browser.steps import asked, expect_sentence, link_to, main_text, open_settings, sentence_field, settle
+from tests.classroom.server import serve
 
 SENTENCE = "i love you ."
 PAGE = "attention?lang=en&layer=1&head=1&s=i+love+you+."
@@ -137,7 +137,7 @@ def test_a_server_that_was_begun_anew_hears_the_sentence(page: Page, line: Line)
     line.cut()
     page.keyboard.press("Enter")
     with serve() as other:
-        line.lead_to(other)
+        line.lead_to(other.url)
         line.mend()
         page.wait_for_url(lambda url: asked(url).get("s") == NEW)
         expect_sentence(page, NEW)

@@ -1,18 +1,15 @@
 """Workers that have phones and no Streamlit, and a class on them with its teacher."""
 
 import os
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from urllib.request import urlopen
 
 from pages.school.classroom.phases import Phase
-from pages.school.classroom.store import Store
+from pages.school.classroom.store import ClassState, Store
 from tests.classroom.phone import Phone
-from tests.classroom.server import ROOT
+from tests.classroom.server import ROOT, free_ports, wait_for
 from tests.school.classroom.asked import EXAMPLES
 
 
@@ -23,18 +20,22 @@ class School:
         self.store, self.ports, self.processes = Store(url), ports, processes
         self.code, self.key = self.store.create()
 
+    @property
+    def room(self) -> ClassState:
+        return self.store.of_teacher(self.code, self.key)
+
     def phone(self, worker: int = 0, code: str | None = None, source: str = "127.0.0.1") -> Phone:
         return Phone(f"127.0.0.1:{self.ports[worker]}", code or self.code, source)
 
-    def ask(self, gesture: str, truth: dict | None = None) -> None:
+    def ask(self, gesture: str, truth: dict | None = None, shown: dict | None = None) -> None:
+        """truth: where it is not the example's. shown: what of it is."""
         example = EXAMPLES[gesture]
-        version = self.store.of_teacher(self.code, self.key).version
-        self.store.ask(self.code, self.key, version, 0, example.shown, truth or example.truth)
+        shown = example.shown | (shown or {})
+        self.store.ask(self.code, self.key, self.room.version, 0, shown, truth or example.truth)
 
     def go(self, *phases: Phase) -> None:
         for phase in phases:
-            version = self.store.of_teacher(self.code, self.key).version
-            assert self.store.advance(self.code, self.key, version, phase).phase is phase
+            assert self.store.advance(self.code, self.key, self.room.version, phase).phase is phase
 
     def votes(self) -> dict[int, list]:
         return dict(self.store.asked(self.code, self.key)[-1].votes)
@@ -43,15 +44,13 @@ class School:
 @contextmanager
 def school(environment: dict[str, str], url: str, workers: int = 1) -> Iterator[School]:
     with ExitStack() as stack:
-        ports, processes = [], []
-        for _ in range(workers):
-            with socket.socket() as probe:
-                probe.bind(("127.0.0.1", 0))
-                ports.append(probe.getsockname()[1])
-            processes.append(start(ports[-1], environment))
-            stack.callback(end, processes, len(processes) - 1)
-        for port in ports:
-            wait_for(port)
+        first, processes = free_ports(workers), []
+        ports = [*range(first, first + workers)]
+        for which, port in enumerate(ports):
+            processes.append(start(port, environment))
+            stack.callback(end, processes, which)
+        for port, process in zip(ports, processes, strict=True):
+            wait_for(f"http://127.0.0.1:{port}/join", process)
         yield School(url, ports, processes)
 
 
@@ -63,13 +62,3 @@ def start(port: int, environment: dict[str, str]) -> subprocess.Popen:
 def end(processes: list[subprocess.Popen], which: int) -> None:
     processes[which].terminate()
     processes[which].wait(20)
-
-
-def wait_for(port: int) -> None:
-    for _ in range(300):
-        try:
-            with urlopen(f"http://127.0.0.1:{port}/join", timeout=5):
-                return
-        except OSError:
-            time.sleep(0.1)
-    raise RuntimeError("the worker was not ready within half a minute")

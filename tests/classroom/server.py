@@ -32,6 +32,10 @@ class Server:
     address: str
     process: subprocess.Popen
 
+    @property
+    def url(self) -> str:
+        return f"http://{self.address}"
+
     def workers(self) -> list[psutil.Process]:
         """The Streamlit processes."""
         parent = psutil.Process(self.process.pid)
@@ -62,7 +66,7 @@ def serve(app: Path = APP, workers: int | None = None, root: Path = ROOT) -> Ite
 
     `root` is the project's folder, or a copy of it.
     """
-    port = _free_ports(1 + (workers or 0))
+    port = free_ports(1 + (workers or 0))
     environment = os.environ | SETTINGS | {"PYTHON": sys.executable, "APP": str(app)}
     if workers is None:
         command = [sys.executable, "-m", "streamlit", "run", str(app), "--server.address", "127.0.0.1"]
@@ -73,14 +77,14 @@ def serve(app: Path = APP, workers: int | None = None, root: Path = ROOT) -> Ite
     address, health = f"127.0.0.1:{port}", "_stcore/health" if workers is None else "health"
     process = subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.DEVNULL)
     try:
-        _wait_for(f"http://{address}/{health}", process)
+        wait_for(f"http://{address}/{health}", process)
         yield Server(address, process)
     finally:
         process.terminate()
         process.wait(20)
 
 
-def _wait_for(health: str, process: subprocess.Popen) -> None:
+def wait_for(health: str, process: subprocess.Popen) -> None:
     for _ in range(600):
         if process.poll() is not None:
             raise RuntimeError(f"the server ended with code {process.returncode} before it was ready")
@@ -92,7 +96,7 @@ def _wait_for(health: str, process: subprocess.Popen) -> None:
     raise RuntimeError("the server was not ready within a minute")
 
 
-def _free_ports(number: int) -> int:
+def free_ports(number: int = 1) -> int:
     """The first of so many ports in a row that nobody uses; processes that look at the same time look elsewhere."""
     for first in range(9000 + os.getpid() % 100 * 101, 30_000, 101):
         with ExitStack() as probes:

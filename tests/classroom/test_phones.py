@@ -68,7 +68,7 @@ async def test_phones_on_every_worker_hear_what_the_teacher_does(two: School) ->
     for phase in [Phase.QUESTION, *ways]:
         if phase is not Phase.QUESTION:
             two.go(phase)
-        since, version = time.monotonic(), two.store.of_teacher(two.code, two.key).version
+        since, version = time.monotonic(), two.room.version
         for phone in phones:
             assert await phone.wait(lambda says, version=version: says["version"] == version) - since < 2
             status, now = await phone.now()
@@ -101,7 +101,7 @@ async def before_the_reveal(at: School, gesture: str, truth: dict) -> bytes:
     await phone.wait(lambda says: says["phase"] == "question")
     for phase in (Phase.OPEN, Phase.CLOSED, Phase.DISCUSS, Phase.OPEN, Phase.CLOSED):
         at.go(phase)
-        version = at.store.of_teacher(at.code, at.key).version
+        version = at.room.version
         await phone.wait(lambda says, version=version: says["version"] == version)
         for guess in (*EXAMPLES[gesture].right, *EXAMPLES[gesture].wrong):
             await phone.vote(guess)
@@ -163,7 +163,7 @@ async def test_a_phone_that_follows_its_teacher_is_in_the_class_in_every_phase(t
     stays, follows = phones = two.phone(), two.phone(1)
     for phone in phones:
         await phone.come()
-    room = two.store.of_teacher(two.code, two.key)
+    room = two.room
 
     async def stays_for(seconds: float) -> int:
         """How many are there, after so long in which the app's page has asked any worker how the class stands."""
@@ -190,11 +190,11 @@ async def test_what_is_opened_is_kept_of_a_study_alone_and_only_between_its_ques
     """One phone has a page open in every phase of a class, and of a study of two questions."""
     phone, known = one.phone(), EXAMPLES["tap"]
     await phone.come()
-    room = one.store.of_teacher(one.code, one.key)
+    room = one.room
     for study in (False, True):
         shown = {**known.shown, "study": study}
         for turn in range(2):
-            room = one.store.of_teacher(one.code, one.key)
+            room = one.room
             one.store.ask(one.code, one.key, room.version, 0, shown, known.truth)
             for phase in (Phase.QUESTION, Phase.OPEN, Phase.CLOSED, Phase.LOBBY):
                 if phase is not Phase.QUESTION:

@@ -22,7 +22,7 @@ from pages.school.classroom.door import LONGEST_WAIT, LOOKS, MOST_FAILURES
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import Store
 from tests.classroom.phone import Phone
-from tests.classroom.server import ROOT, Server, serve
+from tests.classroom.server import ROOT, Server, free_ports, serve
 from tests.postgres import postgres
 from tests.school.classroom.asked import EXAMPLES
 
@@ -32,9 +32,7 @@ NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/s
 @contextmanager
 def front(machines: list[Server], folder: Path) -> Iterator[str]:
     """The front of the stack: its file, with addresses in the place of names that only Docker knows."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_ports()
     conf = (ROOT / ".serve/front.conf").read_text()
     named = re.findall(r"( *)server tasks\.app:8501 resolve (.*;)", conf)
     assert len(named) == 2 and len(set(named)) == 1
