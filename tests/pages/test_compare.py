@@ -166,12 +166,10 @@ def test_the_difference_from_it_is_what_training_made_of_the_same_words() -> Non
 
 def test_one_tap_sets_the_twin_beside_it_and_another_input_takes_its_place() -> None:
     app = open_page("attention", s=DOG, other=CAT, shown="beside")
-    (twin,) = [toggle for toggle in app.toggle if toggle.key == "compare.twin"]
-    twin.set_value(True).run()
+    app.toggle(key="compare.twin").set_value(True).run()
     choice = app.session_state["choice"]
     assert (choice.twin, choice.other, choice.shown) == (True, None, "beside")
-    (box,) = [box for box in app.text_input if box.key == "compare.other"]
-    box.set_value(CAT).run()
+    app.text_input(key="compare.other").set_value(CAT).run()
     choice = app.session_state["choice"]
     assert (choice.twin, choice.other) == (False, CAT)
     paper = open_page("attention", s=DOG, model="paper", twin="true")

@@ -25,15 +25,13 @@ def test_what_is_drawn_is_the_run_of_that_snapshot_and_one_tap_leads_back() -> N
     (drawn,) = [one["figure"]["data"][0] for one in charts(app) if one["key"] == "answer.guesses_0"]
     assert sorted(numbers(drawn["x"])) == pytest.approx(sorted(early), abs=1e-6)
     assert not np.allclose(sorted(early), sorted(last), atol=1e-2)
-    (back,) = [button for button in app.button if button.key == "learned.finish"]
-    back.click().run()
+    app.button(key="learned.finish").click().run()
     assert app.session_state["choice"].learned is None and badge(3) not in texts(app)
 
 
 def test_a_column_and_the_slider_choose_the_snapshot() -> None:
     app = open_page("answer", input="digit", panel="learned")
-    (slider,) = [one for one in app.select_slider if one.key == "learned"]
-    slider.set_value(4).run()
+    app.select_slider(key="learned").set_value(4).run()
     assert app.session_state["choice"].learned == 5 and badge(4) in texts(app)
     assert app.session_state["choice"].pipeline.endswith("-after-4")
 
