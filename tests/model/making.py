@@ -1,5 +1,6 @@
 """Folders of other people's encoders, small and with random numbers, and what spoils them."""
 
+import io
 import json
 import pickle
 import shutil
@@ -15,6 +16,7 @@ import numpy as np
 import torch
 import transformers
 from huggingface_hub.errors import LocalEntryNotFoundError
+from PIL import Image
 from safetensors.torch import save_file
 from tokenizers import Encoding, Tokenizer, models, pre_tokenizers, processors
 from tqdm import tqdm
@@ -130,6 +132,13 @@ def given_to(trace: Trace) -> dict[str, torch.Tensor]:
 def answer_of(network: transformers.PreTrainedModel, trace: Trace, **more: torch.Tensor):
     with torch.no_grad():
         return network(**given_to(trace), **more, output_hidden_states=True, output_attentions=True)
+
+
+def saved(picture: Image.Image, kind: str = "PNG", **options: object) -> bytes:
+    """The file that a picture is saved as."""
+    file = io.BytesIO()
+    picture.save(file, kind, **options)
+    return file.getvalue()
 
 
 def close(a: object, b: object) -> None:

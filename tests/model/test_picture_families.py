@@ -1,6 +1,5 @@
 """Other people's encoders of pictures: what stands before the patches, where they stand, and how files are prepared."""
 
-import io
 import json
 import shutil
 from pathlib import Path
@@ -16,7 +15,7 @@ from model.by_hand import by_hand
 from model.checkpoints import load_folder
 from model.variants.patch_waves import are_waves
 from tests.model.families import DINO, picture_settings, saved_picture
-from tests.model.making import close, network_in, rewritten, theirs
+from tests.model.making import close, network_in, rewritten, saved, theirs
 from tests.refusals import refused
 
 # Tokens in front, and positions.
@@ -95,9 +94,7 @@ SETTINGS = {
 def picture(width: int, height: int) -> tuple[Image.Image, bytes]:
     """Noise, and the file that holds it."""
     noise = Image.fromarray(np.random.default_rng(1).integers(0, 256, (height, width, 3), np.uint8))
-    file = io.BytesIO()
-    noise.save(file, "PNG")
-    return noise, file.getvalue()
+    return noise, saved(noise)
 
 
 def with_settings(folder: Path, **settings: object) -> Path:
@@ -193,13 +190,11 @@ def test_pictures_are_prepared_as_either_file_says_and_processor_config_first(tm
 
 
 def test_a_photo_that_says_how_it_was_held_is_read_upright(tmp_path: Path) -> None:
-    pipeline, (seen, _) = load(str(with_settings(tmp_path, size=32))), picture(50, 41)
-    lying, exif = io.BytesIO(), Image.Exif()
+    pipeline, (seen, upright) = load(str(with_settings(tmp_path, size=32))), picture(50, 41)
+    exif = Image.Exif()
     exif[0x0112] = 6  # turn it to the right
-    seen.transpose(Image.Transpose.ROTATE_90).save(lying, "PNG", exif=exif)
-    upright = io.BytesIO()
-    seen.save(upright, "PNG")
-    np.testing.assert_array_equal(pipeline(lying.getvalue()).picture, pipeline(upright.getvalue()).picture)
+    lying = saved(seen.transpose(Image.Transpose.ROTATE_90), exif=exif)
+    np.testing.assert_array_equal(pipeline(lying).picture, pipeline(upright).picture)
 
 
 def test_a_thread_of_a_picture_is_not_spread_out(tmp_path: Path) -> None:
@@ -211,9 +206,7 @@ def test_a_thread_of_a_picture_is_not_spread_out(tmp_path: Path) -> None:
 def test_what_a_link_packs_into_next_to_nothing_is_not_unpacked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain = io.BytesIO()
-    Image.new("RGB", (6000, 4000)).save(plain, "PNG")
-    file = plain.getvalue()
+    file = saved(Image.new("RGB", (6000, 4000)))
     assert len(file) < 100_000
     pipeline = load(str(with_settings(tmp_path, size=32)))
     monkeypatch.setattr(Image.Image, "convert", lambda *_: pytest.fail("it was unpacked"))

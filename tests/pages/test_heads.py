@@ -49,7 +49,9 @@ def test_what_is_measured_of_the_chosen_head_stands_beside_the_tiles() -> None:
 
 def test_of_a_network_without_measured_roles_and_of_one_token_there_are_fewer_tabs() -> None:
     for link, tabs in (({"s": SENTENCE}, TABS), ({"input": "flat"}, ("overview", "contribution"))):
-        assert open_page("heads", **link).pills(key="heads.tabs").options == [catalogue("en")[f"heads.tab_{tab}"] for tab in tabs]
+        assert open_page("heads", **link).pills(key="heads.tabs").options == [
+            catalogue("en")[f"heads.tab_{tab}"] for tab in tabs
+        ]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -14,18 +14,12 @@ from pages.drawing.figures import block_of, tiles
 from pages.drawing.figures.base import Axis
 from pages.drawing.state import images, sketch
 from pages.screen import link
-from tests.model.making import theirs
+from tests.model.making import saved, theirs
 from tests.pages.inputs import folder, offer
 from tests.pages.opening import assert_fine, at_page, figure, maps, open_page, said, turn_to
 
 VIT, DEIT = "ViTForImageClassification", "DeiTForImageClassification"
 NOISE = np.random.default_rng(3)
-
-
-def saved(picture: Image.Image, kind: str = "PNG", **options: object) -> bytes:
-    file = io.BytesIO()
-    picture.save(file, kind, **options)
-    return file.getvalue()
 
 
 def noise(width: int, height: int) -> Image.Image:

@@ -1,6 +1,5 @@
 """Files as people upload them: digits as scanners, cameras and telephones save them, and what is none."""
 
-import io
 import zlib
 from collections.abc import Callable
 
@@ -8,6 +7,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageOps
 
 from pages.drawing.state import sketch
+from tests.model.making import saved
 
 ORIENTATION = 0x0112  # of EXIF
 
@@ -37,12 +37,6 @@ def photo(which: int, light: str, ink: float = 0.3, noise: float = 0.02, paper: 
     }
     seen = paper * lights[light] * (1 - (1 - ink) * strength) + DICE.normal(0, noise, strength.shape)
     return Image.fromarray((seen.clip(0, 1) * 255).astype(np.uint8))
-
-
-def saved(picture: Image.Image, kind: str, **options: object) -> bytes:
-    file = io.BytesIO()
-    picture.save(file, kind, **options)
-    return file.getvalue()
 
 
 def turned(which: int, orientation: int) -> bytes:

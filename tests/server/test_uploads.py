@@ -3,7 +3,6 @@ little memory.
 """
 
 import asyncio
-import io
 import zlib
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -19,7 +18,8 @@ from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
 from pages.server import uploads
 from pages.server.uploads import Uploads
-from tests.server.making import READ, REFUSED, saved, sheet
+from tests.model.making import saved
+from tests.server.making import READ, REFUSED, sheet
 
 
 @pytest.mark.parametrize("name", READ)
@@ -42,9 +42,8 @@ def test_it_is_refused_in_a_sentence(name: str) -> None:
 
 
 def test_a_jpeg_of_endless_scans_is_not_unpacked() -> None:
-    file = io.BytesIO()
-    Image.fromarray(np.random.default_rng(0).integers(0, 255, (64, 64), np.uint8)).save(file, "JPEG", progressive=True)
-    content, mark = file.getvalue(), b"\xff\xda"
+    noise = np.random.default_rng(0).integers(0, 255, (64, 64), np.uint8)
+    content, mark = saved(Image.fromarray(noise), "JPEG", progressive=True), b"\xff\xda"
     assert 1 < content.count(mark) <= sketch.MOST_SCANS
     sketch.opened(content, sketch.in_grey)
     last = content[content.rindex(mark) : -2]
