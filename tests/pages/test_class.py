@@ -4,7 +4,6 @@ import json
 import re
 import time
 from base64 import b64decode
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from pathlib import Path
@@ -32,7 +31,7 @@ from pages.school.study.lesson import STUDY
 from pages.school.teaching import desk, follow, report
 from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
-from tests.pages.opening import assert_fine, charts, line, numbers, open_page, protos, texts, turn_to
+from tests.pages.opening import assert_fine, charts, line, numbers, open_page, part_of, protos, texts, turn_to
 from tests.school.classroom.asked import EXAMPLES
 
 SENTENCE = "we [MASK] to the park ."
@@ -118,14 +117,7 @@ def said_to_browser(app: AppTest) -> str:
 
 def keys_of(app: AppTest) -> list[str]:
     """The keys that do something on this page."""
-
-    def protos(block: object) -> Iterator[Any]:
-        for part in getattr(block, "children", {}).values():
-            yield getattr(part, "proto", None)
-            yield from protos(part)
-
-    (keys,) = (proto for proto in protos(app._tree) if getattr(proto, "component_name", "") == "page_keys")
-    return json.loads(keys.json)[0]
+    return json.loads(part_of(app, "page_keys"))[0]
 
 
 def test_one_question_from_the_lobby_to_the_next_one(classes: Store, monkeypatch: pytest.MonkeyPatch) -> None:
