@@ -65,6 +65,8 @@ def test_a_head_is_named_by_its_role_where_that_is_clear_else_by_this_run(lang: 
         role, weight = roles.of(*place), f"{by_run[place].figure:.2f}".removeprefix("0")
         assert name.figure == (percent(role.share) if role.clear else own[place].figure)
         assert own[place].figure in (weight, "") and not own[place].figure.endswith("%")
+        if role.clear and role.relation:  # the arrow leads to the word that is attended to
+            assert name.name[:: -1 if role.direction == "to_head" else 1].startswith("→")
     assert {name.kind for name in names.values()} >= {
         catalogue(lang)[f"heads.kind_{kind}"] for kind in ("previous", "itself", "next", "broad", "relation")
     }

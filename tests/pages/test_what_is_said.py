@@ -220,6 +220,8 @@ SAID = [
     ("ViTModel", "answer", "panel=alike", "sentence_vector.ask_picture", "sentence_vector.ask"),
     ("ViTModel", "tokens", "panel=pieces", "tokens.read_front", "tokens.read_inked"),
     ("span", "what_if", "", "what_if.watched", ""),
+    ("span", "answer", "output=2&token=5", "(ends at “[SEP] (5)”)", "begins at “[SEP]"),
+    ("digit", "answer", "panel=learned", "each of these moments from step 85 on", ""),
     ("translator", "answer", "", "sentence_vector.of_translator", ""),
     (
         "translator",
