@@ -41,9 +41,36 @@ LEANING = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(char
         const leans = names.map(label => /rotate.-?(?!0)/.test(label.getAttribute('transform')))
         const close = (one, other) => other && Math.abs(at(one) - at(other)) < (wide(one) + wide(other)) / 2 + 16
         const crowded = names.map((label, i) => close(label, names[i - 1]) || close(label, names[i + 1]))
-        const all = leans.every(Boolean) && crowded.some(Boolean)
+        const single = label => wide(label) < 1.3 * label.getBBox().height
+        const all = leans.every((leaning, i) => leaning || single(names[i])) && crowded.some(Boolean)
         return all ? [] : names.filter((_, i) => leans[i] && !crowded[i]).map(label => label.textContent)
     })"""
+
+# Labels of axes that lie on words of their picture, as they lean, and axes of which some names lean and others stand; a
+# single sign, as Chinese is written in, stands in any case.
+COLLIDING = """() => [...document.querySelectorAll('.js-plotly-plot')].filter(it => it.clientHeight).flatMap(chart => {
+    const seen = word => word.textContent.trim() && getComputedStyle(word).visibility === 'visible'
+    const all = of => [...of.querySelectorAll('text')].filter(word => seen(word) && word.getBoundingClientRect().width)
+    const corners = word => {
+        const { x, y, width, height } = word.getBBox(), { a, b, c, d, e, f } = word.getScreenCTM(), cut = height / 5
+        return [[x, y + cut], [x + width, y + cut], [x + width, y + height - cut], [x, y + height - cut]]
+            .map(([u, v]) => [a * u + c * v + e, b * u + d * v + f])
+    }
+    const apart = (one, other) => [one, other].some(([first, next, , last]) => [next, last].some(end => {
+        const way = [end[0] - first[0], end[1] - first[1]], long = Math.hypot(...way) || 1
+        const [mine, its] = [one, other].map(box => box.map(at => (at[0] * way[0] + at[1] * way[1]) / long))
+        return Math.max(...mine) - Math.min(...its) <= 1 || Math.max(...its) - Math.min(...mine) <= 1
+    }))
+    const axes = [...chart.querySelectorAll('[class*=axislayer]')], ticks = axes.flatMap(all), words = all(chart)
+    const boxes = new Map(words.map(word => [word, corners(word)]))
+    const on = ticks.flatMap((tick, i) => words.filter(word => word !== tick && !ticks.slice(0, i).includes(word)
+        && !apart(boxes.get(tick), boxes.get(word))).map(word => `${tick.textContent} on ${word.textContent}`))
+    const leans = word => { const { a, b } = word.getCTM(); return Math.abs(b) > 0.1 * Math.abs(a) }
+    const single = word => word.getBBox().width <= 1.3 * word.getBBox().height
+    const names = axis => all(axis).filter(word => word.closest('.xtick') && !single(word))
+    const mixed = axes.filter(axis => new Set(names(axis).map(leans)).size > 1)
+    return [...on, ...mixed.map(axis => `some lean: ${names(axis).map(word => word.textContent)}`)]
+})"""
 
 
 # Where the middle of a cell of the picture lies on the screen.

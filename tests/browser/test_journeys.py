@@ -13,6 +13,7 @@ from pages.screen.frame.contents import pages
 from tests.browser import pad as drawing
 from tests.browser.conftest import watch
 from tests.browser.steps import (
+    COLLIDING,
     CUT,
     FIRST,
     LEANING,
@@ -238,7 +239,7 @@ def test_a_tap_on_a_page_that_has_just_come_is_not_lost(phone: Page, app_url: st
 
 
 @pytest.mark.parametrize(("lang", "sentence"), [("en", SENTENCE), ("zh", "今天天气很[MASK]。")])
-def test_names_in_pictures_lean_only_where_upright_they_would_lie_on_each_other(
+def test_names_in_pictures_lie_on_none_and_lean_only_where_upright_they_would(
     page: Page, app_url: str, lang: str, sentence: str
 ) -> None:
     """On every page, and beside a teacher's own question: at a desk, on a phone, and in a presentation."""
@@ -252,11 +253,13 @@ def test_names_in_pictures_lean_only_where_upright_they_would_lie_on_each_other(
             title(page, row.name, lang)
             expect(page.locator(".js-plotly-plot .main-svg").first).to_be_attached()
             assert page.evaluate(LEANING) == [], (row.name, big)
+            assert page.evaluate(COLLIDING) == [], (row.name, big)
             assert row.name != "lesson" or page.evaluate(CUT) == [], big
             if not big:
                 page.set_viewport_size({"width": 390, "height": 844})
                 settle(page)
                 assert page.evaluate(LEANING) == [], row.name
+                assert page.evaluate(COLLIDING) == [], row.name
 
 
 def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str) -> None:

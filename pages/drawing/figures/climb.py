@@ -6,9 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from pages.drawing.figures.base import (
-    GREY,
-    INK,
-    LESS,
     SIGNED,
     Axis,
     Figure,
@@ -26,8 +23,13 @@ from pages.drawing.text.numbers import decimal
 
 CELLS, PATHS = (0.0, 0.52), (0.62, 1.0)  # shares of the height; between them stand the names of the steps
 APART = 1.15  # font sizes between the names at the paths' ends
-#: The line of the word that is followed, of the one that it is compared with, and of others.
-STYLES = ((ORANGE, 4.5, "solid"), (LESS, 2.5, "solid"), (GREY, 1.5, "solid"), (GREY, 1.5, "dash"))
+#: The lines of the word that is followed, of the one that it is compared with, and of others; their names and numbers
+#: have their colours, so those are legible on a light and on a dark ground.
+STYLES = ((4.5, "solid"), (2.5, "solid"), (2, "dot"), (1.5, "dash"))
+COLOURS = {
+    "light": ("#b35806", "#08519c", "#7a3b9a", "#5f6671"),
+    "dark": ("#ffc46b", "#8fd0ff", "#d3a6ff", "#a3abb8"),
+}
 
 
 class Paths(NamedTuple):
@@ -59,15 +61,18 @@ def climb(paths: Paths, best: Best, steps: Axis, titles: tuple[str, str], height
     del cells["colorbar"]
     span = float(np.log10(max(10, 1.3 * paths.ranks.max())))  # of powers of ten
     drawn = [cells, markers, *_frames(paths.words[0], best.words)]
-    for name, ranks, (colour, width, dash) in reversed([*zip(paths.words, paths.ranks.T, STYLES, strict=False)]):
+    colours = COLOURS[mode()]
+    every = [*zip(paths.words, paths.ranks.T, colours, STYLES, strict=False)]
+    for name, ranks, colour, (width, dash) in reversed(every):
         line = {"color": colour, "width": width, "dash": dash}
         points = np.stack([np.arange(count), ranks], axis=1)
         hover = {"customdata": ranks, "hovertemplate": f"{label(name)}: %{{customdata:,}}<extra></extra>"}
         drawn.append(at(points, "lines+markers", line=line, marker={"size": 4 + 1.2 * width}, yaxis="y2", **hover))
-    font = {"color": INK[mode()], "size": size}
+    font = {"color": colours[0], "size": size}
     ends = spread(np.log10(paths.ranks[-1]), APART * size * span / ((height - 60) * (PATHS[1] - PATHS[0])))
     name = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 4, "yref": "y2", "showarrow": False}
-    fonts = font | {"size": size + 3, "weight": "bold"}, font | {"color": LESS, "weight": "bold"}, *[font] * len(ends)
+    fonts = [font | {"color": colour, "weight": "bold"} for colour in colours]
+    fonts[0] |= {"size": size + 3}
     layout["annotations"] = _numbers(paths.ranks, font) + [
         name | {"y": end, "text": label(word), "font": font}
         for word, end, font in zip(paths.words, ends, fonts, strict=False)
@@ -77,7 +82,10 @@ def climb(paths: Paths, best: Best, steps: Axis, titles: tuple[str, str], height
     layout["xaxis"].pop("autotickangles", None)
     layout["xaxis"] |= {"tickangle": 0, "side": "top", "anchor": "free", "position": CELLS[1], "title": {}}
     layout["yaxis"] |= {"domain": CELLS}
-    layout["yaxis2"] = ranked | {"tickvals": ticks, "ticktext": [f"{tick:,}" for tick in ticks]}
+    before = int(size * text_width(f"{paths.ranks[0, 0]:,}"))  # the first number, which stands before its point
+    named = {"tickvals": ticks, "ticktext": [f"{tick:,}" for tick in ticks], "ticklabelstandoff": before}
+    layout["yaxis2"] = ranked | named
+    layout["margin"]["l"] += max(0, before - 2 * size)
     layout["margin"]["r"] += int(size * max(map(text_width, paths.words)) + 2 * size)
     return figure_of(drawn, layout | {"showlegend": False})
 

@@ -101,15 +101,15 @@ function crowded(boxes) {
   return order.filter((i, at) => [-1, 1].some(side => meet(boxes[i], boxes[order[at + side]])))
 }
 
-/* Above a map, a name that would lie on its neighbour leans, as [MASK] between Chinese characters does. Returns the
-   room that each label takes from side to side. */
+/* Above a map, where a name would lie on its neighbour all names lean; a single sign takes no less room aslant: it
+   stands, as Chinese characters beside [MASK] do. Returns the room that each label takes from side to side. */
 function lean(labels, boxes) {
   const middles = boxes.map(({ left, right }) => (left + right) / 2), step = pitch(middles), room = [...boxes]
-  for (const i of crowded(boxes)) {
-    const high = parseFloat(labels[i].style.fontSize)
-    if (high > step || boxes[i].width < 1.2 * high) continue  // a single sign takes no less room aslant
+  const high = i => parseFloat(labels[i].style.fontSize), names = labels.map((_, i) => i).filter(i => high(i) <= step && boxes[i].width >= 1.2 * high(i))
+  if (!crowded(boxes).some(i => names.includes(i))) return room
+  for (const i of names) {
     tilt(labels[i])
-    room[i] = { left: middles[i] - high / 2, right: middles[i] + high / 2 }
+    room[i] = { left: middles[i] - high(i) / 2, right: middles[i] + high(i) / 2 }
   }
   return room
 }
