@@ -2,9 +2,10 @@
 
 The answer is one number, as in `measures.sweep`: by how much the logit of the word or class `of` leads `against`'s
 (without that, the probability of `of`), at `token` where there is an answer for each; `of` and `against` are such words
-or classes, or their numbers. Or `of` makes one number of what the network puts out, (batch, …) -> (batch,): of an
-encoder of sentences, the cosine of its vector with another. What is said of a token or a head holds for small changes,
-and is no explanation; what a head's removal does is measured by `measures.sweep`.
+or classes, or their numbers. Of a span, `of` is "start" or "end", `token` where that would be, `against` another such
+place. Or `of` makes one number of what the network puts out, (batch, …) -> (batch,), as `cosine_with` does. What is
+said of a token or a head holds for small changes, and is no explanation; what a head's removal does is measured by
+`measures.sweep`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,14 +21,17 @@ from model.edits import no_quantity
 from model.encoder import Encoder, EncoderLayer
 from model.errors import nearest
 from model.heads import network_for
+from model.measures.alike import vector_of
 from model.measures.sweep import MOST_NUMBERS
 from model.pipeline import SPECIAL_TOKENS, Pipeline, TextReader
 from model.trace import Trace, hooked
+from model.variants.pooled import Pooled
 
 Named = int | str
 Of = Named | Callable[[Tensor], Tensor]
 TOKENS = "embedding.tokens"  # what the network knows of each token before it knows its place
-ANSWERS = ("logits", "tags", "labels")
+ANSWERS = ("logits", "tags", "labels", "bounds")
+BOUNDS = ("start", "end")
 
 
 def gradients(
@@ -143,9 +147,13 @@ def _answer(pipeline: Pipeline, output: Tensor, of: Of, against: Named | None, t
     if len(pipeline.graph[key].axes) > 1:
         if token is None:
             raise ValueError("there is an answer for each token: say of which, token=…")
-        if not 0 <= token < output.size(1):
-            raise ValueError(f"there is no token {token}: there are {output.size(1)}, counted from 0")
-        output = output[:, token]
+        size = output.size(-1 if key == "bounds" else 1)
+        if not 0 <= token < size:
+            raise ValueError(f"there is no token {token}: there are {size}, counted from 0")
+        if key == "bounds":
+            output, of = output[:, _number_of(pipeline, of, 2)], token
+        else:
+            output = output[:, token]
     of = _number_of(pipeline, of, output.size(-1))
     if against is not None:
         return output[:, of] - output[:, _number_of(pipeline, against, output.size(-1))]
@@ -154,10 +162,30 @@ def _answer(pipeline: Pipeline, output: Tensor, of: Of, against: Named | None, t
     return output.softmax(-1)[:, of]
 
 
+def cosine_with(pipeline: Pipeline, other: object, way: Pooled | None = None) -> Callable[[Tensor], Tensor]:
+    """The cosine of an input's vector with that of another, as an answer to take gradients of: `of`.
+
+    other: an input, or a Trace of it. way: how Z becomes one vector; as the encoder's makers do it, if left out. Raises
+    ValueError where that is not known, and for a network that puts out something else than vectors.
+    """
+    trace = other if isinstance(other, Trace) else pipeline(other)
+    if pipeline.config.head not in ("none", "vector"):
+        raise ValueError(f"{pipeline.name} puts out answers, not vectors: there is no cosine to take a gradient of")
+    way = None if pipeline.graph.vector else way or trace.pooled
+    v = torch.tensor(trace.vector if way is trace.pooled or way is None else vector_of(trace, way))
+
+    def of(output: Tensor) -> Tensor:
+        vectors = output.flatten(1) if way is None else torch.stack([way.made(Z)[-1][1] for Z in output])
+        return torch.cosine_similarity(vectors, v.to(vectors), dim=-1)
+
+    return of
+
+
 def _number_of(pipeline: Pipeline, name: Named, most: int) -> int:
     """The number of a word or class in the answer, which has `most`. Raises ValueError where it has none."""
     if isinstance(name, str):
-        names: Sequence[str] = getattr(pipeline, "target_vocabulary", pipeline.outputs)
+        span = pipeline.config.head == "span"
+        names: Sequence[str] = BOUNDS if span else getattr(pipeline, "target_vocabulary", pipeline.outputs)
         if name not in names:
             near = nearest(name, names, "another")
             raise ValueError(f"{pipeline.name} has no answer {name!r}; did you mean {near}?")

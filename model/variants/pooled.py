@@ -31,10 +31,11 @@ class Dense:
     b: np.ndarray | None  # (out,); None: nothing is added
     activation: str = ""  # "tanh", "relu", …; "": none
 
-    def __call__(self, vector: np.ndarray) -> np.ndarray:
+    def __call__(self, vector: torch.Tensor) -> torch.Tensor:
         """(in,) -> (out,)."""
-        found = vector @ self.W if self.b is None else vector @ self.W + self.b
-        return ACTIVATIONS[self.activation].module()(torch.from_numpy(found)).numpy() if self.activation else found
+        found = vector @ torch.from_numpy(self.W).to(vector)
+        found = found if self.b is None else found + torch.from_numpy(self.b).to(vector)
+        return ACTIVATIONS[self.activation].module()(found) if self.activation else found
 
 
 @dataclass(frozen=True)
@@ -59,13 +60,18 @@ class Pooled:
 
         Raises KeyError where a step is not known: see `computed`.
         """
-        found, dense = [(self.pooling, (POOLINGS[self.pooling](Z) * Z).sum(axis=0))], iter(self.dense)
+        return [(name, vector.numpy()) for name, vector in self.made(torch.tensor(Z))]
+
+    def made(self, Z: torch.Tensor) -> list[tuple[str, torch.Tensor]]:
+        """The same as tensors, through which gradients pass."""
+        shares = torch.from_numpy(POOLINGS[self.pooling](Z.detach().numpy()))
+        found, dense = [(self.pooling, (shares * Z).sum(0))], iter(self.dense)
         for name in self.more:
             vector = found[-1][1]
             if name == "Dense":
                 vector = next(dense)(vector)
             elif name == "Normalize":
-                vector = vector / max(float(np.linalg.norm(vector)), 1e-12)
+                vector = torch.nn.functional.normalize(vector, dim=0)
             else:
                 raise KeyError(name)
             found.append((name, vector))

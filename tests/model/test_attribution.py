@@ -1,6 +1,7 @@
 """Gradients are how fast an answer grows, and what is told of tokens and heads by them is what was computed."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,15 +9,17 @@ import torch
 from torch import Tensor
 
 from model import Pipeline, load
-from model.measures.gradients import gradients, head_importance, input_x_gradient, integrated_gradients
+from model.measures.alike import cosine, vector_of
+from model.measures.gradients import cosine_with, gradients, head_importance, input_x_gradient, integrated_gradients
 from model.trace import record, recorded
+from model.variants.pooled import POOLINGS, Dense, Pooled
 from tests.model.making import MINILM
 from tests.networks import example, pipeline
 
 #: One of each kind of answer, of input and of network; with the token that it is asked at.
 NETWORKS = {
     "narrow words": 3, "pre-norm patches": None, "two sentences": None, "several labels": None, "numbers": None,
-    "tags": 1, "two classifiers": None, "translation": 1,
+    "tags": 1, "two classifiers": None, "translation": 1, "span": 2,
 }  # fmt: skip
 networks = pytest.mark.parametrize("name", NETWORKS)
 SENTENCE = "the cat sat on the [MASK] ."
@@ -29,6 +32,9 @@ def exact(name: str) -> Pipeline:
 
 def asked(run: Pipeline, output: Tensor, token: int | None, against: int | None) -> float:
     """The answer's number, written out again."""
+    if run.config.head == "span":  # of the start
+        logits = output[0, 0]
+        return float(logits[token] - logits[against] if against is not None else logits.softmax(-1)[token])
     logits = (output if token is None else output[:, token])[0]
     if against is not None:
         return float(logits[0] - logits[against])
@@ -135,3 +141,18 @@ def test_a_similarity_of_two_sentences_has_gradients_too_and_its_parts_add_up() 
         for d in (1e-4, -1e-4)
     ]
     assert float(ends[0] - ends[1]) / 2e-4 == pytest.approx(float(slope.square().sum()), rel=1e-3)
+
+
+@pytest.mark.parametrize("way", [None, *(Pooled(pooling, ("Normalize", "Dense")) for pooling in POOLINGS)])
+def test_along_its_gradient_the_cosine_with_another_text_grows_by_its_length(way: Pooled | None) -> None:
+    run, dice = load(str(MINILM)).to(torch.float64), np.random.default_rng(0)
+    if way is not None:
+        way = replace(way, dense=(Dense(dice.normal(size=(384, 12)), dice.normal(size=12), "tanh"),))
+    one, other = run("the cat sleeps"), run("a kitten is asleep")
+    slope = gradients(run, one, [one.graph.Z], cosine_with(run, other, way))[one.graph.Z]
+    size = np.linalg.norm(slope)  # so small a step, since some components of this Z are almost the same for all tokens
+    v = vector_of(other, way or run.pooled)
+    up, down = (cosine((way or run.pooled).steps(one.Z + d * slope)[-1][1], v).value for d in (1e-9, -1e-9))
+    assert (up - down) / 2e-9 == pytest.approx(size**2, rel=1e-3) and size > 0
+    with pytest.raises(ValueError, match="not vectors"):
+        cosine_with(load("text"), "i love you")
