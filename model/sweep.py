@@ -18,7 +18,7 @@ from model.changes import Change, bind
 from model.edits import Edit, EditError, Surroundings, no_quantity
 from model.encoder import Encoder
 from model.graph import Graph
-from model.trace import check_finite, hooked
+from model.trace import Trace, check_finite, hooked
 
 MOST_NUMBERS = 2**21  # in one tensor, over all copies of one batch: more takes memory and is no faster
 
@@ -38,22 +38,28 @@ def sweep(
     x: object,
     edits: Sequence[Edit | Sequence[Edit]],
     wanted: Sequence[str] = ("logits",),
-    token: int | None = None,
+    token: int | Sequence[int] | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> dict[str, np.ndarray]:
     """Run one input with each of many sets of edits; row i is what the run with `edits[i]` alone computes.
 
     Args:
-        x: an input, or a Trace of it. A translator's target is held as it was written without edits (in that Trace).
+        x: an input, or a Trace of it; or a list of sentences or Traces, whose arrays are stacked: (input, row, …). A
+            translator's target is held as it was written without edits (in that Trace).
         edits: for each row, the edit or the edits of that run; () is the unchanged run.
         wanted: keys of what is kept.
         token: for logits, only those at this token (target token, for a translator): (row, word). Much cheaper than
-            (row, token, word). A classifier has (row, class) in any case.
+            (row, token, word). A classifier has (row, class) in any case. Of a list, one for all, or one for each.
         progress: called with the share that is done, before each batch, on its way from layer to layer, and at the
             end. What it raises ends the sweep.
 
-    Returns {key: (row, …)}, float32. Raises EditError for an edit that does not fit, or a key that is not recorded.
+    Returns {key: (row, …)}, float32. Raises EditError for an edit that does not fit, or a key that is not recorded,
+    ValueError where inputs of several lengths give arrays of several shapes.
     """
+    if isinstance(x, list) and x and isinstance(x[0], str | Trace):
+        return _over_inputs(pipeline, x, edits, wanted, token, progress)
+    if isinstance(token, Sequence):
+        raise TypeError("of one input there is one token to ask at")
     graph = pipeline.graph
     for key in wanted:
         if key not in graph or not graph[key].traced:
@@ -84,6 +90,27 @@ def sweep(
         progress(1)
     back = np.argsort([row.number for row in rows])
     return {key: np.concatenate(parts)[back] for key, parts in found.items()}
+
+
+def _over_inputs(
+    pipeline: Runs,
+    inputs: Sequence[object],
+    edits: Sequence[Edit | Sequence[Edit]],
+    wanted: Sequence[str],
+    token: int | Sequence[int] | None,
+    progress: Callable[[float], object] | None,
+) -> dict[str, np.ndarray]:
+    """What `sweep` finds of each input, stacked."""
+    tokens = token if isinstance(token, Sequence) else [token] * len(inputs)
+    found = []
+    for place, (x, at) in enumerate(zip(inputs, tokens, strict=True)):
+        found.append(sweep(pipeline, x, edits, wanted, at))
+        if progress:
+            progress((place + 1) / len(inputs))
+    for key in wanted:
+        if len({one[key].shape for one in found}) > 1:
+            raise ValueError(f"{key!r} has another shape for each length of the inputs: of logits, say at which token")
+    return {key: np.stack([one[key] for one in found]) for key in wanted}
 
 
 @dataclass

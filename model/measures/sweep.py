@@ -62,9 +62,10 @@ def moved(
     pipeline: Pipeline,
     x: object,
     edits: Sequence[Sequence[Edit]],
-    token: int | None = None,
+    token: int | Sequence[int] | None = None,
 ) -> np.ndarray:
-    """(row,): how much of the probability each set of edits moves to other words or classes, from 0 to 1.
+    """How much of the probability each set of edits moves to other words or classes, from 0 to 1: (row,), of a list of
+    inputs (input, row).
 
     That is half the sum of |p′ − p|; `token` says which answer, where there is one for each token.
     """
@@ -72,6 +73,6 @@ def moved(
 
 
 def _moved(logits: np.ndarray) -> np.ndarray:
-    """(row,): by how much each row but the first gives other probabilities than the first."""
-    before, *after = torch.as_tensor(logits).softmax(-1)
-    return np.array([float((p - before).abs().sum()) / 2 for p in after], dtype=np.float32)
+    """(…, row): by how much each row but the first of (…, row, answer) gives other probabilities than the first."""
+    p = torch.as_tensor(logits).softmax(-1)
+    return ((p[..., 1:, :] - p[..., :1, :]).abs().sum(-1) / 2).numpy()

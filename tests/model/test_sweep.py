@@ -139,6 +139,22 @@ def test_what_is_moved_is_what_some_answers_lose_and_others_gain(name: str, toke
     assert found[1] < 1e-6 < found.max() <= 1
 
 
+def test_of_many_inputs_each_is_as_if_it_were_alone() -> None:
+    text, edits = load("text"), rows_for("trained text")[:4]
+    inputs, tokens = [SENTENCE, text("i love you ."), "a cat ."], [2, 4, 1]
+    shares: list[float] = []
+    found = sweep(text, inputs, edits, token=tokens, progress=shares.append)["logits"]
+    for x, token, rows, share in zip(inputs, tokens, found, moved(text, inputs, edits, tokens), strict=True):
+        np.testing.assert_array_equal(rows, sweep(text, x, edits, token=token)["logits"])
+        np.testing.assert_array_equal(share, moved(text, x, edits, token))
+    assert shares == [1 / 3, 2 / 3, 1]
+    np.testing.assert_array_equal(sweep(text, inputs, edits, token=1)["logits"][2], found[2])
+    with pytest.raises(ValueError, match="say at which token"):
+        sweep(text, inputs, edits)
+    with pytest.raises(TypeError, match="one token"):
+        sweep(text, SENTENCE, edits, token=tokens)
+
+
 @pytest.mark.parametrize(
     ("edits", "wanted", "token", "reason"),
     [
