@@ -15,7 +15,6 @@ from model.pipeline import TextReader
 from pages.screen.runs import pipelines
 from tests.pages.opening import (
     charts,
-    figure,
     numbers,
     open_page,
     pre_norm,
@@ -30,17 +29,6 @@ SENTENCE = "the dog chased the cat ."
 
 def open_part(panel: str, **link: str) -> AppTest:
     return open_page("layers", **{"s": SENTENCE, "layer": "2", "panel": panel, **link})
-
-
-def test_the_path_ends_where_the_last_layer_ends() -> None:
-    app, trace = open_part("path", token="3"), pipelines.run("text", SENTENCE)
-    _, chosen, dots, every, *_ = (numbers(drawn["x"]) for drawn in figure(app)["data"])
-    x = every.reshape(7, len(trace.tokens))
-    assert (chosen == x[:, 2]).all() and (dots == [*x[0], *x[-1], *chosen]).all()
-    states = trace.states()
-    apart = np.linalg.norm(states[0] - states[-1], axis=-1)
-    assert np.abs(x[0] - x[-1]).max() > 0
-    assert (np.abs(x[0] - x[-1]) <= apart + 1e-3).all()  # a projection shortens
 
 
 def test_the_cosine_of_the_chosen_pair_is_worked_out() -> None:

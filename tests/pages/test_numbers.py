@@ -389,6 +389,11 @@ def a_small_gradient_is_not_rounded_up(run, at):
 def the_path_shows_its_shortest_view(run, at):
     walked = np.linalg.norm(np.diff(run.states()[:, 2], axis=0), axis=-1)
     yield from (f"layer {walked.argmax() + 1}", f"{walked.max():.1f}")
+    _, chosen, dots, every, *_ = (np.asarray(drawn["x"]) for drawn in layers.path(run, at).drawn().data)
+    x = every.reshape(7, len(run.tokens))
+    assert (chosen == x[:, 2]).all() and (dots == [*x[0], *x[-1], *chosen]).all() and (x[0] != x[-1]).any()
+    apart = np.linalg.norm(run.states()[0] - run.states()[-1], axis=-1)
+    assert (np.abs(x[0] - x[-1]) <= apart + 1e-3).all()  # a projection shortens
 
 
 @row(layers.lengths_on_the_way)
@@ -518,6 +523,17 @@ def the_weight_times_the_value_of_the_key_goes_into_the_output(run: Trace, at: P
     else:
         root = (scores[at.token, key] / scaled) ** 2
         yield f"{score} ÷ √{root:.0f} = {two(float(scaled))};".replace("−", "-")
+
+
+@row(queries_keys_values.plane, token=2, head=3)
+def the_plane_is_a_projection_and_says_how_much_it_keeps(run, at):
+    marks = {mark.get("name"): mark for mark in queries_keys_values.plane(run, at).drawn().data}
+    flat = [np.stack([marks[name][axis] for axis in "xy"], axis=1) for name in ("query", "key")]
+    whole = [run[A + role][3] for role in "QK"]
+    between, real = (np.linalg.norm(q[:, None] - k[None], axis=-1) for q, k in (flat, whole))
+    assert (between <= real + 1e-4).all()
+    kept, every = (((both - both.mean(0)) ** 2).sum() for both in map(np.concatenate, (flat, whole)))
+    yield f"**{kept / every:.0%}**"
 
 
 @row(queries_keys_values.scores, token=2, head=3)
