@@ -218,7 +218,7 @@ def test_from_the_code_to_the_truth_with_every_gesture_for_everybody(
     homework = page.locator("a.link", has_text=join.words(language)["homework"])
     expect(homework).to_have_attribute("href", f"./attention?layer=3&goal=oneway.90.5&lang={language}")
     look("gone")
-    lesson.store.end(lesson.code, lesson.key)
+    lesson.end()
     expect(homework).to_be_visible()
     assert not wrong
     page.locator("#switch").press("Enter")
@@ -391,7 +391,7 @@ def test_the_second_vote_asks_anew_and_a_class_that_is_deleted_is_over(lesson: S
     says(silent, "closed")
     expect(silent.locator("main")).not_to_contain_text(join.words("en")["second"].format(n=1))
     assert lesson.votes() == {1: [("0", 3)] * 2, 2: [("1", UNSAID)]}
-    lesson.store.end(lesson.code, lesson.key)
+    lesson.end()
     says(page, "gone")
     expect(page.locator("[role=alert]")).to_have_count(0)
     expect(page.locator("#code")).to_have_value("")

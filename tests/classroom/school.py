@@ -6,36 +6,21 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from pages.school.classroom.phases import Phase
-from pages.school.classroom.store import ClassState, Store
+from pages.school.classroom.store import Store
 from tests.classroom.phone import Phone
 from tests.classroom.server import ROOT, free_ports, wait_for
-from tests.school.classroom.asked import EXAMPLES
+from tests.school.classroom.taught import Class
 
 
-class School:
+class School(Class):
     """Workers on one store, and a class with its teacher."""
 
     def __init__(self, url: str, ports: list[int], processes: list[subprocess.Popen]) -> None:
-        self.store, self.ports, self.processes = Store(url), ports, processes
-        self.code, self.key = self.store.create()
-
-    @property
-    def room(self) -> ClassState:
-        return self.store.of_teacher(self.code, self.key)
+        super().__init__(Store(url))
+        self.ports, self.processes = ports, processes
 
     def phone(self, worker: int = 0, code: str | None = None, source: str = "127.0.0.1") -> Phone:
         return Phone(f"127.0.0.1:{self.ports[worker]}", code or self.code, source)
-
-    def ask(self, gesture: str, truth: dict | None = None, shown: dict | None = None) -> None:
-        """truth: where it is not the example's. shown: what of it is."""
-        example = EXAMPLES[gesture]
-        shown = example.shown | (shown or {})
-        self.store.ask(self.code, self.key, self.room.version, 0, shown, truth or example.truth)
-
-    def go(self, *phases: Phase) -> None:
-        for phase in phases:
-            assert self.store.advance(self.code, self.key, self.room.version, phase).phase is phase
 
     def votes(self) -> dict[int, list]:
         return dict(self.store.asked(self.code, self.key)[-1].votes)

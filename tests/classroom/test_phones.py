@@ -85,7 +85,7 @@ async def test_phones_on_every_worker_hear_what_the_teacher_does(two: School) ->
         assert await guest.vote("1", n=2, r=1) == (200, "kept")
     assert two.store.count(two.code)[0] == 1
     await guest.leave()
-    two.store.end(two.code, two.key)
+    two.end()
     for phone in phones:
         await phone.wait(lambda says: says["phase"] == "gone")
         assert (await phone.now())[0] == 404

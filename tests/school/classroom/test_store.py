@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from sqlalchemy import make_url, select, update
@@ -37,6 +36,7 @@ from pages.school.classroom.store import (
 )
 from tests.postgres import frozen, postgres
 from tests.school.classroom.asked import EXAMPLES, SECRET
+from tests.school.classroom.taught import Class
 
 TAP = EXAMPLES["tap"]
 
@@ -72,35 +72,9 @@ def store(url: str) -> Iterator[Store]:
     one._engine.dispose()
 
 
-class Class(NamedTuple):
-    """A class with its teacher."""
-
-    store: Store
-    code: str
-    key: str
-
-    @property
-    def room(self) -> ClassState:
-        return self.store.of_teacher(self.code, self.key)
-
-    def go(self, *phases: Phase) -> ClassState:
-        for phase in phases:
-            now = self.room
-            if phase is Phase.QUESTION:
-                self.store.ask(self.code, self.key, now.version, 0, TAP.shown, TAP.truth)
-            else:
-                self.store.advance(self.code, self.key, now.version, phase)
-            assert self.room.phase is phase
-        return self.room
-
-    def vote(self, guess: object = "1", device: str = "d1", confidence: int = 2, **where: int) -> Verdict:
-        at = {"number": self.room.number, "round": self.room.round} | where
-        return self.store.vote(Ballot(self.code, **at, device=device, guess=guess, confidence=confidence))
-
-
 @pytest.fixture
 def lesson(store: Store) -> Class:
-    return Class(store, *store.create())
+    return Class(store)
 
 
 TO_OPEN = (Phase.QUESTION, Phase.OPEN)
@@ -155,9 +129,9 @@ def test_the_teacher_comes_back_from_another_machine(lesson: Class, url: str) ->
 @both
 def test_a_double_click_goes_one_step(lesson: Class) -> None:
     seen = lesson.go(*TO_OPEN).version
-    closed = lesson.store.advance(lesson.code, lesson.key, seen, Phase.CLOSED)
+    closed = lesson.advance(seen, Phase.CLOSED)
     assert closed.phase is Phase.CLOSED and closed.version > seen
-    assert lesson.store.advance(lesson.code, lesson.key, seen, Phase.CLOSED) == closed
+    assert lesson.advance(seen, Phase.CLOSED) == closed
     asked = lesson.store.ask(lesson.code, lesson.key, closed.version, 3, TAP.shown, TAP.truth)
     assert (asked.number, asked.place) == (2, 3)
     assert lesson.store.ask(lesson.code, lesson.key, closed.version, 4, TAP.shown, TAP.truth) == asked
@@ -178,15 +152,13 @@ def test_of_two_teachers_at_once_one_acts_and_both_learn_how_it_stands(lesson: C
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(act, range(8)))
     assert set(found) == {lesson.room} and lesson.room.version == seen + 1
-    assert lesson.store.advance(lesson.code, lesson.key, seen, Phase.ENDED) == lesson.room, (
-        "she saw what is no longer so"
-    )
+    assert lesson.advance(seen, Phase.ENDED) == lesson.room, "she saw what is no longer so"
 
 
 def test_a_phase_that_cannot_follow_is_not_gone_to(lesson: Class) -> None:
     room = lesson.go(*TO_OPEN)
     for phase in (Phase.REVEALED, Phase.LOBBY, Phase.OPEN, Phase.QUESTION):
-        assert lesson.store.advance(lesson.code, lesson.key, room.version, phase) == room
+        assert lesson.advance(room.version, phase) == room
     ended = lesson.go(Phase.ENDED)
     assert lesson.store.ask(lesson.code, lesson.key, ended.version, 0, TAP.shown, TAP.truth) == ended
 
@@ -204,11 +176,11 @@ def test_a_class_that_was_ended_by_mistake_goes_on_where_it_was(lesson: Class, a
             voted.append((lesson.room.number, lesson.room.round))
     before, said = lesson.room, lesson.store.snapshot(lesson.code)
     ended = lesson.go(Phase.ENDED)
-    assert lesson.store.advance(lesson.code, lesson.key, before.version, before.phase) == ended, "of a double click"
+    assert lesson.advance(before.version, before.phase) == ended, "of a double click"
     for phase in Phase:
         if phase is not (Phase.CLOSED if at is Phase.OPEN else at):
-            assert lesson.store.advance(lesson.code, lesson.key, ended.version, phase) == ended
-    lesson.store.advance(lesson.code, lesson.key, ended.version, ended.resumes)
+            assert lesson.advance(ended.version, phase) == ended
+    lesson.advance(ended.version, ended.resumes)
     after, again = lesson.room, lesson.store.snapshot(lesson.code)
     assert after.phase is (Phase.CLOSED if at is Phase.OPEN else at)
     assert (after.number, after.round, after.place) == (before.number, before.round, before.place)
@@ -401,7 +373,7 @@ def test_when_a_question_is_closed_each_vote_is_kept_or_told_no(lesson: Class, u
         voting = [pool.submit(keep_voting, worker) for worker in range(4)]
         start.wait()
         time.sleep(0.05)
-        lesson.store.advance(lesson.code, lesson.key, lesson.room.version, Phase.CLOSED)
+        lesson.advance(lesson.room.version, Phase.CLOSED)
         count = lesson.store.count(lesson.code)[0]
         for one in voting:
             one.result()
@@ -493,7 +465,7 @@ def rows_of(store: Store, code: str) -> int:
 
 
 def begun(store: Store) -> Class:
-    one = Class(store, *store.create())
+    one = Class(store)
     one.go(*TO_OPEN)
     one.vote()
     store.note_present("worker", {one.code: ["0" * 32]})
@@ -504,7 +476,7 @@ def begun(store: Store) -> Class:
 @both
 def test_of_a_class_that_is_ended_nothing_stays_and_of_others_all(store: Store) -> None:
     one, other = begun(store), begun(store)
-    one.store.end(one.code, one.key)
+    one.end()
     assert store.snapshot(one.code) is None and rows_of(store, one.code) == 0 and rows_of(store, other.code) == 5
 
 
@@ -523,12 +495,12 @@ def test_after_a_day_a_class_is_forgotten(store: Store) -> None:
 
 @both
 def test_after_an_hour_a_class_is_forgotten_that_nobody_joined(store: Store) -> None:
-    alone, joined, asked, led = (Class(store, *store.create()) for _ in range(4))
+    alone, joined, asked, led = (Class(store) for _ in range(4))
     store.note_present("worker", {joined.code: []})  # its phones have left
     asked.go(Phase.QUESTION)
     store.lead(led.code, led.key, "attention")
     make_older(store, HOUR + 1)
-    new = Class(store, *store.create())
+    new = Class(store)
     assert store.room(alone.code) is None
     assert all(store.room(one.code) for one in (joined, asked, led, new))
 
@@ -573,7 +545,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def of_file(file: Path) -> Class:
     store = Store(f"sqlite:///{file}")
-    one = Class(store, *store.create())
+    one = Class(store)
     one.go(*TO_OPEN)
     return one
 
@@ -615,9 +587,9 @@ def test_what_cannot_be_closed_or_deleted_on_a_full_disk_is_said_and_can_be_late
     usual = resource.getrlimit(resource.RLIMIT_FSIZE)
     seen = one.room.version
     acts = (
-        lambda: one.store.advance(one.code, one.key, seen, Phase.CLOSED),
-        lambda: one.store.advance(one.code, one.key, one.room.version, Phase.ENDED),
-        lambda: one.store.end(one.code, one.key),
+        lambda: one.advance(seen, Phase.CLOSED),
+        lambda: one.advance(one.room.version, Phase.ENDED),
+        lambda: one.end(),
     )
     for act in acts:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1, usual[1]))
@@ -654,14 +626,14 @@ def test_on_a_full_disk_a_vote_is_closed_and_deleted_and_none_comes(small_disk: 
             others.write(bytes(4096))
             others.flush()
     assert shutil.disk_usage(small_disk).free == 0
-    closed = one.store.advance(one.code, one.key, one.room.version, Phase.CLOSED)
+    closed = one.advance(one.room.version, Phase.CLOSED)
     assert closed.phase is Phase.CLOSED and one.store.count(one.code)[0] == 1
     for _ in range(3):  # nor does anybody else take the room
         with pytest.raises(UnavailableError):
             one.store.vote(Ballot(one.code, 1, 1, "during", "1", 2))
         with pytest.raises(UnavailableError):
             one.store.create()
-    one.store.end(one.code, one.key)
+    one.end()
     assert one.store.room(one.code) is None
     (small_disk / "others").unlink()
     assert one.store.create() and (small_disk / "classes.spare").stat().st_size == kept.SPARE
@@ -675,7 +647,7 @@ def test_while_somebody_else_reads_what_was_deleted_stands_and_it_is_said(
     reader = sqlite3.connect(file, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT * FROM votes").fetchall()
-    one.store.end(one.code, one.key)
+    one.end()
     assert b"phone-of-somebody" in log.read_bytes() and "as long as somebody else reads" in caplog.text
     reader.close()
     caplog.clear()
@@ -696,7 +668,7 @@ def test_of_what_is_deleted_nothing_stands_in_the_files(file: Path, how: str) ->
 
     assert found() == secrets
     if how == "deleted":
-        one.store.end(one.code, one.key)
+        one.end()
     else:
         make_older(one.store, DAY + 1)
         worker.forget_old()
@@ -717,7 +689,7 @@ def test_a_database_that_was_taken_away_is_begun_anew_and_nothing_is_kept_in_the
         left.unlink()
     assert one.store.snapshot(one.code) is None
     assert one.store.vote(Ballot(one.code, 1, 1, "d", "1", 2)) is Verdict.UNKNOWN
-    again = Class(one.store, *one.store.create())
+    again = Class(one.store)
     again.go(*TO_OPEN)
     assert again.vote() is Verdict.KEPT and Store(f"sqlite:///{file}").count(again.code)[0] == 1
     shutil.rmtree(file.parent)
@@ -748,7 +720,7 @@ def test_a_postgres_that_stands_still_is_said_and_waited_for(monkeypatch: pytest
     monkeypatch.setattr(kept, "WAIT", 1)
     with postgres() as url:
         store = Store(url)
-        one = Class(store, *store.create())
+        one = Class(store)
         one.go(*TO_OPEN)
         assert one.vote(device="before") is Verdict.KEPT
         ballot = Ballot(one.code, 1, 1, "during", "1", 2)

@@ -1,0 +1,42 @@
+"""A class with its teacher."""
+
+from pages.school.classroom.phases import Phase
+from pages.school.classroom.store import Ballot, ClassState, Store, Verdict
+from tests.school.classroom.asked import EXAMPLES
+
+
+class Class:
+    """A class that this store keeps, and what its teacher does in it."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.code, self.key = store.create()
+
+    @property
+    def room(self) -> ClassState:
+        return self.store.of_teacher(self.code, self.key)
+
+    def ask(self, gesture: str = "tap", truth: dict | None = None, shown: dict | None = None) -> None:
+        """truth: where it is not the example's. shown: what of it is."""
+        example = EXAMPLES[gesture]
+        shown = example.shown | (shown or {})
+        self.store.ask(self.code, self.key, self.room.version, 0, shown, truth or example.truth)
+
+    def advance(self, version: int, phase: Phase | None) -> ClassState:
+        return self.store.advance(self.code, self.key, version, phase)
+
+    def go(self, *phases: Phase) -> ClassState:
+        for phase in phases:
+            if phase is Phase.QUESTION:
+                self.ask()
+            else:
+                self.advance(self.room.version, phase)
+            assert self.room.phase is phase
+        return self.room
+
+    def end(self) -> None:
+        self.store.end(self.code, self.key)
+
+    def vote(self, guess: object = "1", device: str = "d1", confidence: int = 2, **where: int) -> Verdict:
+        at = {"number": self.room.number, "round": self.room.round} | where
+        return self.store.vote(Ballot(self.code, **at, device=device, guess=guess, confidence=confidence))
