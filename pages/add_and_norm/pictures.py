@@ -214,7 +214,9 @@ def maps(run: Trace, place: Place, focus: str, limit: float | None) -> Picture:
     titles = {at.norm: "normed", sub.before: "was_there", sub.output: f"found_{sub.name}", sub.sum: "the_sum"}
     columns = [Column(key, word(titles[key]), limit=limit) for key in steps]
     look = {"title": word("maps"), "focus": focus, "marks": dict.fromkeys(steps, cell[1]), "least": 160 * len(steps)}
-    return band(run, place, columns, _read(at, place, focus, cell), **look)
+    picture = band(run, place, columns, _read(at, place, focus, cell), **look)
+    ends = run.quantity(steps[-1])  # the input's own equation is that of the block before
+    return picture.with_(equation=ends.numbered(ends.equation)) if focus == sub.before else picture
 
 
 def _read(at: AddNorm, place: Place, key: str, cell: tuple[int, ...]) -> str:

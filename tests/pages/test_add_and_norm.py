@@ -7,7 +7,7 @@ from model import Edit
 from model.analysis import mean_likeness
 from model.measures.gradients import gradient_lengths
 from model.measures.without import Fate, fates
-from pages.add_and_norm.pictures import on_the_way
+from pages.add_and_norm.pictures import AddNorm, maps, on_the_way
 from pages.drawing.place import Place
 from pages.drawing.state.link_values import edit_code
 from pages.screen.runs import pipelines
@@ -42,6 +42,20 @@ def test_each_dot_leads_to_the_sublayer_whose_vector_it_measures_and_each_has_it
         measured = [np.linalg.norm(run[key][token]) for key in (sub.before, sub.sum, sub.after)]
         assert np.isclose(measured, length, rtol=1e-5).any(), (step, length)
         assert drawn.layout.xaxis.ticktext[int(step)].startswith(f"{there['layer'] + 1}<br>")
+
+
+@pytest.mark.parametrize("network", QUICK)
+def test_whichever_map_is_worked_out_the_heading_is_an_equation_of_this_sublayer(network: str) -> None:
+    run = trace_of(network)
+    for layer in range(run.config.layers):
+        for sublayer in range(1, len(run.graph.sublayers(layer)) + 1):
+            place = Place(layer=layer, sublayer=sublayer, token=0)
+            own = AddNorm(run, place).steps
+            equations = [run.quantity(key).numbered(run.quantity(key).equation) for key in own[1:]]
+            for key in own:
+                picture = maps(run, place, key, None)
+                law = picture.equation or picture.quantity.numbered(picture.quantity.equation)
+                assert law in equations, key
 
 
 @pytest.mark.parametrize("link", [{}, {"input": "digit"}])
