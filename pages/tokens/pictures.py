@@ -104,7 +104,7 @@ def nearest(
     fixed: bool = False,
 ) -> Picture:
     """The rows of E nearest to that of the selected token, their columns in the order of its own numbers: where rows
-    are alike, its slope returns. Below them those of the sentence that are least so.
+    are alike, its slope returns. Below them those of the sentence that are least so; a click chooses a word of it.
 
     found: as `worked_out.neighbours` has them. others: the ids of the sentence's words. fixed: whether two runs have
     the same.
@@ -122,14 +122,19 @@ def nearest(
         named += ["", *(f"{run.tokens[run.ids.index(left[i])]} · {written(f'{alike[i]:.2f}')}" for i in far)]
         said += " " + text("read_far")
     sorted_rows = rows[:, np.argsort(-rows[0], kind="stable")]
-    look = {"square": False, "height": scaled(110 + 17 * len(named))}
+    look = {"square": False, "clickable": True, "height": scaled(110 + 17 * len(named))}
     figure = heatmap(sorted_rows, Axis("", named), Axis(word("axis_sorted", token=own)), **look)
     figure.data[0]["showscale"] = False
-    return Picture(figure, said, equation=COSINE, fixed=fixed)
+    here = [name.split(" · ")[0] for name in named]
+
+    def choose(row: int, column: int) -> dict[str, object]:
+        return {"token": run.tokens.index(here[row])} if row and here[row] in run.tokens else {}
+
+    return Picture(figure, said, equation=COSINE, picks=choose, fixed=fixed)
 
 
 def all_positions(run: Trace, place: Place) -> Picture:
-    """The vectors of all positions of the input, of waves all sines and then all cosines; a click selects a token."""
+    """The vectors of all positions of the input, of waves all sines, then all cosines; a click works out a number."""
     table = run["embedding.positions"]
     width, waves = table.shape[1], run.config.positions == "sinusoidal"
     order = [*range(0, width, 2), *range(1, width, 2)] if waves else [*range(width)]
@@ -145,7 +150,7 @@ def all_positions(run: Trace, place: Place) -> Picture:
         text("read_all_positions", token=placed(run.tokens)[place.token], near=near, far=far),
         shape=table.shape,
         table=pd.DataFrame(table, index=run.tokens, columns=range(1, width + 1)),
-        picks=lambda row, number: {"token": row},
+        picks=lambda row, number: {"stage": "positions", "token": row, "component": order[number - 1]},
         reads=["embedding.positions"],
         fixed=True,
     )

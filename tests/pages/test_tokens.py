@@ -8,11 +8,15 @@ import pytest
 
 from model.analysis import placed
 from model.measures.order import likeness, same_words
+from pages.drawing.pictures.quantity_map import chosen_cell
+from pages.drawing.place import Place
 from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
 from pages.screen.runs import pipelines, worked_out
 from pages.tokens.order import PAIRS
+from pages.tokens.pictures import all_positions, nearest
 from tests.model.pieces import byte_level, folder_of
+from tests.networks import QUICK, trace_of
 from tests.pages.opening import (
     AppTest,
     assert_fine,
@@ -29,6 +33,32 @@ SENTENCE = "the dog chased the cat ."
 
 def open_part(panel: str, **link: str) -> AppTest:
     return open_page("tokens", **{"s": SENTENCE, "panel": panel, **link})
+
+
+@pytest.mark.parametrize("network", QUICK)
+def test_a_click_on_a_wave_works_out_the_number_that_stands_there(network: str) -> None:
+    run = trace_of(network)
+    if run.picture is not None or "embedding.positions" not in run or len(run.tokens) < 2:
+        return
+    picture = all_positions(run, Place(token=1))
+    marks = picture.drawn().data[-1]
+    for x, y, value in zip(marks["x"], marks["y"], marks["customdata"], strict=True):
+        chosen = picture.picks(round(y), round(x))
+        there = Place(token=chosen["token"], component=chosen["component"])
+        assert chosen["stage"] == "positions"
+        assert np.isclose(run["embedding.positions"][chosen_cell(run, there, "embedding.positions")], value)
+
+
+def test_a_click_on_a_row_of_the_sentence_among_rows_of_E_chooses_that_word() -> None:
+    run = pipelines.run("text", SENTENCE)
+    near = worked_out.neighbours("text", run.ids[2])
+    picture = nearest(run, Place(token=2), near, others=run.ids[1:-1])
+    shown = [name.split(" · ")[0] for name in picture.drawn().layout["yaxis"]["ticktext"]]
+    found = {name: picture.picks(row, 5) for row, name in enumerate(shown) if row}
+    assert {name: run.tokens[one["token"]] for name, one in found.items() if one} == {
+        name: name for name in shown[1:] if name in run.tokens
+    }
+    assert "cat" in shown and found["cat"]
 
 
 def test_every_piece_stands_on_the_page_with_its_id() -> None:
