@@ -113,13 +113,12 @@ def _line(name: str, values: Sequence[float | None]) -> str:
 
 
 def _recorded(result: Working) -> str:
-    """What the run holds, in four decimals; a small number in as many digits as the lines by hand have right."""
+    """What the run holds, in four decimals, a small number in five digits; in fewer where the lines have no more."""
     value = result.recorded
-    if not 0 < abs(value) < 1e-3:
-        return _number(value, 4)
     found = value if result.changed or not result.steps else result.steps[-1].value
-    digits = next((digits for digits in (5, 4, 3, 2) if f"{value:.{digits}g}" == f"{found:.{digits}g}"), 1)
-    return written(f"{value:.{digits}g}")
+    most, kind = (5, "g") if 0 < abs(value) < 1e-3 else (4, "f")
+    digits = next((few for few in range(most, 1, -1) if f"{value:.{few}{kind}}" == f"{found:.{few}{kind}}"), 1)
+    return "−∞" if value == float("-inf") else written(f"{value:.{digits}{kind}}")
 
 
 def _number(value: float, decimals: int = 5) -> str:
