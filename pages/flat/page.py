@@ -77,8 +77,10 @@ def of_one_token(screen: Screen, pen: Pen) -> None:
             drawing = screen.choice.drawing or sketch.example()
             pen.show("patches", in_patches(patches, drawing))
         if not screen.choice.big:
+            own, digit = screen.run.answer[0], patches.answer[0].best
+            kind = class_label(own.labels[int(digit) % 2])
             answers = {
-                "answer": (class_label(screen.run.answer[0].best), patches.answer[0].best),
+                "answer": (class_label(own.best), word("digit", digit=digit, kind=kind)),
                 "even": tuple(f"{even:.4f}" for even in (even_of(screen), sum(patches.answer[0].probabilities[::2]))),
             }
             table = pd.DataFrame(

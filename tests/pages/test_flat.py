@@ -65,7 +65,7 @@ def test_whatever_is_read_elsewhere_a_digit_can_be_drawn_and_only_it_changes(lin
     after = app.session_state["choice"]
     assert (after.input, after.sentence) == (before.input, before.sentence)
     assert after.drawing == sketch.example(7)
-    assert list(app.dataframe[0].value.iloc[0]) == [class_label("odd"), "7"]
+    assert list(app.dataframe[0].value.iloc[0]) == [class_label("odd"), f"7 ({class_label('odd')})"]
 
 
 def test_the_answer_and_that_of_the_patches_are_those_of_their_runs() -> None:
