@@ -11,7 +11,7 @@ from model.config import PRESETS, ConfigError, EncoderConfig
 from model.measures.cost import shape_walk
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
-from pages.drawing.text import plain, texts_of
+from pages.drawing.text import in_symbols, plain, texts_of
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import bound
 from pages.screen.link import select
@@ -111,7 +111,7 @@ def _widget(draw: Any, name: str, value: Any, chosen: Any, anew: bool = False, *
 
     anew: its value is said in each run, for what lies in a box: a closed one hears nothing, an open one the last run.
     """
-    draw(text(name), **bound(f"cost.{name}", value, chosen, anew=anew), **look)
+    draw(in_symbols(word(name)), **bound(f"cost.{name}", value, chosen, anew=anew), **look)
 
 
 def _number(name: str, most: int, value: int, cost: CostSettings, **look: Any) -> None:

@@ -286,6 +286,7 @@ def test_equations_become_text_without_marks() -> None:
         for step in shape_walk(config, length(preset)):
             for text in (plain_math(step.symbol), plain_math(step.equation)):
                 assert text and not re.search(r"[\\{}$&]", text), step.equation
+            assert not re.search(r"[_^{}\\]", html_math(step.equation)), step.equation
     assert plain_math(r"\hat S = \frac{S}{\sqrt{d_k}}") == "Ŝ = S / √d_k"
     assert html_math("X^{(l+1)} = W_O") == "X⁽ˡ⁺¹⁾ = W<sub>O</sub>"
     for claim in NOTE_CLAIMS:

@@ -29,6 +29,7 @@ _SIGNS = {
     r"\approx": "≈", r"-\infty": "−∞", " - ": " − ", "->": "→",
 }  # fmt: skip
 _RAISED = dict(zip("0123456789()+-lNOQKVT", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾⁺⁻ˡᴺᴼꟴᴷⱽᵀ", strict=True))
+_LOWERED = dict(zip("0123456789n", "₀₁₂₃₄₅₆₇₈₉ₙ", strict=True))
 
 #: Equations of what several pages compute beside the quantities of the graph.
 COSINE = r"\cos(a, b) = \frac{a \cdot b}{\lVert a \rVert\, \lVert b \rVert}"
@@ -95,4 +96,5 @@ def _bracketed(text: str) -> str:
 def html_math(latex: str) -> str:
     """The same for Plotly, with real exponents and subscripts."""
     raised = re.sub(r"\^(?:\(([^()]*)\)|(\w+))", r"<sup>\1\2</sup>", label(plain_math(latex)))
-    return re.sub(r"_(?:\(([^()]*)\)|(\w+))", r"<sub>\1\2</sub>", raised)
+    inner = re.sub(r"(?<=[_,]\w)_([0-9n])\b", lambda hit: _LOWERED[hit[1]], raised)  # of a subscript itself
+    return re.sub(r"_(?:\(([^()]*)\)|(\w+))", r"<sub>\1\2</sub>", inner)
