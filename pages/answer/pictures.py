@@ -1,6 +1,7 @@
 """The pictures of answers: probabilities, who wrote them, and answers that are no word and no one class."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,12 @@ from pages.drawing.picture import Moves, Numbers, Open, Picks, Picture, outputs_
 from pages.drawing.pictures.answers import all_probabilities
 from pages.drawing.pictures.quantity_map import LEAST
 from pages.drawing.pictures.sources import (
+    Way,
     digits_of,
     in_short,
     largest_first,
     layer_of,
+    led_by,
     parts_picture,
     places_of,
     way_to,
@@ -120,8 +123,13 @@ def every_place(run: Trace, place: Place, logit: tuple[int, int], hidden: Hidden
     )
 
 
-def parts_of(run: Trace, lead: Lead, outputs: tuple[int, int], token: int, chosen: dict[str, Any]) -> Picture:
-    """Each part of the network: of a linear head a sum; else what the lead loses where the head does not read it."""
+def parts_of(
+    run: Trace, lead: Lead, outputs: tuple[int, int], token: int, inside: Mapping[str, Way], **chosen: Any
+) -> Picture:
+    """Each part of the network: of a linear head a sum; else what the lead loses where the head does not read it.
+
+    inside: the parts that a click opens. chosen: what one that leads to another page chooses besides.
+    """
     sources, parts, every = list(lead.parts), np.array(list(lead.parts.values())), outputs_of(run)
     names = {"best": every[outputs[0]], "other": every[outputs[1]]}
     part = first(parts) if lead.value > 0 else last(parts)
@@ -135,12 +143,14 @@ def parts_of(run: Trace, lead: Lead, outputs: tuple[int, int], token: int, chose
     }
     look["total"] = wrote_word("total") if lead.exact else None
     sentence = f"{ahead} {wrote('read_part' if lead.exact else 'read_without', **said)}"
-    return parts_picture(places_of(sources, run, token), parts, sentence, **look, **chosen)
+    return parts_picture(places_of(sources, run, token, inside), parts, sentence, **look, **chosen)
 
 
-def built_up(run: Trace, lead: Lead, outputs: tuple[int, int], token: int, chosen: dict[str, Any]) -> Picture:
+def built_up(
+    run: Trace, lead: Lead, outputs: tuple[int, int], token: int, inside: Mapping[str, Way], **chosen: Any
+) -> Picture:
     """The lead as it comes about: each part put into the vector that the head reads, in order of computation, as bars
-    that add up to it; of many layers each as one bar.
+    that add up to it; of many layers each as one bar. inside, chosen: as in `parts_of`.
     """
     every, rows = outputs_of(run), dict.fromkeys(lead.steps, 0.0)
     names = {source: in_short(source, run) for source in rows}
@@ -159,9 +169,9 @@ def built_up(run: Trace, lead: Lead, outputs: tuple[int, int], token: int, chose
     figure = waterfall(steps, axis, wrote_word("axis_logits"), grey=[0], digits=digits_of(*steps))
     figure.layout["hovermode"] = "y"
 
-    def go(bar: int, _: int) -> Open | None:
-        way = way_to(sources[bar], token) if bar < len(sources) else None
-        return way and Open(way[0], {**chosen, **way[1]})
+    def go(bar: int, _: int) -> Mapping[str, object] | Open | None:
+        way = (inside.get(sources[bar]) or way_to(sources[bar], token)) if bar < len(sources) else None
+        return way and led_by(way, chosen)
 
     return Picture(figure, f"{ahead} {moved} {plain('source.click')}", title=wrote_word("lead", **told), picks=go)
 
@@ -179,10 +189,12 @@ def strongest_head(run: Trace, lead: Lead) -> tuple[int, int]:
     return layer, head
 
 
-def heads_and_ffns(run: Trace, lead: Lead, after: float | None, token: int, chosen: dict[str, Any]) -> Picture:
+def heads_and_ffns(
+    run: Trace, lead: Lead, after: float | None, token: int, inside: Mapping[str, Way], **chosen: Any
+) -> Picture:
     """Each head and each FFN as a cell; and what happens to the lead when the strongest head is switched off.
 
-    after: the lead without it; None: not known. chosen: what a click chooses besides.
+    after: the lead without it; None: not known. inside, chosen: as in `parts_of`.
     """
     table, (layer, head) = by_head(run, lead), strongest_head(run, lead)
     part, most = float(table[layer, head]), furthest(table[:, :-1], unsigned)
@@ -191,17 +203,27 @@ def heads_and_ffns(run: Trace, lead: Lead, after: float | None, token: int, chos
         off = {"left": less(lead.value, part), "after": f"{after:.2f}"}
         sentence += [wrote("read_off", **off), *([] if off["left"] == off["after"] else [wrote("read_why")])]
 
-    return _map_of_heads(run, table, (layer, head), " ".join(sentence), wrote_word("heads"), token, chosen)
+    return _map_of_heads(run, table, (layer, head), " ".join(sentence), wrote_word("heads"), token, chosen, inside)
 
 
 def _map_of_heads(
-    run: Trace, table: np.ndarray, cell: tuple[int, int], said: str, title: str, token: int, chosen: dict[str, Any]
+    run: Trace,
+    table: np.ndarray,
+    cell: tuple[int, int],
+    said: str,
+    title: str,
+    token: int,
+    chosen: dict[str, Any],
+    inside: Mapping[str, Way] = MappingProxyType({}),
 ) -> Picture:
-    """A table as `by_head` has it. token: at which they write; chosen: what a click chooses besides."""
+    """A table as `by_head` has it. token: at which they write; chosen, inside: as in `parts_of`."""
     heads = run.config.heads
 
-    def go(row: int, column: int) -> Open:
-        """To where that head attends, or to what that FFN adds."""
+    def go(row: int, column: int) -> Mapping[str, object] | Open:
+        """Opens that head or FFN; else to where the head attends, or to what the FFN adds."""
+        part = f"attention.heads[{column}]" if column < heads else "ffn.output"
+        if way := inside.get(f"layers.{row}.{part}"):
+            return led_by(way, chosen)
         if column < heads:
             return Open(
                 "attention", {"tab": None, "stage": None, "layer": row, "head": column, "token": token, **chosen}

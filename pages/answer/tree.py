@@ -1,6 +1,7 @@
 """The tree of who wrote an answer: a part of its lead is opened, and shows of what it is made, back to the words."""
 
 import re
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -9,7 +10,7 @@ import streamlit as st
 
 from model.analysis import placed
 from model.measures.sources import Lead, Part, all_of_it, leads_of, made_of, opened
-from pages.drawing.pictures.sources import Place, in_short, kind_of, layer_of, parts_picture, way_to
+from pages.drawing.pictures.sources import Place, Way, in_short, kind_of, layer_of, parts_picture, way_to
 from pages.drawing.screen import Screen
 from pages.drawing.text import literal, plain, texts_of
 from pages.drawing.text.numbers import furthest, less, percent, signed, unsigned
@@ -20,6 +21,11 @@ from pages.screen.link import select
 INSIDE = re.compile(r"layers\.(\d+)\.attention\.(heads|V)\[(\d+)\]")
 MOST = 8  # parts with a bar of their own
 text, word = texts_of("tree")
+
+
+def can_be_opened(part: Part) -> bool:
+    """Whether it is made of others: words, positions and biases are there from the start."""
+    return part.slope is not None and "embedding." not in part.name
 
 
 class Tree:
@@ -62,21 +68,24 @@ class Tree:
             look |= {"format_func": lambda step: literal(steps[step]), "required": True, "wrap": True}
             st.segmented_control(word("way"), range(len(steps)), label_visibility="collapsed", **look)
         largest = np.argsort(-np.abs(self.leads), kind="stable").tolist()
-        options = [i for i in largest if self.parts[i].slope is not None and "embedding." not in self.parts[i].name]
+        options = [i for i in largest if can_be_opened(self.parts[i])]
         if options:
             names = {i: f"{self.called(self.parts[i], self.way[-1])} · {signed(float(self.leads[i]))}" for i in options}
             look = bound("tree.open", None, lambda i: select(branch=(*branch, i)), anew=True, among=options)
             look |= {"format_func": names.__getitem__, "placeholder": word("open"), "label_visibility": "collapsed"}
             st.selectbox(word("open"), options, index=None, **look)
 
-    def as_bars(self, lead: Lead, **chosen: Any) -> None:
-        """What the open part is made of; of a linear head, what its parts have in the lead adds up."""
+    def as_bars(self, lead: Lead, inside: Mapping[str, Way], **chosen: Any) -> None:
+        """What the open part is made of; of a linear head, what its parts have in the lead adds up.
+
+        inside: the parts of the lead that stand for themselves.
+        """
         above, part = self.way[-2:]
         (value,) = leads_of(self.screen.run, self.way[0], [part], *self.outputs)
         most = furthest(self.leads, unsigned)
-        places = [self._place(one, part) for one in self.parts]
-        inside = INSIDE.fullmatch(part.name)
-        kind = inside[2] if inside else kind_of(part.name, self.screen.run)
+        places = [self._place(one, part, at) for at, one in enumerate(self.parts)]
+        found = INSIDE.fullmatch(part.name)
+        kind = found[2] if found else kind_of(part.name, self.screen.run)
         said: dict[str, object] = {
             "part": self.called(part, above),
             "value": unsigned(value),
@@ -84,10 +93,12 @@ class Tree:
         }
         said |= {"largest": places[most.place][0], "much": most}
         said |= {"lead": f"{lead.value:.2f}", "left": less(lead.value, value)}
-        sentence = f"{text('read' if lead.exact else 'read_less', **said)} {text(f'about_{kind}', **said)}"
+        read = [text("read" if lead.exact else "read_less", **said), text(f"about_{kind}", **said)]
+        if not lead.exact and len(self.way) == 2 and part.name in inside:
+            read.insert(1, text("read_joins", value=unsigned(lead.steps[part.name])))
         title, axis = word(f"title_{kind}", **said), plain("wrote.axis_logits" if lead.exact else "wrote.axis_less")
         look = {"total": said["part"] if lead.exact else None, "most": MOST}
-        made = parts_picture(places, self.leads, sentence, title=title, axis=axis, **look, **chosen)
+        made = parts_picture(places, self.leads, " ".join(read), title=title, axis=axis, **look, **chosen)
         self.pen.show("wrote", made)
 
     def _where(self, part: Part, above: Part) -> dict[str, str]:
@@ -108,12 +119,8 @@ class Tree:
         weights = self.screen.run[f"layers.{inside[1]}.attention.weights"]
         return word("from", **said, weight=percent(float(weights[int(inside[3]), above.token, part.token])))
 
-    def _place(self, part: Part, above: Part) -> Place:
-        """A part as a bar: its name, and the page on which it was computed."""
-        inside = INSIDE.fullmatch(part.name)
-        if inside is None:
-            return self.called(part, above), None if part.token is None else way_to(part.name, part.token)
-        at = {"layer": int(inside[1]), "head": int(inside[3]), "token": above.token, "tab": None, "stage": None}
-        if inside[2] == "V":
-            at["key"] = part.token
-        return self.called(part, above), ("attention", at)
+    def _place(self, part: Part, above: Part, at: int) -> Place:
+        """A part as a bar: its name, and how it is opened, else the page on which it was computed. at: which part."""
+        if can_be_opened(part):
+            return self.called(part, above), ("", {"branch": (*self.screen.choice.branch[: len(self.way) - 1], at)})
+        return self.called(part, above), None if part.token is None else way_to(part.name, part.token)

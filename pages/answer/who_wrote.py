@@ -7,12 +7,12 @@ import streamlit as st
 
 from model import Pipeline, Trace
 from model.edits import head_off
-from model.measures.sources import Lead, nbytes, of_lead
+from model.measures.sources import Lead, all_of_it, made_of, nbytes, of_lead
 from model.measures.sweep import number, sweep
 from pages.answer.pictures import built_up, heads_and_ffns, parts_of, strongest_head
-from pages.answer.tree import Tree
+from pages.answer.tree import Tree, can_be_opened
 from pages.drawing.cache import once_a_run
-from pages.drawing.pictures.sources import MOST_BYTES
+from pages.drawing.pictures.sources import MOST_BYTES, Way
 from pages.drawing.screen import Screen
 from pages.drawing.state.link_values import MOST_EDITS
 from pages.drawing.text import plain, texts_of
@@ -51,7 +51,7 @@ def lead_at(run: Trace, token: int, output: int) -> Wanted | None:
 def by_parts(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) -> None:
     """The lead part by part, as it comes about. chosen: what a click that leads to another page chooses besides."""
     if wanted := lead_at(screen.run, token, output):
-        pen.show("wrote", built_up(screen.run, wanted.lead, wanted.outputs, token, chosen))
+        pen.show("wrote", built_up(screen.run, wanted.lead, wanted.outputs, token, opens(screen.run, wanted), **chosen))
         st.caption(text("exact" if wanted.lead.exact else "in_order"))
 
 
@@ -60,13 +60,14 @@ def opened(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) -> 
     run = screen.run
     if not (wanted := lead_at(run, token, output)):
         return
+    inside = opens(run, wanted)
     left, right = (st.container(), None) if screen.choice.big else st.columns(2, gap="medium")
     with left:
         tree = Tree(screen, pen, wanted.outputs, token)
         if tree.closed:
-            pen.show("wrote", parts_of(run, wanted.lead, wanted.outputs, token, chosen))
+            pen.show("wrote", parts_of(run, wanted.lead, wanted.outputs, token, inside, **chosen))
         else:
-            tree.as_bars(wanted.lead, **chosen)
+            tree.as_bars(wanted.lead, inside, **chosen)
     if right is not None:
         with right:
             of_heads = _lead(run, *wanted.outputs, token, heads=True)
@@ -74,8 +75,24 @@ def opened(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) -> 
             after = None  # where there is no room for one edit more
             if len(run.edits) < MOST_EDITS:
                 after = _without(run, screen.pipeline, layer, head, wanted.outputs, token)
-            pen.show("heads", heads_and_ffns(run, of_heads, after, token, chosen))
+            pen.show("heads", heads_and_ffns(run, of_heads, after, token, inside, **chosen))
         st.caption(text("exact" if wanted.lead.exact else "bent"))
+
+
+def opens(run: Trace, wanted: Wanted) -> dict[str, Way]:
+    """The parts of a lead that can be opened, heads among them, and how; none where an edit stands on the way."""
+    try:
+        parts = made_of(run, all_of_it(run, *wanted.outputs, wanted.token))
+    except ValueError:
+        return {}
+    names, found = [part.name for part in parts], {}
+    for at, name in enumerate(names):
+        if can_be_opened(parts[at]) and names.count(name) == 1:
+            found[name] = [at]
+            if name.endswith("attention.output"):
+                heads = name.replace("output", "heads")
+                found |= {f"{heads}[{head}]": [at, head] for head in range(run.config.heads)}
+    return {name: ("", {"tab": "wrote", "branch": tuple(branch)}) for name, branch in found.items()}
 
 
 def _logits(trace: Trace, token: int) -> np.ndarray:

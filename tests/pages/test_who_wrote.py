@@ -7,9 +7,11 @@ import pytest
 import torch
 
 from model import Edit, Trace, load
-from model.measures.sources import Part, all_of_it, leads_of, made_of, opened
+from model.measures.sources import Part, all_of_it, leads_of, made_of, of_lead, opened
+from pages.answer.who_wrote import Wanted, opens
 from pages.drawing.state import sketch
 from pages.drawing.state.link_values import edit_code
+from pages.drawing.text.numbers import unsigned
 from pages.screen.runs import pipelines
 from tests.pages.opening import chart, charts, drawn_in, open_page, said, texts
 
@@ -53,6 +55,21 @@ def test_the_strongest_head_is_really_switched_off(link: dict) -> None:
 def test_where_logits_were_changed_nothing_is_said_of_who_wrote_them() -> None:
     app = open_page("answer", **LINK, **WORDS, edits=edit_code(Edit("logits", "scale", 2.0)))
     assert not charts(app) and "after the last vector" in texts(app)
+
+
+@pytest.mark.parametrize("link", [WORDS, DIGIT])
+def test_a_part_of_a_lead_leads_to_where_its_number_stands(link: dict) -> None:
+    (trace, *outputs), token = asked(link), 3 if "s" in link else 0
+    lead, of_heads = (of_lead(trace, *outputs, token, heads=heads) for heads in (False, True))
+    inside = opens(trace, Wanted(lead, tuple(outputs), token))
+    parts = {name: of.parts[name] for of in (lead, of_heads) for name in of.parts if "layers." in name}
+    assert parts.keys() == inside.keys()
+    for name in [*inside][::11]:
+        page, chosen = inside[name]
+        assert (page, chosen["tab"]) == ("", "wrote")
+        read = said(open_page("answer", **LINK, **link, branch=linked(chosen["branch"])))
+        numbers = [parts[name], *([lead.steps[name]] if name in lead.steps else [])]
+        assert all(unsigned(number).replace("−", "-") in read for number in numbers), (name, numbers)
 
 
 # The tree of parts.

@@ -1,8 +1,9 @@
 """Parts of a sum by where they come from: what they are called, where they lead to, and the sum as a picture."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import floor, log10
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from pages.drawing.picture import Open, Picture
 from pages.drawing.text import plain
 from pages.drawing.text.numbers import signed
 
-Way = tuple[str, dict[str, Any]]  # a page, and what is chosen there
+Way = tuple[str, dict[str, Any]]  # a page ("": this one), and what is chosen there
 Place = tuple[str, Way | None]  # what a part is called, and where it was computed
 MOST_BYTES = 100_000_000  # that the parts of a run may take while they are drawn
 SOURCE = re.compile(
@@ -64,6 +65,12 @@ def way_to(source: str, token: int) -> Way | None:
     return "heads", {"tab": "contribution", **at}
 
 
+def led_by(way: Way, chosen: Mapping[str, object]) -> Mapping[str, object] | Open:
+    """What a click does that leads there. chosen: what it chooses besides, where that is another page."""
+    page, values = way
+    return Open(page, {**chosen, **values}) if page else values
+
+
 def largest_first(parts: np.ndarray, most: int) -> tuple[list[int], list[int]]:
     """The largest parts, which stand by themselves, and the others; one other alone stands by itself, too."""
     order = np.argsort(-np.abs(parts), kind="stable").tolist()
@@ -77,9 +84,11 @@ def digits_of(*values: float) -> int:
     return 2 if largest >= 0.1 or not largest else 1 - floor(log10(largest))
 
 
-def places_of(sources: Sequence[str], trace: Trace, token: int) -> list[Place]:
-    """Sources of a token as a picture has them."""
-    return [(in_short(source, trace), way_to(source, token)) for source in sources]
+def places_of(
+    sources: Sequence[str], trace: Trace, token: int, inside: Mapping[str, Way] = MappingProxyType({})
+) -> list[Place]:
+    """Sources of a token as a picture has them. inside: those that are opened where they stand."""
+    return [(in_short(source, trace), inside.get(source) or way_to(source, token)) for source in sources]
 
 
 def parts_picture(
@@ -121,8 +130,8 @@ def parts_picture(
     figure.layout["hovermode"] = "y"  # a thin bar is hit on all its row
     ways = [places[i][1] for i in few]
 
-    def go(bar: int, _: int) -> Open | None:
+    def go(bar: int, _: int) -> Mapping[str, object] | Open | None:
         way = ways[bar - first] if first <= bar < first + len(ways) else None
-        return way and Open(way[0], {**chosen, **way[1]})
+        return way and led_by(way, chosen)
 
     return Picture(figure, f"{sentence} {plain('source.click')}", title=title, picks=go)
