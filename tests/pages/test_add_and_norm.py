@@ -1,5 +1,7 @@
 """The Add & Norm page: its pictures are the trace in the order of its graph, and each cell adds up as displayed."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -7,9 +9,10 @@ from model import Edit
 from model.analysis import mean_likeness
 from model.measures.gradients import gradient_lengths
 from model.measures.without import Fate, fates
-from pages.add_and_norm.pictures import AddNorm, maps, on_the_way
+from pages.add_and_norm.pictures import AddNorm, maps, on_the_way, one_vector
 from pages.drawing.place import Place
 from pages.drawing.state.link_values import edit_code
+from pages.drawing.text import LANGUAGES, speaking
 from pages.screen.runs import pipelines
 from pages.screen.sections import without
 from tests.networks import QUICK, trace_of
@@ -42,6 +45,32 @@ def test_each_dot_leads_to_the_sublayer_whose_vector_it_measures_and_each_has_it
         measured = [np.linalg.norm(run[key][token]) for key in (sub.before, sub.sum, sub.after)]
         assert np.isclose(measured, length, rtol=1e-5).any(), (step, length)
         assert drawn.layout.xaxis.ticktext[int(step)].startswith(f"{there['layer'] + 1}<br>")
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+@pytest.mark.parametrize("network", ("text", "digits"))
+def test_no_name_of_an_arrow_lies_on_an_arrow_or_on_another_name(network: str, lang: str) -> None:
+    run = trace_of(network)
+    width, height, letter, wide = 360, 250, 6.8, 12.5  # pixels: of the place, and of a sign
+    with speaking(lang):
+        for layer, sublayer, token in product(range(run.config.layers), (1, 2), range(0, len(run.tokens), 3)):
+            drawn = one_vector(run, Place(layer=layer, sublayer=sublayer, token=token)).drawn().checked()
+            (names,) = (trace for trace in drawn.data if trace.mode == "text")
+            unit = min(height / np.ptp(drawn.layout.yaxis.range), width / np.ptp(drawn.layout.xaxis.range))
+            tips = np.array([(arrow.x, arrow.y) for arrow in drawn.layout.annotations])
+            ways = (np.linspace(0, 1, 200)[:, None, None] * tips).reshape(-1, 2)
+            boxes: list[tuple[np.ndarray, np.ndarray]] = []
+            for x, y, name, side in zip(names.x, names.y, names.text, names.textposition, strict=True):
+                half = np.array([sum(letter if sign.isascii() else wide for sign in name[3:-4]), 12]) / 2 / unit
+                middle = (x, y) + half * [("right" in side) - ("left" in side), ("top" in side) - ("bottom" in side)]
+                assert not (np.abs(ways - middle) < 0.9 * half).all(axis=1).any(), (name, layer, sublayer, token)
+                assert all((np.abs(middle - other) >= 0.9 * (half + size)).any() for other, size in boxes), (
+                    name,
+                    layer,
+                    sublayer,
+                    token,
+                )
+                boxes.append((middle, half))
 
 
 @pytest.mark.parametrize("network", QUICK)

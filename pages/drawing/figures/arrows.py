@@ -1,6 +1,7 @@
 """Vectors as arrows in a plane, and their lengths on the way through a network."""
 
 from collections.abc import Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -21,13 +22,26 @@ from pages.drawing.figures.base import (
     look,
     scale,
     stroke,
+    text_width,
     tint,
     unseen,
     words_at,
 )
 from pages.drawing.figures.theme import big, font_size, mode
 
-ROOM = 0.16  # of the width and height of all arrows, on each side of them for their names
+#: Where a name may stand beside a point, the first best, and the way there.
+SIDES = {
+    "top center": (0, 1),
+    "bottom center": (0, -1),
+    "top right": (1, 1),
+    "top left": (-1, 1),
+    "bottom right": (1, -1),
+    "bottom left": (-1, -1),
+    "middle right": (1, 0),
+    "middle left": (-1, 0),
+}
+OFF = (0.5, 1.8)  # letters from a tip to its name, the first best
+WIDE = 1.4  # times as wide as high: the narrowest place for arrows
 
 
 class Arrow(NamedTuple):
@@ -55,30 +69,48 @@ def arrows(drawn: Sequence[Arrow], sides: Sequence[tuple[np.ndarray, np.ndarray]
         }
         (x, y), base = arrow.tip, {"axref": "x", "ayref": "y", "ax": 0, "ay": 0, "text": ""}
         heads.append(base | line | {"x": float(x), "y": float(y)})
-    middles = tips / 2
-    names = [f"<b>{label(arrow.name)}</b>" for arrow in drawn]
+    named = [label(arrow.name) for arrow in drawn]
     ink = {"size": size + 1, "color": INK[mode()]}
-    traces.append(words_at(tips, names, textposition=[_side(tip, tips) for tip in tips], textfont=ink))
-    traces.append(unseen(middles, text=[label(arrow.name) for arrow in drawn]))
-    (low_x, low_y), (high_x, high_y) = np.minimum(tips.min(axis=0), 0), np.maximum(tips.max(axis=0), 0)
-    room = ROOM * (max(high_x - low_x, high_y - low_y) or 1.0)
+    corners = np.array([np.zeros(2), *tips])
+    for _ in range(3):  # names need room, and what has more room is drawn smaller
+        low, high = np.minimum(corners.min(axis=0), 0), np.maximum(corners.max(axis=0), 0)
+        letter = size * ((high - low) / (WIDE * height, height)).max() or 1.0
+        points, beside, corners = _beside(named, tips, letter)
+    (low_x, low_y), (high_x, high_y) = (end([np.zeros(2), *tips, *corners], axis=0) for end in (np.min, np.max))
+    traces.append(words_at(points, [f"<b>{name}</b>" for name in named], textposition=beside, textfont=ink))
+    traces.append(unseen(tips, text=named))
     bare = {"visible": False}
     layout = {
-        "xaxis": bare | {"range": [low_x - 1.6 * room, high_x + 1.6 * room], "constrain": "domain"},
-        "yaxis": bare | {"range": [low_y - room, high_y + room], "scaleanchor": "x", "constrain": "domain"},
+        "xaxis": bare | {"range": [low_x, high_x], "constrain": "domain"},
+        "yaxis": bare | {"range": [low_y, high_y], "scaleanchor": "x", "constrain": "domain"},
         "annotations": heads,
         "showlegend": False,
     }
     return figure_of(traces, layout | look(height))
 
 
-def _side(tip: np.ndarray, tips: np.ndarray) -> str:
-    """Where a name stands: above its arrow's tip, unless that points down or a longer arrow goes on beside it."""
-    along = tips @ tip / (np.linalg.norm(tip) or 1.0)  # as far as the others go its way
-    beside = (along > np.linalg.norm(tip) * 1.01) & (along > 0.9 * np.linalg.norm(tips, axis=1))
-    if beside.any() or tip[1] <= 0:
-        return "bottom right" if tip[0] >= 0 else "bottom left"
-    return "top center"
+def _beside(names: Sequence[str], tips: np.ndarray, letter: float) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """For each name a point beside its tip, and the side of that on which it lies least on arrows and other names; and
+    the corners of all names. The highest tip is given its side first.
+
+    letter: the height of the letters, on the scale of the tips.
+    """
+    taken = (np.linspace(0, 1, 60)[:, None, None] * tips).reshape(-1, 2)
+    points, sides, corners = np.zeros_like(tips), [""] * len(names), []
+    for place in np.argsort(-tips[:, 1]):
+        half = np.array([text_width(names[place]) / 2, 0.7]) * letter
+        boxes = {}
+        for off, (side, way) in product(OFF, SIDES.items()):
+            near = tips[place] + np.array(way) * letter * off
+            middle = near + np.array(way) * half
+            boxes[off, side] = near, middle - half, middle + half
+        met = {key: ((taken >= low) & (taken <= high)).all(axis=1).sum() for key, (_, low, high) in boxes.items()}
+        best = min(met, key=met.__getitem__)
+        points[place], low, high = boxes[best]
+        sides[place] = best[1]
+        corners += [low, high]
+        taken = np.concatenate([taken, np.stack(np.meshgrid(*np.linspace(low, high, 12).T), axis=-1).reshape(-1, 2)])
+    return points, sides, np.array(corners)
 
 
 MOST_SAID = 40  # points with a number at each
