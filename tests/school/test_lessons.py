@@ -21,10 +21,10 @@ from model.measures.telling import telling_word
 from model.translator import Translator
 from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
-from pages.drawing.text.numbers import decimal, percent
+from pages.drawing.text.numbers import percent
 from pages.school.lessons.lesson import LESSONS, TOUR
 from pages.school.questions import QUESTIONS
-from pages.school.questions.case import AS_BEFORE, MOST_WEIGHED, PLAINLY, Case, Truth, first_answer, is_right
+from pages.school.questions.case import AS_BEFORE, MOST_WEIGHED, PLAINLY, Case, Truth, is_right
 from pages.school.questions.pictures import CAUSAL
 from pages.school.questions.positions import DRAWN
 from pages.school.questions.question import clear_truth, truth_of
@@ -358,20 +358,6 @@ def test_with_a_causal_mask_the_first_answer_is_that_of_a_run_with_it() -> None:
     assert AS_BEFORE in truth.options and here.names[int(now.argmax())] not in truth.options
     assert truth.said["after"] == pytest.approx(float(masked[now.argmax()]), abs=1e-4)
     assert truth.margin == pytest.approx(float(np.maximum(now - masked, 0).sum()), abs=1e-4)
-
-
-@pytest.mark.parametrize(("second", "one_leads"), [(0.3085, False), (0.304, True), (0.25, True)])
-def test_nobody_is_asked_what_comes_first_where_pages_write_two_alike(
-    second: float, one_leads: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here, _ = told("causal")
-    now = changed(here)
-    then = np.where(np.arange(len(now)) == 3, 0.312, 0.0)
-    then[9] = second
-    monkeypatch.setattr(Case, "changed", lambda case, edits: [now, then])
-    assert (decimal(0.312) != decimal(second)) is one_leads
-    truth = first_answer(here, [CAUSAL])
-    assert truth is not None and (truth.margin > 0) is one_leads
 
 
 def test_the_encoder_runs_once_while_a_translation_is_written() -> None:

@@ -21,6 +21,7 @@ from pages.drawing.text.numbers import decimal, first, written
 
 OWN = "own"  # the row of a question in a teacher's own words
 CLEAR = 0.01  # by which a first answer must lead that is asked about
+JUST = 0.002  # by which it must lead after a change
 AS_BEFORE = "as_before"  # the option that names no word, since another question may ask for it
 OFFERED = 3  # of the likeliest answers before a change, and of those after it
 MOST_PRODUCTS = 24_000_000_000  # multiply-adds for all runs that one question needs
@@ -205,7 +206,7 @@ def first_answer(case: Case, edits: list[Edit]) -> Truth | None:
     said |= {"before": float(now[best]), "after": float(there[best])}
     said |= {"then": case.names[then], "then_share": float(there[then])}
     said |= {"moved": (moved := float(np.abs(there - now).sum() / 2)), "lead": (lead := lead_of(now))}
-    clear = lead >= CLEAR and leads(there)
+    clear = lead >= CLEAR and lead_of(there) >= JUST
     bars, place = (("with", float(now[best])), ("without", float(there[best]))), {"token": case.token}
     likely = {int(i) for values in (now, there) for i in np.argsort(-values)[:OFFERED]} - {best}
     options = (AS_BEFORE, *sorted({case.names[i] for i in likely}))
