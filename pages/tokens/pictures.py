@@ -125,10 +125,11 @@ def nearest(
     look = {"square": False, "clickable": True, "height": scaled(110 + 17 * len(named))}
     figure = heatmap(sorted_rows, Axis("", named), Axis(word("axis_sorted", token=own)), **look)
     figure.data[0]["showscale"] = False
+    tokens = run.tokens  # and not the run: what a click calls is kept
     here = [name.split(" · ")[0] for name in named]
 
     def choose(row: int, column: int) -> dict[str, object]:
-        return {"token": run.tokens.index(here[row])} if row and here[row] in run.tokens else {}
+        return {"token": tokens.index(here[row])} if row and here[row] in tokens else {}
 
     return Picture(figure, said, equation=COSINE, picks=choose, fixed=fixed)
 
