@@ -71,12 +71,12 @@ def arrows(drawn: Sequence[Arrow], sides: Sequence[tuple[np.ndarray, np.ndarray]
         heads.append(base | line | {"x": float(x), "y": float(y)})
     named = [label(arrow.name) for arrow in drawn]
     ink = {"size": size + 1, "color": INK[mode()]}
-    corners = np.array([np.zeros(2), *tips])
+    held = [np.zeros(2), *tips]
     for _ in range(3):  # names need room, and what has more room is drawn smaller
-        low, high = np.minimum(corners.min(axis=0), 0), np.maximum(corners.max(axis=0), 0)
-        letter = size * ((high - low) / (WIDE * height, height)).max() or 1.0
+        letter = size * (np.ptp(held, axis=0) / (WIDE * height, height)).max() or 1.0
         points, beside, corners = _beside(named, tips, letter)
-    (low_x, low_y), (high_x, high_y) = (end([np.zeros(2), *tips, *corners], axis=0) for end in (np.min, np.max))
+        held = [np.zeros(2), *tips, *corners]
+    (low_x, low_y), (high_x, high_y) = np.min(held, axis=0), np.max(held, axis=0)
     traces.append(words_at(points, [f"<b>{name}</b>" for name in named], textposition=beside, textfont=ink))
     traces.append(unseen(tips, text=named))
     bare = {"visible": False}
@@ -89,7 +89,7 @@ def arrows(drawn: Sequence[Arrow], sides: Sequence[tuple[np.ndarray, np.ndarray]
     return figure_of(traces, layout | look(height))
 
 
-def _beside(names: Sequence[str], tips: np.ndarray, letter: float) -> tuple[np.ndarray, list[str], np.ndarray]:
+def _beside(names: Sequence[str], tips: np.ndarray, letter: float) -> tuple[np.ndarray, list[str], list[np.ndarray]]:
     """For each name a point beside its tip, and the side of that on which it lies least on arrows and other names; and
     the corners of all names. The highest tip is given its side first.
 
@@ -110,7 +110,7 @@ def _beside(names: Sequence[str], tips: np.ndarray, letter: float) -> tuple[np.n
         sides[place] = best[1]
         corners += [low, high]
         taken = np.concatenate([taken, np.stack(np.meshgrid(*np.linspace(low, high, 12).T), axis=-1).reshape(-1, 2)])
-    return points, sides, np.array(corners)
+    return points, sides, corners
 
 
 MOST_SAID = 40  # points with a number at each
