@@ -164,13 +164,14 @@ class Walk:
         with left, st.container(key="tour_side"):
             self._progress(place)
             station.ask()
-            onwards = partial(go_to, stations[place + 1] if place + 1 < len(stations) else END)
+            last = place + 1 == len(stations)
+            onwards = partial(go_to, END if last else stations[place + 1])
             if station.shown:
                 station.verdict()
                 with st.container(horizontal=True):
                     station.open_page()
                     look: dict[str, Any] = {"icon": ":material/arrow_forward:", "key": "lesson.next"}
-                    st.button(word("onwards"), on_click=onwards, type="primary", **look)
+                    st.button(word("recap" if last else "onwards"), on_click=onwards, type="primary", **look)
             else:
                 station.answer()
             with st.container(horizontal=True, key="tour_ways"):
