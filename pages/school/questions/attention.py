@@ -68,8 +68,9 @@ def shared_out(case: Case) -> Truth | None:
     names = tuple(placed(case.tokens))
     bars = tuple((name, 100 * float(value)) for name, value in zip(names, row, strict=True))
     margin = float(row[pair.key] - np.partition(row, -2)[-2])
-    answer = [100 * float(value) for value in row]
-    return Truth(answer, margin, said, bars, pair.place, options=names, literal=True)
+    said |= {"root": case.trace.config.d_k**0.5} if case.divides else {}
+    answer, told = [100 * float(value) for value in row], ("why", *["why_divided"] * case.divides, "why_softmax")
+    return Truth(answer, margin, said, bars, pair.place, options=names, literal=True, told=told)
 
 
 @question(
