@@ -97,9 +97,9 @@ def how_added(case: Case) -> tuple[dict[str, object], tuple[str, ...]]:
         return {}, ()
     table = table_of(case.trace)
     few, width = directions(table), config.embedded
-    if few > width * FEW:
-        return {}, ("places.why_added",)
-    return {"places": len(table), "few": few, "width": width}, ("places.why_added", "places.why_room")
+    told = "places.why_waves" if config.positions == "sinusoidal" else "places.why_added"
+    room = ("places.why_room",) if few <= width * FEW else ()
+    return {"places": len(table), "few": few, "width": width}, (told, *room)
 
 
 def exchangeable(case: Case) -> list[list[int]]:
