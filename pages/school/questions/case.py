@@ -234,12 +234,12 @@ def near_share(share: float) -> float:
 
 
 def short(value: float) -> str:
-    """A number as short as it stays true: 12,000, 18.8, 5.66, 0.41, −2.8."""
+    """A number as short as it stays true: 12,000, 18.8, 5.66, 0.41, −0.06."""
     if isinstance(value, int) or abs(value) >= 100:
         return written(f"{value:,.0f}")
     if 0 <= value < 1:
         return decimal(value)
-    return written(f"{value:.1f}" if abs(value) >= 10 or value < 0 else f"{value:.2f}")
+    return written(f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}")
 
 
 def lead_of(values: np.ndarray) -> float:
