@@ -408,18 +408,24 @@ def cosines(look: Look) -> Picture:
 
 
 def lens(look: Look) -> Picture:
-    """The network's first guesses after each layer; which word is the first is covered, where that is asked,
-    in a teacher's own question all are."""
+    """The network's first guesses after each layer. Where it is asked from when on one is the first, the first is
+    covered and beside it stand only those that never are, by which it would be known; in a teacher's own question all
+    are covered."""
     case = look.case
     shares = case.pipeline.read_layers(case.trace, case.token).astype(np.float64)
-    best = np.argsort(-shares, axis=1)[:, : min(GUESSES, shares.shape[1])]
-    values = np.take_along_axis(shares, best, axis=1)
+    order = np.argsort(-shares, axis=1)
     covers = not look.shown and look.row in ("layer", OWN)
     taps = covers and look.row == "layer"
+    if taps:
+        never = order[~np.isin(order, order[:, 0])].reshape(len(order), -1)
+        order = np.hstack([order[:, :1], never])
+    best = order[:, :GUESSES]
+    values = np.take_along_axis(shares, best, axis=1)
     hidden = 0 if not covers else 1 if taps else values.shape[1]
     names = [[COVERED] * hidden + [label(case.names[i]) for i in row[hidden:]] for row in best]
     rows = Axis(plain("tour.after_layer"), [str(layer) for layer in range(len(values))])
-    columns = Axis(plain("tour.rank"), [str(rank + 1) for rank in range(values.shape[1])])
+    ranks = ["1"] + [""] * (values.shape[1] - 1) if taps else [str(rank + 1) for rank in range(values.shape[1])]
+    columns = Axis(plain("tour.rank"), ranks)
     frames = []
     if look.shown and look.row == "layer":
         frames = [outline(int(look.truth.answer), 0)]
@@ -433,7 +439,7 @@ def lens(look: Look) -> Picture:
         layout |= TO_THE_NEAREST
     layout["shapes"] = frames
     picks = (lambda option: {"option": option}) if taps else None
-    return Picture(figure_of(traces, layout), "", title=title_of("lens"), picks=picks)
+    return Picture(figure_of(traces, layout), "", title=title_of("lens_covered" if taps else "lens"), picks=picks)
 
 
 # -- drawings ------------------------------------------------------------------------------------------------------
