@@ -7,12 +7,12 @@ from typing import Any
 from pages.drawing.text import LANGUAGES, joined, language, plain, texts_of, typed
 from pages.school.lessons.lesson import Lesson
 from pages.school.lessons.written import opened_at
-from pages.school.questions.case import AS_BEFORE, Guess, Truth, short
+from pages.school.questions.case import Guess, Truth, short
 from pages.school.questions.question import Question
 
 MOST_CALLED = 40  # characters of a teacher's question that stand for it
 #: Options that are no tokens and no numbers: texts of our own.
-OPTIONS = ("same", "different", "thousandfold", "at_cls", "at_patch", "at_patches", AS_BEFORE)
+OPTIONS = ("same", "different", "thousandfold", "at_cls", "at_patch", "at_patches")
 #: Where one sentence ends and another begins; not within quotation marks, in which a token may be a full stop.
 ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[。？！])(?![”’」）])")
 #: Questions that leave out a part with which the network was trained, which is said of each.
@@ -104,8 +104,8 @@ def options(truth: Truth) -> Sequence[str]:
 
 
 def _is_text(option: str, truth: Truth) -> bool:
-    """Whether an option is a text of ours: no token is called AS_BEFORE, but one may be called as another of them."""
-    return bool(truth.said) and (option == AS_BEFORE or (option in OPTIONS and not truth.literal))
+    """Whether an option is a text of ours: a token may be called as one of them."""
+    return bool(truth.said) and option in OPTIONS and not truth.literal
 
 
 def title_of(lesson: Lesson) -> str:

@@ -1,13 +1,12 @@
 """Questions about attention: scores, weights, their division, the mask, and what a weight says."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from model.analysis import placed
 from model.pipeline import SPECIAL_TOKENS
-from pages.school.questions.case import Case, Pair, Truth, first_answer, lead_of, near_share, unscaled
+from pages.school.questions.case import NEAR, Case, Pair, Truth, lead_of, share_left, unscaled
 from pages.school.questions.pictures import CAUSAL, row_behind, row_of, values_mixed, weights_undivided
 from pages.school.questions.question import question
 
@@ -133,7 +132,7 @@ def without_root(case: Case) -> Truth | None:
     said["flat"] = flat = float(unscaled(case.trace, pair.layer, pair.head, pair.query, d_k)[pair.key])
     said |= {"scaled": score / d_k**0.5, "inverse": d_k**-0.5, "even": 1 / len(case.tokens)}
     bars = (("with", share), ("without", answer), ("by_d_k", flat))
-    return Truth(answer, answer - share, said, bars, pair.place, near=near_share(answer))
+    return Truth(answer, answer - share, said, bars, pair.place, near=NEAR)
 
 
 def _undivided(case: Case) -> Iterator[tuple[Pair, float, float]]:
@@ -164,12 +163,12 @@ def way_back(case: Case) -> Truth | None:
     share, answer = float(weights[pair.query, pair.key]), float(weights[pair.key, pair.query])
     said = {**case.of_pair(pair), "share": share, "answer": answer}
     bars = (("there", share), ("back", answer))
-    return Truth(answer, abs(share - answer), said, bars, pair.place, near=near_share(answer))
+    return Truth(answer, abs(share - answer), said, bars, pair.place, near=NEAR)
 
 
 @question(
     "causal",
-    "tap",
+    "slide",
     least=0.1,
     minutes=4,
     page="translation",
@@ -185,5 +184,4 @@ def behind_a_mask(case: Case) -> Truth | None:
     behind = [name for name in case.tokens[case.token + 1 :] if name not in SPECIAL_TOKENS]
     if case.trace.picture is not None or not behind:
         return None
-    truth = first_answer(case, [CAUSAL])
-    return truth and replace(truth, told=(*truth.told, "why"))
+    return share_left(case, [CAUSAL], either=True)

@@ -21,13 +21,11 @@ from pages.drawing.text.numbers import decimal, first, written
 
 OWN = "own"  # the row of a question in a teacher's own words
 CLEAR = 0.01  # by which a first answer must lead that is asked about
-JUST = 0.002  # by which it must lead after a change
-AS_BEFORE = "as_before"  # the option that names no word, since another question may ask for it
-OFFERED = 3  # of the likeliest answers before a change, and of those after it
 MOST_PRODUCTS = 24_000_000_000  # multiply-adds for all runs that one question needs
 PLAINLY = 0.35  # by which the largest weight of a row leads where it is plain which it is
 MOST_WEIGHED = 8  # heads of which it is asked how much the answer leans on each
-LEAST_NEAR = 0.05  # of a share: almost nothing is near nothing
+NEAR = 0.1  # by which a guess of a share may be off: almost nothing is near nothing
+RIVAL = 0.5  # of what the right answer has: one that has as much is as good a guess
 PLAINLY_OFF = 1.5  # times as far as a guess may be from what is right: plainly another number
 Guess = str | float | list[int]
 
@@ -206,31 +204,23 @@ def first_answer(case: Case, edits: list[Edit]) -> Truth | None:
     said |= {"before": float(now[best]), "after": float(there[best])}
     said |= {"then": case.names[then], "then_share": float(there[then])}
     said |= {"moved": (moved := float(np.abs(there - now).sum() / 2)), "lead": (lead := lead_of(now))}
-    clear = lead >= CLEAR and lead_of(there) >= JUST
+    clear = lead >= CLEAR and leads(there)
     bars, place = (("with", float(now[best])), ("without", float(there[best]))), {"token": case.token}
-    likely = {int(i) for values in (now, there) for i in np.argsort(-values)[:OFFERED]} - {best}
-    options = (AS_BEFORE, *sorted({case.names[i] for i in likely}))
-    about: dict[str, Any] = {"options": options, "literal": True}
-    about["told"] = ("why_same" if best == then else "why_different",)
-    answer = AS_BEFORE if best == then else case.names[then]
-    return Truth(answer, moved if clear else 0.0, said, bars, place, **about)
+    told = ("why_same" if best == then else "why_different",)
+    return Truth(case.names[then], moved if clear else 0.0, said, bars, place, literal=True, told=told)
 
 
-def share_left(case: Case, edits: list[Edit]) -> Truth | None:
-    """The probability of the first answer with these changes. margin: how much of it they take; nothing where none
-    leads clearly, or where the probability as it was is not plainly too far off for a right guess.
+def share_left(case: Case, edits: list[Edit], *, either: bool = False) -> Truth | None:
+    """The probability of the first answer with these changes. either: whether it may also grow. margin: how much of it
+    they take, or by how much it moves; nothing where none leads clearly. A guess may be off by a tenth, but by so
+    little that the probability as it was is plainly another.
     """
     if (truth := first_answer(case, edits)) is None:
         return None
     (_, before), (_, after) = truth.bars
-    lost, near = before - after, near_share(after)
-    clear = truth.said["lead"] >= CLEAR and lost >= PLAINLY_OFF * near  # type: ignore[operator]
+    lost, clear = abs(before - after) if either else before - after, truth.said["lead"] >= CLEAR  # type: ignore[operator]
+    near = min(NEAR, abs(lost) / PLAINLY_OFF)
     return Truth(after, lost if clear else 0.0, truth.said, truth.bars, truth.place, near=near)
-
-
-def near_share(share: float) -> float:
-    """How far a guess of a share may be off: a tenth; of a small one half of it, but not less than a slider can hit."""
-    return min(0.1, max(share / 2, LEAST_NEAR))
 
 
 def short(value: float) -> str:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from model import Edit
-from pages.school.questions.case import Case, Truth, near_share
+from pages.school.questions.case import NEAR, Case, Truth
 from pages.school.questions.pictures import drawn_digit, looked_at
 from pages.school.questions.question import question
 
@@ -30,7 +30,7 @@ def ink_looked_at(case: Case) -> Truth | None:
     answer, even = float(row[1:][inked].sum()), float(inked.sum() / len(row))
     said = {"patches": len(patches), "inked": int(inked.sum()), "answer": answer, "even": even, "own": float(row[0])}
     bars, place = (("ink", answer), ("even", even)), {"token": 0}
-    return Truth(answer, answer - even, said, bars, place, near=near_share(answer))
+    return Truth(answer, answer - even, said, bars, place, near=NEAR)
 
 
 @question(

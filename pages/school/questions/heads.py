@@ -7,7 +7,7 @@ import numpy as np
 from model import Edit
 from model.analysis import placed, places_reached
 from model.edits import head_off
-from pages.school.questions.case import Case, Truth, leads, near_share, share_left
+from pages.school.questions.case import NEAR, Case, Truth, leads, share_left
 from pages.school.questions.pictures import concatenated, every_head, heads_and_mean
 from pages.school.questions.question import question
 
@@ -45,7 +45,7 @@ def blurred(case: Case) -> Truth | None:
     bars = (("each", each), ("mean", answer))
     sharpest = int(weights.max(axis=-1).argmax())
     place = {"layer": found, "head": sharpest, "token": i}
-    return Truth(answer, margin, said, bars, place, near=near_share(answer))
+    return Truth(answer, margin, said, bars, place, near=NEAR)
 
 
 @question(
