@@ -178,8 +178,8 @@ def way_back(case: Case) -> Truth | None:
     bars=True,
 )
 def behind_a_mask(case: Case) -> Truth | None:
-    """Which answer comes first where no token may look at those behind it. margin: how much of the probability
-    moves; nothing where no word stands behind the token.
+    """The probability of the first answer where no token may look at those behind it. margin: by how much it moves;
+    nothing where no word stands behind the token.
     """
     behind = [name for name in case.tokens[case.token + 1 :] if name not in SPECIAL_TOKENS]
     if case.trace.picture is not None or not behind:

@@ -1,9 +1,12 @@
 """Questions about encoder and decoder."""
 
+import numpy as np
+
 from model.analysis import placed
 from model.translator import TranslationTrace
-from pages.school.questions.case import Case, Truth
+from pages.school.questions.case import PLAINLY, RIVAL, Case, Truth
 from pages.school.questions.pictures import cross_attention, word_read
+from pages.school.questions.positions import UNSPACED
 from pages.school.questions.question import question
 
 MOST_OPTIONS = 24  # tokens of which one can be tapped
@@ -15,14 +18,16 @@ HARD = 0.5  # the weight from which on a head looks hard at a token
 )
 def read_to_write(case: Case) -> Truth | None:
     """Of a translation: which word of the source a step reads most. Taken is the last step of a head of the
-    cross-attention that writes a word and takes most of what it takes from the one that all heads together read most;
-    of several heads, that of the clearest. margin: how much it takes.
+    cross-attention that writes a word and takes most of what it takes from the one that all heads together read most,
+    plainly, and in no other step as much: "to" reads 玩 only on the way to "play". Of several heads, that of the
+    clearest. margin: how much it takes. Beside 公 no 园 can be chosen, which may be the rest of its word.
     """
     trace = case.trace
     if not isinstance(trace, TranslationTrace) or len(trace.tokens) > MOST_OPTIONS:
         return None
     decoder = trace.graph.decoder
     assert decoder is not None  # a translation has one
+    together = trace.over_layers("cross.weights", "decoder.").mean(axis=(0, 1))
     words = [step for step, piece in enumerate(trace.written) if piece[:1].isalnum() and case.step in (None, step)]
     sources = [i for i, name in enumerate(trace.tokens) if name[:1].isalnum()]
     layers = range(decoder.layers) if case.layer is None else [case.layer]
@@ -33,6 +38,7 @@ def read_to_write(case: Case) -> Truth | None:
         most = weights.argmax(axis=-1)
         clear = [step for step in words if weights[step].max() >= HARD and int(most[step]) in sources]
         clear = [step for step in clear if trace.tokens[most[step]] == word_read(trace, step)]
+        clear = [step for step in clear if together[:, most[step]].argmax() == step and plain(together[step, sources])]
         if clear and float(weights[clear[-1]].max()) > margin:
             found, margin = (layer, head, clear[-1]), float(weights[clear[-1]].max())
     if found is None:
@@ -45,8 +51,14 @@ def read_to_write(case: Case) -> Truth | None:
     said |= {"begin": trace.target_tokens[0], "last": trace.target_tokens[step], "end": trace.written[-1]}
     bars = tuple((name, float(value)) for name, value in zip(names, row, strict=True))
     place = {"layer": layer, "head": head, "step": step, "token": key}
-    options = tuple(names[i] for i in sources)
+    options = tuple(names[i] for i in sources if abs(i - key) != 1 or not UNSPACED.search(names[key] + names[i]))
     return Truth(names[key], margin, said, bars, place, options=options, literal=True)
+
+
+def plain(weights: np.ndarray) -> bool:
+    """Whether the largest of them is large, and none nearly as large."""
+    largest = weights.max()
+    return bool(largest >= PLAINLY and (weights >= RIVAL * largest).sum() == 1)
 
 
 @question(
