@@ -7,10 +7,8 @@ from functools import cached_property, partial
 import numpy as np
 import streamlit as st
 
-from model import InputError, Trace
+from model import InputError
 from model.decoder import TARGET_LANGUAGES
-from model.measures.tables import head_roles
-from model.pipeline import SPECIAL_TOKENS
 from model.translator import Task, Translation, TranslationTrace, Translator
 from pages.drawing.pictures.answers import Choose
 from pages.drawing.place import Place
@@ -185,21 +183,3 @@ def next_words(screen: Written, pen: Pen, choose: Choose | None = None, sentence
     vocabulary, beams = screen.pipeline.target_vocabulary, screen.step >= screen.begun and screen.choice.beam
     make = partial(next_pieces, vocabulary=vocabulary, choose=choose, sentence=sentence, by_beam=bool(beams))
     pen.show("next", make)
-
-
-def best_aligned(trace: Trace, translator: str) -> tuple[int, int]:
-    """The layer and head that most often look at the source of the word being written, as measured; where nothing was
-    measured, those whose weights on words of the source are largest in this run.
-    """
-    roles = head_roles(translator)
-    found = (0.0, 0, 0)
-    if roles is None:
-        words = [place for place, name in enumerate(trace.tokens) if name not in SPECIAL_TOKENS]
-        clear = trace.over_layers("cross.weights", "decoder.")[..., words].max(axis=-1, initial=0.0).mean(axis=-1)
-        layer, head = np.unravel_index(clear.argmax(), clear.shape)
-        return int(layer), int(head)
-    for path, head in roles:
-        role = roles.at(path, head)
-        if path.startswith("decoder.") and role.name == "aligned_next":
-            found = max(found, (role.share, int(path.split(".")[2]), head))
-    return found[1:]

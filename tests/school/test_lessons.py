@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from model import Edit, Pipeline, examples
-from model.analysis import softmax
+from model.analysis import placed, softmax
 from model.edits import head_off
 from model.measures.cost import shape_walk
 from model.measures.gradients import gradient_lengths, untrained
@@ -481,7 +481,10 @@ def own_cases(kind: str) -> list[Case]:
     if kind == "digits":
         return cases_of(kind)[:4]
     if kind == "translation":
-        runs = [pipeline(sentence.replace("[MASK]", "read")) for sentence in OWN]
+        ours = [sentence for sentence in chain.from_iterable(examples.SENTENCES) if "[MASK]" not in sentence]
+        runs = [
+            pipeline(sentence.replace("[MASK]", "read")) for sentence in (*OWN, *ours, "今天天气很好，我们去公园玩吧。")
+        ]
         return [Case(pipeline, run, 0, pipeline.reader.vocabulary) for run in runs]
     whole = [sentence for sentence in OWN if "[MASK]" not in sentence]
     gaps = map(pipeline, set(OWN) - set(whole))
@@ -513,11 +516,20 @@ def test_of_own_sentences_a_step_is_asked_that_plainly_reads_one_word_and_no_oth
         trace = case.trace
         together = np.mean([trace[f"decoder.layers.{layer}.cross.weights"].mean(axis=0) for layer in range(3)], axis=0)
         step, token = truth.place["step"], truth.place["token"]
+        piece = trace.written[step]
+        assert len(piece) > 2 or piece > "\u2fff", "to, it and of are read wherever a word is made ready"
         assert together[:, token].argmax() == step, (trace.written, truth.said["piece"], truth.answer)
-        words = [i for i, name in enumerate(trace.tokens) if name[:1].isalnum() and i != token]
+        words = [placed(trace.tokens).index(name) for name in truth.options if name != truth.answer]
+        assert len(words) > 1
         assert together[step, words].max() < together[step, token] / 2, "another token is no honest guess"
         beside = {trace.tokens[i] for i in (token - 1, token + 1)} if ord(trace.tokens[token][0]) > 0x2FFF else set()
         assert not beside & set(truth.options), "of a word of two signs, either is an honest guess"
+
+
+def test_nobody_is_asked_what_the_step_of_a_word_reads_that_only_joins_others() -> None:
+    (case,) = (case for case in own_cases("translation") if "to" in case.trace.written and "玩" in case.trace.tokens)
+    assert clear_truth(QUESTIONS["source"], case)
+    assert clear_truth(QUESTIONS["source"], replace(case, step=case.trace.written.index("to"))) is None
 
 
 def test_of_own_sentences_the_picture_of_the_layers_names_no_answer_that_comes_first_anywhere() -> None:

@@ -25,7 +25,6 @@ from pages.school.questions.question import Question, clear_truth, truth_of
 from pages.school.study.lesson import STUDY
 from pages.school.tour.station import EXAMPLE
 from pages.screen.runs import pipelines
-from pages.translation.writing import best_aligned
 
 #: Questions about the network's answer, which is read at one token, whichever is chosen at a place.
 OF_THE_ANSWER = {"word", "places", "digit", "bare", "causal", "mixed", "heads", "thinks", "layer", "gathered"}
@@ -86,7 +85,7 @@ def case_of(screen: Screen, question: Question) -> Case | None:
         name, translator = screen.choice.translator, pipelines.translator(screen.choice)
         sentence, _, _ = pipelines.read_by(name, screen.given)
         run = pipelines.run(name, Task(sentence, screen.choice.into))
-        return Case(translator, run, 0, translator.target_vocabulary, *best_aligned(run, name))
+        return Case(translator, run, 0, translator.target_vocabulary)
     if question.run == "drawing" and kind_of(screen.run) == "words":
         digits, ink = pipelines.pipeline("digits"), sketch.ink(sketch.example(EXAMPLE))
         labels = [class_label(name) for name in digits.reader.labels]
