@@ -128,7 +128,7 @@ def without_root(case: Case) -> Truth | None:
     _, pair, share, answer = (of_pair or [max(grown)])[0]
     score = float(case.trace[f"layers.{pair.layer}.attention.scores"][pair.head, pair.query, pair.key])
     d_k = case.trace.config.d_k
-    said = {**case.of_pair(pair), "score": score, "d_k": d_k, "root": d_k**0.5, "share": share, "answer": answer}
+    said = {**case.of_pair(pair), "score": score, "d_k": d_k, "root": d_k**0.5, "share": share}
     said["flat"] = flat = float(unscaled(case.trace, pair.layer, pair.head, pair.query, d_k)[pair.key])
     said |= {"scaled": score / d_k**0.5, "inverse": d_k**-0.5, "even": 1 / len(case.tokens)}
     bars = (("with", share), ("without", answer), ("by_d_k", flat))
@@ -161,7 +161,7 @@ def way_back(case: Case) -> Truth | None:
         return None
     weights = case.trace[f"layers.{pair.layer}.attention.weights"][pair.head]
     share, answer = float(weights[pair.query, pair.key]), float(weights[pair.key, pair.query])
-    said = {**case.of_pair(pair), "share": share, "answer": answer}
+    said = {**case.of_pair(pair), "share": share}
     bars = (("there", share), ("back", answer))
     return Truth(answer, abs(share - answer), said, bars, pair.place, near=NEAR)
 

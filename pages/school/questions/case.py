@@ -203,8 +203,8 @@ def first_answer(case: Case, edits: list[Edit]) -> Truth | None:
     said: dict[str, object] = {"token": case.tokens[case.token], "answer": case.names[best]}
     said |= {"before": float(now[best]), "after": float(there[best])}
     said |= {"then": case.names[then], "then_share": float(there[then])}
-    said |= {"moved": (moved := float(np.abs(there - now).sum() / 2)), "lead": (lead := lead_of(now))}
-    clear = lead >= CLEAR and leads(there)
+    said["lead"] = lead = lead_of(now)
+    clear, moved = lead >= CLEAR and leads(there), float(np.abs(there - now).sum() / 2)
     bars, place = (("with", float(now[best])), ("without", float(there[best]))), {"token": case.token}
     told = ("why_same" if best == then else "why_different",)
     return Truth(case.names[then], moved if clear else 0.0, said, bars, place, literal=True, told=told)

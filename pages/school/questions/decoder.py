@@ -40,11 +40,13 @@ def read_to_write(case: Case) -> Truth | None:
     for layer, head in ((layer, head) for layer in layers for head in heads):
         weights = trace[f"decoder.layers.{layer}.cross.weights"][head]
         most = weights.argmax(axis=-1)
-        clear = [step for step in words if weights[step].max() >= HARD and int(most[step]) in sources]
-        clear = [step for step in clear if trace.tokens[most[step]] == word_read(trace, step)]
-        clear = [step for step in clear if together[:, most[step]].argmax() == step]
         clear = [
-            step for step in clear if plain(together[step], most[step], offered(trace.tokens, sources, most[step]))
+            step
+            for step in words
+            if weights[step].max() >= HARD
+            and trace.tokens[most[step]] == word_read(trace, step)
+            and together[:, most[step]].argmax() == step
+            and plain(together[step], most[step], offered(trace.tokens, sources, most[step]))
         ]
         found += [(len(trace.written[step]), float(weights[step].max()), (layer, head, step)) for step in clear]
     if not found:

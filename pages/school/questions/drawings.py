@@ -58,7 +58,7 @@ def read_at(case: Case) -> Truth | None:
     now, *without_them = case.changed([[], *([Edit(key, "zero", token=token) for token in some] for key, some in gone)])
     *moved, early = [float(np.abs(there - now).sum() / 2) for there in without_them]
     options = ("at_cls", "at_patch", "at_patches")
-    said = {"best": case.names[int(now.argmax())], "patches": len(patches), "moved": moved[0], "rest": max(moved[1:])}
+    said = {"patches": len(patches), "moved": moved[0], "rest": max(moved[1:]), "early": early}
     bars = *zip(options, moved, strict=True), ("early", early)
     margin = min(moved[0] - max(moved[1:]), early)
-    return Truth("at_cls", margin, said | {"early": early}, bars, {"token": 0}, options=options)
+    return Truth("at_cls", margin, said, bars, {"token": 0}, options=options)

@@ -38,13 +38,11 @@ def blurred(case: Case) -> Truth | None:
         if lost > margin:
             found, margin = layer, lost
     weights = case.trace[f"layers.{found}.attention.weights"][:, i].astype(np.float64)
-    mean, each = weights.mean(axis=0), float(weights.max(axis=-1).mean())
-    answer, names = float(mean.max()), placed(case.tokens)
-    said = {"layer": found + 1, "token": names[i], "heads": heads, "d_k": case.trace.config.d_k, "each": each}
-    said |= {"answer": answer, "best": names[int(mean.argmax())], "count": len(set(weights.argmax(axis=-1).tolist()))}
+    answer, each = float(weights.mean(axis=0).max()), float(weights.max(axis=-1).mean())
+    said = {"layer": found + 1, "token": placed(case.tokens)[i], "heads": heads, "each": each}
+    said |= {"d_k": case.trace.config.d_k, "count": len(set(weights.argmax(axis=-1).tolist()))}
     bars = (("each", each), ("mean", answer))
-    sharpest = int(weights.max(axis=-1).argmax())
-    place = {"layer": found, "head": sharpest, "token": i}
+    place = {"layer": found, "head": int(weights.max(axis=-1).argmax()), "token": i}
     return Truth(answer, margin, said, bars, place, near=NEAR)
 
 
@@ -68,12 +66,11 @@ def heads_side_by_side(case: Case) -> Truth | None:
     truth = share_left(case, [Edit("layers.{l}.attention.output", "unmixed")])
     if truth is None:
         return None
-    config, reached = case.trace.config, case.trace.config.embedded
-    for layer in case.layers:
-        parts = case.trace[f"layers.{layer}.attention.contributions"][:, case.token]
-        reached = min(reached, int(places_reached(parts).min()))
-    said = truth.said | {"heads": config.heads, "d_k": config.d_k, "d_model": config.d_model, "reached": reached}
-    return replace(truth, said=said, margin=truth.margin if reached > config.d_k else 0.0)
+    config = case.trace.config
+    parts = [case.trace[f"layers.{layer}.attention.contributions"][:, case.token] for layer in case.layers]
+    mixes = min(places_reached(of_layer).min() for of_layer in parts) > config.d_k
+    said = truth.said | {"d_k": config.d_k, "d_model": config.d_model}
+    return replace(truth, said=said, margin=truth.margin if mixes else 0.0)
 
 
 @question("heads", "number", least=0.01, minutes=6, page="what_if", at={"tab": "heads"}, picture=every_head)

@@ -4,20 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from model import load
 from model.activations import ACTIVATIONS
 from model.analysis import mean_likeness
 from model.measures.cost import attention_cost, ffn_cost
-from model.measures.gradients import gradient_lengths, twin
 from model.measures.without import without
 from pages.drawing.text.numbers import percent
-from pages.school.questions.case import Case, Truth, leads, share_left
+from pages.school.questions.case import NEAR, Case, Truth, leads, share_left
 from pages.school.questions.pictures import activations, cosines, deviations, lens, row_of
 from pages.school.questions.question import question
 
 UNEVEN = 1.5  # times an even step: what is much for one layer
 ALIKE = 0.9  # a mean cosine from which on tokens are nearly the same
-CLEARLY = 1.5  # times as long: a gradient that plainly reaches further
 TIMES = "× 1", "× 10", "× 100", "thousandfold"  # as large; the last or more
 
 
@@ -41,20 +38,11 @@ def without_residual(case: Case) -> Truth | None:
     states = case.without("residual")
     layers = states.shape[1]
     share, answer = (float(alike) for alike in mean_likeness(states[:, -1]))
-    said: dict[str, object] = {"share": share, "answer": answer, "layers": layers}
-    told, ours = ["why"], (load("text"), load("digits"))
-    if case.pipeline in ours:  # of a checkpoint, a random twin would take long to draw
-        X_0 = case.trace.states()[0]
-        network = twin(case.trace.config)
-        least = [gradient_lengths(network, X_0, case.token, residual).min() for residual in (True, False)]
-        with_it, without_it = map(float, least)
-        if with_it > CLEARLY * without_it:
-            said |= {"with_it": with_it, "without_it": without_it}
-            told.append("why_gradient")
+    said = {"share": share, "layers": layers}
     margin = answer - share if answer >= ALIKE else 0.0
     bars = (("with", share), ("without", answer))
     place = {"layer": layers - 1, "token": case.token}
-    return Truth(answer, margin, said, bars, place, near=0.1, told=tuple(told))
+    return Truth(answer, margin, said, bars, place, near=NEAR)
 
 
 @question(
@@ -157,7 +145,6 @@ def twice_as_long(case: Case) -> Truth | None:
     pairs = cost["scores"].number + cost["weighted_sum"].number
     said: dict[str, object] = {"n": n, "double": 2 * n, "looks": n * n, "more": 4 * n * n}
     said |= {"part": percent(pairs / (pairs + cost["projections"].number + ffn))}
-    said |= {"half": (half := round(n * (cost["projections"].number + ffn) / pairs))}
-    told = ("why", "why_rule" if half == 2 * config.d_model + config.d_ff else "why_half")
+    said |= {"half": round(n * (cost["projections"].number + ffn) / pairs)}
     bars = (("now", n * n), ("twice", 4 * n * n))
-    return Truth("× 4", 1.0, said, bars, {"token": case.token}, options=("× 2", "× 3", "× 4"), told=told)
+    return Truth("× 4", 1.0, said, bars, {"token": case.token}, options=("× 2", "× 3", "× 4"))

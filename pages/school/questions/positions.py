@@ -59,9 +59,8 @@ def swapped(case: Case) -> Truth | None:
     bare, bare_there = case.changed([[*none], [*none, swaps[strongest]]])
     still = float(np.abs(bare_there - bare).max())
     first = int(bare.argmax())
-    figures = {"before": now[output], "after": there[output]}
-    figures |= {"bare_before": bare[first], "bare_after": bare_there[first]}
-    shares = {name: float(share) for name, share in figures.items()}
+    figures = map(float, (now[output], there[output], bare[first], bare_there[first]))
+    shares = dict(zip(("before", "after", "bare_before", "bare_after"), figures, strict=True))
     ending = "们" * (tokens[one + 1 : one + 2] == ["们"])
     said: dict[str, object] = {"one": tokens[one] + ending, "other": tokens[other] + ending, **shares}
     said |= {"answer": case.names[output], "bare": case.names[first]}

@@ -35,7 +35,6 @@ from pages.screen.components.chart import chart
 from pages.screen.frame.navigation import open_with
 from pages.screen.frame.pen import Pen
 
-LONG = 12  # tokens of a sentence of which our small translator may well leave something out
 EXAMPLE = 3  # the digit that stations about a drawing read, where the reader has typed a sentence
 #: In the session: whether a station about that digit has led away from a tour of words, which goes on afterwards.
 AWAY = "lesson.away"
@@ -86,8 +85,6 @@ class Station:
         line = literal(as_read(self.case.tokens)).replace(MASK, f":red[**{MASK}**]")
         if isinstance(trace, TranslationTrace) and trace.beams:
             line += f"  \n> :gray[→ {literal(trace.beams[0].text)}]"
-            if len(trace.tokens) > LONG:
-                line += f"  \n> :gray[{text('may_leave_out')}]"
         return f"> {line}"
 
     def answer(self) -> None:
