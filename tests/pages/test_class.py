@@ -612,6 +612,28 @@ def test_the_class_goes_where_its_teacher_leads_and_she_alone_has_a_way_back(
     assert "class.next" in [button.key for button in app.button]
 
 
+def test_a_window_that_its_teacher_opens_anew_leads_as_the_one_before_did_and_leads_nobody_from_tour_or_homework(
+    classes: Store,
+) -> None:
+    code, key = classes.create(desk.plan_of(Choice()))
+
+    def led_after_opening(page: str) -> str:
+        app = open_page(page, **{"class": code})
+        app.session_state[desk.KEYS] = {code: key}
+        assert_fine(app.run())
+        return (classes.room(code) or pytest.fail()).lead
+
+    assert led_after_opening("layers") == "", "not before she says so"
+    classes.lead(code, key, "heads?layer=2")
+    assert led_after_opening("layers").startswith("layers?")
+    classes.lead(code, key, "lesson?lang=en")
+    assert led_after_opening("layers") == "lesson?lang=en"
+    classes.lead(code, key, "what_if?goal=oneway.90.5")
+    for phase in (Phase.QUESTION, Phase.ENDED):
+        classes.advance(code, key, (classes.room(code) or pytest.fail()).version, phase)
+    assert led_after_opening("layers") == "what_if?goal=oneway.90.5"
+
+
 def test_a_hidden_word_stands_on_no_page_in_class_until_it_was_asked_for(classes: Store) -> None:
     app = open_page("class", lang="en")
     click(app, "start")

@@ -67,7 +67,10 @@ def _is_to_be_asked(classes: Store, code: str) -> bool:
 
 
 def _lead(classes: Store, code: str, key: str, page: str, choice: Choice) -> None:
-    """While the teacher's switch is on, her view is what the class follows."""
+    """While the teacher's switch is on, the class follows her view; a new window of hers goes on leading."""
+    if LEADS not in st.session_state and (room := classes.room(code)):
+        by_class_page = room.phase is Phase.ENDED or room.lead.startswith(path_of("lesson"))  # to homework, to the tour
+        st.session_state[LEADS] = bool(room.lead) and not by_class_page
     tells = page == "lesson"  # the tour shows answers that the class is still to be asked
     lead_to(classes, code, key, view_of(page, choice) if st.session_state.get(LEADS) and not tells else "")
 
