@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -254,7 +255,7 @@ def test_the_walk_has_a_box_for_each_step_and_right_angled_wires_that_go_through
     walk = shape_walk(config, min(N, config.max_len) if config.input == "words" else config.max_tokens)
     drawn = walk_diagram(walk, {"parameters": "P", "multiply_adds": "M", "times": "N"})
     layout, texts = drawn.checked().layout, drawn.checked().data[2].text
-    frame, *boxes = layout.shapes
+    frame, *boxes = [SimpleNamespace(x0=one.x0, x1=one.x1, y0=one.y0, y1=one.y1) for one in layout.shapes]
     assert len(boxes) == len(walk) == len(texts)
     for i, a in enumerate(boxes):
         for b in boxes[:i]:
