@@ -4,19 +4,20 @@ Pure functions: closed forms of model/measures/cost.py in, Plotly figures out. N
 """
 
 import math
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import count, pairwise
 
+import numpy as np
 import pandas as pd
 
 from model.measures.cost import Shape, Step
 from pages.drawing.figures import ACCENT, AFTER, GREY, INK, LEGEND, Figure, figure_of, label, role_colours
-from pages.drawing.figures.base import BREAK, TO_THE_NEAREST, at, scale, stroke, tint, unseen, words_at
+from pages.drawing.figures.base import BREAK, TO_THE_NEAREST, at, on_screen, scale, stroke, tint, unseen, words_at
 from pages.drawing.figures.base import look as figure_look
 from pages.drawing.figures.equations import html_math
 from pages.drawing.figures.theme import font_size, mode, scaled
+from pages.drawing.text.numbers import percent
 
 PREFIXES = {"Z": 10**21, "E": 10**18, "P": 10**15, "T": 10**12, "G": 10**9, "M": 10**6, "k": 10**3}
 
@@ -29,157 +30,247 @@ def shape_text(shape: Shape, numbers: bool) -> str:
 
 
 def with_prefix(number: int) -> str:
-    """A number from 1,000 on in three digits: 1.23 k, 67.1 E."""
+    """A number in three digits: 123, 1.23 k, 67.1 E."""
     rounded = float(f"{number:.2e}")
+    if rounded < 1000:
+        return str(number)
     prefix, size = next((prefix, size) for prefix, size in PREFIXES.items() if rounded >= size)
     return f"{rounded / size:.3g} {prefix}"
 
 
-def short(number: int) -> str:
-    """1,234 as it is, from a million on as 1.23 M."""
-    return with_prefix(number) if number >= 10**6 else f"{number:,}"
+def short(number: int, least: int = 10**6) -> str:
+    """1,234 as it is, from `least` (a million) on as 1.23 M."""
+    return with_prefix(number) if number >= least else f"{number:,}"
 
 
 # -- the shape walk ------------------------------------------------------------------------------------------
 
 #: Of the three columns of boxes: the middle, and half of the width.
-_COLUMNS = ((0.4, 0.34), (1.5, 0.64), (2.6, 0.34))
-_HALF_HEIGHT = 0.38
+_COLUMNS = ((0.4, 0.36), (1.5, 0.64), (2.6, 0.36))
+_HALF_HEIGHT = 0.39
 #: Where no box stands, and wires run down: at the right, at the left, and between the columns.
-_LANES = (2.98, 3.01, 0.02, 2.2, 0.8)
-_ROOM = (36, 64)  # letters in a box at a side, and in one of the middle
-_ROW = 26  # pixels from one row of boxes to the next
-_ROOMY = 700  # pixels of the picture, below which a box says its symbol and its sizes alone
+_LANES = (2.99, 3.02, 0.01, 2.19, 0.81)
+_PORT = 0.15  # of a row: above the middle of a box's side wires come in, as far below it they leave
+_LINE = 0.18  # of a row: half the way from a box's upper line of letters to its lower one
+_ROOM = (18, 34)  # letters in a box at a side, and in one of the middle
+_ROW = (44, 52)  # pixels from one row of boxes to the next: at least, and where a screen has room for all
+_FLOW = 0.7  # of the picture's width; the rest is for the bars
+_ROOMY = 700  # pixels of the picture, below which a box says its last symbol, and a bar its share
 
 Point = tuple[float, float]
+Place = tuple[int, int]  # column and row
+Box = list[Step]
 
 
-def places(steps: Sequence[Step]) -> dict[str, tuple[int, int]]:
+def boxes(steps: Sequence[Step]) -> list[Box]:
+    """The steps in boxes, each after all that it reads: a product, and what is done with each of its numbers."""
+    found: list[Box] = []
+    for step in steps:
+        before = [box for box in found if box[-1].key in step.reads and _column(box[-1]) == _column(step)]
+        if before and _joins(step, before[-1][-1]):
+            before[-1].append(step)
+        else:
+            found.append([step])
+    return sorted(found, key=lambda box: steps.index(box[-1]))
+
+
+def _joins(step: Step, last: Step) -> bool:
+    """Whether a step stands in the box of the last one: it multiplies no matrices, and has as many numbers."""
+    same = step.output.size == last.output.size and _inside(step) == _inside(last)
+    return same and not step.multiply_adds.number
+
+
+def _inside(step: Step) -> bool:
+    """Whether a step is one of a layer's."""
+    return step.key.startswith("layers.")
+
+
+def _column(step: Step) -> int:
+    """The column in which a step's box stands where that is free."""
+    roles = {*step.key.rpartition(".")[2].split("_")}
+    return 0 if {"Q", "segments"} & roles else 2 if {"V", "positions", "relative"} & roles else 1
+
+
+def _reads(box: Box) -> list[str]:
+    """The keys that a box reads of others."""
+    return [read for step in box for read in step.reads if read not in {own.key for own in box}]
+
+
+def places(drawn: Sequence[Box]) -> dict[str, Place]:
     """Column and row of each step's box: each below all that it reads, one layer apart from what stands before and
     after it, and no two in one place.
     """
-    found: dict[str, tuple[int, int]] = {}
+    found: dict[str, Place] = {}
     inside, above, row = False, 0, 0  # in a layer; the first row of this part of the network; the last row
-    for step in steps:
-        if inside != step.key.startswith("layers."):
+    for box in drawn:
+        if inside != _inside(box[0]):
             inside, above = not inside, 1 + max(row for _, row in found.values())
-        row = max([above, *(found[read][1] + 1 for read in step.reads)] if step.reads else [above, row])
-        roles = step.key.rpartition(".")[2].split("_")
-        usual = 0 if {"Q", "segments"} & {*roles} else 2 if {"V", "positions", "relative"} & {*roles} else 1
+        row = max([above, *(found[read][1] + 1 for read in _reads(box))] if _reads(box) else [above, row])
+        usual = _column(box[0])
         free = (
             (column, below)
             for below in count(row)
             for column in (usual, *(other for other in (1, 2, 0) if other != usual))
             if (column, below) not in found.values()
         )
-        found[step.key] = next(free)
-        row = found[step.key][1]
+        place = next(free)
+        found |= {step.key: place for step in box}
+        row = place[1]
     return found
 
 
 def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], chosen: int = -1, *, mathematics=html_math) -> Figure:
-    """The shape walk as boxes from input to answer, each with its equation and its shape; a click gives the step's
-    place. Wires run at right angles, and through no box.
+    """The shape walk from input to answer as boxes: what is computed, and its shape; beside each row its share of the
+    whole network's parameters and multiply–adds. A click on a symbol gives its step's place. Wires run at right angles,
+    and through no box.
 
-    steps: of one shape_walk. words: "parameters" and "multiply_adds", the units written beside a box, "times", written
-    on the frame round the layer, and what steps are called, by their keys. chosen: the step whose box is framed.
+    steps: of one shape_walk. words: "parameters" and "multiply_adds", what is written over the bars, "times", on the
+    frame round the layer, and what steps are called, by their keys. chosen: the step whose symbol is framed.
     """
-    at_place = places(steps)
-    middle = {key: (_COLUMNS[column][0], row) for key, (column, row) in at_place.items()}
-    rows = [at_place[step.key][1] for step in steps if step.key.startswith("layers.")]
+    drawn = boxes(steps)
+    at_place = places(drawn)
+    rows = [at_place[step.key][1] for step in steps if _inside(step)]
     dotted = {"color": ACCENT, "width": 1.2, "dash": "dot"}
-    shapes = [_box(0.0, 3.04, min(rows) - 0.44, max(rows) + 0.44, line=dotted)]
-    notes: list[tuple[float, float, str]] = []
-    inside = []
-    for number, step in enumerate(steps):
-        (column, row), work = at_place[step.key], step.multiply_adds.number
-        (x, half), role = _COLUMNS[column], step.key.rpartition(".")[2].removeprefix("W_")
-        colour = role_colours().get(role, AFTER if work else GREY)
-        line = {"color": ACCENT, "width": 3} if number == chosen else {"color": colour, "width": 1.5}
+    shapes = [_frame(0.0, 3.04, min(rows) - 0.47, max(rows) + 0.47, line=dotted)]
+    middles: dict[str, Point] = {}  # of each symbol
+    arrows: list[Point] = []
+    centres, sizes, lit = [], [], []
+    for box in drawn:
+        (column, row), work = at_place[box[0].key], any(step.multiply_adds.number for step in box)
+        (x, half), role = _COLUMNS[column], box[0].key.rpartition(".")[2].removeprefix("W_")
+        colour, wide = role_colours().get(role, AFTER if work else GREY), 2 * half / len(box)
+        line = {"color": colour, "width": 1.5}
+        for left, step in zip((x - half + place * wide for place in range(len(box))), box, strict=True):
+            middles[step.key] = left + wide / 2, row - _LINE
+            if step is not box[0]:
+                arrows.append((left, row - _LINE))
+            if chosen >= 0 and step is steps[chosen]:
+                line = {"color": ACCENT, "width": 3}
+                ends = row - _HALF_HEIGHT, row + _HALF_HEIGHT
+                lit = [_frame(left, left + wide, *ends, fillcolor=tint(ACCENT, 0.3), line={"width": 0})]
         sides = x - half, x + half, row - _HALF_HEIGHT, row + _HALF_HEIGHT
-        shapes.append(_box(*sides, line=line, fillcolor=tint(colour, 0.16 if work else 0.04)))
-        inside.append(_in_the_box(step, _ROOM[column == 1], mathematics))
-        if column == 1 and (0, row) not in at_place.values():
-            notes.append((x - half - 0.04, row, _note(step, words)))
-    brief = [
-        f"<b>{mathematics(step.symbol)}</b> {'×'.join(f'{size:,}' for size in step.output.sizes)}" for step in steps
-    ]
+        shapes.append(_frame(*sides, line=line, fillcolor=tint(colour, 0.16 if work else 0.04)))
+        centres.append((x, row))
+        sizes.append(_in_the_box(box[-1].output, _ROOM[column == 1]))
     lines: list[tuple] = []
     tips: list[tuple[float, float, str]] = []
-    for wire in wires(steps):
+    for wire in wires(drawn):
         lines += [*wire, BREAK]
         (x0, _), (x, y) = wire[-2:]
         if x == x0:
-            tips.append((x, y - 0.08, "triangle-down"))
+            tips.append((x, y - 0.05, "triangle-down"))
         else:
             tips.append((x + (0.01 if x < x0 else -0.01), y, "triangle-left" if x < x0 else "triangle-right"))
     marker = {"symbol": [tip[2] for tip in tips], "size": 6, "color": GREY}
-    beside = {"textposition": "middle left", "textfont": {"size": font_size() - 1, "color": GREY}, "cliponaxis": True}
+    ink, all_middles = {"size": font_size() + 1, "color": INK[mode()]}, [middles[step.key] for step in steps]
+    signs, away = [f"<b>{mathematics(step.symbol)}</b>" for step in steps], {"short": [""] * len(steps)}
+    last = {"short": [f"<b>{mathematics(box[-1].symbol)}</b>" for box in drawn]}
+    tight = {"short": [size.replace(" × ", "×") for size in sizes]}
     traces = [
         stroke(lines, GREY, 1.3),
         at([tip[:2] for tip in tips], "markers", marker=marker, hoverinfo="skip"),
-        words_at(
-            list(middle.values()), inside, textfont={"size": font_size(), "color": INK[mode()]}, meta={"short": brief}
-        ),
-        words_at(
-            [note[:2] for note in notes], [note[2] for note in notes], **beside, meta={"short": [""] * len(notes)}
-        ),
+        words_at(all_middles, signs, textfont=ink, meta=away),
+        words_at(arrows, ["→"] * len(arrows), textfont=ink | {"color": GREY}, meta=away),
+        words_at([(x, row - _LINE) for x, row in centres], [""] * len(drawn), textfont=ink, meta=last),
+        words_at([(x, row + _LINE) for x, row in centres], sizes, textfont=ink, meta=tight),
+        *_bars(steps, [at_place[step.key][1] for step in steps], words),
         unseen(
-            list(middle.values()),
-            text=[f"{mathematics(step.equation)}<br>{html_math(shape_text(step.output, False))}" for step in steps],
+            [(x, y + _LINE) for x, y in all_middles],
+            text=["<br>".join(filter(None, _hover(step, words, mathematics))) for step in steps],
             customdata=[[number] for number in range(len(steps))],
         ),
     ]
+    for trace in traces:
+        trace["showlegend"] = trace["type"] == "bar"
     times: dict = {"text": f"<b>{label(words['times'])}</b>", "font": {"size": font_size() + 1, "color": ACCENT}}
-    times |= {"x": 2.94, "y": max(rows) + 0.4, "xanchor": "right", "yanchor": "bottom", "showarrow": False}
+    times |= {"x": 0.04, "y": max(rows) + 0.42, "xanchor": "left", "yanchor": "bottom", "showarrow": False}
     deep = max(row for _, row in at_place.values())
-    layout = {
-        "shapes": shapes,
+    longest = max(max(bars["x"], default=0.0) for bars in traces if bars["type"] == "bar") or 1.0
+    layout: dict = {
+        "shapes": [*shapes, *lit],
         "annotations": [times],
-        "xaxis": {"range": [-0.03, 3.07], "visible": False},
+        "xaxis": {"range": [-0.03, 3.07], "visible": False, "domain": [0, _FLOW]},
+        "xaxis2": {"range": [0, 1.9 * longest], "visible": False, "domain": [_FLOW + 0.02, 1]},
         "yaxis": {"range": [deep + 0.5, -0.5], "visible": False},
-        "showlegend": False,
+        "bargap": 0.14,
+        "showlegend": True,
+        "legend": {"orientation": "h", "x": _FLOW + 0.02, "y": 1, "yanchor": "bottom", "traceorder": "normal"},
         "meta": {"roomy": _ROOMY},
     }
-    return figure_of(traces, layout | figure_look(scaled((deep + 1) * _ROW)) | TO_THE_NEAREST)
+    least, most = (scaled((deep + 1) * row) for row in _ROW)
+    return figure_of(traces, layout | figure_look(max(on_screen(most), least)) | TO_THE_NEAREST)
 
 
-def _box(left: float, right: float, top: float, bottom: float, **look: object) -> dict:
+def _frame(left: float, right: float, top: float, bottom: float, **look: object) -> dict:
     return {"type": "rect", "layer": "below", "x0": left, "x1": right, "y0": top, "y1": bottom, **look}
 
 
-def _in_the_box(step: Step, room: int, mathematics: Callable[[str], str]) -> str:
-    """The step's equation and its shape in letters and in numbers, or as much of that as a box has room for."""
-    sizes, axes = shape_text(step.output, True), html_math(shape_text(step.output, False))
-    whole, symbol = (f"<b>{mathematics(latex)}</b>" for latex in (step.equation, step.symbol))
-    if not step.equation.startswith(step.symbol):  # that of a later step, of which this is a part
-        whole = symbol
-    said = f"{whole}   {axes} = {sizes}", f"{whole}   {sizes}", f"{symbol}   {axes} = {sizes}"
-    return next((one for one in said if len(re.sub("<.*?>", "", one)) <= room), f"{symbol}   {sizes}")
+def _in_the_box(shape: Shape, room: int) -> str:
+    """A shape in numbers, or in short ones, as a box has room for."""
+    said = shape_text(shape, True)
+    return said if len(said) <= room else "×".join(short(size, 10**4) for size in shape.sizes)
 
 
-def wires(steps: Sequence[Step]) -> list[list[Point]]:
-    """For each step and each that it reads the corners of a wire from box to box: at right angles, through no box, and
+def _bars(steps: Sequence[Step], rows: Sequence[int], words: Mapping[str, str]) -> list[dict]:
+    """For each row its share of what the whole network costs, all layers together: parameters, and multiply–adds."""
+    traces = []
+    for unit, numbers, colour in (
+        ("parameters", [step.sets * step.parameters.number for step in steps], GREY),
+        ("multiply_adds", [step.times * step.multiply_adds.number for step in steps], AFTER),
+    ):
+        sums = np.bincount(rows, numbers)
+        shown = np.flatnonzero(sums)
+        shares = sums[shown] / (sums.sum() or 1)
+        brief = [percent(share) for share in shares]
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "xaxis": "x2",
+                "name": label(words[unit]),
+                "x": shares,
+                "y": shown,
+                "text": [f"{share} · {with_prefix(int(sums[row]))}" for share, row in zip(brief, shown, strict=True)],
+                "textposition": "outside",
+                "textfont": {"size": font_size()},
+                "cliponaxis": False,
+                "marker": {"color": colour},
+                "hoverinfo": "skip",
+                "meta": {"short": brief},
+            }
+        )
+    return traces
+
+
+def _hover(step: Step, words: Mapping[str, str], mathematics: Callable[[str], str]) -> tuple[str, str, str]:
+    """What a step is called, its equation, and its shape in letters."""
+    shape = html_math(shape_text(step.output, False))
+    return label(words.get(step.key, "")), mathematics(step.equation), shape
+
+
+def wires(drawn: Sequence[Box]) -> list[list[Point]]:
+    """For each box and each that it reads the corners of a wire from box to box: at right angles, through no box, and
     two of different sources not along the same lane.
     """
-    at_place = places(steps)
-    boxes = [
+    at_place = places(drawn)
+    sides = [
         (x - half, x + half, row - _HALF_HEIGHT, row + _HALF_HEIGHT)
-        for column, row in at_place.values()
+        for column, row in set(at_place.values())
         for x, half in (_COLUMNS[column],)
     ]
-    drawn: list[tuple[str, list[Point]]] = []
-    for step in steps:
-        for read in step.reads:
-            ways = [
-                way for way in _ways(at_place[read], at_place[step.key]) if not any(map(partial(_crosses, way), boxes))
-            ]
-            others = [wire for source, wire in drawn if source != read]
-            drawn.append((read, next((way for way in ways if not any(_along(way, wire) for wire in others)), ways[-1])))
-    return [wire for _, wire in drawn]
+    found: list[tuple[Place, list[Point]]] = []
+    for box in drawn:
+        end = at_place[box[0].key]
+        for start in dict.fromkeys(at_place[read] for read in _reads(box)):
+            ways = [way for way in _ways(start, end) if not any(map(partial(_crosses, way), sides))]
+            others = [wire for source, wire in found if source != start]
+            found.append(
+                (start, next((way for way in ways if not any(_along(way, wire) for wire in others)), ways[-1]))
+            )
+    return [wire for _, wire in found]
 
 
-def _ways(start: tuple[int, int], end: tuple[int, int]) -> Iterator[list[Point]]:
+def _ways(start: Place, end: Place) -> Iterator[list[Point]]:
     """Ways from a box to one below it, the plainest first. The last ones cross no box, wherever boxes stand."""
     (x0, half0), y0, (x1, half1), y1 = _COLUMNS[start[0]], start[1], _COLUMNS[end[0]], end[1]
     below, above = y0 + _HALF_HEIGHT, y1 - _HALF_HEIGHT
@@ -189,11 +280,11 @@ def _ways(start: tuple[int, int], end: tuple[int, int]) -> Iterator[list[Point]]
         side = x1 + half1 * (1 if x0 > x1 else -1)
         into = (x1 + 0.4 * (side - x1), above)
         if y1 - y0 > 1:
-            yield [(x0, below), (x0, y1), (side, y1)]
+            yield [(x0, below), (x0, y1 - _PORT), (side, y1 - _PORT)]
         yield [(x0, below), (x0, y1 - 0.5), (into[0], y1 - 0.5), into]
     for lane in _LANES:
         out, back = (x + half * (1 if lane > x else -1) for x, half in ((x0, half0), (x1, half1)))
-        yield [(out, y0), (lane, y0), (lane, y1), (back, y1)]
+        yield [(out, y0 + _PORT), (lane, y0 + _PORT), (lane, y1 - _PORT), (back, y1 - _PORT)]
     for lane in _LANES:
         yield [(x0, below), (x0, y0 + 0.5), (lane, y0 + 0.5), (lane, y1 - 0.5), (x1, y1 - 0.5), (x1, above)]
 
@@ -214,15 +305,6 @@ def _along(way: Sequence[Point], other: Sequence[Point]) -> bool:
         for a, b in pairwise(way)
         for c, d in pairwise(other)
     )
-
-
-def _note(step: Step, words: Mapping[str, str]) -> str:
-    """What a box is called and what it costs, beside it: parameters and multiply–adds."""
-    counts = ((step.parameters.number, "parameters"), (step.multiply_adds.number, "multiply_adds"))
-    costs = [
-        f"{with_prefix(number) if number > 999 else number} {label(words[unit])}" for number, unit in counts if number
-    ]
-    return " · ".join(filter(None, (label(words.get(step.key, "")), *costs)))
 
 
 # -- curves over n -------------------------------------------------------------------------------------------

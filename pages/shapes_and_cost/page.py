@@ -30,7 +30,7 @@ from model.unallocated import real_parameters
 from pages.drawing.figures import BLUE, GREY, ORANGE, bars_with_numbers
 from pages.drawing.figures.base import coloured
 from pages.drawing.figures.equations import in_words
-from pages.drawing.figures.theme import SMALL, letters, scaled
+from pages.drawing.figures.theme import scaled
 from pages.drawing.page import Page
 from pages.drawing.picture import Picture
 from pages.drawing.pictures.band import EDGE
@@ -71,8 +71,7 @@ def show_walk(screen: Screen, pen: Pen) -> None:
     )
     left, right = st.columns([5, 2], gap="medium")
     with left:
-        with letters(SMALL):  # as much as a box holds
-            figure = cost_tables.walk_picture(*size, chosen)
+        figure = cost_tables.walk_picture(*size, chosen)
         figure.layout["meta"] |= {"fills": EDGE}
         about = {"table": cost_tables.steps_table(*size), "picks": lambda step: {"walk": step}, "fixed": True}
         pen.show("walk", Picture(figure, said, written="" if screen.choice.big else None, **about))

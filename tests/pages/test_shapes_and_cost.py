@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -15,10 +16,12 @@ from model.activations import ACTIVATIONS, OF_LAYERS
 from model.config import PRESETS
 from model.loading import load_tokenizer
 from model.measures.cost import (
+    Step,
     count,
     crossings,
     letters,
     multiply_adds,
+    parameters,
     shape_walk,
     total,
 )
@@ -30,7 +33,7 @@ from pages.drawing.text import LANGUAGES, catalogue, unmarked
 from pages.screen.components.tables import MOST
 from pages.screen.runs import pipelines
 from pages.shapes_and_cost import tables as cost_tables
-from pages.shapes_and_cost.figures import walk_diagram, wires
+from pages.shapes_and_cost.figures import boxes, walk_diagram, wires
 from pages.shapes_and_cost.page import MODULES
 from pages.shapes_and_cost.settings import settings_of
 from tests.networks import CONFIGS
@@ -51,9 +54,20 @@ def table(app: AppTest, *columns: str, lang: str = "en") -> pd.DataFrame:
     return next(frame.value for frame in app.dataframe if wanted <= set(frame.value.columns))
 
 
-def boxes(app: AppTest) -> list[str]:
-    """What stands in the boxes of the shape walk."""
-    return [re.sub("<.*?>", "", text) for text in figure(app)["data"][2]["text"]]
+def in_boxes(app: AppTest) -> list[str]:
+    """The shapes that stand in the boxes of the shape walk."""
+    return figure(app)["data"][5]["text"]
+
+
+def tokens_of(network: str) -> int:
+    config = CONFIGS[network]
+    return min(N, config.max_len) if config.input == "words" else config.max_tokens
+
+
+def walk_of(network: str) -> tuple[list[Step], go.Figure]:
+    """The shape walk of a network, and its picture."""
+    walk = shape_walk(CONFIGS[network], tokens_of(network))
+    return walk, walk_diagram(walk, {"parameters": "P", "multiply_adds": "M", "times": "N"}).checked()
 
 
 def number(text: str) -> int:
@@ -122,12 +136,12 @@ def test_a_box_that_was_closed_meanwhile_shows_the_present_sizes() -> None:
 
 def test_an_impossible_setting_is_explained_and_the_last_tables_stay() -> None:
     app = open_part("walk", lang="zh", base="004")
-    before = boxes(app)
+    before = in_boxes(app)
     app.number_input(key="cost.heads").set_value(7).run()
     assert_fine(app)
     (warning,) = app.warning
     assert "512" in warning.value and "4 " in warning.value and "518" in warning.value  # 4 heads, or 518 wide
-    assert boxes(app) == before
+    assert in_boxes(app) == before
     app.number_input(key="cost.d_model").set_value(518).run()
     assert_fine(app)
     assert not warnings(app)
@@ -172,9 +186,9 @@ def test_the_largest_numbers_of_the_walk_are_whole_and_in_their_boxes() -> None:
     sizes |= {"vocab": SIZES["vocab_size"], "n": MOST_TOKENS, "batch": MOST_INPUTS}
     app = open_part("walk", **{name: str(size) for name, size in sizes.items()})
     assert f"{sizes['batch'] * sizes['n'] ** 2 * sizes['d_model']:,}" in said(app)  # the scores, worked out by hand
-    beside = figure(app)["data"][3]["text"]
-    assert max(map(len, boxes(app))) <= 64 and not any("e+" in note for note in beside)
-    assert any(re.search(r"\b67\.1 E ", note) for note in beside)
+    *_, work, _ = figure(app)["data"]
+    assert max(map(len, in_boxes(app))) <= 34 and not any("e+" in text for text in (*in_boxes(app), *work["text"]))
+    assert "46% · 6.44 Z" in work["text"]  # of 96 layers
 
 
 # Cost over length.
@@ -250,36 +264,62 @@ def test_every_claim_stands_in_the_table_and_every_one_that_needs_care_has_its_r
 
 
 @pytest.mark.parametrize("network", CONFIGS)
-def test_the_walk_has_a_box_for_each_step_and_right_angled_wires_that_go_through_none(network: str) -> None:
-    config = CONFIGS[network]
-    walk = shape_walk(config, min(N, config.max_len) if config.input == "words" else config.max_tokens)
-    drawn = walk_diagram(walk, {"parameters": "P", "multiply_adds": "M", "times": "N"})
-    layout, texts = drawn.checked().layout, drawn.checked().data[2].text
-    frame, *boxes = [SimpleNamespace(x0=one.x0, x1=one.x1, y0=one.y0, y1=one.y1) for one in layout.shapes]
-    assert len(boxes) == len(walk) == len(texts)
-    for i, a in enumerate(boxes):
-        for b in boxes[:i]:
+def test_each_step_of_the_walk_has_its_box_and_right_angled_wires_go_through_none(network: str) -> None:
+    walk, drawn = walk_of(network)
+    in_boxes, layout = boxes(walk), drawn.layout
+    frame, *rectangles = [SimpleNamespace(x0=one.x0, x1=one.x1, y0=one.y0, y1=one.y1) for one in layout.shapes]
+    symbols, sizes = drawn.data[2], drawn.data[5]
+    assert len(rectangles) == len(in_boxes) == len(sizes.text)
+    for i, a in enumerate(rectangles):
+        for b in rectangles[:i]:
             assert a.x1 <= b.x0 or b.x1 <= a.x0 or a.y1 <= b.y0 or b.y1 <= a.y0
-    for step, box, text in zip(walk, boxes, texts, strict=True):
+    assert sorted(step.key for box in in_boxes for step in box) == sorted(step.key for step in walk)
+    where = {step.key: number for number, box in enumerate(in_boxes) for step in box}
+    for step, x, y in zip(walk, symbols.x, symbols.y, strict=True):
+        box = rectangles[where[step.key]]
+        assert box.x0 < x < box.x1 and box.y0 < y < box.y1, step.key
         assert (frame.y0 < box.y0 and box.y1 < frame.y1) == step.key.startswith("layers."), step.key
-        assert text.endswith(" × ".join(f"{size:,}" for size in step.output.sizes))
-    ends = [(walk.index(read), at) for at, step in enumerate(walk) for read in walk if read.key in step.reads]
-    routes = wires(walk)
-    assert len(routes) == len(ends)
+        own = in_boxes[where[step.key]]
+        assert step is own[0] or not step.multiply_adds.number, "a product begins its box"
+        assert step.output.size == own[-1].output.size
+    for box, text in zip(in_boxes, sizes.text, strict=True):
+        assert text == " × ".join(f"{size:,}" for size in box[-1].output.sizes)
+    reads = {(where[read], where[step.key]) for step in walk for read in step.reads}
+    routes = wires(in_boxes)
     for route in routes:
         for (x0, y0), (x1, y1) in pairwise(route):
             assert (x0 == x1) != (y0 == y1), "at a right angle"
-            for box in boxes:
+            for box in rectangles:
                 beside = max(x0, x1) <= box.x0 or min(x0, x1) >= box.x1
                 assert beside or max(y0, y1) <= box.y0 or min(y0, y1) >= box.y1, (network, route, box)
     touched = [
         tuple(
-            next(at for at, box in enumerate(boxes) if box.x0 <= x <= box.x1 and box.y0 <= y <= box.y1)
+            next(at for at, box in enumerate(rectangles) if box.x0 <= x <= box.x1 and box.y0 <= y <= box.y1)
             for x, y in (route[0], route[-1])
         )
         for route in routes
     ]
-    assert sorted(touched) == sorted(ends), "each from what is read to what reads it"
+    assert sorted(touched) == sorted((start, end) for start, end in reads if start != end), (
+        "each from what is read to what reads it"
+    )
+
+
+@pytest.mark.parametrize("network", CONFIGS)
+def test_the_bars_beside_the_walk_add_up_to_the_whole_network(network: str) -> None:
+    walk, drawn = walk_of(network)
+    config, n = CONFIGS[network], tokens_of(network)
+    *_, learned, work, _ = drawn.data
+    for bars, whole in ((learned, total(parameters(config))), (work, total(multiply_adds(config, n)))):
+        assert sum(bars.x) == pytest.approx(1)
+        rows = {step.key: round(float(y)) for step, y in zip(walk, drawn.data[2].y, strict=True)}
+        name = "parameters" if bars is learned else "multiply_adds"
+        for row, share in zip(bars.y, bars.x, strict=True):
+            own = sum(
+                getattr(step, name).number * (step.sets if bars is learned else step.times)
+                for step in walk
+                if rows[step.key] == row
+            )
+            assert share * whole.number == pytest.approx(own), (name, row)
 
 
 def test_equations_become_text_without_marks() -> None:
