@@ -123,13 +123,15 @@ def loudest(run: Trace, place: Place, words: Words) -> Picture:
         return ranked_bars(drawn.array, rows, columns, every.array, titles, colours, token, cell, fills)
 
     def says(*drawn: Numbers) -> str:
-        at_token, of_chosen = run[of.fed][place.token], run[of.fed][:, of.neuron]
+        at_token, of_chosen, number = run[of.fed][place.token], run[of.fed][:, of.neuron], of.neuron + 1
         ahead = furthest if of.gated else first
         most, where = ahead(at_token), ahead(of_chosen)
         said: dict[str, object] = {"token": of.called, "loud": f"{int((of.loud[place.token] > FIRES).sum()):,}"}
         said |= {"d_ff": f"{run.config.d_ff:,}", "neuron": most.place + 1, "value": most}
-        fires = text("read_fires", neuron=of.neuron + 1, token=placed(run.tokens)[where.place], value=where)
-        points = [text(f"read_points{among(one)}", word=one) for one in words(of.neuron)[:1] if of.answers]
+        fires = text("read_fires", neuron=number, token=placed(run.tokens)[where.place], value=where)
+        points = [
+            text(f"read_points{among(one)}", neuron=number, word=one) for one in words(of.neuron)[:1] if of.answers
+        ]
         return " ".join([text("read_loud_gated" if of.gated else "read_loud", **said), fires, *points])
 
     parts = [Numbers.of(run, of.fed, part=part, token=place.token) for part in (listed, sorted_all)]

@@ -226,13 +226,14 @@ def show_properties(screen: Screen) -> None:
     A = trace[f"layers.{number}.attention.weights"][head]
     pair = {"query": tokens[i], "key": tokens[j], "ij": f"{A[i, j]:.3f}", "ji": f"{A[j, i]:.3f}"}
     gap = f"{float(pair['ij']) - float(pair['ji']):.3f}"  # of what is written
+    symmetry = "symmetric" if gap == "0.000" else "symmetry"
     shapes = {"a": " × ".join(map(str, layers[0].shape_in)), "b": " × ".join(map(str, layers[-1].shape_out))}
     rows = f"{config.layers * config.heads * len(tokens):,}"
     said = (
         text("property_shape", **shapes),
         text("property_rows", rows=rows, low=f"{sums[0]:.7f}", high=f"{sums[1]:.7f}"),
         text("property_heads", d_k=config.d_k, h=config.heads, product=config.d_k * config.heads),
-        text("property_symmetry", where=screen.at.where((number, head)), gap=gap, **pair),
+        text(f"property_{symmetry}", where=screen.at.where((number, head)), gap=gap, **pair),
     )
     st.markdown(f"**{word('properties')}**\n- " + "\n- ".join(said))
 

@@ -227,7 +227,7 @@ def test_the_properties_are_those_of_the_present_run(link: dict[str, str]) -> No
     trace = pipelines.run(choice.pipeline, choice.subject)
     shapes, sums, place = (re.search(pattern, said(app)) for pattern in (
         r"takes (.*); the last gives (.*)\.", r"smallest sum is (\d\.\d+), the largest (\d\.\d+)",
-        r"difference, ([\d.]+) \(layer (\d), head (\d)\)",
+        r"by up to ([\d.]+): .* \(layer (\d), head (\d)\)",
     ))  # fmt: skip
     assert shapes[1] == shapes[2] == f"{len(trace.tokens)} × {trace.config.d_model}"
     assert [float(sums[1]), float(sums[2])] == pytest.approx([1, 1], abs=1e-5)
@@ -239,6 +239,12 @@ def test_the_properties_are_those_of_the_present_run(link: dict[str, str]) -> No
     assert gaps[int(place[2]) - 1, int(place[3]) - 1].max() == pytest.approx(gaps.max(), abs=1e-6)
     sizes = re.search(r"h = (\d+) · (\d+) = (\d+) = \$d_{model}\$", said(app)).groups()
     assert int(sizes[0]) * int(sizes[1]) == int(sizes[2]) == trace.config.d_model
+
+
+def test_where_heads_give_evenly_no_two_tokens_are_named_for_a_difference() -> None:
+    even = open_part("notes", s=SENTENCE, edits="layers.{l}.attention.weights~even")
+    assert "equal to three decimals" in said(even)
+    assert "differ by up to" not in said(even)
 
 
 def test_every_claim_stands_in_the_table_and_every_one_that_needs_care_has_its_reason() -> None:

@@ -46,11 +46,11 @@ from pages.translation import pictures as translation
 SENTENCE = "the cat sat on a mat ."
 #: Words for the one that is ahead of all others, and those in which they mean something else.
 AHEAD = re.compile(
-    r"\b(most|largest|highest|longest|strongest|loudest|first guess|furthest"
-    r"|best|shortest|it stays|all the same|as well)\b|最(?!后)|首选"
+    r"\b(most(?! towards)|largest|highest|longest|strongest|loudest|first guess|furthest"
+    r"|best|shortest|it stays|all the same|as well)\b|最(?!后|指向)|首选"
 )
-#: A tie of nobody knows what.
-UNNAMED = re.compile(r"  | :|\d 个[都中]|一个：")
+#: A tie of nobody knows what; and who was named in a sentence that a tie has replaced.
+UNNAMED = re.compile(r"  | :|\d 个[都中]|一个：|[.。] ?(It points|它最指)")
 WORDS, DRAWN, ONE, WRITTEN = {"text"}, {"digits"}, {"flat"}, {"translation"}
 PREFIX = "layers.1.attention."
 
@@ -199,7 +199,7 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
     heads.chosen_head: (WORDS | DRAWN, heads.chosen_head),
     heads.written: (WORDS | DRAWN, heads.written),
     heads.mixed: (WORDS | DRAWN, partial(heads.mixed, focus=f"{PREFIX}output")),
-    feed_forward.loudest: (WORDS | DRAWN, partial(feed_forward.loudest, words=lambda neuron: [])),
+    feed_forward.loudest: (WORDS | DRAWN, partial(feed_forward.loudest, words=lambda neuron: ["miss"])),
     feed_forward.curve: (WORDS | DRAWN, feed_forward.curve),
     feed_forward.without_ffn: (WORDS | DRAWN, lost(feed_forward.without_ffn, lambda run: 3)),
     heads.needed: (WORDS | DRAWN, lost(heads.needed, lambda run: 1 + 2 * run.config.heads)),

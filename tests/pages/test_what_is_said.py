@@ -144,7 +144,7 @@ SAID = [
         "words",
         "shapes_and_cost",
         "panel=notes&s=i 爱 you 我 love .&edits=layers.1.attention.heads~zero~head.2",
-        "difference, 0.998",
+        "by up to 0.998",
         "e-0",
     ),
     ("words", "feed_forward", "panel=maps&s=i 爱 you .&layer=2&token=2", "most towards “there”", ""),
