@@ -26,6 +26,8 @@ FIRES = 0.1  # an activation from here on is counted
 LISTED = 12  # neurons
 RELU = "relu"  # the paper's activation function, beside which another is drawn
 CURVE = 230  # pixels
+BEND = -3.0, 2.0  # before the activation: where activation functions bend
+OUTSIDE = 0.1  # at most this share of a token's neurons is not on the curve that is drawn
 text, word = texts_of("feed_forward")
 lost, lost_word = texts_of("without")
 #: What a neuron points to, by its number.
@@ -158,10 +160,17 @@ def curve(run: Trace, place: Place) -> Picture:
     both = np.stack([hidden, run[of.prefix + "activation"]])  # what goes into the activation, and what comes out
     u, h = both[:, place.token]
 
+    def frame(drawn: Numbers) -> tuple[float, float]:
+        """From where to where it is drawn: the bend, the chosen neuron, and all neurons but a few."""
+        chosen = [one[0][of.neuron] for one in (drawn.array, drawn.other) if one is not None]
+        held = [*BEND, *np.quantile(u, (OUTSIDE / 2, 1 - OUTSIDE / 2)), *filter(np.isfinite, chosen)]
+        room = 0.04 * (max(held) - min(held))
+        return min(held) - room, max(held) + room
+
     def draw(drawn: Numbers) -> Figure:
         titles = word("axis_hidden"), word("axis_activation"), word("a_neuron")
         other = None if drawn.other is None else tuple(drawn.other)
-        figure = figures.activation_curve(line, (u, h), of.neuron, titles, other=other, beside=beside)
+        figure = figures.activation_curve(line, (u, h), of.neuron, titles, frame(drawn), other, beside)
         figure.layout["height"] = scaled(CURVE)
         return figure
 
@@ -174,9 +183,16 @@ def curve(run: Trace, place: Place) -> Picture:
     said = {"below": f"{int((u < 0).sum()):,}", "d_ff": f"{run.config.d_ff:,}", "neuron": of.neuron + 1}
     said |= {"bend": of.bend, "beside": ACTIVATIONS[RELU].name, "least": written(f"{line[1].min():.2f}")}
     said |= {name: written(f"{one[of.neuron]:.2f}") for name, one in (("u", u), ("h", h))}
+
+    def says(drawn: Numbers) -> str:
+        low, high = frame(drawn)
+        outside = int(((u < low) | (u > high)).sum())
+        read = text("read_curve" if cuts else "read_curve_beside", **said)
+        return f"{read} {text('read_outside', outside=outside)}" if outside else read
+
     return Picture(
         draw,
-        text("read_curve" if cuts else "read_curve_beside", **said),
+        says,
         Numbers(both, ("", "token", "d_ff"), lambda every: every[:, place.token], token=place.token),
         title=word("curve" if cuts else "curve_beside", **said),
         table=table,

@@ -253,6 +253,20 @@ def the_curve_holds_every_neuron_of_the_selected_token(run, at):
     yield from (u, run[FFN + "activation"][3], f"{(u < 0).sum()} of the 1,024 neurons lie below 0")
 
 
+@row(feed_forward.curve, token=3)
+@row(feed_forward.curve, token=3, neuron=2)
+@row(feed_forward.curve, partial(trace_of, "several labels"), layer=0)
+@row(feed_forward.curve, DOG, Edit(FFN + "hidden", "scale", token=3, value=9.0), token=3, neuron=2)
+def the_curve_shows_its_bend_the_chosen_neuron_and_most_others_and_says_how_many_not(run, at):
+    u, picture = run[at.of("layers.{l}.ffn.hidden")][at.token], feed_forward.curve(run, at)
+    low, high = picture.drawn().layout["xaxis"]["range"]
+    assert low <= -3 < 2 <= high and low <= u[at.neuron or 0] <= high
+    assert high - low <= 6 or np.abs(u).max() > 2
+    outside = int(((u < low) | (u > high)).sum())
+    assert outside <= 0.1 * u.size
+    yield from (u, f"{outside} lie outside the picture" if outside else "")
+
+
 @row(feed_forward.curve)
 @row(feed_forward.curve, partial(trace_of, "003"), layer=0, token=0)
 @row(feed_forward.curve, partial(trace_of, "several labels"), layer=0)

@@ -324,13 +324,14 @@ def activation_curve(
     points: tuple[np.ndarray, np.ndarray],
     chosen: int,
     titles: tuple[str, str, str],
+    frame: tuple[float, float],
     other: tuple[np.ndarray, np.ndarray] | None = None,
     beside: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Figure:
     """An activation function, one point on it for each neuron, the chosen one large.
 
-    curve, points: (before, after) each. titles: of "before", of "after", and of one neuron. other: the points of
-    another run, hollow. beside: another function, (before, after), dotted.
+    curve, points: (before, after) each. titles: of "before", of "after", and of one neuron. frame: from where to where
+    "before" is shown. other: the points of another run, hollow. beside: another function, (before, after), dotted.
     """
     before, after, neuron = (label(title) for title in titles)
     hover = f"{neuron} %{{customdata}}<br>{before} %{{x:.4f}}<br>{after} %{{y:.4f}}<extra></extra>"
@@ -352,11 +353,14 @@ def activation_curve(
         dots(points, one, color=ACCENT, size=13, line={"color": "white", "width": 2}),
     ]
     x, y = (float(side[chosen]) for side in points)
+    seen = np.linspace(*frame, 200)
+    heights = np.stack([np.interp(seen, *line) for line in (curve, beside or curve)])
+    room = 0.06 * np.ptp(heights)
     guide = {"type": "line", "line": {"color": ACCENT, "width": 1, "dash": "dash"}}
     layout = {
         "showlegend": False,
-        "xaxis": scale(titles[0], zeroline=True),
-        "yaxis": scale(titles[1], zeroline=True),
+        "xaxis": scale(titles[0], zeroline=True, range=frame),
+        "yaxis": scale(titles[1], zeroline=True, range=[heights.min() - room, heights.max() + room]),
         "shapes": [guide | {"x0": x, "x1": x, "y0": 0, "y1": y}, guide | {"x0": 0, "x1": x, "y0": y, "y1": y}],
     }
     return figure_of(traces, layout | look(scaled(400)))
