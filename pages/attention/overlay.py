@@ -47,7 +47,8 @@ def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None)
     if placeless := list(run.config.placeless):
         said += " " + t("overlay.by_registers", value=f"{row[placeless].sum():.3f}")
     if (ink := inked(run, seen)) is not None:
-        read = row > 0  # what a mask hides is no part of an even share
+        masked = run[key.replace("weights", "masked")][place.head, token]
+        read = ~np.isneginf(masked)  # what a mask hides is no part of an even share
         share, even = percent(row[front:][ink].sum()), percent((ink & read[front:]).sum() / max(1, read.sum()))
         said += " " + t("overlay.read_ink", inked=ink.sum(), ink=share, even=even, least=FAINTEST)
 

@@ -7,9 +7,10 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from model import WeightsError
+from model import Trace, WeightsError
 from model.measures.tables import HeadRoles, head_roles
-from pages.drawing.picture import touched
+from pages.drawing.picture import Picture, touched
+from pages.drawing.place import Place
 from pages.drawing.screen import Screen
 from pages.heads.head_patterns import head_names, head_patterns
 from pages.heads.pictures import all_heads, chosen_head, lengths, unit, word
@@ -23,17 +24,16 @@ FACTS = 190  # pixels that stay free below the chosen head
 
 def overview(screen: Screen, pen: Pen) -> None:
     """The tiles, and the chosen head."""
-    roles = _roles(screen)
     left, right = st.columns([1, 1], gap="medium")
     with left:
-        pen.show("all", partial(all_heads, roles=roles))
+        pen.show("all", partial(all_heads, roles=_roles(screen, screen.run)))
     with right:
-        _chosen_head(screen, pen, roles)
+        _chosen_head(screen, pen)
 
 
-def _roles(screen: Screen) -> HeadRoles | None:
-    """What was measured of the heads of the run on the screen; None where nothing was, or something is changed."""
-    if screen.run.edits:
+def _roles(screen: Screen, run: Trace) -> HeadRoles | None:
+    """What was measured of a run's heads; None where nothing was, something is changed, or it was never trained."""
+    if run.edits or (screen.choice.twin and run is screen.two.other):
         return None
     try:
         return head_roles(source(screen.choice.pipeline))
@@ -41,11 +41,14 @@ def _roles(screen: Screen) -> HeadRoles | None:
         return None
 
 
-def _chosen_head(screen: Screen, pen: Pen, roles: HeadRoles | None) -> None:
+def _chosen_head(screen: Screen, pen: Pen) -> None:
     """The map of the chosen head, and, but not in a presentation, three facts as bars and the way to its arithmetic."""
-    called = "" if screen.two.differs else str(head_names(screen.run, roles)[screen.at.layer, screen.at.head])
-    look = {"called": called, "spare": FACTS, "follows": False}
-    draw_map(screen, pen, screen.at.of("layers.{l}.attention.weights"), partial(chosen_head, **look))
+
+    def make(run: Trace, place: Place) -> Picture:
+        called = "" if screen.two.differs else str(head_names(run, _roles(screen, run))[place.layer, place.head])
+        return chosen_head(run, place, called=called, spare=FACTS, follows=False)
+
+    draw_map(screen, pen, screen.at.of("layers.{l}.attention.weights"), make)
     if screen.choice.big:
         return
     arithmetic("".join(_facts(screen)), key="facts")

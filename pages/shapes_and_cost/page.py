@@ -137,7 +137,6 @@ def show_cost(screen: Screen, pen: Pen) -> None:
         attention=f"{cost['attention']:,}",
         ffn=f"{cost['ffn']:,}",
         share=f"{cost['squared'] / cost['attention']:.1%}",
-        layers=config.layers,
         all=f"{total(multiply_adds(config, n)).number:,}",
     )
     half = crossings(config)["projections_and_ffn"].number

@@ -15,7 +15,8 @@ from model.pipeline import ImageReader
 from pages.drawing.figures import Figure
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
-from pages.drawing.text import catalogue, speaking
+from pages.drawing.state.choice import TWIN
+from pages.drawing.text import catalogue, plain, speaking
 from pages.drawing.text.numbers import percent
 from pages.heads.head_patterns import HeadName, head_names, head_patterns
 from pages.heads.pictures import LETTER, ROOM, _fitting, all_heads
@@ -70,6 +71,14 @@ def test_a_head_is_named_by_its_role_where_that_is_clear_else_by_this_run(lang: 
     assert {name.kind for name in names.values()} >= {
         catalogue(lang)[f"heads.kind_{kind}"] for kind in ("previous", "itself", "next", "broad", "relation")
     }
+
+
+@pytest.mark.parametrize(("other", "model"), [({"twin": "true"}, "text" + TWIN), ({"other": "i love you ."}, "text")])
+def test_over_the_other_runs_map_stands_what_its_own_head_does(other: dict[str, str], model: str) -> None:
+    run = pipelines.run(model, other.get("other", SENTENCE))
+    name = str(head_names(run, None if "twin" in other else head_roles())[1, 2])
+    there = plain("compare.there", title=f"Layer 2, head 3 · {name}")
+    assert there in said(open_part("overview", shown="beside", **other))
 
 
 @pytest.mark.parametrize(("link", "measured"), [({}, True), ({"edits": "layers.5.ffn.output~zero"}, False)])

@@ -66,6 +66,7 @@ SAID = [
         "translation.all_read",
     ),
     ("words", "translation", "s=.&step=1", "Beam search compares whole beginnings", ""),
+    ("digit", "attention", "layer=3&head=2&edits=layers.2.attention.weights~hard", "; even: ", "; even: 100%"),
     ("digit", "feed_forward", "panel=neuron", "neuron.not_measured", ""),
     ("paper", "feed_forward", "panel=neuron", "neuron.not_measured", ""),
     (
