@@ -181,7 +181,7 @@ class Numbers:
             hidden = int(np.isinf(self.array).sum())
             return t("change.read_hidden", hidden=hidden) if hidden else t("change.read_same")
         sign = plain("change.sign_height" if self.upwards else "change.sign_colour")
-        where = ": ".join(filter(None, (self.called, place_in_words(self.axes, place))))
+        where = " · ".join(filter(None, (self.called, place_in_words(self.axes, place))))
         said = t("change.largest", place=where, value=furthest(self._known, signed))
         return f"{t(f'change.read_{shows}', sign=sign)} {said}"
 
@@ -204,12 +204,14 @@ def _strongest(array: np.ndarray) -> tuple[tuple[int, ...], float]:
 
 
 def place_in_words(axes: Sequence[Axis], place: Sequence[int]) -> str:
-    """ "it → animal": a place by its names along the axes; an axis with neither title nor names is left out."""
-    names = [
-        placed(axis.labels)[i] if axis.labels else f"{axis.title} {i + 1}"
-        for axis, i in zip(axes, place, strict=True)
-        if axis.title or axis.labels
-    ]
+    """ "it → animal", "layer 6 → it": a place by its names along the axes; one without title and names is left out."""
+
+    def name(axis: Axis, i: int) -> str:
+        said = placed(axis.labels)[i] if axis.labels else str(i + 1)
+        numbered = all(label.isdigit() for label in axis.labels or ())  # as layers are, which "6" alone would not say
+        return f"{axis.title} {said}".strip() if numbered else said
+
+    names = (name(axis, i) for axis, i in zip(axes, place, strict=True) if axis.title or axis.labels)
     return " → ".join(filter(None, names))
 
 

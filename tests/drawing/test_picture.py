@@ -95,6 +95,13 @@ def test_a_click_on_the_other_inputs_picture_chooses_what_stands_in_that_place_h
         assert drawn == pytest.approx(float(marks.customdata[mark]))
 
 
+def test_where_two_runs_differ_most_is_quoted_and_a_layer_is_no_bare_number() -> None:
+    axes, array = (Axis("layer", list("123")), Axis("key", ["the", ","])), np.zeros((3, 2))
+    array[1, 1] = -0.5
+    said = unmarked(Numbers(array, axes=axes, differs=True).in_words("difference"))
+    assert "“layer 2 → ,”: −0.50" in said
+
+
 def test_of_numbers_far_out_the_furthest_is_named() -> None:
     values = np.random.default_rng(0).normal(size=(8, 64)).astype(np.float32)
     values[2, 5], values[3, 7] = 60, -90

@@ -159,7 +159,7 @@ def test_a_difference_of_several_quantities_says_in_which_it_is_largest_and_at_w
     read = said(open_page("attention", panel="steps", **link))
     words = catalogue("en")
     titles = "|".join(re.escape(words[key]) for key in words if key.startswith("attention."))
-    assert re.search(rf"Largest at ({titles}): \S+( \(\d\))? → .+: [+-]\d", read)
+    assert re.search(rf"Largest at “({titles}) · \S+( \(\d\))? → .+”: [+-]\d", read)
 
 
 def test_the_neurons_listed_are_those_that_differ_most() -> None:

@@ -50,7 +50,7 @@ AHEAD = re.compile(
     r"|best|shortest|it stays|all the same|as well)\b|最(?!后|指向)|首选"
 )
 #: A tie of nobody knows what; and who was named in a sentence that a tie has replaced.
-UNNAMED = re.compile(r"  | :|\d 个[都中]|一个：|[.。] ?(It points|它最指)")
+UNNAMED = re.compile(r"  | :|(^|。|后，)(共 \d|只有一个：)|[.。] ?(It points|它最指)")
 WORDS, DRAWN, ONE, WRITTEN = {"text"}, {"digits"}, {"flat"}, {"translation"}
 PREFIX = "layers.1.attention."
 
