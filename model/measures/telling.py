@@ -1,6 +1,7 @@
 """The word of a sentence that is worth hiding first."""
 
 from collections import Counter
+from collections.abc import Collection
 
 import torch
 
@@ -10,19 +11,20 @@ from model.pipeline import Pipeline, TextReader
 from model.trace import Trace
 
 MOST_TOKENS = 256  # in the batch in which words are hidden in turn
+PLAINLY = 0.1  # by which a guess that is right must lead
 
 
 @torch.inference_mode()
-def telling_word(pipeline: Pipeline, trace: Trace) -> int | None:
+def telling_word(pipeline: Pipeline, trace: Trace, known: Collection[int] = ()) -> int | None:
     """The place of the word to hide first: where the encoder, without it, has a guess and still a doubt.
 
     Words of one piece are hidden in turn, all in one batch (of a long sentence the longest words); taken is the one
-    whose likeliest guess comes nearest to even odds. A word that stands there twice comes after all others. None where
-    there is no whole word to hide.
+    whose likeliest guess comes nearest to even odds: of those that are plainly guessed, if there are. A word that
+    stands there twice comes after all others. None where there is no whole word to hide. known: places left out.
     """
     count = Counter(trace.tokens)
     places = [places[0] for places in whole_words(trace.tokens) if len(places) == 1]
-    places = [place for place in places if trace.tokens[place].isalpha()]
+    places = [place for place in places if trace.tokens[place].isalpha() and place not in known]
     places = [place for place in places if count[trace.tokens[place]] == 1] or places
     places.sort(key=lambda place: -len(trace.tokens[place]))
     places = places[: max(1, MOST_TOKENS // len(trace.tokens))]
@@ -31,5 +33,7 @@ def telling_word(pipeline: Pipeline, trace: Trace) -> int | None:
     x = torch.tensor([pipeline.reader.hide(trace.ids, [place]) for place in places])
     segments = torch.tensor([trace.segments] * len(places)) if trace.segments else None
     Z = Encoder.forward(pipeline.network, x, segments=segments)[range(len(places)), places]
-    best = pipeline.network.read_out(Z).softmax(-1).amax(-1)
-    return places[int((best - 0.5).abs().argmin())]
+    shares, guesses = pipeline.network.read_out(Z).softmax(-1).topk(2)
+    right = guesses[:, 0] == torch.tensor([trace.ids[place] for place in places])
+    plainly = right & (shares[:, 0] - shares[:, 1] >= PLAINLY)
+    return places[int(((shares[:, 0] - 0.5).abs() + ~plainly).argmin())]

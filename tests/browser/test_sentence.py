@@ -125,7 +125,7 @@ SLIM = (
     ((390, 844), "layers?lang=en&input=digit", "[CLS]|→ 5 0.96"),
     ((390, 844), "?lang=en&hidden=none&layer=2&head=3", f"{SENTENCE}|layer 2, head 3 · she|→ she 0.99"),
     ((390, 844), "tokens?lang=en&hidden=5&token=2", f"{SENTENCE}|she|[MASK] → book 0.31"),
-    ((390, 700), "lesson?lang=en", SENTENCE),
+    ((390, 700), "lesson?lang=en", SENTENCE.replace(" a ", " [MASK] ")),
     ((390, 700), "flat?lang=en", "→ odd 0.9999"),  # of what is drawn there
 )
 

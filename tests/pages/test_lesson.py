@@ -33,7 +33,7 @@ from pages.school.questions import QUESTIONS
 from pages.school.questions.case import Case, Truth, short
 from pages.school.questions.pictures import CAUSAL, CHIPS
 from pages.school.questions.question import Own, Question, clear_truth, truth_of
-from pages.school.teaching.cases import OF_THE_ANSWER
+from pages.school.teaching.cases import OF_THE_ANSWER, with_a_gap
 from pages.screen.runs import pipelines
 from tests.pages.opening import assert_fine, charts, line, numbers, open_page, stands, texts, turn_to, write
 from tests.school.making import SENTENCE, asked
@@ -713,6 +713,11 @@ def test_the_line_on_top_does_not_say_the_word_that_is_asked_for() -> None:
     """Nor can it be clicked: a slip would take another sentence, and with it what was answered."""
     on_top = line(open_page("lesson", lang="en"))
     words = [word["text"] for word in on_top["words"]]
-    assert "[MASK]" in words and "did" not in words
+    assert "[MASK]" in words and "was" not in words and "did" in words, "which Home has shown as an answer"
     assert on_top["names"]["hide"] == on_top["names"]["choose"] == "" != line(open_page("tokens"))["names"]["hide"]
-    assert "did" in [word["text"] for word in line(open_page("answer", lang="en"))["words"]]
+    assert "was" in [word["text"] for word in line(open_page("answer", lang="en"))["words"]]
+    text = pipelines.pipeline("text")
+    for sentence in ("she gave him a book yesterday .", "我们明天去城里。"):
+        app = open_page("lesson", s=sentence)
+        read = with_a_gap(text, app.session_state["choice"], text.reader.read(sentence))
+        assert read and [word["text"] for word in line(app)["words"]] == text(read).tokens[1:-1]

@@ -27,7 +27,7 @@ from pages.school.tour.station import EXAMPLE
 from pages.screen.runs import pipelines
 
 #: Questions about the network's answer, which is read at one token, whichever is chosen at a place.
-OF_THE_ANSWER = {"word", "places", "digit", "bare", "causal", "mixed", "heads", "thinks", "layer", "gathered"}
+OF_THE_ANSWER = {"word", "places", "digit", "bare", "causal", "heads", "thinks", "layer", "gathered"}
 
 
 def lesson_of(choice: Choice, usual: Lesson) -> tuple[Lesson, LessonError | None]:
@@ -60,11 +60,10 @@ def hidden_in(screen: Screen) -> tuple[int, ...] | None:
 
 @kept(1000)
 def _telling_word(pipeline: Pipeline, ids: tuple[int, ...]) -> int | None:
-    """Found once for all visitors; in what visitors see first, the word that is hidden there."""
-    for first in filter(None, map(first_picture, LANGUAGES)) if pipeline.name == "text" else ():
-        if tuple(pipeline.reader.read(first.text).ids) == ids:
-            return first.query
-    return telling_word(pipeline, pipeline(ids))
+    """Found once for all visitors; in what visitors see first, another word than the one whose answer they saw."""
+    firsts = [*filter(None, map(first_picture, LANGUAGES))] if pipeline.name == "text" else []
+    shown = [first.query for first in firsts if tuple(pipeline.reader.read(first.text).ids) == ids]
+    return telling_word(pipeline, pipeline(ids), shown)
 
 
 def usual_case(screen: Screen) -> Case:

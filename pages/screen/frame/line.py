@@ -12,7 +12,7 @@ from model.examples import PROTEINS, READY
 from model.measures.comparison import align
 from model.pipeline import MOST_CHARACTERS
 from pages.drawing.masks import hidden_places
-from pages.drawing.screen import compares
+from pages.drawing.screen import Reads, compares
 from pages.drawing.state import images, sketch
 from pages.drawing.state.choice import MODELS, PICTURE, Choice
 from pages.drawing.state.first_sight import first_picture
@@ -43,10 +43,10 @@ def afresh() -> dict[str, object]:
     return {"hidden": () if link.chosen().hidden == () else None, "branch": (), **WRITTEN_AFRESH}
 
 
-def line(asks: bool, draws: bool) -> None:
+def line(asks: Reads | None, draws: bool) -> None:
     """The reader's sentence; or room for the drawing or picture, which a page draws there.
 
-    asks, draws: as in `Page`, of the one that is open.
+    asks: how the open page reads a sentence, where it asks for hidden words. draws: as in `Page`, of that page.
     """
     with st.container(key="line"):
         st.session_state[TO_SEE] = st.container(horizontal=True, vertical_alignment="center")
@@ -100,7 +100,7 @@ def begin_with(lang: str) -> None:
         link.select(layer=first.layer, head=first.head)
 
 
-def _sentence(choice: Choice, asks: bool) -> None:
+def _sentence(choice: Choice, asks: Reads | None) -> None:
     """The reader's sentence; a click on a word hides it, where the network guesses words, or else chooses its token. On
     a page that asks it does neither, or a slip would take another sentence, and with it what was answered.
     """
@@ -109,6 +109,8 @@ def _sentence(choice: Choice, asks: bool) -> None:
         tokens: list[str] = list(read.tokens)
         guesses = pipelines.config(choice.pipeline).head == "masked-word"
         hidden, typed = hidden_places(choice, read) if guesses else (set(), set())
+        if asks and isinstance(ids := asks(pipelines.pipeline(choice.pipeline), choice, read), tuple):
+            hidden = typed | {place for place, one in enumerate(ids) if one != read.ids[place]}
     except WeightsError:  # the page says so
         tokens, guesses, hidden, typed = [], False, set(), set()
     words = [
