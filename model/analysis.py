@@ -85,12 +85,6 @@ def mean_likeness(states: ArrayLike) -> np.ndarray:
     return cosines[..., ~np.eye(cosines.shape[-1], dtype=bool)].mean(axis=-1)
 
 
-def places_reached(rows: np.ndarray) -> np.ndarray:
-    """In how many of its places each row (…, place) has more than a thousandth of its largest number: (…,)."""
-    sizes = np.abs(rows)
-    return (sizes > 1e-3 * sizes.max(axis=-1, keepdims=True)).sum(axis=-1)
-
-
 def along(parts: ArrayLike, total: ArrayLike) -> np.ndarray:
     """How far each part reaches in the direction of their sum: part · total / ‖total‖.
 

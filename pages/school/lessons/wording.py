@@ -16,7 +16,7 @@ OPTIONS = ("same", "different", "thousandfold", "at_cls", "at_patch", "at_patche
 #: Where one sentence ends and another begins; not within quotation marks, in which a token may be a full stop.
 ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[。？！])(?![”’」）])")
 #: Questions that leave out a part with which the network was trained, which is said of each.
-LEAVE_OUT = ("mixed", "residual", "norm", "thinks")
+LEAVE_OUT = ("residual", "norm", "thinks")
 BETWEEN = "||"  # a teacher's words in both languages, in either order
 CHINESE = re.compile("[\u4e00-\u9fff]")
 PART = re.compile("[^\\s\u4e00-\u9fff]+$")  # of a word, where a text is cut in the middle of it

@@ -39,7 +39,7 @@ def best_fit(case: Case) -> Truth | None:
         return None
     scores = case.trace[name + "scores"][pair.head]
     names, fits_itself = placed(case.tokens), scores.argmax(axis=1) == np.arange(len(scores))
-    said = {**case.of_pair(found), "query": names[i], "key": names[found.key], "score": float(scores[i, found.key])}
+    said = {**case.of_pair(found), "score": float(scores[i, found.key])}
     said |= {"own": float(scores[i, i]), "back": float(scores[found.key, i])}
     said |= {"selves": int(fits_itself.sum()), "all": len(names)}
     bars = tuple((name, float(score)) for name, score in zip(names, scores[i], strict=True))
@@ -66,10 +66,9 @@ def shared_out(case: Case) -> Truth | None:
     said |= {"others": len(row) - 1, "even": 1 / len(row)}
     names = tuple(placed(case.tokens))
     bars = tuple((name, 100 * float(value)) for name, value in zip(names, row, strict=True))
-    margin = float(row[pair.key] - np.partition(row, -2)[-2])
     said |= {"root": case.trace.config.d_k**0.5} if case.divides else {}
     answer, told = [100 * float(value) for value in row], ("why", *["why_divided"] * case.divides, "why_softmax")
-    return Truth(answer, margin, said, bars, pair.place, options=names, literal=True, told=told)
+    return Truth(answer, lead_of(row), said, bars, pair.place, options=names, literal=True, told=told)
 
 
 @question(
@@ -100,9 +99,9 @@ def mixed_values(case: Case) -> Truth | None:
     answer, mean = float(mixed[column]), float(means[column])
     said = {**case.of_pair(pair), "column": column + 1, "share": float(row[pair.key]), "answer": answer, "mean": mean}
     said |= {"value": float(values[pair.key, column]), "others": len(row) - 1, "d_k": len(mixed)}
-    bars, place = (("mixed", answer), ("mean", mean)), pair.place
+    bars = (("mixed", answer), ("mean", mean))
     span = float(np.floor(10 * least) / 10), float(np.ceil(10 * most) / 10)
-    return Truth(answer, float(away[column]), said, bars, place, span=span, near=(most - least) / 10)
+    return Truth(answer, float(away[column]), said, bars, pair.place, span=span, near=(most - least) / 10)
 
 
 @question(

@@ -187,9 +187,10 @@ class Case:
         return found[0][1] if found else None
 
     def of_pair(self, pair: Pair) -> dict[str, object]:
-        """What texts call a pair."""
-        named, names = {"layer": pair.layer + 1, "head": pair.head + 1}, placed(self.tokens)
-        return named | {"query": names[pair.query], "key": names[pair.key]}
+        """What texts call a pair; and what is added to a product with their matrices."""
+        names, bias = placed(self.tokens), "+ b" * ("attention" not in self.trace.config.unbiased)
+        where = {"layer": pair.layer + 1, "head": pair.head + 1, "bias": bias}
+        return where | {"query": names[pair.query], "key": names[pair.key]}
 
 
 def first_answer(case: Case, edits: list[Edit]) -> Truth | None:

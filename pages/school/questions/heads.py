@@ -1,13 +1,10 @@
 """Questions about heads: why there are several, what W_O does, and what one of them is worth."""
 
-from dataclasses import replace
-
 import numpy as np
 
-from model import Edit
-from model.analysis import placed, places_reached
+from model.analysis import placed
 from model.edits import head_off
-from pages.school.questions.case import NEAR, Case, Truth, leads, share_left
+from pages.school.questions.case import NEAR, Case, Truth, leads
 from pages.school.questions.pictures import concatenated, every_head, heads_and_mean
 from pages.school.questions.question import question
 
@@ -48,8 +45,8 @@ def blurred(case: Case) -> Truth | None:
 
 @question(
     "mixed",
-    "slide",
-    least=0.1,
+    "number",
+    least=1,
     minutes=4,
     page="heads",
     at={"tab": "contribution", "stage": "output"},
@@ -58,19 +55,18 @@ def blurred(case: Case) -> Truth | None:
     bars=True,
 )
 def heads_side_by_side(case: Case) -> Truth | None:
-    """The probability of the first answer where W_O is left out of all layers, and heads only stand side by side.
-    margin: how much of it that takes; nothing where W_O hands on a head's numbers in its own places only.
+    """How many numbers of a row a head could change without W_O, where heads only stand side by side. margin: how many
+    more each changes with it.
     """
-    if case.trace.config.heads < 2:
-        return None
-    truth = share_left(case, [Edit("layers.{l}.attention.output", "unmixed")])
-    if truth is None:
-        return None
     config = case.trace.config
-    parts = [case.trace[f"layers.{layer}.attention.contributions"][:, case.token] for layer in case.layers]
-    mixes = min(places_reached(of_layer).min() for of_layer in parts) > config.d_k
-    said = truth.said | {"d_k": config.d_k, "d_model": config.d_model}
-    return replace(truth, said=said, margin=truth.margin if mixes else 0.0)
+    d_k, heads, d_model = config.d_k, config.heads, config.d_model
+    if heads < 2 or heads * d_k != d_model:
+        return None
+    parts = (case.trace[f"layers.{layer}.attention.contributions"][:, case.token] for layer in case.layers)
+    reached = min(int(np.count_nonzero(each, axis=-1).min()) for each in parts)
+    said = {"token": placed(case.tokens)[case.token], "heads": heads, "d_k": d_k, "d_model": d_model}
+    bars = (("with", reached), ("without", d_k))
+    return Truth(d_k, reached - d_k, said, bars, {"token": case.token}, span=(1, d_model))
 
 
 @question("heads", "number", least=0.01, minutes=6, page="what_if", at={"tab": "heads"}, picture=every_head)
