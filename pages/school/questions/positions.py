@@ -113,5 +113,6 @@ def exchangeable(case: Case) -> list[list[int]]:
     kinds = [[match.start() for match in kind.finditer(signs)] for kind in (*PRONOUN, ANIMAL)]
     whole = [places[0] for places in whole_words(case.tokens) if len(places) == 1]
     spaced = [i for i in whole if case.tokens[i].isalpha() and not UNSPACED.search(case.tokens[i])]
+    spaced = [i for i in spaced if "'" not in case.tokens[i - 1 : i + 2]]  # "n" and "t" of "didn't"
     near = sorted(case.visible, key=lambda i: abs(i - case.token))
     return [[i for i in near if i in kind] for kind in (*kinds, spaced)]
