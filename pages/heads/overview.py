@@ -9,7 +9,7 @@ import streamlit as st
 
 from model import Trace, WeightsError
 from model.measures.tables import HeadRoles, head_roles
-from pages.drawing.picture import Picture, touched
+from pages.drawing.picture import touched
 from pages.drawing.place import Place
 from pages.drawing.screen import Screen
 from pages.heads.head_patterns import head_names, head_patterns
@@ -44,11 +44,13 @@ def _roles(screen: Screen, run: Trace) -> HeadRoles | None:
 def _chosen_head(screen: Screen, pen: Pen) -> None:
     """The map of the chosen head, and, but not in a presentation, three facts as bars and the way to its arithmetic."""
 
-    def make(run: Trace, place: Place) -> Picture:
-        called = "" if screen.two.differs else str(head_names(run, _roles(screen, run))[place.layer, place.head])
-        return chosen_head(run, place, called=called, spare=FACTS, follows=False)
+    def called(run: Trace, place: Place) -> str:
+        return "" if screen.two.differs else str(head_names(run, _roles(screen, run))[place.layer, place.head])
 
-    draw_map(screen, pen, screen.at.of("layers.{l}.attention.weights"), make)
+    draw_map(
+        screen, pen, screen.at.of("layers.{l}.attention.weights"),
+        lambda run, place: chosen_head(run, place, called=called(run, place), spare=FACTS, follows=False),
+    )  # fmt: skip
     if screen.choice.big:
         return
     arithmetic("".join(_facts(screen)), key="facts")
