@@ -24,10 +24,9 @@ LEAST = 1.5  # % of the height: a bar that can still be seen
 
 def one_weight(screen: Screen, pen: Pen, key: str, cell: tuple[int, ...]) -> None:
     """Query, key, their products, softmax, value and the head's row as strips; below them the same in numbers."""
-    network = screen.pipeline.network
-    if not touched(
-        screen.run, screen.at.head, *(f"{key.rpartition('.')[0]}.{step}" for step in steps_of(screen.run, key))
-    ):
+    network, masked = screen.pipeline.network, key.replace("weights", "masked")
+    steps = [made for step in steps_of(screen.run, key) if (made := key.replace("weights", step)) != masked]
+    if not touched(screen.run, screen.at.head, *steps, shares=[masked]):
         every = by_hand(network, screen.run, key, cell, EVERY)
         arithmetic("".join(_lines(screen, key, cell, every)), key="weight")
     # The lines add up as many terms as those of the score by itself: one sum has one value on all pages.

@@ -10,6 +10,7 @@ from model import WeightsError
 from model.measures.origins import KINDS, by_place, nbytes
 from model.measures.tables import Role, head_roles
 from pages.attention.shares import heads_by_origin, in_words, of_heads, own_kind, text, word
+from pages.drawing.picture import touched
 from pages.drawing.pictures.sources import MOST_BYTES
 from pages.drawing.screen import Screen
 from pages.drawing.text import joined, plain
@@ -41,8 +42,10 @@ def every_head(screen: Screen, pen: Pen) -> None:
     if waits(run.config, len(run.tokens), RUNS, asked):
         return
     pen.show("origins", heads_by_origin)
-    found = dict(zip(KINDS, of_heads(run)[at.layer, at.head], strict=True))
-    st.markdown(of_head(screen, f"layers.{at.layer}.attention.", at.head, found))
+    prefix = at.of("layers.{l}.attention.")
+    if not touched(run, at.head, f"{prefix}weights", f"{prefix}heads", shares=[f"{prefix}masked"]):
+        found = dict(zip(KINDS, of_heads(run)[at.layer, at.head], strict=True))
+        st.markdown(of_head(screen, prefix, at.head, found))
     st.caption(text("held"))
 
 

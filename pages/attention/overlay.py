@@ -10,7 +10,7 @@ from pages.drawing.at_once import of_every_head
 from pages.drawing.figures import Axis, Figure, over_drawing, over_drawings, token_at
 from pages.drawing.figures.equations import MEAN_WEIGHTS, ROLLOUT
 from pages.drawing.figures.theme import big
-from pages.drawing.picture import Moves, Numbers, Picture
+from pages.drawing.picture import Moves, Numbers, Picture, carriers
 from pages.drawing.pictures.band import EDGE, LINE
 from pages.drawing.place import Place
 from pages.drawing.scales import weights_end
@@ -162,7 +162,9 @@ def over_layers(run: Trace, place: Place, name: str, seen: np.ndarray | None = N
         equation=MEAN_WEIGHTS if name == "mean" else ROLLOUT,
         shape=(config.layers, len(tokens)),
         table=lambda rows: pd.DataFrame(rows.array, index=steps, columns=tokens),
-        reads=["layers.{l}.attention.weights"],
+        reads=carriers(run, config.layers) if name == "rollout" else (),
+        shares=["layers.{l}.attention.weights"],
+        every_head=True,
     )
 
 

@@ -109,5 +109,6 @@ def mean_through_layers(run: Trace, place: Place) -> Picture:
         equation=MEAN_WEIGHTS,
         shape=(run.config.layers, len(run.tokens)),
         picks=lambda row, column: {"layer": row, "key": column},
-        reads=["layers.{l}.attention.weights"],
+        shares=["layers.{l}.attention.weights"],
+        every_head=True,
     )

@@ -58,7 +58,7 @@ def read_step(run: Trace, place: Place, prefix: str, step: str, columns: Sequenc
         return attends_most(run, place, key, columns)
     if step == "masked":
         return _read_mask(run, place, prefix)
-    if touched(run, place.head, key, *[prefix + "weights"] * (step == "heads")):
+    if touched(run, place.head, key, shares=[prefix + "weights"] * (step == "heads")):
         return t("change.no_law")
     queries, keys = map(placed, queries_and_keys(run, prefix + "weights"))
     of = prefix + ("weights" if step == "heads" else step)

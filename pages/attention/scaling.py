@@ -6,7 +6,7 @@ import pandas as pd
 from model import Trace
 from model.measures.scaling import DRAWS, KEYS, WIDTHS, at_every_width, every_way, random_scores, shares
 from pages.drawing.figures import undivided
-from pages.drawing.picture import Picture
+from pages.drawing.picture import Picture, touched
 from pages.drawing.pictures.band import room_of
 from pages.drawing.place import Place
 from pages.drawing.text import texts_of
@@ -17,7 +17,9 @@ text, word = texts_of("scaling")
 
 
 def why_scaled(run: Trace, place: Place, d_k: int) -> Picture:
-    """What division does to the weights of random vectors of length d_k, and to those of one head."""
+    """What division does to the weights of random vectors of length d_k, and to those of one head, as far as these are
+    what softmax makes of its divided scores.
+    """
     own_d_k, prefix = run.config.d_k, place.of("layers.{l}.attention.")
     scores = random_scores(d_k)
     weights = np.stack([shares(scores / by) for by in (1, np.sqrt(d_k), d_k)])
@@ -30,14 +32,17 @@ def why_scaled(run: Trace, place: Place, d_k: int) -> Picture:
     said = [
         text("read", d_k=d_k, root=f"{d_k**0.5:.1f}", inverse=f"{d_k**-0.5:.3f}", keys=KEYS, **in_words(here)),
         text(f"read_{kind}", times=f"{slope / slope_divided:.2f}", **in_words(here)),
-        text("read_own", where=place.where(), d_k=own_d_k, **in_words(own)),
     ]
-    if own[2, 0] > own[2, 1]:
+    masked, *relied = (prefix + name for name in ("masked", "weights", "scaled"))
+    divided = not touched(run, place.head, *relied, shares=[masked])
+    if divided:
+        said.append(text("read_own", where=place.where(), d_k=own_d_k, **in_words(own)))
+    if divided and own[2, 0] > own[2, 1]:
         said.append(text("read_own_more"))
     ways = [word(way) for way in WAYS]
     titles = [word("shares", d_k=d_k), *(word(name) for name in MEASURES)]
     rows = pd.MultiIndex.from_product([[word(name) for name in MEASURES], ways])
-    axes, own_point = (word("axis_key"), "dₖ"), (own_d_k, own, word("own"))
+    axes, own_point = (word("axis_key"), "dₖ"), (own_d_k, own, word("own")) if divided else None
     figure = undivided(weights, every, WIDTHS, d_k, ways, titles, axes, own=own_point)
     figure.layout["meta"] = {"fills": room_of(" ".join(said))}
     return Picture(

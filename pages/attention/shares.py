@@ -64,6 +64,9 @@ def heads_by_origin(run: Trace, place: Place) -> Picture:
         table=table,
         two="over",
         picks=lambda layer, head: {"layer": layer, "head": head},
+        reads=[f"layers.{{l}}.attention.{name}" for name in ("weights", "heads")],
+        shares=["layers.{l}.attention.masked"],
+        every_head=True,
     )
 
 

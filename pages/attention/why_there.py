@@ -15,7 +15,7 @@ from model.rule import EVERY
 from pages.attention import origins
 from pages.attention.one_weight import one_weight
 from pages.drawing.figures import Axis, heatmap
-from pages.drawing.picture import Picture, names_of
+from pages.drawing.picture import Picture, names_of, touched
 from pages.drawing.pictures.sources import MOST_BYTES, in_short, kind_of, layer_of, parts_picture, places_of
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain, texts_of
@@ -30,9 +30,12 @@ text, word = texts_of("why")
 
 
 def by_hand_or_why(screen: Screen, pen: Pen, key: str, cell: tuple[int, ...]) -> None:
-    """The arithmetic of a cell; of a weight, or of what the softmax reads, also its sources where the reader asks."""
+    """The arithmetic of a cell; of a weight, or of what the softmax reads, also its sources where the reader asks, if
+    they explain the weight.
+    """
     prefix, _, step = key.rpartition(".")
-    if step in ("weights", score_of(screen, f"{prefix}.")) and screen.run[key].shape[-1] > 1:
+    explained = not touched(screen.run, cell[0], f"{prefix}.weights", shares=[f"{prefix}.masked"])
+    if explained and step in ("weights", score_of(screen, f"{prefix}.")) and screen.run[key].shape[-1] > 1:
         words = [word("by_hand"), word("title")]
         if either("why", word("title"), (False, True), words, screen.choice.why, label_visibility="collapsed"):
             why_there(screen, pen, f"{prefix}.", cell)

@@ -71,18 +71,29 @@ def told_where(run: Trace, token: int, said: str) -> str:
     return t("without.read_at", token=placed(run.tokens)[token]) + said[:1].lower() + said[1:]
 
 
-def touched(run: Trace, head: int, *keys: str, every_head: bool = False) -> bool:
-    """Whether a change sits on one of these quantities, so that what its equation promises is not there.
+def touched(run: Trace, head: int, *equations: str, shares: Sequence[str] = (), every_head: bool = False) -> bool:
+    """Whether a change sits on what is relied on, so that what is usually said need not be true.
 
-    keys: of the trace, or rows of the graph, which stand for all layers. A change of another head alone is none,
-    unless what is said is said of every_head.
+    equations: quantities that are to be what their equations make of what they read. shares: those of which it is
+    enough that a mask is a mask, and weights are shares that sum to 1. Keys of the trace, or rows of the graph, which
+    stand for all layers. A change of another head alone is none, unless what is said is said of every_head.
     """
     return any(
-        edit.key in (quantity.key, quantity.row) and {quantity.key, quantity.row} & set(keys)
+        edit.key in (quantity.key, quantity.row)
+        and {quantity.key, quantity.row} & {*equations, *(() if row_of(edit.operation).lawful else shares)}
         for edit in run.edits
-        if not row_of(edit.operation).lawful and (every_head or edit.head in (None, head))
+        if every_head or edit.head in (None, head)
         for quantity in run.graph
     )
+
+
+def carriers(run: Trace, layers: int) -> list[str]:
+    """What rollout takes for granted in the first layers: values that weights carry on, and sums that keep the rest."""
+    subs = [sub for layer in range(layers) for sub in run.graph.sublayers(layer)]
+    carried = [
+        sub.prefix + name for sub in subs if sub.name == "attention" for name in ("V", "heads", "concat", "output")
+    ]
+    return [*carried, *(key for sub in subs for key in (sub.sum, sub.norm) if key)]
 
 
 # -- numbers ---------------------------------------------------------------------------------------
@@ -277,8 +288,9 @@ class Picture:
     the numbers as they are drawn, when it is asked for.
     two: how two runs are drawn: "less", by how much they differ; "beside", the same, or both in one figure where the
     reader wants them beside each other; "over", always both.
-    reads: keys of quantities, beside `quantity`, of whose equations the sentence speaks: where the reader changed one,
-    it is left out. fixed: no change of the run moves it, so that it needs not say which run it shows.
+    reads: keys of quantities of whose equations the sentence speaks: where the reader changed one, it is left out.
+    shares: keys, beside `quantity`, of which it takes no more than `touched` says. every_head: it speaks of all heads,
+    whichever is chosen. fixed: no change of the run moves it, so that it needs not say which run it shows.
     picks(row, column): what of Choice is set when a cell or a bar is clicked; where marks are no cells but carry
     numbers (customdata lists), of those; picks_of: what makes it of the numbers as they are drawn. of_head: the layer
     and head shown, where those are not the chosen ones. at_once: how the browser draws one run for another place by
@@ -296,6 +308,8 @@ class Picture:
     table: pd.DataFrame | Callable[..., pd.DataFrame] | None = None
     two: str = "less"
     reads: Sequence[str] = ()
+    shares: Sequence[str] = ()
+    every_head: bool = False
     fixed: bool = False
     picks: Picks | None = None
     picks_of: Callable[..., Picks] | None = None
@@ -312,7 +326,7 @@ class Picture:
     @property
     def code(self) -> str:
         """What gives the recorded numbers behind it in a notebook, a line for each quantity."""
-        read = [*([self.quantity.key] if self.quantity and self.quantity.traced else []), *self.reads]
+        read = [*([self.quantity.key] if self.quantity and self.quantity.traced else []), *(self.shares or self.reads)]
         of_parts = [part.code for part in self.parts if part.code]
         return "\n".join(dict.fromkeys(of_parts or map(_code_of, read)))
 

@@ -67,7 +67,7 @@ def of_one_token(screen: Screen, pen: Pen) -> None:
         pen.show("attention", of_one)
         if screen.choice.stage in DISTURBED:
             disturbed(screen)
-        if not screen.choice.big and not touched(screen.run, screen.at.head, *PASSES, every_head=True):
+        if not screen.choice.big and not touched(screen.run, screen.at.head, shares=PASSES, every_head=True):
             idle(screen)
     with right:
         one, many = st.columns(2, gap="small")

@@ -93,7 +93,7 @@ def of_one(run: Trace, place: Place) -> Picture:
         )
 
     sentence = text("read_attention", **said)
-    if touched(run, place.head, *PASSES, every_head=True):
+    if touched(run, place.head, shares=PASSES, every_head=True):
         sentence = t("change.no_law")
 
     def draw(*drawn: Numbers) -> Figure:

@@ -14,7 +14,7 @@ from pages.drawing.figures import Axis, Best, Figure, Paths, climb, heatmap, lin
 from pages.drawing.figures.equations import COSINE, ROLLOUT
 from pages.drawing.figures.latex import formula
 from pages.drawing.figures.theme import big
-from pages.drawing.picture import Moves, Numbers, Picture, of_both, one_plane, outputs_of, token_axis, touched
+from pages.drawing.picture import Moves, Numbers, Picture, carriers, of_both, one_plane, outputs_of, token_axis, touched
 from pages.drawing.pictures.band import room_of
 from pages.drawing.pictures.quantity_map import LEAST
 from pages.drawing.place import Place
@@ -129,7 +129,8 @@ def origin(run: Trace, place: Place) -> Picture:
     if n > 1:
         said |= {"key": names[source], "value": first(reached[token], percent, among=others_than(token, n))}
     axes = token_axis(run, word("axis_after")), token_axis(run, word("axis_input"))
-    look = {"equation": ROLLOUT, "reads": ["layers.{l}.attention.weights"]}
+    weights = [f"layers.{each}.attention.weights" for each in range(layer + 1)]
+    look = {"equation": ROLLOUT, "reads": carriers(run, layer + 1), "shares": weights, "every_head": True}
     sentence = text("read_rollout" if n > 1 else "alone_rollout", **said)
     return token_map(run, place, reached, axes, sentence, "share", **look)
 

@@ -68,7 +68,7 @@ def products(run: Trace, place: Place) -> Picture:
         said,
         moves=Moves((0, key), (1, len(names)), lambda _, key: {"token": place.token, "key": key}),
         table=lambda: pd.DataFrame({called[0]: q, called[1]: k, word("strip_product"): q * k}),
-        reads=[f"{PREFIX}scores"],
+        reads=[place.of(f"{PREFIX}scores")],
     )
 
 
@@ -82,8 +82,9 @@ def passed_on(run: Trace, place: Place) -> Picture:
     called = [f"{symbol} · {names[key]}", f"{share} · {symbol}", word("strip_output")]
     said = {"token": names[place.token], "key": names[key], "weight": share}
     said |= {"score": two(float(run[f"{prefix}scores"][(*at, key)]))}
-    if scaled_one := f"{prefix}scaled" in run:
-        said |= {"scaled": two(float(run[f"{prefix}scaled"][(*at, key)]))}
+    seen = float(run[f"{prefix}masked"][(*at, key)])
+    said |= {"seen": "−∞" if seen == -np.inf else two(seen)}
+    if scaled_one := f"{prefix}scaled" in run and seen == run[f"{prefix}scaled"][(*at, key)]:
         said |= {"root": str(round(run.graph[f"{prefix}scaled"].factor ** -2))}
 
     def draw(drawn: Numbers) -> Figure:
@@ -95,7 +96,7 @@ def passed_on(run: Trace, place: Place) -> Picture:
         draw,
         text("read_passed_scaled" if scaled_one else "read_passed", **said),
         Numbers(rows, axes=(Axis("", called), Axis(word("axis_component")))),
-        reads=[f"{PREFIX}{name}" for name in ("scaled", "weights", "heads") if f"{prefix}{name}" in run],
+        reads=[f"{prefix}{name}" for name in ("scaled", "weights", "heads") if f"{prefix}{name}" in run],
     )
 
 

@@ -48,7 +48,9 @@ def word_order(screen: Screen, pen: Pen) -> None:
     pairs = same_words(run.tokens, other.tokens)
     assert pairs  # such were chosen
     token = screen.choice.token if chosen[0] == own else None
-    pen.show("order", order(run, likeness(run, other, pairs), likeness(bare, other_bare, pairs), token))
+    picture = order(run, likeness(run, other, pairs), likeness(bare, other_bare, pairs), token)
+    said = [t("order.unchanged")] * bool(screen.run.edits)
+    pen.show("order", picture.with_(sentence=" ".join([*said, picture.says()])))
     look = {"icon": ":material/compare_arrows:", "key": "order.compare", "on_click": show_pair}
     st.button(plain("order.compare"), args=chosen, kwargs={"shown": "against"}, **look)
 

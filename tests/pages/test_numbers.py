@@ -529,11 +529,12 @@ def the_weight_times_the_value_of_the_key_goes_into_the_output(run: Trace, at: P
     key = int(scores[at.token].argmax()) if at.key is None else at.key
     weight = weights[at.token, key]
     yield np.stack([V[key], weight * V[key], weights[at.token] @ V])
+    seen = run[A + "masked"][0, at.token, key]
     scaled = run[A + "scaled"][0, at.token, key] if A + "scaled" in run else None
     score = two(float(scores[at.token, key])).replace("−", "-")
     yield f"a weight of {decimal(float(weight))}"
-    if scaled is None:
-        yield from (f"Softmax over all keys makes of {score} ", Not("÷"))
+    if scaled != seen:  # none is divided, or a number for the distance is added
+        yield from (f"Softmax reads {two(float(seen))} here".replace("−", "-"), Not("÷"))
     else:
         root = (scores[at.token, key] / scaled) ** 2
         yield f"{score} ÷ √{root:.0f} = {two(float(scaled))};".replace("−", "-")

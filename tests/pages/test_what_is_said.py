@@ -110,9 +110,25 @@ SAID = [
     (
         "words",
         "layers",
-        "panel=origin&layer=3&head=3&edits=layers.4.attention.weights~zero~head.3",
+        "panel=origin&layer=5&head=3&edits=layers.4.attention.weights~zero~head.2",
         "change.no_law",
-        "",
+        "layers.read_rollout",
+    ),
+    ("words", "layers", "panel=origin&layer=4&edits=layers.4.attention.weights~zero", "layers.read_rollout", ""),
+    ("words", "tokens", "panel=order&edits=layers.{l}.attention.masked~causal", "order.unchanged", ""),
+    (
+        "words",
+        "queries_keys_values",
+        "panel=pair&token=1&key=2&edits=layers.{l}.attention.masked~causal",
+        "Softmax reads -∞ here | a weight of 0.",
+        "change.no_law",
+    ),
+    (
+        "digit",
+        "attention",
+        "panel=layers&edits=layers.{l}.attention.output~scale~value.0",
+        "change.no_law",
+        "overlay.read_rollout | overlay.read_rollout_cls",
     ),
     (
         "words",

@@ -1,0 +1,77 @@
+"""A sentence about what an equation makes stands only where the run holds that: each such text, each kind of change."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from model import Trace
+from pages.drawing.state.link_values import EDITS
+from pages.screen.runs import pipelines
+from tests.equations import computed
+from tests.links import CHANGES
+from tests.pages.opening import open_page, stands
+
+LAYER, HEAD, SENTENCE = 2, 2, "the cat sat ."
+OF_ONE = "layers.2.attention."
+#: What keeps a token's own vector, and what attention takes to it: the ways that rollout follows.
+WAYS = tuple(
+    f"layers.{layer}.{name}"
+    for layer in range(LAYER + 1)
+    for name in ("attention.V", "attention.heads", "attention.output", "add_1", "norm_1", "add_2", "norm_2")
+)
+STEPS = tuple(OF_ONE + step for step in ("scores", "scaled", "weights", "heads"))
+#: Text, the tab on which it stands, the quantities whose equations it speaks of, and whether of all heads.
+RELIES = {
+    "queries_keys_values.read_products": ("queries_keys_values", {"panel": "pair"}, STEPS[:1], False),
+    "queries_keys_values.read_passed_scaled": ("queries_keys_values", {"panel": "pair"}, STEPS[1:], False),
+    "attention.row_of_head": ("attention", {"panel": "map"}, STEPS, False),
+    "attention.read_scaled": ("attention", {"panel": "steps", "stage": "scaled"}, STEPS[1:2], False),
+    "attention.read_heads": ("attention", {"panel": "steps", "stage": "heads"}, STEPS[3:], False),
+    "why.held": ("attention", {"panel": "map", "why": "1"}, STEPS[2:3], False),
+    "scaling.read_own": ("attention", {"panel": "root"}, STEPS[1:3], False),
+    "origins.read_head_role": ("heads", {"panel": "origins"}, STEPS[2:], False),
+    "origins.read_word": ("heads", {"panel": "origins"}, STEPS[2:], True),
+    "contribution.read_norms": ("heads", {"panel": "contribution"}, (OF_ONE + "output",), True),
+    "layers.read_rollout": ("layers", {"panel": "origin"}, WAYS, True),
+    "add_and_norm.read_add": ("add_and_norm", {"panel": "maps", "stage": "add_1"}, ("layers.2.add_1",), True),
+}  # fmt: skip
+#: Further ones, in which a token keeps all of itself, none, or its weights are no softmax's.
+MORE = [
+    "layers.1.attention.output~scale~value.0.0", "layers.{l}.attention.heads~zero", "layers.0.attention.V~zero",
+    "layers.1.add_1~without", "layers.2.attention.scores~scale~value.2.0", "layers.{l}.attention.weights~even",
+]  # fmt: skip
+
+
+@cache
+def broken(edits: str) -> frozenset[tuple[str, int]]:
+    """Quantities of the run, and their heads, that are not what their equations make of what they read."""
+    run = pipelines.run("text", SENTENCE, tuple(EDITS.read(edits)))
+    return frozenset((key, head) for key in {*STEPS, *WAYS, OF_ONE + "output"} for head in _wrong(run, key))
+
+
+def _wrong(run: Trace, key: str) -> list[int]:
+    made, _ = computed(run, pipelines.pipeline("text").network, key)
+    with np.errstate(invalid="ignore"):
+        apart = ~np.isclose(made, run[key], atol=1e-3, equal_nan=True)
+    heads = apart.any(axis=tuple(range(1, apart.ndim))) if run.axes(key)[0] == "head" else [apart.any()]
+    return [int(head) for head in np.flatnonzero(heads)]
+
+
+def no_longer_holds(text: str, edits: str) -> bool:
+    """Whether an equation that the text speaks of is broken, in a head that it is about."""
+    _, _, keys, every_head = RELIES[text]
+    run = pipelines.run("text", SENTENCE)
+    return any(
+        key in keys and (every_head or run.axes(key)[0] != "head" or head == HEAD) for key, head in broken(edits)
+    )
+
+
+@pytest.mark.parametrize("text", RELIES)
+def test_no_sentence_promises_an_equation_that_the_run_does_not_hold(text: str) -> None:
+    page, tab, _, _ = RELIES[text]
+    link = {"s": SENTENCE, "layer": str(LAYER + 1), "head": str(HEAD + 1), "token": "2", "key": "1", **tab}
+    own = [edits for edits in (*CHANGES, *MORE) if not edits.startswith("decoder.") and no_longer_holds(text, edits)]
+    assert own, "or it is never asked"
+    assert stands(open_page(page, **link), text), "as long as nothing is changed"
+    assert [edits for edits in own if stands(open_page(page, **link, edits=edits), text)] == []
