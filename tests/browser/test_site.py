@@ -73,8 +73,8 @@ SHOWN = """rows => {
     for (let head = 0; head < (run.arrays[role].heads > 1 ? heads : 1); head++)
       maps[`${role}.${layer}.${head}`] = text(run.map(role, layer, head).numbers)
   const tops = Object.fromEntries(Object.entries(run.arrays).map(([role, { top }]) => [role, top]))
-  const { tokens, answers, pictures, special } = run, exact = rows.map(place => [...run.exact(...place, 1) ?? []])
-  return { maps, tops, tokens, answers, pictures, special, exact, best: run.strongest(2, 1, Math.min(1, run.n - 1)) }
+  const { answers, pictures, special } = run, exact = rows.map(place => [...run.exact(...place, 1) ?? []])
+  return { maps, tops, answers, pictures, special, exact, best: run.strongest(2, 1, Math.min(1, run.n - 1)) }
 }"""
 PIXELS = "[...atob(document.querySelector('.overview').run.drawing.pixels)].map(sign => sign.charCodeAt())"
 AWHILE = 20  # seconds
@@ -163,13 +163,14 @@ def near(found: np.ndarray, own: np.ndarray, name: str) -> None:
 
 def assert_shows(page: Page, trace: Trace) -> None:
     """Every number that the page paints or computes with, its answers and colours are those of a trace."""
+    tokens = page.evaluate("document.querySelector('.overview').run.tokens")
+    assert tokens == trace.tokens  # first: all numbers are much to fetch, and it may be asked again and again
     config, rows = trace.config, {}
     for layer in range(config.layers):
         for name, key in (leaves(trace, layer, OPENED) | names_of(trace.graph, layer)).items():
             own = trace[key] if trace[key].ndim == 3 else trace[key][None]
             rows |= {(name, layer, head): own[head, 1] for head in {0, min(2, len(own) - 1)}}
     seen = page.evaluate(SHOWN, [*rows])
-    assert seen["tokens"] == trace.tokens
     for (place, own), found in zip(rows.items(), seen["exact"], strict=True):
         near(np.array(found), own, str(place))
     keys = [keys_of(trace.graph, layer) for layer in range(config.layers)]
