@@ -304,8 +304,9 @@ def words(run: Trace, place: Place, found: Guesses) -> Picture:
     figure = climb(paths, Best(named, found.shares), axis, (word("axis_path"), word("axis_rank")), HIGH)
     figure.layout["meta"] = {**figure.layout.get("meta", {}), "fills": room_of(said), "least": STEP * len(named)}
 
-    def choose(rank: int, step: int) -> dict[str, object]:
-        return {"output": int(found.best[step, rank])}
+    def choose(row: int, step: int | None = None) -> dict[str, object]:
+        """A click on a cell, or on the path of that number."""
+        return {"output": found.followed[row] if step is None else int(found.best[step, row])}
 
     def table() -> pd.DataFrame:
         best = pd.DataFrame(named, index=steps(run), columns=range(1, len(named[0]) + 1))

@@ -5,7 +5,7 @@ Not(words) that it has not.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache, partial
 from itertools import permutations, product
@@ -33,7 +33,7 @@ from pages.attention import pictures as attention
 from pages.attention.origins import of_cell
 from pages.attention.shares import heads_by_origin
 from pages.drawing.figures import Figure
-from pages.drawing.picture import Picture
+from pages.drawing.picture import Open, Picture
 from pages.drawing.pictures.answers import likeliest_outputs
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
@@ -113,6 +113,31 @@ def test_the_code_of_a_picture_gives_its_numbers(name: str) -> None:
     for part in picture.parts:
         if part.code:
             np.testing.assert_array_equal(eval(part.code, {"trace": run}), part.array)
+
+
+def marks(trace: dict) -> Iterator[list[int]]:
+    """What a browser sends of the marks of a figure that answer: their numbers, else row and column."""
+    if trace.get("hoverinfo") == "skip" or "z" in trace or not {"x", "y"} <= trace.keys():
+        return
+    for place, (x, y) in enumerate(zip(trace["x"], trace["y"], strict=True)):
+        own = trace["customdata"][place] if trace.get("customdata") is not None else None
+        if isinstance(own, list | np.ndarray):
+            yield [*own]
+        elif all(np.asarray(end).dtype.kind in "fiu" and np.isfinite(end) for end in (x, y)):
+            yield [round(float(y)), round(float(x))]
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_click_on_whichever_mark_chooses_or_does_nothing(name: str) -> None:
+    row = ROWS[name]
+    picture = row.make(run_of(row.subject, row.edits), row.place)
+    if not isinstance(picture, Picture):
+        return
+    numbers = [part.drawn for part in picture.parts]
+    picks = picture.picks_of(*numbers) if picture.picks_of else picture.picks
+    for trace in picture.drawn().data if picks else ():
+        for sent in marks(trace):
+            assert isinstance(picks(*sent), Mapping | Open | None), sent
 
 
 @pytest.mark.parametrize("name", ROWS)

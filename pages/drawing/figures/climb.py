@@ -48,6 +48,7 @@ class Best(NamedTuple):
 
 def climb(paths: Paths, best: Best, steps: Axis, titles: tuple[str, str], height: int) -> Figure:
     """Steps from left to right; ranks on a logarithmic axis, the first on top; cells of the followed word are framed.
+    A click gives a cell's row and column, or the number of a path.
 
     titles: of the ranks of paths and of cells.
     """
@@ -62,11 +63,11 @@ def climb(paths: Paths, best: Best, steps: Axis, titles: tuple[str, str], height
     span = float(np.log10(max(10, 1.3 * paths.ranks.max())))  # of powers of ten
     drawn = [cells, markers, *_frames(paths.words[0], best.words)]
     colours = COLOURS[mode()]
-    every = [*zip(paths.words, paths.ranks.T, colours, STYLES, strict=False)]
-    for name, ranks, colour, (width, dash) in reversed(every):
+    every = [*zip(range(len(STYLES)), paths.words, paths.ranks.T, colours, STYLES, strict=False)]
+    for path, name, ranks, colour, (width, dash) in reversed(every):
         line = {"color": colour, "width": width, "dash": dash}
         points = np.stack([np.arange(count), ranks], axis=1)
-        hover = {"customdata": ranks, "hovertemplate": f"{label(name)}: %{{customdata:,}}<extra></extra>"}
+        hover = {"customdata": [[path]] * count, "hovertemplate": f"{label(name)}: %{{y:,}}<extra></extra>"}
         drawn.append(at(points, "lines+markers", line=line, marker={"size": 4 + 1.2 * width}, yaxis="y2", **hover))
     font = {"color": colours[0], "size": size}
     ends = spread(np.log10(paths.ranks[-1]), APART * size * span / ((height - 60) * (PATHS[1] - PATHS[0])))
