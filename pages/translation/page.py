@@ -1,6 +1,7 @@
 """Translation: the decoder writes word by word, reading what the encoder made of the source."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from functools import partial
 
 import streamlit as st
 
@@ -18,9 +19,18 @@ from pages.screen.runs import pipelines
 from pages.translation.alignment import alignment
 from pages.translation.decoder import inside
 from pages.translation.search import search
-from pages.translation.writing import Written, one_step, step_slider, task_of, translated, which
+from pages.translation.writing import Written, let_go, one_step, step_slider, task_of, translated, which
 
 PARTS = {"writing": one_step, "search": search, "alignment": alignment, "inside": inside}
+
+
+def tab(part: Callable[[Written, Pen], None], screen: Written, pen: Pen) -> None:
+    """One of these, and below it the way back to what the decoder writes by itself."""
+    part(screen, pen)
+    let_go(screen)
+
+
+TABS = {name: partial(tab, part) for name, part in PARTS.items()}
 FORMER = {"changes": "inside"}
 
 
@@ -55,7 +65,7 @@ def task(choice: Choice, given: Hashable) -> tuple[str, Task] | None:
 PAGE = Page(
     name="translation",
     group="more",
-    tabs=lambda screen: PARTS if isinstance(screen, Written) else {"": needs_words},
+    tabs=lambda screen: TABS if isinstance(screen, Written) else {"": needs_words},
     words_only=True,
     attention=True,
     reads=lambda pipeline, choice, typed: None,  # it writes what the whole sentence says

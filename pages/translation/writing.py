@@ -145,12 +145,14 @@ def which(screen: Written) -> None:
     elif all(screen.pipeline.pair):
         source, target = map(literal, screen.pipeline.pair)
         st.markdown(f":gray-badge[{source} → {target}]", width="content")
+
+
+def let_go(screen: Written) -> None:
+    """A button that takes back the beginning that the reader gave: below the pictures, which stay where they are."""
     if screen.choice.forced:
         beginning = "".join(f" {screen.pipeline.target_vocabulary[i]}" for i in screen.task.forced)
-        label = word("forced", beginning=beginning.strip())
-        st.button(
-            literal(label), icon=":material/close:", key="translation.free", on_click=select, kwargs=WRITTEN_AFRESH
-        )
+        label = literal(word("forced", beginning=beginning.strip()))
+        st.button(label, icon=":material/close:", key="translation.free", on_click=select, kwargs=WRITTEN_AFRESH)
 
 
 def step_slider(screen: Written, pen: Pen) -> None:
