@@ -65,8 +65,8 @@ def of_a_word(screen: Screen, choice: Choice) -> Screen:
 
 
 def one_token(screen: Screen, pen: Pen) -> None:
-    """The selected token's row of X⁰ as one sum, of a word the nearest rows of E; beside it a number of it
-    by hand, and the positions of all.
+    """The selected token's row of X⁰ as one sum, of a word the nearest rows of E; beside it the positions
+    of all, and a number by hand.
     """
     run, named = screen.run, {name_of(key): key for key in summands(screen.run)}
     left, right = (st.container(), None) if screen.choice.big else st.columns([3, 2], gap="medium")
@@ -81,10 +81,10 @@ def one_token(screen: Screen, pen: Pen) -> None:
             of_one_component(screen)
     if right:
         with right:
-            key = named.get(screen.choice.stage or "", [*named.values()][-1])
-            working(screen, pen, key, chosen_cell(run, screen.at, key))
             if run.picture is None and "embedding.positions" in run and len(run.tokens) > 1:
                 pen.show("all_positions", pictures.all_positions)
+            key = named.get(screen.choice.stage or "", [*named.values()][-1])
+            working(screen, pen, key, chosen_cell(run, screen.at, key))
 
 
 def of_one_component(screen: Screen) -> None:

@@ -1,7 +1,7 @@
 """The laboratory in a real browser: a clicked cell is a change, which stays in the link and goes to every page."""
 
 from itertools import product
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -91,6 +91,51 @@ def test_a_click_moves_neither_the_bar_nor_the_map(page: Page, app_url: str) -> 
         change(page, kind, 0, 1)
         expect(changes(page)).to_have_count(1)
         assert [one.bounding_box() for one in shown] == before, (width, kind)
+
+
+#: Where marks of a picture that answer to clicks lie on the screen: one of each kind.
+MARKS = """chart => { const { left, top } = chart.getBoundingClientRect(), on = chart._fullLayout
+    const side = name => on[name[0] + 'axis' + name.slice(1)], answers = ({ x, y, type, hoverinfo, mode }) =>
+        x && y && hoverinfo !== 'skip' && (type === 'bar' || mode?.includes('markers'))
+    return chart._fullData.filter(answers).map(trace => {
+        const i = Math.floor(.31 * trace.x.length), x = side(trace.xaxis), y = side(trace.yaxis)
+        const base = trace.orientation === 'h' ? trace.base?.[i] ?? 0 : trace.x[i]
+        return [left + x._offset + (x.d2p(trace.x[i]) + x.d2p(base)) / 2, top + y._offset + y.d2p(trace.y[i])] }) }"""
+
+
+def tab(url: str) -> tuple[str, str]:
+    """Page and tab of an address."""
+    return urlsplit(url).path, asked(url).get("panel", "")
+
+
+def test_a_click_on_whichever_picture_leaves_it_where_it_is(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    names = ("tokens", "queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward", "layers", "answer")
+    clicked = set()
+    for name in (*names, "translation", "shapes_and_cost"):
+        link = f"{app_url}/{name}?{urlencode({'lang': 'en', 's': ANIMAL})}"
+        visit(page, link)
+        title(page, name)
+        charts = page.locator(".js-plotly-plot")
+        for number in range(charts.count()):
+            for place in range(len(charts.nth(number).evaluate(MARKS))):
+                shown, here = (page.locator(".navbar"), charts.nth(number)), page.url
+                at = shown[1].evaluate(MARKS)[place]
+                if not shown[1].evaluate("(it, at) => it.contains(document.elementFromPoint(...at))", at):
+                    continue  # below the screen
+                before = [one.bounding_box() for one in shown]
+                page.mouse.click(*at)
+                page.wait_for_timeout(300)
+                settle(page)
+                if tab(page.url) != tab(here):
+                    visit(page, link)
+                    title(page, name)
+                    break
+                for one, box in zip(shown, before, strict=True):
+                    now = one.bounding_box()
+                    assert now and box and (now["x"], now["y"]) == (box["x"], box["y"]), (name, number, place)
+                clicked |= {name} if page.url != here else set()
+    assert {*names, "translation", "shapes_and_cost"} - clicked <= {"answer"}, "its bars open another tab"
 
 
 def test_on_a_phone_a_vector_is_put_into_another_run_by_touch_and_taken_back(phone: Page, app_url: str) -> None:
