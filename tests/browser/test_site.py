@@ -73,8 +73,8 @@ SHOWN = """rows => {
     for (let head = 0; head < (run.arrays[role].heads > 1 ? heads : 1); head++)
       maps[`${role}.${layer}.${head}`] = text(run.map(role, layer, head).numbers)
   const tops = Object.fromEntries(Object.entries(run.arrays).map(([role, { top }]) => [role, top]))
-  const { answers, pictures, special } = run, exact = rows.map(place => [...run.exact(...place, 1) ?? []])
-  return { maps, tops, answers, pictures, special, exact, best: run.strongest(2, 1, Math.min(1, run.n - 1)) }
+  const { tokens, answers, pictures, special } = run, exact = rows.map(place => [...run.exact(...place, 1) ?? []])
+  return { maps, tops, tokens, answers, pictures, special, exact, best: run.strongest(2, 1, Math.min(1, run.n - 1)) }
 }"""
 PIXELS = "[...atob(document.querySelector('.overview').run.drawing.pixels)].map(sign => sign.charCodeAt())"
 AWHILE = 20  # seconds
@@ -171,6 +171,7 @@ def assert_shows(page: Page, trace: Trace) -> None:
             own = trace[key] if trace[key].ndim == 3 else trace[key][None]
             rows |= {(name, layer, head): own[head, 1] for head in {0, min(2, len(own) - 1)}}
     seen = page.evaluate(SHOWN, [*rows])
+    assert seen["tokens"] == tokens
     for (place, own), found in zip(rows.items(), seen["exact"], strict=True):
         near(np.array(found), own, str(place))
     keys = [keys_of(trace.graph, layer) for layer in range(config.layers)]
