@@ -12,6 +12,7 @@ from model.analysis import likeliest, placed, sigmoid, softmax, spelled, whole_w
 from model.checkpoints.span import best_span
 from model.measures.alike import Found
 from model.measures.judged import Cell
+from model.measures.siamese import AtWords
 from model.measures.sources import Lead, Part, made_of, of_sum
 from model.rule import EVERY
 from pages.drawing.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers, heatmap, waterfall
@@ -258,11 +259,18 @@ def cell_by_heads(run: Trace, whole: Part, **chosen: Any) -> Picture:
 
 
 def alike_map(
-    run: Trace, place: Place, other: Trace, cells: np.ndarray, cell: tuple[int, int], opened: bool = False
+    run: Trace,
+    place: Place,
+    other: Trace,
+    cells: np.ndarray,
+    cell: tuple[int, int],
+    opened: bool = False,
+    through: AtWords | None = None,
 ) -> Picture:
     """Which pairs of tokens make two inputs alike. cells: (token, other token), which add up to the cosine.
 
-    cell: the one that is worked out. opened: whether it is open, so that a click on it closes it.
+    cell: the one that is worked out. opened: whether it is open, so that a click on it closes it. through: what the
+    cells are of, where they are of the words, through all layers, and add up to the cosine but for two numbers.
     """
     axes = token_axis(run, alike_word("axis_rows")), Axis(alike_word("axis_columns"), other.tokens)
     most = furthest(cells, "{:.4f}".format)
@@ -275,9 +283,16 @@ def alike_map(
     def choose(row: int, column: int) -> dict[str, object]:
         return {"token": None, "step": None} if opened and (row, column) == cell else {"token": row, "step": column}
 
+    total = float(cells.sum())
+    if through is None:
+        read = alike("read_pairs", cosine=f"{total:.4f}", n=cells.size, **said)
+    else:
+        cosine = f"{total + through.of_random + through.gap:.4f}"
+        sums = {"sum": f"{total:.4f}", "random": signed(through.of_random), "gap": signed(through.gap)}
+        read = alike("read_words", cosine=cosine, **sums, **said)
     return Picture(
         figure,
-        alike("read_pairs", cosine=f"{cells.sum():.4f}", n=cells.size, **said),
+        read,
         title=alike_word("pairs"),
         shape=cells.shape,
         fixed=True,
@@ -286,8 +301,11 @@ def alike_map(
     )
 
 
-def row_sums(run: Trace, place: Place, cells: np.ndarray) -> Picture:
-    """What each token of this input has in the cosine: the sums of the rows of the map, which add up to it."""
+def row_sums(run: Trace, place: Place, cells: np.ndarray, name: str = "rows", total: str = "cosine") -> Picture:
+    """What each token of an input has in the cosine: the sums of the rows of its map, (token, other token).
+
+    name: "rows" of this input, "columns" of the other. total: what they add up to, "cosine" or "sum".
+    """
     sums = cells.sum(axis=1)
     few, rest = largest_first(sums, MOST_PARTS)
     few.sort()
@@ -295,15 +313,15 @@ def row_sums(run: Trace, place: Place, cells: np.ndarray) -> Picture:
     if rest:
         names.append(plain("source.rest", n=len(rest)))
         values.append(float(sums[rest].sum()))
-    axis = Axis("", [*names, alike_word("cosine")])
+    axis = Axis("", [*names, alike_word(total)])
     figure = waterfall(np.array(values), axis, "", grey=[len(few)] * bool(rest), digits=3)
     figure.layout["hovermode"] = "y"
 
     def choose(bar: int, _: int) -> dict[str, object] | None:
-        return {"token": few[bar]} if bar < len(few) else None
+        return {"token" if name == "rows" else "step": few[bar]} if bar < len(few) else None
 
-    read = alike("read_rows", token=furthest(sums, three).named(placed(run.tokens)))
-    return Picture(figure, read, title=alike_word("rows"), shape=sums.shape, fixed=True, picks=choose)
+    read = alike(f"read_{name}", token=furthest(sums, three).named(placed(run.tokens)))
+    return Picture(figure, read, title=alike_word(name), shape=sums.shape, fixed=True, picks=choose)
 
 
 def search_results(run: Trace, place: Place, found: Sequence[Found], lines: Sequence[str]) -> Picture:

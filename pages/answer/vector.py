@@ -1,6 +1,6 @@
 """Answer of a network without a head: one vector of the whole input, and how alike that of another input is."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -12,6 +12,7 @@ import streamlit as st
 from model import InputError, Trace
 from model.analysis import largest_terms, placed
 from model.measures.alike import Found, alike, cosine, of_cosine, of_pair, row_cosines, through_layers, vector_of
+from model.measures.siamese import AtWords, at_words
 from model.operations.working import Table, terms_table
 from model.pipeline import MOST_CHARACTERS, Reader
 from model.variants.pooled import POOLINGS, Pooled
@@ -26,7 +27,7 @@ from pages.layers.pictures import by_layers
 from pages.screen.components.arithmetic import arithmetic
 from pages.screen.frame.changes_bar import other_input
 from pages.screen.frame.pen import Pen
-from pages.screen.frame.pickers import lasting
+from pages.screen.frame.pickers import either, lasting
 from pages.screen.sections.patience import patience, waits
 from pages.screen.sections.sentence_vector import is_headless, no_head, of_input, ways_of, worked_out
 from pages.screen.sections.working import MOST, terms
@@ -35,6 +36,9 @@ EQUATION = r"\cos(u, v) = \frac{u \cdot v}{|u|\,|v|}"
 text, word = texts_of("alike")
 LINES = "answer.lines"  # the widget in which they are pasted
 MOST_LINES, OURS = 50, 12  # that are compared; of our own examples
+MAPS = ("layer", "words")  # where the pairs are: in the last layer, or at the words
+MOST_WORDS, RUNS = 40, 160  # tokens of a text for which that is offered; runs that a token costs
+Progress = Callable[[float], object]
 
 
 def tabs_of(screen: Screen) -> Tabs:
@@ -109,7 +113,9 @@ def similarity(screen: Screen, pen: Pen) -> None:
 
 
 def pairs(screen: Screen, pen: Pen, run: Trace, other: Trace, way: Pooled | None) -> None:
-    """The map whose cells add up to the cosine, what each row has of it, and the arithmetic of the chosen cell."""
+    """The map whose cells add up to the cosine, what each row and column has of it, and the arithmetic of a cell."""
+    if through_words(screen, pen, run, other, way):
+        return
     if why := no_map(run, way):
         st.info(why, icon=":material/info:")
         cosines = row_cosines(*(through_layers(screen.pipeline, each, way) for each in (run, other)))
@@ -125,6 +131,7 @@ def pairs(screen: Screen, pen: Pen, run: Trace, other: Trace, way: Pooled | None
     left, right = st.columns([3, 2], gap="medium")
     with left:
         pen.show("pairs", map_of_pairs)
+        pen.show("columns", row_sums(other, screen.at, cells.T, "columns"))
     with right:
         if not (chosen and opened(pen, run, other, way, at)):
             pen.show("rows", row_sums(run, screen.at, cells))
@@ -133,6 +140,37 @@ def pairs(screen: Screen, pen: Pen, run: Trace, other: Trace, way: Pooled | None
             st.markdown(f"**{plain('common.by_hand')}** · {word('pair', **names)}")
             lines, table = by_hand(run, other, way, at)
             arithmetic("".join((*map(formula, lines), terms(screen, table))), key="pairs_by_hand")
+
+
+def through_words(screen: Screen, pen: Pen, run: Trace, other: Trace, way: Pooled | None) -> bool:
+    """The same map at the words, through all layers, where the reader chose that; whether it is what is shown."""
+    n, m = len(run.tokens), len(other.tokens)
+    usable = way is not None and not run.edits and not run.graph.vector and way.parts(run.Z) is not None
+    if not usable or run.picture is not None or max(n, m) > MOST_WORDS:
+        return False
+    look = {"key": "maps", "label_visibility": "collapsed"}
+    if either("stage", word("maps"), MAPS, [*map(word, MAPS)], screen.choice.stage, **look) != "words":
+        return False
+    size = run.config, max(n, m), RUNS * (n + m)
+    wanted = missing(found_at_words, screen, run, other, way, None)
+    if wanted and waits(*size, wanted):
+        return True
+    with patience(*size) as progress:
+        found = found_at_words(screen, run, other, way, progress)
+    at = chosen_pair(screen, found.cells)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        pen.show("pairs", alike_map(run, screen.at, other, found.cells, at, through=found))
+        st.caption(text("about_words"))
+    with right:
+        pen.show("rows", row_sums(run, screen.at, found.cells, total="sum"))
+        pen.show("columns", row_sums(other, screen.at, found.cells.T, "columns", total="sum"))
+    return True
+
+
+@kept(64, lambda screen, run, other, way, progress: (screen.network, tuple(run.ids), tuple(other.ids)))
+def found_at_words(screen: Screen, run: Trace, other: Trace, way: Pooled, progress: Progress | None) -> AtWords:
+    return at_words(screen.pipeline, run, other, way, progress=progress or (lambda share: None))
 
 
 def no_map(run: Trace, way: Pooled | None) -> str:

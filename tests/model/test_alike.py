@@ -1,19 +1,23 @@
 """How alike two inputs are: the vector as sentence-transformers makes it, and the map that adds up to the cosine."""
 
 import json
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import mkdtemp
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 from sentence_transformers import SentenceTransformer
 
 from model import Edit, Pipeline, Trace, load
 from model.checkpoints.folder import MODES
 from model.edits import head_off
+from model.measures import siamese
 from model.measures.alike import MEAN, alike, cosine, moved, of_cosine, of_pair, through_layers, vector_of
+from model.measures.siamese import at_words
 from model.measures.sources import made_of
 from model.variants.pooled import POOLINGS, Dense, Pooled
 from pages.drawing.state import images
@@ -110,6 +114,50 @@ def test_what_heads_and_ffns_bring_to_a_cell_adds_up_to_it(name: str) -> None:
             assert found == pytest.approx(float(heads[-2].value), abs=1e-5 * largest)
 
 
+@pytest.mark.parametrize("name", FOLDERS)
+def test_pairs_of_words_add_up_to_the_cosine_with_what_is_left_and_more_points_leave_less(name: str) -> None:
+    pipeline = load(str(folder(name)))
+    one, two = pipeline("the cat sat"), pipeline("a dog ran home")
+    few, many = (at_words(pipeline, one, two, texts=2, points=points) for points in (1, 16))
+    for found in (few, many):
+        assert found.cells.shape == (len(one.tokens), len(two.tokens))
+        whole = found.cells.sum() + found.of_random + found.gap
+        assert whole == pytest.approx(float(one.vector @ two.vector), abs=1e-5)
+        assert not found.cells[[0, -1]].any() and not found.cells[:, [0, -1]].any(), "special tokens stay as they are"
+        assert found.cells.any()
+    assert abs(many.gap) < max(0.03, abs(few.gap) / 4)
+
+
+def test_a_pair_of_words_brings_how_fast_both_vectors_grow_on_the_way_to_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    pipeline = load(str(MINILM)).to(torch.float64)
+    one, two = pipeline("cats sleep"), pipeline("a kitten is asleep")
+    monkeypatch.setattr(siamese.np.random, "default_rng", lambda seed: SimpleNamespace(choice=lambda words: words[5]))
+    found = at_words(pipeline, one, two, texts=1, points=1)
+    letters = [i for i, piece in enumerate(pipeline.reader.vocabulary) if piece.lstrip("▁Ġ").isalpha()]
+    nothing = [pipeline((each.ids[0], *[letters[5]] * (len(each.ids) - 2), each.ids[-1])) for each in (one, two)]
+
+    def slope(run: Trace, start: Trace, token: int) -> np.ndarray:
+        """Of the mean row, half-way, by a difference."""
+        middle = (run["embedding.tokens"] + start["embedding.tokens"]) / 2
+        step = np.zeros_like(middle)
+        step[token] = 1e-5 * (run["embedding.tokens"] - start["embedding.tokens"])[token]
+        ends = [
+            pipeline(run.ids, Edit("embedding.tokens", lambda x, to=middle + sign * step: torch.tensor(to))).Z.mean(
+                axis=0
+            )
+            for sign in (1, -1)
+        ]
+        return (ends[0] - ends[1]) / 2e-5
+
+    u, v = (run.Z.mean(axis=0) for run in (one, two))
+    lengths = np.linalg.norm(u) * np.linalg.norm(v)
+    for i, j in ((1, 1), (2, 3)):
+        by_hand = slope(one, nothing[0], i) @ slope(two, nothing[1], j) / lengths
+        assert found.cells[i, j] == pytest.approx(by_hand, rel=1e-4)
+    start, there = (run.Z.mean(axis=0) for run in nothing)
+    assert found.of_random == pytest.approx((u @ there + start @ v - start @ there) / lengths, abs=1e-6)
+
+
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_a_linear_behind_the_pooling_is_shared_out_with_its_bias(pooling: str) -> None:
     one, two = load(str(MINILM)).batch(["A man is eating food.", "A woman plays."])
@@ -178,6 +226,7 @@ def test_where_a_vector_is_no_sum_over_tokens_there_is_no_map(tmp_path: Path) ->
     with pytest.raises(ValueError, match="no sum"):
         of_cosine(one, one)
     ours: Trace = load("text")("the cat sat")
-    with pytest.raises(ValueError, match="not known"):
-        of_cosine(ours, ours)
+    for map_of in (of_cosine, partial(at_words, load("text"))):
+        with pytest.raises(ValueError, match="not known"):
+            map_of(ours, ours)
     assert of_cosine(ours, ours, MEAN).sum() == pytest.approx(1)

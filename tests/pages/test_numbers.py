@@ -22,6 +22,7 @@ from model.analysis import cosine_similarity, nearest_rows, placed, rollout, sof
 from model.measures.alike import MEAN, alike, of_cosine, of_pair, row_cosines
 from model.measures.origins import of_reads, shares
 from model.measures.scaling import every_way, random_scores
+from model.measures.siamese import AtWords
 from model.measures.sources import Lead, made_of, of_lead, of_sum
 from model.measures.without import answers, ffn_off, one_against_all
 from model.translator import Task
@@ -778,6 +779,20 @@ def rows_of_pairs_are_what_each_token_adds(run, at):
     assert len(lengths) == len(sums) + 1 and np.abs(lengths[:-1] - sums).max() < 1e-3
     assert lengths[-1] == pytest.approx(sums.sum(), abs=6e-4) and lengths[:-1].sum() == pytest.approx(lengths[-1])
     yield f"“{placed(run.tokens)[int(sums.argmax())]}”"
+
+
+@row(lambda run, at: answer.row_sums(run_of(HIDDEN), at, cells_of(run).T, "columns"), DOG)
+def columns_of_pairs_are_what_each_token_of_the_other_adds(run, at):
+    sums = cells_of(run).sum(axis=0)
+    yield f"“{placed(run_of(HIDDEN).tokens)[int(sums.argmax())]}”"
+
+
+THROUGH = AtWords(np.array([[0.25, -0.5], [0.125, 0.75]]), -0.0625, 0.015625)
+
+
+@row(lambda run, at: answer.alike_map(run, at, run, THROUGH.cells, (0, 0), through=THROUGH), DOG)
+def pairs_of_words_add_up_to_the_cosine_with_what_is_left(run, at):
+    yield from (THROUGH.cells, "up to 0.6250", "With -0.062", "cosine, 0.5781", ": 0.7500")
 
 
 @row(lambda run, at: answer.cell_by_heads(run, of_pair(run, run_of(HIDDEN), (at.token, 1), MEAN)), DOG, token=3)

@@ -1,0 +1,116 @@
+"""The cosine of two texts as a sum over pairs of their words, through the whole network: integrated Jacobians.
+
+Möller, Nikolaev and Padó 2023, "An Attribution Method for Siamese Encoders". What a word brings to a vector is how fast
+the vector grows on the straight way to that word from one that says nothing, summed along the way; what two words bring
+to the cosine is the product. The authors train a network for which one text says nothing. In a network as it is, none
+has the vector 0; but the mean vector of some texts of random words is short, so the ways begin there ("expected
+gradients", Erion et al. 2021), and what these texts still have in the cosine is told apart.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch.autograd import forward_ad
+
+from model.measures.alike import NO_SUM
+from model.measures.gradients import TOKENS
+from model.pipeline import SPECIAL_TOKENS, Pipeline, TextReader
+from model.sweep import MOST_NUMBERS
+from model.trace import Trace, hooked
+from model.variants.pooled import POOLINGS, Pooled
+
+
+class AtWords(NamedTuple):
+    """cells: (token, other token), 0 where a token is special. cells.sum() + of_random + gap is the cosine.
+
+    of_random: what the texts of random words have in it. gap: what a finite number of points leaves over.
+    """
+
+    cells: np.ndarray
+    of_random: float
+    gap: float
+
+
+def at_words(
+    pipeline: Pipeline,
+    trace: Trace,
+    other: Trace,
+    way: Pooled | None = None,
+    texts: int = 8,
+    points: int = 8,
+    seed: int = 0,
+    progress: Callable[[float], object] = lambda share: None,
+) -> AtWords:
+    """The cosine of two texts, without edits, shared out among pairs of their words.
+
+    way: how Z becomes one vector; as the encoder's makers do it, if left out. texts: of random words, for each of both;
+    points: on the way from each. Costs as much as 2 · texts · points · tokens runs of each. Raises ValueError where a
+    vector is no sum over its tokens, and for what is no text.
+    """
+    way = way or trace.pooled
+    sums = [None if way is None or pipeline.graph.vector else way.parts(run.Z) for run in (trace, other)]
+    if way is None or sums[0] is None or sums[1] is None or not isinstance(pipeline.reader, TextReader):
+        raise ValueError(NO_SUM)
+    dice, both = np.random.default_rng(seed), []
+    for half, run in enumerate((trace, other)):
+        done = partial(lambda share, half: progress((half + share) / 2), half=half)
+        both.append(_brought(pipeline, run, way, dice, texts, points, done))
+    (one, start), (two, start_of_other) = both
+    u, v = (parts.sum(axis=0) for parts in sums if parts is not None)
+    lengths = float(np.linalg.norm(u) * np.linalg.norm(v)) or 1.0
+    cells = one @ two.T / lengths
+    of_random = float(u @ start_of_other + start @ v - start @ start_of_other) / lengths
+    return AtWords(cells, of_random, float(u @ v) / lengths - of_random - float(cells.sum()))
+
+
+def _brought(
+    pipeline: Pipeline,
+    trace: Trace,
+    way: Pooled,
+    dice: np.random.Generator,
+    texts: int,
+    points: int,
+    progress: Callable[[float], object],
+) -> tuple[np.ndarray, np.ndarray]:
+    """What each token brings to the vector, (token, out), and the mean vector of the random texts, (out,)."""
+    vocabulary, n = pipeline.reader.vocabulary, len(trace.tokens)
+    words = [number for number, piece in enumerate(vocabulary) if piece.lstrip("▁Ġ").isalpha()]
+    end, inputs = torch.tensor(trace[TOKENS]), pipeline.inputs(trace)[1]
+    starts, slopes = [], []
+    most = max(1, MOST_NUMBERS // (n * pipeline.config.d_ff))
+    for text in range(texts):
+        ids = tuple(i if vocabulary[i] in SPECIAL_TOKENS else int(dice.choice(words)) for i in trace.ids)
+        random = pipeline.run_of(ids)
+        starts.append(_sum(random[pipeline.graph.Z][0].double().numpy(), way))
+        straight = end - random[TOKENS][0].clone()
+        each = torch.eye(n, dtype=end.dtype)[:, :, None] * straight  # (token, token, d_model): each moves alone
+        for point in range(points):
+            # In the middle of equal steps, which begin a little later from each text: together they lie close.
+            at = end - (1 - (point + (text + 0.5) / texts) / points) * straight
+            slopes.append(np.concatenate([_along(pipeline, inputs, at, some, way) for some in each.split(most)]))
+            progress((text * points + point + 1) / (texts * points))
+    return np.mean(slopes, axis=0), np.mean(starts, axis=0)
+
+
+def _along(
+    pipeline: Pipeline, inputs: tuple[torch.Tensor | None, ...], at: torch.Tensor, tangents: torch.Tensor, way: Pooled
+) -> np.ndarray:
+    """How fast the vector grows as the tokens leave `at` in each of some directions: (direction, out)."""
+    put = at.expand_as(tangents).clone()
+    with forward_ad.dual_level(), torch.no_grad():
+        moving = forward_ad.make_dual(put, tangents)
+        with hooked(pipeline.network, {TOKENS: lambda _: moving}, gradients=True):
+            Z, moved = forward_ad.unpack_dual(pipeline.network(*inputs))
+        assert moved is not None  # Z is computed from the tokens
+        return _sum(moved.double().numpy(), way, POOLINGS[way.pooling](Z[0].double().numpy()), bias=False)
+
+
+def _sum(Z: np.ndarray, way: Pooled, shares: np.ndarray | None = None, bias: bool = True) -> np.ndarray:
+    """The vector before it is brought to length 1, of Z or of how fast it grows: (…, token, d_model) -> (…, out)."""
+    found: np.ndarray = ((POOLINGS[way.pooling](Z) if shares is None else shares) * Z).sum(axis=-2)
+    for dense in way.dense:
+        found = found @ dense.W + (0 if dense.b is None or not bias else dense.b)
+    return found
