@@ -104,7 +104,8 @@ def nearest(
     fixed: bool = False,
 ) -> Picture:
     """The rows of E nearest to that of the selected token, their columns in the order of its own numbers: where rows
-    are alike, its slope returns. Below them those of the sentence that are least so; a click chooses a word of it.
+    are alike, its slope returns. Below them those of the sentence that are least so; a click chooses a word of it,
+    and the component of that column.
 
     found: as `worked_out.neighbours` has them. others: the ids of the sentence's words. fixed: whether two runs have
     the same.
@@ -121,15 +122,18 @@ def nearest(
         rows = np.vstack([rows, np.full_like(rows[:1], np.nan), E[far]])
         named += ["", *(f"{run.tokens[run.ids.index(left[i])]} · {written(f'{alike[i]:.2f}')}" for i in far)]
         said += " " + text("read_far")
-    sorted_rows = rows[:, np.argsort(-rows[0], kind="stable")]
+    order = np.argsort(-rows[0], kind="stable").tolist()
+    sorted_rows = rows[:, order]
     look = {"square": False, "clickable": True, "height": scaled(110 + 17 * len(named))}
     figure = heatmap(sorted_rows, Axis("", named), Axis(word("axis_sorted", token=own)), **look)
     figure.data[0]["showscale"] = False
     tokens = run.tokens  # and not the run: what a click calls is kept
     here = [name.split(" · ")[0] for name in named]
+    own_columns = "embedding.projection" not in run  # else components are of wider rows
 
     def choose(row: int, column: int) -> dict[str, object]:
-        return {"token": tokens.index(here[row])} if row and here[row] in tokens else {}
+        token = {"token": tokens.index(here[row])} if row and here[row] in tokens else {}
+        return token | ({"component": order[column - 1]} if own_columns else {})
 
     return Picture(figure, said, equation=COSINE, picks=choose, fixed=fixed)
 

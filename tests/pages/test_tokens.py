@@ -55,10 +55,13 @@ def test_a_click_on_a_row_of_the_sentence_among_rows_of_E_chooses_that_word() ->
     picture = nearest(run, Place(token=2), near, others=run.ids[1:-1])
     shown = [name.split(" · ")[0] for name in picture.drawn().layout["yaxis"]["ticktext"]]
     found = {name: picture.picks(row, 5) for row, name in enumerate(shown) if row}
-    assert {name: run.tokens[one["token"]] for name, one in found.items() if one} == {
+    E = run.network.embedding.E.weight.numpy()
+    fifth = int(np.argsort(-E[run.ids[2]], kind="stable")[4])
+    assert all(one["component"] == fifth for one in found.values()), "of the column that was clicked"
+    assert {name: run.tokens[one["token"]] for name, one in found.items() if "token" in one} == {
         name: name for name in shown[1:] if name in run.tokens
     }
-    assert "cat" in shown and found["cat"]
+    assert "cat" in shown and "token" in found["cat"]
 
 
 def test_every_piece_stands_on_the_page_with_its_id() -> None:
