@@ -205,13 +205,14 @@ def stairs(pair: Sequence[tuple[str, np.ndarray, str]], component: str, total: s
         customdata=[f"{label(component)} {i + 1}: {written(f'{products[i]:.4f}')}" for i in order],
         hovertemplate="%{customdata}<extra></extra>",
     )
+    high = ends[-1] > 0.5 * ends.max()
     end: dict[str, object] = {
         "x": count - 1,
-        "y": float(ends[-1]),
+        "y": float(ends.max() if high else ends[-1]),  # above all stairs, or below the last, the lowest there
         "text": f"<b>{label(total)}</b>",
         "showarrow": False,
     }
-    end |= {"yanchor": "bottom" if ends[-1] > 0.5 * ends.max() else "top", "xanchor": "right", "yshift": 4}
+    end |= {"yanchor": "bottom" if high else "top", "xanchor": "right", "yshift": 4}
     side = {"xref": "paper", "x": 0, "xanchor": "right", "xshift": -6, "yref": "y2", "showarrow": False}
     names = [
         side | {"y": 1 - row, "text": label(name), "font": {"color": colour, "size": size, "weight": "bold"}}
