@@ -5,10 +5,12 @@
     python -m model.training digits      --data DIR [--epochs 60]
     python -m model.training flat        --data DIR [--epochs 30]
     python -m model.training doubt       --data DIR
+    python -m model.training lens        --data DIR
     python -m model.training evaluate    --data DIR [--model FOLDER]
 
 The first four train: stop one at any time and start it again, and it goes on from its last checkpoint.
-`doubt` measures when a drawing is unlike every digit; it follows each training of `digits`.
+`doubt` measures when a drawing is unlike every digit; it follows each training of `digits`. `lens` fits the calibrated
+lens; it follows each training of `text`.
 The last prints the model card's figures again, from the shipped weights, and writes the tables beside them; or it
 measures what the heads and neurons of a Hugging Face folder do, for the pages that show it.
 """
@@ -25,7 +27,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m model.training", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("recipe", choices=["text", "translation", "digits", "flat", "doubt", "evaluate"])
+    parser.add_argument("recipe", choices=["text", "translation", "digits", "flat", "doubt", "lens", "evaluate"])
     parser.add_argument("--data", type=Path, required=True, help="folder with text/, pairs/, mnist/ and ud/")
     parser.add_argument("--checkpoints", type=Path, default=Path("checkpoints"), help="folder for unfinished runs")
     parser.add_argument("--from", dest="start_from", type=Path, help="weights to start from instead of random ones")
@@ -60,6 +62,10 @@ def main() -> None:
         from model.training import doubt
 
         doubt.make(data, arguments.seed)
+    elif arguments.recipe == "lens":
+        from model.training import lens
+
+        lens.make(data, arguments.seed)
     elif arguments.recipe == "evaluate":
         from model.training.evaluate import evaluate, evaluate_others
 
