@@ -1,7 +1,7 @@
 """A reader for the input, a network, and the way from one to a Trace."""
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -490,8 +490,12 @@ class Pipeline:
             yield answer, stays, idle(changes[row], unmoved[row], self.graph, own)
 
     @torch.inference_mode()
-    def read_layers(self, trace: Trace, token: int = 0) -> np.ndarray:
+    def read_layers(
+        self, trace: Trace, token: int = 0, lens: Callable[[np.ndarray], np.ndarray] | None = None
+    ) -> np.ndarray:
         """What the head would say at `token` after each layer, if that layer were the last.
+
+        lens: maps each state before the head reads it; without one it is read as it stands.
 
         Returns probabilities (1 + layers, word) or (1 + layers, class), float32. Row 0 reads the embedding, before any
         layer; the last row is the network's own answer. A classifier reads its own tokens, whatever `token` says.
@@ -500,7 +504,9 @@ class Pipeline:
         logits = torch.tensor(trace["logits"])  # its own answer, whatever was changed behind the layers
         if self.config.head == "masked-word":
             logits = logits[token]
-        return np.concatenate([self.read_states(trace.states()[:-1], token), logits.softmax(-1).numpy()[None]])
+        states = trace.states()[:-1]
+        states = states if lens is None else lens(states)
+        return np.concatenate([self.read_states(states, token), logits.softmax(-1).numpy()[None]])
 
     @torch.inference_mode()
     def read_states(self, states: np.ndarray, token: int = 0) -> np.ndarray:

@@ -6,18 +6,20 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from model import Trace
+from model import Trace, WeightsError
 from model.analysis import placed, rollout
 from model.config import NORMS
 from model.encoder import EncoderLayer
 from model.measures.alike import row_cosines, through_layers
 from model.measures.comparison import align
+from model.measures.lens import Lens, calibrated
 from pages.drawing.cache import kept
 from pages.drawing.page import LAYER, Draw, Page, Tabs
 from pages.drawing.picture import Make, says_words
 from pages.drawing.pictures.shared_weights import shared_weights
 from pages.drawing.screen import Screen
-from pages.drawing.text import plain, t
+from pages.drawing.state.choice import PIPELINES
+from pages.drawing.text import plain, t, texts_of
 from pages.layers import pictures
 from pages.layers.pictures import (
     Guesses,
@@ -31,12 +33,18 @@ from pages.layers.pictures import (
 )
 from pages.screen.components.arithmetic import arithmetic
 from pages.screen.frame.pen import Pen
+from pages.screen.frame.pickers import either
 from pages.screen.runs import pipelines
 from pages.screen.runs.worked_out import plane
 from pages.screen.sections.cell_map import cell_maps
 from pages.screen.sections.hide_one import hide_one
 from pages.screen.sections.sentence_vector import is_headless, ways_of
 from pages.screen.sections.working import MOST, terms
+
+#: The stage of a link that asks for the calibrated lens.
+CALIBRATED = "calibrated"
+
+_, word = texts_of("layers")
 
 FORMER = {"lengths": "path", "out": "origin"}
 
@@ -69,20 +77,33 @@ def lens(screen: Screen, pen: Pen) -> None:
     if screen.two.differs and screen.two.counterpart(screen.at.token) is not None:
         pen.show("guess", partial(pictures.difference, lens=screen.pipeline.read_layers))
     elif says_words(screen.run):
-        found = best_words(screen.choice.pipeline, screen.run, screen.at.token, screen.choice.output)
+        mapped = screen.choice.stage == CALIBRATED and maps_of(screen.choice.pipeline) is not None
+        found = best_words(screen.choice.pipeline, screen.run, screen.at.token, screen.choice.output, mapped)
         rise(screen, pen, found)
+        if maps_of(screen.choice.pipeline):
+            names = (word("raw"), word("calibrated"))
+            either("stage", word("which"), (None, CALIBRATED), names, screen.choice.stage, label_visibility="collapsed")
         hide_one(screen, pen)
     else:
         pen.show("guess", partial(pictures.classes, lens=screen.pipeline.read_layers))
 
 
 @kept(1000)
-def best_words(name: str, trace: Trace, token: int, output: int | None = None) -> Guesses:
-    """What `guesses` finds.
+def best_words(name: str, trace: Trace, token: int, output: int | None = None, mapped: bool = False) -> Guesses:
+    """What `guesses` finds. mapped: by the calibrated lens.
 
     A whole class keeps its guesses here: of all words there would be a hundred times as many numbers.
     """
-    return guesses(pipelines.pipeline(name).read_layers(trace, token), output)
+    read = pipelines.pipeline(name).read_layers(trace, token, maps_of(name) if mapped else None)
+    return guesses(read, output)._replace(mapped=mapped)
+
+
+def maps_of(name: str) -> Lens | None:
+    """The calibrated lens of a network; None where none was fitted to it."""
+    try:
+        return calibrated() if name == PIPELINES["sentence"] else None
+    except WeightsError:  # the raw lens is there
+        return None
 
 
 def rise(screen: Screen, pen: Pen, found: Guesses) -> None:

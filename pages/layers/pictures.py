@@ -260,7 +260,7 @@ class Guesses(NamedTuple):
 
     best, shares: the likeliest words and how likely they are, (1 + layers, BEST). followed: some words: one, another
     that it is compared with, and what is likeliest in the end. ranks: where they stand among all words, from 1; logs:
-    the logarithms of their probabilities; (1 + layers, word) each.
+    the logarithms of their probabilities; (1 + layers, word) each. mapped: whether by the calibrated lens.
     """
 
     best: np.ndarray
@@ -268,6 +268,12 @@ class Guesses(NamedTuple):
     followed: list[int]
     ranks: np.ndarray
     logs: np.ndarray
+    mapped: bool = False
+
+    @property
+    def hint(self) -> str:
+        """What is to be thought of a reading before the last layer."""
+        return text("lens_mapped" if self.mapped else "lens")
 
 
 def guesses(probabilities: np.ndarray, output: int | None = None) -> Guesses:
@@ -294,10 +300,15 @@ def words(run: Trace, place: Place, found: Guesses) -> Picture:
     named = [[every[i] for i in row] for row in found.best]
     if place.output is None:
         said = _read(
-            run, place, "read_guess", found.best[:, 0], replace(first(found.shares[-1], decimal), of=len(every))
+            run,
+            place,
+            "read_guess",
+            found.best[:, 0],
+            replace(first(found.shares[-1], decimal), of=len(every)),
+            found.hint,
         )
     else:
-        said = f"{followed(run, found)} {text('lens')}"
+        said = f"{followed(run, found)} {found.hint}"
     paths = Paths([every[word] for word in found.followed], found.ranks)
     short = [word("step_start"), *(word("step_short", layer=layer + 1) for layer in range(run.graph.layers()))]
     axis = Axis(word("axis_step"), short) if run.graph.layers() < MANY else numbered(run)
@@ -344,22 +355,22 @@ def classes(run: Trace, place: Place, lens: Lens) -> Picture:
     columns = classes_to_show(found)
     axes = Axis(word("axis_step"), steps(run)), Axis(word("axis_class"), [every[i] for i in columns])
     figure = heatmap(found[:, columns], *axes, scale="share", square=False, height=HIGH)
-    said = _read(run, place, "read_guess_class", found.argmax(axis=1), first(found[-1], decimal))
+    said = _read(run, place, "read_guess_class", found.argmax(axis=1), first(found[-1], decimal), text("lens"))
     figure.layout["meta"] = {"fills": room_of(said)}
     return Picture(figure, said, table=lambda: pd.DataFrame(found, index=steps(run), columns=every))
 
 
-def _read(run: Trace, place: Place, read: str, best: np.ndarray, top: First) -> str:
-    """The answer, and from which layer on it is the first guess. best: of each state, (1 + layers,)."""
+def _read(run: Trace, place: Place, read: str, best: np.ndarray, top: First, hint: str) -> str:
+    """The answer, and from which layer on it is the first guess. best: of each state, (1 + layers,). hint: the end."""
     leads, answer = best == best[-1], outputs_of(run)[best[-1]]
     since = int(np.flatnonzero(~leads).max(initial=-1)) + 1
     said = [text(read, token=placed(run.tokens)[place.token], answer=answer, value=top)]
     if not top.ahead:
-        return f"{said[0]} {text('lens')}"
+        return f"{said[0]} {hint}"
     said.append(text("known" if since else "known_first", answer=answer, layer=since))
     if earlier := [steps(run)[step] for step in np.flatnonzero(leads[:since])]:
         said.append(text("known_before", earlier=plain("common.comma").join(earlier)))
-    return " ".join([*said, text("lens")])
+    return " ".join([*said, hint])
 
 
 def difference(run: Trace, place: Place, lens: Lens) -> Picture:

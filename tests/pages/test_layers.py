@@ -11,7 +11,10 @@ from model.analysis import cosine_similarity, rollout
 from model.config import PRESETS
 from model.heads import network_for
 from model.loading import load_tokenizer
+from model.measures.lens import calibrated
 from model.pipeline import TextReader
+from pages.drawing.text import catalogue
+from pages.layers.page import best_words
 from pages.screen.runs import pipelines
 from tests.pages.opening import (
     charts,
@@ -72,6 +75,18 @@ def scaled() -> Pipeline:
 
 POST = r"X' = \operatorname{LayerNorm}(X + \text{MHA}(X))"
 NOTE = r"Z'_l = \operatorname{LayerNorm}(Z_{l-1} + \text{MHA}(Z_{l-1}))"
+
+
+def test_the_calibrated_lens_is_chosen_where_one_was_fitted_and_says_so() -> None:
+    sentence, mapped = "she gave the dog a [MASK] .", catalogue("en")["layers.lens_mapped"]
+    run, pipeline = pipelines.run("text", sentence), pipelines.pipeline("text")
+    found = best_words("text", run, 6, None, True)
+    np.testing.assert_array_equal(found.best[:, 0], pipeline.read_layers(run, 6, calibrated()).argmax(axis=1))
+    assert (found.best[:, 0] != best_words("text", run, 6).best[:, 0]).any()
+    link = {"s": sentence, "token": "6", "stage": "calibrated"}
+    assert mapped in texts(open_part("lens", **link))
+    raw = open_part("lens", **link | {"stage": "raw"})
+    assert mapped not in texts(raw) and "either.stage" in [each.key for each in raw.button_group]
 
 
 @pytest.mark.parametrize(
