@@ -62,9 +62,9 @@ def test_two_inputs_are_compared_in_a_picture(kind: str, monkeypatch: pytest.Mon
 def test_a_cell_of_the_map_opens_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
     link = bring(monkeypatch, "MiniLM") | {"s": "the cat sat on a mat", "other": "the dog slept"}
     names = [one["key"] for one in charts(open_page("answer", **link))]
-    assert names == ["answer.pairs", "answer.rows"]
+    assert names == ["answer.pairs", "answer.columns", "answer.rows"]
     names = [one["key"] for one in charts(open_page("answer", **link, token="2", step="2"))]
-    assert names == ["answer.pairs", "answer.cell", "answer.cell_there"]
+    assert names == ["answer.pairs", "answer.columns", "answer.cell", "answer.cell_there"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
