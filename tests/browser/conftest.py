@@ -29,7 +29,7 @@ QUIET = [  # Chromium's own errands would look like the app's
     "--disable-sync",
 ]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "locale": "en-US"}
-PATIENCE = 45_000  # milliseconds; a busy machine is slow, not broken, and its first visitor waits for torch
+PATIENCE = 90_000  # milliseconds; a busy machine is slow, not broken, and its first visitor waits for torch
 
 expect.set_options(timeout=PATIENCE)
 
