@@ -148,7 +148,7 @@ def all_positions(run: Trace, place: Place) -> Picture:
     near, far = (f"{alike[away == apart].mean():.2f}" for apart in (1, away.max()))
     sides = Axis("", run.tokens), Axis(word("axis_waves") if waves else plain("axis.d_model"))
     look = {"square": False, "clickable": True, "cell": (place.token, column)}
-    figure = heatmap(table[:, order], *sides, **look, height=on_screen(max(200, 80 + scaled(15 * len(table)))))
+    figure = heatmap(table[:, order], *sides, **look, height=on_screen(max(230, 90 + scaled(16 * len(table)))))
     figure.layout["xaxis"]["showticklabels"] = not waves
     return Picture(
         figure,

@@ -151,7 +151,7 @@ def test_words_with_most_in_one_component_are_hardly_more_alike_than_any_and_nea
         cosines = (rows @ rows.T) / np.outer(*[np.linalg.norm(rows, axis=1)] * 2)
         assert found.own == pytest.approx(cosines[~np.eye(len(rows), dtype=bool)].mean(), abs=1e-4)
         assert found.own - found.any < 0.1 < found.near - found.any
-        assert f"{found.own:.2f}; any two words {found.any:.2f}" in texts(app).replace("\\", "")
+        assert f"{found.own:.2f}; any two {found.any:.2f}" in texts(app).replace("\\", "")
 
 
 def test_the_longest_word_of_a_sentence_is_merged_letter_by_letter() -> None:
