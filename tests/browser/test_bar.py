@@ -1,11 +1,9 @@
 """The bar leads to every page with all that is chosen by then, and one step back is one step."""
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from pages.drawing.text import LANGUAGES
 from pages.screen.frame.contents import pages
-from pages.server.assets import SCRIPTS, content
 from tests.browser.steps import PAGE, asked, link_to, one_head_on, opened, settle, title, wait_for
 
 
@@ -65,31 +63,6 @@ def test_a_menu_opens_by_key_closes_by_key_and_leads_on(page: Page, app_url: str
     expect(first).to_be_focused()
     page.keyboard.press("Enter")
     title(page, "translation")
-
-
-# The bar on a page of a server that hears nothing: what was sent to it stands in window.sent.
-DEAF = """async script => {
-  const { default: bar } = await import(URL.createObjectURL(new Blob([script], { type: 'text/javascript' })))
-  document.body.innerHTML = '<nav class="navbar"></nav>'
-  const stops = ['attention', 'heads'].map(path => ({ path, name: path, part: 'way' }))
-  const setTriggerValue = (_, path) => sent.push(path)
-  window.sent = []
-  bar({ data: [{ words: {}, stops, here: 'attention' }], parentElement: document.body, setTriggerValue })
-}"""
-
-
-@pytest.mark.usefixtures("own_tab")
-def test_a_click_that_a_busy_server_does_not_hear_is_made_again_later_and_soon_on_a_page_just_come(page: Page) -> None:
-    page.clock.install()
-    for before, waits in ((1500, 4000), (0, 1000)):
-        page.evaluate("document.here = document.bound = undefined")
-        page.evaluate(DEAF, content(SCRIPTS["bar"]).decode())
-        page.clock.run_for(before)
-        page.evaluate("document.querySelectorAll('.navbar a')[1].click()")
-        page.clock.run_for(waits - 50)
-        assert page.evaluate("sent") == ["heads"], "its answer may still be on its way"
-        page.clock.run_for(100)
-        assert page.evaluate("sent") == ["heads", "heads"]
 
 
 def test_two_impatient_clicks_lead_to_the_last_and_nobody_is_called_back_by_a_link_that_led_nowhere(

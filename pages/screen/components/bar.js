@@ -2,7 +2,6 @@ const SCROLLED = '[data-testid=stMain], [data-testid=stAppViewContainer]'  // on
 const PHONE = matchMedia('(max-width: 768px)')  // as in style.css
 const BOUND = 10_000  // ms; so long does a click wait for its page
 const ELSEWHERE = 300, STILL_HERE = 1000  // ms, after which it is made again on another page, or on the same one
-const UNHEARD = 4000  // ms, after which a busy server has not heard it; on a slow line its answer may still be on its way
 
 /* Who goes elsewhere meanwhile is no longer bound for there. */
 addEventListener('popstate', () => { document.bound = undefined })
@@ -29,7 +28,7 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
     const crossing = document.bound?.until > Date.now() || Date.now() - document.came < STILL_HERE
     document.bound = path === data.here ? undefined : { path, from: data.here, until: Date.now() + BOUND }
     go(path)
-    again(document.bound, crossing ? STILL_HERE : UNHEARD)  // it may hear neither of two at once, nor one on a page just come
+    if (crossing) again(document.bound)  // the server may hear neither of two clicks at once, nor one on a page that has just come
   }
   again(document.bound)
   begin()
@@ -44,7 +43,7 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
 
   /* A click may reach the server when the page that it was made on is gone: what is the page then makes it again, more
      and more seldom. Once nothing moves any more: two that are on their way would each take the other's page away. */
-  function again(bound, pause = bound?.from === data.here ? STILL_HERE : ELSEWHERE) {
+  function again(bound) {
     clearTimeout(document.again)
     if (!bound || Date.now() > bound.until) return
     if (bound.path === data.here) {  // the answer to a click before may still take it away
@@ -52,6 +51,7 @@ export default function({ data: [data], parentElement, setTriggerValue }) {
       return
     }
     if (bound.came) Object.assign(bound, { came: false, until: Date.now() + BOUND })
+    let pause = bound.from === data.here ? STILL_HERE : ELSEWHERE
     const anew = () => {
       if (document.bound !== bound || Date.now() > bound.until) return
       go(bound.path)
