@@ -37,12 +37,11 @@ site: $(VENV)/site
 	$(BIN)/python -m model.overview.site site $(if $(APP),"$$APP") $(if $(RUNS),--runs $$RUNS) \
 		$(if $(SENTENCES),--sentences "$$SENTENCES")
 
-# Three processes also on two cores: a test in a browser waits for a third of its time. A file keeps its servers to itself.
 test: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --rerun-show-tracebacks --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --rerun-show-tracebacks --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 # The newest Streamlit and Plotly with all that they need, before ours on the path: is there what we use of them that
 # they promise nobody, and do pages open?
