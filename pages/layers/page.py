@@ -80,7 +80,7 @@ def lens(screen: Screen, pen: Pen) -> None:
         mapped = screen.choice.stage == CALIBRATED and maps_of(screen.choice.pipeline) is not None
         found = best_words(screen.choice.pipeline, screen.run, screen.at.token, screen.choice.output, mapped)
         rise(screen, pen, found)
-        if maps_of(screen.choice.pipeline):
+        if maps_of(screen.choice.pipeline) and not screen.choice.big:
             names = (word("raw"), word("calibrated"))
             either("stage", word("which"), (None, CALIBRATED), names, screen.choice.stage, label_visibility="collapsed")
         hide_one(screen, pen)

@@ -152,8 +152,10 @@ def words_of(sentence: str) -> list[str]:
 
 
 def expect_sentence(page: Page, sentence: str) -> None:
-    """The line on top shows it, as read."""
-    expect(page.locator(".sentence .chip")).to_have_text(words_of(sentence))
+    """The line on top shows it, as read; tour and class cover the word that they ask for."""
+    covered = r"|\[MASK\]" if re.search("/(lesson|class)", page.url) else ""
+    words = [re.compile(f"^({re.escape(word)}{covered})$") for word in words_of(sentence)]
+    expect(page.locator(".sentence .chip")).to_have_text(words)
 
 
 def sentence_field(page: Page) -> Locator:
