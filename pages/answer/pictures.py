@@ -167,7 +167,7 @@ def built_up(
     most = furthest(steps, signed, among=range(1, len(steps)))
     moved = wrote("read_step", step=most, source=names[sources[most.place]])
     axis = Axis("", [*map(names.__getitem__, sources), wrote_word("total")])
-    figure = waterfall(steps, axis, wrote_word("axis_logits"), grey=[0], digits=digits_of(*steps))
+    figure = waterfall(steps, axis, wrote_word("axis_logits"), grey=[0], rest=0, digits=digits_of(*steps))
     figure.layout["hovermode"] = "y"
 
     def go(bar: int, _: int) -> Mapping[str, object] | Open | None:
@@ -314,7 +314,9 @@ def row_sums(run: Trace, place: Place, cells: np.ndarray, name: str = "rows", to
         names.append(plain("source.rest", n=len(rest)))
         values.append(float(sums[rest].sum()))
     axis = Axis("", [*names, alike_word(total)])
-    figure = waterfall(np.array(values), axis, "", grey=[len(few)] * bool(rest), digits=3)
+    figure = waterfall(
+        np.array(values), axis, "", grey=[len(few)] * bool(rest), rest=len(few) if rest else None, digits=3
+    )
     figure.layout["hovermode"] = "y"
 
     def choose(bar: int, _: int) -> dict[str, object] | None:

@@ -11,6 +11,7 @@ from model import Trace
 from model.analysis import cosine_similarity, largest_terms, likeliest, placed, rollout
 from model.operations.working import Table, terms_table
 from pages.drawing.figures import Axis, Best, Figure, Paths, climb, heatmap, lines, paths, waterfall
+from pages.drawing.figures.curves import adding_up
 from pages.drawing.figures.equations import COSINE, ROLLOUT
 from pages.drawing.figures.latex import formula
 from pages.drawing.figures.theme import big
@@ -344,8 +345,11 @@ def turned(run: Trace, place: Place, found: Guesses) -> Picture:
         [word("step_0"), *(plain("change.layer", number=layer) for layer in range(1, len(leads))), word("in_the_end")],
     )
     pair = {"word": every[found.followed[0]], "other": every[found.followed[1]]}
-    most = furthest(parts, signed, among=range(1, len(parts)))
-    said = text("read_turned", before=signed(leads[0]), after=signed(leads[-1]), layer=most.place, most=most, **pair)
+    drawn = adding_up(parts)
+    most = furthest(drawn, signed, among=range(1, len(parts)))
+    said = text(
+        "read_turned", before=signed(drawn[0]), after=signed(round(drawn.sum(), 2)), layer=most.place, most=most, **pair
+    )
     return Picture(waterfall(parts, names, word("axis_lead", **pair), grey=[0]), said)
 
 

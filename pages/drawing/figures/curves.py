@@ -138,11 +138,19 @@ def bars_with_numbers(
     return figure
 
 
-def waterfall(parts: np.ndarray, names: Axis, value_title: str, *, grey: Sequence[int] = (), digits: int = 2) -> Figure:
+def waterfall(
+    parts: np.ndarray,
+    names: Axis,
+    value_title: str,
+    *,
+    grey: Sequence[int] = (),
+    rest: int | None = None,
+    digits: int = 2,
+) -> Figure:
     """Numbers that are added up, from top to bottom: each bar begins where the one above it ends; the last is the sum.
 
     names: of the parts, and of the sum. The colour of a part is that of its sign; `grey`: of parts that are no source.
-    digits: of a number, behind its point; the numbers add up as they are written.
+    rest, digits: see `adding_up`.
     """
     ends = np.cumsum(parts, dtype=np.float64)
     values, begins = np.append(parts, ends[-1]), np.append([0.0, *ends[:-1]], 0.0)
@@ -151,7 +159,7 @@ def waterfall(parts: np.ndarray, names: Axis, value_title: str, *, grey: Sequenc
     across = min(low, float((begins + values)[values < 0].min(initial=low + room)) - room), high + room
     colours = [GREY if place in grey else colour for place, colour in enumerate(sign_colours(np.asarray(parts)))]
     colours.append(AFTER)
-    shown = adding_up(parts, grey, digits)
+    shown = adding_up(parts, rest, digits)
     texts = [written(f"{value:.{digits}f}") for value in (*shown, shown.sum())]
     more = [written(f"{value:.{digits + 2}f}") for value in values]
     figure = bars(values, names, value_title, colours=colours, texts=texts, value_range=across)
@@ -160,14 +168,14 @@ def waterfall(parts: np.ndarray, names: Axis, value_title: str, *, grey: Sequenc
     return figure
 
 
-def adding_up(parts: np.ndarray, grey: Sequence[int], digits: int) -> np.ndarray:
-    """Numbers with so many digits behind the point that add up to their rounded sum: the first one that is `grey` takes
-    what the roundings leave, else those take it which are nearest to the next digit.
+def adding_up(parts: np.ndarray, rest: int | None = None, digits: int = 2) -> np.ndarray:
+    """Numbers with so many digits behind the point that add up to their rounded sum. rest: the part that takes what the
+    roundings leave, where its own number is read by nobody; else those take it which are nearest to the next digit.
     """
-    if not grey:
+    if rest is None:
         return whole(10.0 ** (digits - 2) * float(part) for part in parts) / 10.0**digits
     shown = np.round(np.asarray(parts, np.float64), digits)
-    shown[grey[0]] += round(float(np.sum(parts, dtype=np.float64)), digits) - shown.sum()
+    shown[rest] += round(float(np.sum(parts, dtype=np.float64)), digits) - shown.sum()
     return shown
 
 

@@ -126,7 +126,9 @@ def parts_picture(
             labels.insert(0, begin[0])
             values.insert(0, begin[1])
         grey = [*range(first), *[first + len(few)] * bool(rest)]
-        figure = waterfall(np.array(values), Axis("", [*labels, total]), axis, grey=grey, digits=digits)
+        figure = waterfall(
+            np.array(values), Axis("", [*labels, total]), axis, grey=grey, rest=next(iter(grey), None), digits=digits
+        )
     figure.layout["hovermode"] = "y"  # a thin bar is hit on all its row
     ways = [places[i][1] for i in few]
 
