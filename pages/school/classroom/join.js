@@ -181,9 +181,9 @@
   function tidy(value) { return Math.round(value * 100) / 100 }
   function figure(value) {   // as on the projector
     var size = Math.abs(value)
-    if (value === Math.floor(value)) return String(value).replace('-', '−')
     if (value > 0 && value < 1) return decimal(value)
-    return fixed(value, size >= 100 ? 0 : size >= 10 || value < 0 ? 1 : 2).replace(/^-(0\.0$)?/, function (_, none) { return none || '−' })
+    var written = value === Math.floor(value) ? String(value) : fixed(value, size >= 100 ? 0 : size >= 10 ? 1 : 2)
+    return written.replace(/\B(?=(\d{3})+$)/g, ',').replace(/^-(0\.00$)?/, function (_, none) { return none || '−' })
   }
 
   // -- gestures --------------------------------------------------------------------------------------------------------
