@@ -41,8 +41,8 @@ from pages.screen.sections.hide_one import hide_one
 from pages.screen.sections.sentence_vector import is_headless, ways_of
 from pages.screen.sections.working import MOST, terms
 
-#: The stage of a link that asks for the calibrated lens.
-CALIBRATED = "calibrated"
+#: The stages of a link that ask for a lens; as the head stands where it asks for none.
+LENSES = "raw", "calibrated"
 
 _, word = texts_of("layers")
 
@@ -77,12 +77,13 @@ def lens(screen: Screen, pen: Pen) -> None:
     if screen.two.differs and screen.two.counterpart(screen.at.token) is not None:
         pen.show("guess", partial(pictures.difference, lens=screen.pipeline.read_layers))
     elif says_words(screen.run):
-        mapped = screen.choice.stage == CALIBRATED and maps_of(screen.choice.pipeline) is not None
+        mapped = screen.choice.stage == LENSES[1] and maps_of(screen.choice.pipeline) is not None
         found = best_words(screen.choice.pipeline, screen.run, screen.at.token, screen.choice.output, mapped)
         rise(screen, pen, found)
         if maps_of(screen.choice.pipeline) and not screen.choice.big:
-            names = (word("raw"), word("calibrated"))
-            either("stage", word("which"), (None, CALIBRATED), names, screen.choice.stage, label_visibility="collapsed")
+            either(
+                "stage", word("which"), LENSES, [*map(word, LENSES)], screen.choice.stage, label_visibility="collapsed"
+            )
         hide_one(screen, pen)
     else:
         pen.show("guess", partial(pictures.classes, lens=screen.pipeline.read_layers))
