@@ -360,9 +360,9 @@ def sigmoid(logits: ArrayLike) -> np.ndarray:
 
 
 def decimal(probability: float) -> str:
-    """A probability as short as it stays true: 0.41, 0.0002, 0.9996, 8e-05."""
-    if 0.995 <= probability < 0.99995:
-        return f"{probability:.4f}"
+    """A probability as short as it stays true: 0.41, 0.0002, 0.9996, 0.99997, 8e-05; 1.00 is certain."""
+    if 0.995 <= probability <= 1 - 1e-6:  # above it, numbers of 32 bits hardly tell one from 1
+        return f"{probability:.{max(4, int(f'{1 - probability:.0e}'[-2:]))}f}"
     return f"{probability:.2f}" if probability >= 0.01 else f"{probability:.1g}"
 
 

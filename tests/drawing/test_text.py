@@ -119,6 +119,13 @@ def test_what_is_read_aloud_has_no_marks() -> None:
     assert unmarked(marked) == "a “$x$” * b c [SEP] 5% [CLS] [CLS] W_O"
 
 
+def test_a_share_is_certain_or_nothing_in_percent_where_it_is_in_decimals() -> None:
+    for far in (0.0, 2e-7, 2e-6, 3e-5, 6e-5, 9.99e-5, 4e-4, 0.004, 0.3):
+        for share in (far, 1 - far):
+            ends = [(percent(share) == all_, decimal(share) == one) for all_, one in (("0%", "0"), ("100%", "1.00"))]
+            assert all(short is written_out for short, written_out in ends), share
+
+
 def test_every_share_in_percent_is_written_by_one_rule_which_calls_little_not_nothing() -> None:
     files = (file for file in PAGES.rglob("*.py") if file.name != "numbers.py")
     assert not [file.name for file in files if ".0%" in file.read_text("utf-8")]

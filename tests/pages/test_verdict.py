@@ -1,5 +1,7 @@
 """What is said under the pad: a digit, or that it is none, or nothing; and what became of an uploaded file."""
 
+import re
+
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
@@ -7,7 +9,7 @@ from PIL import Image, ImageDraw
 from pages.drawing.state import sketch
 from pages.drawing.text import catalogue
 from pages.server import streamlit_private
-from tests.pages.opening import open_page, texts, warnings
+from tests.pages.opening import open_page, said, texts, warnings
 from tests.server.making import READ, REFUSED
 
 
@@ -45,6 +47,12 @@ def test_a_smiley_is_called_no_digit_and_two_digits_two(kind: str, language: str
     assert kind == "flat" or all(rate in explained[0] for rate in (r"1\.5\%", r"11\%", r"82\%")), (
         "as the table of the weights has them"
     )
+
+
+def test_one_probability_is_written_alike_wherever_it_stands_on_the_screen() -> None:
+    app = open_page("answer", input="flat", ink=sketch.to_code(sketch.example(3)))
+    shares = re.findall(r"\*\*odd\*\* \((.+?)\)", said(app))
+    assert len(shares) == 2 and len(set(shares)) == 1 and 0.999 < float(shares[0]) < 1
 
 
 def test_a_drawing_is_answered_at_once_wherever_one_draws_and_an_empty_pad_not() -> None:

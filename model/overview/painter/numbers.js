@@ -8,9 +8,9 @@ export function fixed(value, places) {
   return (value - (value < 0 ? -1 : 1) / 2 / Math.pow(10, places)).toFixed(places)
 }
 
-/* A share as short as it stays true, as the pages write it: 0.41, 0.0002, 0.9996, 8 × 10⁻⁵. */
+/* A share as short as it stays true, as the pages write it: 0.41, 0.0002, 0.9996, 0.99997, 8 × 10⁻⁵. */
 export function decimal(share) {
-  if (share >= .995 && share < .99995) return fixed(share, 4)
+  if (share >= .995 && share <= 1 - 1e-6) return fixed(share, Math.max(4, (1 - share).toExponential(0).split('-')[1]))
   if (share >= .01 || !(share > 0)) return share ? fixed(share, 2).replace('-', '−') : '0'
   var parts = share.toExponential(0).split('e-'), power = parts[1]
   if (power <= 4) return fixed(share, power)

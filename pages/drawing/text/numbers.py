@@ -150,5 +150,5 @@ def whole(shares: Iterable[float]) -> np.ndarray:
 
 
 def decimal(probability: float) -> str:
-    """A probability as short as it stays true: 0.41, 0.0002, 0.9996, 8 × 10⁻⁵."""
+    """A probability as short as it stays true: 0.41, 0.0002, 0.9996, 0.99997, 8 × 10⁻⁵."""
     return written(analysis.decimal(probability))

@@ -181,8 +181,8 @@
   function tidy(value) { return Math.round(value * 100) / 100 }
   function figure(value) {   // as on the projector
     var size = Math.abs(value)
-    if (value > 0 && value < 1) return decimal(value)
-    var written = value === Math.floor(value) ? String(value) : fixed(value, size >= 100 ? 0 : size >= 10 ? 1 : 2)
+    if (value >= 0 && value < 1) return decimal(value)
+    var written = fixed(value, says.question.gesture === 'number' || size >= 100 ? 0 : size >= 10 ? 1 : 2)
     return written.replace(/\B(?=(\d{3})+$)/g, ',').replace(/^-(0\.00$)?/, function (_, none) { return none || '−' })
   }
 

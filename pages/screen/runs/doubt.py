@@ -5,7 +5,7 @@ import streamlit as st
 from model import WeightsError
 from model.measures.doubt import doubt
 from pages.drawing.text import class_label, joined, t
-from pages.drawing.text.numbers import percent
+from pages.drawing.text.numbers import decimal, percent
 from pages.screen.runs import pipelines
 
 
@@ -41,7 +41,7 @@ def verdict(pipeline: str, ink: bytes, changed: bool) -> None:
         pipelines.explain_weights(error)
         return
     p = max(guess.probabilities)
-    said = {"label": class_label(guess.best), "probability": percent(p)}
+    said = {"label": class_label(guess.best), "probability": decimal(p)}
     unsure = "" if changed else hedge(pipeline, ink)
     reads = "sidebar.verdict_before" if changed else "doubt.forced" if unsure else "sidebar.verdict"
     st.markdown(
