@@ -54,9 +54,9 @@ def choosing(scores: np.ndarray) -> Choosing:
     return Choosing(spread, float(p.mean()), float((p * (1 - p)).mean()))
 
 
-def every_way(scores: np.ndarray, d_k: int) -> tuple[Choosing, Choosing, Choosing]:
-    """The same scores undivided, divided by √d_k, and by d_k itself."""
-    return choosing(scores), choosing(scores / np.sqrt(d_k)), choosing(scores / d_k)
+def every_way(scores: np.ndarray, d_k: int, added: np.ndarray | float = 0.0) -> tuple[Choosing, Choosing, Choosing]:
+    """The same scores undivided, divided by √d_k, and by d_k itself; behind that, something may be added to them."""
+    return choosing(scores + added), choosing(scores / np.sqrt(d_k) + added), choosing(scores / d_k + added)
 
 
 @cache

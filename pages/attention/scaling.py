@@ -18,13 +18,15 @@ text, word = texts_of("scaling")
 
 def why_scaled(run: Trace, place: Place, d_k: int) -> Picture:
     """What division does to the weights of random vectors of length d_k, and to those of one head, as far as these are
-    what softmax makes of its divided scores.
+    what softmax makes of its divided scores, and of the numbers of distances that are added to them.
     """
     own_d_k, prefix = run.config.d_k, place.of("layers.{l}.attention.")
     scores = random_scores(d_k)
     weights = np.stack([shares(scores / by) for by in (1, np.sqrt(d_k), d_k)])
     scored, visible = (run[prefix + name][place.head] for name in ("scores", "masked"))
-    own = np.array(every_way(np.where(np.isfinite(visible), scored, -np.inf), own_d_k)).T
+    summed = [prefix + "biased"] * run.config.by_distance
+    distances = run[prefix + "relative"][place.head] if summed else 0.0
+    own = np.array(every_way(np.where(np.isfinite(visible), scored, -np.inf), own_d_k, distances)).T
     every = at_every_width()
     here = every[:, :, WIDTHS.index(d_k)]
     slope, slope_divided, _ = here[2]
@@ -34,7 +36,7 @@ def why_scaled(run: Trace, place: Place, d_k: int) -> Picture:
         text(f"read_{kind}", times=f"{slope / slope_divided:.2f}", **in_words(here)),
     ]
     masked, *relied = (prefix + name for name in ("masked", "weights", "scaled"))
-    divided = not touched(run, place.head, *relied, shares=[masked])
+    divided = not touched(run, place.head, *relied, *summed, shares=[masked])
     if divided:
         said.append(text("read_own", where=place.where(), d_k=own_d_k, **in_words(own)))
     if divided and own[2, 0] > own[2, 1]:

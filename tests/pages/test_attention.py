@@ -1,12 +1,17 @@
 """The Attention page: each step is the trace, its arithmetic comes out as recorded, and what was chosen stays."""
 
 import re
+from itertools import product
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.attention.scaling import why_scaled
 from pages.drawing.figures.base import signed_colours
+from pages.drawing.place import Place
+from pages.drawing.text import catalogue
+from tests.networks import QUICK, trace_of
 from tests.pages.opening import (
     assert_fine,
     charts,
@@ -49,6 +54,19 @@ def test_a_weight_is_followed_from_query_and_key_to_the_row_of_the_head(link: di
 def test_where_a_change_broke_the_law_no_strips_are_drawn() -> None:
     app = open_page("attention", s=SENTENCE, edits="layers.0.attention.scaled~temperature~value.3")
     assert not [body for body in in_html(app) if 'class="weight"' in body] and steps(app)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_what_is_said_of_the_chosen_head_once_divided_is_what_its_weights_are(name: str) -> None:
+    """Also where a number for each distance is added, or keys are hidden."""
+    run = trace_of(name)
+    if not run.config.divided or run.config.distance_terms or len(run.tokens) == 1:
+        pytest.skip("its pages do not ask why")
+    for layer, head in product(range(run.config.layers), range(run.config.heads)):
+        table = why_scaled(run, Place(layer=layer, head=head), 64).table
+        largest, slope = table[catalogue("en")["scaling.own"]].to_numpy().reshape(3, 3)[1:, 1]
+        p = run[f"layers.{layer}.attention.weights"][head].max(axis=-1)
+        np.testing.assert_allclose([largest, slope], [p.mean(), (p * (1 - p)).mean()], atol=1e-5)
 
 
 def test_play_shows_the_first_step_skips_none_and_is_still_for_who_comes_back() -> None:
