@@ -143,7 +143,7 @@ def one_vector(run: Trace, place: Place) -> Picture:
     ]
     dashed = [(tips[0], tips[2]), (tips[1], tips[2])]
     return Picture(
-        _fitted(arrows(drawn, dashed, _high(HIGH)), sentence, 0.6),
+        arrows(drawn, dashed, _high(HIGH)).tell(fills=room_of(sentence, 0.6)),
         sentence,
         reads=[sub.sum, *([sub.norm] if sub.norm else [])],
     )
@@ -182,18 +182,12 @@ def on_the_way(run: Trace, place: Place) -> Picture:
         return {"layer": subs[step][0], "sublayer": subs[step][1]}
 
     figure = saw(lengths, every, here, titles, _high(WIDE))
-    return Picture(_fitted(figure, said, 0.4), said, picks=choose)
+    return Picture(figure.tell(fills=room_of(said, 0.4)), said, picks=choose)
 
 
 def _high(pixels: int) -> int:
     """In a presentation, where they stand beside each other, all are as high."""
     return 400 if big() else pixels
-
-
-def _fitted(figure: Figure, sentence: str, share: float) -> Figure:
-    """In a presentation as high as its sentence lets it be, in such a share of the page's width."""
-    figure.layout["meta"] = figure.layout.get("meta", {}) | {"fills": room_of(sentence, share)}
-    return figure
 
 
 def one_by_one(run: Trace, place: Place, focus: str) -> Picture:

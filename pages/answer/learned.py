@@ -70,9 +70,11 @@ def how_it_learned(screen: Screen, pen: Pen) -> None:
 
     def over_time(name: str, values: np.ndarray, rows: Axis, row: int, height: int, sentence: str) -> None:
         """A heatmap with a column for each snapshot, which a click chooses."""
-        look = {"scale": "share", "cell": (row, at), "square": False, "clickable": True, "height": height}
+        figure = heatmap(
+            values, rows, along, scale="share", cell=(row, at), square=False, clickable=True, height=height
+        )
         more = {"shape": values.shape, "title": word(name), "fixed": True, "picks": lambda _, number: snapshot(number)}
-        pen.show(f"learned_{name}", Picture(heatmap(values, rows, along, **look), sentence, **more))
+        pen.show(f"learned_{name}", Picture(figure, sentence, **more))
 
     left, right = (st.container(), None) if screen.choice.big else st.columns([3, 2], gap="medium")
     with left:

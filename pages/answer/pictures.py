@@ -113,8 +113,7 @@ def every_place(run: Trace, place: Place, logit: tuple[int, int], hidden: Hidden
     cell = (at, columns.index(output)) if output in columns else None
 
     def draw(drawn: Numbers) -> Figure:
-        look = {"square": False, "clickable": True, "cell": cell}
-        return heatmap(drawn.array, *drawn.axes, scale=drawn.scale("share"), **look)
+        return heatmap(drawn.array, *drawn.axes, scale=drawn.scale("share"), square=False, clickable=True, cell=cell)
 
     return Picture(
         draw,
@@ -277,8 +276,7 @@ def alike_map(
     row, column = (int(at) for at in np.unravel_index(most.place, cells.shape))
     said = {"token": placed(run.tokens)[row], "other": placed(other.tokens)[column], "value": most}
     figure = heatmap(cells, *axes, cell=cell, clickable=True, corner=f"{axes[1].title} →\n{axes[0].title} ↓")
-    look = {"large": True, "wide": True, "grows": LEAST, "below": BELOW}
-    figure.layout["meta"] = {**figure.layout.get("meta", {}), **look}
+    figure.tell(large=True, wide=True, grows=LEAST, below=BELOW)
 
     def choose(row: int, column: int) -> dict[str, object]:
         return {"token": None, "step": None} if opened and (row, column) == cell else {"token": row, "step": column}
@@ -470,8 +468,7 @@ def _grid(run: Trace, numbers: Numbers, cell: Cell, sentence: str, choose: Picks
     """Every token by what can be said of it."""
 
     def figure(drawn: Numbers) -> Figure:
-        look = {"scale": drawn.scale("share"), "square": False, "clickable": True, "cell": cell}
-        return heatmap(drawn.array, *drawn.axes, **look)
+        return heatmap(drawn.array, *drawn.axes, scale=drawn.scale("share"), square=False, clickable=True, cell=cell)
 
     more = {"quantity": run.graph["answer"], "title": plain("answer.title"), "picks": choose}
     return Picture(figure, sentence, numbers, **more)

@@ -59,11 +59,8 @@ def over_one(run: Trace, place: Place, key: str, seen: np.ndarray | None = None)
         look = {"front": front, "differs": weights.differs, "limit": None if weights.differs else weights_end(run, key)}
         look["height"] = 285 if big() else 420  # both end on a screen
         figure = over_drawing(seen, weights.array, tokens, token, plain("attention.weight"), **look)
-        if big():
-            figure.layout["meta"] = {
-                "below": 2 * EDGE + 3 * LINE
-            }  # of the longest sentence: another token moves nothing
-        return figure
+        # The room of the longest sentence: another token moves nothing.
+        return figure.tell(below=2 * EDGE + 3 * LINE) if big() else figure
 
     whole = Numbers.of(run, key, place.head, part=lambda weights: weights.less_nothing()[token].on(Axis("", tokens)))
     return Picture(

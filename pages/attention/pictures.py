@@ -92,14 +92,17 @@ def mean_through_layers(run: Trace, place: Place) -> Picture:
     said |= {"value": best}
 
     def draw(rows: Numbers) -> Figure:
-        look = {
-            "scale": rows.scale("share"),
-            "limit": None if rows.differs else weights_end(run, "layers.0.attention.weights"),
-        }
-        cell = place.layer, key
-        figure = heatmap(rows.array, *rows.axes, cell=cell, clickable=True, square=False, height=HIGH, **look)
-        figure.layout["meta"] = {**figure.layout.get("meta", {}), "numbers": True}
-        return figure
+        figure = heatmap(
+            rows.array,
+            *rows.axes,
+            scale=rows.scale("share"),
+            limit=None if rows.differs else weights_end(run, "layers.0.attention.weights"),
+            cell=(place.layer, key),
+            clickable=True,
+            square=False,
+            height=HIGH,
+        )
+        return figure.tell(numbers=True)
 
     return Picture(
         draw,

@@ -46,9 +46,8 @@ def why_scaled(run: Trace, place: Place, d_k: int) -> Picture:
     rows = pd.MultiIndex.from_product([[word(name) for name in MEASURES], ways])
     axes, own_point = (word("axis_key"), "dₖ"), (own_d_k, own, word("own")) if divided else None
     figure = undivided(weights, every, WIDTHS, d_k, ways, titles, axes, own=own_point)
-    figure.layout["meta"] = {"fills": room_of(" ".join(said))}
     return Picture(
-        figure,
+        figure.tell(fills=room_of(" ".join(said))),
         " ".join(said),
         title=word("title"),
         table=pd.DataFrame(

@@ -99,8 +99,7 @@ def of_one(run: Trace, place: Place) -> Picture:
     def draw(*drawn: Numbers) -> Figure:
         matrices = [matrix(name, own) for name, own in zip(DRAWN, drawn, strict=True)]
         figure = abreast(matrices, Axis("", heads), None, height=scaled(HIGH))
-        figure.layout["meta"] = {"fills": room_of(sentence, BESIDE)}
-        return figure
+        return figure.tell(fills=room_of(sentence, BESIDE))
 
     def table(*drawn: Numbers) -> pd.DataFrame:
         return pd.DataFrame(drawn[DRAWN.index("V")].array, index=heads, columns=range(1, values.shape[-1] + 1))

@@ -71,9 +71,12 @@ def all_heads(run: Trace, place: Place, roles: HeadRoles | None = None) -> Pictu
             square=True,
             above=True,
         )
-        figure.layout["meta"] = {"below": BELOW, "grows": min(high, 66 + layers * LOW), "large": True}
-        figure.layout["meta"]["called"] = heads * max(map(_wide, below), default=0)
-        return figure
+        return figure.tell(
+            below=BELOW,
+            grows=min(high, 66 + layers * LOW),
+            large=True,
+            called=heads * max(map(_wide, below), default=0),
+        )
 
     def table(shown: Numbers) -> pd.DataFrame:
         rows = pd.MultiIndex.from_product([range(1, count + 1) for count in shown.array.shape[:3]])
@@ -141,8 +144,8 @@ def written(run: Trace, place: Place) -> Picture:
     said = {"token": placed(run.tokens)[place.token], "head": loudest.place + 1, "value": loudest}
 
     def draw(drawn: Numbers) -> Figure:
-        look = {"cell": (place.token, place.head), "clickable": True, "square": False}
-        return heatmap(drawn.array, *drawn.axes, scale=drawn.scale("positive"), **look)
+        cell, scale = (place.token, place.head), drawn.scale("positive")
+        return heatmap(drawn.array, *drawn.axes, scale=scale, cell=cell, clickable=True, square=False)
 
     return Picture(
         draw,

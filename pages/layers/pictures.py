@@ -76,11 +76,9 @@ def token_map(
     def draw(drawn: Numbers) -> Figure:
         limit, (rows, columns) = None if drawn.differs else drawn.largest, drawn.axes
         corner = "" if rows.title == columns.title else f"{columns.title} →\n{rows.title} ↓"
-        look = {"scale": drawn.scale(scale), "limit": limit, "cell": cell, "clickable": True, "corner": corner}
-        figure = heatmap(drawn.array, *drawn.axes, **look)
-        large = {"numbers": True, "large": True, "wide": True, "grows": LEAST, "below": SENTENCE}
-        figure.layout["meta"] = {**figure.layout.get("meta", {}), **large}
-        return figure
+        scaled = {"scale": drawn.scale(scale), "limit": limit}
+        figure = heatmap(drawn.array, rows, columns, **scaled, cell=cell, clickable=True, corner=corner)
+        return figure.tell(numbers=True, large=True, wide=True, grows=LEAST, below=SENTENCE)
 
     numbers, moves = Numbers(values, ("query", "key"), axes=axes), Moves(cell, values.shape, choose)
     more |= {"shape": values.shape, "picks": choose, "moves": moves, "equation": "" if big() else equation}
@@ -314,7 +312,7 @@ def words(run: Trace, place: Place, found: Guesses) -> Picture:
     short = [word("step_start"), *(word("step_short", layer=layer + 1) for layer in range(run.graph.layers()))]
     axis = Axis(word("axis_step"), short) if run.graph.layers() < MANY else numbered(run)
     figure = climb(paths, Best(named, found.shares), axis, (word("axis_path"), word("axis_rank")), HIGH)
-    figure.layout["meta"] = {**figure.layout.get("meta", {}), "fills": room_of(said), "least": STEP * len(named)}
+    figure.tell(fills=room_of(said), least=STEP * len(named))
 
     def choose(row: int, step: int | None = None) -> dict[str, object]:
         """A click on a cell, or on the path of that number."""
@@ -360,8 +358,9 @@ def classes(run: Trace, place: Place, lens: Lens) -> Picture:
     axes = Axis(word("axis_step"), steps(run)), Axis(word("axis_class"), [every[i] for i in columns])
     figure = heatmap(found[:, columns], *axes, scale="share", square=False, height=HIGH)
     said = _read(run, place, "read_guess_class", found.argmax(axis=1), first(found[-1], decimal), text("lens"))
-    figure.layout["meta"] = {"fills": room_of(said)}
-    return Picture(figure, said, table=lambda: pd.DataFrame(found, index=steps(run), columns=every))
+    return Picture(
+        figure.tell(fills=room_of(said)), said, table=lambda: pd.DataFrame(found, index=steps(run), columns=every)
+    )
 
 
 def _read(run: Trace, place: Place, read: str, best: np.ndarray, top: First, hint: str) -> str:

@@ -62,9 +62,8 @@ def products(run: Trace, place: Place) -> Picture:
         stairs(pair, word("axis_component"), f"q · k = {score}"),
         text("read_products", score=score, **signs, **sums),
     )
-    figure.layout["meta"] = {"fills": room_of(said)}
     return Picture(
-        figure,
+        figure.tell(fills=room_of(said)),
         said,
         moves=Moves((0, key), (1, len(names)), lambda _, key: {"token": place.token, "key": key}),
         table=lambda: pd.DataFrame({called[0]: q, called[1]: k, word("strip_product"): q * k}),
@@ -105,9 +104,8 @@ def matrix(run: Trace, place: Place, role: str) -> Picture:
     attention = run.network.layers[place.layer].attention
     weights = head_slice(getattr(attention, f"W_{role}").weight.numpy(), run.config.heads, place.head)
     axes = Axis(word("axis_input")), Axis(word("axis_component"))
-    look = {"square": False, "line_colour": role_colours()[role], "height": 440}
     return Picture(
-        heatmap(weights, *axes, **look),
+        heatmap(weights, *axes, square=False, line_colour=role_colours()[role], height=440),
         text("read_weights", numbers=f"{weights.size:,}", size=f"{np.abs(weights).mean():.3f}"),
         shape=weights.shape,
         equation=rf"W_{role}^{{({place.head + 1})}}",

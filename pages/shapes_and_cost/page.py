@@ -72,7 +72,7 @@ def show_walk(screen: Screen, pen: Pen) -> None:
     left, right = st.columns([5, 2], gap="medium")
     with left:
         figure = cost_tables.walk_picture(*size, chosen)
-        figure.layout["meta"] |= {"fills": EDGE}
+        figure.tell(fills=EDGE)
         about = {"table": cost_tables.steps_table(*size), "picks": lambda step: {"walk": step}, "fixed": True}
         pen.show("walk", Picture(figure, said, written="" if screen.choice.big else None, **about))
     with right:

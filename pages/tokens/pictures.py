@@ -124,8 +124,8 @@ def nearest(
         said += " " + text("read_far")
     order = np.argsort(-rows[0], kind="stable").tolist()
     sorted_rows = rows[:, order]
-    look = {"square": False, "clickable": True, "height": scaled(110 + 17 * len(named))}
-    figure = heatmap(sorted_rows, Axis("", named), Axis(word("axis_sorted", token=own)), **look)
+    sides, high = (Axis("", named), Axis(word("axis_sorted", token=own))), scaled(110 + 17 * len(named))
+    figure = heatmap(sorted_rows, *sides, square=False, clickable=True, height=high)
     figure.data[0]["showscale"] = False
     tokens = run.tokens  # and not the run: what a click calls is kept
     here = [name.split(" · ")[0] for name in named]
@@ -147,8 +147,8 @@ def all_positions(run: Trace, place: Place) -> Picture:
     alike, away = cosine_similarity(table)[place.token], np.abs(np.arange(len(table)) - place.token)
     near, far = (f"{alike[away == apart].mean():.2f}" for apart in (1, away.max()))
     sides = Axis("", run.tokens), Axis(word("axis_waves") if waves else plain("axis.d_model"))
-    look = {"square": False, "clickable": True, "cell": (place.token, column)}
-    figure = heatmap(table[:, order], *sides, **look, height=on_screen(max(230, 90 + scaled(16 * len(table)))))
+    cell, high = (place.token, column), on_screen(max(230, 90 + scaled(16 * len(table))))
+    figure = heatmap(table[:, order], *sides, square=False, clickable=True, cell=cell, height=high)
     figure.layout["xaxis"]["showticklabels"] = not waves
     return Picture(
         figure,
@@ -243,8 +243,8 @@ def pixels_of_one(run: Trace, place: Place, seen: np.ndarray | None) -> Picture:
     assert run.patches is not None  # a picture
     values, name = run.patches[place.token - run.config.tokens_in_front], run.tokens[place.token]
     axes = Axis("", channels(run) if in_colour(seen) else [name]), Axis(word("axis_pixel"))
-    look = {"scale": "signed" if in_colour(seen) else "share", "square": False, "height": 170}
-    figure = heatmap(values.reshape(run.config.channels, -1), *axes, **look)
+    scale = "signed" if in_colour(seen) else "share"
+    figure = heatmap(values.reshape(run.config.channels, -1), *axes, scale=scale, square=False, height=170)
     said = text("read_pixels", token=name, pixels=len(values))
     if len(run.patches) > 1:
         said = joined(f"{said} {text('read_pixels_place')}")

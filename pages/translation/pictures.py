@@ -140,6 +140,6 @@ def aligning_heads(run: TranslationTrace, place: Place, shares: np.ndarray, sent
     """How often each head of cross-attention looks where the aligned word stands: shares (layer, head)."""
     names = zip(("layer", "head"), shares.shape, strict=True)
     axes = [Axis.counted(word(f"axis_{name}"), count) for name, count in names]
-    look = {"scale": "share", "cell": (place.layer, place.head), "clickable": True, "square": False}
-    choose = {"picks": lambda row, column: {"layer": row, "head": column}}
-    return Picture(heatmap(shares, *axes, **look), sentence, fixed=True, **choose)
+    cell = place.layer, place.head
+    figure = heatmap(shares, *axes, scale="share", cell=cell, clickable=True, square=False)
+    return Picture(figure, sentence, fixed=True, picks=lambda row, column: {"layer": row, "head": column})

@@ -255,7 +255,7 @@ def effect_map(
     said += " " + text("click_heads" if off else "click")
     if theme.big() and not over:
         figure.layout["height"] = LOWEST
-        figure.layout["meta"]["below"] = room_of(said, BESIDE)
+        figure.tell(below=room_of(said, BESIDE))
     title, shape = word(name, number=word(f"number_{lab.measure}")), () if over else values.shape
     lab.pen.show(name, Picture(figure, said, title=title, picks=change, fixed=True, shape=shape))
 
@@ -270,15 +270,15 @@ def as_map(
 ) -> Figure:
     """The effects as a heatmap with numbers in its cells, and a cross on each change that is made."""
     scale = "positive" if lab.measure in WITHOUT_SIGN else "signed"
-    look = {"scale": scale, "square": False, "limit": limit(lab, values), "clickable": True}
-    look["height"] = on_screen(max(230, 90 + scaled(ROW * len(values))))
-    figure = heatmap(values, rows, columns, cell=lit, **look)
+    most, high = limit(lab, values), on_screen(max(230, 90 + scaled(ROW * len(values))))
+    figure = heatmap(
+        values, rows, columns, scale=scale, limit=most, cell=lit, clickable=True, square=False, height=high
+    )
     # On a light ground, so that it is seen on every colour; in a corner, beside the number.
     cross = {"text": "×", "font": {"size": scaled(18), "color": INK["light"]}, "showarrow": False, "borderpad": 0}
     cross |= {"bgcolor": "#ffffffcc", "height": scaled(13), "xanchor": "right", "yanchor": "top"}
     figure.layout["annotations"] = [cross | {"x": column + 0.5, "y": row - 0.5} for row, column in on]
-    figure.layout["meta"] = {**figure.layout.get("meta", {}), "numbers": True}
-    return figure
+    return figure.tell(numbers=True)
 
 
 def limit(lab: Experiment, values: np.ndarray) -> float:

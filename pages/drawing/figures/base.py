@@ -141,6 +141,11 @@ class Figure:
     data: list[dict]
     layout: dict
 
+    def tell(self, **more: object) -> Self:
+        """Let the browser know more of it: chart.js says what."""
+        self.layout["meta"] = {**self.layout.get("meta", {}), **more}
+        return self
+
     def as_json(self) -> str:
         """The figure for a browser, its arrays as Plotly's typed ones. Raises ValueError for a bare NaN or ∞."""
         return json.dumps({"data": self.data, "layout": self.layout}, default=_typed, allow_nan=False)

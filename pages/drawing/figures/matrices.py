@@ -1,9 +1,9 @@
 """Matrices as coloured cells: one, several abreast, and many stitched together."""
 
 import math
-from collections.abc import Sequence
-from functools import reduce
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import reduce, wraps
+from typing import NamedTuple, ParamSpec
 
 import numpy as np
 
@@ -50,14 +50,7 @@ MOST_DRAWN = 512  # columns of a matrix among others; of more, several share one
 STRIP = 4.5  # font sizes: the height of all numbers in their order
 SLANT = -45  # degrees, of names above a map
 MOST_CELLS = 600_000  # of many tiles together: as many bytes
-
-
-def heatmap(values: np.ndarray, rows: Axis, columns: Axis, **options) -> Figure:
-    """A matrix as coloured cells, first row on top; row and column names on the axes, never merged.
-
-    options: those of `heatmap_parts`.
-    """
-    return figure_of(*heatmap_parts(values, rows, columns, **options))
+P = ParamSpec("P")
 
 
 def heatmap_parts(
@@ -76,7 +69,8 @@ def heatmap_parts(
     marked: Sequence[int] = (),
     corner: str | None = None,
 ) -> tuple[list[dict], dict]:
-    """The traces and the layout of a `heatmap`, for one that shall be changed before it is drawn.
+    """A matrix as coloured cells, first row on top; row and column names on the axes, never merged: the traces and the
+    layout of a `heatmap`, for one that shall be changed before it is drawn.
 
     scale: "signed" (two colours, symmetric about 0), "share" (0 to 1) or "positive" (0 to the largest).
     limit: the value of the strongest colour, for a range shared among pictures. cell: outlined.
@@ -153,6 +147,17 @@ def heatmap_parts(
     return traces, layout | look(height) | (TO_THE_NEAREST if clickable else {})
 
 
+def _whole(parts: Callable[P, tuple[list[dict], dict]]) -> Callable[P, Figure]:
+    @wraps(parts)
+    def figure(*of: P.args, **look: P.kwargs) -> Figure:
+        return figure_of(*parts(*of, **look))
+
+    return figure
+
+
+heatmap = _whole(heatmap_parts)
+
+
 def cover(figure: Figure, row: int, columns: Sequence[int], signs: Sequence[str], options: Sequence[int]) -> None:
     """Let a `heatmap` ask for cells of a row: a frame round them, a question mark or a sign in each. options: of each
     column the number that a click gives, −1 for none.
@@ -219,8 +224,9 @@ def ranked_bars(
     presentation. A click gives (row, column).
     """
     size, height = font_size(), on_screen(520)
-    look = {"square": False, "clickable": True, "cell": cell, "height": height, "corner": titles[1]}
-    drawn, layout = heatmap_parts(cells, rows, columns, **look)
+    drawn, layout = heatmap_parts(
+        cells, rows, columns, square=False, clickable=True, cell=cell, height=height, corner=titles[1]
+    )
     own = np.nan_to_num(cells[:, column])
     low, high = min(0.0, float(own.min())), max(0.0, float(own.max()))
     room = 0.3 * (high - low or 1.0)  # for a number at the end of a bar
@@ -262,8 +268,7 @@ def ranked_bars(
     layout["yaxis2"] = hidden | {"domain": [1 - STRIP * line, 1], "anchor": "x3"}
     figure = figure_of([*drawn, bar], layout | {"showlegend": False, "bargap": 0.25})
     figure.layout["margin"]["t"] = 8
-    figure.layout["meta"] = {**layout.get("meta", {}), "fills": fills, "upright": 560}
-    return figure
+    return figure.tell(fills=fills, upright=560)
 
 
 class Matrix(NamedTuple):
@@ -297,8 +302,17 @@ def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: 
     top = 0 if rows.labels else 1
     for which, one in enumerate(matrices):
         n_rows, n_columns = one.values.shape
-        look = {"scale": one.scale, "limit": one.limit, "thin": False, "height": height}
-        traces, layout = heatmap_parts(one.values, rows, one.columns, clickable=True, square=False, **look)
+        traces, layout = heatmap_parts(
+            one.values,
+            rows,
+            one.columns,
+            scale=one.scale,
+            limit=one.limit,
+            clickable=True,
+            square=False,
+            thin=False,
+            height=height,
+        )
         cells, markers = traces
         first = 0 if one.columns.labels else 1
         block = -(-n_columns // MOST_DRAWN)

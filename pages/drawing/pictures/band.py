@@ -124,9 +124,7 @@ def band(
         named = Axis(rows.title, drawn[0].axes[0].labels)
         row = place.token if place.marked else None
         matrices = [matrix(column, own) for column, own in zip(columns, drawn, strict=True)]
-        figure = abreast(matrices, named, row, height=height)
-        figure.layout["meta"] = {**figure.layout.get("meta", {}), "large": True, "fills": EDGE, "least": least}
-        return figure
+        return abreast(matrices, named, row, height=height).tell(large=True, fills=EDGE, least=least)
 
     moves = None
     if focus and cell:

@@ -157,9 +157,7 @@ def quantity_map(
         more |= {"follows": True} if follows else {}
         more |= {"grows": LEAST, "below": spare} if spare else {}
         more |= {"fills": fills} if fills else {}
-        if more:
-            figure.layout["meta"] = {**figure.layout.get("meta", {}), **more}
-        return figure
+        return figure.tell(**more)
 
     def choose(row: int, column: int) -> dict[str, object]:
         """Of the cell in this row and column of the picture, counted from 0."""

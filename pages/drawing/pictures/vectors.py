@@ -31,8 +31,8 @@ def vectors(run: Trace, place: Place, ways: Mapping[str, Pooled | None], more: S
 
     def draw(drawn: Numbers) -> Figure:
         far = None if drawn.differs else outliers(drawn.array)
-        look = {"limit": far and far.usual, "marked": marked(far)}
-        return heatmap(drawn.array, *drawn.axes, square=False, height=190, **look)
+        limit = far and far.usual
+        return heatmap(drawn.array, *drawn.axes, square=False, height=190, limit=limit, marked=marked(far))
 
     title = plain(text_of(run, "title"))
     return Picture(draw, " ".join(said), Numbers(made, axes=axes), shape=made.shape, title=title)

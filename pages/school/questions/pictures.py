@@ -124,7 +124,7 @@ def _as_high(picture: Picture, most: int) -> Picture:
     rows = len(picture.parts[0].drawn.array) if picture.parts else most
     figure.layout["height"] = min(most, scaled(70 + A_ROW * rows) + 60)
     if figure.layout.get("meta", {}).get("large"):
-        figure.layout["meta"]["numbers"] = SMALLEST
+        figure.tell(numbers=SMALLEST)
         figure.layout["yaxis"].pop("scaleanchor", None)  # its cells fill the column
     return picture.with_(figure=figure)
 
@@ -218,8 +218,7 @@ def _map(title: str, values: np.ndarray, rows: Axis, columns: Axis, scale: str =
 
     def draw(drawn: Numbers) -> Figure:
         figure = heatmap(drawn.array, *drawn.axes, scale=scale, square=False, corner=corner)
-        figure.layout["meta"] = {**figure.layout.get("meta", {}), "large": corner is not None}
-        return figure
+        return figure.tell(large=corner is not None)
 
     return Picture(draw, "", Numbers(values, axes=(rows, columns)), title=title)
 

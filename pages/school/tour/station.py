@@ -171,7 +171,7 @@ class Station:
             st.markdown(f"**{literal(title)}**" + (f" :gray[· {literal(where)}]" if where else ""))
             if big and number == 0:
                 below = sum(60 + other.drawn().layout["height"] for other in drawn[1:])
-                figure.layout["meta"] = figure.layout.get("meta", {}) | {"below": 24 + below, "first": True}
+                figure.tell(below=24 + below, first=True)
             ends = unmarked(why(self.question, self.truth)) if self.shown else word("covered")
             alt = joined(f"{title}{plain('common.full_stop')} {ends}")
             caption = " · ".join(filter(None, (title, where, screen.about())))
