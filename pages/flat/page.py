@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model import Edit
+from model import Edit, Trace
 from model.embedding import FlatEmbedding
 from model.heads import ClassifierNetwork
 from model.sublayers import ScaledDotProductAttention
@@ -57,38 +57,40 @@ def where_noise_is(screen: Screen, pen: Pen) -> None:
 
 
 def of_one_token(screen: Screen, pen: Pen) -> None:
-    """Attention of one token to itself in every head; beside it what is read, as one token and in patches, and outside
-    a presentation both answers.
+    """The drawing, whole; attention of its one token to itself in every head; the same drawing in patches. Outside a
+    presentation also both answers.
     """
     where_noise_is(screen, pen)
     patches = pipelines.run("digits", screen.subject)
-    left, right = st.columns([3, 2], gap="medium")
+    left, middle, right = st.columns([5, 12, 6], gap="medium")
     with left:
+        pen.show("one_token", one_token)
+    with middle:
         pen.show("attention", of_one)
         if screen.choice.stage in DISTURBED:
             disturbed(screen)
         if not screen.choice.big and not touched(screen.run, screen.at.head, shares=PASSES, every_head=True):
             idle(screen)
     with right:
-        one, many = st.columns(2, gap="small")
-        with one:
-            pen.show("one_token", one_token)
-        with many:
-            drawing = screen.choice.drawing or sketch.example()
-            pen.show("patches", in_patches(patches, drawing))
+        pen.show("patches", in_patches(patches, screen.choice.drawing or sketch.example()))
         if not screen.choice.big:
-            own, digit = screen.run.answer[0], patches.answer[0].best
-            kind = class_label(own.labels[int(digit) % 2])
-            answers = {
-                "answer": (class_label(own.best), word("digit", digit=digit, kind=kind)),
-                "even": tuple(f"{even:.4f}" for even in (even_of(screen), sum(patches.answer[0].probabilities[::2]))),
-            }
-            table = pd.DataFrame(
-                [tuple(map(str, values)) for values in answers.values()],
-                index=[word(f"row_{name}") for name in answers],
-                columns=[word("one_token"), word("patches")],
-            )
-            draw_table(table, "flat.beside")
+            answers(screen, patches)
+
+
+def answers(screen: Screen, patches: Trace) -> None:
+    """A table of what is read in the drawing, as one token and in patches."""
+    own, digit = screen.run.answer[0], patches.answer[0].best
+    kind = class_label(own.labels[int(digit) % 2])
+    rows = {
+        "answer": (class_label(own.best), word("digit", digit=digit, kind=kind)),
+        "even": tuple(f"{even:.4f}" for even in (even_of(screen), sum(patches.answer[0].probabilities[::2]))),
+    }
+    table = pd.DataFrame(
+        [tuple(map(str, values)) for values in rows.values()],
+        index=[word(f"row_{name}") for name in rows],
+        columns=[word("one_token"), word("patches")],
+    )
+    draw_table(table, "flat.beside")
 
 
 def even_of(screen: Screen) -> float:

@@ -18,7 +18,7 @@ ATTENTION = "layers.0.attention."
 DRAWN = ("Q", "K", "scaled", "weights", "V", "heads")
 #: What each head passes on unchanged, where no change sits on it.
 PASSES = (ATTENTION + "weights", ATTENTION + "heads")
-BESIDE = 0.55  # of the page's width, that it has
+BESIDE = 0.5  # of the page's width, that it has
 NARROW = 8  # cells, as wide as a column of numbers is
 HIGH, LOW = 275, 170  # pixels: each picture, and a drawing in a presentation
 PATCHES = Place(layer=1, head=1)  # where [CLS] attends to strokes
@@ -67,8 +67,7 @@ def of_one(run: Trace, place: Place) -> Picture:
     """A row for each head: query and key, their one score, its softmax, the value, and what the head passes on."""
     scaled_scores, values = run[ATTENTION + "scaled"], run[ATTENTION + "V"]
     heads = [plain("heads.head", head=head + 1) for head in range(len(values))]
-    said = {"heads": len(values), "d_k": values.shape[-1]}
-    said |= {"low": f"{scaled_scores.min():.2f}", "high": f"{scaled_scores.max():.2f}"}
+    said = {"low": f"{scaled_scores.min():.2f}", "high": f"{scaled_scores.max():.2f}"}
 
     def of(name: str) -> Numbers:
         symbol = plain_math(run.graph[ATTENTION + name].symbol)
