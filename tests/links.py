@@ -58,7 +58,7 @@ def words() -> list[str]:
 @cache
 def names(field: str) -> list[str]:
     """What pages call their parts and quantities."""
-    if field == "panel":
+    if field == "tab":
         return [key.split(".tab_")[1] for key in catalogue("en") if ".tab_" in key]
     if field == "block":
         return ["embedding", "attention", "cross", "ffn", "next"]
@@ -245,7 +245,7 @@ def _covering() -> Iterator[tuple[str, Link]]:
     rows = [(page, tab, shown) for number, (page, tab) in tabs for ways in WAYS if (shown := ways[number % 2])]
     for turn, (page, tab, shown) in enumerate(rows):
         place = {"layer": str(1 + turn % 5), "head": str(1 + turn % 4), "token": "3", "key": "2", "component": "6"}
-        link = {"lang": tuple(LANGUAGES)[turn % 2], "panel": tab, **place, "part": "4", "neuron": "8"}
+        link = {"lang": tuple(LANGUAGES)[turn % 2], "tab": tab, **place, "part": "4", "neuron": "8"}
         drawn = turn % 4 == 3 and page not in WORDS_ONLY
         link |= {"input": "digit", "ink": sketch.to_code(sketch.example(turn % 10))} if drawn else {"s": CAT}
         if shown in ("changed", "difference"):

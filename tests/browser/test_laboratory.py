@@ -105,7 +105,7 @@ MARKS = """chart => { const { left, top } = chart.getBoundingClientRect(), on = 
 
 def tab(url: str) -> tuple[str, str]:
     """Page and tab of an address."""
-    return urlsplit(url).path, asked(url).get("panel", "")
+    return urlsplit(url).path, asked(url).get("tab", "")
 
 
 def test_a_click_on_whichever_picture_leaves_it_where_it_is(page: Page, app_url: str) -> None:

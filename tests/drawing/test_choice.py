@@ -85,7 +85,7 @@ def test_links_count_as_people_do_and_leave_out_what_nobody_chose() -> None:
         ("ink", "eNrt-not-a-drawing"),
         ("ink", "A" * 10_000),
         ("other", "x" * 10_000),
-        ("panel", "<b>"),
+        ("tab", "<b>"),
         ("stage", "x" * 41),
         *(("goal", value) for value in ("", "first", "first.3.在", "first.3.0a1b2c.", "first.3.0a1b2c.a b", "fast.3")),
         *(

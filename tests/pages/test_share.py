@@ -35,7 +35,7 @@ def test_it_leads_to_the_same_choice_but_for_the_size_of_a_projector_and_a_teach
 
 
 def test_it_is_short_where_what_is_shown_is_usual() -> None:
-    assert address("what_if", Choice(sentence="hi", tab="heads")) == "what_if?lang=en&s=hi&panel=heads"
+    assert address("what_if", Choice(sentence="hi", tab="heads")) == "what_if?lang=en&s=hi&tab=heads"
 
 
 @pytest.mark.parametrize(

@@ -202,7 +202,7 @@ function open(role, { key, ...place }) {
   Object.assign(chosen, place)
   writeAddress()
   const link = new URLSearchParams(written)
-  for (const [name, value] of Object.entries({ panel: null, ...more, key: key === undefined ? null : key + 1 })) value === null ? link.delete(name) : link.set(name, value)
+  for (const [name, value] of Object.entries({ tab: null, ...more, key: key === undefined ? null : key + 1 })) value === null ? link.delete(name) : link.set(name, value)
   location.href = `${about.app}/${page}?${link}`
 }
 

@@ -74,6 +74,8 @@ HIDEABLE = ("strip", "chips", "controls", "input", "layer", "head", "depth", "pa
 #: The sizes of an encoder that can be set in Shapes and cost, each with the largest value that its box takes.
 SIZES = {"layers": 96, "heads": 128, "d_model": 16_384, "d_ff": 65_536, "vocab_size": 500_000}
 MOST_TOKENS, MOST_INPUTS = 1_000_000, 4096
+#: What values were called in links of before -> what they are called now.
+FORMER = {"panel": "tab"}
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,7 @@ class Choice:
     forced: tuple[int, ...] = linked(IDS, ())  # the pieces that a translation begins with, by their ids
     # Which translation is on screen: the best of the beam, the second, …; 0 is the greedy one.
     beam: int = linked(up_to(MOST_BEAMS, least=0), 1)
-    tab: str | None = linked(NAME, name="panel")  # of a page: which is on the screen
+    tab: str | None = linked(NAME)  # of a page: which is on the screen
     stage: str | None = linked(NAME)  # the quantity in focus, of those that a page shows: "scores", "Q", …
     block: str | None = linked(NAME)  # the part of the decoder whose quantities are shown: "cross", "ffn", …
     # the look
@@ -316,7 +318,7 @@ class Choice:
     @classmethod
     def from_link(cls, link: Mapping[str, str]) -> tuple[Self, tuple[Problem, ...]]:
         """The choice that a link holds, and what in it cannot be had. Whatever a link holds, nothing is raised."""
-        values: dict[str, object] = {}
+        link, values = renamed(link), dict[str, object]()
         problems: list[Problem] = []
 
         def refuse(name: str, reason: str = "link") -> None:
@@ -350,6 +352,11 @@ class Choice:
                 refuse(name)
                 choice = replace(choice, **{name: 0})
         return choice, tuple(problems)
+
+
+def renamed(link: Mapping[str, str]) -> dict[str, str]:
+    """A link, also one of before, by the names of now."""
+    return {FORMER.get(name, name): text for name, text in link.items()}
 
 
 def ink_of(drawing: bytes | None) -> bytes | None:

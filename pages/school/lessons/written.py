@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from model.errors import ReasonedError
 from pages.drawing.state import sketch
-from pages.drawing.state.choice import FIELDS, PIPELINES, Choice
+from pages.drawing.state.choice import FIELDS, PIPELINES, Choice, renamed
 from pages.drawing.state.link_values import MOST_CODE
 from pages.school.lessons.lesson import Lesson
 from pages.school.questions import QUESTIONS
@@ -126,7 +126,7 @@ def opened_at(place: str, *, of_input: bool = True) -> tuple[str, dict[str, Any]
     """
     page, _, query = place.partition("?")
     try:
-        held = dict(parse_qsl(query, True, strict_parsing=bool(query), max_num_fields=len(FIELDS)))
+        held = renamed(dict(parse_qsl(query, True, strict_parsing=bool(query), max_num_fields=len(FIELDS))))
     except ValueError as error:
         raise LessonError("place") from error
     if page not in VIEWS or not held.keys() <= (PLACES | INPUT if of_input else PLACES):
