@@ -95,6 +95,17 @@ def test_a_click_on_the_other_inputs_picture_chooses_what_stands_in_that_place_h
         assert drawn == pytest.approx(float(marks.customdata[mark]))
 
 
+def test_a_click_on_a_distance_of_the_other_input_chooses_the_same_distance_here() -> None:
+    here, there = (pipeline("told apart")([0, 0, 0, *words]) for words in (range(5, 11), range(5, 9)))
+    two, key = TwoRuns(here, there, "beside", PLACE), "layers.2.attention.K_distance"
+    picks = two.picks_here(quantity_map(there, PLACE, key, "").picks)
+    assert picks
+    for row in range(there[key].shape[1]):
+        picked = picks(row, 1)["distance"]
+        assert two.place_there(replace(PLACE, distance=picked)).distance == row
+        np.testing.assert_allclose(here[key][:, picked], there[key][:, row], 1e-5)
+
+
 def test_where_two_runs_differ_most_is_quoted_and_a_layer_is_no_bare_number() -> None:
     axes, array = (Axis("layer", list("123")), Axis("key", ["the", ","])), np.zeros((3, 2))
     array[1, 1] = -0.5

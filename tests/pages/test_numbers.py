@@ -36,6 +36,7 @@ from pages.attention.shares import heads_by_origin
 from pages.drawing.figures import Figure
 from pages.drawing.picture import Open, Picture
 from pages.drawing.pictures.answers import likeliest_outputs
+from pages.drawing.pictures.vectors import probe_looks
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
 from pages.drawing.text.numbers import decimal, two
@@ -834,6 +835,18 @@ def lines_are_sorted_by_their_cosine_with_the_tokens_that_add_most(run, at):
         strongest = placed(others[line].tokens)[int(added.argmax())]
         assert f"{cosines[line]:.2f}  {strongest}" in name.replace("\\", "")
     assert picture.picks(1, 0)["other"] == LINES[order[1]]
+
+
+def looks_of_probe(run: Trace, at: Place) -> Picture:
+    return probe_looks(run, at, run.picture.mean(axis=0))
+
+
+@row(looks_of_probe, partial(trace_of, "a probe"))
+def each_heads_hover_names_the_patch_that_the_probe_looks_at_most(run: Trace, at: Place) -> Iterator[object]:
+    weights = run["pool.cross.weights"][:, 0]
+    (hover,) = (trace["text"] for trace in looks_of_probe(run, at).drawn().data if trace.get("text"))
+    assert hover == [f"{run.tokens[int(head.argmax())]} {head.max():.3f}" for head in weights]
+    yield f"of {len(weights)} heads sum to 1"
 
 
 # -- translation -----------------------------------------------------------------------------------------------------
