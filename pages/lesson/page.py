@@ -293,21 +293,21 @@ class Walk:
             st.button(word("leave"), key="lesson.leave", on_click=open_with, args=("home",))
 
     def _why(self) -> dict[str, Any]:
-        """What becomes of the first answer without the head in which the token's query and a key were laid together.
-        Returned is what Home is opened with to see it, {} where nothing is said.
+        """What becomes of the first answer without the head in which the token's query and a key were laid together, or
+        without any head. Returned is what Home is opened with to see the first, {} where nothing is said.
         """
         if FIT not in self.guesses or FIT not in self.here:
             return {}
         case, fit = self.here[FIT]
         off = head_off(fit.place["layer"], fit.place["head"])
-        if (without := first_answer(case, [off])) is None:
+        without = first_answer(case, [off])
+        bare = first_answer(case, [head_off(*head) for head in case.every_head])
+        if without is None or bare is None:
             return {}
-        said = without.in_words | {name: fit.in_words[name] for name in ("layer", "head", "query", "key")}
-        moves = said["before"] != said["after"]
-        parts = [text("why_moves" if moves else "why_stays", **said)]
-        if moves and without.margin:
-            parts.append(text(without.told[0], **said))
-        st.markdown(joined(" ".join(parts)))
+        said = fit.in_words | without.in_words | {"heads": len(case.every_head), "none": bare.in_words["after"]}
+        (_, before), (_, after) = without.bars
+        names = ["why_lost" if after < before / 2 else "why_shared", *without.told * bool(without.margin), "why_none"]
+        st.markdown(joined(" ".join(text(name, **said) for name in names)))
         return {"edits": (off,), **fit.place, "hidden": hidden_in(self.screen)}
 
 

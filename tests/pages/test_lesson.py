@@ -137,13 +137,15 @@ def test_the_end_says_what_the_answer_becomes_without_the_head_that_was_asked_ab
     click(click(app, "show"), "next")
     off = head_off(place["layer"], place["head"])
     choice = app.session_state["choice"]
-    now, without = (pipelines.run(choice.pipeline, choice.subject, edits)["logits"] for edits in ((), (off,)))
-    before, after = case.shares(now), case.shares(without)
+    every = tuple(head_off(layer, head) for layer in range(6) for head in range(8))
+    runs = (pipelines.run(choice.pipeline, choice.subject, edits)["logits"] for edits in ((), (off,), every))
+    before, after, none = map(case.shares, runs)
     best, then = int(before.argmax()), int(after.argmax())
     assert abs(before[best] - after[best]) > 0.01 and np.partition(after, -2)[-2] < after[then] - 0.02
     told = texts(app).replace("\\", "")
-    for said in (case.names[best], case.names[then], decimal(float(before[best])), decimal(float(after[best]))):
+    for said in (case.names[best], case.names[then], *(decimal(float(row[best])) for row in (before, after, none))):
         assert said in told
+    assert "not because of head" in told.lower() and 2 * after[best] > before[best], "not half of it is that head's"
     click(app, "why")
     assert app.session_state["choice"].edits == (off,)
 
