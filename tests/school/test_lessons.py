@@ -22,6 +22,7 @@ from pages.drawing.picture import Picture
 from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
 from pages.drawing.text.numbers import decimal, percent
+from pages.school.lessons import wording
 from pages.school.lessons.lesson import LESSONS, TOUR
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import MOST_WEIGHED, PLAINLY, Case, Truth, first_answer, is_right, short
@@ -106,12 +107,19 @@ def test_how_few_directions_hold_the_positions_is_said_where_it_is_true() -> Non
     assert said["text"] and not said["digits"]
 
 
-@pytest.mark.parametrize("lang", LANGUAGES)
-def test_the_station_of_positions_is_read_in_sixty_words(lang: str) -> None:
-    _, truth = told("places")
-    words = catalogue(lang)
-    told_ = " ".join(words[text_of("places", name)].format(**truth.in_words) for name in ("ask", *truth.told))
-    assert len(told_.split()) <= 60 and len(re.findall("[\u4e00-\u9fff]", told_)) <= 120
+@pytest.mark.parametrize(("lang", "ask", "why", "both"), [("en", 60, 85, 75), ("zh", 70, 125, 130)])
+def test_a_station_is_read_in_few_words(lang: str, ask: int, why: int, both: int) -> None:
+    """Before the guess and after it; of positions, whose station was the longest, both together."""
+    words, long = catalogue(lang), {}
+    for key in TOUR.keys:
+        _, truth = told(key)
+        names = ["lesson.trained_so"] * (key in wording.TRAINED_OTHERWISE)
+        texts = [words[name] for name in (text_of(key, "ask"), *(text_of(key, name) for name in truth.told), *names)]
+        said = [text.format(**truth.in_words).replace(" × ", "×") for text in texts]
+        first, *after = (len(re.findall("[\u4e00-\u9fff]", one) if lang == "zh" else one.split()) for one in said)
+        if first > ask or sum(after) > why or (key == "places" and first + sum(after) > both):
+            long[key] = first, sum(after)
+    assert not long
 
 
 @pytest.mark.parametrize(

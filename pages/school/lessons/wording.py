@@ -15,8 +15,8 @@ MOST_CALLED = 40  # characters of a teacher's question that stand for it
 OPTIONS = ("same", "different", "thousandfold", "at_cls", "at_patch", "at_patches")
 #: Where one sentence ends and another begins; not within quotation marks, in which a token may be a full stop.
 ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[。？！])(?![”’」）])")
-#: Questions that leave out a part with which the network was trained, which is said of each.
-LEAVE_OUT = ("residual", "norm", "thinks")
+#: Questions about a change with which the network was not trained, which is said of each.
+TRAINED_OTHERWISE = ("residual", "thinks", "causal")
 BETWEEN = "||"  # a teacher's words in both languages, in either order
 CHINESE = re.compile("[\u4e00-\u9fff]")
 PART = re.compile("[^\\s\u4e00-\u9fff]+$")  # of a word, where a text is cut in the middle of it
@@ -51,7 +51,7 @@ def why(question: Question, truth: Truth) -> str:
     if question.measure is None:
         return ""
     names = [name if "." in name else f"{question.row}.{name}" for name in truth.told]
-    names += ["trained_with"] * (question.row in LEAVE_OUT) + ["trained_masked"] * (question.row == "causal")
+    names += ["trained_so"] * (question.row in TRAINED_OTHERWISE)
     sentences = joined(" ".join(text(name, **said) for name in names))
     return re.sub(r"^(\d+)\.", r"\1\.", sentences)  # "4." at the beginning is no item of a list
 

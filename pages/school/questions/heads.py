@@ -28,19 +28,15 @@ def blurred(case: Case) -> Truth | None:
     heads, i = case.trace.config.heads, case.token
     if heads < 2 or len(case.tokens) < 3:
         return None
-    found, margin = case.layers[0], 0.0
-    for layer in case.layers:
-        weights = case.trace[f"layers.{layer}.attention.weights"][:, i].astype(np.float64)
-        lost = float(weights.max(axis=-1).mean() - weights.mean(axis=0).max())
-        if lost > margin:
-            found, margin = layer, lost
-    weights = case.trace[f"layers.{found}.attention.weights"][:, i].astype(np.float64)
+    rows = {layer: case.trace[f"layers.{layer}.attention.weights"][:, i].astype(np.float64) for layer in case.layers}
+    found = max(rows, key=lambda layer: rows[layer].max(axis=-1).mean() - rows[layer].mean(axis=0).max())
+    weights = rows[found]
     answer, each = float(weights.mean(axis=0).max()), float(weights.max(axis=-1).mean())
     said = {"layer": found + 1, "token": placed(case.tokens)[i], "heads": heads, "each": each}
     said |= {"d_k": case.trace.config.d_k, "count": len(set(weights.argmax(axis=-1).tolist()))}
     bars = (("each", each), ("mean", answer))
     place = {"layer": found, "head": int(weights.max(axis=-1).argmax()), "token": i}
-    return Truth(answer, margin, said, bars, place, near=NEAR)
+    return Truth(answer, each - answer, said, bars, place, near=NEAR)
 
 
 @question(
