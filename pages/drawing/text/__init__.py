@@ -26,6 +26,8 @@ SENTENCE = re.compile(r"(.+?(?:[.?](?=\s|$)|[。？]|$))(\s*)", re.DOTALL)
 #: How many of so many, and not which of them: of none, of both and of all it is said in words.
 COUNT = re.compile(r"(?<!first )(?<!word )(?<!Head )(?<!own )\{(\w+)\} of (?:the )?\{(\w+)\} (?=\w)|有 \{(\w+)\} 个")
 COUNT_IN_CHINESE = re.compile(r"\{(\w+)\} (\w)(\w*)中有 \{(\w+)\} \w(?=[\u4e00-\u9fff])")
+#: What several texts share, in each of them: {=error.elsewhere} stands for the text of that name.
+SHARED = re.compile(r"\{=([\w.]+)\}")
 #: What Markdown shows letter by letter, its marks included.
 CODE = re.compile(r"(`[^`]+`)")
 #: What Markdown knows an address by.
@@ -53,7 +55,7 @@ def catalogue(language: str) -> dict[str, str]:
     for file in sorted(PAGES.rglob(f"{language}.toml")):
         walk(tomllib.loads(file.read_text(encoding="utf-8")), "")
     walk({"overview": overview.words_of(language)}, "")
-    return flat
+    return {name: SHARED.sub(lambda hit: flat[hit[1]], text) for name, text in flat.items()}
 
 
 def speak(language: str) -> None:
