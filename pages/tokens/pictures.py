@@ -34,7 +34,7 @@ from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.pictures.strips import strips
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
-from pages.drawing.text import joined, plain, t, texts_of, with_length
+from pages.drawing.text import joined, plain, t, texts_of
 from pages.drawing.text.numbers import first, percent, written
 
 text, word = texts_of("tokens")
@@ -83,14 +83,24 @@ def about_twice(run: Trace) -> str:
 def one_sum(run: Trace, place: Place) -> Picture:
     """All that is added up to the selected token's row of X⁰, and that, on one scale."""
     named = summands(run) | {"embedding.tokens": placed(run.tokens)[place.token]}
+    if "embedding.positions" in named:
+        named["embedding.positions"] = word("position", place=place.token + 1)
     signs = {key: "+ " if key in ADDED else "= " for key in [*named][1:]}
-    rows = {
-        key: with_length(f"{signs.get(key, '')}{name}", float(np.linalg.norm(run[key][place.token])))
-        for key, name in named.items()
-    }
-    said = " ".join(filter(None, (where_from(run, place), about_twice(run), about_root(run))))
+    rows = {key: f"{signs.get(key, '')}{name}" for key, name in named.items()}
+    notes = [word("length", length=f"{np.linalg.norm(run[key][place.token]):.1f}") for key in named]
+    said = " ".join(filter(None, (where_from(run, place), about_twice(run))))
     column = chosen_cell(run, place, [*named][-1])[-1]
-    return strips(run, place, rows, column, said, reads=[*named])
+    waves = {"order": in_waves(run), "across": word("axis_waves")} if in_waves(run) else {}
+    return strips(run, place, rows, column, said, reads=[*named], notes=notes, **waves)
+
+
+def in_waves(run: Trace) -> list[int]:
+    """The components of X⁰, all sines first, then all cosines; none where its positions are no such waves."""
+    width = run["embedding.positions"].shape[1] if "embedding.positions" in run else 0
+    waves = run.config.positions == "sinusoidal" and all(
+        run[key].shape[1] == width for key in run if key.startswith("embedding.")
+    )
+    return [*range(0, width, 2), *range(1, width, 2)] if waves else []
 
 
 MOST_FAR = 3  # words of the sentence beside the nearest ones
@@ -141,21 +151,22 @@ def nearest(
 def all_positions(run: Trace, place: Place) -> Picture:
     """The vectors of all positions of the input, of waves all sines, then all cosines; a click works out a number."""
     table = run["embedding.positions"]
-    width, waves = table.shape[1], run.config.positions == "sinusoidal"
-    order = [*range(0, width, 2), *range(1, width, 2)] if waves else [*range(width)]
+    width, waves = table.shape[1], in_waves(run)
+    order, first = waves or [*range(width)], 0 if waves else 1
     column = order.index(min(chosen_cell(run, place, "embedding.positions")[-1], width - 1))
     alike, away = cosine_similarity(table)[place.token], np.abs(np.arange(len(table)) - place.token)
     near, far = (f"{alike[away == apart].mean():.2f}" for apart in (1, away.max()))
-    sides = Axis("", run.tokens), Axis(word("axis_waves") if waves else plain("axis.d_model"))
-    cell, high = (place.token, column), on_screen(max(230, 90 + scaled(16 * len(table))))
-    figure = heatmap(table[:, order], *sides, square=False, clickable=True, cell=cell, height=high)
+    across = Axis(word("axis_waves"), [str(at + 1) for at in order]) if waves else Axis(plain("axis.d_model"))
+    look = {"square": False, "clickable": True, "cell": (place.token, column)}
+    height = on_screen(max(230, 90 + scaled(16 * len(table))))
+    figure = heatmap(table[:, order], Axis("", run.tokens), across, **look, height=height)
     figure.layout["xaxis"]["showticklabels"] = not waves
     return Picture(
         figure,
-        text("read_all_positions", token=placed(run.tokens)[place.token], near=near, far=far),
+        text("read_all_positions", place=place.token + 1, near=near, far=far),
         shape=table.shape,
         table=pd.DataFrame(table, index=run.tokens, columns=range(1, width + 1)),
-        picks=lambda row, number: {"stage": "positions", "token": row, "component": order[number - 1]},
+        picks=lambda row, at: {"stage": "positions", "token": row, "component": order[at - first]},
         reads=["embedding.positions"],
         fixed=True,
     )

@@ -591,21 +591,14 @@ def a_word_that_stands_twice_has_one_row_and_two_sums(run, at):
     first, second = (place for place, token in enumerate(run.tokens) if token == "the")
     np.testing.assert_array_equal(*run["embedding.tokens"][[first, second]])
     yield f"{cosine_similarity(run['embedding.sum'][[first, second]])[0, 1]:.4f}"
-    bare = np.linalg.norm(run.network.embedding.E.weight.numpy()[run.ids], axis=1).mean()
-    places = np.linalg.norm(run["embedding.positions"], axis=1).mean()
-    yield f"Without √256 = 16, embeddings would be {bare:.2f} long on average; positions are {places:.2f}"
-
-
-@row(tokens.one_sum, FIVE)
-def of_a_drawing_no_factor_is_told(run, at):
-    yield Not("Without √")
 
 
 @row(tokens.one_sum, token=2)
 def a_token_and_its_position_are_one_sum(run, at):
     added, summed = [run[f"embedding.{name}"][2] for name in ("tokens", "positions")], run["embedding.sum"][2]
     np.testing.assert_allclose(sum(added), summed, atol=1e-5)
-    yield from (np.stack([*added, summed]), f"“{run.tokens[2]}” has id {run.ids[2]}")
+    shown = np.stack([*added, summed])
+    yield from (np.hstack([shown[:, ::2], shown[:, 1::2]]), f"“{run.tokens[2]}” has id {run.ids[2]}")
 
 
 @row(tokens.one_sum, lambda: load(str(folder("NarrowElectraForMaskedLM")))(DOG), token=2)

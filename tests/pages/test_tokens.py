@@ -14,7 +14,7 @@ from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
 from pages.screen.runs import pipelines, worked_out
 from pages.tokens.order import PAIRS
-from pages.tokens.pictures import all_positions, nearest
+from pages.tokens.pictures import about_root, all_positions, nearest, one_sum
 from tests.model.pieces import byte_level, folder_of
 from tests.networks import QUICK, trace_of
 from tests.pages.opening import (
@@ -40,13 +40,24 @@ def test_a_click_on_a_wave_works_out_the_number_that_stands_there(network: str) 
     run = trace_of(network)
     if run.picture is not None or "embedding.positions" not in run or len(run.tokens) < 2:
         return
-    picture = all_positions(run, Place(token=1))
-    marks = picture.drawn().data[-1]
-    for x, y, value in zip(marks["x"], marks["y"], marks["customdata"], strict=True):
-        chosen = picture.picks(round(y), round(x))
-        there = Place(token=chosen["token"], component=chosen["component"])
-        assert chosen["stage"] == "positions"
-        assert np.isclose(run["embedding.positions"][chosen_cell(run, there, "embedding.positions")], value)
+    for picture in (all_positions(run, Place(token=1)), one_sum(run, Place(token=1))):
+        figure = picture.drawn()
+        marks, side = figure.data[-1], figure.layout["xaxis"]
+        named = dict(zip(side.get("tickvals", ()), side.get("ticktext", ()), strict=True))
+        for x, y, value in zip(marks["x"], marks["y"], marks["customdata"], strict=True):
+            chosen = picture.picks(round(y), round(x))
+            key, component = f"embedding.{chosen['stage']}", chosen["component"]
+            assert named.get(int(x), str(component + 1)) == str(component + 1)
+            there = Place(token=chosen.get("token", 1), component=component)
+            assert np.isnan(value) or np.isclose(run[key][chosen_cell(run, there, key)], value)
+
+
+def test_the_factor_of_embeddings_is_told_by_their_lengths_and_of_no_drawing() -> None:
+    run, drawn = pipelines.run("text", SENTENCE), pipelines.run("digits", sketch.ink(sketch.example()))
+    bare = np.linalg.norm(run.network.embedding.E.weight.numpy()[run.ids], axis=1).mean()
+    places = np.linalg.norm(run["embedding.positions"], axis=1).mean()
+    said = f"Without √256 = 16, embeddings would be {bare:.2f} long on average; positions are {places:.2f}"
+    assert any(said in one.value.replace("\\", "") for one in open_part("one").caption) and not about_root(drawn)
 
 
 def test_a_click_on_a_row_of_the_sentence_among_rows_of_E_chooses_that_word() -> None:

@@ -16,25 +16,48 @@ from pages.drawing.text.numbers import two
 
 
 def strips(
-    run: Trace, place: Place, named: Mapping[str, str], column: int, said: str, *, reads: Sequence[str] = ()
+    run: Trace,
+    place: Place,
+    named: Mapping[str, str],
+    column: int,
+    said: str,
+    *,
+    reads: Sequence[str] = (),
+    notes: Sequence[str] = (),
+    order: Sequence[int] = (),
+    across: str = "",
 ) -> Picture:
     """The chosen token's row of each quantity, with the numbers of one column; a click chooses quantity and column.
 
     named: of each key what stands beside its strip. Narrower rows end where their numbers end. said: the sentence.
+    notes: what stands below each name. order: of the columns, where it is another than their own; across: what that is
+    called.
     """
     wide = max(run[key].shape[1] for key in named)
     vectors = [np.pad(run[key], ((0, 0), (0, wide - run[key].shape[1])), constant_values=np.nan) for key in named]
+    order = order if len(order) == wide else range(wide)
+    labels = [str(at + 1) for at in order]
 
     def part(every: Numbers) -> Numbers:
         return every[:, place.token].on(Axis("", [*named.values()]), Axis(plain("axis.d_model")))
 
     def draw(drawn: Numbers) -> Figure:
-        figure = heatmap(drawn.array, *drawn.axes, square=False, clickable=True, height=scaled(116 + 42 * len(named)))
+        rows, columns = drawn.axes
+        sides = rows, Axis(across, labels) if across else columns
+        look = {"square": False, "clickable": True, "height": scaled(116 + 42 * len(named))}
+        figure = heatmap(drawn.array[:, [*order]], *sides, **look)
+        figure.layout["xaxis"]["showticklabels"] = not across
+        x = order.index(column) + (0 if across else 1)
         chosen = {"color": ACCENT, "width": 2}
-        line = {"type": "line", "x0": column + 1, "x1": column + 1, "y0": -0.5, "y1": len(named) - 0.5, "line": chosen}
-        side = {"xanchor": "right", "xshift": -4} if 2 * column > wide else {"xanchor": "left", "xshift": 4}
-        side |= {"x": column + 1, "showarrow": False, "bgcolor": signed_colours([0])[0]}
+        line = {"type": "line", "x0": x, "x1": x, "y0": -0.5, "y1": len(named) - 0.5, "line": chosen}
+        side = {"xanchor": "right", "xshift": -4} if 2 * x > wide else {"xanchor": "left", "xshift": 4}
+        side |= {"x": x, "showarrow": False, "bgcolor": signed_colours([0])[0]}
         figure.layout["shapes"] = [line]
+        if notes:
+            names = figure.layout["yaxis"]["ticktext"]
+            figure.layout["yaxis"]["ticktext"] = [
+                f"<b>{name}</b><br>{note}" for name, note in zip(names, notes, strict=True)
+            ]
         figure.layout["annotations"] = [
             {"y": row, "text": f"<b>{two(float(value))}</b>", **side}
             for row, value in enumerate(drawn.array[:, column])
@@ -46,6 +69,6 @@ def strips(
         draw,
         said,
         Numbers(np.stack(vectors), ("", "token", "d_model"), part, token=place.token),
-        picks=lambda row, number: {"stage": name_of([*named][row]), "component": number - 1},
+        picks=lambda row, at: {"stage": name_of([*named][row]), "component": order[at if across else at - 1]},
         reads=reads,
     )
