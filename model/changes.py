@@ -35,11 +35,6 @@ from model.graph import Graph
 from model.operations import Quantity
 
 MOST_SEEDS = 2**31
-#: What decides where a token looks, and nothing else.
-BEFORE_WEIGHTS = (
-    "Q", "K", "Q_rotated", "K_rotated", "Q_distance", "K_distance", "content_to_content", "content_to_position",
-    "position_to_content", "scores", "scaled", "relative", "biased", "masked",
-)  # fmt: skip
 _DEFAULTS = {field.name: field.default for field in fields(Edit) if field.name not in ("key", "operation")}
 
 
@@ -195,8 +190,9 @@ def _unseen(change: Change, graph: Graph, values: Mapping[str, Tensor]) -> str |
     if change.key == graph.Z and (read := graph.config.tokens_read):
         return None if tokens & {None, *read} else "unread"
     prefix, _, name = change.key.rpartition(".")
-    if name not in BEFORE_WEIGHTS or row_of(edit.operation).hides:
-        return None
+    weights = f"{prefix}.weights"
+    if weights not in graph or change.key not in graph.ancestors(weights) or row_of(edit.operation).hides:
+        return None  # only where a token looks is decided there
     touched = [slice(None) if place is None else [place] for place in (edit.head, edit.token, edit.looked_at)]
     if edit.operation == "swap":
         touched[1] = sorted(token for token in tokens if token is not None)

@@ -93,6 +93,11 @@ class Graph:
         """That whose own keys begin so: "decoder.layers.0.cross." Raises StopIteration where there is none."""
         return next(one for layer in self.sublayers_of.values() for one in layer if one.prefix == prefix)
 
+    def ancestors(self, key: str) -> set[str]:
+        """All in the same sub-layer that a quantity is computed from, at any remove."""
+        own = [read for read in self[key].reads if read.startswith(f"{key.rpartition('.')[0]}.")]
+        return {*own, *(one for read in own for one in self.ancestors(read))}
+
     @property
     def embedded(self) -> str:
         """The key of the tokens with all that is added to them before the layers."""

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.attention.overlay import over_heads, over_layers, over_one
 from pages.attention.pictures import lines, mean_through_layers, step_map
-from pages.attention.read import TOLD_APART, steps_of
+from pages.attention.read import steps_of
 from pages.attention.why_there import by_hand_or_why
 from pages.drawing.figures.theme import scaled
 from pages.drawing.picture import Numbers, kind_of
@@ -73,7 +73,8 @@ def attention_step(screen: Screen, pen: Pen, prefix: str, step: str, **look: Any
 
 def _products(screen: Screen, pen: Pen, prefix: str) -> None:
     """The matrices that add up to the scores, side by side in one range of colours."""
-    names = [term for term in steps_of(screen.run, prefix) if term in TOLD_APART]
+    steps = steps_of(screen.run, prefix)
+    names = steps[: steps.index("scores")]
     drawn = screen.two.numbers(lambda run, place: [Numbers.of(run, prefix + name, place.head) for name in names])
     look = {"strongest": max(numbers.largest for numbers in drawn) or None, "outlined": False, "height": scaled(260)}
     for column, name in zip(st.columns(len(names)), names, strict=True):

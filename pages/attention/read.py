@@ -12,18 +12,14 @@ from pages.drawing.place import Place
 from pages.drawing.text import t
 from pages.drawing.text.numbers import decimal, first, percent, two
 
-#: The quantities in order of computation: q · k, ÷ √d_k, mask, softmax, × V.
-STEPS = ("scores", "scaled", "masked", "weights", "heads")
-BY_DISTANCE = ("relative", "biased")  # in front of the mask, where a number for each distance is added
-#: What the scores are the sum of, where words and distances are told apart.
-TOLD_APART = ("content_to_content", "content_to_position", "position_to_content")
-
 
 def steps_of(run: Trace, prefix: str) -> tuple[str, ...]:
-    """The steps of an attention, in order of computation. prefix: of its keys, or the key of one of them."""
-    prefix, before = prefix.rpartition(".")[0] + ".", STEPS.index("masked")
-    steps = *TOLD_APART, *STEPS[:before], *BY_DISTANCE, *STEPS[before:]
-    return tuple(step for step in steps if prefix + step in run.graph)
+    """The steps of an attention, in order of computation: q · k (before it, what it is the sum of, where words and
+    distances are told apart), ÷ √d_k, what distances add, mask, softmax, × V. prefix: of its keys, or the key of one.
+    """
+    prefix = prefix.rpartition(".")[0] + "."
+    own, pairs = [one for one in run.graph if one.key.startswith(prefix)], run.graph[prefix + "weights"].axes
+    return tuple(one.key.removeprefix(prefix) for one in own if one.axes == pairs or one.key == prefix + "heads")
 
 
 def queries_and_keys(run: Trace, key: str) -> tuple[list[str], list[str]]:

@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.attention.fillers import padding
 from pages.attention.overlay import pieces_of
-from pages.attention.read import TOLD_APART, queries_and_keys, read_step, steps_of
+from pages.attention.read import queries_and_keys, read_step, steps_of
 from pages.attention.why_there import by_hand_or_why
 from pages.drawing.figures import Axis, colour_tiles, tiles
 from pages.drawing.picture import kind_of
@@ -53,7 +53,7 @@ def attention_steps(screen: Screen, pen: Pen, prefix: str) -> None:
 
 def _stepper(step: str, steps: tuple[str, ...]) -> None:
     """A row of buttons for the steps, and one that plays them."""
-    parts = len({*steps} & {*TOLD_APART})
+    parts = steps.index("scores")  # that add up to the scores, in front of them
     named = {"scores": "sum", "scaled": "scaled_sum"} if parts else {}
     words = [plain(f"attention.step_{named.get(name, name)}", parts=parts) for name in steps]
     either("stage", plain("attention.steps"), steps, words, step, label_visibility="collapsed")

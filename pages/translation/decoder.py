@@ -7,7 +7,7 @@ import streamlit as st
 from model import Edit
 from model.operations import Quantity
 from pages.attention.maps import attention_step
-from pages.attention.read import STEPS
+from pages.attention.read import steps_of
 from pages.drawing.pictures.quantity_map import quantity_map
 from pages.drawing.text import joined, plain, t
 from pages.screen.frame.changes_bar import quantity_in_words
@@ -36,7 +36,7 @@ def inside(screen: Written, pen: Pen) -> None:
     look = {"label_visibility": "collapsed", "key": f"stage.{block}"}
     stage = screen.choice.stage if screen.choice.stage in named else usual
     name = either("stage", plain("translation.quantity"), [*named], labels, stage, **look)
-    if name in STEPS:
+    if "weights" in named and name in steps_of(screen.run, named["weights"].key):
         attention_step(screen, pen, named[name].key.removesuffix(name), name)
         if (block, name) == ("attention", "masked") and screen.step + 1 < screen.steps:
             pen.show("leak", without_mask)

@@ -132,12 +132,6 @@ OWN: tuple[Entry, ...] = (
 )
 
 
-#: Quantities of attention that are shown on Heads, and those on Attention; all others are on Q · K · V.
-ON_HEADS = {"concat", "output"}
-ON_ATTENTION = {"scores", "scaled", "masked", "weights", "heads", "relative", "biased", "Q_R", "K_R"}
-ON_ATTENTION |= {"content_to_content", "content_to_position", "position_to_content"}
-
-
 def page_of(quantity: Quantity) -> str:
     """The page on which a quantity is shown; all of a decoder's layers is on one."""
     path = quantity.key.split(".")
@@ -147,7 +141,9 @@ def page_of(quantity: Quantity) -> str:
     if first in ("embedding", "input", "segments"):
         return "tokens"
     if first == "layers" and "attention" in path:
-        return "heads" if name in ON_HEADS else "attention" if name in ON_ATTENTION else "queries_keys_values"
+        if name in ("concat", "output"):
+            return "heads"
+        return "attention" if name == "heads" or {"query", "key"} & {*quantity.axes} else "queries_keys_values"
     if first == "layers":
         return "feed_forward" if "ffn" in path else "add_and_norm"
     return "add_and_norm" if quantity.key == "norm" else "answer"
