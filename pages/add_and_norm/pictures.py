@@ -59,6 +59,12 @@ class AddNorm:
         return [sub.before, *own * sub.norm_first, sub.output, sub.sum, *own * (not sub.norm_first)]
 
     @property
+    def titles(self) -> dict[str, str]:
+        """The names of the words for each quantity."""
+        sub = self.sub
+        return {self.norm: "normed", sub.before: "was_there", sub.output: f"found_{sub.name}", sub.sum: "the_sum"}
+
+    @property
     def rms(self) -> str:
         """What texts about RMSNorm end with, which takes no mean off; "" for LayerNorm."""
         return "_rms" * (self.run.config.norm == "rms")
@@ -195,7 +201,8 @@ def one_by_one(run: Trace, place: Place, focus: str) -> Picture:
     at = AddNorm(run, place)
     names = {at.norm: "normed", at.sub.before: "in", at.sub.output: at.sub.name, at.sub.sum: "sum"}
     rows = {key: word(f"arrow_{names[key]}") for key in at.steps}
-    return strips(run, place, rows, chosen_cell(run, place, focus)[-1], "")
+    notes = [word(at.titles[key]) for key in at.steps]
+    return strips(run, place, rows, chosen_cell(run, place, focus)[-1], "", notes=notes)
 
 
 def maps(run: Trace, place: Place, focus: str, limit: float | None) -> Picture:
@@ -205,8 +212,7 @@ def maps(run: Trace, place: Place, focus: str, limit: float | None) -> Picture:
     """
     at = AddNorm(run, place)
     sub, steps, cell = at.sub, at.steps, chosen_cell(run, place, focus)
-    titles = {at.norm: "normed", sub.before: "was_there", sub.output: f"found_{sub.name}", sub.sum: "the_sum"}
-    columns = [Column(key, word(titles[key]), limit=limit) for key in steps]
+    columns = [Column(key, word(at.titles[key]), limit=limit) for key in steps]
     look = {"title": word("maps"), "focus": focus, "marks": dict.fromkeys(steps, cell[1]), "least": 160 * len(steps)}
     picture = band(run, place, columns, _read(at, place, focus, cell), **look)
     ends = run.quantity(steps[-1])  # the input's own equation is that of the block before

@@ -49,7 +49,7 @@ def test_each_dot_leads_to_the_sublayer_whose_vector_it_measures_and_each_has_it
 
 @pytest.mark.parametrize("lang", LANGUAGES)
 @pytest.mark.parametrize("network", ("text", "digits"))
-def test_no_name_of_an_arrow_lies_on_an_arrow_or_on_another_name(network: str, lang: str) -> None:
+def test_no_name_of_an_arrow_lies_on_a_line_or_on_another_name(network: str, lang: str) -> None:
     run = trace_of(network)
     width, height, letter, wide = 360, 250, 6.8, 12.5  # pixels: of the place, and of a sign
     with speaking(lang):
@@ -58,7 +58,9 @@ def test_no_name_of_an_arrow_lies_on_an_arrow_or_on_another_name(network: str, l
             (names,) = (trace for trace in drawn.data if trace.mode == "text")
             unit = min(height / np.ptp(drawn.layout.yaxis.range), width / np.ptp(drawn.layout.xaxis.range))
             tips = np.array([(arrow.x, arrow.y) for arrow in drawn.layout.annotations])
-            ways = (np.linspace(0, 1, 200)[:, None, None] * tips).reshape(-1, 2)
+            dashed = np.array([drawn.data[0].x, drawn.data[0].y], dtype=float).T.reshape(-1, 3, 2)
+            starts, ends = np.vstack([0 * tips, dashed[:, 0]]), np.vstack([tips, dashed[:, 1]])
+            ways = np.linspace(starts, ends, 200).reshape(-1, 2)
             boxes: list[tuple[np.ndarray, np.ndarray]] = []
             for x, y, name, side in zip(names.x, names.y, names.text, names.textposition, strict=True):
                 half = np.array([sum(letter if sign.isascii() else wide for sign in name[3:-4]), 12]) / 2 / unit

@@ -27,7 +27,7 @@ from pages.drawing.figures.base import (
     unseen,
     words_at,
 )
-from pages.drawing.figures.theme import big, font_size, mode
+from pages.drawing.figures.theme import font_size, mode
 
 #: Where a name may stand beside a point, the first best, and the way there.
 SIDES = {
@@ -40,7 +40,7 @@ SIDES = {
     "middle right": (1, 0),
     "middle left": (-1, 0),
 }
-OFF = (0.5, 1.8)  # letters from a tip to its name, the first best
+OFF = (0.5, 1.8, 3.2)  # letters from a tip to its name, the first best
 WIDE = 1.4  # times as wide as high: the narrowest place for arrows
 
 
@@ -74,7 +74,7 @@ def arrows(drawn: Sequence[Arrow], sides: Sequence[tuple[np.ndarray, np.ndarray]
     held = [np.zeros(2), *tips]
     for _ in range(3):  # names need room, and what has more room is drawn smaller
         letter = size * (np.ptp(held, axis=0) / (WIDE * height, height)).max() or 1.0
-        points, beside, corners = _beside(named, tips, letter)
+        points, beside, corners = _beside(named, tips, [(np.zeros(2), tip) for tip in tips] + [*sides], letter)
         held = [np.zeros(2), *tips, *corners]
     (low_x, low_y), (high_x, high_y) = np.min(held, axis=0), np.max(held, axis=0)
     traces.append(words_at(points, [f"<b>{name}</b>" for name in named], textposition=beside, textfont=ink))
@@ -89,13 +89,15 @@ def arrows(drawn: Sequence[Arrow], sides: Sequence[tuple[np.ndarray, np.ndarray]
     return figure_of(traces, layout | look(height))
 
 
-def _beside(names: Sequence[str], tips: np.ndarray, letter: float) -> tuple[np.ndarray, list[str], list[np.ndarray]]:
-    """For each name a point beside its tip, and the side of that on which it lies least on arrows and other names; and
+def _beside(
+    names: Sequence[str], tips: np.ndarray, drawn: Sequence[tuple[np.ndarray, np.ndarray]], letter: float
+) -> tuple[np.ndarray, list[str], list[np.ndarray]]:
+    """For each name a point beside its tip, and the side of that on which it lies least on lines and other names; and
     the corners of all names. The highest tip is given its side first.
 
-    letter: the height of the letters, on the scale of the tips.
+    drawn: both ends of each line. letter: the height of the letters, on the scale of the tips.
     """
-    taken = (np.linspace(0, 1, 60)[:, None, None] * tips).reshape(-1, 2)
+    taken = np.concatenate([np.linspace(start, end, 60) for start, end in drawn])
     points, sides, corners = np.zeros_like(tips), [""] * len(names), []
     for place in np.argsort(-tips[:, 1]):
         half = np.array([text_width(names[place]) / 2, 0.7]) * letter
@@ -113,19 +115,15 @@ def _beside(names: Sequence[str], tips: np.ndarray, letter: float) -> tuple[np.n
     return points, sides, corners
 
 
-MOST_SAID = 40  # points with a number at each
-
-
 def saw(lengths: np.ndarray, steps: Sequence[str], chosen: int, titles: tuple[str, str, str], height: int) -> Figure:
     """Lengths (step, point) on the way through several steps: before, with what is added, and normed where there is a
     third. A click on a point, or near it, gives its step.
 
-    steps: their names. titles: of a length, of what adding does, of what a norm does. Numbers stand at all points, at
-    those of the chosen step alone where there are many, and in a presentation.
+    steps: their names. titles: of a length, of what adding does, of what a norm does. Numbers stand at the
+    points of the chosen step.
     """
     count, points = lengths.shape
     x = np.arange(count)[:, None] + np.linspace(-0.5, 0.5, points)
-    all_said = len(steps) * points <= MOST_SAID and not big()
     traces = []
     for part, (title, colour) in enumerate(zip(titles[1:], (ADDED, AFTER), strict=True)):
         if part + 1 < points:
@@ -136,21 +134,16 @@ def saw(lengths: np.ndarray, steps: Sequence[str], chosen: int, titles: tuple[st
             ]
             traces.append(stroke(ends, colour, 2.5, name=label(title)))
     of = [step for step in range(count) for _ in range(points)]
-    last = len(of) - 1
     said = [
-        f"<b>{length:.1f}</b>"
-        if of[place] == chosen
-        else f"{length:.1f}"
-        if all_said and (place == last or place % points < points - 1)  # where one step ends the next one begins
-        else ""
-        for place, length in enumerate(lengths.ravel().tolist())
+        f"<b>{length:.1f}</b>" if step == chosen else ""
+        for step, length in zip(of, lengths.ravel().tolist(), strict=True)
     ]
     traces.append(
         at(
             np.stack([x.ravel(), lengths.ravel()], axis=1),
             "markers+text",
             text=said,
-            textposition=["top center" if place % points == 1 else "bottom center" for place in range(count * points)],
+            textposition=["bottom left", "top center", "bottom right"][:points] * count,
             textfont={"color": INK[mode()]},
             cliponaxis=False,
             customdata=np.array(of)[:, None],
