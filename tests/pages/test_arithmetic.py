@@ -5,7 +5,6 @@ import pytest
 from model import load
 from model.by_hand import by_hand
 from model.translator import Task
-from pages.attention.read import STEPS
 from pages.screen.runs import pipelines
 from pages.screen.sections.working import MOST
 from tests.model.families import TERMS
@@ -35,7 +34,7 @@ MAPS = [
     ("pre-norm digits", "queries_keys_values", "maps", "K", A + "K"),
     ("ModernBert", "queries_keys_values", "maps", "K_rotated", A + "K_rotated"),
     ("Deberta", "queries_keys_values", "maps", "K_distance", A + "K_distance"),
-    *(("words", "attention", "steps", step, A + step) for step in STEPS),
+    *(("words", "attention", "steps", step, A + step) for step in ("scores", "scaled", "masked", "weights", "heads")),
     *(("Deberta", "attention", "steps", term, A + term) for term in TERMS),
     ("MPNet", "attention", "steps", "relative", A + "relative"),
     ("MPNet", "attention", "steps", "biased", A + "biased"),
