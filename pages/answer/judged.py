@@ -11,7 +11,7 @@ from model.measures.judged import KEYS, Cell
 from model.measures.judged import written as written_by
 from model.measures.sources import nbytes
 from pages.answer.pictures import labels, span, tags, text_with_span, words_with_tags
-from pages.drawing.pictures.sources import MOST_BYTES, in_short, parts_picture, places_of
+from pages.drawing.pictures.sources import MOST_BYTES, in_short, parts_picture
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain, texts_of
 from pages.drawing.text.numbers import furthest
@@ -91,9 +91,8 @@ def who_wrote_it(screen: Screen, pen: Pen, cell: Cell) -> None:
     part = furthest(parts)
     said = {"cell": name, "logit": f"{found.value:.2f}", "part": part}
     sentence = text("read_wrote", **said, source=in_short(sources[part.place], run))
-    token = {"tags": cell[0], "span": cell[-1]}.get(run.config.head, 0)
     look = {"title": word("wrote", cell=name), "axis": "logit", "total": "logit", "most": MOST_PARTS}
-    pen.show("wrote", parts_picture(places_of(sources, run, token), parts, sentence, **look))
+    pen.show("wrote", parts_picture([(in_short(one, run), None) for one in sources], parts, sentence, **look))
     st.caption(plain("wrote.exact"))
 
 

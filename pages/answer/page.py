@@ -128,7 +128,7 @@ def trained_on(screen: Screen) -> None:
     size = f"{sum(weight.numel() for weight in screen.pipeline.network.parameters()):,}"
     name = "checkpoint" if screen.choice.checkpoint else screen.pipeline.name
     said = [text(f"trained_{name}", size=size), *shared_weights(screen.run.config, "counted")]
-    st.info(" ".join(said), icon=":material/school:")
+    st.caption(" ".join(said))
 
 
 PAGE = Page(

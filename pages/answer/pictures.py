@@ -25,10 +25,7 @@ from pages.drawing.pictures.sources import (
     in_short,
     largest_first,
     layer_of,
-    led_by,
     parts_picture,
-    places_of,
-    way_to,
 )
 from pages.drawing.place import Place
 from pages.drawing.text import class_label, literal, plain, texts_of
@@ -123,12 +120,10 @@ def every_place(run: Trace, place: Place, logit: tuple[int, int], hidden: Hidden
     )
 
 
-def parts_of(
-    run: Trace, lead: Lead, outputs: tuple[int, int], token: int, inside: Mapping[str, Way], **chosen: Any
-) -> Picture:
+def parts_of(run: Trace, lead: Lead, outputs: tuple[int, int], inside: Mapping[str, Way]) -> Picture:
     """Each part of the network: of a linear head a sum; else what the lead loses where the head does not read it.
 
-    inside: the parts that a click opens. chosen: what one that leads to another page chooses besides.
+    inside: the parts that a click opens.
     """
     sources, parts, every = list(lead.parts), np.array(list(lead.parts.values())), outputs_of(run)
     names = {"best": every[outputs[0]], "other": every[outputs[1]]}
@@ -143,14 +138,12 @@ def parts_of(
     }
     look["total"] = wrote_word("total") if lead.exact else None
     sentence = f"{ahead} {wrote('read_part' if lead.exact else 'read_without', **said)}"
-    return parts_picture(places_of(sources, run, token, inside), parts, sentence, **look, **chosen)
+    return parts_picture([(in_short(one, run), inside.get(one)) for one in sources], parts, sentence, **look)
 
 
-def built_up(
-    run: Trace, lead: Lead, outputs: tuple[int, int], token: int, inside: Mapping[str, Way], **chosen: Any
-) -> Picture:
+def built_up(run: Trace, lead: Lead, outputs: tuple[int, int], inside: Mapping[str, Way]) -> Picture:
     """The lead as it comes about: each part put into the vector that the head reads, in order of computation, as bars
-    that add up to it; of many layers each as one bar. inside, chosen: as in `parts_of`.
+    that add up to it; of many layers each as one bar. inside: as in `parts_of`.
     """
     every, rows = outputs_of(run), dict.fromkeys(lead.steps, 0.0)
     names = {source: in_short(source, run) for source in rows}
@@ -158,6 +151,7 @@ def built_up(
         last = {layer_of(source): source for source in rows if source.startswith("layers.")}
         rows = {last[layer_of(one)] if one.startswith("layers.") else one: 0.0 for one in rows}
         names |= {source: plain("change.layer", number=layer + 1) for layer, source in last.items()}
+        inside = {}  # there stands a layer's number nowhere else
     for source, step in lead.steps.items():
         rows[source if source in rows else last[layer_of(source)]] += step
     sources, steps = list(rows), np.array([*rows.values()])
@@ -166,14 +160,15 @@ def built_up(
     most = furthest(steps, signed, among=range(1, len(steps)))
     moved = wrote("read_step", step=most, source=names[sources[most.place]])
     axis = Axis("", [*map(names.__getitem__, sources), wrote_word("total")])
-    figure = waterfall(steps, axis, wrote_word("axis_logits"), grey=[0], rest=0, digits=digits_of(*steps))
+    figure = waterfall(steps, axis, wrote_word("axis_ahead", **told), grey=[0], rest=0, digits=digits_of(*steps))
     figure.layout["hovermode"] = "y"
 
-    def go(bar: int, _: int) -> Mapping[str, object] | Open | None:
-        way = (inside.get(sources[bar]) or way_to(sources[bar], token)) if bar < len(sources) else None
-        return way and led_by(way, chosen)
+    def go(bar: int, _: int) -> Mapping[str, object] | None:
+        way = inside.get(sources[bar]) if bar < len(sources) else None
+        return way and way[1]
 
-    return Picture(figure, f"{ahead} {moved} {plain('source.click')}", title=wrote_word("lead", **told), picks=go)
+    said = [ahead, moved, *([plain("source.click")] if inside else [])]
+    return Picture(figure, " ".join(said), title=wrote_word("lead", **told), picks=go)
 
 
 def by_head(run: Trace, lead: Lead) -> np.ndarray:
@@ -194,7 +189,8 @@ def heads_and_ffns(
 ) -> Picture:
     """Each head and each FFN as a cell; and what happens to the lead when the strongest head is switched off.
 
-    after: the lead without it; None: not known. inside, chosen: as in `parts_of`.
+    after: the lead without it; None: not known. inside: as in `parts_of`; chosen: what a click
+    that leads to another page chooses besides.
     """
     table, (layer, head) = by_head(run, lead), strongest_head(run, lead)
     part, most = float(table[layer, head]), furthest(table[:, :-1], unsigned)
@@ -216,14 +212,16 @@ def _map_of_heads(
     chosen: dict[str, Any],
     inside: Mapping[str, Way] = MappingProxyType({}),
 ) -> Picture:
-    """A table as `by_head` has it. token: at which they write; chosen, inside: as in `parts_of`."""
+    """A table as `by_head` has it. token: at which they write; inside: as in `parts_of`; chosen: what a click that
+    leads to another page chooses besides.
+    """
     heads = run.config.heads
 
     def go(row: int, column: int) -> Mapping[str, object] | Open:
         """Opens that head or FFN; else to where the head attends, or to what the FFN adds."""
         part = f"attention.heads[{column}]" if column < heads else "ffn.output"
         if way := inside.get(f"layers.{row}.{part}"):
-            return led_by(way, chosen)
+            return way[1]
         if column < heads:
             return Open(
                 "attention", {"tab": None, "stage": None, "layer": row, "head": column, "token": token, **chosen}

@@ -8,7 +8,6 @@ import streamlit as st
 from pages.answer.pictures import OWN, Hidden, at_temperature, chosen, tau_word
 from pages.answer.who_wrote import by_parts
 from pages.drawing.picture import says_words
-from pages.drawing.pictures.hidden_words import to_keep_hidden
 from pages.drawing.screen import Screen
 from pages.drawing.text import texts_of
 from pages.screen.frame.pen import Pen
@@ -36,7 +35,7 @@ def prediction(screen: Screen, pen: Pen, logit: tuple[int, int], asked: int, hid
     with left:
         _answers(screen, pen, asked, hidden)
     with middle:
-        by_parts(screen, pen, *logit, hidden=to_keep_hidden(screen, hidden))
+        by_parts(screen, pen, *logit)
     with right:
         words = [word(f"line_{name}") for name in LINES]
         line = either("stage", word("lines"), LINES, words, screen.choice.stage, label_visibility="collapsed")

@@ -3,14 +3,13 @@
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from model.analysis import placed
 from model.measures.sources import Lead, Part, all_of_it, leads_of, made_of, opened
-from pages.drawing.pictures.sources import Place, Way, in_short, kind_of, layer_of, parts_picture, way_to
+from pages.drawing.pictures.sources import Place, Way, in_short, kind_of, layer_of, parts_picture
 from pages.drawing.screen import Screen
 from pages.drawing.text import literal, plain, texts_of
 from pages.drawing.text.numbers import furthest, less, percent, signed, unsigned
@@ -75,7 +74,7 @@ class Tree:
             look |= {"format_func": names.__getitem__, "placeholder": word("open"), "label_visibility": "collapsed"}
             st.selectbox(word("open"), options, index=None, **look)
 
-    def as_bars(self, lead: Lead, inside: Mapping[str, Way], **chosen: Any) -> None:
+    def as_bars(self, lead: Lead, inside: Mapping[str, Way]) -> None:
         """What the open part is made of; of a linear head, what its parts have in the lead adds up.
 
         inside: the parts of the lead that stand for themselves.
@@ -98,7 +97,7 @@ class Tree:
             read.insert(1, text("read_joins", value=unsigned(lead.steps[part.name])))
         title, axis = word(f"title_{kind}", **said), plain("wrote.axis_logits" if lead.exact else "wrote.axis_less")
         look = {"total": said["part"] if lead.exact else None, "most": MOST}
-        made = parts_picture(places, self.leads, " ".join(read), title=title, axis=axis, **look, **chosen)
+        made = parts_picture(places, self.leads, " ".join(read), title=title, axis=axis, **look)
         self.pen.show("wrote", made)
 
     def _where(self, part: Part, above: Part) -> dict[str, str]:
@@ -120,7 +119,6 @@ class Tree:
         return word("from", **said, weight=percent(float(weights[int(inside[3]), above.token, part.token])))
 
     def _place(self, part: Part, above: Part, at: int) -> Place:
-        """A part as a bar: its name, and how it is opened, else the page on which it was computed. at: which part."""
-        if can_be_opened(part):
-            return self.called(part, above), ("", {"branch": (*self.screen.choice.branch[: len(self.way) - 1], at)})
-        return self.called(part, above), None if part.token is None else way_to(part.name, part.token)
+        """A part as a bar: its name, and how it is opened, where it can be. at: which part."""
+        branch = (*self.screen.choice.branch[: len(self.way) - 1], at)
+        return self.called(part, above), ("", {"branch": branch}) if can_be_opened(part) else None

@@ -48,15 +48,18 @@ def lead_at(run: Trace, token: int, output: int) -> Wanted | None:
     return Wanted(lead, (output, against), token)
 
 
-def by_parts(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) -> None:
-    """The lead part by part, as it comes about. chosen: what a click that leads to another page chooses besides."""
+def by_parts(screen: Screen, pen: Pen, token: int, output: int) -> None:
+    """The lead part by part, as it comes about."""
     if wanted := lead_at(screen.run, token, output):
-        pen.show("wrote", built_up(screen.run, wanted.lead, wanted.outputs, token, opens(screen.run, wanted), **chosen))
+        pen.show("wrote", built_up(screen.run, wanted.lead, wanted.outputs, opens(screen.run, wanted)))
         st.caption(text("exact" if wanted.lead.exact else "in_order"))
 
 
 def opened(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) -> None:
-    """The same, each of which opens, and the heads and FFNs as a map; in a presentation the bars alone."""
+    """The same, each of which opens, and the heads and FFNs as a map; in a presentation the bars alone.
+
+    chosen: what a click that leads to another page chooses besides.
+    """
     run = screen.run
     if not (wanted := lead_at(run, token, output)):
         return
@@ -65,9 +68,9 @@ def opened(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) -> 
     with left:
         tree = Tree(screen, pen, wanted.outputs, token)
         if tree.closed:
-            pen.show("wrote", parts_of(run, wanted.lead, wanted.outputs, token, inside, **chosen))
+            pen.show("wrote", parts_of(run, wanted.lead, wanted.outputs, inside))
         else:
-            tree.as_bars(wanted.lead, inside, **chosen)
+            tree.as_bars(wanted.lead, inside)
     if right is not None:
         with right:
             of_heads = _lead(run, *wanted.outputs, token, heads=True)

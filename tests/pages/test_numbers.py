@@ -705,7 +705,7 @@ def lead_of(run: Trace, at: Place, by_heads: bool = False) -> Picture:
     lead = of_lead(run, *led(run), at.token, heads=by_heads)
     if by_heads:
         return answer.heads_and_ffns(run, lead, None, at.token, {})
-    return answer.parts_of(run, lead, led(run), at.token, {})
+    return answer.parts_of(run, lead, led(run), {})
 
 
 @row(lead_of, FIVE, token=0)
@@ -732,7 +732,7 @@ def test_the_bars_of_a_lead_add_up_to_it_as_they_are_printed(name: str, monkeypa
     for token, outputs in product((1, 2) if several else (0,), permutations(range(min(count, 3)), 2)):
         logits = run["logits"][token] if several else run["logits"]
         lead = of_lead(run, *outputs, token)
-        bars = answer.built_up(run, lead, outputs, token, {}).drawn().data[0]["text"]
+        bars = answer.built_up(run, lead, outputs, {}).drawn().data[0]["text"]
         *parts, total = (Decimal(bar.replace("−", "-")) for bar in bars)
         assert sum(parts) == total, name
         assert float(total) == pytest.approx(float(logits[outputs[0]] - logits[outputs[1]]), abs=0.006)
@@ -892,7 +892,7 @@ def left_of_a_lead(run: Trace, at: Place) -> str:
     """With the number that stands at the bar."""
     part = 0.1049 + at.token / 100
     parts = dict.fromkeys(of_lead(run, 1, 2, 1).parts, 0.0) | {"layers.0.ffn.output": part}
-    picture = answer.parts_of(run, Lead(0.526, parts, exact=False), (1, 2), 1, {})
+    picture = answer.parts_of(run, Lead(0.526, parts, exact=False), (1, 2), {})
     return f"{picture.says()} At the bar: {part:.2f}."
 
 

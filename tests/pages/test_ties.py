@@ -112,11 +112,11 @@ KINDS = [*LEVELS, *EDITS]
 
 def parts(run: Trace, place: Place) -> Picture:
     """Which part has most in a lead, where all have as much."""
-    return answer.parts_of(run, level_lead(run), (0, 1), place.token, {})
+    return answer.parts_of(run, level_lead(run), (0, 1), {})
 
 
 def built_up(run: Trace, place: Place) -> Picture:
-    return answer.built_up(run, level_lead(run), (0, 1), place.token, {})
+    return answer.built_up(run, level_lead(run), (0, 1), {})
 
 
 def parts_of_heads(run: Trace, place: Place) -> Picture:

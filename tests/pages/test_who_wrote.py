@@ -8,9 +8,11 @@ import torch
 
 from model import Edit, Trace, load
 from model.measures.sources import Part, all_of_it, leads_of, made_of, of_lead, opened
+from pages.answer.pictures import built_up, parts_of
 from pages.answer.who_wrote import Wanted, opens
 from pages.drawing.state import sketch
 from pages.drawing.state.link_values import edit_code
+from pages.drawing.text import catalogue
 from pages.drawing.text.numbers import unsigned
 from pages.screen.runs import pipelines
 from tests.pages.opening import chart, charts, drawn_in, open_page, said, texts
@@ -64,12 +66,27 @@ def test_a_part_of_a_lead_leads_to_where_its_number_stands(link: dict) -> None:
     inside = opens(trace, Wanted(lead, tuple(outputs), token))
     parts = {name: of.parts[name] for of in (lead, of_heads) for name in of.parts if "layers." in name}
     assert parts.keys() == inside.keys()
+    for picture, bars in ((built_up, lead.steps), (parts_of, lead.parts)):
+        drawn = picture(trace, lead, tuple(outputs), inside)
+        ways = [drawn.picks(bar, 0) for bar in range(len(bars) + 2)]
+        assert all(way is None or ("", way) in inside.values() for way in ways) and any(ways)
+        assert sum(way is not None for way in ways) <= len(parts), "words, positions and biases stand there alone"
     for name in [*inside][::11]:
         page, chosen = inside[name]
         assert (page, chosen["tab"]) == ("", "wrote")
         read = said(open_page("answer", **LINK, **link, branch=linked(chosen["branch"])))
         numbers = [parts[name], *([lead.steps[name]] if name in lead.steps else [])]
         assert all(unsigned(number).replace("−", "-") in read for number in numbers), (name, numbers)
+
+
+def test_what_cannot_be_opened_answers_no_click_and_none_is_asked_for() -> None:
+    trace, *outputs = asked(DIGIT)
+    lead = of_lead(trace, *outputs, 0)
+    for make in (built_up, parts_of):
+        picture = make(trace, lead, tuple(outputs), {})
+        assert (
+            not any(picture.picks(bar, 0) for bar in range(9)) and catalogue("en")["source.click"] not in picture.says()
+        )
 
 
 # The tree of parts.

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from math import floor, log10
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -65,12 +64,6 @@ def way_to(source: str, token: int) -> Way | None:
     return "heads", {"tab": "contribution", **at}
 
 
-def led_by(way: Way, chosen: Mapping[str, object]) -> Mapping[str, object] | Open:
-    """What a click does that leads there. chosen: what it chooses besides, where that is another page."""
-    page, values = way
-    return Open(page, {**chosen, **values}) if page else values
-
-
 def largest_first(parts: np.ndarray, most: int) -> tuple[list[int], list[int]]:
     """The largest parts, which stand by themselves, and the others; one other alone stands by itself, too."""
     order = np.argsort(-np.abs(parts), kind="stable").tolist()
@@ -84,11 +77,9 @@ def digits_of(*values: float) -> int:
     return 2 if largest >= 0.1 or not largest else 1 - floor(log10(largest))
 
 
-def places_of(
-    sources: Sequence[str], trace: Trace, token: int, inside: Mapping[str, Way] = MappingProxyType({})
-) -> list[Place]:
-    """Sources of a token as a picture has them. inside: those that are opened where they stand."""
-    return [(in_short(source, trace), inside.get(source) or way_to(source, token)) for source in sources]
+def places_of(sources: Sequence[str], trace: Trace, token: int) -> list[Place]:
+    """Sources of a token as a picture has them, with the page on which each was computed."""
+    return [(in_short(source, trace), way_to(source, token)) for source in sources]
 
 
 def parts_picture(
@@ -101,12 +92,11 @@ def parts_picture(
     total: str | None,
     begin: tuple[str, float] | None = None,
     most: int = 6,
-    **chosen: Any,
 ) -> Picture:
-    """Parts, the largest by themselves. A click leads to where a part was computed.
+    """Parts, the largest by themselves. A click leads to a part's place, where it has one.
 
     axis: what they are. total: what their sum is called; None where they add up to nothing, and the small ones are left
-    out. begin: what the sum begins with, and its name. chosen: what a click chooses besides.
+    out. begin: what the sum begins with, and its name.
     """
     few, rest = largest_first(parts, most)
     digits = digits_of(*parts, begin[1] if begin else 0.0)
@@ -134,6 +124,7 @@ def parts_picture(
 
     def go(bar: int, _: int) -> Mapping[str, object] | Open | None:
         way = ways[bar - first] if first <= bar < first + len(ways) else None
-        return way and led_by(way, chosen)
+        return way and (Open(*way) if way[0] else way[1])
 
-    return Picture(figure, f"{sentence} {plain('source.click')}", title=title, picks=go)
+    click = f" {plain('source.click')}" if any(ways) else ""
+    return Picture(figure, sentence + click, title=title, picks=go)
