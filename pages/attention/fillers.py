@@ -45,7 +45,7 @@ def add_fillers(screen: Screen, pen: Pen, token: int) -> None:
     row, names = found.rows[way], [*run.tokens, *[FILLER] * FILLERS]
     filler = np.arange(len(row)) >= len(ids)
     p, best, layer, head = found.answers.p, found.answers.best, *found.head
-    said = {"token": run.tokens[token], "fillers": FILLERS, "heads": found.taken.size}
+    said = {"token": run.tokens[token], "fillers": FILLERS}
     said |= {"best": screen.outputs[best[0]], "then": screen.outputs[best[2]]}
     first = found.answers.outputs.index(best[0])
     said |= {name: decimal(float(value)) for name, value in zip(("p", "p_masked", "p_open"), p[:, first], strict=True)}

@@ -8,9 +8,7 @@ from playwright.sync_api import Page
 
 from model.overview import NUMBERS
 from model.overview.packing import quantised
-from model.overview.words import WORDS
 from pages.drawing.figures import Axis, heatmap
-from pages.drawing.text import plain, speaking
 from pages.drawing.text.numbers import decimal, written
 from pages.server.assets import SCRIPTS, address
 from tests.browser.blank import draw
@@ -40,23 +38,6 @@ def test_python_and_the_painter_write_a_number_alike(page: Page, app_url: str) -
     for value, (two, short) in zip(values, found, strict=True):
         assert two == written(f"{value:.2f}"), value
         assert value < 0 or short == decimal(value), value
-
-
-COUNTED = """async ([address, words, counts]) => {
-    const { counted, plain } = await import(address)
-    return counts.map(([same, n]) => plain(counted(words, 'copies', same, n), { same, n })) }"""
-
-
-def test_python_and_the_painter_say_of_none_of_both_and_of_all_in_words(page: Page, app_url: str) -> None:
-    page.goto(app_url)
-    counts = [(same, n) for n in (2, 3, 8, 13, 22) for same in range(n + 1)]
-    said = page.evaluate(COUNTED, [f"{app_url}/{address(SCRIPTS['painter'])}", WORDS, counts])
-    with speaking("en"):
-        assert said == [plain("overview.copies", same=same, n=n) for same, n in counts]
-    assert [said[counts.index(count)].partition(": ")[2] for count in ((0, 3), (2, 2), (2, 3), (8, 8))] == [
-        "none of the 3 tokens are copied.", "both tokens are copied.", "2 of 3 tokens are copied.",
-        "all 8 tokens are copied.",
-    ]  # fmt: skip
 
 
 def test_python_and_the_cells_of_a_map_write_a_number_alike(page: Page) -> None:

@@ -531,7 +531,7 @@ def test_no_head_that_is_switched_off_is_lost_where_the_server_is_busy(page: Pag
 def test_on_a_phone_a_head_is_switched_off_and_a_word_hidden_by_touch(phone: Page, app_url: str) -> None:
     opened(phone, f"{app_url}/?lang=en&s={SENTENCE}&hidden=none&layer=3&head=1&token=4")
     assert len(phone.evaluate(GLYPHS)) == 11, "nobody points there: it stands at each column that opens"
-    expect(phone.locator(".overview .offers")).to_contain_text("all 13 tokens are copied")
+    expect(phone.locator(".overview .offers")).to_contain_text("Tokens copied: 13 of 13")
     phone.locator(".overview .thumb").nth(6).tap()
     phone.get_by_role("button", name=f"{TURN}off", exact=True).tap()
     expect(phone.locator(".overview .thumb.away")).to_have_count(1)

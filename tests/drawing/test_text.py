@@ -221,6 +221,39 @@ def test_of_none_and_of_all_a_count_is_said_in_words(key: str) -> None:
                 assert told in said or f"{bare}（" in said, said
 
 
+#: What is counted, and what pages never have one of: widths, limits, what is large; in some texts others, too.
+COUNTED = (
+    "cells changes characters components heads labels layers lines merges minutes neurons numbers pairs parameters \
+parts patches phones pieces places positions questions rows seconds sentences steps tokens words".replace(" ", "|")
+)
+SEVERAL = (
+    "batch cells d_ff d_k d_model double each fast file layer long most numbers off others out parameters patches \
+pieces pixels place places real rows seconds share size step steps there ties together tokens total where width window \
+words"
+)
+SEVERAL_IN = {
+    "n": "alike.read_pairs alike.read_search change.full common.every_row flat.read_patches judged.measured "
+    "overview.film_patch overview.film_word tokens.read_cut why_add_and_norm.spread",
+    "heads": "lesson.blur.ask lesson.blur.why lesson.heads.ask lesson.mixed.ask "
+    "shapes_and_cost.error_heads_do_not_divide",
+    "count": "lesson.blur.why roles.measured roles.measured_other translation.known",
+    "layers": "lesson.residual.ask",
+    "N": "shared.one shared.some",
+}
+
+
+def test_no_plural_stands_behind_a_count_that_can_be_one() -> None:
+    """“1 tokens”: such a count stands behind its noun (“tokens: 1”)."""
+    behind = re.compile(rf"(?<!of )(?<!of the )\{{(\w+)\}}[*]* (?:[a-z]+ )?(?:{COUNTED})\b")
+    found = [(count, key) for key, text in catalogue("en").items() for count in behind.findall(text)]
+    one = [
+        (count, key)
+        for count, key in found
+        if count not in SEVERAL.split() and key not in SEVERAL_IN.get(count, "").split()
+    ]
+    assert one == [] and len(found) > 50
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_behind_the_name_of_a_vector_its_length_is_no_factor(language: str) -> None:
     """Whatever the vector is called: after "= X⁰ · 22.9" who reads would multiply."""

@@ -197,7 +197,7 @@ def a_slope_that_is_larger_undivided_is_said_to_be_so(run, at):
 def weights_lie_over_the_drawing(run, at):
     own, inked = run["layers.2.attention.weights"][2, 8], run.patches.max(axis=1) >= 0.05
     yield own
-    yield f"The {inked.sum()} patches with ink (a pixel of 0.05 or more) get {own[1:][inked].sum():.0%};"
+    yield f"Patches with ink (a pixel of 0.05 or more; here {inked.sum()}) get {own[1:][inked].sum():.0%};"
     yield f"; even: {inked.sum() / len(own):.0%}."
 
 
@@ -227,7 +227,7 @@ def what_heads_write_has_the_lengths_that_are_drawn(run, at):
 def the_table_of_all_heads_has_a_row_for_each_query(run, at):
     table = heads.all_heads(run, at).tabled()
     np.testing.assert_array_equal(table.loc[(3, 4, 2)], run["layers.2.attention.weights"][3, 1])
-    yield "48 heads"
+    yield "Heads: 48, each"
 
 
 @row(partial(heads.mixed, focus=A + "concat"), head=2)
@@ -253,7 +253,7 @@ def one_head_against_all_shows_what_the_runs_without_it_and_with_it_alone_answer
     best = [int(p.argmax()) for p in runs]
     yield from ([p[best[0]] for p in some] for some in (runs[1:9], runs[9:]))
     yield f": {best[1:9].count(best[0])} of 8 heads can be switched off one at a time"
-    yield f"{best[9:].count(best[0]) or 'none'} of the 8 give it alone"
+    yield f"{best[9:].count(best[0]) or 'none'} of the 8 can give it alone"
     named = {bar["name"]: list(bar["y"]) for bar in needed(run, at).drawn().data}
     assert named["without it"] == pytest.approx([p[best[0]] for p in runs[1:9]], abs=1e-5)
     assert best[3] != best[0]
@@ -277,7 +277,7 @@ def no_words(neuron: int) -> Sequence[str]:
 @row(feed_forward.curve, token=3, neuron=2)
 def the_curve_holds_every_neuron_of_the_selected_token(run, at):
     u = run[FFN + "hidden"][3]
-    yield from (u, run[FFN + "activation"][3], f"{(u < 0).sum()} of the 1,024 neurons lie below 0")
+    yield from (u, run[FFN + "activation"][3], f"Neurons below 0: {(u < 0).sum()} of 1,024.")
 
 
 @row(feed_forward.curve, token=3)
@@ -291,7 +291,7 @@ def the_curve_shows_its_bend_the_chosen_neuron_and_most_others_and_says_how_many
     assert high - low <= 6 or np.abs(u).max() > 2
     outside = int(((u < low) | (u > high)).sum())
     assert outside <= 0.1 * u.size
-    yield from (u, f"{outside} lie outside the picture" if outside else "")
+    yield from (u, f"Outside the picture: {outside}." if outside else "")
 
 
 @row(feed_forward.curve)
@@ -318,7 +318,7 @@ def the_loudest_neurons_and_the_chosen_one_stand_at_every_token(run, at):
     chosen = order[0] if at.neuron is None else at.neuron
     where = int(loud[:, chosen].argmax())
     yield from (fed[:, listed].T, fed[at.token, listed], np.maximum(np.sort(fed[at.token])[::-1], 0))
-    yield from (f", {(loud[at.token] > 0.1).sum()} of the ", f"Neuron {order[0] + 1} is the loudest")
+    yield from (f": {(loud[at.token] > 0.1).sum()} of {loud.shape[1]:,}. ", f"Neuron {order[0] + 1} is the loudest")
     yield from (f"{fed[at.token, order[0]]:.2f}", f"Neuron {chosen + 1} has", f"{fed[where, chosen]:.2f}")
 
 
@@ -542,7 +542,7 @@ def a_query_is_laid_over_the_key_that_fits_best_or_is_chosen(run, at):
     q, k = run[A + "Q"][0, at.token], run[A + "K"][0, key]
     order = np.argsort(-(q * k).astype(float), kind="stable")
     yield from (np.stack([k, q])[:, order], (q * k)[order], np.broadcast_to(order + 1, (2, len(q))))
-    yield f"In {(q * k > 0).sum()} components query and key have the same sign"
+    yield f"Components in which query and key have the same sign: {(q * k > 0).sum()},"
     yield f"The sum is the score, {scores[key]:.2f}."
 
 
@@ -678,7 +678,7 @@ def bars_are_the_softmax_of_the_logits_over_tau(run, at):
     order = np.argsort(-own)[:10]
     yield from (now[order], own[order], f"gets {decimal(now[order[0]])} instead of {decimal(own[order[0]])}")
     many, few = ((shares >= 0.01).sum() for shares in (now, own))
-    yield f"{f'{many} of' if many else 'none of the'} 12,000 get 1% or more instead of {few}"
+    yield f"with 1% or more: {many} of 12,000, instead of {few}"
 
 
 def before_and_after(run: Trace, at: Place) -> Picture:
@@ -839,7 +839,7 @@ def each_heads_hover_names_the_patch_that_the_probe_looks_at_most(run: Trace, at
     weights = run["pool.cross.weights"][:, 0]
     (hover,) = (trace["text"] for trace in looks_of_probe(run, at).drawn().data if trace.get("text"))
     assert hover == [f"{run.tokens[int(head.argmax())]} {head.max():.3f}" for head in weights]
-    yield f"of {len(weights)} heads sum to 1"
+    yield f"sum to 1. Strongest: {weights.max():.3f}, on"
 
 
 # -- translation -----------------------------------------------------------------------------------------------------
@@ -899,7 +899,7 @@ def left_of_a_lead(run: Trace, at: Place) -> str:
 @pytest.mark.parametrize(
     ("make", "pattern"),
     [
-        (queries_keys_values.products, r"together (\S+)\. .*: (\S+)\. The sum is the score, (\S+)\."),
+        (queries_keys_values.products, r"together (\S+)\. .*, together (\S+)\. The sum is the score, (\S+)\."),
         (score_by_origin, r"\((?P<total>\S+)\) comes from: .* (\S+), .* (\S+), .* (\S+), .* (\S+)\."),
         (left_of_a_lead, r"lies (?P<total>\S+) above .* be (\S+)\. .* bar: (\S+)\."),
     ],

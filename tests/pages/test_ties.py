@@ -321,8 +321,8 @@ def test_a_sentence_without_a_winner_says_so_and_the_others_stay() -> None:
         "Rounded, 2 of 3 heads are level at the top in size: −1.00.",
     ]  # fmt: skip
     assert said == [begin + end for end in ends]
-    for loud, told in (("0", "none of the 8"), ("7", "7 of the 8"), ("8", "all 8")):
-        counted = plain("feed_forward.read_loud", token="it", loud=loud, d_ff="8", neuron=1, value="0.000")
-        assert counted == f"At “it”, {told} neurons are above 0.1. Neuron 1 is the loudest: 0.000."
+    for spared, told in (("0", "none of the 8"), ("7", "7 of 8"), ("8", "all 8")):
+        counted = plain("contribution.read_count", heads="8", spared=spared, enough=spared)
+        assert f" {told} heads can be switched off" in counted
     assert plain("heads.said_entropy", value="2.00", most="2.00") == "2.00 of 2.00 bits"
     assert "Head 8 of 8 " in plain("queries_keys_values.about_weights", head=8, heads=8)

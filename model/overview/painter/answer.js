@@ -2,7 +2,7 @@
    far as the film has come, or words to hide. */
 import { paint } from './colours.js'
 import { clamp, make, put } from './nodes.js'
-import { ahead, counted, decimal, gap, plain, said, two } from './words.js'
+import { ahead, decimal, gap, plain, said, two } from './words.js'
 
 const PATH = 20, FEW = 3  // px; lines of the film's words
 
@@ -82,7 +82,7 @@ export function answering({ keep, keepDrawn, hold, run, at, known, theme, place,
     if (!run.nothingHidden || run.differs || run.cut || !seen.length || !seen.every(i => rows[i])) return
     const buttons = on.hide && run.offers?.map(([word, places]) => make('button', {
       className: 'hides', translate: false, textContent: word, title: plain(words.hide, { token: word }), onclick: () => on.hide(places) }))
-    const copies = plain(counted(words, 'copies', same.length, seen.length), { same: same.length, n: seen.length })
+    const copies = plain(words.copies, { same: same.length, n: seen.length })
     return bars.appendChild(make('div', { className: 'offers' }, make('p', {}, copies, buttons?.length ? `${gap(copies)}${words.hide_one}` : ''), ...buttons ?? []))
   }
 

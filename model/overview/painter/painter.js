@@ -15,7 +15,7 @@ import { cellIn, gap, nameOf, numberOf, plain, reading, said, symbol } from './w
 
 export { bytesOf, fromBytes, fromText, Run } from './run.js'
 export { make } from './nodes.js'
-export { counted, decimal, plain, two } from './words.js'
+export { decimal, plain, two } from './words.js'
 
 const RESTED = 400  // ms without a key, after which words are looked for that are worth hiding
 const ofKeys = role => role === 'k' || role === 'v'  // their rows are met by the chosen token's, and are not its own

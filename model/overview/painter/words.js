@@ -27,9 +27,6 @@ export function said(template, values) {
   }
   return nodes
 }
-/* Of texts for so many of all, the one to say: for none, both or all of them in words, as the pages do. */
-export const counted = (words, name, some, all) => words[name + (!some ? '_none' : some < all ? '' : all === 2 ? '_both' : '_all')]
-
 export const plain = (template, values) => said(template, values).map(node => node.textContent ?? node).join('')
 
 /* What stands between two sentences: after a Chinese full stop nothing. */
