@@ -9,13 +9,12 @@ import pandas as pd
 
 from model.analysis import placed, rank, softmax
 from model.translator import TranslationTrace
-from pages.drawing.figures import ACCENT, AFTER, Axis, Figure, bars, grouped_bars, heatmap, writing
-from pages.drawing.figures.theme import scaled
+from pages.drawing.figures import ACCENT, AFTER, Axis, Figure, bars_with_numbers, grouped_bars, heatmap, writing
 from pages.drawing.picture import Numbers, Picture, names_of, picks_from
 from pages.drawing.pictures.answers import Choose
 from pages.drawing.place import Place
 from pages.drawing.text import plain, t, texts_of
-from pages.drawing.text.numbers import first, percent
+from pages.drawing.text.numbers import decimal, first, percent, signed
 
 CROSS, OWN = "decoder.layers.{l}.cross.weights", "decoder.layers.{l}.attention.weights"
 SIDE = "decoder."
@@ -94,13 +93,13 @@ def next_pieces(
         ids = order.argpartition(-LIKELIEST)[-LIKELIEST:]
         ids = ids[np.argsort(-order[ids])].tolist()
         ids += [] if taken in ids else [taken]
-        names = Axis(word("next_axis"), [vocabulary[i] for i in ids])
+        names = Axis("", [vocabulary[i] for i in ids])
         return replace(every[ids].on(names), which=ids)
 
     def draw(drawn: Numbers) -> Figure:
         colours = [ACCENT if i == taken else "#7f8fa6" for i in drawn.which]
-        look = {"colours": colours, "value_range": (0, 1.05), "height": scaled(230), **drawn.look}
-        return bars(drawn.array, drawn.axes[0], word("probability"), **look)
+        numbers = [(signed if drawn.differs else decimal)(float(value)) for value in drawn.array]
+        return bars_with_numbers(drawn.array, drawn.axes[0].labels, numbers, colours=colours, most=1.0, **drawn.look)
 
     beginning, at = run.written_ids[:step], rank(p, taken)
     said: dict[str, object] = {"piece": vocabulary[taken], "share": percent(float(p[taken])), "rank": at}

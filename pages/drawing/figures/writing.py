@@ -64,7 +64,7 @@ def writing(
     ]
     shown = target.labels[: step + 2]
     if most <= 24:
-        room = 390 if font_size() <= SMALL else 375  # in a presentation two rows of controls stand above it
+        room = 390 if font_size() <= SMALL else 372  # in a presentation two rows of controls stand above it
         height = min(60 + scaled(most * 27), room)
         size = min(font_size() + 1, int((height - 50) / most))
     else:
@@ -106,7 +106,8 @@ def _line(start: tuple[float, float], end: tuple[float, float], share: float, co
     way = np.linspace(0, 1, 25)
     shares = np.stack([way, way**2 * (3 - 2 * way)], axis=1)
     points = np.array(start) + shares * (np.array(end) - start)
-    return stroke(points, colour, _width(share), opacity=_opacity(share))
+    line = {"color": colour, "width": _width(share), "simplify": False}  # a wide line shows each point left out
+    return stroke(points, colour, _width(share), line=line, opacity=_opacity(share))
 
 
 def _width(share: float) -> float:
