@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -122,8 +123,14 @@ class Others:
                 assert json.load(answer)["verdict"] == "kept"
 
 
+def no_hurry(page: Page, acted: float) -> None:
+    """As a person is slower than a test: what follows what was seen then too soon counts as a double click."""
+    settle(page)
+    page.wait_for_timeout(max(0.0, 1000 * (acted + HURRY - time.monotonic())))
+
+
 def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page]) -> None:
-    words, phones = catalogue("en"), join.words("en")
+    words, phones, acted = catalogue("en"), join.words("en"), time.monotonic()
     projector = screen_at(f"class?lang=en&s={quote(SENTENCE)}&goal=oneway.90.5", PROJECTOR)
 
     def bar() -> object:
@@ -137,14 +144,12 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
             told, rows, names, *_ = projector.evaluate(LETTERS)
             assert told >= 28 and min(rows, names) >= 20, (name, told, rows, names)
 
-    def no_hurry() -> None:
-        """As a person is slower than a test: what follows too soon counts as a double click."""
-        projector.wait_for_timeout(1000 * HURRY + 200)
-
     def go_on(phase: str) -> None:
-        no_hurry()
+        nonlocal acted
+        no_hurry(projector, acted)
         projector.keyboard.press("PageDown")
         expect(bar()).to_contain_text(words[f"class.phase_{phase}"])
+        acted = time.monotonic()
 
     projector.locator(".st-key-class-start button").first.click()
     projector.wait_for_url(re.compile("class=[A-Z]{6}"))
@@ -174,9 +179,10 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     expect(projector.locator(".said tr")).to_have_count(len(WRONG))
     look("closed")
 
-    no_hurry()
+    no_hurry(projector, acted)
     projector.locator(".st-key-class-to_discuss button").first.click()
     expect(phone.locator("main")).to_contain_text(phones["discuss"])
+    acted = time.monotonic()
     look("discuss")
     projector.keyboard.press("b")
     expect(projector.locator(".st-key-class_paused")).to_have_text(words["class.look_up"])
@@ -233,7 +239,7 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     notes.locator(".st-key-class-reopen button").first.click()  # it was a mistake, which the projector soon knows
     expect(bar()).to_contain_text(words["class.phase_question"], timeout=5000)
     expect(phone.locator("main")).to_contain_text(phones["stem"])
-    no_hurry()
+    no_hurry(projector, time.monotonic())
     notes.get_by_role("button", name=words["class.to_ended"]).click()
     notes.locator(".st-key-class-to_end button").first.click()
     expect(projector.get_by_text(words["class.ended_help"])).to_be_visible()
@@ -261,17 +267,18 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
     mine = (Own(ask, why, options, answer=options[0]) for ask, options, why in asks)
     own = [Question(OWN, None, "tap", 0, 2, own=one, place=PLACE) for one in mine]
     link = f"lang=en&s={quote(LONG)}&lesson={lesson_to_code(own_lesson([QUESTIONS['fit'], *own]))}"
-    page, bar = screen_at(f"class?{link}", PROJECTOR), catalogue("en")
+    page, bar, acted = screen_at(f"class?{link}", PROJECTOR), catalogue("en"), time.monotonic()
     page.locator(".st-key-class-start button").first.click()
     page.wait_for_url(re.compile("class=[A-Z]{6}"))
     others = Others(school, re.search("class=([A-Z]{6})", page.url)[1], OTHERS)
     settle(page)
     for question in ("fit", "own", "long"):
         for phase in ("question", "open", "closed", "revealed", "explained"):
-            page.wait_for_timeout(1000 * HURRY + 200)
+            no_hurry(page, acted)
             page.keyboard.press("PageDown")
             told = f"phase_{phase}_own" if question != "fit" and phase == "revealed" else f"phase_{phase}"
             expect(page.locator(".st-key-class_bar")).to_contain_text(bar[f"class.{told}"])
+            acted = time.monotonic()
             if phase == "open":
                 guesses = others.look(phase)["question"]["options"]
                 others.vote([*guesses, *guesses])

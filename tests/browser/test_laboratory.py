@@ -125,7 +125,7 @@ def test_a_click_on_whichever_picture_leaves_it_where_it_is(page: Page, app_url:
                     continue  # below the screen
                 before = [one.bounding_box() for one in shown]
                 page.mouse.click(*at)
-                page.wait_for_timeout(300)
+                page.wait_for_timeout(100)
                 settle(page)
                 if tab(page.url) != tab(here):
                     visit(page, link)

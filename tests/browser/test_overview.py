@@ -30,6 +30,8 @@ DESKS = [(1440, 900), (1280, 720)]
 SIZES = """() => Object.fromEntries(['.label span', '.symbol', '.caption', '.under-cell', '.thumb em', '.legend'].map(
   part => [part, [...document.querySelectorAll('.overview ' + part)].filter(
     node => node.checkVisibility() && node.textContent).map(node => parseFloat(getComputedStyle(node).fontSize))]))"""
+# Waits for two frames.
+DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
 # Whether the page can be scrolled.
 SCROLLS = """() => { const { scrollHeight, clientHeight } = document.querySelector('[data-testid=stMain]')
   return scrollHeight > clientHeight }"""
@@ -62,7 +64,7 @@ def opened(page: Page, address: str) -> Page:
     page.wait_for_function(
         "document.fonts.status === 'loaded' && document.querySelector('.overview .say p').textContent"
     )
-    page.wait_for_timeout(300)  # drawn anew, once the letters are there
+    page.evaluate(DRAWN)  # anew, once the letters are there
     return page
 
 
@@ -238,11 +240,11 @@ def test_what_is_kept_as_pictures_open_and_close_stands_where_a_new_overview_put
     click = "role => document.querySelector(`.overview .title[data-role=${role}]`).click()"
     for role in ("x0", "q", "s", "w", "w", "v", "h", "n2", "n2"):
         page.evaluate(click, role)
-        page.wait_for_timeout(400)
         kept = page.evaluate(PLACES)
         for height in (901, 900):
+            page.evaluate("document.querySelector('.overview .label').dataset.kept = ''")
             page.set_viewport_size({"width": 1440, "height": height})
-            page.wait_for_timeout(300)
+            expect(page.locator(".overview [data-kept]")).to_have_count(0)
         assert kept == page.evaluate(PLACES), role
     counts = page.context.new_cdp_session(page)
     counts.send("Performance.enable")
@@ -255,7 +257,7 @@ def test_what_is_kept_as_pictures_open_and_close_stands_where_a_new_overview_put
         before = layouts()
         page.evaluate(click, role)
         assert turn < 3 or layouts() - before <= 2, role
-        page.wait_for_timeout(400)
+        page.wait_for_timeout(100)
     page.evaluate("document.querySelectorAll('.overview .panel canvas').forEach(strip => { strip.kept = true })")
     before = layouts()
     page.locator(".overview .pic[data-role=v]").hover(position={"x": 30, "y": 40})  # the arithmetic of another cell
@@ -302,9 +304,9 @@ def test_play_goes_through_a_layers_steps_then_card_by_card_and_comes_back(page:
 
 def test_played_without_motion_nothing_moves(page: Page, app_url: str) -> None:
     moving = "document.querySelector('.overview').getAnimations({ subtree: true }).length"
+    opened(page, f"{app_url}/{LINK}")
     for motion in ("no-preference", "reduce"):
         page.emulate_media(reduced_motion=motion)
-        opened(page, f"{app_url}/{LINK}")
         page.locator(".overview .play").click()
         page.locator(".overview .scrubber input").focus()
         page.keyboard.press("End")
@@ -312,6 +314,7 @@ def test_played_without_motion_nothing_moves(page: Page, app_url: str) -> None:
         page.keyboard.press("ArrowLeft")
         assert bool(page.evaluate(moving)) == (motion != "reduce")
         assert page.locator(".overview .number").inner_text() == "5"
+        page.keyboard.press("Escape")
 
 
 def test_a_sentence_is_typed_in_the_line_and_two_quick_enters_lose_nothing(page: Page, app_url: str) -> None:

@@ -41,7 +41,7 @@ def test_a_word_is_hidden_and_shown_again_by_a_click_or_by_keys(page: Page, app_
         for _ in range(taps):  # faster than the server answers
             page.keyboard.press("Enter")
             page.wait_for_timeout(30)
-        page.wait_for_timeout(1500)
+        page.wait_for_timeout(500)
         settle(page)
         expect(dog).to_have_attribute("aria-pressed", pressed)
         assert ("[MASK]" in page.locator(".chart").first.inner_text()) == (pressed == "true")
@@ -146,5 +146,5 @@ def test_scrolled_a_slim_line_keeps_sentence_place_and_answer_in_sight_and_cover
         assert [part.strip() for part in text.split("\n")] == said.split("|"), text
         for _ in range(8):
             page.keyboard.press("Shift+Tab")
-            page.wait_for_timeout(100)
+            page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
             assert page.evaluate(FOCUSED) >= bottom or not page.evaluate(TOP)[0]

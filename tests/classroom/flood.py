@@ -106,8 +106,11 @@ async def send_without_end(server: Server, visitors: int, size: int) -> float:
         sent.append((visitor, line, asyncio.create_task(_body(line, size, not number % 2))))
     memory = []
     for _ in range(20):
+        ended = all(body.done() for *_, body in sent)
         await asyncio.sleep(0.5)
         memory.append(server.memory() + sum(map(_unlinked, server.workers())) / MEGABYTE)
+        if ended:
+            break
     for visitor, line, body in sent:
         body.cancel()
         line.close()
