@@ -41,8 +41,6 @@ UNHAPPY = "the unhappy cat sleeps ."
 HOSTILE = "the cat </script><img src=x onerror=alert(1)> <b>sat</b> {name} “it” [mask] ${x}"
 #: What is typed, what a click hides (as the address counts), and which heads are off: (layer, head) from 0.
 SENTENCES: list[tuple[str, str, list[tuple[int, int]]]] = [
-    ("i love you .", "none", []),
-    ("我爱你。", "none", []),
     (TWENTY, "none", []),
     ("我", "none", []),
     (FIRST, "4", []),
@@ -50,7 +48,6 @@ SENTENCES: list[tuple[str, str, list[tuple[int, int]]]] = [
     (HOSTILE, "none", []),
     ("the cat sat on the [MASK] .", "none", []),
     ("我 love 你 . 今天天气很[MASK]。", "5.6", []),
-    ("the small dog and the old cat sat near a big house . " * 6, "none", []),
     ("天气很好" * 20, "none", []),
     (FIRST, "none", [(1, 3), (4, 0)]),
 ]

@@ -133,8 +133,8 @@ async function followSentence(engine, off) {
   const masked = found.tokens.indexOf('[MASK]'), right = {}
   found.tokens.forEach((name, i) => { if (name !== found.typed[i]) right[i] = found.typed[i] })
   tell(found.notes, { most: engine.like.load.maxLen })
+  drawChips(found.typed, hidden)  // first: how high they are says how much room is left
   await paint(engine, wish, found, engine.names, { asked: found.asked, right }, masked < 0 ? first?.query ?? 1 : masked)
-  drawChips(found.typed, hidden)
 }
 
 async function followStroke(engine, off) {
