@@ -28,7 +28,7 @@ GROUND = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).
 
 @pytest.mark.parametrize(("language", "names"), [("en", NAMES[::2]), ("zh", NAMES[1::2])], ids=["en", "zh"])
 def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language: str, names: list[str]) -> None:
-    """Each page in one of the languages and themes, which take turns. On the way, all that was chosen goes along."""
+    """Each page in one of the languages, which take turns, and themes. On the way, all that was chosen goes along."""
     page.emulate_media(color_scheme="light")
     page.goto(f"{app_url}/?lang={language}&s={quote(SENTENCE)}&layer=2&head=3")
     wrong, tops = {}, {}
@@ -46,9 +46,10 @@ def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language:
         wrong[name] = serious(page) + page.evaluate(FAINT) + page.evaluate(NAMELESS)
         expect(page.get_by_text("BidiComponent Error")).to_have_count(0)
         tops[name] = page.evaluate(TOP)
-        ground = page.evaluate(GROUND)
-        page.emulate_media(color_scheme=("dark", "light")[number % 2])
-        page.wait_for_function(f"before => ({GROUND})() !== before", arg=ground)
+        if number == len(names) // 2:
+            ground = page.evaluate(GROUND)
+            page.emulate_media(color_scheme="dark")
+            page.wait_for_function(f"before => ({GROUND})() !== before", arg=ground)
     assert not any(wrong.values()), wrong
     assert all(top <= HIGH for top in tops.values()), tops
 
