@@ -211,8 +211,7 @@ def _patch(value: Tensor, here: Here) -> Tensor:
         there = replace(there, looked_at=edit.from_looked_at)
     part, taken = edit.part(value, axes), here.given[there.part(here.given, axes)]
     if value[part].shape[1:] != taken.shape[1:]:
-        shapes = {"here": tuple(value[part].shape[1:]), "there": tuple(taken.shape[1:])}
-        raise EditError("shape", key=here.quantity.key, **shapes)
+        raise EditError("shape", key=here.quantity.key, here=tuple(value[part].shape[1:]), there=tuple(taken.shape[1:]))
     new = value.clone()
     new[part] = taken
     return new

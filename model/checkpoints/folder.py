@@ -264,8 +264,7 @@ class Folder:
             raise CheckpointError("damaged", file=names[0], folder=self.name) from error
         found = tried(kind, texts, self.settings("tokenizer_config.json") or {}, SECONDS)
         if found.reason:
-            about = {"file": names[0], "seconds": SECONDS, "why": found.why}
-            raise CheckpointError(found.reason, folder=self.name, **about)
+            raise CheckpointError(found.reason, folder=self.name, file=names[0], seconds=SECONDS, why=found.why)
         if most is not None and found.most >= most:
             raise CheckpointError("vocabulary", folder=self.name)
         tokenizer = Tokenizer.from_str(found.text or texts[0])

@@ -235,8 +235,9 @@ def _read(at: AddNorm, place: Place, key: str, cell: tuple[int, ...]) -> str:
     if key == sub.before and sub.norm:
         return text("read_input")
     spread = at.spread(run[at.normed])
-    ends = {"low": f"{spread.min():.3f}", "high": f"{spread.max():.3f}"}
-    return text(f"read_norm{at.rms or at.unshifted}", unit=at.unit(), **ends)
+    return text(
+        f"read_norm{at.rms or at.unshifted}", unit=at.unit(), low=f"{spread.min():.3f}", high=f"{spread.max():.3f}"
+    )
 
 
 def _read_layer_scale(at: AddNorm) -> str:

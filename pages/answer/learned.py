@@ -62,11 +62,6 @@ def how_it_learned(screen: Screen, pen: Pen) -> None:
     since = int(np.flatnonzero(np.append(True, best[:-1] != best[-1]))[-1])  # the first of the last that agree
     late = 0 < since == len(best) - 1
     classes = Axis(plain("answer.axis_class"), screen.outputs)
-    said = {
-        "best": class_label(screen.outputs[best[-1]]),
-        "p": decimal(p[best[-1], -1]),
-        "step": along.labels[since],
-    }
 
     def over_time(name: str, values: np.ndarray, rows: Axis, row: int, height: int, sentence: str) -> None:
         """A heatmap with a column for each snapshot, which a click chooses."""
@@ -78,7 +73,12 @@ def how_it_learned(screen: Screen, pen: Pen) -> None:
 
     left, right = (st.container(), None) if screen.choice.big else st.columns([3, 2], gap="medium")
     with left:
-        read = text("read_says_last" if late else "read_says", **said)
+        read = text(
+            "read_says_last" if late else "read_says",
+            best=class_label(screen.outputs[best[-1]]),
+            p=decimal(p[best[-1], -1]),
+            step=along.labels[since],
+        )
         if screen.run.edits:
             read = joined(f"{text('changed')} {read}")
         over_time("says", p, classes, int(best[at]), HIGH, read)

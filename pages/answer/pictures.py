@@ -468,5 +468,4 @@ def _grid(run: Trace, numbers: Numbers, cell: Cell, sentence: str, choose: Picks
     def figure(drawn: Numbers) -> Figure:
         return heatmap(drawn.array, *drawn.axes, scale=drawn.scale("share"), square=False, clickable=True, cell=cell)
 
-    more = {"quantity": run.graph["answer"], "title": plain("answer.title"), "picks": choose}
-    return Picture(figure, sentence, numbers, **more)
+    return Picture(figure, sentence, numbers, quantity=run.graph["answer"], title=plain("answer.title"), picks=choose)

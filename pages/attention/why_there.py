@@ -170,8 +170,7 @@ class Asked:
         said = {"now": percent(float(now[self.key])), "weight": percent(float(without[self.key]))}
         if best == self.key:
             return [text("read_without", **said, **self.names)]
-        most = {"best": self.keys[best], "most": first(without, percent)}
-        return [text("read_without_other", **said, **most, **self.names)]
+        return [text("read_without_other", **said, best=self.keys[best], most=first(without, percent), **self.names)]
 
     def as_pairs(self) -> None:
         """Which part of the query meets which part of the key, above the mean of the row."""
@@ -180,8 +179,7 @@ class Asked:
             [in_short(source, self.screen.run) for source in of] for of in (self.scores.of_queries, self.scores.of_keys)
         )
         a, b = np.unravel_index(int(np.abs(pairs).argmax()), pairs.shape)
-        said = {"asks": rows[a], "answers": columns[b], "value": furthest(pairs)}
-        sentence = text("read_pair", **said, **self.names)
+        sentence = text("read_pair", asks=rows[a], answers=columns[b], value=furthest(pairs), **self.names)
         if self.rows == slice(None):
             shares = self.scores.shares(self.visible)
             c, d = np.unravel_index(int(shares.argmax()), shares.shape)

@@ -132,9 +132,8 @@ def words_pushed(screen: Screen, pen: Pen, neuron: int, scores: np.ndarray) -> N
     for column, name, places in zip(st.columns(2, gap="medium"), ("up", "down"), (ranked, ranked[::-1]), strict=True):
         first = [place for place in places[: PUSHED + 5] if vocabulary[place] not in SPECIAL_TOKENS][:PUSHED]
         names = [vocabulary[place] for place in first]
-        said = {"words": listed(names[:3]), "value": f"{scores[first[0]]:.2f}"}
         with column:
-            sentence = text(f"read_{name}", neuron=neuron + 1, **said)
+            sentence = text(f"read_{name}", neuron=neuron + 1, words=listed(names[:3]), value=f"{scores[first[0]]:.2f}")
             pen.show(name, pushes(name, "axis_word", names, scores[first], sentence))
 
 

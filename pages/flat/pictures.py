@@ -67,7 +67,6 @@ def of_one(run: Trace, place: Place) -> Picture:
     """A row for each head: query and key, their one score, its softmax, the value, and what the head passes on."""
     scaled_scores, values = run[ATTENTION + "scaled"], run[ATTENTION + "V"]
     heads = [plain("heads.head", head=head + 1) for head in range(len(values))]
-    said = {"low": f"{scaled_scores.min():.2f}", "high": f"{scaled_scores.max():.2f}"}
 
     def of(name: str) -> Numbers:
         symbol = plain_math(run.graph[ATTENTION + name].symbol)
@@ -91,7 +90,7 @@ def of_one(run: Trace, place: Place) -> Picture:
             digits=single,
         )
 
-    sentence = text("read_attention", **said)
+    sentence = text("read_attention", low=f"{scaled_scores.min():.2f}", high=f"{scaled_scores.max():.2f}")
     if touched(run, place.head, shares=PASSES, every_head=True):
         sentence = t("change.no_law")
 

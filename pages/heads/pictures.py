@@ -141,7 +141,6 @@ def written(run: Trace, place: Place) -> Picture:
     own = lengths(run, prefix)
     axes = token_axis(run, plain("axis.token")), Axis.counted(part_word("axis_head"), len(own))
     loudest = first(own[:, place.token], three)
-    said = {"token": placed(run.tokens)[place.token], "head": loudest.place + 1, "value": loudest}
 
     def draw(drawn: Numbers) -> Figure:
         cell, scale = (place.token, place.head), drawn.scale("positive")
@@ -149,7 +148,7 @@ def written(run: Trace, place: Place) -> Picture:
 
     return Picture(
         draw,
-        part("read_norms", **said),
+        part("read_norms", token=placed(run.tokens)[place.token], head=loudest.place + 1, value=loudest),
         Numbers(own.T, ("token", "head"), axes=axes),
         title=part_word("norms"),
         shape=own.T.shape,

@@ -76,8 +76,9 @@ def token_map(
     def draw(drawn: Numbers) -> Figure:
         limit, (rows, columns) = None if drawn.differs else drawn.largest, drawn.axes
         corner = "" if rows.title == columns.title else f"{columns.title} →\n{rows.title} ↓"
-        scaled = {"scale": drawn.scale(scale), "limit": limit}
-        figure = heatmap(drawn.array, rows, columns, **scaled, cell=cell, clickable=True, corner=corner)
+        figure = heatmap(
+            drawn.array, rows, columns, scale=drawn.scale(scale), limit=limit, cell=cell, clickable=True, corner=corner
+        )
         return figure.tell(numbers=True, large=True, wide=True, grows=LEAST, below=SENTENCE)
 
     numbers, moves = Numbers(values, ("query", "key"), axes=axes), Moves(cell, values.shape, choose)

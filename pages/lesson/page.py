@@ -87,8 +87,7 @@ def tour(lesson: Lesson, unread: LessonError | None, changed_elsewhere: bool, sc
         st.warning(text(f"error_{unread.reason}", **unread.values), icon=":material/broken_image:")
     if lesson.input not in (None, screen.choice.input):
         st.info(text(f"wants_{lesson.input}"), icon=":material/swap_horiz:")
-        look: dict[str, Any] = {"key": "lesson.wanted", "on_click": select, "kwargs": WANTED[lesson.input]}
-        st.button(word(f"take_{lesson.input}"), **look)
+        st.button(word(f"take_{lesson.input}"), key="lesson.wanted", on_click=select, kwargs=WANTED[lesson.input])
     state = answered(screen)
     here = {one.key: here for one in lesson.questions if (here := truth_here(screen, one))}
     state["seen"] |= {key: here[key][1].seen for key in state["guesses"] if key in here}
@@ -178,8 +177,7 @@ class Walk:
                 if place:
                     back: dict[str, Any] = {"on_click": go_to, "args": (stations[place - 1],), "type": "tertiary"}
                     st.button(word("previous"), icon=":material/chevron_left:", key="lesson.previous", **back)
-                leave: dict[str, Any] = {"on_click": open_with, "args": ("home",), "key": "lesson.leave"}
-                st.button(word("leave"), type="tertiary", **leave)
+                st.button(word("leave"), type="tertiary", on_click=open_with, args=("home",), key="lesson.leave")
             self._found(stations[:place])
             if not place:
                 self._not_again()
@@ -255,9 +253,10 @@ class Walk:
         if words := [place for place in worth_hiding(screen.pipeline, run) if place not in now]:
             st.markdown(word("another"), width="content")
             for place in words:
-                look: dict[str, Any] = {"key": f"lesson.hide.{place}", "on_click": select}
                 values = {"hidden": (place,), "token": None, "output": None, "question": None}
-                st.button(literal(spelled([run.tokens[place]])), kwargs=values, **look)
+                st.button(
+                    literal(spelled([run.tokens[place]])), kwargs=values, key=f"lesson.hide.{place}", on_click=select
+                )
 
     def _not_again(self) -> None:
         """The questions whose answer here is that of an earlier tour."""

@@ -41,8 +41,8 @@ def scores(run: Trace, place: Place) -> Picture:
     key, names = place.of(f"{PREFIX}scores"), placed(run.tokens)
     best = first(run[key][place.head, place.token]).named(names)
     said = text("read_scores", token=names[place.token], best=best)
-    look = {"rows": [place.token], "height": scaled(150), "keys": False}
-    return quantity_map(run, place, key, said, **look).with_(at_once=None)  # its columns know no other head
+    row = quantity_map(run, place, key, said, rows=[place.token], height=scaled(150), keys=False)
+    return row.with_(at_once=None)  # its columns know no other head
 
 
 def products(run: Trace, place: Place) -> Picture:
@@ -54,13 +54,12 @@ def products(run: Trace, place: Place) -> Picture:
     symbols = [plain_math(run.graph[met(run, place, role)].symbol) for role in "QK"]
     called = [f"{symbols[0]} · {names[place.token]}", f"{symbols[1]} · {names[key]}"]
     found = (q * k).astype(np.float64)
-    signs = {"agree": int((found > 0).sum()), "differ": int((found < 0).sum())}
     sums = dict(zip(("up", "down"), summands([found[found > 0].sum(), found[found < 0].sum()]), strict=True))
     score = two(float(found.sum()))
     pair = [(name, vector, role_colours()[role]) for name, vector, role in zip(called, (q, k), "QK", strict=True)]
     figure, said = (
         stairs(pair, word("axis_component"), f"q · k = {score}"),
-        text("read_products", score=score, **signs, **sums),
+        text("read_products", score=score, agree=int((found > 0).sum()), differ=int((found < 0).sum()), **sums),
     )
     return Picture(
         figure.tell(fills=room_of(said)),

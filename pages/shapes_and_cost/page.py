@@ -190,8 +190,7 @@ def show_notes(screen: Screen, pen: Pen) -> None:
     show_on_one_page(screen)
     show_claims()
     show_properties(screen)
-    look = {"icon": ":material/code:", "key": "cost.note", "on_change": "rerun"}
-    with st.expander(word("note"), **look) as box:
+    with st.expander(word("note"), icon=":material/code:", key="cost.note", on_change="rerun") as box:
         if box.open:
             run_note()
 
@@ -226,10 +225,11 @@ def show_properties(screen: Screen) -> None:
     pair = {"query": tokens[i], "key": tokens[j], "ij": f"{A[i, j]:.3f}", "ji": f"{A[j, i]:.3f}"}
     gap = f"{float(pair['ij']) - float(pair['ji']):.3f}"  # of what is written
     symmetry = "symmetric" if gap == "0.000" else "symmetry"
-    shapes = {"a": " × ".join(map(str, layers[0].shape_in)), "b": " × ".join(map(str, layers[-1].shape_out))}
     rows = f"{config.layers * config.heads * len(tokens):,}"
     said = (
-        text("property_shape", **shapes),
+        text(
+            "property_shape", a=" × ".join(map(str, layers[0].shape_in)), b=" × ".join(map(str, layers[-1].shape_out))
+        ),
         text("property_rows", rows=rows, low=f"{sums[0]:.7f}", high=f"{sums[1]:.7f}"),
         text("property_heads", d_k=config.d_k, h=config.heads, product=config.d_k * config.heads),
         text(f"property_{symmetry}", where=screen.at.where((number, head)), gap=gap, **pair),

@@ -123,13 +123,12 @@ def without_mask(run: TranslationTrace, place: Place) -> Picture:
     prefix, step = place.of(f"{SIDE}layers.{{l}}.attention."), place.step or 0
     free, masked = softmax(run[f"{prefix}scaled"][place.head, step]), run[f"{prefix}weights"]
     later = free[step + 1 :]
-    said = {"piece": run.written[step], "where": place.where()}
     shares = {"share": percent(float(later.sum())), "answer": percent(float(later[0]))}
     both = {plain("translation.with_mask"): masked[place.head, step], plain("translation.without_mask"): free}
     read = Axis(plain("translation.read_axis"), run.target_tokens)
     return Picture(
         grouped_bars(both, read, plain("attention.weight"), (AFTER, ACCENT), value_range=(0, 1)),
-        t("translation.read_leak", **said, **shares),
+        t("translation.read_leak", piece=run.written[step], where=place.where(), **shares),
         title=plain("translation.leak_title"),
         fixed=True,
     )

@@ -48,18 +48,18 @@ def tree(screen: Written, pen: Pen) -> None:
 
     def branch(node: Node) -> Branch:
         step, parent = len(node.ids) - 1, by_ids.get(node.ids[:-1])
-        said = {
-            "beginning": " ".join(vocabulary[i] for i in node.ids),
-            "own": percent(np.exp(node.own)),
-            "log_p": f"{node.log_probability:.2f}",
-            "fate": word(f"fate_{node.fate}", score=f"{score(node.log_probability, len(node.ids)):.2f}"),
-        }
         return Branch(
             column=step,
             row=node.rank,
             parent=None if parent is None else parent.rank,
             text=vocabulary[node.ids[-1]],
-            hover=word("hover", **said),
+            hover=word(
+                "hover",
+                beginning=" ".join(vocabulary[i] for i in node.ids),
+                own=percent(np.exp(node.own)),
+                log_p=f"{node.log_probability:.2f}",
+                fate=word(f"fate_{node.fate}", score=f"{score(node.log_probability, len(node.ids)):.2f}"),
+            ),
             fate=node.fate,
             on_path=node.ids == screen.written.ids[: step + 1],
         )

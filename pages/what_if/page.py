@@ -97,8 +97,9 @@ def which_kind(tab: str, chosen: str | None) -> str:
     if not others:
         return first
     words = [word(f"kind_{kind}") for kind in PARTS[tab]]
-    look = {"label_visibility": "collapsed", "key": f"block.{tab}"}
-    return either("block", word("kind"), list(PARTS[tab]), words, chosen, **look)
+    return either(
+        "block", word("kind"), list(PARTS[tab]), words, chosen, label_visibility="collapsed", key=f"block.{tab}"
+    )
 
 
 def watched(screen: Screen, pen: Pen) -> None:

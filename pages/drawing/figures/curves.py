@@ -348,8 +348,7 @@ def activation_curve(
     every, one = slice(None), slice(chosen, chosen + 1)
 
     def dots(run: tuple[np.ndarray, np.ndarray], which: slice, **marker: object) -> dict:
-        shown = {"customdata": numbers[which], "marker": marker, "hovertemplate": hover}
-        return at(np.transpose(run)[which], "markers", **shown)
+        return at(np.transpose(run)[which], "markers", customdata=numbers[which], marker=marker, hovertemplate=hover)
 
     traces = [stroke(np.transpose(curve), BEFORE, 2)]
     if beside is not None:

@@ -50,8 +50,7 @@ def likeliest_outputs(
         was = [""] * len(shown) if unchanged is None else [f"{decimal(before[i])} → " for i in shown]
         numbers = [f"{one}{decimal(now[i])}" for one, i in zip(was, shown, strict=True)]
         colours, room = [ORANGE if i == lit else BLUE for i in shown], np.maximum(now, before)[shown]
-        look = {"colours": colours, "room": room, "there": drawn.other, "most": 1.0}
-        figure = bars_with_numbers(now[shown], named, numbers, **look)
+        figure = bars_with_numbers(now[shown], named, numbers, colours=colours, room=room, there=drawn.other, most=1.0)
         if unchanged is not None:  # a line where each bar ended before
             line = {"type": "line", "line": {"width": 3, "color": GREY}}
             figure.layout["shapes"] = [

@@ -44,8 +44,9 @@ def strips(
     def draw(drawn: Numbers) -> Figure:
         rows, columns = drawn.axes
         sides = rows, Axis(across, labels) if across else columns
-        look = {"square": False, "clickable": True, "height": scaled(116 + 42 * len(named))}
-        figure = heatmap(drawn.array[:, [*order]], *sides, **look)
+        figure = heatmap(
+            drawn.array[:, [*order]], *sides, square=False, clickable=True, height=scaled(116 + 42 * len(named))
+        )
         figure.layout["xaxis"]["showticklabels"] = not across
         x = order.index(column) + (0 if across else 1)
         chosen = {"color": ACCENT, "width": 2}

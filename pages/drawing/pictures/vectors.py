@@ -52,10 +52,9 @@ def probe_looks(run: Trace, place: Place, seen: np.ndarray | None = None) -> Pic
         look = {"hover": hover, "differs": drawn.differs, "height": 260}
         return over_drawings(seen, drawn.array.reshape(1, len(weights), side, side), Axis(""), names, **look)
 
-    said = {"heads": len(weights), "value": most, "best": tokens[best], "head": head + 1}
     return Picture(
         draw,
-        t("sentence_vector.read_probe_looks", **said),
+        t("sentence_vector.read_probe_looks", heads=len(weights), value=most, best=tokens[best], head=head + 1),
         Numbers(weights, ("", "token"), axes=(names, Axis("", tokens))),
         title=plain("sentence_vector.probe_looks"),
         shape=weights.shape,

@@ -482,10 +482,11 @@ class Store:
         with self._look() as now:
             rows = now.execute(which).all()
         if over := [row.code for row in rows if row.left is not None and row.left <= 0]:
-            closed = {"phase": Phase.CLOSED, "closes": None, "version": classes.c.version + 1}
             with self._transaction() as now:
                 due = classes.c.code.in_(over) & (classes.c.closes <= self._time)
-                now.execute(classes.update().where(due).values(**closed))
+                now.execute(
+                    classes.update().where(due).values(phase=Phase.CLOSED, closes=None, version=classes.c.version + 1)
+                )
                 rows = now.execute(which).all()
         return {row.code: (row.version, row.led, _ticket(row)) for row in rows}
 

@@ -121,8 +121,9 @@ def way_back(screen: Screen, pen: Pen) -> None:
                 look = on if leads else {"icon": ":material/cast:"}
                 change = {"on_click": st.session_state.update, "args": ({LEADS: not leads},), "help": word("lead_help")}
                 st.button(word("led_by_me" if leads else "lead"), key="lead", **look, **change)
-            back = {"on_click": open_with, "args": ("class",), "icon": ":material/keyboard_return:", "key": "to_class"}
-            st.button(word("to_class"), **back)
+            st.button(
+                word("to_class"), on_click=open_with, args=("class",), icon=":material/keyboard_return:", key="to_class"
+            )
         for key in ("b", "B", "Shift+B"):
             pen.on_key(key, partial(open_with, "class"))
     elif says := st.session_state.get(SAYS):

@@ -52,8 +52,7 @@ text, word = texts_of("homework")
 
 def homework(screen: Screen) -> None:
     """Draw, closed at first, what a task is made with, and the table of what was handed in."""
-    look: dict[str, Any] = {"icon": ":material/home_work:", "key": "lesson.homework", "on_change": "rerun"}
-    with st.expander(word("title"), **look) as box:
+    with st.expander(word("title"), icon=":material/home_work:", key="lesson.homework", on_change="rerun") as box:
         if box.open:
             st.markdown(text("how"))
             _make(screen)
@@ -255,8 +254,7 @@ def _check(goal: Goal | None) -> None:
     """A box for the links, and the table as far as it is worked out."""
     st.markdown(text("hand_in"))
     like = word("links_like", most=f"{MOST_PASTED:,}")  # a browser lets nobody write more, and says nothing
-    box: dict[str, Any] = {"key": PASTED, "max_chars": MOST_PASTED, "placeholder": like}
-    st.text_area(word("links"), height=160, **box)
+    st.text_area(word("links"), height=160, key=PASTED, max_chars=MOST_PASTED, placeholder=like)
     st.button(word("check"), type="primary", key="homework.check", on_click=_begin, args=(goal,))
     checked: Checked | None = st.session_state.get(CHECKED)
     if checked is None:

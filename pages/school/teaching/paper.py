@@ -84,8 +84,7 @@ def as_html(
 
 def on_paper(screen: Screen, pen: Pen, lesson: Lesson) -> None:
     """Draw, closed at first, the button that saves the sheet."""
-    look = {"icon": ":material/print:", "key": "lesson.paper", "on_change": "rerun"}
-    with st.expander(word("title"), **look) as box:
+    with st.expander(word("title"), icon=":material/print:", key="lesson.paper", on_change="rerun") as box:
         if not box.open:
             return
         st.markdown(text("how"))

@@ -90,6 +90,7 @@ def member(code: str) -> None:
     else:
         st.markdown(text("member", code=code))
         st.link_button(word("to_join"), f"join?c={code}", icon=":material/how_to_vote:")
-    leave = {"on_click": select, "kwargs": {"of_class": None, "role": None}, "key": "class.leave"}
-    st.button(word("leave"), type="tertiary", **leave)
+    st.button(
+        word("leave"), type="tertiary", on_click=select, kwargs={"of_class": None, "role": None}, key="class.leave"
+    )
     _way_back()

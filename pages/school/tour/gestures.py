@@ -71,8 +71,9 @@ def by_chips(truth: Truth, words: Sequence[str], _: Reader, key: str, give: Give
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"{key}.tokens"):
         for place, (name, count) in enumerate(zip(told_apart(words), given, strict=True)):
             shown = f"{name} :orange[{'●' * count}]" if count else name
-            look: dict[str, Any] = {"width": "content", "key": f"{key}.{place}"}
-            st.button(shown, on_click=give_chip, args=(key, len(words), give, place), **look)
+            st.button(
+                shown, on_click=give_chip, args=(key, len(words), give, place), width="content", key=f"{key}.{place}"
+            )
         if any(given):
             back: dict[str, Any] = {"icon": ":material/undo:", "type": "tertiary", "key": f"{key}.back"}
             st.button(plain("lesson.chips_back"), on_click=_drop, args=(key,), **back)

@@ -56,8 +56,9 @@ def _run(block: Block, trace: Trace, layer: int, token: int) -> None:
     st.markdown(markdown_table([" ", word("theirs", note=block.note), word("ours")], rows, ":--|--:|--:"))
     st.markdown(told_gap(float(np.abs(pair[0] - pair[1]).max()), pair[0].size))
     if block.activation not in (None, trace.config.activation):
-        bends = {"theirs": ACTIVATIONS[block.activation].name, "own": ACTIVATIONS[trace.config.activation].name}
-        st.markdown(text("bent", **bends))
+        st.markdown(
+            text("bent", theirs=ACTIVATIONS[block.activation].name, own=ACTIVATIONS[trace.config.activation].name)
+        )
 
 
 def told_gap(gap: float, numbers: int) -> str:

@@ -146,8 +146,7 @@ class Pen:
             said = told.in_words(shows)
             return plain("change.title", title=title), said, said, "less"
         shares = (*picture.shares, *([picture.quantity.key] if picture.quantity else []))
-        relies = {"shares": shares, "every_head": picture.every_head}
-        broken = touched(run, self._screen.at.head, *picture.reads, **relies)
+        broken = touched(run, self._screen.at.head, *picture.reads, shares=shares, every_head=picture.every_head)
         said = t("change.no_law") if broken else picture.says(*numbers)
         if told:
             said += " " + t("change.both_alone" if told.alone else f"change.both_{shows}")

@@ -65,6 +65,7 @@ def waits(config: EncoderConfig, tokens: int, runs: int, wanted: Hashable) -> bo
     seconds = f"{max(10, round(_products(config, tokens, runs) / PER_SECOND, -1)):,.0f}"
     label = plain("what_if.work_out", n=runs, seconds=seconds)
     # A callback hears of the click even where another part of the page begins the run anew.
-    ask = {"on_click": asked_for.add, "args": (hash(wanted),)}
-    st.button(label, icon=":material/hourglass_top:", key="what_if.work_out", **ask)
+    st.button(
+        label, icon=":material/hourglass_top:", key="what_if.work_out", on_click=asked_for.add, args=(hash(wanted),)
+    )
     return True
