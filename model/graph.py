@@ -432,7 +432,7 @@ def _disentangled(
         (asks, met), own = ("QK" if name == "content_to_position" else "KQ"), config.distance_matrices
         W, written = f"W_{met}" + "^R" * own, f"{{{met}^R}}"
         linear = _with_bias(config, _of_role(config, met), symbol, W, W.replace("W", "b"))
-        made: dict[str, Any] = {"module": f"{here}W_{met}" + "_distance" * own, "tied": not own, "left": f"{met}^R"}
+        made = {"module": f"{here}W_{met}" + "_distance" * own, "tied": not own, "left": f"{met}^R"}
         made["traced"] = False
         whole = rows.add(f"{here}W_{met}_R", "linear", (R,), " ".join(linear[:2]), linear, wide, **made)
         vectors = "head", "distance", "d_k"
@@ -488,7 +488,7 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
             wide, axes = ("token", _width(config)), ("token", "word")
             terms = _with_bias(config, "head", "Z", "W", "b")
             x = rows.product("transform.0", Z, terms, wide)
-            bent: dict[str, Any] = {"traced": False, "function": config.head_activation}
+            bent = {"traced": False, "function": config.head_activation}
             x = rows.add("transform.1", "activation", (x,), "G", _summed_up(terms), wide, **bent)
             x = rows.norm("transform.2", x, r"\hat G", "G", "token", traced=False, width=wide[1])
             terms = _with_bias(config, "logits", r"\hat G", r"E^{\top}", "c")

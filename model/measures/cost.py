@@ -272,7 +272,7 @@ def _summed(
     sets: as often as there are sets of weights, not as often as it happens.
     """
     parts: dict[tuple[str, str | int], list[Count]] = defaultdict(list)
-    shared: str | int = "G" if config.groups > 1 else config.groups
+    shared = "G" if config.groups > 1 else config.groups
     for step in shape_walk(config, config.max_tokens):  # in letters, the same for every length
         if step.layer is not None or not one_layer:
             each = (sets and (1 if _of_all_layers(step) else shared)) or (

@@ -8,7 +8,7 @@ said of a token or a head holds for small changes, and is no explanation; what a
 `measures.sweep`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 
 import numpy as np
@@ -185,7 +185,7 @@ def _number_of(pipeline: Pipeline, name: Named, most: int) -> int:
     """The number of a word or class in the answer, which has `most`. Raises ValueError where it has none."""
     if isinstance(name, str):
         span = pipeline.config.head == "span"
-        names: Sequence[str] = BOUNDS if span else getattr(pipeline, "target_vocabulary", pipeline.outputs)
+        names = BOUNDS if span else getattr(pipeline, "target_vocabulary", pipeline.outputs)
         if name not in names:
             near = nearest(name, names, "another")
             raise ValueError(f"{pipeline.name} has no answer {name!r}; did you mean {near}?")

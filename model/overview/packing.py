@@ -2,7 +2,6 @@
 
 import base64
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
@@ -70,7 +69,7 @@ def pack(
     config, graph = trace.config, trace.graph
     answers = answers or answers_of(trace)
     rows, columns = min(len(trace.tokens), MOST_ROWS), columns_of(trace)
-    sent: Iterable[int] = range(config.layers) if columns or whole else [layer]
+    sent = range(config.layers) if columns or whole else [layer]
     differs = isinstance(trace, Difference)
     exact = exact and rows * config.layers * (4 * config.d_model + 2 * config.heads * rows) <= MOST_EXACT
     writer = _Writer(rows, columns or MOST_COLUMNS, exact)
@@ -83,7 +82,7 @@ def pack(
     if not answers.rows:
         writer.add("z", 0, trace.Z)
     sizes = {"layers": config.layers, "heads": config.heads, "d_model": config.d_model, "d_k": config.d_k}
-    about: dict[str, Any] = {
+    about = {
         "tokens": trace.tokens[:rows],
         "unseen": len(trace.tokens) - rows,
         "special": [place for place, token in enumerate(trace.tokens[:rows]) if token[:1] + token[-1:] == "[]"],

@@ -17,7 +17,7 @@ from pages.add_and_norm.why_add_and_norm import (
     batch_of_one,
     gradients_by_layer,
 )
-from pages.drawing.page import LAYER, Draw, Page, Tabs
+from pages.drawing.page import LAYER, Page, Tabs
 from pages.drawing.picture import Numbers, kind_of
 from pages.drawing.pictures.quantity_map import chosen_cell, name_of
 from pages.drawing.screen import Screen
@@ -51,7 +51,7 @@ def above(screen: Screen, pen: Pen) -> None:
 
 
 def tabs(screen: Screen) -> Tabs:
-    tabs: dict[str, Draw] = {"arrows": arrows, "maps": maps}
+    tabs = {"arrows": arrows, "maps": maps}
     if kind_of(screen.run) != "single" or knows_gradients(screen) or not AddNorm(screen.run, screen.at).rms:
         tabs["ablation"] = ablation
     return tabs

@@ -12,7 +12,7 @@ from pages.answer.pictures import Hidden, every_place
 from pages.answer.prediction import prediction
 from pages.answer.vector import EQUATION, tabs_of
 from pages.answer.who_wrote import opened
-from pages.drawing.page import Draw, Page, Tabs
+from pages.drawing.page import Page, Tabs
 from pages.drawing.picture import says_words
 from pages.drawing.pictures.answers import probabilities
 from pages.drawing.pictures.hidden_words import asked_place, to_keep_hidden
@@ -53,7 +53,7 @@ def tabs(screen: Screen) -> Tabs:
         return tabs_of(screen)
     if "logits" not in screen.run:
         return {"": judged_and_trained}
-    tabs: dict[str, Draw] = {"all": predicted, "wrote": written_by}
+    tabs = {"all": predicted, "wrote": written_by}
     if says_words(screen.run):
         tabs["places"] = at_every_place
     return tabs | ({"learned": how_it_learned} if screen.choice.input == "digit" else {})

@@ -128,7 +128,7 @@ def parts_of(run: Trace, lead: Lead, outputs: tuple[int, int], inside: Mapping[s
     sources, parts, every = list(lead.parts), np.array(list(lead.parts.values())), outputs_of(run)
     names = {"best": every[outputs[0]], "other": every[outputs[1]]}
     part = first(parts) if lead.value > 0 else last(parts)
-    said: dict[str, object] = {"lead": two(abs(lead.value)), "part": part, "source": in_short(sources[part.place], run)}
+    said = {"lead": two(abs(lead.value)), "part": part, "source": in_short(sources[part.place], run)}
     said["left"] = less(lead.value, parts[part.place])
     ahead = wrote("read_ahead" if lead.value > 0 else "read_behind", **said, **names)
     look = {

@@ -19,7 +19,7 @@ from model.variants.pooled import POOLINGS, Pooled
 from pages.answer.pictures import alike_map, cell_by_heads, row_sums, search_results
 from pages.drawing.cache import kept, missing
 from pages.drawing.figures.latex import formula
-from pages.drawing.page import Draw, Tabs
+from pages.drawing.page import Tabs
 from pages.drawing.pictures.vectors import as_makers, probe_looks, vectors
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain, t, texts_of
@@ -45,7 +45,7 @@ def tabs_of(screen: Screen) -> Tabs:
     """The vector, and another one beside it; of a network that nobody trained only why there is no answer."""
     if not is_headless(screen):
         return {"": lambda screen, pen: no_head(screen)}
-    tabs: dict[str, Draw] = {"vector": vector, "alike": similarity}
+    tabs = {"vector": vector, "alike": similarity}
     return tabs | ({"search": search} if screen.run.picture is None else {})
 
 

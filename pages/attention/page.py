@@ -11,7 +11,7 @@ from pages.attention.maps import through_layers, weights
 from pages.attention.read import steps_of
 from pages.attention.scaling import about_scaling, why_scaled, word
 from pages.attention.steps import attention_steps
-from pages.drawing.page import LAYER, LAYER_AND_HEAD, Draw, Page, Tabs
+from pages.drawing.page import LAYER, LAYER_AND_HEAD, Page, Tabs
 from pages.drawing.picture import kind_of
 from pages.drawing.screen import Screen
 from pages.drawing.text import t
@@ -47,7 +47,7 @@ def above(screen: Screen, pen: Pen) -> None:
 
 
 def tabs(screen: Screen) -> Tabs:
-    tabs: dict[str, Draw] = {"map": one_map, "steps": step_by_step}
+    tabs = {"map": one_map, "steps": step_by_step}
     if kind_of(screen.run) != "single":
         tabs["layers"] = all_layers
         if screen.run.config.divided and not screen.run.config.distance_terms:

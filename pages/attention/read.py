@@ -62,7 +62,7 @@ def read_step(run: Trace, place: Place, prefix: str, step: str, columns: Sequenc
     cell = (0, 0) if step == "relative" else (row, column)
     value = first(run[of][place.head][cell[0]], percent if step == "heads" else two, among=columns)
     parts, d_k = 1 + len(run.config.distance_terms), run.config.d_k
-    said: dict[str, object] = {"query": queries[row], "key": keys[column], "value": value}
+    said = {"query": queries[row], "key": keys[column], "value": value}
     said |= {"d_k": f"({parts} · {d_k})" if parts > 1 else d_k, "root": f"{(d_k * parts) ** 0.5:.3f}"}
     return t(f"attention.read_{step}", **said)
 

@@ -41,7 +41,7 @@ def in_patches(patches: Trace, ink: bytes) -> Picture:
     """
     seen = over_one(patches, PATCHES, f"layers.{PATCHES.layer}.attention.weights")
     n, side, front = len(patches.tokens), patches.config.patches_per_side, patches.config.tokens_in_front
-    there: dict[str, object] = {
+    there = {
         "input": "digit",
         "drawing": ink,
         "tab": None,

@@ -9,7 +9,7 @@ from model.analysis import head_pattern
 from model.measures.without import one_against_all
 from model.sublayers import MultiHeadAttention
 from pages.attention.origins import can_be_told, every_head
-from pages.drawing.page import LAYER_AND_HEAD, Draw, Page, Tabs
+from pages.drawing.page import LAYER_AND_HEAD, Page, Tabs
 from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.screen import Screen
 from pages.drawing.text import t
@@ -42,7 +42,7 @@ def above(screen: Screen, pen: Pen) -> None:
 
 
 def tabs(screen: Screen) -> Tabs:
-    tabs: dict[str, Draw] = {"overview": overview}
+    tabs = {"overview": overview}
     if may_have_roles(screen.choice.pipeline):
         tabs["roles"] = show_role
     tabs["contribution"] = contribution

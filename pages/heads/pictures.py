@@ -166,7 +166,7 @@ def needed(run: Trace, place: Place, found: Answers) -> Picture:
     p = found.p[:, found.outputs.index(guess)]
     names = [part_word("without"), part_word("only")]
     best = {"without": found.best[1 + head], "only": found.best[1 + heads + head]}
-    said: dict[str, object] = {"head": head + 1, "layer": layer + 1, "heads": heads, "best": every[guess]}
+    said = {"head": head + 1, "layer": layer + 1, "heads": heads, "best": every[guess]}
     said["p"] = guessed = first(probabilities(run, place.token), decimal)
     said |= {"p_without": decimal(p[1 + head]), "p_only": decimal(p[1 + heads + head])}
     said |= {name: every[output] for name, output in best.items()}

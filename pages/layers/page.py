@@ -14,7 +14,7 @@ from model.measures.alike import row_cosines, through_layers
 from model.measures.comparison import align
 from model.measures.lens import Lens, calibrated
 from pages.drawing.cache import kept
-from pages.drawing.page import LAYER, Draw, Page, Tabs
+from pages.drawing.page import LAYER, Page, Tabs
 from pages.drawing.picture import Make, says_words
 from pages.drawing.pictures.shared_weights import shared_weights
 from pages.drawing.screen import Screen
@@ -152,7 +152,7 @@ def by_layers(screen: Screen, pen: Pen) -> None:
 
 def tabs(screen: Screen) -> Tabs:
     """The lens of a head that says words or classes; layer by layer what is compared, where something is."""
-    tabs: dict[str, Draw] = {"lens": lens} if "logits" in screen.run else {}
+    tabs = {"lens": lens} if "logits" in screen.run else {}
     tabs["path"] = trajectories
     if is_headless(screen) or screen.pair:
         tabs["by_layers"] = by_layers

@@ -125,7 +125,7 @@ def origin(run: Trace, place: Place) -> Picture:
     layer, token, n = place.layer, place.token, len(run.tokens)
     names, reached = placed(run.tokens), all_reached(run)[layer]
     source = strongest_other(reached[token], token)
-    said: dict[str, object] = {"layer": layer + 1, "query": names[token], "own": percent(reached[token, token])}
+    said = {"layer": layer + 1, "query": names[token], "own": percent(reached[token, token])}
     if n > 1:
         said |= {"key": names[source], "value": first(reached[token], percent, among=others_than(token, n))}
     axes = token_axis(run, word("axis_after")), token_axis(run, word("axis_input"))

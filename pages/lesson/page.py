@@ -169,13 +169,13 @@ class Walk:
                 station.verdict()
                 with st.container(horizontal=True):
                     station.open_page()
-                    look: dict[str, Any] = {"icon": ":material/arrow_forward:", "key": "lesson.next"}
+                    look = {"icon": ":material/arrow_forward:", "key": "lesson.next"}
                     st.button(word("recap" if last else "onwards"), on_click=onwards, type="primary", **look)
             else:
                 station.answer()
             with st.container(horizontal=True, key="tour_ways"):
                 if place:
-                    back: dict[str, Any] = {"on_click": go_to, "args": (stations[place - 1],), "type": "tertiary"}
+                    back = {"on_click": go_to, "args": (stations[place - 1],), "type": "tertiary"}
                     st.button(word("previous"), icon=":material/chevron_left:", key="lesson.previous", **back)
                 st.button(word("leave"), type="tertiary", on_click=open_with, args=("home",), key="lesson.leave")
             self._found(stations[:place])
@@ -241,7 +241,7 @@ class Walk:
                 right = is_right(question.gesture, guess, truth)
                 said += " ✓" if right else f" :gray[({text('you', guess=guess_in_words(guess, truth))})]"
         ask, _ = heading_and_rest(asked(question, truth))
-        look: dict[str, Any] = {"key": f"lesson.{key}", "on_click": go_to, "args": (key,), "type": "tertiary"}
+        look = {"key": f"lesson.{key}", "on_click": go_to, "args": (key,), "type": "tertiary"}
         st.button(f":blue[**{place + 1}**] {said}", help=ask, **look)
 
     def _another_word(self) -> None:
@@ -279,7 +279,7 @@ class Walk:
         self._recap()
         st.markdown(text("end" if self.stations else "end_none"))
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-            look: dict[str, Any] = {"icon": ":material/open_in_new:", "key": "lesson.why", "on_click": open_with}
+            look = {"icon": ":material/open_in_new:", "key": "lesson.why", "on_click": open_with}
             label = word("why_off") if off else plain("what_if.short")
             st.button(label, args=("home" if off else "what_if",), kwargs=off, **look)
             self._another_word()

@@ -122,7 +122,7 @@ def _number(name: str, most: int, value: int, cost: CostSettings, **look: Any) -
 
 
 def _either(name: str, words: Mapping[str, str], value: str, cost: CostSettings) -> None:
-    look: dict[str, Any] = {"options": [*words], "format_func": words.__getitem__, "required": True, "anew": True}
+    look = {"options": [*words], "format_func": words.__getitem__, "required": True, "anew": True}
     _widget(
         st.segmented_control,
         name,

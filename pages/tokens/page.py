@@ -8,7 +8,7 @@ import streamlit as st
 
 from model.checkpoints.images import CheckpointImageReader
 from model.pipeline import SPECIAL_TOKENS
-from pages.drawing.page import Draw, Page, Tabs, rows
+from pages.drawing.page import Page, Tabs, rows
 from pages.drawing.picture import Picture, kind_of
 from pages.drawing.pictures.quantity_map import chosen_cell, name_of
 from pages.drawing.screen import Screen
@@ -49,7 +49,7 @@ def purpose_of(screen: Screen) -> str:
 
 def tabs(screen: Screen) -> Tabs:
     words = screen.run.picture is None
-    tabs: dict[str, Draw] = {"one": one_token, "pieces": tokenization if words else patches}
+    tabs = {"one": one_token, "pieces": tokenization if words else patches}
     tabs |= {"order": word_order} if words else {}
     return tabs | ({"positions": positions} if words or kind_of(screen.run) != "single" else {})
 

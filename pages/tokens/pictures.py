@@ -336,7 +336,7 @@ def similarity_of_patches(run: Trace, place: Place) -> Picture:
     )
     figure.layout["xaxis"] |= {"constrain": "domain"}
     figure.layout["yaxis"] |= {"constrain": "domain", "scaleanchor": "x"}
-    said: dict[str, object] = {"patch": names[shown], "nearest": names[nearest.place], "cosine": nearest}
+    said = {"patch": names[shown], "nearest": names[nearest.place], "cosine": nearest}
     said |= {"near": f"{alike[apart == 1].mean():.2f}", "far": f"{alike[apart > 1].mean():.2f}"}
     return Picture(
         figure,

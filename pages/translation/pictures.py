@@ -40,7 +40,7 @@ def lines(run: TranslationTrace, place: Place, lit: int | None = None, paired: b
         return writing(*sides, step, across.array, arcs, least=LEAST, lit=lit, differs=across.differs)
 
     best = first(taken, percent)
-    said: dict[str, object] = {
+    said = {
         "step": step + 1,
         "steps": steps,
         "piece": run.written[step],
@@ -102,7 +102,7 @@ def next_pieces(
         return bars_with_numbers(drawn.array, drawn.axes[0].labels, numbers, colours=colours, most=1.0, **drawn.look)
 
     beginning, at = run.written_ids[:step], rank(p, taken)
-    said: dict[str, object] = {"piece": vocabulary[taken], "share": percent(float(p[taken])), "rank": at}
+    said = {"piece": vocabulary[taken], "share": percent(float(p[taken])), "rank": at}
     said["best"] = first(p, percent).named(vocabulary)
     if not sentence:
         top = {"share": first(p, percent)} if at == 1 else {}

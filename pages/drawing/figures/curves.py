@@ -404,7 +404,7 @@ def lines(
     for trace, row in zip(list(traces), () if there is None else there, strict=False):
         look_there = {"line": trace["line"] | {"width": 1}, "marker": {"symbol": "circle-open", "size": 8}}
         traces.append(trace | thin | look_there | {"y": row})
-    layout: dict = {
+    layout = {
         "xaxis": axis_layout(steps, values.shape[1]),
         "yaxis": scale(value_title, rangemode="tozero", **ZERO),
         **LEGEND,

@@ -72,7 +72,7 @@ def attention_lines(
     for x, axis, n, side in ((0, rows, n_rows, "middle left"), (1, columns, n_columns, "middle right")):
         names = [f"{label(text)}&nbsp;" if x == 0 else f"&nbsp;{label(text)}" for text in axis.labels]
         legible = min(7 / 6 * font_size(), 0.8 * (height - 40) / most)  # as large as its row lets it be
-        font: dict = {"size": legible if n <= 24 else max(7, font_size() - 4)}
+        font = {"size": legible if n <= 24 else max(7, font_size() - 4)}
         traces.append(words_at(grid(n, 1, left=x), names, textposition=side, textfont=font, showlegend=False))
     layout = {
         "xaxis": {

@@ -83,7 +83,7 @@ def heads_off(case: Case) -> Truth | None:
     together = case.changed(rows) if rows else now[:0]  # of two heads one must stay
     fallen = [(count, row) for count, row in enumerate(together, 2) if row.argmax() != best and leads(row)]
     worst = order[0]
-    said: dict[str, object] = {"best": case.names[best], "heads": len(heads)}
+    said = {"best": case.names[best], "heads": len(heads)}
     said |= {"layer": heads[worst][0] + 1, "head": heads[worst][1] + 1, "left": float(alone[worst, best])}
     count = int((alone.argmax(axis=1) != best).sum())
     said |= {"count": count, "rest": len(heads) - count}

@@ -112,7 +112,7 @@ def first_known(case: Case) -> Truth | None:
     final, before = int(best[-1]), int(best[known - 1])
     lead = shares[known, final] - np.partition(shares[known], -2)[-2]
     behind = shares[known - 1, before] - shares[known - 1, final]
-    said: dict[str, object] = {"answer": case.names[final], "layer": known, "layers": len(best) - 1}
+    said = {"answer": case.names[final], "layer": known, "layers": len(best) - 1}
     said |= {"before": case.names[before], "then": float(shares[known - 1, before])}
     steps = np.diff(shares[:, final])
     uneven = steps.max() >= UNEVEN * steps.mean() > 0

@@ -62,7 +62,7 @@ def swapped(case: Case) -> Truth | None:
     figures = map(float, (now[output], there[output], bare[first], bare_there[first]))
     shares = dict(zip(("before", "after", "bare_before", "bare_after"), figures, strict=True))
     ending = "们" * (tokens[one + 1 : one + 2] == ["们"])
-    said: dict[str, object] = {"one": tokens[one] + ending, "other": tokens[other] + ending, **shares}
+    said = {"one": tokens[one] + ending, "other": tokens[other] + ending, **shares}
     said |= {"answer": case.names[output], "bare": case.names[first]}
     seen = still <= ROUNDING and shares["bare_before"] >= DRAWN
     margin = float(abs(there[output] - now[output])) if seen else 0.0

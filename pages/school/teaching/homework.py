@@ -7,7 +7,6 @@ page, so that a class's links keep nobody waiting, and that what is left ends wi
 import re
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import Any
 from urllib.parse import parse_qsl, urljoin, urlsplit
 
 import numpy as np
@@ -305,6 +304,6 @@ def _table(checked: Checked) -> None:
     st.markdown(text("reached", reached=reached, all=len(table)))
     draw_table(table, "homework.table", column_config=column_widths(table))
     about = in_words(checked.goal) if checked.goal else word("title")
-    look: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:", "key": "homework.csv"}
+    look = {"on_click": "ignore", "icon": ":material/download:", "key": "homework.csv"}
     name = f"{exports.file_name(word('title'))}.csv"
     st.download_button("CSV", exports.csv(table, about), name, "text/csv", **look)

@@ -57,7 +57,7 @@ def make_a_lesson(screen: Screen, lesson: Lesson) -> None:
         if lesson.name == OWN:
             _held(screen, lesson)
         else:
-            look: dict[str, Any] = {"icon": ":material/content_copy:", "key": "lesson.copy", "on_click": _keep}
+            look = {"icon": ":material/content_copy:", "key": "lesson.copy", "on_click": _keep}
             st.button(word("make_copy", title=title_of(lesson)), args=(_copy(lesson),), **look)
         _add(screen, lesson)
 
@@ -102,7 +102,7 @@ def _add(screen: Screen, lesson: Lesson) -> None:
         edited = st.session_state[EDITED] = None
     st.markdown(f"**{word('make_add') if edited is None else word('make_edited', number=edited + 1)}**")
     titles = {"": word("make_nowhere"), **{name: plain(f"{name}.title") for name in VIEWS}}
-    look: dict[str, Any] = {"format_func": titles.__getitem__, **lasting(NEW + "place", "")}
+    look = {"format_func": titles.__getitem__, **lasting(NEW + "place", "")}
     st.selectbox(word("make_place"), list(titles), **look)
     view = st.empty()
     names = {MINE: word("make_mine"), **{key: word(f"{key}.short") for key in QUESTIONS}}
@@ -131,7 +131,7 @@ def _own(asked: Question, case: Case | None) -> None:
             fill = {NEW + "options": "\n".join(tokens)}
             st.button(word("make_tokens"), key=NEW + "tokens", on_click=set_lasting, args=(fill,))
         if options := _options():
-            look: dict[str, Any] = {"format_func": local, **lasting(NEW + "answer", None, among=options)}
+            look = {"format_func": local, **lasting(NEW + "answer", None, among=options)}
             answer = st.selectbox(word("make_answer"), options, **look)
             st.caption(text("make_unmarked") if answer is None else "")
             if case and (said := not_the_runs(replace(asked, own=Own("", answer=answer)), case)):
@@ -209,7 +209,7 @@ def _edit(number: int) -> None:
     question = _mine().questions[number]
     st.session_state[EDITED] = number
     own, gesture = question.own or Own(""), question.gesture
-    boxes: dict[str, Any] = {"place": question.place.partition("?")[0], "minutes": question.minutes}
+    boxes = {"place": question.place.partition("?")[0], "minutes": question.minutes}
     boxes |= {"which": question.row if question.measure else MINE}
     if not question.measure:
         boxes |= {"ask": own.ask, "why": own.why, "gesture": gesture}

@@ -234,7 +234,7 @@ def afterwards(lecture: Lecture) -> None:
     desk = lecture.desk
     if lecture.lesson.twice:
         table = as_table(lecture.asked, *store().linked(desk.code, desk.key))
-        look: dict[str, Any] = {"on_click": "ignore", "icon": ":material/download:", "key": "class.study"}
+        look = {"on_click": "ignore", "icon": ":material/download:", "key": "class.study"}
         st.download_button(t("study.csv"), exports.csv(table), "study.csv", "text/csv", **look)
     with st.container(horizontal=True):
         _button("reopen", "undo", lambda: desk.go(desk.room.resumes))

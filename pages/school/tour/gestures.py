@@ -23,7 +23,7 @@ def by_word(truth: Truth, _: Sequence[str], reader: Reader, key: str, give: Give
         typed = st.text_input(plain("lesson.your_word"), key=key, max_chars=40).strip()
         if typed and isinstance(reader, TextReader) and typed_word(reader, key) is None:
             st.caption(t("lesson.not_a_word", size=f"{len(reader.vocabulary):,}"))
-        look: dict[str, Any] = {"type": "primary", "key": f"{key}.send"}
+        look = {"type": "primary", "key": f"{key}.send"}
         st.form_submit_button(
             plain("lesson.send"), on_click=_if_any, args=(partial(typed_word, reader, key), give), **look
         )
@@ -75,7 +75,7 @@ def by_chips(truth: Truth, words: Sequence[str], _: Reader, key: str, give: Give
                 shown, on_click=give_chip, args=(key, len(words), give, place), width="content", key=f"{key}.{place}"
             )
         if any(given):
-            back: dict[str, Any] = {"icon": ":material/undo:", "type": "tertiary", "key": f"{key}.back"}
+            back = {"icon": ":material/undo:", "type": "tertiary", "key": f"{key}.back"}
             st.button(plain("lesson.chips_back"), on_click=_drop, args=(key,), **back)
 
 
@@ -106,7 +106,7 @@ def _drop(key: str) -> None:
 
 def _send(key: str, give: Give, *, ready: bool) -> None:
     """The button that hands in what was set."""
-    look: dict[str, Any] = {"type": "primary", "key": f"{key}.send", "disabled": not ready}
+    look = {"type": "primary", "key": f"{key}.send", "disabled": not ready}
     st.button(plain("lesson.send"), on_click=_if_any, args=(partial(_held, key), give), **look)
 
 

@@ -95,7 +95,7 @@ class Station:
             st.markdown(f":material/touch_app: {text(how)}")
             reader, words = self.case.pipeline.reader, options(self.truth)
             GESTURES[self.question.gesture](self.truth, words, reader, self.key, self.give)
-        look: dict[str, Any] = {"type": "tertiary", "key": "lesson.show"}
+        look = {"type": "tertiary", "key": "lesson.show"}
         st.button(word("show"), on_click=self.give, args=(None,), **look)
 
     def verdict(self) -> None:
@@ -146,7 +146,7 @@ class Station:
         if page == "shapes_and_cost" and not self.question.place:
             base = (name for name, config in PRESETS.items() if config == self.case.trace.config)
             values |= {"cost": CostSettings(next(base, None))}
-        look: dict[str, Any] = {"icon": ":material/open_in_new:", "key": "lesson.see"}
+        look = {"icon": ":material/open_in_new:", "key": "lesson.see"}
         st.button(word("see"), on_click=lead_away if away else open_with, args=(page,), kwargs=values, **look)
 
     # -- at the right ------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import Any
 
 import streamlit as st
 
@@ -46,7 +45,7 @@ def drawer() -> Choice:
     st.toggle(plain("sidebar.big"), key="big", persist_state="session")
     notes = [plain("sidebar.symbols_ours"), *(plain("sidebar.symbols_note", note=note) for note in SYMBOLS[1:])]
     either("symbols", plain("sidebar.symbols"), SYMBOLS, notes, now.symbols, help=plain("sidebar.symbols_help"))
-    look: dict[str, Any] = {"icon": ":material/qr_code_2:", "key": "share", "width": "stretch"}
+    look = {"icon": ":material/qr_code_2:", "key": "share", "width": "stretch"}
     st.button(plain("share.title"), on_click=lambda: st.session_state.update({OVER: "share"}), **look)
     return link.chosen()
 

@@ -45,7 +45,7 @@ def guess_in_words(screen: Screen, p: np.ndarray, place: int, truth: int | None)
     """ "In place of ‘it’ it would put ‘he’ (0.57), then ‘she’ (0.18). ‘it’ has rank 4 of 12,000.\""""
     names = screen.outputs
     best, second = likeliest(p[None], [2])
-    said: dict[str, object] = {
+    said = {
         "best": names[best],
         "first": first(p, decimal),
         "second": names[second],
