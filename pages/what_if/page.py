@@ -145,7 +145,8 @@ def answer(lab: Experiment, truth: int | None) -> None:
     else:
         p, before = (probabilities(run, lab.place) for run in (screen.run, screen.original))
         moved = round(float(np.abs(p - before).sum() / 2), 5)  # what is less comes of rounding
-        st.metric(word("moved"), decimal(moved))
+        if screen.run.edits:
+            st.metric(word("moved"), decimal(moved))
         st.caption(text("click_bars"))
 
 
