@@ -31,6 +31,12 @@ from tests.networks import draw_norms
 APP = Path(__file__).parents[2] / "pages" / "every_page.py"
 
 
+def raw_names(words: str) -> list[str]:
+    """Names as code writes them, d_model or x_1, that are neither set as symbols nor marked as code."""
+    left = re.sub(r"\$.+?\$|`.+?`|\{[^}]*\}", "", words.replace("\\", ""))
+    return re.findall(r"(?<!\w)[A-Za-z]+\d?_\w+", left)
+
+
 def at_page(name: str, **link: str) -> AppTest:
     """A page before its first run; `link` is the query string."""
     app = AppTest.from_file(str(APP), default_timeout=60)

@@ -39,6 +39,7 @@ from pages.drawing.pictures.answers import likeliest_outputs
 from pages.drawing.pictures.vectors import probe_looks
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
+from pages.drawing.text import LANGUAGES, speaking
 from pages.drawing.text.numbers import decimal, two
 from pages.feed_forward import pictures as feed_forward
 from pages.heads import pictures as heads
@@ -49,6 +50,7 @@ from pages.tokens import pictures as tokens
 from pages.translation import pictures as translation
 from tests.networks import QUICK, trace_of
 from tests.pages.inputs import folder
+from tests.pages.opening import raw_names
 
 DOG = "the dog chased the cat ."
 HIDDEN = "the animal [MASK] not cross the street because it was too tired ."
@@ -101,6 +103,31 @@ def held(figure: Figure) -> Iterator[np.ndarray]:
         for side in {"x", "y", "z", "customdata"} & trace.keys():
             if (values := np.asarray(trace[side])).dtype.kind in "fiu":
                 yield values
+
+
+def words_in(part: object) -> Iterator[str]:
+    """All texts in a figure: titles, names, hovers, annotations."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, Mapping):
+        for name, inside in part.items():
+            yield from words_in(inside) if name != "meta" else ()
+    elif isinstance(part, list | tuple):
+        for inside in part:
+            yield from words_in(inside)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_no_name_of_the_code_stands_in_a_figure_or_its_title(name: str) -> None:
+    row = ROWS[name]
+    for language in LANGUAGES:
+        with speaking(language):
+            picture = row.make(run_of(row.subject, row.edits), row.place)
+            if not isinstance(picture, Picture):
+                return
+            figure = picture.drawn()
+            shown = [*words_in([figure.data, figure.layout]), picture.title or "", picture.says()]
+        assert [words for words in shown if raw_names(words)] == []
 
 
 @pytest.mark.parametrize("name", ROWS)

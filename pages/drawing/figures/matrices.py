@@ -321,7 +321,7 @@ def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: 
         i, j = (markers["y"] - top).astype(int), (markers["x"] - first).astype(int)
         markers["customdata"] = np.stack([np.full_like(i, which), i, j], axis=1).astype(np.uint16)
         markers["text"] = four_decimals(one.values[i, j])
-        called = label(one.columns.title)
+        called = one.symbol or label(one.columns.title)
         markers["hovertemplate"] = f"%{{y}}<br>{called} <b>%{{x}}</b><br>%{{text}}<extra></extra>"
         axis = f"x{which + 1}" if which else "x"
         for trace in (cells, markers):
@@ -339,7 +339,7 @@ def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: 
         cells["showscale"] = which == widest and one.scale == "signed"
         ends = {-one.limit: "−", 0.0: "0", one.limit: "+"}
         cells["colorbar"] = colour_bar(ends, x=left)
-        whole["annotations"].append(_above(f"<i>{one.symbol or called}</i><br>{one.title}", left + share / 2))
+        whole["annotations"].append(_above(f"<i>{called}</i><br>{one.title}", left + share / 2))
         frames = []
         if one.focus:
             frames.append(frame(top, first, top + n_rows - 1, first + n_columns - 1, width=3))
