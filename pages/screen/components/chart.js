@@ -451,7 +451,7 @@ export default function({ data, parentElement, setTriggerValue }) {
     document.getElementById('plotly').addEventListener('load', () => draw(place), { once: true })
   }
   const size = new ResizeObserver(() => {  // what ends with the screen is drawn anew when it is moved, too
-    const { below, fills } = place.wanted.figure.layout.meta ?? {}, moved = (below || fills) && place.above !== undefined && Math.abs(aboveOf(place) - place.above) > 2
+    const { below, fills } = place.wanted.figure.layout.meta ?? {}, moved = (below || fills) && place.above !== undefined && Math.abs(aboveOf(place) - place.above) > .5
     if (Math.floor(parentElement.clientWidth) !== place.width || moved) draw(place)
   })
   size.observe(parentElement)
