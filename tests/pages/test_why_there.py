@@ -112,7 +112,7 @@ def test_the_largest_parts_have_bars_of_their_own_and_the_others_one_together() 
     values, named = found.lengths(), found.bars.drawn().layout["yaxis"]["ticktext"]
     np.testing.assert_allclose(values[1:7], parts[order[:6]], atol=0.006)
     assert values[7] == pytest.approx(parts[order[6:]].sum(), abs=0.006)
-    assert list(named[7:]) == [f"{len(parts) - 6} other parts", "scaled score"] and len(values) == 9
+    assert list(named[7:]) == [f"other parts: {len(parts) - 6}", "scaled score"] and len(values) == 9
 
 
 @pytest.mark.parametrize(
