@@ -227,9 +227,9 @@ COUNTED = (
 parts patches phones pieces places positions questions rows seconds sentences steps tokens words".replace(" ", "|")
 )
 SEVERAL = (
-    "batch cells d_ff d_k d_model double each fast file layer long most numbers off others out parameters patches \
-pieces pixels place places real rows seconds share size step steps there ties together tokens total where width window \
-words"
+    "batch cells d_ff d_k d_model double each fast file layer long merges most numbers off others out parameters "
+    "patches pieces pixels place places real rows seconds share size step steps there ties together tokens total where "
+    "width window words"
 )
 SEVERAL_IN = {
     "n": "alike.read_pairs alike.read_search change.full common.every_row flat.read_patches judged.measured "

@@ -1,5 +1,7 @@
 """A sentence about what an equation makes stands only where the run holds that: each such text, each kind of change."""
 
+import inspect
+import re
 from functools import cache
 
 import numpy as np
@@ -11,6 +13,7 @@ from pages.screen.runs import pipelines
 from tests.equations import computed
 from tests.links import CHANGES
 from tests.pages.opening import open_page, stands
+from tests.pages.test_ties import every_picture
 
 LAYER, HEAD, SENTENCE = 2, 2, "the cat sat ."
 OF_ONE = "layers.2.attention."
@@ -41,6 +44,26 @@ MORE = [
     "layers.1.attention.output~scale~value.0.0", "layers.{l}.attention.heads~zero", "layers.0.attention.V~zero",
     "layers.1.add_1~without", "layers.2.attention.scores~scale~value.2.0", "layers.{l}.attention.weights~even",
 ]  # fmt: skip
+
+
+#: Pictures that tell of recorded numbers alone, each for itself: these are true whatever has been changed.
+RECORDED = {
+    "aligning_heads", "alike_map", "all_heads", "as_makers", "at_temperature", "attention_map", "batch_norm",
+    "biases", "built_up", "by_layers", "cell_by_heads", "chosen_head", "classes", "colours", "cut", "difference",
+    "every_place", "gradients_by_layer", "heads_and_ffns", "in_patches", "labels", "likeliest_outputs", "lines",
+    "loudest", "maps", "matrix", "mixed", "moved_most", "nearest", "needed", "next_pieces", "on_the_way",
+    "one_by_one", "one_token", "order", "origin", "over_heads", "over_one", "parts_of", "parts_picture", "path",
+    "pixels_of_one", "plane", "probe_looks", "pushes", "quantity_map", "row_sums", "scores", "search_results",
+    "similarity", "similarity_of_patches", "similarity_of_words", "span", "tags", "token_map", "turned", "turns",
+    "vectors", "vectors_of_distances", "without_ffn", "without_mask", "words",
+}  # fmt: skip
+
+
+def test_each_picture_says_what_it_relies_on_or_is_known_to_rely_on_nothing() -> None:
+    """A new one asks `touched`, or hands on `reads` or `shares`, and has a row above, or is listed."""
+    asks = re.compile(r"\btouched\(|\bread_step\(|\breads=|\bshares=")
+    silent = {make.__name__ for make in every_picture() if not asks.search(inspect.getsource(make))}
+    assert silent == RECORDED
 
 
 @cache

@@ -5,7 +5,7 @@ one.
 import copy
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
@@ -251,16 +251,19 @@ OTHERS = {
 }  # fmt: skip
 
 
-def test_every_picture_is_called_with_equal_numbers() -> None:
-    found = set()
+def every_picture() -> Iterator[FunctionType]:
+    """The functions of the pages that make a picture."""
     for module in walk_packages(pages.__path__, "pages."):
         if ".school" in module.name or module.name.endswith("every_page"):
             continue
         for name, make in vars(import_module(module.name)).items():
             own = isinstance(make, FunctionType) and make.__module__ == module.name and not name.startswith("_")
-            if own and inspect.signature(make).return_annotation is Picture and make not in MAKES:
-                found.add(name)
-    assert found - OTHERS == set()
+            if own and inspect.signature(make).return_annotation is Picture:
+                yield make
+
+
+def test_every_picture_is_called_with_equal_numbers() -> None:
+    assert {make.__name__ for make in every_picture() if make not in MAKES} - OTHERS == set()
 
 
 def _name(of: Callable) -> str:
