@@ -66,8 +66,8 @@ def of_a_word(screen: Screen, choice: Choice) -> Screen:
 
 
 def one_token(screen: Screen, pen: Pen) -> None:
-    """The selected token's row of X⁰ as one sum, of a word the nearest rows of E; beside it a number by hand,
-    and the positions of all.
+    """The selected token's row of X⁰ as one sum, of a word the nearest rows of E; beside it the positions of all,
+    and a number by hand.
     """
     run, named = screen.run, {name_of(key): key for key in summands(screen.run)}
     left, right = (st.container(), None) if screen.choice.big else st.columns([3, 2], gap="medium")
@@ -82,12 +82,12 @@ def one_token(screen: Screen, pen: Pen) -> None:
             of_one_component(screen)
     if right:
         with right:
+            if run.picture is None and "embedding.positions" in run and len(run.tokens) > 1:
+                pen.show("all_positions", pictures.all_positions)  # above what a click makes higher
             key = named.get(screen.choice.stage or "", [*named.values()][-1])
             working(screen, pen, key, chosen_cell(run, screen.at, key))
             if root := about_root(run):
                 st.caption(root)
-            if run.picture is None and "embedding.positions" in run and len(run.tokens) > 1:
-                pen.show("all_positions", pictures.all_positions)
 
 
 def of_one_component(screen: Screen) -> None:
