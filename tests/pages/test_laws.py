@@ -12,8 +12,8 @@ from pages.drawing.state.link_values import EDITS
 from pages.screen.runs import pipelines
 from tests.equations import computed
 from tests.links import CHANGES
+from tests.pages.makers import every_picture
 from tests.pages.opening import open_page, stands
-from tests.pages.test_ties import every_picture
 
 LAYER, HEAD, SENTENCE = 2, 2, "the cat sat ."
 OF_ONE = "layers.2.attention."

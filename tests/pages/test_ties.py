@@ -3,20 +3,15 @@ one.
 """
 
 import copy
-import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, partial
-from importlib import import_module
-from pkgutil import walk_packages
-from types import FunctionType
 
 import numpy as np
 import pytest
 import torch
 
-import pages
 from model import Edit, Trace, load
 from model.analysis import tied, winners
 from model.measures.alike import MEAN, Found, cosine, of_cosine, row_cosines, vector_of
@@ -42,6 +37,7 @@ from pages.layers import pictures as layers
 from pages.queries_keys_values import pictures as queries_keys_values
 from pages.tokens import pictures as tokens
 from pages.translation import pictures as translation
+from tests.pages.makers import every_picture
 
 SENTENCE = "the cat sat on a mat ."
 #: Words for the one that is ahead of all others, and those in which they mean something else.
@@ -249,17 +245,6 @@ OTHERS = {
     "parts_picture", "vectors", "probe_looks", "as_makers", "step_map", "heads_by_origin", "without_mask",
     "one_token", "in_patches", "cell_by_heads", "strips", "one_by_one", "all_positions",
 }  # fmt: skip
-
-
-def every_picture() -> Iterator[FunctionType]:
-    """The functions of the pages that make a picture."""
-    for module in walk_packages(pages.__path__, "pages."):
-        if ".school" in module.name or module.name.endswith("every_page"):
-            continue
-        for name, make in vars(import_module(module.name)).items():
-            own = isinstance(make, FunctionType) and make.__module__ == module.name and not name.startswith("_")
-            if own and inspect.signature(make).return_annotation is Picture:
-                yield make
 
 
 def test_every_picture_is_called_with_equal_numbers() -> None:
