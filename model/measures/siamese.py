@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch.autograd import forward_ad
+from torch.nn.functional import linear
+from torch.overrides import TorchFunctionMode
 
 from model.measures.alike import NO_SUM
 from model.measures.gradients import TOKENS
@@ -100,12 +102,27 @@ def _along(
 ) -> np.ndarray:
     """How fast the vector grows as the tokens leave `at` in each of some directions: (direction, out)."""
     put = at.expand_as(tangents).clone()
-    with forward_ad.dual_level(), torch.no_grad():
+    with forward_ad.dual_level(), torch.no_grad(), _LinearOnce():
         moving = forward_ad.make_dual(put, tangents)
         with hooked(pipeline.network, {TOKENS: lambda _: moving}, gradients=True):
             Z, moved = forward_ad.unpack_dual(pipeline.network(*inputs))
         assert moved is not None  # Z is computed from the tokens
         return _sum(moved.double().numpy(), way, POOLINGS[way.pooling](Z[0].double().numpy()), bias=False)
+
+
+class _LinearOnce(TorchFunctionMode):
+    """W x + b of equal rows x, and how fast it grows: two products less than torch, which also has W grow, by 0."""
+
+    def __torch_function__(
+        self, func: Callable, types: object, args: tuple = (), kwargs: dict | None = None
+    ) -> torch.Tensor:
+        if func is linear and not kwargs:
+            x, slope = forward_ad.unpack_dual(args[0])
+            if slope is not None:
+                grows: torch.Tensor = linear(slope, args[1])
+                return forward_ad.make_dual(linear(x[:1], *args[1:]).expand_as(grows).clone(), grows)
+        found: torch.Tensor = func(*args, **(kwargs or {}))
+        return found
 
 
 def _sum(Z: np.ndarray, way: Pooled, shares: np.ndarray | None = None, bias: bool = True) -> np.ndarray:

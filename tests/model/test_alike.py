@@ -1,6 +1,7 @@
 """How alike two inputs are: the vector as sentence-transformers makes it, and the map that adds up to the cosine."""
 
 import json
+from contextlib import nullcontext
 from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
@@ -126,6 +127,16 @@ def test_pairs_of_words_add_up_to_the_cosine_with_what_is_left_and_more_points_l
         assert not found.cells[[0, -1]].any() and not found.cells[:, [0, -1]].any(), "special tokens stay as they are"
         assert found.cells.any()
     assert abs(many.gap) < max(0.03, abs(few.gap) / 4)
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_linear_worked_out_once_grows_as_torch_has_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipeline = load(str(folder(name)))
+    one, two = pipeline("the cat sat"), pipeline("a dog ran home")
+    found = at_words(pipeline, one, two, texts=1, points=2).cells
+    monkeypatch.setattr(siamese, "_LinearOnce", nullcontext)
+    expected = at_words(pipeline, one, two, texts=1, points=2).cells
+    np.testing.assert_allclose(found, expected, atol=1e-4 * np.abs(expected).max())
 
 
 def test_a_pair_of_words_brings_how_fast_both_vectors_grow_on_the_way_to_them(monkeypatch: pytest.MonkeyPatch) -> None:
