@@ -300,7 +300,8 @@ def alike_map(
 def row_sums(run: Trace, place: Place, cells: np.ndarray, name: str = "rows", total: str = "cosine") -> Picture:
     """What each token of an input has in the cosine: the sums of the rows of its map, (token, other token).
 
-    name: "rows" of this input, "columns" of the other. total: what they add up to, "cosine" or "sum".
+    name: "rows" of this input, "columns" of the other, "shares" of one input's own vector. total: what they add up to,
+    "cosine" or "sum".
     """
     sums = cells.sum(axis=1)
     few, rest = largest_first(sums, MOST_PARTS)
@@ -316,7 +317,7 @@ def row_sums(run: Trace, place: Place, cells: np.ndarray, name: str = "rows", to
     figure.layout["hovermode"] = "y"
 
     def choose(bar: int, _: int) -> dict[str, object] | None:
-        return {"token" if name == "rows" else "step": few[bar]} if bar < len(few) else None
+        return {"step" if name == "columns" else "token": few[bar]} if bar < len(few) else None
 
     read = alike(f"read_{name}", token=furthest(sums, three).named(placed(run.tokens)))
     return Picture(figure, read, title=alike_word(name), shape=sums.shape, fixed=True, picks=choose)

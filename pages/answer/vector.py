@@ -58,6 +58,8 @@ def vector(screen: Screen, pen: Pen) -> None:
             last_linear(screen, pooled)
         case ways:
             pen.show_both("vector", partial(vectors, ways=ways, more=makers_way(screen)))
+    if not no_map(screen.run, way := next(iter(ways_of(screen).values()))) and not screen.choice.big:
+        pen.show("shares", lambda run, at: row_sums(run, at, of_cosine(run, run, way), "shares", total="sum"))
     if "pool.probe" in screen.run:
         pen.show("probe", partial(probe_looks, seen=screen.seen))
 

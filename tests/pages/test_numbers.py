@@ -808,6 +808,17 @@ def columns_of_pairs_are_what_each_token_of_the_other_adds(run, at):
     yield f"“{placed(run_of(HIDDEN).tokens)[int(sums.argmax())]}”"
 
 
+@row(lambda run, at: answer.row_sums(run, at, of_cosine(run, run, MEAN), "shares", total="sum"), DOG)
+def shares_of_a_vector_lie_along_it_and_add_up_to_it(run, at):
+    z = torch.from_numpy(run.Z).double()
+    v = z.mean(0)
+    shares = (z @ v / (len(z) * v @ v)).numpy()
+    drawn = answer.row_sums(run, at, of_cosine(run, run, MEAN), "shares", total="sum").drawn().data[0]
+    lengths = np.asarray(drawn["x"], float)
+    assert np.abs(lengths[:-1] - shares).max() < 1e-3 and lengths[-1] == pytest.approx(1, abs=6e-4)
+    yield f"“{placed(run.tokens)[int(shares.argmax())]}”"
+
+
 THROUGH = AtWords(np.array([[0.25, -0.5], [0.125, 0.75]]), -0.0625, 0.015625)
 
 
