@@ -129,6 +129,8 @@ def test_every_page_opens_with_everything(input_: str, name: str, monkeypatch: p
 def test_every_tab_opens_with_changes_and_other_runs_in_both_languages(page: str, link: dict[str, str]) -> None:
     app = open_page(page, **link)
     assert not re.search(r"\bnan\b", texts(app))
+    pressed = {group.label: group.value for group in app.button_group if str(group.key).startswith("either.")}
+    assert None not in pressed.values(), f"no button of {pressed} is down"
     assert {*warnings(app)} <= {catalogue(link["lang"])["error.edits"]}, "not every change fits a drawing"
 
 

@@ -64,11 +64,6 @@ def test_the_line_follows_each_change_until_the_task_is_left() -> None:
     assert "goal" not in app.query_params and "Task:" not in texts(app)
 
 
-@pytest.mark.parametrize(("lang", "most", "said"), [("en", 1, "1 head so"), ("en", 2, "2 heads"), ("zh", 1, "1 个头")])
-def test_one_head_is_no_heads(lang: str, most: int, said: str) -> None:
-    assert said in line(open_page("answer", lang=lang, s=SENTENCE, goal=FIRST.replace("first.3", f"first.{most}")))
-
-
 def test_what_a_link_says_of_a_task_is_shown_as_it_is_and_a_broken_one_gets_a_sentence() -> None:
     app = open_page("answer", s=SENTENCE, goal=FIRST[:-1] + "<b>$x$")
     assert "“<b>$x$”" in line(app) and "\\<b\\>" in texts(app)
