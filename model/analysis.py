@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import dropwhile, takewhile
+from itertools import dropwhile, pairwise, takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ SPACE = "␣"  # a piece that is a space alone
 #: What is written of a piece that holds not the whole of a character: "##é 2/2", "é 1/2".
 LATER_PART, FIRST_PART = re.compile(r"^##\S+ (?!1/)\d+/\d+ ?"), re.compile(r" 1/\d+$")
 BYTE = re.compile(r"\\x[0-9a-f]{2}")
+ENDS = frozenset(".!?。！？")  # signs that end a sentence
 FAR_OUT = 5.0  # times what 99 % of the numbers stay below
 
 
@@ -314,6 +315,12 @@ def placed(tokens: Sequence[str]) -> list[str]:
     """Tokens as sentences may name them: one that occurs more than once with its place, “the (2)”."""
     often = Counter(tokens)
     return [f"{token} ({place})" if often[token] > 1 else token for place, token in enumerate(tokens, 1)]
+
+
+def sentences(tokens: Sequence[str]) -> list[range]:
+    """The places of each sentence of an input, in order, by the signs that end one: . ! ? and their Chinese forms."""
+    begins = [0, *(place + 1 for place, token in enumerate(tokens[:-2]) if token in ENDS), len(tokens)]
+    return [range(first, last) for first, last in pairwise(begins)]
 
 
 def spelled(pieces: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from model import Trace
-from model.analysis import likeliest, placed, sigmoid, softmax, spelled, whole_words
+from model.analysis import likeliest, placed, sentences, sigmoid, softmax, spelled, whole_words
 from model.checkpoints.span import best_span
 from model.measures.alike import Found
 from model.measures.judged import Cell
@@ -321,6 +321,40 @@ def row_sums(run: Trace, place: Place, cells: np.ndarray, name: str = "rows", to
 
     read = alike(f"read_{name}", token=furthest(sums, three).named(placed(run.tokens)))
     return Picture(figure, read, title=alike_word(name), shape=sums.shape, fixed=True, picks=choose)
+
+
+def sentence_map(run: Trace, place: Place, other: Trace, cells: np.ndarray) -> Picture:
+    """The same map, summed over the sentences of both inputs; a click works out the largest cell of a pair of them."""
+    rows, columns = sentences(run.tokens), sentences(other.tokens)
+    sums = np.array([[cells[np.ix_(row, column)].sum() for column in columns] for row in rows])
+    axes = [
+        Axis(alike_word(f"axis_{name}"), [f"{n}: {in_brief(one, among)}" for n, among in enumerate(parts, 1)])
+        for name, one, parts in (("rows", run, rows), ("columns", other, columns))
+    ]
+    most = furthest(sums, "{:.4f}".format)
+    row, column = (int(at) for at in np.unravel_index(most.place, sums.shape))
+
+    def choose(row: int, column: int) -> dict[str, object]:
+        pair = cells[np.ix_(rows[row], columns[column])]
+        token, step = np.unravel_index(pair.argmax(), pair.shape)
+        return {"token": rows[row][token], "step": columns[column][step]}
+
+    named = {"token": axes[0].labels[row], "other": axes[1].labels[column], "value": most}
+    return Picture(
+        heatmap(sums, *axes, clickable=True, corner=f"{axes[1].title} →\n{axes[0].title} ↓"),
+        alike("read_sentences", **named),
+        title=alike_word("sentences"),
+        shape=sums.shape,
+        fixed=True,
+        picks=choose,
+    )
+
+
+def in_brief(run: Trace, places: range) -> str:
+    """A sentence of an input by its first words."""
+    tokens = [run.tokens[place] for place in places]
+    line = " ".join(spelled([tokens[piece] for piece in pieces]) for pieces in whole_words(tokens))
+    return line if len(line) <= MOST_OF_LINE else f"{line[:MOST_OF_LINE]}…"
 
 
 def search_results(run: Trace, place: Place, found: Sequence[Found], lines: Sequence[str]) -> Picture:

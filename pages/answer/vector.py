@@ -16,7 +16,7 @@ from model.measures.siamese import AtWords, at_words
 from model.operations.working import Table, terms_table
 from model.pipeline import MOST_CHARACTERS, Reader
 from model.variants.pooled import POOLINGS, Pooled
-from pages.answer.pictures import alike_map, cell_by_heads, row_sums, search_results
+from pages.answer.pictures import alike_map, cell_by_heads, row_sums, search_results, sentence_map
 from pages.drawing.cache import kept, missing
 from pages.drawing.figures.latex import formula
 from pages.drawing.page import Tabs
@@ -37,7 +37,7 @@ text, word = texts_of("alike")
 LINES = "answer.lines"  # the widget in which they are pasted
 MOST_LINES, OURS = 50, 12  # that are compared; of our own examples
 MAPS = ("layer", "words")  # where the pairs are: in the last layer, or at the words
-MOST_WORDS, RUNS = 40, 160  # tokens of a text for which that is offered; runs that a token costs
+MOST_WORDS, RUNS = 40, 105  # tokens of a text for which that is offered; runs that a token costs
 Progress = Callable[[float], object]
 
 
@@ -132,6 +132,8 @@ def pairs(screen: Screen, pen: Pen, run: Trace, other: Trace, way: Pooled | None
         return
     left, right = st.columns([3, 2], gap="medium")
     with left:
+        if max(len(run.tokens), len(other.tokens)) > MOST_WORDS:
+            pen.show("sentences", lambda run, at: sentence_map(run, at, other, cells))
         pen.show("pairs", map_of_pairs)
         pen.show("columns", row_sums(other, screen.at, cells.T, "columns"))
     with right:

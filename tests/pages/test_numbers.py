@@ -792,6 +792,11 @@ def pairs_of_tokens_add_up_to_the_cosine(run, at):
     yield from (placed(run.tokens)[row], placed(run_of(HIDDEN).tokens)[column], f"{cells.max():.4f}")
 
 
+@row(lambda run, at: answer.sentence_map(run, at, run_of(HIDDEN), cells_of(run)), f"{DOG} {DOG}")
+def pairs_of_sentences_add_up_to_the_cosine(run, at):
+    yield [[float(part.sum())] for part in np.split(cells_of(run), [run.tokens.index(".") + 1])]
+
+
 @row(lambda run, at: answer.row_sums(run, at, of_cosine(run, run_of(HIDDEN), MEAN)), DOG)
 def rows_of_pairs_are_what_each_token_adds(run, at):
     sums = cells_of(run).sum(axis=1)

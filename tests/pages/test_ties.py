@@ -230,6 +230,7 @@ MAKES: dict[Callable, tuple[set[str], Callable[..., Picture]]] = {
         lambda run, at: answer.alike_map(run, at, run, of_cosine(run, run, MEAN), (0, 1)),
     ),
     answer.search_results: (WORDS, searched),
+    answer.sentence_map: (WORDS, lambda run, at: answer.sentence_map(run, at, run, of_cosine(run, run, MEAN))),
     answer.row_sums: (WORDS | DRAWN, lambda run, at: answer.row_sums(run, at, of_cosine(run, run, MEAN))),
     likeliest_outputs: (ONE, changed),
     Numbers.in_words: (WORDS, of_two),
