@@ -327,10 +327,9 @@ def sentence_map(run: Trace, place: Place, other: Trace, cells: np.ndarray) -> P
     """The same map, summed over the sentences of both inputs; a click works out the largest cell of a pair of them."""
     rows, columns = sentences(run.tokens), sentences(other.tokens)
     sums = np.array([[cells[np.ix_(row, column)].sum() for column in columns] for row in rows])
-    axes = [
-        Axis(alike_word(f"axis_{name}"), [f"{n}: {in_brief(one, among)}" for n, among in enumerate(parts, 1)])
-        for name, one, parts in (("rows", run, rows), ("columns", other, columns))
-    ]
+    first, second = ([in_brief(one, part) for part in parts] for one, parts in ((run, rows), (other, columns)))
+    numbered = [f"{n}: {name}" for n, name in enumerate(first, 1)]
+    axes = Axis(alike_word("axis_rows"), numbered), Axis.counted(alike_word("axis_columns"), len(columns))
     most = furthest(sums, "{:.4f}".format)
     row, column = (int(at) for at in np.unravel_index(most.place, sums.shape))
 
@@ -339,9 +338,9 @@ def sentence_map(run: Trace, place: Place, other: Trace, cells: np.ndarray) -> P
         token, step = np.unravel_index(pair.argmax(), pair.shape)
         return {"token": rows[row][token], "step": columns[column][step]}
 
-    named = {"token": axes[0].labels[row], "other": axes[1].labels[column], "value": most}
+    named = {"token": first[row], "other": second[column], "value": most}
     return Picture(
-        heatmap(sums, *axes, clickable=True, corner=f"{axes[1].title} →\n{axes[0].title} ↓"),
+        heatmap(sums, *axes, square=False, clickable=True, height=150 + 32 * len(rows)),
         alike("read_sentences", **named),
         title=alike_word("sentences"),
         shape=sums.shape,
