@@ -256,3 +256,7 @@ def test_a_click_beside_the_picture_means_the_token_that_is_drawn_there() -> Non
         marks = drawn.data[-1]
         found = [token_at(int(y), int(x), side, front) for x, y in zip(marks["x"], marks["y"], strict=True)]
         assert found == [*range(len(tokens))]
+        first = min(marks["x"])  # of the columns
+        for name in drawn.layout.get("annotations", ()):
+            assert (name["x"], name["y"]) == (first, max(marks["y"][: min(front, side)]) + 0.5), "beneath its own cells"
+        assert drawn.layout["xaxis"]["tickvals"][0] == 0, "no column is named after what is outside"

@@ -170,15 +170,12 @@ def over_drawing(
     named = [*map(label, tokens[:front])]
     named = named if front < 3 else [named[0], "…", named[-1]]
     x, y = patch_sides(side, 1, font_size())
-    x |= {
-        "constraintoward": "left",
-        "range": [left - 0.55, side - 0.45],
-        "tickvals": [*[left] * bool(front), *x["tickvals"]],
-        "ticktext": [*["<br>".join(named)] * bool(front), *x["ticktext"]],
-    }
+    x |= {"constraintoward": "left", "range": [left - 0.55, side - 0.45]}
+    below = {"x": left, "y": min(front, side) - 0.5, "yanchor": "top", "showarrow": False, "text": "<br>".join(named)}
     layout = {
         "xaxis": x,
-        "yaxis": y | {"range": [side - 0.45, -0.55]},
+        "yaxis": y | {"range": [side - 0.45, -0.55], "side": "right" if front else "left"},
+        "annotations": [below] * bool(front),
         "shapes": [*dark, outline(row, column, ROLE_COLOURS["dark"]["Q"])],
         "images": images,
     }

@@ -166,8 +166,9 @@ function fitted(place, name, labels, at, slanted) {
    read as one. Chosen are names only: what a frame or a band has its middle at on an axis of numbers is no choice. */
 function thin(place) {
   const { layout } = place.drawn, cell = layout.shapes?.findLast(({ type }) => type === 'rect')  // where one is chosen, its frame
+  const outside = cell && layout.xaxis?.ticktext && cell.x1 < layout.xaxis.tickvals[0]  // before every column: in no row
   for (const [at, from, to, apart] of [['x', 'left', 'right', 3], ['y', 'top', 'bottom', isBig() ? CLOSER : CLOSE]]) {
-    const names = cell && cell[`${at}ref`] !== 'paper' && layout[`${at}axis`]?.ticktext
+    const names = cell && !outside && cell[`${at}ref`] !== 'paper' && layout[`${at}axis`]?.ticktext
     const middle = names ? (cell[`${at}0`] + cell[`${at}1`]) / 2 : NaN
     for (const [k, layer] of place.querySelectorAll('.xaxislayer-above, .yaxislayer-above').entries()) {
       const labels = [...layer.querySelectorAll(`.${at}tick text`)]
