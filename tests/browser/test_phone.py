@@ -1,5 +1,7 @@
 """A phone in the hand: a thumb scrolls and taps, and the sentence stands at the top of the page."""
 
+from itertools import pairwise
+
 from playwright.sync_api import Locator, Page, expect
 
 from pages.screen.frame.contents import NAMES
@@ -102,6 +104,20 @@ def test_a_thumb_types_at_the_top_scrolls_over_charts_and_chooses_with_one_tap(p
     phone.set_viewport_size({"width": 844, "height": 390})  # held sideways
     expect(phone.locator(".navbar .settings")).to_be_visible()
     assert phone.evaluate(WIDEST) <= 0
+
+
+def test_no_number_below_the_stairs_of_a_product_lies_on_its_neighbour(phone: Page, app_url: str) -> None:
+    phone.goto(f"{app_url}/queries_keys_values?lang=en")
+    title(phone, "queries_keys_values")
+    phone.locator(".js-plotly-plot .xtick").first.wait_for()
+    settle(phone)
+    phone.wait_for_function(AT_REST)
+    shown = """labels => labels.filter(label => label.style.visibility !== 'hidden')
+        .map(label => label.getBoundingClientRect()).map(({ left, right }) => [left, right])
+        .sort((a, b) => a[0] - b[0])"""
+    places = phone.locator(".js-plotly-plot").first.locator(".xtick text").evaluate_all(shown)
+    assert len(places) > 5
+    assert all(right + 2 < left for (_, right), (left, _) in pairwise(places))
 
 
 def test_a_page_that_is_opened_from_the_end_of_another_begins_at_its_top(phone: Page, app_url: str) -> None:

@@ -173,7 +173,7 @@ function thin(place) {
     for (const [k, layer] of place.querySelectorAll('.xaxislayer-above, .yaxislayer-above').entries()) {
       const labels = [...layer.querySelectorAll(`.${at}tick text`)]
       const slanted = at === 'x' && place.layout.xaxis.tickangle === SLANT, boxes = fitted(place, `${at}${k}`, labels, at, slanted)
-      const turned = at === 'x' && boxes.every(box => box.width <= box.height), gap = slanted ? 1 : turned ? CLOSE : apart
+      const turned = at === 'x' && labels.every(label => /rotate\(-?90\b/.test(label.getAttribute('transform'))), gap = slanted ? 1 : turned ? CLOSE : apart
       const order = labels.map((_, i) => i).sort((a, b) => boxes[a][from] - boxes[b][from])
       const chosen = labels.findIndex(label => label.__data__?.x === middle), kept = boxes[chosen]
       let end = -Infinity
