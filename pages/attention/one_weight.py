@@ -25,7 +25,7 @@ LEAST = 1.5  # % of the height: a bar that can still be seen
 def one_weight(screen: Screen, pen: Pen, key: str, cell: tuple[int, ...]) -> None:
     """Query, key, their products, softmax, value and the head's row as strips; below them the same in numbers."""
     network, masked = screen.pipeline.network, key.replace("weights", "masked")
-    steps = [made for step in steps_of(screen.run, key) if (made := key.replace("weights", step)) != masked]
+    steps = [key.replace("weights", step) for step in steps_of(screen.run, key) if step not in ("masked", "heads")]
     if not touched(screen.run, screen.at.head, *steps, shares=[masked]):
         every = by_hand(network, screen.run, key, cell, EVERY)
         arithmetic("".join(_lines(screen, key, cell, every)), key="weight")
@@ -58,8 +58,10 @@ def _lines(screen: Screen, key: str, cell: tuple[int, ...], worked: Working) -> 
     yield f'<hr><span>softmax</span><div class="bars">{bars}</div><b>{value}</b><hr>'
     weighted, values = prefix + "heads", run[run.graph[prefix + "heads"].reads[1]]
     yield _strip(_coloured("v"), values[head, column], f"× {value}")
-    yield _strip(plain("attention.row_of_head"), run[weighted][head, query])
-    yield f"<small>{plain('attention.sum_of_values')}</small></div>"
+    if not touched(run, head, weighted):  # by a change the row is no sum of the values
+        yield _strip(plain("attention.row_of_head"), run[weighted][head, query])
+        yield f"<small>{plain('attention.sum_of_values')}</small>"
+    yield "</div>"
 
 
 def _to_softmax(screen: Screen, prefix: str, cell: tuple[int, ...]) -> Iterator[str]:

@@ -54,6 +54,12 @@ def test_a_weight_is_followed_from_query_and_key_to_the_row_of_the_head(link: di
 def test_where_a_change_broke_the_law_no_strips_are_drawn() -> None:
     app = open_page("attention", s=SENTENCE, edits="layers.0.attention.scaled~temperature~value.3")
     assert not [body for body in in_html(app) if 'class="weight"' in body] and steps(app)
+    for changed, summed in (("1", False), ("2", True)):
+        app = open_page(
+            "attention", s=SENTENCE, layer="1", head="1", edits=f"layers.0.attention.heads~zero~head.{changed}"
+        )
+        (body,) = [body for body in in_html(app) if 'class="weight"' in body]
+        assert (catalogue("en")["attention.sum_of_values"] in body) == summed
 
 
 @pytest.mark.parametrize("name", QUICK)
