@@ -9,6 +9,7 @@ from pages.school.classroom import join
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import UNSAID
 from pages.school.questions.case import short
+from pages.school.teaching.pictures import name_of
 from pages.server.assets import STYLE
 from tests.browser.steps import serious
 from tests.classroom.school import School, school
@@ -340,6 +341,19 @@ def test_a_word_with_markup_is_a_word_and_a_share_is_written_as_on_the_projector
         lesson.ask("slide", {"answer": share, "near": 0.1})
         lesson.go(Phase.OPEN, Phase.CLOSED, Phase.REVEALED)
         expect(page.locator(".number.true")).to_have_text(short(share))
+
+
+def test_a_number_below_nothing_is_sent_and_written_as_people_write_it(lesson: School, new_phone: Phones) -> None:
+    open_question(lesson, "number", EXAMPLES["number"].truth, {"span": [-5, 5]})
+    page = new_phone()
+    expect(page.locator("main")).to_contain_text("−5")
+    page.locator("#guess").fill("-3")
+    page.locator("button.main").click()
+    says(page, "kept")
+    lesson.go(Phase.CLOSED)
+    says(page, "yours", guess="−3")
+    assert lesson.votes() == {1: [(-3, UNSAID)]}
+    assert name_of({"gesture": "number"}, -3) == "−3" and name_of({"gesture": "slide"}, (-1.6, -1.2)) == "−1.6 – −1.2"
 
 
 def test_phones_with_any_clock_and_old_ones_that_keep_nothing_answer_too(lesson: School, new_phone: Phones) -> None:

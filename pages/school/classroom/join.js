@@ -176,6 +176,7 @@
     }
     return at >= 0 ? called(at) : typeof guess === 'number' ? figure(guess) : guess
   }
+  function between(span) { return { low: figure(span[0]), high: figure(span[1]) } }
   function dots(chips) { return new Array(chips + 1).join('●') }
   function called(at) { return local(says.question.names)[at] || says.question.options[at] }
   function tidy(value) { return Math.round(value * 100) / 100 }
@@ -239,9 +240,10 @@
       return made
     },
     number: function (question) {
-      var about = { type: 'number', min: question.span[0], max: question.span[1], step: 1, inputmode: 'numeric' }
-      return field(word('your_number', { low: question.span[0], high: question.span[1] }), about, function (input) {
-        return /^\d+$/.test(input.value) ? parseInt(input.value, 10) : undefined
+      var about = { type: 'number', min: question.span[0], max: question.span[1], step: 1 }
+      if (question.span[0] >= 0) about.inputmode = 'numeric'   // a phone's digits alone have no minus
+      return field(word('your_number', between(question.span)), about, function (input) {
+        return /^-?\d+$/.test(input.value) ? parseInt(input.value, 10) : undefined
       })
     },
     chips: function (question) {   // the last chip sends the guess
@@ -279,7 +281,7 @@
   function lacks() {
     var guess = draft.guess, gesture = says.question.gesture, span = says.question.span
     if (gesture === 'word' && /\s/.test(guess || '')) return word('one_word')
-    if (gesture === 'number' && !(guess >= span[0] && guess <= span[1])) return word('lacks_number', { low: span[0], high: span[1] })
+    if (gesture === 'number' && !(guess >= span[0] && guess <= span[1])) return word('lacks_number', between(span))
     if (guess === undefined || guess === '') return word('lacks_guess')
     return ''
   }

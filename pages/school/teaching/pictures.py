@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pages.drawing.figures.base import text_width
 from pages.drawing.text import language, plain, t
-from pages.drawing.text.numbers import percent
+from pages.drawing.text.numbers import percent, written
 from pages.school.classroom.questions import Guess, Shown, Told
 from pages.school.classroom.store import Asked
 from pages.school.classroom.tally import Bar, Part, Tally, bars, sure_and_wrong, tallies
@@ -114,9 +114,16 @@ def with_room(truth: Truth, asked: Asked) -> Truth:
 def name_of(shown: Shown, guess: Guess | Part) -> str:
     """What an answer is called, in the reader's language; of a slider, from where to where."""
     if isinstance(guess, tuple):
-        return "–".join(dict.fromkeys(f"{round(end, 2):,.10g}" for end in guess))
+        ends = dict.fromkeys(written(f"{round(end, 2):,.10g}") for end in guess)
+        return (" – " if any("−" in end for end in ends) else "–").join(ends)
     options = shown.get("options", [])
-    return shown["names"][language()][options.index(guess)] if guess in options else f"{guess}"
+    return (
+        shown["names"][language()][options.index(guess)]
+        if guess in options
+        else guess
+        if isinstance(guess, str)
+        else written(f"{guess}")
+    )
 
 
 def answer_of(shown: Shown, truth: Told) -> str:
