@@ -306,6 +306,7 @@ def test_played_without_motion_nothing_moves(page: Page, app_url: str) -> None:
     moving = "document.querySelector('.overview').getAnimations({ subtree: true }).length"
     opened(page, f"{app_url}/{LINK}")
     for motion in ("no-preference", "reduce"):
+        page.wait_for_function(f"!{moving}")  # what moved before has come to rest
         page.emulate_media(reduced_motion=motion)
         page.locator(".overview .play").click()
         page.locator(".overview .scrubber input").focus()

@@ -54,8 +54,8 @@ RECORDED = {
     "loudest", "maps", "matrix", "mixed", "moved_most", "nearest", "needed", "next_pieces", "on_the_way",
     "one_by_one", "one_token", "order", "origin", "over_heads", "over_one", "parts_of", "parts_picture", "path",
     "pixels_of_one", "plane", "probe_looks", "pushes", "quantity_map", "row_sums", "scores", "search_results",
-    "similarity", "similarity_of_patches", "similarity_of_words", "span", "tags", "token_map", "turned", "turns",
-    "vectors", "vectors_of_distances", "without_ffn", "without_mask", "words",
+    "sentence_map", "similarity", "similarity_of_patches", "similarity_of_words", "span", "tags", "token_map", "turned",
+    "turns", "vectors", "vectors_of_distances", "without_ffn", "without_mask", "words",
 }  # fmt: skip
 
 
