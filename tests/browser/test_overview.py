@@ -159,6 +159,7 @@ def test_a_click_opens_a_picture_where_it_stands_and_its_page_is_one_link_away(p
     expect(picture).to_have_accessible_description(catalogue("en")["overview.look_closer"])
     picture.click(position={"x": box["width"] * 5.5 / 15, "y": box["height"] * 6.5 / 15})
     assert picture.bounding_box()["width"] > 1.5 * box["width"] and page.evaluate(tops) == before
+    expect(page.locator(".overview .tip.seen")).to_have_count(0)  # it was of a cell as it stood
     panel = page.locator(".overview .panel")
     expect(panel).to_contain_text("the (7) → cross")
     page.locator(".overview .pic[data-role=q]").click(position={"x": 5, "y": box["height"] * 6.5 / 15})

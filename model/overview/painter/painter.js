@@ -368,6 +368,7 @@ export function overview(root, run, options) {
     const last = opened
     opened = role
     cell = where ?? { row: place.token, column: role ? loudestIn(role) : 0 }
+    nodes.tip.classList.remove('seen')  // it is of a cell as it stood
     build(true, true)
     nodes.pics[role ?? last]?.focus({ preventScroll: true })
   }
