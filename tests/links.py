@@ -204,7 +204,7 @@ choices = any_choice()
 PAGES = contents.NAMES
 WORDS_ONLY = {row.name for row in contents.pages() if row.words_only}
 #: The tabs of each page, by the words that they have.
-PANELS = {
+TABS = {
     name: [key.rpartition("tab_")[2] for key in catalogue("en") if key.startswith(f"{name}.tab_")] or [""]
     for name in PAGES
 }
@@ -241,7 +241,7 @@ WAYS = (("beside", "beside"), ("difference", "against"), ("", "changed"))
 
 def _covering() -> Iterator[tuple[str, Link]]:
     """Each tab in each way, in languages, layers, heads and changes that take turns; drawings in between."""
-    tabs = enumerate((page, tab) for page in PAGES for tab in PANELS[page])
+    tabs = enumerate((page, tab) for page in PAGES for tab in TABS[page])
     rows = [(page, tab, shown) for number, (page, tab) in tabs for ways in WAYS if (shown := ways[number % 2])]
     for turn, (page, tab, shown) in enumerate(rows):
         place = {"layer": str(1 + turn % 5), "head": str(1 + turn % 4), "token": "3", "key": "2", "component": "6"}

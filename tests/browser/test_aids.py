@@ -112,7 +112,7 @@ def test_no_word_of_the_code_is_taken_for_one_of_streamlits(page: Page, app_url:
 
 
 def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/shapes_and_cost?lang=en&panel=parameters&base=004")
+    page.goto(f"{app_url}/shapes_and_cost?lang=en&tab=parameters&base=004")
     page.wait_for_function(f"() => ({LETTERS})()")
     small = page.evaluate(LETTERS)
     open_settings(page)

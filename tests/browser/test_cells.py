@@ -16,7 +16,7 @@ SPARE = """chart => ['l', 't', 'b'].every(side => chart._fullLayout._size[side] 
 
 def test_a_click_on_a_cell_shows_its_arithmetic_in_the_same_screen(page: Page, app_url: str) -> None:
     for name, which, cell, wanted, symbol in CELLS:
-        visit(page, f"{app_url}/{name}?{QUERY}" + "&panel=maps" * (name != "attention"))
+        visit(page, f"{app_url}/{name}?{QUERY}" + "&tab=maps" * (name != "attention"))
         title(page, name)
         chart = page.locator(".js-plotly-plot").nth(which)
         chart.locator(".scatterlayer .point").first.wait_for(state="attached")

@@ -259,7 +259,7 @@ def test_names_in_pictures_lie_on_none_and_lean_only_where_upright_they_would(
 def test_markup_in_a_sentence_is_shown_as_typed(page: Page, app_url: str) -> None:
     name = "answer"
     typed = "<b>x</b> $x$ `x` [MASK]"
-    page.goto(f"{app_url}/{name}?s={quote(typed)}&panel={quote('<b>x</b>$x$`x`')}&{FIRST}")
+    page.goto(f"{app_url}/{name}?s={quote(typed)}&tab={quote('<b>x</b>$x$`x`')}&{FIRST}")
     title(page, name)
     words = ["<", "b", ">", "x", "<", "/", "b", ">", "$", "x", "$", "`", "x", "`", "[MASK]"]
     expect(page.locator(".sentence .chip")).to_have_text(words)

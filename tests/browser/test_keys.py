@@ -46,7 +46,7 @@ def test_arrows_choose_head_layer_and_cell_digits_the_step_and_what_is_typed_mov
 
 
 def test_arrows_go_on_choosing_the_head_after_a_click_on_a_word(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}&panel=steps")
+    page.goto(f"{app_url}/{PAGE}&tab=steps")
     opened(page, "attention")
     page.locator(".sentence .chip").nth(3).click()
     expect(page.locator("#said")).to_be_empty()
@@ -66,7 +66,7 @@ def test_arrows_go_on_choosing_the_head_after_a_click_on_a_word(page: Page, app_
 
 
 def test_play_goes_through_all_steps_and_stops(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}&panel=steps")
+    page.goto(f"{app_url}/{PAGE}&tab=steps")
     opened(page, "attention")
     play = page.get_by_role("button", name=re.compile("Play"))
     seen = []
@@ -100,7 +100,7 @@ def test_a_presenters_remote_goes_on_and_back_with_all_that_is_chosen_and_then_o
 
 def test_points_are_drawn_in_a_presentation_and_arrows_scroll_a_long_equation(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 700, "height": 720})
-    page.goto(f"{app_url}/{PAGE.replace('attention', 'queries_keys_values')}&panel=plane&big=true")
+    page.goto(f"{app_url}/{PAGE.replace('attention', 'queries_keys_values')}&tab=plane&big=true")
     page.locator(".chart .scatterlayer .point").first.wait_for()
     page.set_viewport_size({"width": 320, "height": 720})
     page.goto(f"{app_url}/{PAGE.replace('attention', 'feed_forward')}")

@@ -28,7 +28,7 @@ def changes(page: Page) -> Locator:
 
 
 def test_changes_are_clicked_and_the_link_alone_makes_the_same_run(page: Page, app_url: str) -> None:
-    link = {"lang": "en", "panel": "heads", "block": "heads", "s": ANIMAL, "hidden": "4", "measure": "lead"}
+    link = {"lang": "en", "tab": "heads", "block": "heads", "s": ANIMAL, "hidden": "4", "measure": "lead"}
     page.goto(f"{app_url}/what_if?{urlencode(link)}")
     title(page, "what_if")
     lead = page.get_by_test_id("stMetricValue")
@@ -79,11 +79,11 @@ def test_in_a_presentation_a_click_scrolls_nothing_away_and_what_it_does_is_read
 
 
 def test_a_click_moves_neither_the_bar_nor_the_map(page: Page, app_url: str) -> None:
-    for width, panel, kind in (
+    for width, tab, kind in (
         (1440, "heads", "heads"), (1440, "ffn", "sublayer"), (390, "heads", "heads"), (390, "residuals", "residuals"),
     ):  # fmt: skip
         page.set_viewport_size({"width": width, "height": 900})
-        visit(page, f"{app_url}/what_if?{urlencode({'lang': 'en', 's': ANIMAL, 'panel': panel, 'block': kind})}")
+        visit(page, f"{app_url}/what_if?{urlencode({'lang': 'en', 's': ANIMAL, 'tab': tab, 'block': kind})}")
         title(page, "what_if")
         shown = page.locator(".navbar"), page.locator(f".st-key-what_if-{kind} .chart")
         shown[1].scroll_into_view_if_needed()
@@ -139,7 +139,7 @@ def test_a_click_on_whichever_picture_leaves_it_where_it_is(page: Page, app_url:
 
 
 def test_on_a_phone_a_vector_is_put_into_another_run_by_touch_and_taken_back(phone: Page, app_url: str) -> None:
-    link = {"lang": "en", "panel": "input", "block": "patching", "measure": "lead"}
+    link = {"lang": "en", "tab": "input", "block": "patching", "measure": "lead"}
     link |= {"s": "the money is [MASK] .", "other": "the river is [MASK] ."}
     phone.goto(f"{app_url}/what_if?{urlencode(link)}")
     title(phone, "what_if")

@@ -131,7 +131,7 @@ def test_a_page_that_is_opened_from_the_end_of_another_begins_at_its_top(phone: 
 
 
 def test_labels_of_a_long_sentence_and_of_patches_stand_apart_and_chinese_upright(phone: Page, app_url: str) -> None:
-    phone.goto(f"{app_url}/{PAGE}&panel=steps")
+    phone.goto(f"{app_url}/{PAGE}&tab=steps")
     opened(phone, "attention")
     steps = phone.locator(".st-key-either-stage button")
     expect(steps.last).to_be_visible()

@@ -21,8 +21,8 @@ from tests.pages.opening import charts, figure, numbers, open_page, said, steps,
 SENTENCE = "the dog chased the cat ."
 
 
-def open_part(panel: str, **link: str):
-    return open_page("add_and_norm", **{"s": SENTENCE, "layer": "2", "panel": panel, **link})
+def open_part(tab: str, **link: str):
+    return open_page("add_and_norm", **{"s": SENTENCE, "layer": "2", "tab": tab, **link})
 
 
 def test_what_goes_into_a_layer_and_comes_out_has_the_number_of_the_layer() -> None:

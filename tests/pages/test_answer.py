@@ -106,7 +106,7 @@ def test_a_word_of_several_pieces_is_hidden_whole_or_one_piece_at_a_time() -> No
 @pytest.mark.parametrize("sentence", [SENTENCE])
 def test_a_word_can_be_shown_again_and_then_every_place_sees_itself(sentence: str) -> None:
     link = {"s": sentence, "hidden": "none", "token": "4"}
-    app = open_page("answer", **link, panel="places")
+    app = open_page("answer", **link, tab="places")
     drawn = figure(app)
     assert "[MASK]" not in drawn["layout"]["yaxis"]["ticktext"]
     trace = pipelines.run("text", sentence)
@@ -155,7 +155,7 @@ def test_the_chart_the_map_and_the_arithmetic_are_of_the_same_token(token: str, 
 
 
 def test_a_drawing_has_classes_and_its_slider_is_in_the_link() -> None:
-    app = open_page("answer", input="digit", lang="zh", tau="5", panel="temperature")  # once a part of its own
+    app = open_page("answer", input="digit", lang="zh", tau="5", tab="temperature")  # once a part of its own
     assert len(np.ravel(drawn_in(app, "temperature"))) == 10
     app.slider(key="answer.tau").set_value(2.5).run()
     assert app.session_state["choice"].tau == 25

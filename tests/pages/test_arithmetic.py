@@ -67,8 +67,8 @@ def test_a_map_is_the_runs_and_the_arithmetic_of_its_cell_ends_with_its_number(
     network: str, page: str, tab: str, stage: str, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     link = bring(monkeypatch, network)
-    panel, _, block = tab.partition(" ")
-    app = open_page(page, **link, **PLACE, panel=panel, block=block or "cross", stage=stage)
+    tab, _, block = tab.partition(" ")
+    app = open_page(page, **link, **PLACE, tab=tab, block=block or "cross", stage=stage)
     if page != "translation":
         run = run_of(app)
     elif "model" in link:

@@ -76,7 +76,7 @@ def test_what_is_said_of_the_chosen_head_once_divided_is_what_its_weights_are(na
 
 
 def test_play_shows_the_first_step_skips_none_and_is_still_for_who_comes_back() -> None:
-    app = open_page("attention", s=SENTENCE, panel="steps")
+    app = open_page("attention", s=SENTENCE, tab="steps")
     app.button(key="attention.play").click().run()
     assert_fine(app)
     for head in (2, 3):

@@ -38,9 +38,9 @@ PAIR = "the cat sat on a mat [SEP] the dog slept by the door"
 
 def test_of_a_pair_each_piece_says_in_which_sentence_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     column, link = catalogue("zh")["tokens.column_segment"], bring(monkeypatch, "MiniLM") | {"lang": "zh"}
-    app = open_page("tokens", panel="pieces", **link)
+    app = open_page("tokens", tab="pieces", **link)
     assert "".join(app.dataframe[0].value[column]) == "A" * 8 + "B" * 7
-    app = open_page("tokens", panel="pieces", **link | {"s": "the cat sat on a mat"})
+    app = open_page("tokens", tab="pieces", **link | {"s": "the cat sat on a mat"})
     assert column not in app.dataframe[0].value
 
 
@@ -49,7 +49,7 @@ def test_a_filler_has_the_place_that_its_family_counts(
     family: str, rows: list[int | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (name,) = offer(monkeypatch, theirs(f"{family}Model")[1])
-    app = open_page("tokens", model=name, s="the [PAD] cat sat", panel="pieces")
+    app = open_page("tokens", model=name, s="the [PAD] cat sat", tab="pieces")
     shown = app.dataframe[0].value["pos"]
     assert [None if pd.isna(row) else int(row) for row in shown] == rows
 
@@ -104,12 +104,12 @@ def test_the_arithmetic_of_many_tokens_is_short_until_all_its_rows_are_wanted(mo
         "token": "5",
         "key": "9",
     }
-    app = open_page("attention", panel="steps", stage="heads", **link)
+    app = open_page("attention", tab="steps", stage="heads", **link)
     assert len(tables(app)[-1]) == 1 + 5 + 2  # the names, the largest, the rest and the sum
     assert catalogue("en")["common.others"].format(n=69) in tables(app)[-1][6][0]
     app.toggle(key="working.every_row").set_value(True).run()
     assert len(tables(app)[-1]) == 1 + 74 + 1
-    app = open_page("attention", panel="steps", stage="heads", **link | {"s": "the cat sat"})
+    app = open_page("attention", tab="steps", stage="heads", **link | {"s": "the cat sat"})
     assert "working.every_row" not in [toggle.key for toggle in app.toggle]
 
 
@@ -203,7 +203,7 @@ def test_something_is_read_by_who_knows_none_of_our_words(monkeypatch: pytest.Mo
 def test_a_character_of_several_pieces_is_one_row_and_hidden_with_its_word(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of(byte_level))
     link = {"model": name, "s": "the café 龘 أ sat"}
-    app = open_page("tokens", panel="pieces", **link)
+    app = open_page("tokens", tab="pieces", **link)
     shown = ["[CLS]", "the", "␣", "c", "##a", "##f", "##é", "␣", "龘", "␣", "أ", "sat", "[SEP]"]
     table = app.dataframe[0].value
     assert list(table["token"]) == shown

@@ -47,10 +47,10 @@ def test_a_difference_names_both_tokens_wherever_they_stand() -> None:
     app = attention(**link)
     rows = [html.unescape(name) for name in figure(app)["layout"]["yaxis"]["ticktext"]]
     assert rows == ["[CLS]", "the", "cat − very", "sat", "on", "the", "mat", ".", "[SEP]"]
-    for page, panel in (("layers", "alike"), ("feed_forward", "loudest"), ("layers", "origin")):
-        drawn = json.dumps([chart["figure"]["layout"] for chart in charts(open_page(page, panel=panel, **link))])
+    for page, tab in (("layers", "alike"), ("feed_forward", "loudest"), ("layers", "origin")):
+        drawn = json.dumps([chart["figure"]["layout"] for chart in charts(open_page(page, tab=tab, **link))])
         assert "cat \\u2212 very" in drawn, page
-    alone = charts(open_page("feed_forward", panel="without", **link))
+    alone = charts(open_page("feed_forward", tab="without", **link))
     assert "cat \\u2212 very" not in json.dumps(alone), "shows this run alone"
     assert ("very", "↔ cat") in [(word["text"], word["place"]) for word in line(app)["beside"]], "as on the top line"
     unmoved = attention(s=DOG, other=CAT, shown="against")
@@ -61,7 +61,7 @@ def test_nothing_is_hollow_where_the_other_input_has_nothing() -> None:
     sentence, extra = "she sat by the big river .", "6"
     for token, told in ((extra, "change.both_alone"), ("5", "change.both_beside")):
         said = open_page(
-            "layers", s=sentence, other="she sat by the river .", shown="beside", panel="lengths", token=token
+            "layers", s=sentence, other="she sat by the river .", shown="beside", tab="lengths", token=token
         )
         for text in ("change.both_alone", "change.both_beside"):
             assert (catalogue("en")[text] in texts(said)) == (text == told)
@@ -122,7 +122,7 @@ def test_the_other_runs_picture_is_called_what_it_is_called_where_that_run_is_th
 
 
 def test_every_picture_of_two_inputs_has_a_name_of_its_own() -> None:
-    app = open_page("queries_keys_values", s=DOG, other=CAT, shown="beside", panel="maps")
+    app = open_page("queries_keys_values", s=DOG, other=CAT, shown="beside", tab="maps")
     assert len({chart["file"] for chart in charts(app)}) == 6
     app.session_state["queries_keys_values.downloads"] = True  # the box is opened
     assert len(app.run().selectbox(key="queries_keys_values.download").options) == 6
@@ -136,7 +136,7 @@ def test_files_are_named_for_the_input_on_the_screen(page: str) -> None:
 
 def test_the_other_drawing_is_prepared_in_every_step() -> None:
     one, other = (DRAWING.write(sketch.example(digit)) for digit in (1, 8))
-    link = {"input": "digit", "panel": "pieces"}
+    link = {"input": "digit", "tab": "pieces"}
     there = open_page("tokens", **link, ink=one, other_ink=other, shown="other")
     alone = open_page("tokens", **link, ink=other)
     steps = [{one["key"]: one["figure"]["data"][0] for one in charts(app)} for app in (there, alone)]

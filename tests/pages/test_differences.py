@@ -77,9 +77,9 @@ class Law:
 
 LAWS = [
     Law("attention", "weights", z, lambda run: run[A + "weights"][HEAD], {"as": "map"}),
-    Law("layers", "norms", heights, way, {"panel": "path"}),
-    Law("layers", "similarity", z, lambda run: cosine_similarity(run.states())[LAYER + 1], {"panel": "alike"}),
-    Law("layers", "rollout", z, lambda run: rollout(run.over_layers("attention.weights"))[LAYER], {"panel": "origin"}),
+    Law("layers", "norms", heights, way, {"tab": "path"}),
+    Law("layers", "similarity", z, lambda run: cosine_similarity(run.states())[LAYER + 1], {"tab": "alike"}),
+    Law("layers", "rollout", z, lambda run: rollout(run.over_layers("attention.weights"))[LAYER], {"tab": "origin"}),
 ]
 RUNS = ["words, changed", "words, another", "digits, changed", "digits, another"]
 
@@ -126,14 +126,14 @@ def test_the_bars_of_an_answer_are_differences_of_probabilities(which: str) -> N
     assert drawn["data"][0]["marker"]["color"] == [LESS if value < 0 else MORE for value in lengths(drawn)]
     if here.ids:
         at = [softmax(run["logits"].astype(np.float64)) for run in (here, there)]
-        drawn = chart(open_page("answer", **link, panel="places"), "every_place")
+        drawn = chart(open_page("answer", **link, tab="places"), "every_place")
         words = [outputs.index(html.unescape(name)) for name in drawn["layout"]["xaxis"]["ticktext"]]
         np.testing.assert_allclose(z(drawn), (at[0] - at[1])[:, words], atol=1e-6)
 
 
 def test_the_lens_shows_where_the_guesses_part() -> None:
     link, here, there = two_runs("words, another")
-    app = open_page("layers", **link, panel="lens")
+    app = open_page("layers", **link, tab="lens")
     drawn, owner = chart(app, "guess"), pipelines.pipeline("text")
     chosen = [owner.reader.vocabulary.index(html.unescape(name)) for name in drawn["layout"]["xaxis"]["ticktext"]]
     gap = owner.read_layers(here, TOKEN) - owner.read_layers(there, TOKEN)
@@ -156,7 +156,7 @@ def test_lines_between_words_have_the_colour_of_their_sign_and_the_width_of_thei
 
 def test_a_difference_of_several_quantities_says_in_which_it_is_largest_and_at_which_of_two_equal_words() -> None:
     link = {"s": "the cat sat on the mat .", "edits": edit_code(OFF), "shown": "difference", "layer": "3", "head": "2"}
-    read = said(open_page("attention", panel="steps", **link))
+    read = said(open_page("attention", tab="steps", **link))
     words = catalogue("en")
     titles = "|".join(re.escape(words[key]) for key in words if key.startswith("attention."))
     assert re.search(rf"Largest at “({titles}) · \S+( \(\d\))? → .+”: [+-]\d", read)
@@ -173,7 +173,7 @@ def test_the_neurons_listed_are_those_that_differ_most() -> None:
 
 def test_queries_and_keys_of_both_runs_stand_in_one_plane() -> None:
     link, here, there = two_runs("words, another")
-    drawn = chart(open_page("queries_keys_values", **link, panel="plane"), "plane")["data"]
+    drawn = chart(open_page("queries_keys_values", **link, tab="plane"), "plane")["data"]
     vectors = [run[A + role][HEAD] for run in (here, there) for role in "QK"]
     points = np.split(pca(np.concatenate(vectors))[0], 4)
     symbols = ("circle", "diamond", "circle-open", "diamond-open")
@@ -204,7 +204,7 @@ def hollow(drawn: dict) -> np.ndarray:
 
 def test_bars_and_lines_of_both_inputs_stand_in_one_picture() -> None:
     link, here, there = two_runs("words, another")
-    app = open_page("layers", **link | {"panel": "path", "shown": "beside"})
+    app = open_page("layers", **link | {"tab": "path", "shown": "beside"})
     drawn, own = chart(app, "norms"), way(here)
     np.testing.assert_allclose(heights(drawn)[: len(own)], own, atol=2e-5)
     np.testing.assert_allclose(hollow(drawn), way(there), atol=2e-5)

@@ -19,7 +19,7 @@ from pages.drawing.text import LANGUAGES, catalogue, literal
 from pages.screen.frame.contents import page, pages
 from pages.screen.runs import pipelines
 from pages.what_if.page import PARTS
-from tests.links import LINKS, PANELS, grown
+from tests.links import LINKS, TABS, grown
 from tests.links import PAGES as NAMES
 from tests.pages.inputs import DIGIT, NETWORKS, OURS, bring
 from tests.pages.opening import (
@@ -40,8 +40,8 @@ from tests.pages.opening import (
 )
 
 #: What there is to look at on each page.
-PLACES = {name: [{"panel": panel} if panel else {} for panel in panels] for name, panels in PANELS.items()}
-PLACES["what_if"] = [{"panel": tab, "block": kind} for tab, kinds in PARTS.items() for kind in kinds]
+PLACES = {name: [{"tab": tab} if tab else {} for tab in tabs] for name, tabs in TABS.items()}
+PLACES["what_if"] = [{"tab": tab, "block": kind} for tab, kinds in PARTS.items() for kind in kinds]
 #: Pages that are about another network; and those whose pictures do not ask which answer a network gives.
 NO_ANSWER = {
     "tokens",

@@ -57,7 +57,7 @@ ENGLISH = catalogue("en")
 )
 def test_why_a_token_looks_there_names_the_distance(network: str, stage: str, axis: str, monkeypatch) -> None:
     link = bring(monkeypatch, network) | PLACE
-    app = open_page("attention", **link, panel="steps", stage=stage, why="true")
+    app = open_page("attention", **link, tab="steps", stage=stage, why="true")
     shown = str(charts(app))
     assert ENGLISH["source.distance"] in shown and axis in shown
     for term in TERMS if network == "Deberta" else ():
@@ -67,7 +67,7 @@ def test_why_a_token_looks_there_names_the_distance(network: str, stage: str, ax
 def test_distances_alone_are_compared_and_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     link = bring(monkeypatch, "Deberta")
     R = load(str(folder("Deberta"))).network.layers[0].attention.vectors(14)[0].numpy()
-    (drawn,) = maps(open_page("tokens", **link, panel="positions"))
+    (drawn,) = maps(open_page("tokens", **link, tab="positions"))
     np.testing.assert_allclose(drawn, cosine_similarity(R), atol=1e-5)
     app = open_page("attention", **link)
     app.session_state["drawer.over"] = "glossary"
@@ -80,7 +80,7 @@ def test_distances_alone_are_compared_and_explained(monkeypatch: pytest.MonkeyPa
 
 def test_what_distances_add_is_drawn_from_far_before_to_far_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     table = load(str(folder("T5"))).network.layers[0].attention.distances.weight.numpy()
-    app = open_page("tokens", **bring(monkeypatch, "T5"), head="2", panel="positions")
+    app = open_page("tokens", **bring(monkeypatch, "T5"), head="2", tab="positions")
     (drawn,) = (numbers(trace["y"]) for trace in chart(app, "distances")["data"] if trace["name"] == "head 2")
     middle = len(drawn) // 2
     np.testing.assert_allclose(drawn[[middle, middle - 1, middle + 1]], table[[0, 1, 17], 1])
@@ -97,7 +97,7 @@ def test_what_distances_add_is_drawn_from_far_before_to_far_behind(monkeypatch: 
 def test_the_laboratory_takes_places_and_distances_away(
     network: str, edits: tuple[str, ...], text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = open_page("what_if", **bring(monkeypatch, network), panel="places", edits="~~".join(edits))
+    app = open_page("what_if", **bring(monkeypatch, network), tab="places", edits="~~".join(edits))
     assert len(app.session_state["choice"].edits) == 2 and not warnings(app)
     assert ENGLISH[f"what_if.{text}"] in str(charts(app)) + said(app)
 
@@ -156,7 +156,7 @@ def test_the_laboratory_measures_and_the_answer_names_who_wrote_one_number_of_an
     (name,) = offer(monkeypatch, tmp_path)
     sentence, pipeline = "the cat sat on a mat", load(str(tmp_path))
     chosen = {"output": str(place[0] if head == "ForQuestionAnswering" else place[-1]), "token": "3"}
-    app = open_page("what_if", model=name, s=sentence, panel="heads", **chosen)
+    app = open_page("what_if", model=name, s=sentence, tab="heads", **chosen)
     off = [[head_off(layer, one)] for layer in range(2) for one in range(3)]
     effect = judged.effects(pipeline, sentence, off, place)
     assert shows(app, (effect.after - effect.before).reshape(2, 3))
@@ -175,7 +175,7 @@ def test_a_sentence_vector_and_its_cosine_are_shown_as_its_makers_make_them(
     sentence_encoder(tmp_path)
     (name,) = offer(monkeypatch, tmp_path)
     one, two = "the cat sat on a mat", "the dog slept"
-    app = open_page("answer", model=name, s=one, other=two, panel="vector")
+    app = open_page("answer", model=name, s=one, other=two, tab="vector")
     pipeline = load(str(tmp_path))
     u, v = (pipeline.pooled.steps(pipeline(sentence).Z)[-1][1] for sentence in (one, two))
     assert shows(app, u[None], atol=1e-6) and "24 → 10" in said(app)

@@ -31,8 +31,8 @@ from tests.pages.opening import (
 SENTENCE = "the dog chased the cat ."
 
 
-def open_part(panel: str, **link: str):
-    return open_page("feed_forward", **{"s": SENTENCE, "layer": "2", "panel": panel, **link})
+def open_part(tab: str, **link: str):
+    return open_page("feed_forward", **{"s": SENTENCE, "layer": "2", "tab": tab, **link})
 
 
 def test_the_most_active_neurons_lead_with_the_words_that_each_points_towards() -> None:

@@ -11,7 +11,7 @@ SENTENCE = "the dog chased the [MASK] ."
 
 
 def test_fillers_are_added_behind_their_mask_and_without_it() -> None:
-    app = open_page("attention", s=SENTENCE, stage="masked", panel="steps", token="6", lang="zh")
+    app = open_page("attention", s=SENTENCE, stage="masked", tab="steps", token="6", lang="zh")
     assert not [one for one in app.main.button_group if one.key == "fillers.way"], "computed when it is opened"
     app.session_state["fillers.box"] = True
     assert_fine(app.run())
@@ -30,5 +30,5 @@ def test_fillers_are_added_behind_their_mask_and_without_it() -> None:
 
 def test_a_picture_is_not_filled_up_nor_a_sentence_without_an_answer() -> None:
     for link in ({"input": "digit"}, {"model": "paper", "s": SENTENCE}):
-        app = open_page("attention", stage="masked", panel="steps", **link)
+        app = open_page("attention", stage="masked", tab="steps", **link)
         assert "fillers.box" not in app.session_state

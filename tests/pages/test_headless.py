@@ -34,7 +34,7 @@ def test_each_page_begins_with_a_picture(kind: str, page: str, monkeypatch: pyte
 
 @pytest.mark.parametrize("kind", ["MiniLM", "T5", "translator"])
 def test_lines_are_searched(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = open_page("answer", **bring(monkeypatch, kind) | {"s": "the cat sat on a mat", "panel": "search"})
+    app = open_page("answer", **bring(monkeypatch, kind) | {"s": "the cat sat on a mat", "tab": "search"})
     lines = ["a dog slept", "", "the cat sat on a mat", "  ", "the door"] + ["it rained"] * 60
     app.text_area[0].set_value("\n".join(lines)).run()
     (drawn,) = charts(app)
@@ -47,7 +47,7 @@ def test_lines_are_searched(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", ["MiniLM", "T5", "translator"])
 def test_two_texts_are_compared_after_each_layer(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     link = bring(monkeypatch, kind) | {"s": "the cat sat on a mat", "other": "the dog sat on a mat"}
-    app = open_page("layers", **link, panel="by_layers", token="3")
+    app = open_page("layers", **link, tab="by_layers", token="3")
     names = [trace["name"] for trace in charts(app)[0]["figure"]["data"]]
     assert len(names) == 3
 
@@ -73,6 +73,6 @@ def test_the_laboratory_has_all_of_its_experiments(kind: str, monkeypatch: pytes
     other = {"other": "the dog sat"} if "s" in link else {"other_picture": "scene"}
     for tab, kinds in PARTS.items():
         for block in kinds:
-            app = open_page("what_if", **link, **other, panel=tab, block=block)
+            app = open_page("what_if", **link, **other, tab=tab, block=block)
             assert charts(app) or stands(app, "what_if.nothing_fits"), block
             assert stands(app, "sentence_vector.now_pair")

@@ -27,8 +27,8 @@ SENTENCE = "the dog chased the cat ."
 TABS = ("overview", "roles", "contribution", "origins")
 
 
-def open_part(panel: str, **link: str):
-    return open_page("heads", **{"s": SENTENCE, "layer": "2", "head": "3", "panel": panel, **link})
+def open_part(tab: str, **link: str):
+    return open_page("heads", **{"s": SENTENCE, "layer": "2", "head": "3", "tab": tab, **link})
 
 
 def cells(drawn: Figure, rows: int, columns: int, n: int) -> np.ndarray:
@@ -106,7 +106,7 @@ def test_the_notes_experts_stand_beside_the_heads_that_were_measured_to_do_most_
         if role.name in ("next", "previous")
     ]
     _, layer, head = max(near)
-    rows = said(open_page("heads", panel="roles", lang=lang)).splitlines()
+    rows = said(open_page("heads", tab="roles", lang=lang)).splitlines()
     (row,) = [row for row in rows if catalogue(lang)["roles.expert_distance"] in row]
     assert catalogue(lang)["common.where"].format(layer=layer + 1, head=head + 1) in row
 
@@ -120,7 +120,7 @@ def test_the_examples_of_a_role_are_in_the_readers_language_as_far_as_there_are_
     shown = [
         [
             row
-            for row in said(open_page("heads", panel="roles", lang=lang, layer="4", head=head)).splitlines()
+            for row in said(open_page("heads", tab="roles", lang=lang, layer="4", head=head)).splitlines()
             if "**]" in row
         ]
         for head in ("5", "1")

@@ -66,7 +66,7 @@ def test_the_copies_lie_where_their_weights_lie() -> None:
 
 
 def test_the_steps_of_preparing_end_in_what_the_network_reads() -> None:
-    app = open_page("tokens", input="digit", ink=sketch.to_code(FOUR), panel="pieces")
+    app = open_page("tokens", input="digit", ink=sketch.to_code(FOUR), tab="pieces")
     steps = {one["key"]: one["figure"]["data"][0] for one in charts(app)}
     raw, scaled, centred = (numbers(steps[f"tokens.{name}"]["z"]) for name in ("raw", "scaled", "centred"))
     assert raw.shape == (112, 112) and max(scaled.shape) == 20
@@ -79,7 +79,7 @@ def test_the_steps_of_preparing_end_in_what_the_network_reads() -> None:
 
 
 def test_the_maps_of_positions_are_the_cosines_of_the_learned_table() -> None:
-    app = open_page("tokens", input="digit", panel="positions")
+    app = open_page("tokens", input="digit", tab="positions")
     alike = cosine_similarity(pipelines.pipeline("digits").network.embedding.positions.table.numpy()[1:])
     specs = [figure(app, i) for i in range(len(charts(app)))]
     maps = [spec["data"][0] for spec in specs if spec["data"][0].get("z", {}).get("dtype") == "u1"]

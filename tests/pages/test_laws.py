@@ -26,18 +26,18 @@ WAYS = tuple(
 STEPS = tuple(OF_ONE + step for step in ("scores", "scaled", "weights", "heads"))
 #: Text, the tab on which it stands, the quantities whose equations it speaks of, and whether of all heads.
 RELIES = {
-    "queries_keys_values.read_products": ("queries_keys_values", {"panel": "pair"}, STEPS[:1], False),
-    "queries_keys_values.read_passed_scaled": ("queries_keys_values", {"panel": "pair"}, STEPS[1:], False),
-    "attention.row_of_head": ("attention", {"panel": "map"}, STEPS, False),
-    "attention.read_scaled": ("attention", {"panel": "steps", "stage": "scaled"}, STEPS[1:2], False),
-    "attention.read_heads": ("attention", {"panel": "steps", "stage": "heads"}, STEPS[3:], False),
-    "why.held": ("attention", {"panel": "map", "why": "1"}, STEPS[2:3], False),
-    "scaling.read_own": ("attention", {"panel": "root"}, STEPS[1:3], False),
-    "origins.read_head_role": ("heads", {"panel": "origins"}, STEPS[2:], False),
-    "origins.read_word": ("heads", {"panel": "origins"}, STEPS[2:], True),
-    "contribution.read_norms": ("heads", {"panel": "contribution"}, (OF_ONE + "output",), True),
-    "layers.read_rollout": ("layers", {"panel": "origin"}, WAYS, True),
-    "add_and_norm.read_add": ("add_and_norm", {"panel": "maps", "stage": "add_1"}, ("layers.2.add_1",), True),
+    "queries_keys_values.read_products": ("queries_keys_values", {"tab": "pair"}, STEPS[:1], False),
+    "queries_keys_values.read_passed_scaled": ("queries_keys_values", {"tab": "pair"}, STEPS[1:], False),
+    "attention.row_of_head": ("attention", {"tab": "map"}, STEPS, False),
+    "attention.read_scaled": ("attention", {"tab": "steps", "stage": "scaled"}, STEPS[1:2], False),
+    "attention.read_heads": ("attention", {"tab": "steps", "stage": "heads"}, STEPS[3:], False),
+    "why.held": ("attention", {"tab": "map", "why": "1"}, STEPS[2:3], False),
+    "scaling.read_own": ("attention", {"tab": "root"}, STEPS[1:3], False),
+    "origins.read_head_role": ("heads", {"tab": "origins"}, STEPS[2:], False),
+    "origins.read_word": ("heads", {"tab": "origins"}, STEPS[2:], True),
+    "contribution.read_norms": ("heads", {"tab": "contribution"}, (OF_ONE + "output",), True),
+    "layers.read_rollout": ("layers", {"tab": "origin"}, WAYS, True),
+    "add_and_norm.read_add": ("add_and_norm", {"tab": "maps", "stage": "add_1"}, ("layers.2.add_1",), True),
 }  # fmt: skip
 #: Further ones, in which a token keeps all of itself, none, or its weights are no softmax's.
 MORE = [

@@ -33,8 +33,8 @@ from tests.pages.opening import (
 SENTENCE = "the dog chased the cat ."
 
 
-def open_part(panel: str, **link: str) -> AppTest:
-    return open_page("layers", **{"s": SENTENCE, "layer": "2", "panel": panel, **link})
+def open_part(tab: str, **link: str) -> AppTest:
+    return open_page("layers", **{"s": SENTENCE, "layer": "2", "tab": tab, **link})
 
 
 def test_the_cosine_of_the_chosen_pair_is_worked_out() -> None:

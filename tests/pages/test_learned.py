@@ -30,7 +30,7 @@ def test_what_is_drawn_is_the_run_of_that_snapshot_and_one_tap_leads_back() -> N
 
 
 def test_a_column_and_the_slider_choose_the_snapshot() -> None:
-    app = open_page("answer", input="digit", panel="learned")
+    app = open_page("answer", input="digit", tab="learned")
     app.select_slider(key="learned").set_value(4).run()
     assert app.session_state["choice"].learned == 5 and badge(4) in texts(app)
     assert app.session_state["choice"].pipeline.endswith("-after-4")

@@ -56,24 +56,24 @@ def test_a_checkpoint_is_measured_and_shown(
     (name,) = offer(monkeypatch, folder)
     link = {"model": name, "s": "the dog slept", "layer": "2", "head": "3"}
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
-    absent = open_page("heads", panel="role", **link)
+    absent = open_page("heads", tab="role", **link)
     assert catalogue("en")["roles.not_measured_yet"] in said(absent)
     assert f"MODEL={folder}" in absent.code[0].value
-    absent = open_page("feed_forward", panel="neuron", neuron="8", **link)
+    absent = open_page("feed_forward", tab="neuron", neuron="8", **link)
     assert catalogue("en")["neuron.not_measured_yet"] in said(absent)
 
     evaluate_others(corpus, folder)
     assert {path: path.stat().st_mtime_ns for path in folder.iterdir()} == before
     roles = tables.head_roles(str(folder))
     assert roles.languages == ("en", "all") and len(list(roles)) == 6
-    read = said(open_page("heads", panel="role", **link))
+    read = said(open_page("heads", tab="role", **link))
     assert role_in_words(roles.of(1, 2)) in read
     assert catalogue("en")["roles.not_measured_yet"] not in read
     contexts = tables.neuron_contexts(str(folder), 1, 7)
     trace = load(str(folder))(" ".join(token for token in contexts.top[0].tokens[1:-1]))
     fired = trace["layers.1.ffn.activation"][:, 7]
     assert fired.max() == pytest.approx(contexts.top[0].activation, rel=2e-3, abs=2e-3)
-    assert f"{contexts.top[0].activation:.2f}" in said(open_page("feed_forward", panel="neuron", neuron="8", **link))
+    assert f"{contexts.top[0].activation:.2f}" in said(open_page("feed_forward", tab="neuron", neuron="8", **link))
     assert tables.head_roles("text") is not None
 
 
@@ -90,7 +90,7 @@ def test_a_damaged_table_of_a_checkpoint_is_as_good_as_none(corpus: Path, nothin
 
 def test_pieces_are_shown_as_text_and_it_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
     (name,) = offer(monkeypatch, folder_of(byte_level))
-    read = said(open_page("tokens", model=name, s="the unhappy cat <mask>", panel="pieces"))
+    read = said(open_page("tokens", model=name, s="the unhappy cat <mask>", tab="pieces"))
     assert all(f"[{piece}]" in read for piece in ("the", "cat", "[MASK]"))
     assert catalogue("en")["tokens.read_space"].format(space="Ġ").replace("\\", "") in read
     assert read.count("Ġ") == 1

@@ -16,7 +16,7 @@ from pages.screen.runs import pipelines
 from tests.pages.opening import charts, numbers, open_page, pre_norm, run_of, said, texts, with_network
 
 SENTENCE = "the dog chased the cat ."
-LINK = {"s": SENTENCE, "panel": "origins"}
+LINK = {"s": SENTENCE, "tab": "origins"}
 WHY = {"s": SENTENCE, "token": "4", "key": "6", "why": "1", "stage": "weights"}
 #: Ten heads (layer, head) whose roles are clear over a corpus.
 KNOWN = [(1, 6), (2, 1), (2, 3), (2, 4), (2, 8), (3, 2), (3, 7), (4, 1), (4, 3), (6, 6)]
@@ -77,7 +77,7 @@ def test_what_a_score_has_above_its_row_is_followed_back_and_adds_up() -> None:
 
 
 def test_of_a_drawing_and_of_other_networks_no_role_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = open_page("heads", panel="origins", input="digit")
+    app = open_page("heads", tab="origins", input="digit")
     assert "own patch" in said(app) and "over a corpus" not in said(app).lower()
     with_network(monkeypatch, pre_norm("text"))
     assert charts(open_page("heads", **LINK))
@@ -86,7 +86,7 @@ def test_of_a_drawing_and_of_other_networks_no_role_is_told(monkeypatch: pytest.
 @pytest.mark.parametrize(("block", "where"), [("attention", (1, 5)), ("cross", (1, 1))])
 def test_of_the_translators_heads_roles_are_told_too(block: str, where: tuple[int, int]) -> None:
     layer, head = where
-    link = WHY | {"s": "i love you .", "panel": "inside", "step": "3", "token": "3", "key": "2", "block": block}
+    link = WHY | {"s": "i love you .", "tab": "inside", "step": "3", "token": "3", "key": "2", "block": block}
     app = open_page("translation", **link, layer=str(layer), head=str(head))
     role = head_roles("translation").at(f"decoder.layers.{layer - 1}.{block}", head - 1)
     assert f"Over a corpus, layer {layer}, head {head}: attends to" in said(app) and f"{role.share:.0%}" in said(app)

@@ -98,7 +98,7 @@ def test_a_long_experiment_says_how_many_of_how_many_and_when_it_is_broken_off_i
     monkeypatch.setattr(patience, "MOST_PRODUCTS", 1)
     said: list[tuple[float, str]] = []
     monkeypatch.setattr(DeltaGenerator, "progress", lambda _, share, text: said.append((share, text)))
-    link = {"s": f"{LONG} {language}", "panel": "heads", "lang": language}
+    link = {"s": f"{LONG} {language}", "tab": "heads", "lang": language}
     app = open_page("what_if", **link)
     with monkeypatch.context() as elsewhere:
         elsewhere.setattr(patience, "give_way", Mock(side_effect=[None] * 3 + [StopException]))

@@ -39,7 +39,7 @@ def ends(app: AppTest) -> set[float]:
     [
         ("attention", {}, LONG),
         ("attention", {"as": "map"}, WORDS),
-        ("attention", {"panel": "layers"}, DIGIT),
+        ("attention", {"tab": "layers"}, DIGIT),
         ("heads", {}, LONG),
         ("heads", {}, DIGIT),
     ],
@@ -52,4 +52,4 @@ def test_all_pictures_of_weights_end_at_the_weight_of_home(
     top = max(map(bright_end, run.over_layers("attention.weights")))
     assert weights_end(run, "layers.1.attention.weights") == top
     found = ends(app)
-    assert found and top in found and (len(found) == 1 or link.get("panel") == "layers")  # rollout has its own
+    assert found and top in found and (len(found) == 1 or link.get("tab") == "layers")  # rollout has its own

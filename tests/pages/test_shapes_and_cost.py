@@ -44,8 +44,8 @@ SENTENCE = "the dog chased the cat ."
 N = len(load_tokenizer().encode(SENTENCE).ids)
 
 
-def open_part(panel: str, **link: str) -> AppTest:
-    return open_page("shapes_and_cost", **{"s": SENTENCE, "panel": panel, **link})
+def open_part(tab: str, **link: str) -> AppTest:
+    return open_page("shapes_and_cost", **{"s": SENTENCE, "tab": tab, **link})
 
 
 def table(app: AppTest, *columns: str, lang: str = "en") -> pd.DataFrame:
@@ -104,7 +104,7 @@ def test_the_numbers_said_of_a_preset_are_those_of_its_network(preset: str) -> N
     ["words", "paper", "flat", "MiniLM", "ModernBert", "T5", "MAE", "translator", "DeiTForImageClassification"],
 )
 def test_it_opens_on_the_network_of_the_other_pages(input_: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = open_page("shapes_and_cost", panel="parameters", **bring(monkeypatch, input_))
+    app = open_page("shapes_and_cost", tab="parameters", **bring(monkeypatch, input_))
     config, tokens, choice = run_of(app).config, len(run_of(app).tokens), app.session_state["choice"]
     everything = sum(weight.numel() for weight in pipelines.pipeline(choice.pipeline).network.parameters())
     assert f"have {everything:,} parameters" in said(app) and "Not equal" not in said(app)
@@ -354,9 +354,9 @@ def test_note_002_runs_to_the_shape_that_it_promises() -> None:
     assert "2 × 10 ids become 2 × 10 × 512" in said(app)
 
 
-@pytest.mark.parametrize(("panel", "lang"), [("parameters", "en"), ("notes", "zh")])
-def test_no_number_and_no_word_of_a_table_is_wider_than_its_column(panel: str, lang: str) -> None:
-    app = open_page("shapes_and_cost", panel=panel, lang=lang)
+@pytest.mark.parametrize(("tab", "lang"), [("parameters", "en"), ("notes", "zh")])
+def test_no_number_and_no_word_of_a_table_is_wider_than_its_column(tab: str, lang: str) -> None:
+    app = open_page("shapes_and_cost", tab=tab, lang=lang)
     for table in app.dataframe:
         looks = json.loads(table.proto.columns)
         for column in table.value:
@@ -394,7 +394,7 @@ def test_what_grows_with_the_input_is_said_of_the_chosen_encoder() -> None:
 @pytest.mark.parametrize("lang", LANGUAGES)
 def test_the_encoder_on_one_page_has_the_formulas_and_purposes_of_its_pages(lang: str) -> None:
     for link in ({}, {"input": "digit"}, {"input": "flat"}):
-        app = open_page("shapes_and_cost", lang=lang, panel="notes", **link)
+        app = open_page("shapes_and_cost", lang=lang, tab="notes", **link)
         rows = next(part.value for part in app.markdown if part.value.startswith("| ")).splitlines()[2:]
         assert all(row.count("|") == 4 for row in rows), "no formula holds a bar that would end its cell"
         names = [row.split(" | ")[0].strip("| ") for row in rows]

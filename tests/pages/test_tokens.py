@@ -31,8 +31,8 @@ from tests.pages.opening import (
 SENTENCE = "the dog chased the cat ."
 
 
-def open_part(panel: str, **link: str) -> AppTest:
-    return open_page("tokens", **{"s": SENTENCE, "panel": panel, **link})
+def open_part(tab: str, **link: str) -> AppTest:
+    return open_page("tokens", **{"s": SENTENCE, "tab": tab, **link})
 
 
 @pytest.mark.parametrize("network", QUICK)

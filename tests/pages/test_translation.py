@@ -84,7 +84,7 @@ def test_the_reader_may_ask_for_either_language() -> None:
 
 
 def test_the_tree_holds_every_candidate_and_the_table_every_sentence() -> None:
-    app, trace = opened(panel="search"), run_of()
+    app, trace = opened(tab="search"), run_of()
     marks = next(one for one in figure(app)["data"] if one.get("hovertemplate"))
     assert len(marks["text"]) == len(trace.search.nodes) and not re.search(r"Steps \d+ to", said(app))
     for node, hover in zip(trace.search.nodes, marks["text"], strict=True):
@@ -96,7 +96,7 @@ def test_the_tree_holds_every_candidate_and_the_table_every_sentence() -> None:
 
 
 def test_of_a_long_tree_it_is_said_which_steps_are_drawn() -> None:
-    app = opened(TIRED, panel="search", step="9")
+    app = opened(TIRED, tab="search", step="9")
     (columns,) = {tuple(figure(app)["layout"]["xaxis"]["ticktext"])}
     steps = max(len(node.ids) for node in run_of(TIRED).search.nodes)
     assert f"Steps {columns[0]} to {columns[-1]} of {steps}." in said(app)
@@ -158,7 +158,7 @@ def test_an_alignment_is_claimed_only_where_it_was_measured() -> None:
     roles = head_roles("translation")
     for layer, head in ((3, 5), (1, 2)):
         role = roles.at(f"decoder.layers.{layer - 1}.cross", head - 1)
-        told = said(opened(panel="alignment", layer=str(layer), head=str(head)))
+        told = said(opened(tab="alignment", layer=str(layer), head=str(head)))
         assert ("does not point at aligned words" in told) == (not role.name.startswith("aligned"))
         assert f"{percent(role.share)} of places" in told
         assert ("may be chance" in told) == (not role.clear)

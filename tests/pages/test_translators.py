@@ -20,7 +20,7 @@ SENTENCE = "she is reading a book ."
 def test_every_tab_shows_what_the_chosen_translator_writes(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
     name = ("translator", "translator apart")[place % 2]
     link = bring(monkeypatch, name)
-    app = open_page("translation", lang=tuple(LANGUAGES)[place // 2 % 2], panel=list(PARTS)[place], **link)
+    app = open_page("translation", lang=tuple(LANGUAGES)[place // 2 % 2], tab=list(PARTS)[place], **link)
     assert load(str(folder(name)))(SENTENCE).translation in said(app) and "en → zh" in said(app) and charts(app)
     assert not stands(app, "translation.trained_here")
     assert not [one for one in app.segmented_control if one.key == "translation.into"]
@@ -31,8 +31,8 @@ def test_a_decoder_of_one_layer_and_one_head_has_none_to_choose(
 ) -> None:
     small = written(tmp_path / "opus", decoder_layers=1, decoder_attention_heads=1)
     (name,) = offer(monkeypatch, small)
-    for panel in ("writing", "inside"):
-        app = open_page("translation", model=name, s=SENTENCE, panel=panel, layer="2", head="2")
+    for tab in ("writing", "inside"):
+        app = open_page("translation", model=name, s=SENTENCE, tab=tab, layer="2", head="2")
         assert load(str(small))(SENTENCE).translation in said(app) and charts(app)
         assert not {"either.layer", "either.head"} & {group.key for group in app.button_group}
 
@@ -43,7 +43,7 @@ def test_the_next_piece_is_worked_out_by_the_matrix_that_it_has_and_may_begin_th
 ) -> None:
     translator = load(str(folder(name)))
     forced = translator.writes[-1] - 5  # which the list of the source may not have
-    here = {"panel": "inside", "block": "next", "step": "4", "output": "77"}
+    here = {"tab": "inside", "block": "next", "step": "4", "output": "77"}
     app = open_page("translation", **bring(monkeypatch, name), **here)
     assert result(app) == pytest.approx(float(translator(SENTENCE)["logits"][3, 77]), abs=1e-3)
     assert stands(app, f"translation.{text}")
@@ -68,7 +68,7 @@ def test_our_own_comes_back_and_says_the_same(monkeypatch: pytest.MonkeyPatch, t
 def test_a_target_longer_than_its_source_is_aligned(monkeypatch: pytest.MonkeyPatch) -> None:
     link = bring(monkeypatch, "translator") | {"s": "a"}
     assert len(load(str(folder("translator")))("a").target_tokens) > 5
-    assert charts(open_page("translation", **link, panel="alignment"))
+    assert charts(open_page("translation", **link, tab="alignment"))
 
 
 def test_what_cannot_be_read_of_it_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

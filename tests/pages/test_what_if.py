@@ -34,7 +34,7 @@ OFF = Edit("layers.2.attention.heads", "zero", head=3)
 def open_kind(kind: str, **link: str):
     """The map of a kind of changes, about the lead unless the link says otherwise."""
     tab = next(tab for tab, each in KINDS if each == kind)
-    place = {"panel": tab, "block": kind, "token": "6", "measure": "lead"}
+    place = {"tab": tab, "block": kind, "token": "6", "measure": "lead"}
     return open_page("what_if", **{"s": SENTENCE, **place, **link})
 
 
@@ -198,7 +198,7 @@ def test_changes_that_cannot_be_made_get_one_clear_sentence(code: str, reason: s
     [
         ({"other": "a dog ran ."}, 0),
         ({"s": DOG}, 1),
-        ({"panel": "heads", "block": "inside", "stage": "pair"}, 1),
+        ({"tab": "heads", "block": "inside", "stage": "pair"}, 1),
         ({"input": "digit"}, 0),
     ],
 )

@@ -17,7 +17,7 @@ from pages.drawing.text.numbers import unsigned
 from pages.screen.runs import pipelines
 from tests.pages.opening import chart, charts, drawn_in, open_page, said, texts
 
-LINK = {"panel": "wrote", "lang": "en"}
+LINK = {"tab": "wrote", "lang": "en"}
 OFF = Edit("layers.1.ffn.output", "zero")
 WORDS = {"s": "the cat sat on the mat .", "hidden": "4"}
 DIGIT = {"input": "digit"}

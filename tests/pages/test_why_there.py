@@ -160,7 +160,7 @@ def test_where_positions_alone_or_words_alone_would_look_is_said_of_heads_in_whi
 def test_a_page_asks_why_of_a_score_that_was_seen_among_others_and_of_one_that_is_not_too_long(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    link = LINK | {"s": "i love you .", "layer": "2", "panel": "inside", "stage": "weights"}
+    link = LINK | {"s": "i love you .", "layer": "2", "tab": "inside", "stage": "weights"}
     for page, asked in (("attention", LINK | {"stage": "scaled"}), ("translation", link | {"block": "cross"})):
         app = open_page(page, **asked)
         assert [one for one in charts(app) if "why_there" in one["key"]] and not steps(app)

@@ -158,7 +158,7 @@ def test_downloads_say_what_was_changed(shown: str, monkeypatch: pytest.MonkeyPa
 def test_a_file_of_a_difference_says_from_what(link: dict, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
     files: dict[str, bytes | str] = {}
     monkeypatch.setattr(st, "download_button", lambda _, data, name, *__, **___: files.update({name[-4:]: data()}))
-    app = open_page("feed_forward", panel="maps", **link)
+    app = open_page("feed_forward", tab="maps", **link)
     app.session_state["feed_forward.downloads"] = True
     assert_fine(app.run())
     first = files[".csv"].decode("utf-8-sig").splitlines()[0]

@@ -26,7 +26,7 @@ def test_clicking_for_long_leaves_nothing_behind(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "panel"),
+    ("name", "tab"),
     [
         ("heads", "all"),
         ("layers", "origin"),
@@ -35,7 +35,7 @@ def test_clicking_for_long_leaves_nothing_behind(name: str) -> None:
     ],
 )
 def test_what_a_page_made_of_a_large_run_is_gone_when_it_is_drawn(
-    name: str, panel: str, monkeypatch: pytest.MonkeyPatch
+    name: str, tab: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = []
 
@@ -51,6 +51,6 @@ def test_what_a_page_made_of_a_large_run_is_gone_when_it_is_drawn(
     pipelines.run.cache_clear()
     for method in ("over_layers", "states", "__getitem__"):
         monkeypatch.setattr(Trace, method, watched(getattr(Trace, method)))
-    app = open_page(name, s="the cat sat .", panel=panel)
+    app = open_page(name, s="the cat sat .", tab=tab)
     pipelines.run.cache_clear()
     assert len(charts(app)) and made and not any(array() is not None for array in made)
