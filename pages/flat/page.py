@@ -1,9 +1,9 @@
 """Flat: a drawing as a sequence of length one (lecture note 003): what attention cannot do there."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from model import Edit, Trace
@@ -13,20 +13,25 @@ from model.sublayers import ScaledDotProductAttention
 from pages.drawing.figures.equations import plain_math
 from pages.drawing.page import Page
 from pages.drawing.picture import touched
-from pages.drawing.screen import Screen
+from pages.drawing.screen import Screen, changed
 from pages.drawing.state import sketch
 from pages.drawing.state.choice import Choice
-from pages.drawing.text import class_label
 from pages.drawing.text.numbers import percent, unsigned
-from pages.flat.pictures import ATTENTION, PASSES, in_patches, of_one, one_token, text, word
-from pages.screen.components.tables import draw_table
+from pages.flat.pictures import (
+    ATTENTION,
+    DISTURBED,
+    NOISE,
+    PASSES,
+    in_patches,
+    of_one,
+    one_token,
+    text,
+    with_noise,
+    word,
+)
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import either
-from pages.screen.runs import pipelines
 
-#: What is disturbed, each with noise of this strength.
-DISTURBED = ("Q", "K", "scaled", "V")
-NOISE = 5.0
 ONE = r"\operatorname{softmax}\left(\frac{q \cdot k}{\sqrt{d_k}}\right) = \frac{e^{s}}{e^{s}} = 1"
 
 
@@ -36,10 +41,10 @@ def ink_of(choice: Choice) -> bytes:
 
 
 def of_flat(screen: Screen, choice: Choice) -> Screen:
-    """The page is about "flat", whatever the input; with noise where the reader wants it."""
+    """The page is about "flat", whatever the input; among its heads with noise where the reader wants it."""
     borrowed = screen.network != "flat" or not screen.choice.drawing
     flat = screen.of("flat", ink_of(screen.choice)) if borrowed else screen
-    if choice.stage not in DISTURBED:
+    if choice.tab != "attention" or choice.stage not in DISTURBED:
         return flat
     noise = Edit(ATTENTION + choice.stage, "noise", NOISE)
     return replace(flat, run=flat.source.run("flat", flat.subject, (*flat.run.edits, noise)))
@@ -56,45 +61,39 @@ def where_noise_is(screen: Screen, pen: Pen) -> None:
         either("stage", word("noise"), ("none", *DISTURBED), words, screen.choice.stage, key="noise")
 
 
-def of_one_token(screen: Screen, pen: Pen) -> None:
-    """The drawing, whole; attention of its one token to itself in every head; the same drawing in patches. Outside a
-    presentation also both answers.
-    """
-    where_noise_is(screen, pen)
-    patches = pipelines.run("digits", screen.subject)
-    left, middle, right = st.columns([5, 12, 6], gap="medium")
+def noise_on_attention(screen: Screen, pen: Pen) -> None:
+    """The drawing, whole; beside it what noise leaves of its answer, as one token and in patches."""
+    patches = screen.source.run("digits", screen.subject)
+    shares = np.stack([_shares(screen, "flat", screen.run), _shares(screen, "digits", patches)])
+    left, right = st.columns([5, 8], gap="large")
     with left:
         pen.show("one_token", one_token)
-    with middle:
+    with right:
+        pen.show("with_noise", partial(with_noise, patches=patches, shares=shares))
+
+
+def _shares(screen: Screen, network: str, calm: Trace) -> np.ndarray:
+    """What the answer of a run has without noise, and with it on each of what is disturbed, in every layer."""
+    noises = [Edit(f"layers.{{l}}.attention.{name}", "noise", NOISE) for name in DISTURBED]
+    run = partial(screen.source.run, network, screen.subject)
+    runs = [calm, *(changed(run, (*calm.edits, noise)) for noise in noises)]
+    shares = np.array([one.answer[0].probabilities for one in runs])
+    return shares[:, shares[0].argmax()]
+
+
+def of_heads(screen: Screen, pen: Pen) -> None:
+    """Attention of the one token to itself in every head; the same drawing in patches."""
+    where_noise_is(screen, pen)
+    left, right = st.columns([2, 1], gap="medium")
+    with left:
         pen.show("attention", of_one)
         if screen.choice.stage in DISTURBED:
             disturbed(screen)
         if not screen.choice.big and not touched(screen.run, screen.at.head, shares=PASSES, every_head=True):
             idle(screen)
     with right:
+        patches = screen.source.run("digits", screen.subject)
         pen.show("patches", in_patches(patches, screen.choice.drawing or sketch.example()))
-        if not screen.choice.big:
-            answers(screen, patches)
-
-
-def answers(screen: Screen, patches: Trace) -> None:
-    """A table of what is read in the drawing, as one token and in patches."""
-    own, digit = screen.run.answer[0], patches.answer[0].best
-    kind = class_label(own.labels[int(digit) % 2])
-    rows = {
-        "answer": (class_label(own.best), word("digit", digit=digit, kind=kind)),
-        "even": tuple(f"{even:.4f}" for even in (even_of(screen), sum(patches.answer[0].probabilities[::2]))),
-    }
-    table = pd.DataFrame(
-        [tuple(map(str, values)) for values in rows.values()],
-        index=[word(f"row_{name}") for name in rows],
-        columns=[word("one_token"), word("patches")],
-    )
-    draw_table(table, "flat.beside")
-
-
-def even_of(screen: Screen) -> float:
-    return float(screen.run.answer[0].probabilities[0])
 
 
 def idle(screen: Screen) -> None:
@@ -116,7 +115,7 @@ def disturbed(screen: Screen) -> None:
 PAGE = Page(
     name="flat",
     group="more",
-    tabs=lambda screen: {"attention": of_one_token},
+    tabs=lambda screen: {"noise": noise_on_attention, "attention": of_heads},
     any_input=True,
     attention=True,
     draws=True,

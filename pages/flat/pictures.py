@@ -1,26 +1,33 @@
-"""A drawing as one token: what attention makes of it in each head, and beside it the same drawing in patches."""
+"""A drawing as one token: its answer with noise on attention, what a head makes of it, and the same in patches."""
 
+import numpy as np
 import pandas as pd
 
 from model import Trace
 from pages.attention.overlay import over_one
 from pages.drawing.figures import Axis, Figure, drawing, role_colours, token_at
+from pages.drawing.figures.curves import BLUE, ORANGE, grouped_bars
 from pages.drawing.figures.equations import html_math, plain_math
 from pages.drawing.figures.matrices import Matrix, abreast
 from pages.drawing.figures.theme import big, scaled
 from pages.drawing.picture import Numbers, Open, Picture, touched
 from pages.drawing.pictures.band import room_of
 from pages.drawing.place import Place
-from pages.drawing.text import plain, t, texts_of
+from pages.drawing.text import class_label, plain, t, texts_of
+from pages.drawing.text.numbers import two, unsigned, written
 
 ATTENTION = "layers.0.attention."
 #: What is drawn of each head, in the order of computation.
 DRAWN = ("Q", "K", "scaled", "weights", "V", "heads")
 #: What each head passes on unchanged, where no change sits on it.
 PASSES = (ATTENTION + "weights", ATTENTION + "heads")
+#: What is disturbed, each with noise of this strength, in every layer; of the last alone a weight of 1 makes something.
+DISTURBED = ("Q", "K", "scaled", "V")
+NOISE = 5.0
 BESIDE = 0.5  # of the page's width, that it has
+KINDS = ("one_token", "patches")  # how the drawing is read
 NARROW = 8  # cells, as wide as a column of numbers is
-HIGH, LOW = 275, 170  # pixels: each picture, and a drawing in a presentation
+LARGE, HIGH, LOW = 390, 275, 240  # pixels: what is read, each picture, and a drawing in a presentation
 PATCHES = Place(layer=1, head=1)  # where [CLS] attends to strokes
 text, word = texts_of("flat")
 
@@ -28,9 +35,38 @@ text, word = texts_of("flat")
 def one_token(run: Trace, place: Place) -> Picture:
     """What is read, whole."""
     assert run.picture is not None
-    n, said = len(run.tokens), text("read_one_token", pixels=run.picture.size)
+    said, shape = text("read_one_token", pixels=run.picture.size), [len(run.tokens)] * 2
+    return Picture(drawing(run.picture, height=LOW if big() else LARGE), said, shape=shape, fixed=True)
+
+
+def with_noise(run: Trace, place: Place, patches: Trace, shares: np.ndarray) -> Picture:
+    """What noise on attention leaves of the answer, of one token and of patches. A click opens the heads with it.
+
+    patches: the run of the same drawing in patches. shares: (2, 1 + len(DISTURBED)), of either run its answer's share
+    without noise, and with it on each.
+    """
+    symbols = {name: plain_math(run.graph[ATTENTION + name].symbol) for name in DISTURBED}
+    answers = [class_label(one.answer[0].best) for one in (run, patches)]
+    series = {word(f"of_{kind}", answer=one): own for kind, one, own in zip(KINDS, answers, shares, strict=True)}
+    flat, moved = np.abs(shares[0, 1:-1] - shares[0, 0]).max(), shares[1, 1:-1]
+    ends = {"low": two(moved.min()), "high": two(moved.max()), "calm": two(shares[1, 0])}
+    change = unsigned(float(flat)) if flat else "0"
+    sentence = text("read_with_noise", answer=answers[0], change=change, digit=answers[1], noise=f"{NOISE:g}", **ends)
+    if touched(run, place.head, shares=PASSES, every_head=True):
+        sentence = t("change.no_law")
+    names = Axis(
+        word("noise"), [word("no_noise"), *(word(f"noise_{name}", symbol=one) for name, one in symbols.items())]
+    )
+    figure = grouped_bars(series, names, word("axis_share"), [BLUE, ORANGE], value_range=(0, 1.08))
+    for bars, own in zip(figure.data, shares, strict=True):
+        bars |= {"text": [written(f"{share:.2f}") for share in own], "textposition": "outside"}
+    figure.layout["height"] = scaled(LARGE)
+    figure.tell(fills=room_of(sentence, BESIDE))
     return Picture(
-        drawing(run.picture, height=170 if big() else HIGH), said, title=word("one_token"), shape=(n, n), fixed=True
+        figure,
+        sentence,
+        table=pd.DataFrame(dict(series), index=names.labels),
+        picks=lambda bar, _: {"tab": "attention", "stage": ("none", *DISTURBED)[bar]},
     )
 
 

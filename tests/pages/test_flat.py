@@ -1,17 +1,18 @@
-"""Flat: one token, so a weight of exactly 1 whatever the score, and every number of the lecture note's stages."""
+"""Flat: one token, so a weight of exactly 1 whatever the score: noise on what makes scores moves no answer."""
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from model import load
 from model.edits import Edit
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
-from pages.drawing.text import catalogue, class_label
+from pages.drawing.text import catalogue, class_label, unmarked
 from pages.drawing.text.numbers import unsigned
-from pages.flat.page import DISTURBED, NOISE
-from pages.flat.pictures import ATTENTION, DRAWN, in_patches, of_one
+from pages.flat.pictures import ATTENTION, DISTURBED, DRAWN, NOISE, in_patches, of_one
 from pages.screen.runs import pipelines
-from tests.pages.opening import open_page, texts
+from tests.pages.opening import charts, numbers, open_page, texts
 
 INK = [sketch.ink(sketch.example(which)) for which in range(10)]
 
@@ -20,12 +21,20 @@ def open_flat(**link: str):
     return open_page("flat", **{"input": "flat", "ink": sketch.to_code(sketch.example(7)), **link})
 
 
+def bars(app: AppTest) -> dict[str, np.ndarray]:
+    """What the bars of each way to read the drawing show, by its name in the legend."""
+    (drawn,) = [chart["figure"]["data"] for chart in charts(app) if chart["key"] == "flat.with_noise"]
+    return {trace["name"]: numbers(trace["y"]) for trace in drawn}
+
+
 @pytest.mark.parametrize(("change", "told"), [("V~zero", True), ("heads~zero", False), ("weights~zero", False)])
 def test_the_value_passes_as_it_is_unless_that_was_changed(change: str, told: bool) -> None:
-    app = open_flat(edits=f"{ATTENTION}{change}~head.2")
+    app = open_flat(panel="attention", edits=f"{ATTENTION}{change}~head.2")
     assert app.session_state["choice"].edits
     assert ("so A V is V again" in texts(app)) == told
     assert (catalogue("en")["change.no_law"] in texts(app)) != told
+    first = texts(open_flat(edits=f"{ATTENTION}{change}~head.2"))
+    assert ("attention does nothing here" in first) == told != (catalogue("en")["change.no_law"] in first)
 
 
 @pytest.mark.parametrize("place", DISTURBED)
@@ -49,12 +58,12 @@ def test_the_change_that_is_told_is_that_of_the_answer_and_other_changes_stay() 
         pipelines.run("flat", INK[7], edits).answer[0].probabilities
         for edits in ((edit,), (edit, Edit(f"{ATTENTION}V", "noise", NOISE)))
     )
-    app = open_flat(edits="layers.0.ffn.output~zero", stage="V")
+    app = open_flat(panel="attention", edits="layers.0.ffn.output~zero", stage="V")
     assert f"by **{unsigned(max(abs(one - other) for one, other in zip(calm, noisy, strict=True)))}**" in texts(
         app
     ).replace("\\", "")
     assert app.session_state["choice"].edits == (edit,)
-    assert "by **0**" in texts(open_flat(edits="layers.0.ffn.output~zero", stage="K"))
+    assert "by **0**" in texts(open_flat(panel="attention", edits="layers.0.ffn.output~zero", stage="K"))
 
 
 @pytest.mark.parametrize("link", [{}, {"input": "digit"}, {"input": "flat"}])
@@ -65,14 +74,28 @@ def test_whatever_is_read_elsewhere_a_digit_can_be_drawn_and_only_it_changes(lin
     after = app.session_state["choice"]
     assert (after.input, after.sentence) == (before.input, before.sentence)
     assert after.drawing == sketch.example(7)
-    assert list(app.dataframe[0].value.iloc[0]) == [class_label("odd"), f"7 ({class_label('odd')})"]
+    assert [*bars(app)] == [f"as one token: {class_label('odd')}", "in patches: 7"]
 
 
-def test_the_answer_and_that_of_the_patches_are_those_of_their_runs() -> None:
-    flat, patches = pipelines.pipeline("flat")(INK[7]), pipelines.pipeline("digits")(INK[7])
-    rows = open_flat().dataframe[0].value
-    even = f"{sum(patches.answer[0].probabilities[::2]):.4f}"
-    assert list(rows.loc[catalogue("en")["flat.row_even"]]) == [f"{flat.answer[0].probabilities[0]:.4f}", even]
+@pytest.mark.parametrize("edits", [(), (Edit("layers.0.ffn.output", "zero"),)])
+def test_the_bars_are_what_noise_leaves_of_either_answer(edits: tuple[Edit, ...]) -> None:
+    for which in (5, 8):
+        link = {"edits": "layers.0.ffn.output~zero"} if edits else {}
+        app = open_flat(ink=sketch.to_code(sketch.example(which)), **link)
+        for shown, name, own in zip(bars(app).values(), ("flat", "digits"), (edits, ()), strict=True):
+            network = load(name)
+            calm = network(INK[which], own).answer[0].probabilities
+            best = int(np.argmax(calm))
+            for share, place in zip(shown[1:], DISTURBED, strict=True):
+                noise = [
+                    Edit(f"layers.{layer}.attention.{place}", "noise", NOISE) for layer in range(network.config.layers)
+                ]
+                noisy = network(INK[which], (*own, *noise)).answer[0].probabilities
+                assert share == pytest.approx(noisy[best], abs=1e-6), (name, place)
+            assert shown[0] == pytest.approx(calm[best], abs=1e-6)
+            moved = [f"{share:.2f}" for share in shown[1:-1]]
+        assert f"is left with {min(moved)} to {max(moved)} of {shown[0]:.2f}" in unmarked(texts(app))
+        assert "by **0**" in texts(app)
 
 
 def test_the_same_drawing_opens_in_patches() -> None:

@@ -48,6 +48,6 @@ def test_a_link_of_before_opens_the_nearest_tab_without_a_remark(page: str, link
     assert not warnings(app) and len(texts(app)) > 50
     assert not tab or app.session_state[f"{page}.tabs"] == tab
     if page == "flat":
-        assert "flat.attention" in [one["key"] for one in charts(app)], "whatever the input"
+        assert "flat.with_noise" in [one["key"] for one in charts(app)], "whatever the input"
     if page == "what_if":
         assert app.session_state["at"]["block"] == link["panel"]
