@@ -132,7 +132,8 @@ def _change(edit: Edit, quantity: Quantity, run: Surroundings, of: Edit) -> Chan
     @_about(of)
     def apply(value: Tensor, kept: Mapping[str, Tensor]) -> Tensor:
         part = touched.part(value, axes)
-        here = Here(edit, quantity, run.graph, special, uncounted, given, kept[read] if read else NOTHING)
+        beside = given.to(value.device)
+        here = Here(edit, quantity, run.graph, special, uncounted, beside, kept[read] if read else NOTHING)
         new = row.new(value, here)
         if quantity.operation == "mask" and not row.hides and edit.operation not in ("patch", "unmasked"):
             new = torch.where(value == HIDDEN, value, new)  # what may not be seen has no value to change

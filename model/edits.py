@@ -198,8 +198,8 @@ def _noise(value: Tensor, here: Here) -> Tensor:
         if grows(here.quantity, name):  # each target token keeps its noise while others are written behind it
             shape[axis] = (here.graph.decoder or here.graph.config).max_tokens
     dice = torch.Generator().manual_seed(here.edit.seed)
-    noise = torch.randn(shape, generator=dice)[tuple(slice(n) for n in value.shape[1:])]
-    return value + here.edit.value * noise
+    noise = torch.randn(shape, generator=dice, device="cpu")[tuple(slice(n) for n in value.shape[1:])]
+    return value + here.edit.value * noise.to(value.device)
 
 
 def _patch(value: Tensor, here: Here) -> Tensor:
@@ -258,7 +258,8 @@ def _special(value: Tensor, here: Here) -> Tensor:
 
 
 def _shuffle(value: Tensor, here: Here) -> Tensor:
-    return value[:, torch.randperm(value.size(1), generator=torch.Generator().manual_seed(here.edit.seed))]
+    dice = torch.Generator().manual_seed(here.edit.seed)
+    return value[:, torch.randperm(value.size(1), generator=dice, device="cpu").tolist()]
 
 
 def _shift(value: Tensor, here: Here) -> Tensor:

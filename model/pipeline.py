@@ -288,6 +288,8 @@ class Pipeline:
         self.network = network.eval().requires_grad_(False)
         self.reader = reader
         self.measured = measured or {}
+        #: Where runs are computed: see `to`.
+        self.device = torch.device("cpu")
         #: Why nothing computes the answer that it was trained for, where that is so.
         self.unanswered: ReasonedError | None = None
         #: How its makers take all vectors as one, where their folder says so.
@@ -313,15 +315,31 @@ class Pipeline:
         reading = self.reader.read(x)
         return self._of(x, reading, edits, *self._run(bind(edits, self.around(reading)), *self._given(reading)))
 
-    def to(self, dtype: torch.dtype) -> Self:
-        """A copy that computes with other numbers: torch.float64, torch.bfloat16, …; what bfloat16 finds is shown as
-        float32. Raises TypeError for a device: runs are recorded on the processor, where arithmetic and edits are.
+    def to(self, kind: torch.dtype | torch.device | str) -> Self:
+        """A copy that computes with other numbers (torch.float64, torch.bfloat16, …; what bfloat16 finds is shown as
+        float32), or elsewhere ("cuda").
+
+        On a graphics card runs are computed, and what they record stays there until somebody asks for it. Measures,
+        sweeps and arithmetic by hand are worked out on the processor, where `network` remains.
+
+        Raises ValueError for a device that this machine does not have, TypeError for what is neither.
         """
-        if not isinstance(dtype, torch.dtype):
-            raise TypeError(f"a kind of numbers is wanted, such as torch.float64, not {dtype!r}: runs stay on the CPU")
-        copy = type(self)(self.name, deepcopy(self.network).to(dtype), self.reader, self.measured)
-        copy.unanswered, copy.pooled = self.unanswered, self.pooled
+        copy = type(self)(self.name, deepcopy(self.network), self.reader, self.measured)
+        copy.unanswered, copy.pooled, copy.device = self.unanswered, self.pooled, self.device
+        if isinstance(kind, torch.dtype):
+            copy.network.to(kind)
+        else:
+            copy.device = _device(kind)
         return copy
+
+    @cached_property
+    def _runner(self) -> Encoder:
+        """The network where runs are computed."""
+        return self.network if self.device.type == "cpu" else deepcopy(self.network).to(self.device)
+
+    def _there(self, inputs: Iterable[Tensor | None]) -> tuple[Tensor | None, ...]:
+        """What the network is called with, where runs are computed."""
+        return tuple(x if x is None else x.to(self.device) for x in inputs)
 
     @overload
     def batch(  # type: ignore[overload-overlap]
@@ -393,7 +411,7 @@ class Pipeline:
         values: Recording | Kept,
         idle: dict[Edit, str],
     ) -> Trace:
-        guesses = () if self.config.head in ("none", "vector") else self.reader.guesses(output, reading)
+        guesses = () if self.config.head in ("none", "vector") else self.reader.guesses(output.cpu(), reading)
         words = x if isinstance(x, str) else tuple(reading.ids)
         subject = words if self.config.input == "words" else reading.tensor[0].numpy()
         about = reading.notes, edits, idle, reading.segments, self.outputs
@@ -454,9 +472,9 @@ class Pipeline:
         """The output, all values, and which edits could change nothing. Raises EditError for a number out of bounds."""
         unmoved: dict[Change, str] = {}
         edits = watched(changes, self.graph, unmoved)
-        output, values = record(
-            self.network, *inputs, edits=edits, most=MOST_INSIDE, check=check_finite if changes else None
-        )
+        check = check_finite if changes else None
+        output, values = record(self._runner, *self._there(inputs), edits=edits, most=MOST_INSIDE, check=check)
+        values.network = self.network
         return output, values, idle(changes, unmoved, self.graph, values)
 
     def _run_together(
@@ -467,22 +485,24 @@ class Pipeline:
         changes = [bind(edits, self.around(reading)) for reading in readings]
         unmoved: list[dict[Change, str]] = [{} for _ in readings]
         each = [watched(own, self.graph, those) for own, those in zip(changes, unmoved, strict=True)]
-        given, (*_, last) = together([self._given(reading) for reading in readings]), recorded(self.network)
+        given = self._there(together([self._given(reading) for reading in readings]))
+        *_, last = recorded(self._runner)
         if keep is not None and not edits:  # what nobody asked for is let go as it passes
             passed: dict[str, Tensor] = {}
-            with hooked(self.network, {key: partial(passed.__setitem__, key) for key in keep}):
-                output = self.network(*given)
+            with hooked(self._runner, {key: partial(passed.__setitem__, key) for key in keep}):
+                output = self._runner(*given)
             for row, n in enumerate(lengths):
                 alone = {key: part(value, self.graph[key].axes, row, n).clone() for key, value in passed.items()}
                 yield part(output, self.graph[last].axes, row, n), Kept(alone, edits), {}
             return
         output, values = record(
-            self.network,
+            self._runner,
             *given,
             edits=for_all(each, self.graph, lengths),
             most=MOST_INSIDE * len(readings),
             check=check_finite if edits else None,
         )
+        values.network = self.network
         for row, n in enumerate(lengths):
             own = values.alone(row, n, each[row])
             answer = part(output, self.graph[last].axes, row, n)
@@ -516,6 +536,15 @@ class Pipeline:
         """
         Z = self.network.norm(torch.from_numpy(states).to(next(self.network.parameters())))
         return self.network.read_out(Z[:, token] if self.config.head == "masked-word" else Z).softmax(-1).numpy()
+
+
+def _device(name: torch.device | str) -> torch.device:
+    """Raises ValueError, or TypeError for what names none: see `Pipeline.to`."""
+    try:
+        torch.zeros(1, device=name).cpu()
+    except (RuntimeError, AssertionError) as error:  # torch raises the latter where it was built without
+        raise ValueError(f"no runs can be computed on {str(name)!r} here: {str(error).splitlines()[0]}") from error
+    return torch.device(name)
 
 
 @dataclass

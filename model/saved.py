@@ -69,10 +69,10 @@ class Saved:
     def vector(self) -> np.ndarray:
         """The one vector of a sentence or a picture, as its makers make it. Raises ValueError where none is known."""
         if self.graph.vector:
-            return self._values[self.graph.vector][0].numpy().reshape(-1)
+            return self._values[self.graph.vector][0].cpu().numpy().reshape(-1)
         if self.pooled is None or not self.pooled.computed:
             raise ValueError("the folder of this encoder does not say how its vectors become one")
-        return self.pooled.steps(self._values[self.graph.Z][0].float().numpy())[-1][1]
+        return self.pooled.steps(self._values[self.graph.Z][0].float().cpu().numpy())[-1][1]
 
     def save(self, path: str | Path) -> None:
         """Write all numbers, and what the run was. Raises ValueError for edits by a function, and for a translation;
@@ -80,7 +80,7 @@ class Saved:
         """
         if self.graph.decoder or any(callable(edit.operation) for edit in self.edits):
             raise ValueError("a translation, or a run with functions for edits, is not saved")
-        values = {key: self._values[key].clone().contiguous() for key in self._values}  # some are one in memory
+        values = {key: self._values[key].cpu().clone().contiguous() for key in self._values}  # some are one in memory
         of_picture = isinstance(self.subject, np.ndarray)
         if of_picture:
             values[PICTURE] = torch.tensor(self.subject)

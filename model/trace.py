@@ -7,7 +7,7 @@ runs the network once, takes the hooks off again, and hands back what passed.
 import threading
 from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import partial
 from itertools import accumulate
 from math import inf
@@ -70,12 +70,18 @@ def hooked(
 
         return hook
 
-    with turn_of(network).mine(), ExitStack() as stack, torch.inference_mode(not gradients):
+    with turn_of(network).mine(), ExitStack() as stack, torch.inference_mode(not gradients), beside(network):
         for key, function in hooks.items():
             module = recorded(network).get(key)
             module = network.get_submodule(key) if module is None else module
             stack.callback(module.register_forward_hook(mine(function)).remove)
         yield
+
+
+def beside(network: nn.Module) -> AbstractContextManager[object]:
+    """In which new tensors are made where the weights of a network are."""
+    device = next(network.parameters()).device
+    return nullcontext() if device.type == "cpu" else device
 
 
 class Recording(Mapping[str, Tensor]):
@@ -95,7 +101,8 @@ class Recording(Mapping[str, Tensor]):
         check: Callable[[str, Tensor], None] | None,
     ) -> None:
         self.graph = graph_of(network)
-        self.network, self.changes, self._mask, self._most, self._check = network, changes, mask, most, check
+        self.network = self._runner = network  # its weights on the processor; and those that computed this run
+        self.changes, self._mask, self._most, self._check = changes, mask, most, check
         self._values: dict[str, Tensor | None] = {}  # None: computed again when asked for
         self._latest: list[str] = []  # what has passed since the end of a layer
         self._inside = 0  # bytes inside one layer
@@ -126,7 +133,8 @@ class Recording(Mapping[str, Tensor]):
 
     def alone(self, row: int, n: int, edits: Iterable[tuple[str, Apply]]) -> "Recording":
         """What the `row`-th input of this batch, n tokens long and with these edits, recorded; a copy of it."""
-        one = Recording(self.network, _by_key(edits), None, self._most, self._check)
+        one = Recording(self._runner, _by_key(edits), None, self._most, self._check)
+        one.network = self.network
         for key, value in self._values.items():
             kept = None if value is None else part(value, self.graph[key].axes, row, n).clone()
             one._values[key] = kept
@@ -147,8 +155,8 @@ class Recording(Mapping[str, Tensor]):
     def __getitem__(self, key: str) -> Tensor:
         if (quantity := self.graph.get(key)) and quantity.aside:
             module, _, method = key.rpartition(".")
-            with torch.inference_mode():
-                return getattr(self.network.get_submodule(module), method)(*map(self.__getitem__, quantity.reads))
+            with torch.inference_mode(), beside(self._runner):
+                return getattr(self._runner.get_submodule(module), method)(*map(self.__getitem__, quantity.reads))
         if (value := self._values[key]) is not None:
             return value
         opened, inside = self._opened
@@ -171,8 +179,8 @@ class Recording(Mapping[str, Tensor]):
             return inside[key]
 
         here = [key for key in self._values if self.graph[key].layer == layer]
-        with hooked(self.network, {key: partial(again, key) for key in here}):
-            self.network.get_submodule(f"layers.{layer}")(self._values[self.graph.stream(layer)[0]], self._mask)
+        with hooked(self._runner, {key: partial(again, key) for key in here}):
+            self._runner.get_submodule(f"layers.{layer}")(self._values[self.graph.stream(layer)[0]], self._mask)
         return inside
 
     def __iter__(self) -> Iterator[str]:
@@ -424,6 +432,6 @@ class Trace(Saved):
 
 
 def _read_only(value: Tensor) -> np.ndarray:
-    array = (value.float() if value.dtype == torch.bfloat16 else value).numpy()[0]  # NumPy knows no bfloat16
+    array = (value.float() if value.dtype == torch.bfloat16 else value).cpu().numpy()[0]  # NumPy knows no bfloat16
     array.flags.writeable = False
     return array

@@ -84,7 +84,8 @@ SAID: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         lambda: input_x_gradient(load("text"), SENTENCE, 12_000, token=PLACE), ValueError, "from 0 to 11999"
     ),
     "no owner": (lambda: load("bert-base-uncased"), ValueError, "as in google-bert/bert-base-uncased"),
-    "a device": (lambda: load("text").to("cuda"), TypeError, "torch.float64, not 'cuda': .*CPU"),  # type: ignore[arg-type]
+    "no such device": (lambda: load("text").to("meta"), ValueError, "no runs can be computed on 'meta' here: "),
+    "torch without it": (lambda: load("text").to("xpu"), ValueError, "on 'xpu' here: Torch not compiled with XPU"),
     "nothing": (lambda: load(None), TypeError, "str.* not NoneType"),  # type: ignore[arg-type]
     "no tokenizer": (
         lambda: from_transformers(network(), None), TypeError, r"tokenizer is a NoneType.*AutoTokenizer.from_pretrained"
