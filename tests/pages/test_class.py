@@ -434,6 +434,9 @@ def test_of_a_double_click_and_of_two_windows_the_second_act_does_nothing(
     monkeypatch.setattr(desk, "HURRY", 60.0)
     click(one, "next")
     assert room_of(one, classes).phase is Phase.REVEALED, "that was the second half of a double click"
+    click(one, "to_end")  # which was asked for once more
+    click(one, "reopen")  # and taken back at once
+    assert room_of(one, classes).phase is Phase.REVEALED
 
 
 def own_lesson_link(**values: Any) -> str:

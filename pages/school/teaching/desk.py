@@ -61,8 +61,8 @@ class Desk:
     # -- what she does, from callbacks -----------------------------------------------------------------------------
 
     def go(self, to: Phase) -> None:
-        """On to a phase."""
-        if not _in_a_hurry():
+        """On to a phase. What was asked for once more, and the way back, are no second half of a click."""
+        if not _in_a_hurry() or Phase.ENDED in (self.room.phase, to):
             with _or_say_why():
                 store().advance(self.code, self.key, self.room.version, to)
 
