@@ -17,7 +17,7 @@ from model.measures.sources import Lead, Part, made_of, of_sum
 from model.rule import EVERY
 from pages.drawing.figures import BLUE, ORANGE, Axis, Figure, bars_with_numbers, heatmap, waterfall
 from pages.drawing.picture import Moves, Numbers, Open, Picks, Picture, outputs_of, token_axis
-from pages.drawing.pictures.answers import all_probabilities
+from pages.drawing.pictures.answers import all_probabilities, by_softmax, row_of
 from pages.drawing.pictures.quantity_map import LEAST
 from pages.drawing.pictures.sources import (
     Way,
@@ -62,15 +62,18 @@ judged, judged_word = texts_of("judged")
 alike, alike_word = texts_of("alike")
 
 
-def at_temperature(run: Trace, place: Place, tau: float, truth: int | None = None) -> Picture:
+def at_temperature(
+    run: Trace, place: Place, tau: float, truth: int | None = None, output: int | None = None
+) -> Picture:
     """The likeliest at one place as a temperature spreads them; hollow, what the network itself says.
 
-    truth: the word that stands there, in another colour.
+    truth, output: see `likeliest_outputs`.
     """
     logits = np.atleast_2d(run["logits"])[place.token].astype(np.float64)
     own, now = softmax(logits), softmax(logits / tau)
     names, shown = outputs_of(run), likeliest(own[None], [MOST])
     best, symbol = shown[0], run.graph["logits"].symbol
+    shown += [] if output is None or output in shown else [output]
     figure = bars_with_numbers(
         now[shown],
         [names[i] for i in shown],
@@ -79,7 +82,10 @@ def at_temperature(run: Trace, place: Place, tau: float, truth: int | None = Non
         room=np.maximum(now, own)[shown],
         there=own[shown],
         most=1.0,
+        **({} if output is None else by_softmax(run, place.token, shown, tau)),
     )
+    if output is not None:
+        figure.layout["shapes"] = [row_of(shown.index(output))]
     many, few = (int((p >= NOTABLE).sum()) for p in (now, own))
     said = {"tau": f"{tau:g}", "best": names[best], "now": decimal(now[best]), "own": decimal(own[best])}
     return Picture(

@@ -5,6 +5,7 @@ from functools import partial
 
 import streamlit as st
 
+from model.by_hand import by_hand
 from pages.answer.pictures import OWN, Hidden, at_temperature, chosen, tau_word
 from pages.answer.who_wrote import by_parts
 from pages.drawing.picture import says_words
@@ -14,7 +15,7 @@ from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import bound, either
 from pages.screen.link import select
 from pages.screen.sections.guesses import guesses
-from pages.screen.sections.working import working
+from pages.screen.sections.working import MOST, working
 
 MOST_CHARTS = 4  # hidden places with a chart of their own
 LINES = ("answer", "logits")  # whose arithmetic is shown
@@ -22,49 +23,55 @@ text, word = texts_of("answer")
 
 
 def prediction(screen: Screen, pen: Pen, logit: tuple[int, int], asked: int, hidden: Hidden) -> None:
-    """The answer at each place that is asked about, who wrote one, and its arithmetic; in a presentation the answer
-    alone.
+    """The answer at each place that is asked about, beside it who wrote one, or the arithmetic of its logit; in a
+    presentation the answer alone.
 
     logit: place and output of the one that is worked out.
     """
     if screen.choice.big:
         _answers(screen, pen, asked, hidden)
         return
-    wide = 2 if len(hidden) > 1 else 1  # as many charts
-    left, middle, right = st.columns([wide, 1.2, 1.2], gap="medium")
-    with left:
-        _answers(screen, pen, asked, hidden)
-    with middle:
-        by_parts(screen, pen, *logit)
-    with right:
+    with pen.controls:
         words = [word(f"line_{name}") for name in LINES]
         line = either("stage", word("lines"), LINES, words, screen.choice.stage, label_visibility="collapsed")
-        cell = logit if says_words(screen.run) else logit[1:]
-        working(screen, pen, line, cell, most=5 if line == "answer" else 3)  # a logit has three tables
+    cell = logit if says_words(screen.run) else logit[1:]
+    left, right = st.columns(2, gap="medium")
+    with left:
+        alone = len(hidden) < 2  # then its rows say how each probability came about
+        _answers(screen, pen, asked, hidden, logit[1] if alone else None)
+        if line == "answer":
+            found = by_hand(screen.pipeline.network, screen.run, line, cell, MOST)
+            last = replace(found, equation="", steps=found.steps[-1:])
+            working(screen, pen, line, cell, worked=last if alone else found)
+    with right:
+        if line == "answer":
+            by_parts(screen, pen, *logit)
+        else:
+            working(screen, pen, line, cell, most=3)  # a logit has three tables
 
 
-def _answers(screen: Screen, pen: Pen, asked: int, hidden: Hidden) -> None:
+def _answers(screen: Screen, pen: Pen, asked: int, hidden: Hidden, output: int | None = None) -> None:
     """The likeliest at each hidden place, or where the reader chose another, there; at another temperature than the
-    network's own, at the one asked about.
+    network's own, at the one asked about. output: see `likeliest_outputs`.
     """
     if screen.choice.tau != OWN:
         at = replace(screen.at, token=asked if says_words(screen.run) else 0)
-        make = partial(at_temperature, tau=screen.choice.tau / 10, truth=hidden.get(asked))
+        make = partial(at_temperature, tau=screen.choice.tau / 10, truth=hidden.get(asked), output=output)
         pen.show("temperature", make, at=at)
     else:
-        _at_each(screen, pen, asked, hidden)
+        _at_each(screen, pen, asked, hidden, output)
     tau = bound("answer.tau", screen.choice.tau / 10, lambda value: select(tau=round(10 * value)))
     tau |= {"format": "%.1f", "help": tau_word("help"), "width": 380}
     st.slider(tau_word("slider"), 0.1, 5.0, step=0.1, **tau)
 
 
-def _at_each(screen: Screen, pen: Pen, asked: int, hidden: Hidden) -> None:
+def _at_each(screen: Screen, pen: Pen, asked: int, hidden: Hidden, output: int | None) -> None:
     shown = [*hidden][:MOST_CHARTS] if asked in [*hidden][:MOST_CHARTS] else [asked]
     columns = st.columns(min(2, len(shown)))
     for number, place in enumerate(shown):
         with columns[number % 2]:
             title = word("guesses", place=place + 1) if says_words(screen.run) else word("probabilities")
-            look = {"most": 10 if len(shown) == 1 else 5, "title": title}
+            look = {"most": 10 if len(shown) == 1 else 5, "title": title, "output": output}
             guesses(screen, pen, f"guesses_{place}", place, partial(chosen, place), hidden.get(place), **look)
     if len(hidden) > 1:
         st.caption(text("each_alone", n=len(hidden)))

@@ -154,6 +154,26 @@ def test_the_chart_the_map_and_the_arithmetic_are_of_the_same_token(token: str, 
     assert steps(app)[0].startswith(f"p_{{{token},")
 
 
+@pytest.mark.parametrize("tau", [1.0, 0.3, 5.0])
+@pytest.mark.parametrize("link", [{"s": SENTENCE, "hidden": "3"}, {"input": "digit"}, {"input": "flat"}])
+def test_each_row_says_how_softmax_makes_its_probability_and_the_rows_add_up(link: dict[str, str], tau: float) -> None:
+    app = open_page("answer", **link, tau=str(round(10 * tau)))
+    names, values = chart(app)
+    words = next(one for one in figure(app)["data"] if one.get("xaxis") == "x2")
+    at = dict(zip(zip(numbers(words["x"]), numbers(words["y"]), strict=True), words["text"], strict=True))
+    rows = [[float(at[column, row].replace("−", "-")) for column in (1, 2, 3)] for row in range(len(names))]
+    choice = app.session_state["choice"]
+    trace = run(SENTENCE, 2) if "s" in link else pipelines.run(choice.pipeline, choice.subject)
+    logits = np.atleast_2d(trace["logits"])[2 if "s" in link else 0].astype(np.float64) / tau
+    shown = [np.abs(softmax(logits) - value).argmin() for value in values]
+    for (y, away, power), output in zip(rows, shown, strict=True):
+        assert (y, away) == pytest.approx((logits[output], logits[output] - logits.max()), abs=0.0051)
+        assert power == pytest.approx(np.exp(logits[output] - logits.max()), abs=0.00101)
+    powers = [float(text) for (column, _), text in sorted(at.items()) if column == 3 and text != "exp"]
+    assert powers[-1] == pytest.approx(sum(powers[:-1])), "what is displayed adds up to what is displayed"
+    assert powers[-1] == pytest.approx(np.exp(logits - logits.max()).sum(), abs=5.1e-4)
+
+
 def test_a_drawing_has_classes_and_its_slider_is_in_the_link() -> None:
     app = open_page("answer", input="digit", lang="zh", tau="5", tab="temperature")  # once a part of its own
     assert len(np.ravel(drawn_in(app, "temperature"))) == 10

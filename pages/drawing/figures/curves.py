@@ -41,6 +41,8 @@ GAP = 0.25  # of a group's room
 BINS = 32  # of a histogram
 BLUE, ORANGE = "#0072B2", "#E69F00"  # bars, and the one that is spoken of
 MOST_TICKS = 32  # below stairs
+#: Of a table beside bars each column: its head, as Plotly's markup, and a text for each row.
+Columns = Sequence[tuple[str, Sequence[str]]]
 TALL = 215  # pixels of the pictures side by side
 STAIRS = 310  # pixels
 
@@ -106,19 +108,23 @@ def bars_with_numbers(
     most: float = 0.0,
     differs: bool = False,
     guesses: Sequence[tuple[int, float]] = (),
+    columns: Columns = (),
+    rests: Sequence[str] = (),
     height: int | None = None,
 ) -> Figure:
     """Bars, each with its number behind it; of differences in the colours of their signs.
 
     room: how far to the right something else is drawn. there, differs: as for `bars`. most: what could be, for which
     there is room as well, so that bars of different runs can be compared. guesses: of some bars
-    by their places, how long a reader thinks that they are, dashed.
+    by their places, how long a reader thinks that they are, dashed. columns: between names and bars (see Columns);
+    rests: the names of rows below the bars, which are in them alone.
     """
     ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
     for place, value in guesses:
         near = np.isnan(values[place]) or value - values[place] < 0.3 * np.nanmax([most, *values])
         ends[place] = max(ends[place], value if near else 0.0)  # or its end would lie on the number
-    height = height or (TALL if len(names) <= 6 else scaled(26 * len(names)))
+    rows = len(names) + len(rests) + bool(columns)
+    height = height or (TALL if rows <= 6 else scaled(26 * rows))
     with letters(font_size() + 3):
         shown = {"texts": [""] * len(names), "differs": differs, "there": there, "height": height}
         figure = bars(values, Axis("", names), "", colours=colours, **shown)
@@ -135,6 +141,21 @@ def bars_with_numbers(
     look = {"textposition": "middle right", "textfont": {"color": INK[mode()]}}
     ends_and_rows = np.stack([ends, np.arange(len(names))], axis=1)
     figure.data.append(words_at(ends_and_rows, [f" {number}" for number in numbers], **look))
+    return _with_columns(figure, len(names), columns, rests) if columns else figure
+
+
+def _with_columns(figure: Figure, bars: int, columns: Columns, rests: Sequence[str]) -> Figure:
+    """The same with columns of numbers between names and bars, and rows of them below."""
+    layout, rows, wide = figure.layout, bars + len(rests), 0.15 * len(columns)
+    layout["yaxis"] |= {"range": [rows - 0.4, -1.6], "anchor": "free", "position": 0}
+    layout["xaxis"]["domain"] = [wide + 0.03, 1]
+    layout["xaxis2"] = {"domain": [0, wide], "range": [0, len(columns)], "visible": False}
+    font = {"color": INK[mode()], "size": font_size() + 1}
+    shown = [(len(columns) - 1, bars + row, name) for row, name in enumerate(rests)]
+    for column, (head, texts) in enumerate(columns, 1):
+        shown += [(column, row, text) for row, text in zip((-1, *range(rows)), (head, *texts), strict=True)]
+    places, words = [one[:2] for one in shown], [one[2] for one in shown]
+    figure.data.append(words_at(places, words, textposition="middle left", textfont=font, xaxis="x2"))
     return figure
 
 

@@ -8,11 +8,13 @@ import pandas as pd
 
 from model import Trace
 from model.analysis import likeliest, softmax
-from pages.drawing.figures import BLUE, GREY, ORANGE, Axis, Figure, bars_with_numbers
+from pages.drawing.figures import ACCENT, BLUE, GREY, ORANGE, Axis, Figure, bars_with_numbers
+from pages.drawing.figures.base import tint
+from pages.drawing.figures.curves import adding_up
 from pages.drawing.picture import Numbers, Picture, outputs_of, picks_from
 from pages.drawing.place import Place
 from pages.drawing.text import plain, t
-from pages.drawing.text.numbers import decimal, first, signed, two
+from pages.drawing.text.numbers import decimal, first, signed, two, written
 
 #: What a click on the bar of an output chooses.
 Choose = Callable[[int], Mapping[str, object]]
@@ -28,18 +30,20 @@ def likeliest_outputs(
     truth: int | None = None,
     most: int = 10,
     unchanged: Trace | None = None,
+    output: int | None = None,
 ) -> Picture:
     """The likeliest words at a token, or all classes, as bars.
 
     said: what the picture says. truth: the word that stands there, in another colour. unchanged: the run before the
-    reader's changes, if there are any: a line shows where each bar ended.
+    reader's changes, if there are any: a line shows where each bar ended. output: the chosen one, whose row is marked;
+    then beside each bar stands how softmax made it of the logit.
     """
     now, names = probabilities(run, place.token), outputs_of(run)
     before = now if unchanged is None else probabilities(unchanged, place.token)
     shown = list(range(len(names)))
     if len(names) > most:
-        wanted = [*likeliest(before[None], [most]), int(now.argmax()), *([] if truth is None else [truth])]
-        shown = list(dict.fromkeys(wanted))
+        wanted = [*likeliest(before[None], [most]), int(now.argmax()), truth, output]
+        shown = list(dict.fromkeys(one for one in wanted if one is not None))
     lit, named = truth if truth is not None else int(now.argmax()), [names[i] for i in shown]
     table = {"p": now[shown]}
     if unchanged is not None:
@@ -50,10 +54,13 @@ def likeliest_outputs(
         was = [""] * len(shown) if unchanged is None else [f"{decimal(before[i])} → " for i in shown]
         numbers = [f"{one}{decimal(now[i])}" for one, i in zip(was, shown, strict=True)]
         colours, room = [ORANGE if i == lit else BLUE for i in shown], np.maximum(now, before)[shown]
-        figure = bars_with_numbers(now[shown], named, numbers, colours=colours, room=room, there=drawn.other, most=1.0)
+        look: dict = {"colours": colours, "room": room, "there": drawn.other, "most": 1.0}
+        look |= {} if output is None else by_softmax(run, place.token, shown)
+        figure = bars_with_numbers(now[shown], named, numbers, **look)
+        shapes = figure.layout["shapes"] = [] if output is None else [row_of(shown.index(output))]
         if unchanged is not None:  # a line where each bar ended before
             line = {"type": "line", "line": {"width": 3, "color": GREY}}
-            figure.layout["shapes"] = [
+            shapes += [
                 line | {"x0": before[i], "x1": before[i], "y0": y - 0.42, "y1": y + 0.42} for y, i in enumerate(shown)
             ]
         return figure
@@ -95,6 +102,30 @@ def moved_most(run: Trace, place: Place, *, title: str, choose: Choose, most: in
         table=table,
         picks_of=lambda drawn: picks_from(drawn.which, choose),
     )
+
+
+def by_softmax(run: Trace, place: int, shown: Sequence[int], tau: float = 1.0) -> dict[str, object]:
+    """What `bars_with_numbers` takes to show how softmax makes probabilities: of each output its logit, that less the
+    largest, and e to the power of it; below them the same of all others, and the sum. tau: what logits are divided by.
+    """
+    logits = np.atleast_2d(run["logits"])[place].astype(np.float64) / tau
+    away, names = logits - logits.max(), run.graph["logits"].symbol + "/τ" * (tau != 1)
+    powers, others = np.exp(away), len(logits) - len(shown)
+    rest = [max(float(powers.sum() - powers[shown].sum()), 0.0)] * bool(others)
+    parts = adding_up(np.array([*powers[shown], *rest]), digits=3)
+    below, empty = [plain("common.others", n=f"{others:,}")] * bool(others), [""] * (1 + bool(others))
+    columns = [
+        (names, [*(written(f"{y:.2f}") for y in logits[shown]), *empty]),
+        ("− max", [*(written(f"{y + 0.0:.2f}") for y in away[shown]), *empty]),
+        ("exp", [f"{power:.3f}" for power in (*parts, parts.sum())]),
+    ]
+    return {"columns": columns, "rests": [*below, plain("common.sum")]}
+
+
+def row_of(place: int) -> dict:
+    """A band behind one row of bars."""
+    ends = {"xref": "paper", "x0": 0, "x1": 1, "y0": place - 0.5, "y1": place + 0.5}
+    return {"type": "rect", **ends, "fillcolor": tint(ACCENT, 0.2), "line": {"width": 0}, "layer": "below"}
 
 
 def _moved(before: np.ndarray, now: np.ndarray, names: Sequence[str], shown: Sequence[int]) -> str:

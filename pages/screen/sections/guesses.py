@@ -25,10 +25,11 @@ def guesses(
     *,
     most: int = 10,
     title: str | None = None,
+    output: int | None = None,
 ) -> None:
     """The likeliest words at one place, or all classes; while the run is changed, with where each was before.
 
-    choose: what a click on an output's bar chooses. truth: the word that stands there, in another colour.
+    choose: what a click on an output's bar chooses. truth, output: see `likeliest_outputs`.
     """
     title = title or plain("words.guesses" if says_words(screen.run) else "words.classes")
     at = replace(screen.at, token=place)
@@ -36,7 +37,7 @@ def guesses(
         pen.show(name, partial(moved_most, title=title, choose=choose, most=most), at=at)
         return
     said = guess_in_words(screen, probabilities(screen.run, place), place, truth)
-    look = {"title": title, "choose": choose, "truth": truth, "most": most}
+    look = {"title": title, "choose": choose, "truth": truth, "most": most, "output": output}
     make: Make = partial(likeliest_outputs, said=said, unchanged=screen.original if screen.run.edits else None, **look)
     pen.show(name, make(screen.run, at) if screen.two.differs else make, at=at)  # nothing to compare it with
 
