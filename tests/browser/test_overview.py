@@ -43,6 +43,8 @@ PLACES = """() => [...document.querySelectorAll('.overview .stage :not(g, .panel
   .filter(node => node.checkVisibility({ visibilityProperty: true })).map(node => {
     const { x, y, width, height } = node.getBoundingClientRect()
     return [...[...node.classList].sort(), ...[x, y, width, height].map(Math.round)].join(' ') }).sort()"""
+# Whether all has come that it asks for once it rests: words to hide, where none is.
+RESTS = "(({ nothingHidden, offers }) => !nothingHidden || offers)(document.querySelector('.overview').run)"
 # How far a phone's is.
 SCROLLED = "document.querySelector('[data-testid=stAppViewContainer]').scrollTop"
 # What its bars say, and how long they are.
@@ -237,6 +239,7 @@ def test_what_is_kept_as_pictures_open_and_close_stands_where_a_new_overview_put
     """And what was measured once is not measured again: one layout is all that another picture asks for."""
     page.set_viewport_size({"width": 1440, "height": 900})
     opened(page, f"{app_url}/{link}")
+    page.wait_for_function(RESTS)
     page.mouse.move(2, 2)
     click = "role => document.querySelector(`.overview .title[data-role=${role}]`).click()"
     for role in ("x0", "q", "s", "w", "w", "v", "h", "n2", "n2"):
