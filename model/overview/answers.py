@@ -61,7 +61,8 @@ def answers_of(
         return _of_words(trace, asked or [i for i, token in enumerate(trace.tokens) if token == "[MASK]"], right)
     guesses = trace.answer
     if not guesses or graph.vector or graph.decoder:
-        return Answers("vector" if graph.vector else "decoder" if graph.decoder else "none", {}, {})
+        vector = graph.vector or trace.pooled
+        return Answers("vector" if vector else "decoder" if graph.decoder else "none", {}, {})
     if head == "tags":
         rows = {guess.token or 0: bars_of(guess.labels, guess.probabilities, name) for guess in guesses}
         return Answers("tag", rows, {})

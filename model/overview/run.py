@@ -9,6 +9,7 @@ from torch import nn
 from model.config import EncoderConfig
 from model.edits import Edit
 from model.graph import Graph
+from model.variants.pooled import Pooled
 
 
 class Guess(Protocol):
@@ -32,6 +33,7 @@ class Run(Protocol):
     graph: Graph
     outputs: Sequence[str]
     edits: tuple[Edit, ...]
+    pooled: Pooled | None
 
     @property
     def answer(self) -> Sequence[Guess]: ...

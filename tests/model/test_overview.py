@@ -19,6 +19,7 @@ from model.overview.packing import HIDDEN, MOST_BYTES, MOST_ROWS, Packed
 from model.overview.pictures import SQUARE, key_before, keys_of, pictures_of
 from model.overview.without import without_heads
 from model.pipeline import Pipeline
+from tests.model.making import MINILM
 from tests.networks import CONFIGS, QUICK, TRANSLATORS, ColourReader, IdReader, draw_norms, example, pipeline, trace_of
 
 TIRED = "the animal [MASK] not cross the street because it was too tired ."
@@ -250,6 +251,10 @@ def test_without_a_head_the_encoders_output_is_shown(name: str, kind: str) -> No
     packed = pack(trace_of(name))
     assert packed.about["answers"]["kind"] == kind and "z" in packed.about["arrays"]
     assert f"answer_{kind}" in WORDS
+
+
+def test_of_a_sentence_encoder_the_result_is_one_vector() -> None:
+    assert answers_of(load(str(MINILM))("i love you .")).kind == "vector"
 
 
 # -- changes ---------------------------------------------------------------------------------------------------------
