@@ -14,7 +14,7 @@ from pages.drawing.picture import Numbers, Open, Picture, touched
 from pages.drawing.pictures.band import room_of
 from pages.drawing.place import Place
 from pages.drawing.text import class_label, plain, t, texts_of
-from pages.drawing.text.numbers import two, unsigned, written
+from pages.drawing.text.numbers import decimal, unsigned
 
 ATTENTION = "layers.0.attention."
 #: What is drawn of each head, in the order of computation.
@@ -49,7 +49,7 @@ def with_noise(run: Trace, place: Place, patches: Trace, shares: np.ndarray) -> 
     answers = [class_label(one.answer[0].best) for one in (run, patches)]
     series = {word(f"of_{kind}", answer=one): own for kind, one, own in zip(KINDS, answers, shares, strict=True)}
     flat, moved = np.abs(shares[0, 1:-1] - shares[0, 0]).max(), shares[1, 1:-1]
-    ends = {"low": two(moved.min()), "high": two(moved.max()), "calm": two(shares[1, 0])}
+    ends = {"low": decimal(moved.min()), "high": decimal(moved.max()), "calm": decimal(shares[1, 0])}
     change = unsigned(float(flat)) if flat else "0"
     sentence = text("read_with_noise", answer=answers[0], change=change, digit=answers[1], noise=f"{NOISE:g}", **ends)
     if touched(run, place.head, shares=PASSES, every_head=True):
@@ -59,7 +59,7 @@ def with_noise(run: Trace, place: Place, patches: Trace, shares: np.ndarray) -> 
     )
     figure = grouped_bars(series, names, word("axis_share"), [BLUE, ORANGE], value_range=(0, 1.08))
     for bars, own in zip(figure.data, shares, strict=True):
-        bars |= {"text": [written(f"{share:.2f}") for share in own], "textposition": "outside"}
+        bars |= {"text": [decimal(share) for share in own], "textposition": "outside"}
     figure.layout["height"] = scaled(LARGE)
     figure.tell(fills=room_of(sentence, BESIDE))
     return Picture(
