@@ -351,14 +351,6 @@ def ffn_cost(config: EncoderConfig, n: int) -> Count:
     return count(_summed(config, _products_of, one_layer=True)["ffn"], letters(config, n))
 
 
-def growth(config: EncoderConfig, n: int) -> dict[str, float]:
-    """How many times as much each part of a layer computes over 2·n tokens as over n; and "parameters": 1, since there
-    is no n in any of their formulas.
-    """
-    once, twice = ({**attention_cost(config, m), "ffn": ffn_cost(config, m)} for m in (n, 2 * n))
-    return {part: twice[part].number / once[part].number for part in once} | {"parameters": 1.0}
-
-
 def recurrent_cost(config: EncoderConfig, n: int) -> Count:
     """Multiply–adds of a plain recurrent layer of the same width: h_t = tanh(W x_t + U h_{t−1}) at each place."""
     return count("2·n·d_model²", letters(config, n))

@@ -66,7 +66,7 @@ def with_noise(run: Trace, place: Place, patches: Trace, shares: np.ndarray) -> 
         figure,
         sentence,
         table=pd.DataFrame(dict(series), index=names.labels),
-        picks=lambda bar, _: {"tab": "attention", "stage": ("none", *DISTURBED)[bar]},
+        picks=lambda _, bar: {"tab": "attention", "stage": ("none", *DISTURBED)[bar]},
     )
 
 

@@ -1,4 +1,4 @@
-"""The pictures of Shapes and cost: the shape walk as a drawing, and curves over the sequence length.
+"""The pictures of Shapes and cost: what a longer input costs, as areas; the shape walk; curves over the length.
 
 Pure functions: closed forms of model/measures/cost.py in, Plotly figures out. No Streamlit here.
 """
@@ -12,9 +12,21 @@ import numpy as np
 import pandas as pd
 
 from model.measures.cost import Shape, Step
-from pages.drawing.figures import ACCENT, AFTER, GREY, INK, LEGEND, Figure, figure_of, label, role_colours
-from pages.drawing.figures.base import BREAK, TO_THE_NEAREST, at, on_screen, scale, stroke, tint, unseen, words_at
+from pages.drawing.figures import ACCENT, AFTER, GREY, INK, LEGEND, Axis, Figure, figure_of, label, role_colours
+from pages.drawing.figures.base import (
+    BREAK,
+    TO_THE_NEAREST,
+    at,
+    axis_layout,
+    on_screen,
+    scale,
+    stroke,
+    tint,
+    unseen,
+    words_at,
+)
 from pages.drawing.figures.base import look as figure_look
+from pages.drawing.figures.curves import BLUE, ORANGE
 from pages.drawing.figures.equations import html_math
 from pages.drawing.figures.theme import font_size, mode, scaled
 from pages.drawing.text.numbers import percent
@@ -173,7 +185,7 @@ def walk_diagram(steps: Sequence[Step], words: Mapping[str, str], chosen: int = 
         words_at(arrows, ["→"] * len(arrows), textfont=ink | {"color": GREY}, meta=away),
         words_at([(x, row - _LINE) for x, row in centres], [""] * len(drawn), textfont=ink, meta=last),
         words_at([(x, row + _LINE) for x, row in centres], sizes, textfont=ink, meta=tight),
-        *_bars(steps, [at_place[step.key][1] for step in steps], words),
+        *({**bars, "xaxis": "x2"} for bars in _bars(steps, [at_place[step.key][1] for step in steps], words)),
         unseen(
             [(x, y + _LINE) for x, y in all_middles],
             text=["<br>".join(filter(None, _hover(step, words, mathematics))) for step in steps],
@@ -211,26 +223,30 @@ def _in_the_box(shape: Shape, room: int) -> str:
     return said if len(said) <= room else "×".join(short(size, 10**4) for size in shape.sizes)
 
 
-def _bars(steps: Sequence[Step], rows: Sequence[int], words: Mapping[str, str]) -> list[dict]:
-    """For each row its share of what the whole network costs, all layers together: parameters, and multiply–adds."""
+def _bars(steps: Sequence[Step], rows: Sequence[int], words: Mapping[str, str], every: int = 0) -> list[dict]:
+    """For each row its share of what the whole network costs, all layers together: parameters, and multiply–adds.
+
+    every: how many rows have a bar whatever they cost; else those that cost nothing have none.
+    """
     traces = []
     for unit, numbers, colour in (
         ("parameters", [step.sets * step.parameters.number for step in steps], GREY),
         ("multiply_adds", [step.times * step.multiply_adds.number for step in steps], AFTER),
     ):
-        sums = np.bincount(rows, numbers)
-        shown = np.flatnonzero(sums)
+        sums = np.bincount(rows, numbers, every)
+        shown = np.arange(every) if every else np.flatnonzero(sums)
         shares = sums[shown] / (sums.sum() or 1)
-        brief = [percent(share) for share in shares]
+        brief = [percent(share) if share else "0" for share in shares]
+        numbered = [f"{share} · {with_prefix(int(sums[row]))}" for share, row in zip(brief, shown, strict=True)]
+        texts = [text if sums[row] else "0" for text, row in zip(numbered, shown, strict=True)]
         traces.append(
             {
                 "type": "bar",
                 "orientation": "h",
-                "xaxis": "x2",
                 "name": label(words[unit]),
                 "x": shares,
                 "y": shown,
-                "text": [f"{share} · {with_prefix(int(sums[row]))}" for share, row in zip(brief, shown, strict=True)],
+                "text": texts,
                 "textposition": "outside",
                 "textfont": {"size": font_size()},
                 "cliponaxis": False,
@@ -307,6 +323,57 @@ def _along(way: Sequence[Point], other: Sequence[Point]) -> bool:
     )
 
 
+# -- cost of one length --------------------------------------------------------------------------------------
+
+_AREAS, _SLOT = 200, 46  # pixels: of all areas together, and of what stands round each
+
+
+def areas(names: Sequence[str], once: Sequence[int], twice: Sequence[int], n: int, title: str) -> Figure:
+    """What each part of a layer costs as an area, n tokens wide and as high as each of them costs; behind it that of
+    twice as many tokens.
+
+    once, twice: multiply–adds for n and 2·n tokens. title: of the axis of tokens.
+    """
+    widths = np.array([[n], [2 * n]])
+    highs = np.array([once, twice], float) / widths
+    highs *= _AREAS / highs.max(axis=0).sum()
+    rooms = highs.max(axis=0) + _SLOT
+    middles = np.cumsum(rooms) - rooms / 2
+    colours = [ORANGE if more > 1.5 * less else BLUE for less, more in highs.T]
+    traces = []
+    for wide, high, costs, opacity in zip((2 * n, n), highs[::-1], (twice, once), (0.35, 1), strict=True):
+        marker = {"color": [tint(one, opacity) for one in colours], "line": {"color": colours, "width": 1}}
+        said = [f"{label(name)}<br>n = {wide:,}: {cost:,}" for name, cost in zip(names, costs, strict=True)]
+        bars = {"type": "bar", "orientation": "h", "x": [wide] * len(names), "y": middles, "width": high}
+        traces.append(bars | {"marker": marker, "hovertext": said, "hoverinfo": "text"})
+    more = [f"× {big / small:.3g}" for small, big in zip(once, twice, strict=True)]
+    grown = [f"{with_prefix(small)} → {with_prefix(big)}" for small, big in zip(once, twice, strict=True)]
+    ink = {"size": font_size() + 2, "color": INK[mode()]}
+    beside = [f" <b>{times}</b>  {costs}" for times, costs in zip(more, grown, strict=True)]
+    look = {"textposition": "middle right", "textfont": ink, "meta": {"short": [f" <b>{times}</b>" for times in more]}}
+    traces.append(words_at([(2 * n, middle) for middle in middles], beside, **look))
+    side = axis_layout(Axis("", names), len(names)) | {"tickvals": middles.tolist(), "range": [rooms.sum(), 0]}
+    across = scale(title, range=[0, 3.2 * n], tickvals=[n, 2 * n], ticktext=[f"{n:,}", f"{2 * n:,}"], zeroline=False)
+    layout = {"xaxis": across, "yaxis": side, "barmode": "overlay", "showlegend": False, "meta": {"roomy": 400}}
+    return figure_of(traces, layout | figure_look(on_screen(scaled(_AREAS + 60 + _SLOT * len(names)))))
+
+
+def shares(steps: Sequence[Step], rows: Sequence[int], names: Sequence[str], words: Mapping[str, str]) -> Figure:
+    """For each part of a network its share of all parameters and multiply–adds.
+
+    steps: of one shape_walk. rows: the part of each, whose name is in names. words: as for `walk_diagram`.
+    """
+    traces = [bars | {"hoverinfo": "none"} for bars in _bars(steps, rows, words, len(names))]  # else none is clicked
+    longest = max(max(bars["x"]) for bars in traces) or 1.0
+    layout = {
+        "xaxis": {"range": [0, 1.5 * longest], "visible": False},
+        "yaxis": axis_layout(Axis("", names), len(names)) | {"range": [len(names) - 0.5, -0.5]},
+        "bargap": 0.25,
+        "meta": {"roomy": 420},
+    }
+    return figure_of(traces, layout | LEGEND | figure_look(on_screen(scaled(40 + 58 * len(names)))))
+
+
 # -- curves over n -------------------------------------------------------------------------------------------
 
 #: Each curve's colour, dash and width; the two sub-layers themselves are the bold ones.
@@ -358,7 +425,7 @@ def cost_curves(
         "yaxis": scale(titles[1], zeroline=False, exponentformat="SI", **kind),
         **LEGEND,
     }
-    figure = Figure(traces, layout | figure_look(scaled(460)))
+    figure = Figure(traces, layout | figure_look(scaled(360)))
     if curves.index[0] <= here <= curves.index[-1]:
         line = {"type": "line", "x0": here, "x1": here, "y0": 0, "y1": 1, "yref": "y domain"}
         figure.layout["shapes"] = [line | {"line": {"color": GREY, "width": 1.5, "dash": "dot"}}]

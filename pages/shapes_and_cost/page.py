@@ -1,9 +1,9 @@
-"""Shapes and cost: every shape, parameter and multiply–add of any encoder, and what the lecture notes say of them."""
+"""Shapes and cost: what an input costs in any encoder, each of its shapes, and what the lecture notes say of them."""
 
 import math
 from dataclasses import replace
+from functools import partial
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -17,7 +17,6 @@ from model.measures.cost import (
     attention_memory,
     crossings,
     ffn_cost,
-    growth,
     multiply_adds,
     parameters,
     shape_walk,
@@ -27,13 +26,11 @@ from model.measures.note_claims import NOTE_CLAIMS
 from model.measures.properties import layer_properties
 from model.notes import note_002
 from model.unallocated import real_parameters
-from pages.drawing.figures import BLUE, GREY, ORANGE, bars_with_numbers
 from pages.drawing.figures.base import coloured
 from pages.drawing.figures.equations import in_words
-from pages.drawing.figures.theme import scaled
 from pages.drawing.page import Page
 from pages.drawing.picture import Picture
-from pages.drawing.pictures.band import EDGE
+from pages.drawing.pictures.band import EDGE, room_of
 from pages.drawing.pictures.shared_weights import shared_weights
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import CostSettings
@@ -46,20 +43,19 @@ from pages.screen.frame.pen import Pen, equation
 from pages.screen.frame.pickers import pick_number
 from pages.shapes_and_cost import tables as cost_tables
 from pages.shapes_and_cost.figures import shape_text
-from pages.shapes_and_cost.settings import called, encoder_settings, name_of
-from pages.shapes_and_cost.tables import COUNTS, in_bytes, table, text, word, works
+from pages.shapes_and_cost.settings import called, encoder_settings, length_slider, name_of
+from pages.shapes_and_cost.tables import COUNTS, OF_LAYER, PARTS, in_bytes, part_of, steps_of, table, text, word, works
 
 #: The pages whose formulas and purposes are the encoder on one page.
 MODULES = "tokens", "queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward", "answer"
-#: What grows with the input, from what stays as it is to what grows fastest.
-GROWING = ("parameters", "projections", "ffn", "scores", "weighted_sum")
+SLIDER = 120  # pixels that the slider takes below a picture in a presentation
 
 
 def show_walk(screen: Screen, pen: Pen) -> None:
     """Every step from input to answer as a box with its shape; beside it the chosen one, worked out."""
     now = encoder_settings(screen, pen)
     size = now.config, now.n, now.batch
-    steps = cost_tables.steps_of(*size)
+    steps = steps_of(*size)
     scores = next(place for place, step in enumerate(steps) if step.key.endswith("scores"))
     chosen = scores if screen.choice.walk is None else min(screen.choice.walk, len(steps) - 1)
     counts = {name: sum(step.times * getattr(step, name).number for step in steps) for name in COUNTS[1:]}
@@ -102,32 +98,48 @@ def step_by_hand(steps: list[Step], chosen: int, config: EncoderConfig) -> None:
         st.markdown(" ".join([text("hand_times", N=config.layers), *shared_weights(config, "counted")]))
 
 
-def show_parameters(screen: Screen, pen: Pen) -> None:
-    """How many parameters each part has: as bars, and as formulas."""
-    config = encoder_settings(screen, pen).config
-    parts = {name: part.number for name, part in parameters(config).items()}
-    whole, real, largest = sum(parts.values()), cost_tables.counted(config), max(parts, key=parts.get)
-    share, memory = percent(parts[largest] / whole), in_bytes(whole * BYTES["float32"])
-    said = text("read_parameters", part=word(f"part_{largest}"), share=share, total=f"{whole:,}", memory=memory)
-    check = text(f"check_{'equal' if real == whole else 'differs'}", ours=f"{whole:,}", real=f"{real:,}")
-    left, right = st.columns([2, 3], gap="medium")
-    with left:
-        pen.show("parameters", Picture(cost_tables.parameters_picture(config), said, fixed=True))
-        st.markdown(" ".join([check, *shared_weights(config, "counted")]))
-    with right:
-        st.markdown(f"**{word('parameters_table')}**")
-        show_table("parts", cost_tables.parameters_table(config))
-
-
 def show_cost(screen: Screen, pen: Pen) -> None:
-    """What one layer costs over the length of the input, and what grows with it."""
+    """What an input costs, and one twice as long; where parameters and multiply–adds are."""
+    now = encoder_settings(screen, pen, sizes=False)
+    config, n = now.config, now.n
+    cost, more = works(config, n), works(config, 2 * n)
+    said = text(
+        "read_growth",
+        n=f"{n:,}",
+        double=f"{2 * n:,}",
+        **{name: f"{more[name] / cost[name]:.3g}" for name in OF_LAYER},
+        **{
+            name: percent(one["squared"] / (one["attention"] + one["ffn"]))
+            for name, one in (("at", cost), ("then", more))
+        },
+    )
+    whole = {"parameters": total(parameters(config)).number, "work": total(multiply_adds(config, n)).number}
+    said_of_all = text("read_shares", n=f"{n:,}", **{name: f"{count:,}" for name, count in whole.items()})
+    left, right = st.columns([1, 1], gap="large")
+    with left:
+        figure = cost_tables.growth_picture(config, n)
+        figure.tell(fills=SLIDER)
+        pen.show("growth", Picture(figure, said, written="", fixed=True))
+        length_slider(screen, now)
+        if not screen.choice.big:  # there the picture ends with the screen
+            st.markdown(said)
+    with right:
+        figure = cost_tables.shares_picture(config, n)
+        figure.tell(fills=room_of(said_of_all, 0.5))
+        pen.show("shares", Picture(figure, said_of_all, picks=partial(opens_step, steps_of(config, n, 1)), fixed=True))
+
+
+def opens_step(steps: list[Step], part: int, _: int) -> dict[str, object]:
+    """What a click on a part's bar chooses: the first of its steps that learns or multiplies, among the shapes."""
+    own = (at for at, step in enumerate(steps) if part_of(step) == PARTS[part])
+    first = next((at for at in own if steps[at].parameters.number or steps[at].multiply_adds.number), None)
+    return {"tab": "walk", "walk": first}
+
+
+def show_formulas(screen: Screen, pen: Pen) -> None:
+    """What one layer costs over the length of the input, and the parameters of each part, as formulas."""
     now = encoder_settings(screen, pen)
     config, n = now.config, now.n
-    attention, ffn = (rf"\text{{{word(f'curve_{name}')}}}" for name in ("attention", "ffn"))
-    equation(
-        rf"{attention} = 4\, n\, d_{{model}}^2 + 2\, n^2 d_{{model}}"
-        rf" \qquad {ffn} = 2\, n\, d_{{model}}\, d_{{ff}}"
-    )
     cost = works(config, n)
     said = text(
         "read_cost",
@@ -140,14 +152,14 @@ def show_cost(screen: Screen, pen: Pen) -> None:
         all=f"{total(multiply_adds(config, n)).number:,}",
     )
     half = crossings(config)["projections_and_ffn"].number
-    whole, memory = total(parameters(config)).number, in_bytes(attention_memory(config, n).number)
+    parts = {name: part.number for name, part in parameters(config).items()}
+    whole, real, largest = sum(parts.values()), cost_tables.counted(config), max(parts, key=parts.get)
+    memory, share = in_bytes(attention_memory(config, n).number), percent(parts[largest] / whole)
     same = f"{math.isqrt(whole // (config.layers * config.heads)) + 1:,}"
-    left, right = st.columns([3, 2], gap="medium")
+    left, right = st.columns([1, 1], gap="medium")
     with left:
         lines = cost_tables.named(cost_tables.curves(config, n))
         pen.show("cost", Picture(cost_tables.cost_picture(config, n), said, table=lines, fixed=True))
-    with right:
-        show_growth(pen, config, n)
         st.markdown(
             text(
                 "read_memory",
@@ -159,6 +171,15 @@ def show_cost(screen: Screen, pen: Pen) -> None:
                 same=same,
             )
         )
+    with right:
+        st.markdown(f"**{word('parameters')}**")
+        show_table("parts", cost_tables.parameters_table(config))
+        memory = in_bytes(whole * BYTES["float32"])
+        st.markdown(
+            text("read_parameters", part=word(f"part_{largest}"), share=share, total=f"{whole:,}", memory=memory)
+        )
+        check = text(f"check_{'equal' if real == whole else 'differs'}", ours=f"{whole:,}", real=f"{real:,}")
+        st.markdown(" ".join([check, *shared_weights(config, "counted")]))
 
 
 def half_of_the_readers(screen: Screen, config: EncoderConfig) -> str:
@@ -168,21 +189,6 @@ def half_of_the_readers(screen: Screen, config: EncoderConfig) -> str:
         return ""
     half = crossings(here)["projections_and_ffn"].number
     return word("mine", encoder=called(screen, name_of(CostSettings(), here)), half=f"{half:,}")
-
-
-def show_growth(pen: Pen, config: EncoderConfig, n: int) -> None:
-    """How much more there is of each part of a layer for an input twice as long."""
-    grown = growth(config, n)
-    values = np.array([grown[name] for name in GROWING])
-    figure = bars_with_numbers(
-        values,
-        [word(f"growth_{name}") for name in GROWING],
-        [f"× {value:.3g}" for value in values],
-        colours=[GREY if value == 1 else BLUE if value == 2 else ORANGE for value in values],
-        height=scaled(44 * len(GROWING)),
-    )
-    said = text("read_growth", n=f"{n:,}", double=f"{2 * n:,}")
-    pen.show("growth", Picture(figure, said, fixed=True))
 
 
 def show_notes(screen: Screen, pen: Pen) -> None:
@@ -288,7 +294,7 @@ def run_note() -> None:
 PAGE = Page(
     name="shapes_and_cost",
     group="more",
-    tabs=lambda screen: {"walk": show_walk, "parameters": show_parameters, "cost": show_cost, "notes": show_notes},
+    tabs=lambda screen: {"cost": show_cost, "walk": show_walk, "parameters": show_formulas, "notes": show_notes},
     any_input=True,
     former=dict.fromkeys(("note", "properties", "claims"), "notes"),
     chips=lambda screen: False,

@@ -22,18 +22,21 @@ from model.measures.note_claims import Claim, Value
 from model.notes import WholeRun, whole_run
 from model.unallocated import real_parameters
 from pages.drawing.cache import kept
-from pages.drawing.figures import AFTER, Axis, Figure, bars
+from pages.drawing.figures import Figure
 from pages.drawing.figures.equations import as_text, html_math, in_words, plain_math
 from pages.drawing.figures.notation import symbols
-from pages.drawing.figures.theme import font_size, mode, scaled
+from pages.drawing.figures.theme import font_size, mode
 from pages.drawing.text import catalogue, language, texts_of
 from pages.drawing.text.numbers import written
 from pages.screen.frame.changes_bar import named as named_by
 from pages.shapes_and_cost import figures as cost_figures
-from pages.shapes_and_cost.figures import shape_text, short, with_prefix
+from pages.shapes_and_cost.figures import shape_text, with_prefix
 
 POINTS = 72  # of a curve
 COUNTS = ("parameters", "multiply_adds", "bytes")
+#: What multiplies in a layer; and all parts of a network, from input to answer.
+OF_LAYER = ("projections", "squared", "ffn")
+PARTS = ("embedding", *OF_LAYER, "norms", "head")
 text, word = texts_of("shapes_and_cost")
 
 
@@ -77,11 +80,15 @@ def steps_table(config: EncoderConfig, n: int, batch: int) -> pd.DataFrame:
     return table(rows, "symbol in in_numbers out out_numbers parameters multiply_adds bytes times equation")
 
 
+def units() -> dict[str, str]:
+    """What is written over the bars of shares."""
+    return {name: word(f"unit_{name}") for name in ("parameters", "multiply_adds")}
+
+
 @kept(64, as_it_looks)
 def walk_picture(config: EncoderConfig, n: int, batch: int, chosen: int) -> Figure:
-    words = {name: word(f"unit_{name}") for name in ("parameters", "multiply_adds")}
     steps, called = steps_of(config, n, batch), catalogue(language())
-    words |= {step.key: called.get(named_by(step), "") for step in steps}
+    words = units() | {step.key: called.get(named_by(step), "") for step in steps}
     return cost_figures.walk_diagram(
         steps,
         words | {"times": word("times", N=config.layers)},
@@ -110,16 +117,36 @@ def parameters_table(config: EncoderConfig) -> pd.DataFrame:
     return table(rows, "part parameters formula with_numbers")
 
 
+# -- cost of one length --------------------------------------------------------------------------------------
+
+
+def part_of(step: Step) -> str:
+    """The part of the network whose cost a step is. Of attention: what is done for each token, or for each pair."""
+    match step.key.split("."):
+        case ["embedding", *_]:
+            return "embedding"
+        case ["layers", _, "attention", *_] if step.operation != "norm":
+            return "projections" if step.operation == "linear" else "squared"
+        case ["layers", _, "ffn", *_]:
+            return "ffn"
+        case ["layers", *_] | ["norm"]:
+            return "norms"
+    return "head"
+
+
 @kept(64, as_it_looks)
-def parameters_picture(config: EncoderConfig) -> Figure:
-    parts = {name: part.number for name, part in parameters(config).items() if part.number}
-    names = Axis("", [word(f"part_{name}") for name in parts])
-    look = {"height": scaled(80 + 36 * len(parts))}  # large numbers fit their bars
-    figure = bars(np.array([*parts.values()]), names, word("column_parameters"), colours=AFTER, **look)
-    text = [short(number) for number in parts.values()]
-    inside = ["inside" if number > max(parts.values()) / 3 else "outside" for number in parts.values()]
-    figure.data[0] |= {"text": text, "textposition": inside, "hovertemplate": "%{y}: %{x:,.0f}<extra></extra>"}
-    return figure
+def shares_picture(config: EncoderConfig, n: int) -> Figure:
+    """Where parameters and multiply–adds of the whole network are."""
+    steps = steps_of(config, n, 1)
+    rows = [PARTS.index(part_of(step)) for step in steps]
+    return cost_figures.shares(steps, rows, [word(f"row_{name}") for name in PARTS], units())
+
+
+@kept(64, as_it_looks)
+def growth_picture(config: EncoderConfig, n: int) -> Figure:
+    """What each part of a layer costs for n tokens and for twice as many."""
+    once, twice = ([works(config, length)[name] for name in OF_LAYER] for length in (n, 2 * n))
+    return cost_figures.areas([word(f"row_{name}") for name in OF_LAYER], once, twice, n, word("axis_areas"))
 
 
 # -- cost over length ----------------------------------------------------------------------------------------

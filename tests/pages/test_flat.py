@@ -10,7 +10,7 @@ from pages.drawing.place import Place
 from pages.drawing.state import sketch
 from pages.drawing.text import catalogue, class_label, unmarked
 from pages.drawing.text.numbers import unsigned
-from pages.flat.pictures import ATTENTION, DISTURBED, DRAWN, NOISE, in_patches, of_one
+from pages.flat.pictures import ATTENTION, DISTURBED, DRAWN, NOISE, in_patches, of_one, with_noise
 from pages.screen.runs import pipelines
 from tests.pages.opening import charts, numbers, open_page, texts
 
@@ -96,6 +96,13 @@ def test_the_bars_are_what_noise_leaves_of_either_answer(edits: tuple[Edit, ...]
             moved = [f"{share:.2f}" for share in shown[1:-1]]
         assert f"is left with {min(moved)} to {max(moved)} of {shown[0]:.2f}" in unmarked(texts(app))
         assert "by **0**" in texts(app)
+
+
+def test_a_click_on_a_bar_opens_the_heads_with_its_noise() -> None:
+    calm, patches = pipelines.run("flat", INK[7]), pipelines.run("digits", INK[7])
+    shown = with_noise(calm, Place(), patches, np.full((2, 1 + len(DISTURBED)), 0.5))
+    for bar, place in enumerate(("none", *DISTURBED)):
+        assert shown.picks(1, bar) == {"tab": "attention", "stage": place}
 
 
 def test_the_same_drawing_opens_in_patches() -> None:

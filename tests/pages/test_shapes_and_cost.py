@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 from types import SimpleNamespace
@@ -17,8 +18,10 @@ from model.config import PRESETS
 from model.loading import load_tokenizer
 from model.measures.cost import (
     Step,
+    attention_cost,
     count,
     crossings,
+    ffn_cost,
     letters,
     multiply_adds,
     parameters,
@@ -30,15 +33,17 @@ from model.unallocated import real_parameters
 from pages.drawing.figures.equations import html_math, plain_math
 from pages.drawing.state.choice import MOST_INPUTS, MOST_TOKENS, SIZES, CostSettings
 from pages.drawing.text import LANGUAGES, catalogue, unmarked
+from pages.drawing.text.numbers import percent
 from pages.screen.components.tables import MOST
 from pages.screen.runs import pipelines
 from pages.shapes_and_cost import tables as cost_tables
 from pages.shapes_and_cost.figures import boxes, walk_diagram, wires
-from pages.shapes_and_cost.page import MODULES
-from pages.shapes_and_cost.settings import settings_of
+from pages.shapes_and_cost.page import MODULES, opens_step
+from pages.shapes_and_cost.settings import LONGEST, settings_of
+from pages.shapes_and_cost.tables import OF_LAYER, PARTS, part_of
 from tests.networks import CONFIGS
 from tests.pages.inputs import bring
-from tests.pages.opening import assert_fine, charts, figure, numbers, open_page, run_of, said, texts, warnings
+from tests.pages.opening import assert_fine, figure, numbers, open_page, run_of, said, texts, warnings
 
 SENTENCE = "the dog chased the cat ."
 N = len(load_tokenizer().encode(SENTENCE).ids)
@@ -202,7 +207,7 @@ def test_the_rule_for_half_of_a_layer_is_that_of_the_encoder_shown(base: str, ha
     assert work["squared"] == work["projections_and_ffn"]
     half = half or f"{n:,} ({n / config.d_model:.3g}·d_model"
     half += ")" if base == "text" else "; Ours, trained · sentences: 1,536)"
-    app = open_part("cost", base=base)
+    app = open_part("parameters", base=base)
     read = unmarked(texts(app))
     assert "\\\\" not in texts(app), "escaped once"
     assert f"are half of a layer’s work at n = 2·d_model + d_ff = {half}." in read
@@ -210,7 +215,7 @@ def test_the_rule_for_half_of_a_layer_is_that_of_the_encoder_shown(base: str, ha
 
 
 def test_the_rings_are_where_the_curves_cross_and_the_present_length_is_marked() -> None:
-    drawn = figure(open_part("cost", base="004"))
+    drawn = figure(open_part("parameters", base="004"))
     *_, rings = drawn["data"]
     found = crossings(PRESETS["004"])
     np.testing.assert_array_equal(numbers(rings["x"]), [crossing.number for crossing in found.values()])
@@ -383,12 +388,74 @@ def test_a_list_s_wording_of_another_language_or_sentence_chooses_nothing(name: 
     assert app.selectbox(key=key).value == before
 
 
-def test_what_grows_with_the_input_is_said_of_the_chosen_encoder() -> None:
-    preset = "vit-b-16"
-    app = open_part("cost", base=preset)
-    (grown,) = [chart["figure"] for chart in charts(app) if chart["key"] == "shapes_and_cost.growth"]
-    assert numbers(grown["data"][0]["x"]).tolist() == [1, 2, 2, 4, 4]
-    assert f"{2 * length(preset):,} tokens instead of {length(preset):,}" in said(app)
+@pytest.mark.parametrize("network", CONFIGS)
+def test_areas_are_in_proportion_to_what_a_layer_multiplies(network: str) -> None:
+    config, n = CONFIGS[network], tokens_of(network)
+    twice, once, _ = cost_tables.growth_picture(config, n).checked().data
+    inside = [step for step in shape_walk(config, n) if step.key.startswith("layers.")]
+    counted = {
+        "projections": [step for step in inside if ".attention." in step.key and step.operation == "linear"],
+        "squared": [step for step in inside if ".attention." in step.key and step.operation != "linear"],
+        "ffn": [step for step in inside if ".ffn." in step.key],
+    }
+    work = np.array([sum(step.multiply_adds.number for step in counted[name]) for name in OF_LAYER])
+    area = np.multiply(once.x, once.width)
+    np.testing.assert_allclose(area / area.sum(), work / work.sum(), rtol=1e-5)
+    cost, ffn = attention_cost(config, 2 * n), ffn_cost(config, 2 * n).number
+    later = np.array([cost["projections"].number, cost["scores"].number + cost["weighted_sum"].number, ffn])
+    np.testing.assert_allclose(np.multiply(twice.x, twice.width) / area, later / work, rtol=1e-5)
+    assert twice.x[0] == 2 * once.x[0] == 2 * n and list(once.y) == list(twice.y)
+
+
+@pytest.mark.parametrize("network", CONFIGS)
+def test_the_shares_of_the_parts_are_those_of_the_whole_network(network: str) -> None:
+    config, n = CONFIGS[network], tokens_of(network)
+    learned, work = cost_tables.shares_picture(config, n).checked().data
+    learns = Counter({name: part.number for name, part in parameters(config).items()})
+    multiplies = Counter({name: part.number for name, part in multiply_adds(config, n).items()})
+    attention = learned.x[PARTS.index("projections")] + learned.x[PARTS.index("squared")]
+    assert attention * learns.total() == pytest.approx(learns["attention"])
+    norms = learns["norms"] + learns["layer_scale"] + learns["final_norm"]
+    of_parts = {"embedding": learns["embedding"] + learns["positions"], "ffn": learns["ffn"], "norms": norms}
+    for name, number in (of_parts | {"head": learns["head"]}).items():
+        assert learned.x[PARTS.index(name)] * learns.total() == pytest.approx(number), name
+    pairs = multiplies["scores"] + multiplies["weighted_sum"]
+    for name in PARTS:
+        number = pairs if name == "squared" else multiplies[name]
+        assert work.x[PARTS.index(name)] * multiplies.total() == pytest.approx(number), name
+        assert (work.text[PARTS.index(name)] == "0") == (number == 0)
+
+
+def test_each_step_of_the_slider_is_twice_as_long_and_what_is_said_follows() -> None:
+    def lengths(app: AppTest) -> list[int]:
+        return [number(one) for one in app.select_slider(key="cost.length").options]
+
+    app = open_part("cost")
+    offered = lengths(app)
+    assert offered == [N << step for step in range(len(offered))] and offered[-1] <= LONGEST < 2 * offered[-1]
+    app.select_slider(key="cost.length").set_value(4 * N).run()
+    assert_fine(app)
+    assert app.session_state["choice"].cost.n == 4 * N and app.session_state["choice"].cost.of == "here"
+    config = run_of(app).config
+    cost = cost_tables.works(config, 4 * N)
+    assert f"{8 * N} tokens instead of {4 * N}: Q, K, V, Wₒ × 2, FFN × 2, but scores and A V × 4" in unmarked(said(app))
+    share = cost["squared"] / (cost["attention"] + cost["ffn"])
+    assert f"These are {percent(share)} of the layer’s work at n = {4 * N}" in unmarked(said(app))
+    assert f"**{total(multiply_adds(config, 4 * N)).number:,}** multiply–adds" in said(app)
+    assert max(lengths(open_part("cost", base="bert-base"))) <= 512, "it learned no more positions"
+    assert 77 in lengths(open_part("cost", base="here", n="77"))
+    for preset in ("vit-b-16", "003"):
+        assert not open_part("cost", base=preset).select_slider, "a picture sets its length"
+
+
+@pytest.mark.parametrize("network", CONFIGS)
+def test_a_click_on_a_part_opens_the_first_of_its_steps_that_costs_something(network: str) -> None:
+    walk = shape_walk(CONFIGS[network], tokens_of(network))
+    costs = [bool(step.parameters.number or step.multiply_adds.number) for step in walk]
+    for row, part in enumerate(PARTS):
+        place = opens_step(walk, row, 0)["walk"]
+        own = [at for at, step in enumerate(walk) if part_of(step) == part and costs[at]]
+        assert place == (own[0] if own else None)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
