@@ -17,7 +17,7 @@ from model.pipeline import Pipeline
 from model.trace import Trace
 
 #: What can be taken away in all layers at once.
-PARTS = ("residual", "norm", "ffn")
+PARTS = ("residual", "norm")
 LEAST_TURN = 1e-12  # as a cosine distance: that of an angle of 10⁻⁶, some ten roundings of float32
 
 

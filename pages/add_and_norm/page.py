@@ -1,11 +1,13 @@
 """Add & Norm: the residual connection adds a sub-layer's output to its input; LayerNorm rescales every vector."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import streamlit as st
 
 from model.analysis import placed
+from model.by_hand import by_hand
 from model.config import NORMS
 from model.encoder import EncoderLayer
 from model.rms import RMSNorm
@@ -30,7 +32,7 @@ from pages.screen.sections.working import working
 AFTER_SUM = r"\operatorname{%s}\bigl(X + \operatorname{Sublayer}(X)\bigr)"
 BEFORE_SUBLAYER = r"X + \operatorname{Sublayer}\bigl(\operatorname{%s}(X)\bigr)"
 JUST_THE_SUM = r"X + \operatorname{Sublayer}(X)"
-FORMER = {"values": "maps", "without": "ablation", "why": "ablation", "ways": "arrows"}
+FORMER = {"values": "maps", "without": "arrows", "why": "ablation", "ways": "arrows"}
 
 
 def equation_of(screen: Screen) -> str:
@@ -52,7 +54,7 @@ def above(screen: Screen, pen: Pen) -> None:
 
 def tabs(screen: Screen) -> Tabs:
     tabs = {"arrows": arrows, "maps": maps}
-    if kind_of(screen.run) != "single" or knows_gradients(screen) or not AddNorm(screen.run, screen.at).rms:
+    if knows_gradients(screen) or not AddNorm(screen.run, screen.at).rms:
         tabs["ablation"] = ablation
     return tabs
 
@@ -63,19 +65,17 @@ def knows_gradients(screen: Screen) -> bool:
 
 
 def ablation(screen: Screen, pen: Pen) -> None:
-    """What is lost without residual connections or norms: how alike tokens become, and what training has."""
-    if kind_of(screen.run) != "single":
-        alike_without(screen, pen)
+    """What training has from residual connections, and what LayerNorm has before BatchNorm."""
     if knows_gradients(screen):
         found = gradients(screen.choice.pipeline, screen.run.states()[0], screen.at.token)
         pen.show("gradients", partial(gradients_by_layer, found=found))
         st.markdown(about_gradients())
-    if AddNorm(screen.run, screen.at).rms:
-        return
-    if kind_of(screen.run) == "single":
-        st.markdown(batch_of_one())
-    else:
-        pen.show("batch_norm", batch_norm)
+    if not AddNorm(screen.run, screen.at).rms:
+        if kind_of(screen.run) == "single":
+            st.markdown(batch_of_one())
+        else:
+            pen.show("batch_norm", batch_norm)
+    pen.way_to("what_if", word("way_changes"), tab="residuals")
 
 
 def which_sublayer(screen: Screen, pen: Pen) -> None:
@@ -89,27 +89,32 @@ def which_sublayer(screen: Screen, pen: Pen) -> None:
 
 
 def arrows(screen: Screen, pen: Pen) -> None:
-    """The chosen token's vector as arrows and number by number, its length all the way, and the arithmetic of one of
-    its numbers; in a presentation the arrows and the way.
+    """The chosen token's vector as arrows, what all tokens become without the sums or the norms, and its length all the
+    way; number by number, with the arithmetic of one. In a presentation the first two.
     """
     big, focus = screen.choice.big, worked_out(screen)
     outer, *right = st.columns([1] if big else [2, 1], gap="medium")
     with outer:
         left, beside = st.columns([3, 2] if big else [1, 1], gap="medium")
-        below = beside if big else st.container()
+        below = st.container()
     with left:
         if AddNorm(screen.run, screen.at).lengths()[:2, screen.at.token].min() > 0:
             pen.show_both("arrows", pictures.one_vector)
         else:
             st.info(text("read_arrows_none", token=placed(screen.run.tokens)[screen.at.token]))
-    if not big:
+    several = kind_of(screen.run) != "single"
+    if several:
         with beside:
-            pen.show_both("one_by_one", partial(pictures.one_by_one, focus=focus))
-    with below:
-        pen.show_both("way", pictures.on_the_way)
+            alike_without(screen, pen)
+    if not (big and several):
+        with below if several else beside:
+            pen.show_both("way", pictures.on_the_way)
     for column in right:
         with column:
-            working(screen, pen, focus, chosen_cell(screen.run, screen.at, focus))
+            pen.show_both("one_by_one", partial(pictures.one_by_one, focus=focus))
+            cell = chosen_cell(screen.run, screen.at, focus)
+            found = by_hand(screen.pipeline.network, screen.run, focus, cell)
+            working(screen, pen, focus, cell, worked=replace(found, where="", steps=found.steps[-2:]))
 
 
 def worked_out(screen: Screen) -> str:

@@ -114,7 +114,7 @@ class AddNorm:
         return np.stack([self.run[self.normed], self.standardised(), self.run[self.norm]])
 
 
-HIGH, WIDE = 250, 210  # pixels: the arrows, and the way below them
+HIGH, WIDE = 235, 190  # pixels: the arrows, and the way below them
 
 
 def one_vector(run: Trace, place: Place) -> Picture:

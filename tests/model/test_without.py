@@ -34,7 +34,7 @@ def test_a_part_without_which_numbers_overflow_is_left_out(monkeypatch: pytest.M
         return {key: np.eye(3)[None] for key in keys}
 
     monkeypatch.setattr("model.measures.without.sweep", too_large)
-    assert list(fates(load("text"), SENTENCE)) == ["all", "residual", "ffn"]
+    assert list(fates(load("text"), SENTENCE)) == ["all", "residual"]
 
 
 def test_likeness_is_one_of_equal_directions_and_leaves_each_row_itself_out() -> None:

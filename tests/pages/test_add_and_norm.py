@@ -6,17 +6,19 @@ import numpy as np
 import pytest
 
 from model import Edit
-from model.analysis import mean_likeness
+from model.analysis import mean_likeness, softmax
 from model.measures.gradients import gradient_lengths
 from model.measures.without import Fate, fates
+from model.measures.without import without as parted
 from pages.add_and_norm.pictures import AddNorm, maps, on_the_way, one_vector
 from pages.drawing.place import Place
 from pages.drawing.state.link_values import edit_code
 from pages.drawing.text import LANGUAGES, speaking
+from pages.drawing.text.numbers import decimal
 from pages.screen.runs import pipelines
 from pages.screen.sections import without
 from tests.networks import QUICK, trace_of
-from tests.pages.opening import charts, figure, numbers, open_page, said, steps, texts
+from tests.pages.opening import charts, numbers, open_page, said, steps, texts
 
 SENTENCE = "the dog chased the cat ."
 
@@ -103,27 +105,27 @@ def test_the_lines_of_the_gradients_are_this_runs(link: dict[str, str]) -> None:
 
 def test_nobody_is_told_of_the_gradients_of_a_changed_run() -> None:
     cut = Edit("layers.0.attention.heads", "zero", head=1)
-    assert [chart["key"] for chart in charts(open_part("why", edits=edit_code(cut)))] == [
-        "add_and_norm.without",
-        "add_and_norm.batch_norm",
-    ]
+    assert [chart["key"] for chart in charts(open_part("why", edits=edit_code(cut)))] == ["add_and_norm.batch_norm"]
 
 
-def test_without_a_part_its_line_and_its_words_are_what_was_measured() -> None:
-    app = open_part("without")
-    found = fates(pipelines.pipeline("text"), SENTENCE)
-    for trace, (name, fate) in zip(figure(app)["data"], found.items(), strict=True):
+def test_without_a_part_its_line_its_guess_and_its_words_are_what_was_measured() -> None:
+    app, pipeline = open_part("arrows", token="3"), pipelines.pipeline("text")
+    found = fates(pipeline, SENTENCE)
+    (drawn,) = [chart["figure"] for chart in charts(app) if chart["key"] == "add_and_norm.without"]
+    for trace, end, (name, fate) in zip(drawn["data"], drawn["layout"]["annotations"], found.items(), strict=True):
         np.testing.assert_allclose(numbers(trace["y"]), fate.alike, atol=1e-4)
-        assert f"{fate.alike[-1]:.2f}" in said(app), name
+        run = pipeline(SENTENCE, () if name == "all" else parted(pipeline.graph, name))
+        p = softmax(run["logits"][2].astype(np.float64))
+        assert f"“{run.outputs[p.argmax()]}” {decimal(p.max())}" in end["text"], name
     assert f"{found['norm'].length[-1]:,.0f}" in said(app)
     layer = int((found["residual"].alike >= without.THE_SAME).argmax())
-    assert f"After layer {layer} they" in texts(app)
+    assert f"after layer {layer}: mean cosine {found['residual'].alike[layer]:.2f}" in said(app)
 
 
 def test_words_are_not_said_to_become_one_where_they_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     run = pipelines.run("text", SENTENCE)
     usual = Fate(mean_likeness(run.states()), np.full(7, 14.0))
-    monkeypatch.setattr(without, "without_parts", lambda *_: {"all": usual, "residual": usual, "ffn": usual})
-    said = texts(open_part("without"))
+    monkeypatch.setattr(without, "without_parts", lambda *_: {"all": usual, "residual": usual})
+    said = texts(open_part("arrows"))
     assert "all but point the same way" not in said
-    assert "without LayerNorm: the numbers grow too large" in said
+    assert "no norm: the numbers grow too large" in said

@@ -394,6 +394,14 @@ def patch_sides(count: int, size: int, letters: int) -> tuple[dict, dict]:
     return x | {"range": ends}, y | {"range": ends[::-1], "scaleanchor": "x"}
 
 
+def spread(places: np.ndarray, least: float) -> np.ndarray:
+    """Some places, moved down so far that they are `least` apart, in the same order."""
+    found = np.array(places, float)
+    for before, after in zip(order := np.argsort(found, kind="stable"), order[1:], strict=False):
+        found[after] = max(found[after], found[before] + least)
+    return found
+
+
 #: A point at which a line ends; behind it another one begins.
 BREAK = (None, None)
 

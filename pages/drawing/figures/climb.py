@@ -13,6 +13,7 @@ from pages.drawing.figures.base import (
     figure_of,
     label,
     scale,
+    spread,
     stroke,
     text_width,
 )
@@ -115,11 +116,3 @@ def _frames(word: str, words: Sequence[Sequence[str]]) -> list[dict]:
     own = [(step, rank) for step, row in enumerate(words) for rank, other in enumerate(row) if other == word]
     corners = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5), (-0.5, -0.5)])
     return [stroke(corners + cell, ORANGE, 3, cliponaxis=False) for cell in own]
-
-
-def spread(places: np.ndarray, least: float) -> np.ndarray:
-    """Some places, moved down so far that they are `least` apart, in the same order."""
-    found = np.array(places, float)
-    for before, after in zip(order := np.argsort(found, kind="stable"), order[1:], strict=False):
-        found[after] = max(found[after], found[before] + least)
-    return found

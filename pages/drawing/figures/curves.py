@@ -27,6 +27,7 @@ from pages.drawing.figures.base import (
     on_screen,
     scale,
     sign_colours,
+    spread,
     stroke,
     text_width,
     tint,
@@ -402,11 +403,13 @@ def lines(
     value_title: str,
     *,
     there: np.ndarray | None = None,
+    ends: Sequence[str] = (),
     height: int = 320,
 ) -> Figure:
     """One line for each name: values (name, step). Dashes and colours tell four of them apart.
 
-    there: the same in another run, as thin lines with hollow marks.
+    there: the same in another run, as thin lines with hollow marks. ends: what stands below each name, both then at the
+    line's end in place of a legend.
     """
     styles = ((ACCENT, "solid"), ("#7F7F7F", "dash"), ("#8C6D31", "dot"), ("#4C9BB8", "dashdot"))
     traces = [
@@ -425,12 +428,24 @@ def lines(
     for trace, row in zip(list(traces), () if there is None else there, strict=False):
         look_there = {"line": trace["line"] | {"width": 1}, "marker": {"symbol": "circle-open", "size": 8}}
         traces.append(trace | thin | look_there | {"y": row})
-    layout = {
+    layout: dict = {
         "xaxis": axis_layout(steps, values.shape[1]),
         "yaxis": scale(value_title, rangemode="tozero", **ZERO),
         **LEGEND,
     }
-    return figure_of(traces, layout | look(height))
+    layout |= look(height)
+    if ends:
+        size, span = font_size(), float(np.ptp([0.0, *values.ravel()])) or 1.0
+        places = -spread(-values[:, -1], 2.8 * size * span / (height - 110))
+        font = {"size": size, "color": INK[mode()]}
+        beside = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 4, "align": "left", "showarrow": False}
+        layout["annotations"] = [
+            beside | {"y": float(y), "text": f"<b>{label(name)}</b><br>{label(end)}", "font": font}
+            for y, name, end in zip(places, names, ends, strict=True)
+        ]
+        layout["margin"]["r"] += math.ceil(size * max(map(text_width, (*names, *ends))))
+        layout["showlegend"] = False
+    return figure_of(traces, layout)
 
 
 def undivided(

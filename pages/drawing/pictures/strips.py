@@ -7,7 +7,7 @@ import numpy as np
 from model import Trace
 from pages.drawing.figures import ACCENT, Axis, Figure, heatmap
 from pages.drawing.figures.base import signed_colours
-from pages.drawing.figures.theme import scaled
+from pages.drawing.figures.theme import font_size, scaled
 from pages.drawing.picture import Numbers, Picture
 from pages.drawing.pictures.quantity_map import name_of
 from pages.drawing.place import Place
@@ -45,8 +45,10 @@ def strips(
         rows, columns = drawn.axes
         sides = rows, Axis(across, labels) if across else columns
         figure = heatmap(
-            drawn.array[:, [*order]], *sides, square=False, clickable=True, height=scaled(116 + 42 * len(named))
+            drawn.array[:, [*order]], *sides, square=False, clickable=True, height=scaled(82 + 42 * len(named))
         )
+        figure.data[0]["showscale"] = False  # numbers stand beside the line
+        figure.layout["margin"]["b"] -= 2 * font_size() + 10
         figure.layout["xaxis"]["showticklabels"] = not across
         x = order.index(column) + (0 if across else 1)
         chosen = {"color": ACCENT, "width": 2}

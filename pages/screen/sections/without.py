@@ -6,11 +6,14 @@ import numpy as np
 import pandas as pd
 
 from model import Edit, deadline
-from model.measures.without import PARTS, Answers
+from model.measures.without import PARTS, Answers, without
 from pages.drawing.figures import Axis, lines
-from pages.drawing.picture import Picture, says_words
+from pages.drawing.figures.theme import big
+from pages.drawing.picture import Picture, outputs_of, says_words
+from pages.drawing.pictures.band import room_of
 from pages.drawing.screen import Screen
-from pages.drawing.text import texts_of
+from pages.drawing.text import plain, texts_of
+from pages.drawing.text.numbers import decimal
 from pages.screen.frame.pen import Pen
 from pages.screen.runs.worked_out import answered, without_parts
 from pages.screen.sections.patience import seconds_for, waits
@@ -20,7 +23,7 @@ text, word = texts_of("without")
 
 
 def alike_without(screen: Screen, pen: Pen) -> None:
-    """How alike all words are after each layer: as it is, without residual paths, without LayerNorm, without FFN."""
+    """How alike all words are after each layer, and the first guess: as it is, without the sums, without the norms."""
     asked = screen.choice.pipeline, screen.subject, screen.run.edits
     tokens, runs = len(screen.run.tokens), 2 * (1 + len(PARTS))
     if waits(screen.run.config, tokens, runs, ("without", *asked)):
@@ -28,23 +31,27 @@ def alike_without(screen: Screen, pen: Pen) -> None:
     with deadline.within(seconds_for(screen.run.config, tokens, runs)):
         found = without_parts(*asked)
     alike = np.stack([fate.alike for fate in found.values()])
-    steps = [str(layer) for layer in range(alike.shape[1])]
-    names = [word(f"line_{name}") for name in found]
-    said = [text("read_end", all=f"{found['all'].alike[-1]:.2f}")]
-    for name in PARTS:
-        if name in found:
-            length = f"{found[name].length[-1]:,.0f}"
-            usual = f"{found['all'].length[-1]:,.0f}"
-            said.append(text(f"read_{name}", alike=f"{found[name].alike[-1]:.2f}", length=length, usual=usual))
-        else:
-            said.append(text("read_overflow", part=word(f"line_{name}")))
-    same = (found["residual"].alike >= THE_SAME) & (found["all"].alike < THE_SAME) if "residual" in found else None
-    if same is not None and same.any():
-        said.insert(2, text("read_same", layer=int(same.argmax()), alike=f"{found['all'].alike[same.argmax()]:.2f}"))
-    figure = lines(alike, names, Axis(word("axis_layer"), steps), word("axis_alike"), height=360)
+    steps, names = [str(layer) for layer in range(alike.shape[1])], [word(f"line_{name}") for name in found]
+    rows = [() if name == "all" else without(screen.run.graph, name) for name in found]
+    guess = answers_with(screen, rows) if "logits" in screen.run else None
+    ends = [f"{row[-1]:.2f}" for row in alike]
+    if guess is not None:
+        every, most = outputs_of(screen.run), guess.p.max(axis=1)
+        best = [plain("common.quoted", token=every[one]) for one in guess.best]
+        ends = [f"{one} {decimal(p)}" for one, p in zip(best, most, strict=True)]
+    said, whole = [], found["all"]
+    if fate := found.get("residual"):
+        same = (fate.alike >= THE_SAME) & (whole.alike < THE_SAME)
+        layer = int(same.argmax()) if same.any() else -1
+        numbers = {"alike": f"{fate.alike[layer]:.2f}", "all": f"{whole.alike[layer]:.2f}"}
+        said.append(text("read_same" if same.any() else "read_residual", layer=layer, **numbers))
+    if fate := found.get("norm"):
+        said.append(text("read_norm", length=f"{fate.length[-1]:,.0f}", usual=f"{whole.length[-1]:,.0f}"))
+    said += [text("read_overflow", part=word(f"line_{name}")) for name in PARTS if name not in found]
+    sentence, sides = " ".join(said), (Axis(word("axis_layer"), steps), word("axis_alike"))
+    figure = lines(alike, names, *sides, ends=ends, height=400 if big() else 235).tell(fills=room_of(sentence, 0.4))
     table = pd.DataFrame(alike.T, index=steps, columns=names)
-    pen.show("without", Picture(figure, " ".join(said), title=word("title"), table=table, fixed=True))
-    pen.way_to("what_if", word("way_changes"), tab="residuals")
+    pen.show("without", Picture(figure, sentence, title=word("title"), table=table, fixed=True))
 
 
 def answers_with(screen: Screen, rows: Sequence[tuple[Edit, ...]]) -> Answers | None:
