@@ -54,15 +54,12 @@ def visit(page: Page, url: str, name: str, **link: str) -> None:
 
 #: Pages, links, and keys that are pressed there.
 PRESSED = (
-    ("attention", LINK, "ArrowUp Shift+ArrowRight Shift+ArrowDown"),
-    ("attention", LINK | {"s": LONG, "big": "true"}, "ArrowRight"),
+    ("attention", LINK | {"s": LONG, "big": "true"}, "ArrowUp Shift+ArrowRight Shift+ArrowDown"),
     ("attention", LINES | {"s": LONG}, "ArrowDown Shift+ArrowDown"),
     ("attention", LINK | {"edits": "layers.1.attention.masked~zero~~4", "token": "6", "key": "3"}, "ArrowRight"),
     ("attention", LINK | {"edits": "layers.{l}.attention.masked~causal"}, "ArrowUp"),
-    ("attention", DIGIT, "ArrowRight Shift+ArrowDown"),
-    ("attention", DIGIT | {"big": "true"}, "Shift+ArrowRight"),
-    ("heads", DIGIT | {"big": "true"}, "ArrowDown"),
-    ("heads", LINK | {"s": LONG}, "ArrowRight"),
+    ("attention", DIGIT | {"big": "true"}, "ArrowRight Shift+ArrowDown"),
+    ("heads", DIGIT, "ArrowDown"),
 )
 
 

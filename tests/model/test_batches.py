@@ -9,7 +9,7 @@ import torch
 from model import Edit, Pipeline, Trace, load
 from model.batches import SORTED, alike
 from tests.model.making import inputs_of, ours
-from tests.networks import QUICK, example, pipeline
+from tests.networks import OTHERS, QUICK, example, pipeline
 from tests.refusals import refused
 
 #: Changes that look at the others in the row, at its length, at its own places, or draw by chance for each token.
@@ -109,7 +109,12 @@ def test_many_inputs_are_several_batches_of_about_as_long_ones() -> None:
 
 @pytest.mark.parametrize(
     ("name", "whole"),
-    [("trained text", False), ("trained text", True), ("trained digits", False), ("trained translation", True)],
+    [
+        ("trained text", False),
+        ("trained text", True),
+        ("trained digits", False),
+        (next(iter(OTHERS)), True),
+    ],
 )
 def test_of_a_generator_no_more_than_some_batches_are_read_ahead(
     monkeypatch: pytest.MonkeyPatch, name: str, whole: bool
