@@ -10,7 +10,7 @@ import pandas as pd
 from model.analysis import placed, rank, softmax
 from model.translator import TranslationTrace
 from pages.drawing.figures import ACCENT, AFTER, Axis, Figure, bars_with_numbers, grouped_bars, heatmap, writing
-from pages.drawing.picture import Numbers, Picture, names_of, picks_from
+from pages.drawing.picture import Numbers, Picture, picks_from
 from pages.drawing.pictures.answers import Choose
 from pages.drawing.place import Place
 from pages.drawing.text import plain, t, texts_of
@@ -32,7 +32,6 @@ def lines(run: TranslationTrace, place: Place, lit: int | None = None, paired: b
     keys = [place.of(row) for row in (CROSS, OWN)]
     taken, source = run[keys[0]][head, step], run.tokens
     target = [*run.target_tokens, run.written[-1]]
-    target[step + 1] = names_of(run, keys[0])[1][step]  # type: ignore[index]  # as maps name the row
 
     def draw(across: Numbers, back: Numbers) -> Figure:
         sides = Axis(word("source"), source), Axis(word("target"), target)

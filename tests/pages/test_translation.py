@@ -14,6 +14,7 @@ from model import Edit
 from model.measures.tables import head_roles
 from model.search import LENGTH_PENALTY, score
 from model.translator import Task, Translator
+from pages.drawing.place import Place
 from pages.drawing.state.choice import Choice
 from pages.drawing.state.link_values import edit_code
 from pages.drawing.text import catalogue
@@ -21,6 +22,7 @@ from pages.drawing.text.numbers import percent
 from pages.screen.frame import line
 from pages.screen.runs import pipelines
 from pages.translation.decoder import BLOCKS, quantities_of
+from pages.translation.pictures import LEAST, lines
 from pages.translation.search import greedy_or_beam
 from pages.translation.writing import likelihood
 from tests.model.making import MINILM
@@ -49,10 +51,30 @@ def hovers(app: AppTest, which: int = 0) -> list[str]:
 def test_the_step_looked_at_first_is_one_that_sees_its_source() -> None:
     trace, app = run_of(TIRED), opened(TIRED)
     over_heads = [trace[f"decoder.layers.{layer}.cross.weights"].mean(axis=0) for layer in range(3)]
-    step = trace.written.index(hovers(app)[-1].rpartition(" → ")[2])
+    step = app.slider(key="translation.step").value - 1
     assert trace.written[step].isalpha()
     assert trace.tokens[sum(over_heads)[step].argmax()] == "tired"
     assert "“tired” in the source" in said(app)
+
+
+@pytest.mark.parametrize("head", [0, 6])
+def test_whichever_step_all_words_stand_where_they_stood_each_with_the_share_that_it_gets(head: int) -> None:
+    trace, places = run_of(TIRED), set()
+    for step in range(len(trace.written)):
+        drawn = lines(trace, Place(layer=2, head=head, step=step)).drawn()
+        words = {
+            (float(x), float(y), re.sub("<[^>]*>|&nbsp;", "", text))
+            for one in drawn.data
+            if one.get("mode") == "text"
+            for x, y, text in zip(one["x"], one["y"], one["text"], strict=True)
+        }
+        shares = {one for one in words if one[2].endswith("%")}
+        places.add(frozenset(words - shares))
+        row = trace["decoder.layers.2.cross.weights"][head, step]
+        by = (max(len(trace.tokens), len(trace.written) + 1) - 1) / (len(trace.tokens) - 1)
+        told = {round(y / by): text for _, y, text in shares}
+        assert told == {key: percent(float(share)) for key, share in enumerate(row) if share >= LEAST}
+    assert len(places) == 1
 
 
 def test_moving_the_slider_runs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:

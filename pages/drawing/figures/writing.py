@@ -1,6 +1,6 @@
 """A decoder at work: the two sentences with what one step looks at, and the beginnings that a search considered."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,10 +23,11 @@ from pages.drawing.figures.base import (
     words_at,
 )
 from pages.drawing.figures.theme import SMALL, font_size, scaled
-from pages.drawing.text.numbers import written
+from pages.drawing.text.numbers import percent, written
 
 GAP = 0.7  # times the size of letters, between a word and its arcs
-REACH, FURTHEST = (16, 8), 8  # pixels: how far arcs reach out, and more for each row that they span, up to so many
+BEGIN = 0.24  # where lines begin; before them stand their shares
+REACH, FURTHEST = (12, 4), 8  # pixels: how far arcs reach out, and more for each row that they span, up to so many
 
 
 def writing(
@@ -40,10 +41,11 @@ def writing(
     lit: int | None = None,
     differs: bool = False,
 ) -> Figure:
-    """Source on the left, target on the right, as far as it is written; lines from the word that this step writes.
+    """Source on the left, target on the right, pale what is not yet written; lines from the word that this step writes
+    to those that it looks at, each with its share.
 
     target: all that will be written, what the decoder read first in front. step: which row writes; the word behind it
-    is the one being written, and none later is shown. across: (source,), what the row takes from the source. back:
+    is the one being written. across: (source,), what the row takes from the source. back:
     (target,), what it takes from the target read so far, drawn as arcs on the right. least: what gets less has no line.
     lit: a source word to mark. differs: what is taken are differences; a line is then in the colour of its sign.
     The numbers of a click: (source, -1) or (-1, target).
@@ -57,37 +59,42 @@ def writing(
     def colour(share: float, usual: str) -> str:
         return (LESS if share < 0 else MORE) if differs else usual
 
+    taken = {j: float(share) for j, share in enumerate(across) if abs(share) >= least}
     lines = [
-        _line((0.02, float(y_source[j])), (0.98, here), abs(share), colour(share, ACCENT))
-        for j, share in enumerate(across)
-        if abs(share) >= least
+        _line((BEGIN, float(y_source[j])), (0.98, here), abs(share), colour(share, ACCENT))
+        for j, share in taken.items()
     ]
-    shown = target.labels[: step + 2]
     if most <= 24:
         room = 390 if font_size() <= SMALL else 372  # in a presentation two rows of controls stand above it
         height = min(60 + scaled(most * 27), room)
-        size = min(font_size() + 1, int((height - 50) / most))
+        longest = max(map(text_width, (*source.labels, *target.labels)))  # on a phone a word has 100 pixels
+        size = min(max(font_size() + 1, min(font_size() + 7, int(100 / longest))), int((height - 50) / most))
     else:
         height, size = min(900, 60 + 18 * most), font_size() - 1
-    ends = [size * (text_width(word) + GAP) for word in shown]
+    ends = [size * (text_width(word) + GAP) for word in target.labels]
     arcs = [
-        _arc((ends[-1], here), (ends[j], float(y_target[j])), abs(share), colour(share, role_colours()["Q"]))
+        _arc((ends[step + 1], here), (ends[j], float(y_target[j])), abs(share), colour(share, role_colours()["Q"]))
         for j, share in enumerate(back[: step + 1])
         if abs(share) >= least
     ]
-    names = _names(source.labels, 0, y_source, size, lit, role_colours()["K"])
-    names += _names(shown, 1, y_target, size, len(shown) - 1, ACCENT)
-    read = [*zip(source.labels, across, strict=True), *zip(shown[:-1], back[: step + 1], strict=True)]
-    said = [f"{label(name)}<br>{written(f'{share:.4f}')}" for name, share in read]
-    said.append(label(shown[-1]))
+    read = {int(np.abs(across).argmax()): ACCENT} | ({} if lit is None else {lit: role_colours()["K"]})
+    names = _names(source.labels, 0, y_source, size, read)
+    later = dict.fromkeys(range(step + 2, n_target), BEFORE)
+    names += _names(target.labels, 1, y_target, size, {step + 1: ACCENT, **later})
+    numbers = [f"{100 * share:+.0f}%" if differs else percent(share) for share in taken.values()]
+    beside = {"textposition": "middle right", "textfont": {"color": ACCENT, "size": size - 2}}
+    names.append(words_at([(0, y_source[j]) for j in taken], [*map(written, numbers)], **beside))
+    told = [*zip(source.labels, across, strict=True), *zip(target.labels, back[: step + 1], strict=False)]
+    said = [f"{label(name)}<br>{written(f'{share:.4f}')}" for name, share in told]
+    said += map(label, target.labels[step + 1 :])
     marks = unseen(
-        [(-0.1, y) for y in y_source] + [(1.1, y) for y in y_target[: len(shown)]],
-        customdata=[(j, -1) for j in range(n_source)] + [(-1, i) for i in range(len(shown))],
+        [(-0.1, y) for y in y_source] + [(1.1, y) for y in y_target],
+        customdata=[(j, -1) for j in range(n_source)] + [(-1, i) for i in range(n_target)],
         text=said,
     )
     layout = {
         "xaxis": {
-            "range": [-0.6, 2.2],
+            "range": [-0.62, 1.6],
             "tickvals": [0, 1],
             "ticktext": [label(source.title), label(target.title)],
             "side": "top",
@@ -136,14 +143,15 @@ def _arc(start: tuple[float, float], end: tuple[float, float], share: float, col
     }
 
 
-def _names(words: Sequence[str], x: int, y: np.ndarray, size: int, marked: int | None, colour: str) -> list[dict]:
-    """Words in a column, the marked one in its colour."""
+def _names(words: Sequence[str], x: int, y: np.ndarray, size: int, marked: Mapping[int, str]) -> list[dict]:
+    """Words in a column, the marked ones in their colours, and bold but where they are pale."""
     names = []
-    for lit in (False, True):
-        places = [i for i in range(len(words)) if (i == marked) == lit]
-        shown = [f"<b>{label(words[i])}</b>" if lit else label(words[i]) for i in places]
+    for colour in ("", *dict.fromkeys(marked.values())):
+        places = [i for i in range(len(words)) if marked.get(i, "") == colour]
+        bold = colour not in ("", BEFORE)
+        shown = [f"<b>{label(words[i])}</b>" if bold else label(words[i]) for i in places]
         spaced = [f"&nbsp;{word}" if x else f"{word}&nbsp;" for word in shown]
-        font = {"size": size} | ({"color": colour} if lit else {})
+        font = {"size": size} | ({"color": colour} if colour else {})
         side = "middle right" if x else "middle left"
         names.append(words_at([(x, y[i]) for i in places], spaced, textposition=side, textfont=font))
     return names
