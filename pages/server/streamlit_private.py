@@ -63,6 +63,8 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     "stMain",
     "stMainBlockContainer",
     "stMarkdownContainer",
+    "stMetric",
+    "stMetricValue",
     "stNumberInput",
     "stPageLink",
     "stPopover",

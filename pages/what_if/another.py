@@ -5,7 +5,7 @@ import streamlit as st
 from model import Edit
 from model.analysis import placed
 from model.measures.comparison import align
-from pages.drawing.figures import Axis
+from pages.drawing.figures import Axis, theme
 from pages.drawing.text import plain
 from pages.screen.frame.changes_bar import other_input
 from pages.screen.frame.pickers import either
@@ -18,7 +18,8 @@ TAKEN = ("stream", "attention.output", "ffn.output")
 
 def another_input(lab: Experiment) -> None:
     """The whole map from one computation: each layer and token with the other run's vector."""
-    other_input(lab.screen.choice, "what_if")
+    if not (theme.big() and lab.screen.other_input):  # in a presentation it stands above
+        other_input(lab.screen.choice, "what_if")
     if lab.screen.other_input is None:
         st.info(
             text("other_missing" if lab.screen.run.ids else "other_missing_picture"), icon=":material/compare_arrows:"
@@ -35,11 +36,13 @@ def another_input(lab: Experiment) -> None:
         [names[one] if here[one] == there[two] else f"{names[one]} ← {there[two]}" for one, two in pairs]
         for names in (here, placed(here))
     )
+    # A projector has no room for both names of each pair, which the line above shows.
+    tokens = Axis("", [here[one] for one, _ in pairs]) if theme.big() else Axis(plain("axis.token"), names)
     effect_map(
         lab,
         "patching",
         Axis.counted(word("axis_layer"), len(layers)),
-        Axis(plain("axis.token"), names),
+        tokens,
         [
             [
                 Edit(

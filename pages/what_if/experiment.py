@@ -253,7 +253,7 @@ def effect_map(
             said += " " + t("change.sign_colour")
     off = name == "heads" and all(edit.operation == "zero" for edit in cells)
     said += " " + text("click_heads" if off else "click")
-    if theme.big() and not over:
+    if theme.big():
         figure.layout["height"] = LOWEST
         figure.tell(below=room_of(said, BESIDE))
     title, shape = word(name, number=word(f"number_{lab.measure}")), () if over else values.shape

@@ -5,7 +5,9 @@ from urllib.parse import urlencode, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
+from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
+from pages.what_if.page import PARTS
 from tests.browser.steps import MIDDLE, WIDEST, asked, settle, title, visit, walk_to
 
 ANIMAL = "the animal did not cross the street because it was too tired ."
@@ -76,6 +78,25 @@ def test_in_a_presentation_a_click_scrolls_nothing_away_and_what_it_does_is_read
         box, boxes = cross.bounding_box(), [one.bounding_box() for one in numbers.all()]
         assert len(boxes) == 48 * ("s" in given), "a digit's effects are too small to be written"
         assert box and not any(lie_on(box, one) for one in boxes if one), "the number is read, too"
+
+
+def test_a_presentation_of_changes_and_of_another_input_ends_with_the_screen(page: Page, app_url: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    edits = {"edits": "layers.3.attention.heads~zero~head.2", "measure": "lead"}  # the lead takes most room
+    inputs = {"s": ANIMAL}, {"input": "digit"}
+    others = {"other": ANIMAL.replace("tired", "wide")}, {"other_ink": sketch.to_code(sketch.example(3))}
+    rooms = [(tab, next(iter(kinds))) for tab, kinds in PARTS.items()] + [("input", "patching")]
+    for lang, (given, other), (tab, kind) in product(LANGUAGES, zip(inputs, others, strict=True), rooms):
+        for state in (edits, other):
+            link = {"lang": lang, "big": "true", "tab": tab, "block": kind} | given | state
+            visit(page, f"{app_url}/what_if?{urlencode(link)}")
+            title(page, "what_if", lang)
+            settle(page)
+            where = lang, *given, kind, *state
+            page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollHeight <= innerHeight")
+            expect(page.locator(".navbar")).to_be_in_viewport(ratio=1)
+            for map_ in page.locator("[class*=st-key-what_if-] .heatmaplayer").all():
+                assert map_.bounding_box()["height"] >= 90, where
 
 
 def test_a_click_moves_neither_the_bar_nor_the_map(page: Page, app_url: str) -> None:

@@ -268,7 +268,7 @@ function fill(place, layout) {
   }
   const most = square ? Math.max(layout.height, layout.width * down / across) : room
   layout.height = Math.max(layout.meta?.grows ?? layout.height, Math.min(room, most))
-  const t = layout.annotations ? CORNER * layout.font.size : 0
+  const t = layout.annotations?.some(({ yref }) => yref === 'paper') ? CORNER * layout.font.size : 0
   layout.margin = { ...layout.margin, t, b: 0 }  // Plotly finds out what else they need; what came was an estimate
 }
 
