@@ -148,3 +148,15 @@ def test_scrolled_a_slim_line_keeps_sentence_place_and_answer_in_sight_and_cover
             page.keyboard.press("Shift+Tab")
             page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
             assert page.evaluate(FOCUSED) >= bottom or not page.evaluate(TOP)[0]
+
+
+def test_the_list_of_examples_leads_to_the_pad_and_a_button_back_to_the_sentence(page: Page, app_url: str) -> None:
+    visit(page, f"{app_url}/{PAGE}")
+    opened(page, "attention")
+    page.locator(".sentence select").select_option(label=WORDS["sentence_line.draw"])
+    wait_for(page, input="digit")
+    expect(page.get_by_role("button", name=WORDS["sidebar.draw"], exact=True)).to_be_visible()
+    settle(page)
+    page.get_by_role("button", name=WORDS["sidebar.input_sentence"], exact=True).click()
+    wait_for(page, input="sentence")
+    expect_sentence(page, SENTENCE)

@@ -6,6 +6,7 @@ const make = (kind, own = {}, ...children) => {
   return node
 }
 const LONG = 84  // letters; the words of a longer sentence are smaller
+const DRAW = '\u270e'  // as the value of an example that is no sentence
 const TYPED = /^[[<]mask[\]>]$/i  // a hidden word that never was another
 const CHINESE = /[\u3400-\u9fff\u3000-\u303f\uff00-\uffef]/
 
@@ -53,8 +54,9 @@ function draw(root) {
   const chips = root.pending !== undefined ? [make('span', { className: 'chip', textContent: root.pending, translate: false })] : words.map((word, i) => chip(root, { ...word, ...(root.wish?.word === i && root.wish.text === word.text && { hidden: root.wish.hide }) }, i))
   const line = make('span', { className: 'words' }, ...chips, make('button', { type: 'button', className: 'type', textContent: names.type, onclick: () => type(root) }))
   const ready = make('select', { ariaLabel: names.examples }, make('option', { value: '', textContent: names.examples }),
+    ...names.draw ? [make('option', { value: DRAW, textContent: names.draw })] : [],
     ...examples.map(text => make('option', { value: text, textContent: text, translate: false })))
-  ready.onchange = () => { if (ready.value) say(root, ready.value) }
+  ready.onchange = () => { if (ready.value === DRAW) root.tell('typed', { draw: true }); else if (ready.value) say(root, ready.value) }
   root.onclick = event => { if (event.target === root || event.target === line) type(root) }
   const other = beside.map(({ text, differs, place }) => make(differs ? 'mark' : 'span', { textContent: text, title: place, translate: false }))
   root.replaceChildren(line, ready, ...(other.length ? [make('div', { className: 'beside' }, make('small', { textContent: names.beside }), ...other)] : []))

@@ -43,13 +43,15 @@ def sentence_line(
     beside: Sequence[Beside] = (),
     *,
     on_words: Callable[[str], object],
+    on_draw: Callable[[], object],
     on_pick: Callable[[tuple[int, ...], bool], object],
 ) -> None:
     """Draw the field.
 
     sentence: as it was typed. names: what stands on its parts; where neither "hide" nor "choose" says anything, no
     word can be clicked. beside: the text that it is compared with. on_words: gets a sentence that was typed or taken
-    from the examples. on_pick: gets the places of a word that was clicked, and whether it shall be hidden: of clicks
+    from the examples. on_draw: is called where a drawing was, which stands first among them if "draw" says something.
+    on_pick: gets the places of a word that was clicked, and whether it shall be hidden: of clicks
     that come faster than we answer, only the last is heard.
     """
 
@@ -61,7 +63,7 @@ def sentence_line(
             return
         st.session_state[HEARD] = int(sent["number"])
         if event == "typed":
-            on_words(str(sent["text"]))
+            on_draw() if sent.get("draw") else on_words(str(sent["text"]))
         elif (picked := int(sent["word"])) in range(len(words)) and words[picked].text == sent["text"]:
             on_pick(words[picked].places, bool(sent["hide"]))
 

@@ -133,12 +133,13 @@ def _sentence(choice: Choice, asks: Reads | None) -> None:
 
     names = {name: plain(f"sentence_line.{name}") for name in ("label", "type", "run", "examples", "choose", "show")}
     names |= {"hide": plain("sentence_line.hide") if hides else "", "beside": plain("compare.badge")}
+    names["draw"] = "" if asks or choice.checkpoint else plain("sentence_line.draw")
     if asks:
         names["choose"] = ""
     ready = [sentence for lang in sorted(READY, key=choice.lang.__ne__) for sentence in READY[lang]]
     examples = PROTEINS if reads_proteins(choice.model) else ready
     beside = _beside(choice, tokens) if tokens and not asks else []
-    sentence_line(words, choice.sentence, examples, names, beside, on_words=_say, on_pick=picked)
+    sentence_line(words, choice.sentence, examples, names, beside, on_words=_say, on_draw=_draw_one, on_pick=picked)
     if choice.sentence == st.session_state.get(CUT):
         st.warning(t("error.sentence_long", most=MOST_CHARACTERS), icon=":material/content_cut:")
 
@@ -173,6 +174,11 @@ def _say(sentence: str) -> None:
     beginning = sentence[:MOST_CHARACTERS]
     st.session_state[CUT] = beginning if beginning != sentence else None
     link.select(sentence=beginning, token=None, key=None, **afresh())
+
+
+def _draw_one() -> None:
+    layer, head = STROKES
+    link.select(input="digit", layer=layer, head=head, token=None, key=None, output=None, against=None)
 
 
 def _picture() -> bytes | None:
@@ -248,6 +254,9 @@ def _pad() -> bytes:
 def _drawing() -> bytes:
     """The pad with its examples and upload; returns the drawing, or the last one that could be read."""
     drawing = _pad()
+    if st.session_state["input"] == "digit" and not st.session_state["big"]:
+        back = {"icon": ":material/notes:", "key": "line.sentence", "on_click": lambda: link.select(input="sentence")}
+        st.button(plain("sidebar.input_sentence"), **back)
     look: dict[str, Any] = {"label_visibility": "collapsed", "key": "example_digit", "on_change": _take_example_digit}
     st.pills(plain("sidebar.example_digit"), range(10), width="content", **look)
     with st.popover(plain("sidebar.upload"), icon=":material/upload:"):
