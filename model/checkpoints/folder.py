@@ -2,8 +2,9 @@
 
 import json
 import os
+import re
 from collections.abc import Callable, Container, Hashable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -28,6 +29,8 @@ OF_SENTENCES = [
 ]
 SHORTEST = 3  # tokens: a word between [CLS] and [SEP]
 MOST_BYTES = 5_000_000  # of a file of settings; a tokenizer may have a long vocabulary
+MOST_CARD = 20_000  # signs of a model card, of which the first title that is a name is read
+TITLE = re.compile(r"^# (\w[\w./-]{0,95})$", re.ASCII | re.MULTILINE)
 MOST_TOKENIZER_BYTES = 100_000_000
 
 
@@ -51,6 +54,16 @@ MODES = {
 BENDS = {"Tanh": "tanh", "Identity": "", "ReLU": "relu", "GELU": "gelu", "SiLU": "silu"}
 
 
+def called(path: Path) -> str:
+    """The name of a folder; of one that is called "model" the title of its model card, or the folder around it."""
+    if path.name != "model":
+        return path.name
+    with suppress(OSError, UnicodeDecodeError), (path / "README.md").open(encoding="utf-8") as card:
+        if title := TITLE.search(card.read(MOST_CARD)):
+            return title[1]
+    return path.parent.name or path.name
+
+
 class Folder:
     """One folder. Every method raises CheckpointError for what is missing, damaged or leads out of it."""
 
@@ -66,7 +79,7 @@ class Folder:
         path = self.path.resolve()
         if path.parent.name == "snapshots":  # in the hub's own cache a folder is called by its revision
             return path.parents[1].name.removeprefix("models--").replace("--", "/")
-        return path.name
+        return called(path)
 
     @property
     def state(self) -> tuple[Hashable, ...]:

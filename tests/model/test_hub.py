@@ -16,6 +16,7 @@ from model import load
 from model.checkpoints import CheckpointError, hub, load_folder
 from model.checkpoints.__main__ import main
 from model.checkpoints.convert import ConversionError, convert
+from model.checkpoints.folder import Folder
 from pages.drawing.state import offered
 from tests.model.making import MINILM, Hub, rewritten, sentence_encoder, theirs
 
@@ -177,7 +178,7 @@ def test_an_installed_package_holds_a_model_by_its_name(online: Hub, monkeypatch
     online.fails = ConnectionError("no network")
     assert hub.fetch("all-MiniLM-L6-v2") == hub.found("all-MiniLM-L6-v2") == MINILM
     assert offered.offered() == {"all-MiniLM-L6-v2": MINILM}
-    assert load("all-MiniLM-L6-v2") is load(str(MINILM))
+    assert load("all-MiniLM-L6-v2") is load(str(MINILM)) and load(str(MINILM)).name == "all-MiniLM-L6-v2"
     for name in ("MiniLM-L6", "another/all-MiniLM-L6-v2", "torch"):  # a part, of somebody else, without weights
         assert hub.found(name) == Path(name)
 
@@ -193,3 +194,22 @@ def test_of_a_package_that_is_missing_it_says_what_to_install(
     with pytest.raises(CheckpointError, match=re.escape(wanted)):
         load("all-MiniLM-L6-v2")
     assert wanted.split()[-1] in Path(__file__).parents[1].joinpath("requirements.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("card", "name"),
+    [
+        ("---\nlicense: mit\n---\n\n# org/bert-tiny\n\n# Usage", "org/bert-tiny"),
+        ("# <b>bold</b> claims", "package"),
+        ("# " + "a" * 200, "package"),
+        (None, "package"),
+    ],
+)
+def test_a_folder_called_model_goes_by_its_card_or_by_its_package(card: str | None, name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "package" / "model"
+    shutil.copytree(theirs("BertForMaskedLM")[1], folder)
+    if card:
+        (folder / "README.md").write_text(card)
+    assert load(folder).name == Folder(folder).name == name
+    renamed = folder.rename(tmp_path / "package" / "mine")
+    assert load(renamed).name == "mine", "a name of its own is kept"

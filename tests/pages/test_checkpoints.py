@@ -126,9 +126,9 @@ def test_a_few_numbers_far_out_bleach_no_map_and_are_named() -> None:
 
 def test_folders_of_the_same_name_and_of_ours_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     names = offer(
-        monkeypatch, Path("a/model"), Path("b/model"), Path("text"), Path("hub/models--org--bert/snapshots/1f")
+        monkeypatch, Path("a/bert"), Path("b/bert"), Path("text"), Path("hub/models--org--bert/snapshots/1f"), MINILM
     )
-    assert names == ["model", "model-2", "text-2", "org--bert"]
+    assert names == ["bert", "bert-2", "text-2", "org--bert", "all-MiniLM-L6-v2"]
 
 
 def test_a_folder_that_cannot_be_read_says_why_in_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from model import CheckpointError
 from model.checkpoints import FAMILIES, config_of, decoder_of
-from model.checkpoints.folder import Folder
+from model.checkpoints.folder import Folder, called
 from model.checkpoints.hub import MOST_NAMED, NAME, fetch_from_hub, found
 from model.config import EncoderConfig
 from pages.drawing.cache import kept
@@ -98,7 +98,7 @@ def _named(folders: tuple[str, ...]) -> dict[str, Path]:
             path = Path(path.parents[1].name.removeprefix("models--"))
         elif not os.path.isdir(asked):  # in a package by what it is there
             path = Path(asked)
-        name = only = re.sub(r"[^\w.-]+", "-", path.name, flags=re.ASCII)[-MOST_NAME:] or "model"
+        name = only = re.sub(r"[^\w.-]+", "-", called(path), flags=re.ASCII)[-MOST_NAME:] or "model"
         number = 2
         while name in named or name in TAKEN:
             name, number = f"{only}-{number}", number + 1
