@@ -13,9 +13,8 @@ from pages.drawing.picture import Picture, kind_of
 from pages.drawing.pictures.quantity_map import chosen_cell, name_of
 from pages.drawing.screen import Screen
 from pages.drawing.state.choice import Choice
-from pages.drawing.text import listed
 from pages.screen.frame.pen import Pen
-from pages.screen.runs.worked_out import is_word, largest_component, neighbours
+from pages.screen.runs.worked_out import is_word, neighbours
 from pages.screen.sections.working import working
 from pages.tokens import pictures
 from pages.tokens.order import word_order
@@ -66,11 +65,9 @@ def of_a_word(screen: Screen, choice: Choice) -> Screen:
 
 
 def one_token(screen: Screen, pen: Pen) -> None:
-    """The selected token's row of X⁰ as one sum, of a word the nearest rows of E; beside it the positions of all,
-    and a number by hand.
-    """
+    """The selected token's row of X⁰ as one sum, of a word the nearest rows of E; beside it a number by hand."""
     run, named = screen.run, {name_of(key): key for key in summands(screen.run)}
-    left, right = (st.container(), None) if screen.choice.big else st.columns([3, 2], gap="medium")
+    left, right = (st.container(), None) if screen.choice.big else st.columns([2, 1], gap="medium")
     with left:
         pen.show_both("one", one_sum)
         if run.picture is None and run.tokens[screen.at.token] not in SPECIAL_TOKENS and not screen.choice.big:
@@ -79,33 +76,20 @@ def one_token(screen: Screen, pen: Pen) -> None:
             pen.show(
                 "neighbours", partial(pictures.nearest, found=found, others=others, fixed=screen.shows == "difference")
             )
-            of_one_component(screen)
     if right:
         with right:
-            if run.picture is None and "embedding.positions" in run and len(run.tokens) > 1:
-                pen.show("all_positions", pictures.all_positions)  # above what a click makes higher
             key = named.get(screen.choice.stage or "", [*named.values()][-1])
             working(screen, pen, key, chosen_cell(run, screen.at, key))
             if root := about_root(run):
                 st.caption(root)
 
 
-def of_one_component(screen: Screen) -> None:
-    """How alike the words are that have most in the word's largest component; nothing of a sign."""
-    token, piece = screen.run.tokens[screen.at.token], screen.run.ids[screen.at.token]
-    found = largest_component(screen.choice.pipeline, piece) if is_word(token) else None
-    if found:
-        shares = {name: f"{getattr(found, name):.2f}" for name in ("own", "near", "any")}
-        named = {"token": token, "words": listed(found.words[:3]), "n": str(len(found.words))}
-        st.markdown(text("read_component", component=found.number + 1, **named, **shares))
-
-
 def positions(screen: Screen, pen: Pen) -> None:
     """The pictures of each way in which this network tells positions."""
     for scheme in SCHEMES:
         if scheme.used(screen.run.config):
-            columns = zip(st.columns(len(scheme.pictures)), scheme.pictures.items(), strict=True)
-            for column, (name, make) in columns:
+            drawn = [one for one in scheme.pictures.items() if one[0] != "all_positions" or len(screen.run.tokens) > 1]
+            for column, (name, make) in zip(st.columns(len(drawn)), drawn, strict=True):
                 with column:
                     pen.show(name, make)
 

@@ -31,7 +31,7 @@ from pages.drawing.figures.equations import COSINE
 from pages.drawing.figures.theme import scaled
 from pages.drawing.picture import Make, Picture, sizes, touched
 from pages.drawing.pictures.quantity_map import chosen_cell
-from pages.drawing.pictures.strips import strips
+from pages.drawing.pictures.strips import keyless, strips
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
 from pages.drawing.text import joined, plain, t, texts_of
@@ -134,9 +134,9 @@ def nearest(
         said += " " + text("read_far")
     order = np.argsort(-rows[0], kind="stable").tolist()
     sorted_rows = rows[:, order]
-    sides, high = (Axis("", named), Axis(word("axis_sorted", token=own))), scaled(110 + 17 * len(named))
+    sides, high = (Axis("", named), Axis(word("axis_sorted", token=own))), scaled(76 + 17 * len(named))
     figure = heatmap(sorted_rows, *sides, square=False, clickable=True, height=high)
-    figure.data[0]["showscale"] = False
+    keyless(figure)
     tokens = run.tokens  # and not the run: what a click calls is kept
     here = [name.split(" · ")[0] for name in named]
     own_columns = "embedding.projection" not in run  # else components are of wider rows
@@ -166,7 +166,7 @@ def all_positions(run: Trace, place: Place) -> Picture:
         text("read_all_positions", place=place.token + 1, near=near, far=far),
         shape=table.shape,
         table=pd.DataFrame(table, index=run.tokens, columns=range(1, width + 1)),
-        picks=lambda row, at: {"stage": "positions", "token": row, "component": order[at - first]},
+        picks=lambda row, at: {"tab": "one", "stage": "positions", "token": row, "component": order[at - first]},
         reads=["embedding.positions"],
         fixed=True,
     )
@@ -448,7 +448,7 @@ class Scheme:
 SCHEMES = (
     Scheme(
         lambda config: config.places_added and config.input == "words",
-        {"similarity": similarity_of_words, "waves": components},
+        {"all_positions": all_positions, "similarity": similarity_of_words, "waves": components},
     ),
     Scheme(
         lambda config: config.places_added and config.input != "words",

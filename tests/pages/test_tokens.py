@@ -25,7 +25,6 @@ from tests.pages.opening import (
     numbers,
     open_page,
     said,
-    texts,
 )
 
 SENTENCE = "the dog chased the cat ."
@@ -148,21 +147,6 @@ def test_word_order_is_that_of_the_readers_sentence_and_the_chosen_token_is_told
         line = numbers(figure(app)["data"][0]["y"])
         np.testing.assert_allclose(line, cosines[:, token], atol=1e-5)
         assert f"“{placed(own.tokens)[token]}” in one order and in the other" in said(app)
-
-
-def test_words_with_most_in_one_component_are_hardly_more_alike_than_any_and_nearest_ones_are() -> None:
-    pipeline = pipelines.pipeline("text")
-    E, vocabulary = pipeline.network.embedding.E.weight.detach().numpy(), pipeline.reader.vocabulary
-    for token in ("apple", "king", "animal"):
-        app = open_page("tokens", s=f"the {token} is here .", token="3")
-        found = worked_out.largest_component("text", vocabulary.index(token))
-        assert found is not None and found.number == E[vocabulary.index(token)].argmax()
-        rows = np.array([E[vocabulary.index(word)] for word in found.words])
-        assert (np.diff(rows[:, found.number]) <= 0).all()
-        cosines = (rows @ rows.T) / np.outer(*[np.linalg.norm(rows, axis=1)] * 2)
-        assert found.own == pytest.approx(cosines[~np.eye(len(rows), dtype=bool)].mean(), abs=1e-4)
-        assert found.own - found.any < 0.1 < found.near - found.any
-        assert f"{found.own:.2f}; any two {found.any:.2f}" in texts(app).replace("\\", "")
 
 
 def test_the_longest_word_of_a_sentence_is_merged_letter_by_letter() -> None:

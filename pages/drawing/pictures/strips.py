@@ -15,6 +15,12 @@ from pages.drawing.text import plain
 from pages.drawing.text.numbers import two
 
 
+def keyless(figure: Figure) -> None:
+    """Take away the key to a map's colours, and its room."""
+    figure.data[0]["showscale"] = False
+    figure.layout["margin"]["b"] -= 2 * font_size() + 10
+
+
 def strips(
     run: Trace,
     place: Place,
@@ -47,8 +53,7 @@ def strips(
         figure = heatmap(
             drawn.array[:, [*order]], *sides, square=False, clickable=True, height=scaled(82 + 42 * len(named))
         )
-        figure.data[0]["showscale"] = False  # numbers stand beside the line
-        figure.layout["margin"]["b"] -= 2 * font_size() + 10
+        keyless(figure)  # numbers stand beside the line
         figure.layout["xaxis"]["showticklabels"] = not across
         x = order.index(column) + (0 if across else 1)
         chosen = {"color": ACCENT, "width": 2}

@@ -1,7 +1,6 @@
 """What pages work out once for all visitors."""
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -48,45 +47,6 @@ def merges_of(name: str) -> tuple[list[Pair], int]:
     """The merges that byte-pair encoding learns from a vocabulary’s words in ASCII, and how many these are."""
     words = [shown for shown in pipelines.pipeline(name).reader.vocabulary if is_word(shown) and shown.isascii()]
     return learned_merges(words, 1000), len(words)
-
-
-class Component(NamedTuple):
-    """The largest component of a word's row of E. words: those with the largest numbers in it, the largest first.
-    own, near, any: the mean cosine of two of these, of two of as many words nearest to the word, of any two words.
-    """
-
-    number: int
-    words: list[str]
-    own: float
-    near: float
-    any: float
-
-
-@kept(500)
-def largest_component(name: str, piece: int, most: int = 8) -> Component | None:
-    """What a word's largest component says of it, among the words of its script; None where there are few."""
-    owner = pipelines.pipeline(name)
-    E, vocabulary = owner.network.embedding.E.weight.numpy(), owner.reader.vocabulary
-    ascii_only, number = vocabulary[piece].isascii(), int(E[piece].argmax())
-    among = np.array([is_word(shown) and shown.isascii() == ascii_only for shown in vocabulary])
-    among[[at for at, shown in enumerate(vocabulary) if shown in SPECIAL_TOKENS] + [piece]] = False
-    norms = np.sqrt(np.einsum("ij,ij->i", E, E))
-    among &= norms > 0
-    if among.sum() < 2 * most:
-        return None
-
-    def alike(which: np.ndarray) -> float:
-        """The mean cosine of two different rows."""
-        shares = np.zeros(len(E), E.dtype)
-        shares[which] = 1 / norms[which]
-        whole, count = shares @ E, len(which)
-        return float((whole @ whole - count) / (count * (count - 1)))
-
-    def first(values: np.ndarray) -> np.ndarray:
-        return np.argsort(-np.where(among, values, -np.inf), kind="stable")[:most]
-
-    top, near = first(E[:, number]), first(E @ E[piece] / np.maximum(norms, np.finfo(np.float32).tiny))
-    return Component(number, [vocabulary[at] for at in top], *map(alike, (top, near, np.flatnonzero(among))))
 
 
 @kept(256)
