@@ -215,11 +215,12 @@ def test_from_the_code_to_the_truth_with_every_gesture_for_everybody(
     lesson.store.lead(lesson.code, lesson.key, "attention?layer=3&goal=oneway.90.5")
     expect(page.locator("main > :first-child a.link")).to_have_text(join.words(language)["follow"])  # not at its foot
     lesson.go(Phase.ENDED)
-    says(page, "gone", language)
+    says(page, "ended", language)
     homework = page.locator("a.link", has_text=join.words(language)["homework"])
     expect(homework).to_have_attribute("href", f"./attention?layer=3&goal=oneway.90.5&lang={language}")
-    look("gone")
+    look("ended")
     lesson.end()
+    says(page, "gone", language)
     expect(homework).to_be_visible()
     assert not wrong
     page.locator("#switch").press("Enter")

@@ -152,7 +152,7 @@
   }
   function over() {
     var to = homework && el('p', {}, el('a', { 'class': 'link', href: './' + homework + '&lang=' + language() }, word('homework')))
-    return [el('h1', {}, word('gone')), to, p(word('gone_then')), entrance()]
+    return [el('h1', {}, word(says ? 'ended' : 'gone')), to, p(word('gone_then')), entrance()]
   }
   function entrance() {   // the box for a code, also of the next class
     var input = el('input', { type: 'text', id: 'code', 'class': 'code', maxlength: 40, autocomplete: 'off',
