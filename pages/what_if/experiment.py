@@ -21,7 +21,7 @@ from pages.drawing.pictures.answers import probabilities
 from pages.drawing.pictures.band import room_of
 from pages.drawing.screen import Screen
 from pages.drawing.text import plain, t, texts_of
-from pages.drawing.text.numbers import decimal, furthest, signed
+from pages.drawing.text.numbers import decimal, furthest, signed, two
 from pages.screen.frame.changes_bar import toggled
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import pick
@@ -42,7 +42,6 @@ NOBODY = -1  # leads or is led: the number is of one output by itself
 ROW = 44  # pixels, of a map of changes
 LOWEST = 240  # pixels of it in a presentation, where it leaves room for what a click does
 BESIDE = 0.55  # of the page's width, that it has
-HARDLY = 0.01  # of the probability
 text, word = texts_of("what_if")
 
 
@@ -288,7 +287,7 @@ def limit(lab: Experiment, values: np.ndarray) -> float:
 
 def hardly(lab: Experiment, values: np.ndarray) -> str:
     """A sentence more where no change alone moves anything worth speaking of; else none."""
-    if lab.measure != "moved" or np.nanmax(values) >= HARDLY:
+    if lab.measure != "moved" or two(float(np.nanmax(values))) != two(0):  # as in the cells
         return ""
     seen = says_words(lab.screen.run) and not at_hidden_word(lab.screen)
     return " " + text("read_hardly_seen" if seen else "read_hardly")

@@ -9,6 +9,7 @@ from model.measures.sweep import moved
 from pages.drawing.state.first_sight import first_place
 from pages.drawing.state.link_values import edit_code
 from pages.drawing.text import catalogue
+from pages.drawing.text.numbers import two
 from pages.screen.runs import pipelines
 from pages.what_if import page as what_if
 from tests.pages.opening import (
@@ -159,6 +160,19 @@ def test_what_hardly_moves_is_said_to_hardly_move() -> None:
     app = open_kind("heads", edits="layers.0.ffn.activation~scale~value.1.001~neuron.7")
     assert app.metric[0].delta == "0" and app.metric[0].proto.direction == MetricProto.MetricDirection.NONE
     assert "No bar moved" in texts(app) and "moved most" not in texts(app)
+
+
+def test_nothing_moves_a_hundredth_is_said_where_no_cell_has_one_and_only_there() -> None:
+    for link in (
+        {"s": "i love you .", "token": "2"},
+        {"s": "i love you .", "token": "1"},
+        {"s": SENTENCE},
+        {"input": "digit"},
+    ):
+        app = open_kind("heads", measure="moved", **link)
+        (drawn,) = [c["data"][0] for c in figures(app) if c["data"][0]["type"] == "heatmap"]
+        cells = {two(value) for value in numbers(drawn["z"]).ravel().tolist()}
+        assert ("No change here moves as much as 0.01" in texts(app)) == (cells == {two(0)}), link
 
 
 def test_a_drawing_is_shown_without_the_patch_that_was_taken_away() -> None:
