@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 from model.analysis import softmax
 from pages.drawing.state.choice import Choice
 from pages.drawing.text import LANGUAGES, catalogue
+from pages.drawing.text.numbers import written
 from pages.school.classroom import standing
 from pages.school.classroom import store as kept
 from pages.school.classroom.door import LOOKS, MOST_FAILURES, BusyError, Door, Queue
@@ -334,16 +335,19 @@ def test_chips_are_counted_beside_the_row_of_the_head_that_was_asked_about(class
         assert "✓" not in said_to_browser(click(app, "next"))
         rows = table(click(app, "next"))
         assert [row[0].removeprefix("✓ ") for row in rows] == names and rows[best][0].startswith("✓")
-        assert [float(unescape(row[2].partition("|")[2]).strip(" <>%")) for row in rows] == pytest.approx(
-            weights, abs=0.5
-        )
-        assert rows[best][2].startswith("50") and rows[0][2].startswith("50")
+        told = [row[2].partition(" | ") for row in rows]
+        assert [weight for *_, weight in told] == [written(short(weight / 100)) for weight in weights], "as on phones"
+        assert {told[place][0] for place in (0, best)} == {"0.50"}
+        said = report.as_html(asked_in(app, classes), "about", "")
+        assert f"answer: “{names[best]}” ({told[best][2]})" in unescape(said)
         app = click(jump(begun(s=sentence), classes, "weights"), "next")
         click(click(app, "next"), "give_hint")  # where nobody has answered, too
         assert {catalogue("en")[f"class.{name}"] in texts(app) for name in ("nobody", "a_hint")} == {True}
         rows = table(click(app, "next"))  # the same chart
         assert catalogue("en")["class.nobody"] in texts(app) and not charts(app)
-        assert [row[0].removeprefix("✓ ") for row in rows] == names and all(row[2].endswith("%") for row in rows)
+        assert [row[0].removeprefix("✓ ") for row in rows] == names and [row[2] for row in rows] == [
+            weight for *_, weight in told
+        ]
 
 
 def test_of_many_answers_the_projector_shows_the_most_frequent_and_the_report_all(classes: Store) -> None:

@@ -117,7 +117,7 @@ def answer_in_words(truth: Truth) -> str:
     """What is true, as people say it; of chips, who gets most."""
     if isinstance(truth.answer, list):
         most = max(range(len(truth.answer)), key=truth.answer.__getitem__)
-        return f"{in_quotes(truth.options[most], truth)} ({short(truth.answer[most] / 100)})"
+        return _with_weight(most, truth)
     return in_quotes(truth.answer, truth) if isinstance(truth.answer, str) else short(truth.answer)
 
 
@@ -125,9 +125,14 @@ def guess_in_words(guess: Guess, truth: Truth) -> str:
     """The same of a guess; of chips, the tokens that got most, with what is true of them."""
     if isinstance(guess, list):
         firsts = [place for place, chips in enumerate(guess) if chips == max(guess)]
-        shares = (f"{in_quotes(truth.options[i], truth)} ({short(truth.answer[i] / 100)})" for i in firsts)
-        return plain("common.comma").join(shares)
+        return plain("common.comma").join(_with_weight(place, truth) for place in firsts)
     return in_quotes(guess, truth) if isinstance(guess, str) else short(guess)
+
+
+def _with_weight(place: int, truth: Truth) -> str:
+    """A token and its attention weight."""
+    name, weight = in_quotes(truth.options[place], truth), short(truth.answer[place] / 100)
+    return plain("common.and_more", name=name, more=weight)
 
 
 def in_quotes(option: str, truth: Truth) -> str:

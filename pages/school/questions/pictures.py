@@ -39,7 +39,7 @@ from pages.drawing.picture import Numbers, Picture
 from pages.drawing.pictures.quantity_map import quantity_map
 from pages.drawing.place import Place
 from pages.drawing.text import catalogue, language, plain
-from pages.drawing.text.numbers import percent, two, written
+from pages.drawing.text.numbers import two, written
 from pages.school.questions.case import OWN, Case, Guess, Truth, short, unscaled
 
 ROOM = 540  # pixels for all pictures of a question, so that they end on the first screen
@@ -148,10 +148,10 @@ def answer_bars(look: Look) -> Picture:
             guesses = [([*values].index(truth.answer), float(look.guess))]  # type: ignore[arg-type]
         elif look.gesture == "tap" and look.guess in keys and (names == keys or not truth.literal):
             place = keys.index(str(look.guess))
-            names[place] = f"{names[place]} ({plain('lesson.yours')})"
+            names[place] = plain("common.and_more", name=names[place], more=plain("lesson.yours"))
     most = 1.0 if values.min() >= 0 and values.max() <= 1 else 0.0
-    chips = look.gesture == "chips"
-    numbers = [percent(value / 100) if chips else written(short(value)) for _, value in truth.bars]
+    whole = 100 if look.gesture == "chips" else 1  # chips are in hundredths
+    numbers = [written(short(value / whole)) for _, value in truth.bars]
     figure = bars_with_numbers(
         values, names, numbers, guesses=guesses, most=most, height=scaled(A_BAR * len(names)) + 16
     )
@@ -171,7 +171,8 @@ def answer_words(look: Look) -> Picture:
     if not look.shown:
         names = [COVERED] * len(names) if look.truth.options else [COVERED, *names[1:]]
     elif look.guess in names:
-        names[names.index(str(look.guess))] += f" ({plain('lesson.yours')})"
+        place = names.index(str(look.guess))
+        names[place] = plain("common.and_more", name=names[place], more=plain("lesson.yours"))
     values = shares[order]
     numbers = [written(short(float(value))) for value in values]
     figure = bars_with_numbers(values, names, numbers, most=1.0)

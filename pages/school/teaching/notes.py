@@ -63,7 +63,8 @@ def _present(lecture: Lecture) -> None:
     if lecture.proposal:
         st.info(text(f"propose_{lecture.proposal}"), icon=":material/tips_and_updates:")
     if shown["gesture"] == "word" and lecture.last:
-        counted = [f"{bar.guess} ({sum(bar.counts.values())})" for bar in lecture.bars]
+        more = [(bar.guess, str(sum(bar.counts.values()))) for bar in lecture.bars]
+        counted = [plain("common.and_more", name=name, more=count) for name, count in more]
         st.caption(text("words_were", words=plain("common.comma").join(counted)))
     if lecture.truth and lecture.question:
         question = lecture.question

@@ -20,6 +20,11 @@ LONG = 16  # letters, from which on an answer stands above its bar and no longer
 A_LINE = 30  # letters of it in a line, beside a picture
 
 
+def weight(hundredths: float) -> str:
+    """An attention weight as phones and pages write it: 0.95."""
+    return written(short(hundredths / 100))
+
+
 def lines(asked: Asked, *, revealed: bool) -> list[Bar]:
     """What was answered to a question, by what it is called; of chips, how much of the attention each token got on
     average, in hundredths.
@@ -51,11 +56,11 @@ def as_table(asked: Asked, *, revealed: bool, whole: bool = False) -> str:
         for number, one in votes.items():
             count = line.counts.get(number, 0)
             drawn.append(("vote" if number == max(votes) else "first", count if chips else 100 * count / one.answers))
-            said.append(f"{count:.0f}" + ("%" if chips else f" · {percent(count / one.answers)}"))
+            said.append(weight(count) if chips else f"{count:.0f} · {percent(count / one.answers)}")
         told = " → ".join(said) if any(line.counts.values()) else ""
         if own is not None:
             drawn.append(("own", own[place]))
-            told = f"{told or '0%'} | " * bool(votes) + f"<b>{html.escape(percent(own[place] / 100))}</b>"
+            told = f"{told or '0'} | " * bool(votes) + f"<b>{weight(own[place])}</b>"
         mark = revealed and line.right
         strips = "".join(f'<i class="{kind}" style="width:{share:.1f}%"></i>' for kind, share in drawn)
         name = html.escape(f"{RIGHT * mark}{line.guess}")
@@ -131,7 +136,8 @@ def answer_of(shown: Shown, truth: Told) -> str:
     answer = truth["answer"]
     if shown["gesture"] == "chips":
         most = max(range(len(answer)), key=answer.__getitem__)
-        return f"{shown['names'][language()][most]} ({short(answer[most] / 100)})"
+        named = plain("common.quoted", token=shown["names"][language()][most])
+        return plain("common.and_more", name=named, more=weight(answer[most]))
     return name_of(shown, answer) if isinstance(answer, str) else short(answer)
 
 
