@@ -6,8 +6,8 @@ import { ahead, decimal, gap, plain, said, two } from './words.js'
 
 const PATH = 20, FEW = 3  // px; lines of the film's words
 
-/* Have it held beside a run that is laid out, its row's path in `over`. Returns {bars, draw(until)}. until: after how many
-   layers the film has read it; undefined without a film. */
+/* Have it held beside a run that is laid out, its row's path in `over`. Returns {bars, draw(i, until)}. i: the row
+   that is read; until: after how many layers the film has read it; undefined without a film. */
 export function answering({ keep, keepDrawn, hold, run, at, known, theme, place, on, over }) {
   const { words } = run, { kind, reads, right } = run.answers, flat = !at.frame
   const caption = keep('span', { className: 'caption' }), bars = keep('div', { className: 'stack' })
@@ -16,14 +16,15 @@ export function answering({ keep, keepDrawn, hold, run, at, known, theme, place,
   hold(keep('div', { className: flat ? 'answer flat' : 'answer' }, title, bars), at.answer).dataset.role = 'answer'
   const out = keepDrawn(over, 'path', { class: 'out', 'marker-end': 'url(#overview-out)' })
   const under = (className, text, ...more) => bars.appendChild(make('div', { className }, make('p', { textContent: text }), ...more))
+  const high = () => known[bars.textContent] ??= bars.offsetHeight  // measured once: rows are pointed at one after the other
   const barsOf = (shown, most, best) => make('div', { className: 'bars' }, ...shown.flatMap(([name, value]) => [
     make('span', { className: 'bar-name', translate: false, textContent: name, title: name }),
     make('span', { className: best(name, value) ? 'bar best' : 'bar' },
       make('i', { style: `width: calc((100% - 3.4em) * ${clamp(Math.abs(value) / (most || 1), .02, 1)})` }),
       make('span', { textContent: kind === 'number' ? two(value) : decimal(value) }))]))
 
-  function drawAll(until) {
-    const i = place.token, shown = run.bars(i), lens = run.lens(i)
+  function drawAll(i, until) {
+    const shown = run.bars(i), lens = run.lens(i)
     caption.replaceChildren(...said(words[shown || !Object.keys(run.answers.rows).length ? `answer_${kind}` : run.cut ? 'answer_cut' : 'answer_unread'], { token: run.tokens[i] }))
     bars.replaceChildren()
     out.setAttribute('visibility', 'hidden')
@@ -36,14 +37,14 @@ export function answering({ keep, keepDrawn, hold, run, at, known, theme, place,
       const top = [...lens[place.layer]].sort((a, b) => b[1] - a[1]).slice(0, 3)
       under('lens', plain(words.lens, { layer: place.layer + 1 }), barsOf(top, Math.max(.3, top[0][1]), () => false))
     }
-    if (until === undefined && offer() && bars.offsetHeight > room) bars.querySelector('.lens')?.remove()
+    if (until === undefined && offer() && high() > room) bars.querySelector('.lens')?.remove()
     if (!flat) stand(kind === 'class' || kind === 'label' || kind === 'number' ? reads : kind === 'bound' ? null : i)
   }
 
   /* Beside the row that is read, as far as there is room below; a path leads there from it. */
   function stand(row) {
     const { n2 } = at.pics, y1 = n2.y + (row + .5) * at.row, edge = at.frame.x + at.frame.w, x2 = at.answer.x - 4
-    const top = row == null ? 0 : clamp((row + .5) * at.row - 12, 0, Math.max(0, at.frame.h - n2.y - (known[bars.textContent] ??= bars.offsetHeight) - 6))
+    const top = row == null ? 0 : clamp((row + .5) * at.row - 12, 0, Math.max(0, at.frame.h - n2.y - high() - 6))
     bars.style.top = `${top + 8}px`
     title.style.bottom = top > 0 ? `calc(100% + ${-top}px)` : ''
     if (row == null) return
@@ -69,10 +70,10 @@ export function answering({ keep, keepDrawn, hold, run, at, known, theme, place,
       if (lines.at(-1)?.word !== word) lines.push({ word, from: layer + 1 })
       lines.at(-1).to = layer + 1
     })
-    const box = under('lens trail', words.trail), high = 18.8 * at.scale, free = Math.max(FEW, Math.floor((room - bars.offsetHeight) / high))
+    const box = under('lens trail', words.trail), line = 18.8 * at.scale, free = Math.max(FEW, Math.floor((room - bars.offsetHeight) / line))
     box.append(...lines.slice(-free).map(({ word, from, to }) => make('span', {}, make('small', { textContent: from < to ? `${from}–${to}` : from }), make('b', { translate: false, textContent: word }))))
     box.style.visibility = lines.length ? '' : 'hidden'
-    if (!flat) box.style.minHeight = `${30 * at.scale + high * Math.min(free, lens.length)}px`  // the bars stay where they are
+    if (!flat) box.style.minHeight = `${30 * at.scale + line * Math.min(free, lens.length)}px`  // the bars stay where they are
   }
 
   /* Where no word is hidden: how many are copied, and words to hide, where that can be done. */

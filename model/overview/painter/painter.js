@@ -324,13 +324,13 @@ export function overview(root, run, options) {
       draw(nodes.fan, 'path', { d, 'stroke-width': 1 + 6 * share * at.scale, opacity: .3 + .6 * share })
     })
     if (run.drawing) look(i, weights, at.drawing ? nodes.tiles.thumbs.map(({ children }) => children[1]) : [], head => run.weights(place.layer, head, i).map(Math.abs))
-    const answered = `${place.token}.${place.layer}.${until}`
-    if (shown.answer !== answered) {
-      nodes.answer.draw(until)
+    const asks = `${place.token}.${place.layer}.${until}`, answered = ['word', 'tag'].includes(run.answers.kind) ? `${i}.${asks}` : asks
+    if (shown.answer !== answered) nodes.answer.draw(i, until)
+    if (shown.asks !== asks) {
       nodes.tiles.lean()
       ask()
     }
-    shown.answer = answered
+    Object.assign(shown, { answer: answered, asks })
     if (!film.on()) nodes.text.replaceChildren(...reading(run, place, i))
     if (opened) explain()
     document.dispatchEvent(new CustomEvent('overview:light', { detail: { row: hover, from: root } }))
@@ -600,7 +600,7 @@ export function overview(root, run, options) {
       run.learn(about, ...numbers)
       if (!at) return
       if (opened) { wide.fill(); explain() }
-      shown.answer = shown.key = undefined
+      shown = {}
       light()
     },
     /* Another place, unless the reader has chosen one that was not told yet. */
