@@ -2,11 +2,13 @@
 
 import base64
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from model.analysis import bright_end, tied
 from model.overview import opened
@@ -23,7 +25,7 @@ MOST_EXACT = 1_500_000  # numbers in a file; of a larger run it has no arithmeti
 MOST_PIXELS = 112  # a side of the input as it looks; a larger one is sent in less detail
 FAR = 8  # times as far from 0 as 99 % of a picture: with such numbers in it one byte would leave the others no shades
 HIDDEN = {"i1": -128, "i2": -32768}  # what stands for −∞, and for what is no number
-QUANTA = {"u1": 200, "i1": 127, "i2": 32767}
+QUANTA = {"u1": 200, "i1": 126, "i2": 32766}
 
 
 @dataclass(frozen=True)
@@ -175,7 +177,8 @@ class _Writer:
             {"heads": len(values), "rows": values.shape[1], "columns": values.shape[2], "of": of, "together": together,
              "layers": {}, "top": 0.0},
         )  # fmt: skip
-        array["layers"][layer] = {"kind": kind, "scales": scales, "at": self._write(numbers.tobytes())}
+        about = {"kind": kind, "scales": scales, "digits": 2 if kind == "f4" else decimals(scales)}
+        array["layers"][layer] = about | {"at": self._write(numbers.tobytes())}
         top = bright_end(values) if kind == "u1" else _usual(values)
         array["top"] = max(array["top"], top)
 
@@ -188,22 +191,37 @@ class _Writer:
 
 
 def quantised(values: np.ndarray, share: bool) -> tuple[str, list[float], np.ndarray]:
-    """(map, row, column) as whole numbers, a scale for each map: a value is its number times that, to half a scale.
+    """(map, row, column) as whole numbers, a scale for each map: a value is its number times that, to one scale.
 
-    "u1": shares between 0 and 1, by halves of a hundredth and read in the middle of one, so that two digits of them are
-    as Python rounds them. "i1", "i2": signed numbers in one byte or two; the least of them is −∞, or no number.
+    In as many decimals as `decimals` has of the scales it is written as the value itself would be.
+
+    "u1": shares between 0 and 1, by halves of a hundredth and read in the middle of one. "i1", "i2": signed numbers in
+    one byte, if that holds a decimal of them, or two; the least of them is −∞, or no number. "f4": as they are.
     """
-    seen = np.where(np.isfinite(values), values, 0.0)
+    seen = np.where(np.isfinite(values), values, 0.0).astype(np.float64)
     if share and seen.min() >= 0 and seen.max() <= 1:
-        halves = np.minimum(seen.astype(np.float64) * QUANTA["u1"], QUANTA["u1"] - 1)
+        halves = np.minimum(seen * QUANTA["u1"], QUANTA["u1"] - 1)
         halves -= halves % 4 == 1  # just between two hundredths, of which the lower is even
         return "u1", [1 / QUANTA["u1"]] * len(values), halves.astype(np.uint8)
-    top = np.abs(seen).max(axis=(1, 2))
-    kind = "i2" if (top > FAR * np.maximum(_usual_of_maps(seen), 1e-30)).any() else "i1"
-    scales = np.maximum(top, 1e-30) / QUANTA[kind]
-    numbers = np.rint(seen / scales[:, None, None]).astype("<i2" if kind == "i2" else np.int8)
+    top = np.maximum(np.abs(seen).max(axis=(1, 2)), 1e-30)
+    far = (top > FAR * np.maximum(_usual_of_maps(seen), 1e-30)).any()
+    kind = "i2" if far or decimals(top / QUANTA["i1"]) < 1 else "i1"
+    scales = top / QUANTA[kind]
+    digits = decimals(scales)
+    if digits < 0:
+        return "f4", [1.0] * len(values), np.where(np.isfinite(values), values, -np.inf).astype("<f4")
+    units, exact = scales[:, None, None] * 10**digits, seen * 10**digits
+    numbers = np.rint(exact / units)
+    over = numbers * units - np.rint(exact)  # beyond a half it would be written otherwise
+    numbers -= np.sign(over) * (np.abs(over) > 0.5 - 1e-6)
+    numbers = numbers.astype("<i2" if kind == "i2" else np.int8)
     numbers[~np.isfinite(values)] = HIDDEN[kind]
     return kind, [float(scale) for scale in scales], numbers
+
+
+def decimals(scales: ArrayLike) -> int:
+    """How many decimals numbers hold that are a scale apart: two at most, below 0 if not one in front of the point."""
+    return min(2, math.floor(-math.log10(1.01 * np.max(scales))))
 
 
 def _usual_of_maps(values: np.ndarray) -> np.ndarray:

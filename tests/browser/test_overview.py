@@ -14,6 +14,7 @@ from model.edits import head_off
 from model.measures.hiding import worth_hiding
 from model.measures.sweep import moved
 from model.overview import answers_of
+from model.overview.pictures import key_before, keys_of
 from pages.drawing.state import images
 from pages.drawing.text import catalogue
 from pages.drawing.text.numbers import decimal
@@ -188,8 +189,9 @@ def test_the_numbers_of_an_opened_picture_are_the_runs_own_and_keys_walk_its_cel
     assert np.abs(np.array(shown).reshape(15, 15) - trace[f"{layer}.weights"][6]).max() <= 0.0051
     for key, (i, j) in {"ArrowRight": (3, 6), "ArrowDown": (4, 6), "ArrowLeft": (4, 5), "ArrowUp": (3, 5)}.items():
         page.keyboard.press(key)
-        for part, name in (("q · k = ", "scores"), ("÷ √32 = ", "scaled")):
-            expect(panel).to_contain_text(f"{part}{trace[f'{layer}.{name}'][6, i, j]:.2f}".replace("-", "−"))
+        for part, name in (("q · k =", "scores"), ("÷ √32 [=≈]", "scaled")):
+            number = f"{trace[f'{layer}.{name}'][6, i, j]:.2f}".replace("-", "−")
+            expect(panel).to_contain_text(re.compile(f"{part} {re.escape(number)}"))
         assert says(page).inner_text().startswith(sentence(3, 7, i))
     page.keyboard.press("Shift+ArrowRight")
     expect(panel).to_contain_text(f"q · k = {trace[f'{layer}.scores'][7, 3, 5]:.2f}".replace("-", "−"))
@@ -230,6 +232,66 @@ def test_the_numbers_of_an_opened_picture_are_the_runs_own_and_keys_walk_its_cel
                 weight = trace[f"{layer}.weights"][6, 4, 7]
                 expect(panel).to_contain_text(f" · {held[0]:.2f} + … = ".replace("-", "−"))
                 assert f"… + {weight:.2f}"[:8] in panel.inner_text()
+
+
+# What stands in the lines of the panel.
+LINES = """node => [...node.querySelectorAll('.sides')].map(line => line.innerText.replace(/\\s+/g, ' ').trim())"""
+
+
+def test_a_sum_in_an_opened_picture_is_what_its_terms_give_as_they_are_written_or_says_about(
+    page: Page, app_url: str
+) -> None:
+    opened(page, f"{app_url}/{LINK}")
+    signs = []
+    for role in ("x0", "s", "n1", "n2"):
+        panel = opens(page, role)
+        for key in ["ArrowRight"] * 8 + ["ArrowDown"] * 4:
+            page.keyboard.press(key)
+            before = ""
+            for line in panel.evaluate(LINES):
+                terms, sign, result = re.fullmatch(r"(.*?)(?: ([=≈]) (−?[\d.]+))?", line).groups()
+                if sign and re.fullmatch(r"[\d.÷√·−+() ]+", terms):
+                    terms = before + re.sub(r"√(\d+)", r"\1**.5", terms) if terms[0] == "÷" else terms
+                    given = eval(terms.translate(str.maketrans("÷·−", "/*-")))
+                    assert (sign == "=") == (f"{given:.2f}".replace("-0.00", "0.00") == result.replace("−", "-")), line
+                    signs.append(sign)
+                before = (result or "").replace("−", "-") or before
+    assert set(signs) == {"=", "≈"} and len(signs) > 40
+
+
+def test_a_row_that_is_pointed_at_has_its_own_numbers_and_its_own_answer(page: Page, app_url: str) -> None:
+    """A number is written as it was recorded, in as many digits as the picture's numbers hold."""
+    text = load("text")
+    trace = text(text.reader.hide(text(SENTENCE).ids, [3]))
+    answers = answers_of(trace, asked=[3])
+    names, keys = placed(trace.tokens), keys_of(trace.graph, 2) | {"x0": key_before(trace.graph)}
+    opened(page, f"{app_url}/{LINK}")
+    for row, role in enumerate(["x0", "q", "k", "s", "w", "v", "a", "n1", "h", "n2"]):
+        picture = page.locator(f".overview .pic[data-role={role}]")
+        box = picture.bounding_box()
+        recorded = trace[keys[role]]
+        numbers = (recorded[6] if recorded.ndim == 3 else recorded)[row]
+        for share in (0.25, 0.55, 0.9):
+            picture.hover(position={"x": share * box["width"], "y": (row + 0.5) / 15 * box["height"]})
+            told = page.locator(".overview .tip").inner_text().replace(f"“{names[row]}”", "", 1)
+            if role in ("s", "w"):
+                number = numbers[int(share * 15)]
+            else:
+                first = re.findall(r"\d+", told.rpartition(" of ")[0])
+                held = numbers[int(first[0]) - 1 : int(first[-1])]
+                number = held[np.abs(held).argmax()]
+            written = told.rpartition(": ")[2].replace("−", "-")
+            digits = len(written.partition(".")[2])
+            assert abs(float(written)) == float(f"{abs(number):.{digits}f}") and digits, role
+        assert guesses(page) == [(word, decimal(share)) for word, share in answers.rows[row]]
+        assert f"“{trace.tokens[row]}”" in page.locator(".overview .answer-title").inner_text()
+        start = float(page.locator(".overview path.out:not(defs path)").get_attribute("d").split("H")[0].split()[1])
+        mark = page.locator(".overview .mark").first.evaluate(
+            "({ offsetTop, offsetHeight }) => offsetTop + offsetHeight / 2"
+        )
+        assert start == pytest.approx(mark + row * (box["height"] / 15), abs=1)
+    page.mouse.move(2, 2)
+    assert guesses(page) == [(word, decimal(share)) for word, share in answers.rows[3]]
 
 
 @pytest.mark.parametrize("link", [LINK, f"?lang=zh&s={TWENTY}", "?lang=en&input=digit"])

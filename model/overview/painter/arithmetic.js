@@ -2,7 +2,7 @@
 import { paint } from './colours.js'
 import { draw, make } from './nodes.js'
 import { dot } from './run.js'
-import { decimal, plain, said, short, symbol, two } from './words.js'
+import { decimal, gives, hundredths, plain, said, short, symbol, two } from './words.js'
 
 const line = (kind, ...parts) => make('p', { className: kind }, ...parts)
 const sides = (...parts) => make('p', { className: 'sides' }, ...parts.map(part => make('span', {}, ...[part].flat())))
@@ -51,8 +51,8 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
     const top = furthest([...q, ...k]), turned = asks === 'q' ? '' : '\u0303', letter = kind => make('i', { className: kind }, kind + turned)
     const then = {
       scores: value => sides('', make('b', {}, `q${turned} · k${turned} = ${two(value)}`)),
-      scale: (value, _, { factor }) => sides('', `${factor < 1 ? '÷' : '×'} √${Math.round(factor < 1 ? factor ** -2 : factor ** 2)} = ${two(value)}`),
-      biased: (value, before) => sides('', `${plus(value - before)} = ${two(value)}`),
+      scale: (value, before, { factor }) => sides('', `${factor < 1 ? '÷' : '×'} √${Math.round(factor < 1 ? factor ** -2 : factor ** 2)} ${gives(hundredths(before) * factor, value)}`),
+      biased: (value, before) => sides('', `${plus(value - before)} ${gives(hundredths(before) + hundredths(value - before), value)}`),
       mask: value => value === -Infinity ? line('quiet', ...said(words.cell_hidden, { query: run.named[i], key: run.named[j] })) : [],
     }
     return [strip(letter('q'), q, { order, top }), strip(letter('k'), k, { order, top }), columns('stairs', stairs(order.map(c => products[c]))),
@@ -122,10 +122,11 @@ export function arithmetic({ run, place: { layer, head, token }, opened, theme, 
     if (!made || !sum || !gain || parts.some(([, values]) => !values)) return
     const rows = [...parts, ...parts.length > 1 && norm ? [['Σ', sum]] : [], [symbolOf(opened), made]]
     const about = { top: furthest(rows.flatMap(([, values]) => [...values])) * .6, kind: 'long' }
-    const lines = [parts.map(([, values], k) => k ? plus(values[c]) : two(values[c])).join(' ') + (parts.length > 1 ? ` = ${two(sum[c])}` : '')]
+    const lines = [parts.map(([, values], k) => k ? plus(values[c]) : two(values[c])).join(' ') + (parts.length > 1 ? ` ${gives(parts.reduce((all, [, values]) => all + hundredths(values[c]), 0), sum[c])}` : '')]
     if (norm) {
       const { mean, deviation } = run.normed(last, sum), centred = Math.abs(mean) < .005 || last.function === 'rms' ? two(sum[c]) : `(${two(sum[c])} ${plus(-mean)})`
-      lines.push(`${centred} ÷ ${two(deviation)} · ${two(gain[c])}${shift ? ` ${plus(shift[c])}` : ''} = ${two(made[c])}`)
+      const whole = (hundredths(sum[c]) - hundredths(mean)) / hundredths(deviation) * hundredths(gain[c]) + hundredths(shift?.[c] ?? 0)
+      lines.push(`${centred} ÷ ${two(deviation)} · ${two(gain[c])}${shift ? ` ${plus(shift[c])}` : ''} ${gives(whole, made[c])}`)
     }
     return [sides([tokenOf(i), ` · ${c + 1}`], result(two(made[c]))), ...rows.map(([name, values]) => strip(name, values, about)),
       ...parts.length === 2 ? arrows(parts, sum, words) : [], ...lines.map(text => sides('', text))]

@@ -56,11 +56,11 @@ export function opening({ keep, stage, run, at, theme, place, role, title, pictu
   }
 
   /* The number in row i and column j, as recorded where that row is here, and for which of the quantity's it stands. */
-  function cellOf({ numbers, columns, together, of, middle, scale }, i, j) {
+  function cellOf({ numbers, columns, together, of, middle, scale, digits }, i, j) {
     const first = j * together, last = Math.min(first + together, of)
     const exact = run.exact(role, place.layer, BY_HEAD.includes(role) ? place.head : 0, i)?.slice(first, last)
     const value = exact?.reduce((a, b) => Math.abs(b) > Math.abs(a) ? b : a) ?? (numbers[i * columns + j] + middle) * scale
-    return { value, first: first + 1, last, of }
+    return { value, digits: exact ? 2 : digits, first: first + 1, last, of }
   }
 
   function explain(i, j, missing, more) {

@@ -302,12 +302,12 @@ export function overview(root, run, options) {
     const i = row(), key = `${i}.${place.layer}.${place.head}.${place.token}`
     if (shown.key === key && !anew) return
     shown.key = key
-    const told = run.weights(place.layer, place.head, i), weights = told.map(Math.abs), { pics } = at
+    const told = run.weights(place.layer, place.head, i), digits = run.map('w', place.layer, place.head)?.digits, weights = told.map(Math.abs), { pics } = at
     for (const node of nodes.moving) node.style.transform = `translateY(${i * at.row}px)`
     const most = Math.max(...weights), seen = j => weights[j] >= .1 || Boolean(at.drawing && weights[j] === most && most > 0)
     nodes.labels.forEach(band => band.forEach((label, j) => {
       if (!label) return
-      const on = at.drawing ? groupHas(run, j, i) : j === i, share = !at.drawing && seen(j) ? numberOf(run, told[j]) : ''
+      const on = at.drawing ? groupHas(run, j, i) : j === i, share = !at.drawing && seen(j) ? numberOf(run, told[j], digits) : ''
       label.classList.toggle('on', on)
       label.classList.toggle('seen', Boolean(share) && !on)
       if (label.firstChild.textContent !== share) label.firstChild.textContent = share
@@ -480,13 +480,13 @@ export function overview(root, run, options) {
     if (!node) return
     const { role } = node.dataset, map = run.map(role, place.layer, place.head)
     if (!map) return
-    const { columns, together, of } = map, pixels = node.firstChild.width
+    const { columns, together, of, digits } = map, pixels = node.firstChild.width
     const [x, y] = [event.offsetX / node.clientWidth, event.offsetY / node.clientHeight]
     const pixel = clamp(Math.floor(x * pixels), 0, pixels - 1), from = Math.floor(pixel * columns / pixels)
     const row = clamp(Math.floor(y * run.n), 0, run.n - 1), at = strongestIn(map, row, pixel, pixels), number = map.numbers[at]
     const value = number === map.hidden ? -Infinity : (number + map.middle) * map.scale
     const last = Math.min(Math.max(from + 1, Math.floor((pixel + 1) * columns / pixels)) * together, of)
-    return { role, row, column: at % columns, across: Math.floor(x * columns), value, first: from * together + 1, last, of }
+    return { role, row, column: at % columns, across: Math.floor(x * columns), value, digits, first: from * together + 1, last, of }
   }
 
   root.addEventListener('pointermove', event => {

@@ -25,8 +25,8 @@ export class Run {
     this.named = this.tokens.map((token, i, all) => all.indexOf(token) === all.lastIndexOf(token) ? token : `${token} (${i + 1})`)
   }
 
-  /* The numbers of one picture: {numbers, scale, middle, hidden, rows, columns, of, together, top, share}, each (number +
-     middle) · scale, on the colours of shares or about 0; nothing if it was not sent. */
+  /* The numbers of one picture: {numbers, scale, digits, middle, hidden, rows, columns, of, together, top, share}, each
+     (number + middle) · scale, to so many digits, on the colours of shares or about 0; nothing if it was not sent. */
   map(role, layer, head) {
     if (role === 'x') [role, layer] = layer ? ['n2', layer - 1] : ['x0', 0]
     if (role === 'x0' || role === 'z') layer = 0
@@ -39,7 +39,7 @@ export class Run {
     const one = array.layers[layer], Kind = KINDS[one?.kind], share = one?.kind === 'u1'
     if (!one) return
     const numbers = new Kind(this.buffer, this.base + one.at + place * size * Kind.BYTES_PER_ELEMENT, size)
-    return { numbers, scale: one.scales[place], hidden: HIDDEN[one.kind], middle: share ? .5 : 0, share }
+    return { numbers, scale: one.scales[place], digits: one.digits, hidden: HIDDEN[one.kind], middle: share ? .5 : 0, share }
   }
 
   /* The bars of the answer at a token, without the head that was cut, if one is; nothing where it is not read. */

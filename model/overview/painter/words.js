@@ -5,8 +5,12 @@ import { BY_HEAD, SQUARE } from './run.js'
 
 export { decimal } from './numbers.js'
 
-export const two = value => value === -Infinity ? '−∞' : fixed(value, 2).replace(/^-(0\.00$)?/, (_, none) => none ?? '−')
-export const signed = value => (value > 0 ? '+' : '') + two(value)
+const written = (value, digits) => value === -Infinity ? '−∞' : fixed(value, digits).replace(/^-(0(\.0+)?$)?/, (_, none) => none ?? '−')
+export const two = value => written(value, 2)
+export const signed = (value, digits = 2) => (value > 0 ? '+' : '') + written(value, digits)
+/* What comes of numbers as they are written: with ≈, where it is written otherwise than they have it. */
+export const gives = (made, value) => `${two(made) === two(value) ? '=' : '≈'} ${two(value)}`
+export const hundredths = value => Number(fixed(value, 2))
 
 /* The answer whose bar is longest: {name, value, alone}, whether no other is written like it. */
 export function ahead(bars) {
@@ -51,9 +55,9 @@ export function symbol(node, text, layer) {
 
 /* A number as short as a cell: .99, 1, −3.2; nothing for a share that rounds to 0. */
 export const short = (value, share) => share ? two(value).replace(/^(0\.00|−0\.00)$/, '').replace('0.', '.').replace('1.00', '1')
-  : value === -Infinity ? '' : fixed(value, 1).replace('-', '−').replace('−0.0', '0.0')
+  : value === -Infinity ? '' : written(value, 1)
 
-export const numberOf = (run, value) => run.differs ? signed(value) : two(value)
+export const numberOf = (run, value, digits) => run.differs ? signed(value, digits) : written(value, digits)
 
 /* To whom a token attends most: a template and what is filled in. */
 export function attends(run, { layer, head }, i) {
@@ -75,8 +79,8 @@ export function reading(run, place, i) {
 }
 
 /* The number under the pointer, as nodes: see `cellAt`. */
-export function cellIn(run, { role, row, column, value, first, last, of }) {
-  const { words } = run, number = numberOf(run, value)
+export function cellIn(run, { role, row, column, value, digits, first, last, of }) {
+  const { words } = run, number = numberOf(run, value, digits)
   if (SQUARE.includes(role)) {
     const kind = run.differs ? 'cell_score' : value === -Infinity ? 'cell_hidden' : role === 'w' ? 'cell_weight' : 'cell_score'
     return said(words[kind], { query: run.named[row], key: run.named[column], value: number })

@@ -26,7 +26,7 @@ export class Live extends Run {
   }
 
   numbers({ keys, share }, layer, place, size) {
-    return { numbers: this.values[keys[layer]].data.subarray(place * size, (place + 1) * size), scale: 1, hidden: -Infinity, middle: 0, share }
+    return { numbers: this.values[keys[layer]].data.subarray(place * size, (place + 1) * size), scale: 1, digits: 2, hidden: -Infinity, middle: 0, share }
   }
 
   /* A row behind an opened picture: what graph.py has read for it was fetched as well. */
