@@ -70,8 +70,14 @@ def length_slider(screen: Screen, now: Settings) -> None:
     most = LONGEST if config.positions == "sinusoidal" else min(LONGEST, config.max_len)
     first = min(len(screen.run.tokens), most)
     lengths = {first << step for step in range(LONGEST.bit_length()) if first << step <= most} | {now.n}
-    look = {"options": sorted(lengths), "format_func": "{:,}".format}
-    _widget(st.select_slider, "length", now.n, lambda n: select(cost=replace(cost, base=cost.of, n=n)), **look)
+    named = {f"{length:,}": length for length in sorted(lengths)}
+    _widget(
+        st.select_slider,
+        "length",
+        f"{now.n:,}",
+        lambda name: select(cost=replace(cost, base=cost.of, n=named.get(name))),
+        options=[*named],
+    )
 
 
 def encoder_settings(screen: Screen, pen: Pen, *, sizes: bool = True) -> Settings:

@@ -433,7 +433,7 @@ def test_each_step_of_the_slider_is_twice_as_long_and_what_is_said_follows() -> 
     app = open_part("cost")
     offered = lengths(app)
     assert offered == [N << step for step in range(len(offered))] and offered[-1] <= LONGEST < 2 * offered[-1]
-    app.select_slider(key="cost.length").set_value(4 * N).run()
+    app.select_slider(key="cost.length").set_value(f"{4 * N:,}").run()
     assert_fine(app)
     assert app.session_state["choice"].cost.n == 4 * N and app.session_state["choice"].cost.of == "here"
     config = run_of(app).config
