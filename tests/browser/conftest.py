@@ -28,8 +28,6 @@ QUIET = [  # Chromium's own errands would look like the app's
     "--disable-component-update",
     "--disable-sync",
 ]
-# A page of a test lives for seconds: what compiles it once more, to be faster later, costs a tenth of all the work.
-SHORT_LIVED = ["--js-flags=--no-opt --no-maglev", "--num-raster-threads=1", "--disable-lcd-text"]
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True, "locale": "en-US"}
 PATIENCE = 90_000  # milliseconds; a busy machine is slow, not broken, and its first visitor waits for torch
 
@@ -44,7 +42,7 @@ def browser_type_launch_args(browser_type_launch_args: dict) -> dict:
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
-    return {**browser_type_launch_args, "executable_path": CHROMIUM, "args": QUIET + SHORT_LIVED}
+    return {**browser_type_launch_args, "executable_path": CHROMIUM, "args": QUIET}
 
 
 @pytest.fixture(scope="session")
