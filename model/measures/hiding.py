@@ -6,6 +6,7 @@ from model.pipeline import Pipeline, TextReader
 from model.trace import Trace, hooked
 
 OFFERED = 3
+SURE = 0.5  # a word of which the best guess is surer is read off its neighbours: there is nothing to ask
 NEAR = 5  # a word that hidden is not among so many best guesses has an absurd one before it
 MOST_PRODUCTS = 6_000_000_000  # multiply-adds, some 150 ms
 
@@ -13,9 +14,10 @@ MOST_PRODUCTS = 6_000_000_000  # multiply-adds, some 150 ms
 def worth_hiding(pipeline: Pipeline, trace: Trace) -> list[int]:
     """The places of at most three words of a sentence in which none is hidden, in their order.
 
-    Of the words that, hidden alone, are among the five best guesses, those whose best guess is least sure, each once.
-    Only words of one piece; in a sentence so long that hiding each takes too long, those least sure while they are
-    seen. None for a network that guesses no hidden words.
+    Of the words that, hidden alone, are among the five best guesses, those whose best guess is least sure, each once,
+    and but for the first of them none whose best guess has more than half of the probability. Only words of one piece;
+    in a sentence so long that hiding each takes too long, those least sure while they are seen. None for a network
+    that guesses no hidden words.
     """
     reader, ids = pipeline.reader, trace.ids
     if pipeline.config.head != "masked-word" or not isinstance(reader, TextReader) or "[MASK]" not in reader.vocabulary:
@@ -34,6 +36,6 @@ def worth_hiding(pipeline: Pipeline, trace: Trace) -> list[int]:
         guesses = pipeline.network(hidden, *others)[:, 0].float().softmax(-1).numpy()
     found: dict[str, int] = {}
     for p, place in sorted(zip(guesses, words, strict=True), key=lambda guess: (guess[0].max(), guess[1])):
-        if rank(p, ids[place]) <= NEAR:
+        if rank(p, ids[place]) <= NEAR and (not found or p.max() <= SURE):
             found.setdefault(trace.tokens[place], place)
     return sorted([*found.values()][:OFFERED])

@@ -77,7 +77,7 @@ export async function leaning(logits, { sizes: { layers, heads } }, token) {
   return found
 }
 
-const OFFERED = 3, NEAR = 5, TRIED = 12
+const OFFERED = 3, SURE = .5, NEAR = 5, TRIED = 12
 /* Words that are worth hiding, [word, places], by the rule of model/measures/hiding.py. */
 export async function offers(logits, { tokens, answers: { rows } }, names) {
   const seen = i => rows[i].find(([name]) => name === tokens[i])?.[1] ?? 0, found = {}
@@ -87,7 +87,7 @@ export async function offers(logits, { tokens, answers: { rows } }, names) {
     if (shares.filter(share => share > own).length < NEAR) found[i] = Math.max(...shares)
   }
   const order = words.filter(i => i in found).sort((i, j) => found[i] - found[j] || i - j), first = order.filter((i, at) => order.findIndex(j => tokens[j] === tokens[i]) === at)
-  return first.slice(0, OFFERED).sort((i, j) => i - j).map(i => [tokens[i], [i]])
+  return first.filter((i, at) => !at || found[i] <= SURE).slice(0, OFFERED).sort((i, j) => i - j).map(i => [tokens[i], [i]])
 }
 
 // -- answers ----------------------------------------------------------------------------------------------------------
