@@ -16,7 +16,7 @@ from pages.school.classroom.questions import Shown, Told
 from pages.school.classroom.store import UnavailableError, store
 from pages.school.lessons.lesson import ENCODER, Lesson
 from pages.school.lessons.wording import seen_at
-from pages.school.lessons.written import LessonError
+from pages.school.lessons.written import LessonError, is_read
 from pages.school.questions.case import Case, Truth
 from pages.school.questions.question import Question
 from pages.school.study.lesson import ROW
@@ -97,7 +97,11 @@ def teach(own_choice: Choice, hers: Desk, lesson: Lesson, screen: Screen, pen: P
 def clear_here(screen: Screen, lesson: Lesson) -> tuple[dict[int, tuple[Question, Case, Truth]], list[Question]]:
     """The questions whose answer is clear here, with run and answer, by place; and the others."""
     found = {place: (one, truth_here(screen, one)) for place, one in enumerate(lesson.questions)}
-    clear = {place: (one, *here) for place, (one, here) in found.items() if here and here[1].answer is not None}
+    clear = {
+        place: (one, *here)
+        for place, (one, here) in found.items()
+        if here and here[1].answer is not None and (one.own is None or is_read(one.own))
+    }
     return clear, [one for place, (one, _) in found.items() if place not in clear]
 
 

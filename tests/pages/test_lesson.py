@@ -22,6 +22,7 @@ from pages.school.lessons.wording import answer_in_words, heading_and_rest, shor
 from pages.school.lessons.written import (
     MOST_ASK,
     MOST_WHY,
+    MOST_WORDS,
     OWN,
     lesson_from_code,
     lesson_from_text,
@@ -674,16 +675,37 @@ def open_maker(lesson: str | None = None, **link: str) -> AppTest:
     return app.run()
 
 
-def test_a_question_is_only_as_long_as_a_projector_holds_and_a_longer_one_of_before_can_be_edited() -> None:
-    boxes = {name: open_maker().text_area(key=f"lesson.new.{name}") for name in ("ask", "why")}
-    assert {name: box.proto.max_chars for name, box in boxes.items()} == {"ask": MOST_ASK, "why": MOST_WHY}
+def test_nothing_of_what_a_teacher_pastes_is_cut_and_what_is_too_long_is_said() -> None:
+    words = catalogue("en")
+    app = open_maker()
+    for name, most in (("ask", MOST_ASK), ("why", MOST_WHY)):
+        for letters in (most, most + 1, MOST_WORDS + 1):
+            box = (
+                app.text_area(key=f"lesson.new.{name}")
+                .set_value("w" * letters)
+                .run()
+                .text_area(key=f"lesson.new.{name}")
+            )
+            assert box.value == "w" * letters and not box.proto.max_chars
+            too_long = words[f"lesson.make_long_{name}"].format(n=letters, most=most)
+            assert (too_long in texts(app)) == (letters > most)
+    app.text_area(key="lesson.new.options").set_value("a\nb").run()
+    click(app, "new.add")
+    assert words["lesson.error_words"].format(number=1, most=MOST_WORDS) in texts(app)
+    assert app.text_area(key="lesson.new.ask").value == "w" * (MOST_WORDS + 1), "it waits to be shortened"
+    assert "lesson" not in app.query_params
+
+
+def test_a_question_of_before_that_is_too_long_for_a_class_can_be_read_and_edited_whole() -> None:
     kept = Question(OWN, None, "tap", 0, 3, own=Own("long " * 100, "why " * 100, ("a", "b"), answer="a"))
-    app = open_maker(lesson_to_code(own_lesson([kept])))
+    code = lesson_to_code(own_lesson([kept]))
+    app = open_maker(code)
     app.button(key="icon.edit.0").click().run()
     assert_fine(app)
-    boxes = {name: app.text_area(key=f"lesson.new.{name}") for name in ("ask", "why")}
-    assert {name: box.proto.max_chars for name, box in boxes.items()} == {"ask": 500, "why": 400}
-    assert boxes["ask"].value == "long " * 100  # whole: nothing of hers is cut
+    assert app.text_area(key="lesson.new.ask").value == "long " * 100
+    there = open_page("class", lang="en", s=SENTENCE, lesson=code)
+    assert catalogue("en")["class.too_long"].partition("{")[0] in texts(there)
+    assert "class.start" not in [button.key for button in there.button]
 
 
 def test_a_question_that_is_begun_waits_while_its_teacher_looks_for_its_place() -> None:

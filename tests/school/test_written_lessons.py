@@ -88,7 +88,7 @@ OWN_NUMBER = {"text": "?", "gesture": "number"}
     [
         ("", "file"), ("[]", "file"), ("{", "file"), ("[" * 30_000, "file"), ('{"questions": 1e999}', "questions"),
         ('{"title": 3, "questions": [{"ask": "fit"}]}', "file"), ('{"more": 1, "questions": []}', "file"),
-        (json.dumps({"title": "x" * 81, "questions": [{"ask": "fit"}]}), "file"), ('{"questions": []}', "questions"),
+        (json.dumps({"title": "x" * 81, "questions": [{"ask": "fit"}]}), "title"), ('{"questions": []}', "questions"),
         (json.dumps({"questions": [{"ask": "fit"}] * (MOST_QUESTIONS + 1)}), "questions"),
         ("x" * (MOST_TEXT + 1), "long"),
         ('{"title": "\\ud800", "questions": [{"ask": "fit"}]}', "file"), ('{"questions": ["fit"]}', "question"),
@@ -98,7 +98,7 @@ OWN_NUMBER = {"text": "?", "gesture": "number"}
         (row(ask=None), "question"),
         (row(ask="fit", options=["a", "b"]), "question"), (row(ask="fit", minutes=0), "question"),
         (row(ask="fit", minutes=1.5), "question"), (row(ask="fit", minutes=True), "question"),
-        (row(ask="fit", text="x" * 601), "question"), (row(ask="fit", place=3), "question"),
+        (row(ask="fit", text="x" * 601), "words"), (row(ask="fit", place=3), "question"),
         (row(ask="fit", place="https://elsewhere.example/attention"), "place"),
         (row(ask="fit", place="nowhere"), "place"),
         (row(ask="fit", place="attention?s=another"), "place"), (row(ask="fit", place="attention?layer=x"), "question"),

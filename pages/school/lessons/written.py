@@ -25,7 +25,7 @@ from pages.screen.frame import contents
 MOST_TEXT = 40_000  # characters of a lesson as JSON
 MOST_QUESTIONS, MOST_MINUTES = 30, 90
 MOST_TITLE, MOST_WORDS = 80, 600  # characters of a title, of a text
-MOST_ASK, MOST_WHY = 200, 300  # of a question, and of what is said after it, as they are written now
+MOST_ASK, MOST_WHY = 200, 240  # as wide, of a question and of what is said after it, which a class reads on a projector
 OPTIONS = 2, 12  # how few and how many
 MOST_OPTION = 48  # characters of an option, Chinese ones twice: a line of a projector beside a picture
 FEW, SHORT = 6, 16  # so many options may be as long; all of more of them have so few characters
@@ -55,10 +55,10 @@ VIEWS = tuple(name for name in contents.NAMES if name not in ("lesson", "class")
 
 
 class LessonError(ReasonedError):
-    """A lesson that cannot be read, or made. `reason`: "file"; "long" or "questions" (`values`: `most` of them);
-    "question" or "place" (`number`, from 1); of her own question, "options" (`number`, `least`, `most`, `long`),
-    "span" or "answer" (`number`), by what is wrong there; "empty", where a question was to be added, and none was
-    written.
+    """A lesson that cannot be read, or made. `reason`: "file"; "long", "title" or "questions" (`values`: `most` of
+    them); "question" or "place" (`number`, from 1); "words" (`number`, `most`); of her own question, "options"
+    (`number`, `least`, `most`, `long`), "span" or "answer" (`number`), by what is wrong there; "empty", where a
+    question was to be added, and none was written.
     """
 
 
@@ -79,8 +79,10 @@ def lesson_from_text(text: str) -> Lesson:
     if not isinstance(held, dict) or not held.keys() <= {"title", "questions"}:
         raise LessonError("file")
     title, rows = held.get("title", ""), held.get("questions")
-    if not _is_text(title, MOST_TITLE, least=0):
+    if not _is_text(title, MOST_TEXT, least=0):
         raise LessonError("file")
+    if len(title) > MOST_TITLE:
+        raise LessonError("title", most=MOST_TITLE)
     if not isinstance(rows, list) or not 0 < len(rows) <= MOST_QUESTIONS:
         raise LessonError("questions", most=MOST_QUESTIONS)
     return own_lesson([_read(row, number) for number, row in enumerate(rows, 1)], title)
@@ -162,8 +164,10 @@ def _read(row: object, number: int) -> Question:
     if not isinstance(row, dict) or not row.keys() <= NAMES:
         raise wrong
     words, why, place = (row.get(name, "") for name in ("text", "why", "place"))
-    if not (_is_text(words, MOST_WORDS, least=0) and _is_text(why, MOST_WORDS, least=0) and isinstance(place, str)):
+    if not (_is_text(words, MOST_TEXT, least=0) and _is_text(why, MOST_TEXT, least=0) and isinstance(place, str)):
         raise wrong
+    if max(len(words), len(why)) > MOST_WORDS:
+        raise LessonError("words", number=number, most=MOST_WORDS)
     if place:
         try:
             opened_at(place, of_input="ask" not in row)
@@ -209,6 +213,11 @@ def _own(row: Mapping[str, Any], words: str, why: str, place: str, number: int) 
             raise LessonError("answer", number=number)
         own = Own(words, why, span=(low, high), answer=answer, near=near)
     return Question(OWN, None, gesture, 0.0, 3, place=place, own=own)
+
+
+def is_read(own: Own) -> bool:
+    """Whether a projector has room for a teacher's words in letters that are read from the last row."""
+    return width(own.ask) <= MOST_ASK and width(own.why) <= MOST_WHY
 
 
 def width(words: str) -> int:

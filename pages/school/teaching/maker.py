@@ -13,7 +13,6 @@ from pages.school.lessons.wording import called, local, shortened, title_of
 from pages.school.lessons.written import (
     MOST_ASK,
     MOST_MINUTES,
-    MOST_TITLE,
     MOST_WHY,
     OPTIONS,
     OWN,
@@ -25,6 +24,7 @@ from pages.school.lessons.written import (
     opened_at,
     own_lesson,
     place_of,
+    width,
 )
 from pages.school.questions import QUESTIONS
 from pages.school.questions.case import Case
@@ -64,7 +64,7 @@ def make_a_lesson(screen: Screen, lesson: Lesson) -> None:
 
 def _held(screen: Screen, lesson: Lesson) -> None:
     """The title, and each question with its place and buttons: move it up, edit it, take it out."""
-    st.text_input(word("make_title"), lesson.title, MOST_TITLE, key="lesson.title", on_change=_entitle)
+    st.text_input(word("make_title"), lesson.title, key="lesson.title", on_change=_entitle)
     for number, question in enumerate(lesson.questions):
         with st.container(horizontal=True, vertical_alignment="center"):
             place = f" · {literal(_view(screen, question))}" if question.place else ""
@@ -121,7 +121,7 @@ def _add(screen: Screen, lesson: Lesson) -> None:
 def _own(asked: Question, case: Case | None) -> None:
     """The boxes of a question in her own words, asked at its place of this run."""
     tokens = placed(case.tokens) if case else []
-    st.text_area(word("make_ask"), max_chars=_most("ask", MOST_ASK), height=68, **lasting(NEW + "ask", ""))
+    _box("ask", MOST_ASK)
     ways = {name: word(f"make_by_{name}") for name in OWN_GESTURES}
     by = lasting(NEW + "gesture", "tap")
     gesture = st.segmented_control(word("make_by"), list(ways), format_func=ways.__getitem__, required=True, **by)
@@ -143,7 +143,14 @@ def _own(asked: Question, case: Case | None) -> None:
                 value = usual if whole or usual is None else float(usual)
                 box = lasting(f"{NEW}{gesture}.{name}", value)
                 st.number_input(word(f"make_{name}"), step=1 if whole else 0.1, width=150, **box)
-    st.text_area(word("make_why"), max_chars=_most("why", MOST_WHY), height=68, **lasting(NEW + "why", ""))
+    _box("why", MOST_WHY)
+
+
+def _box(name: str, most: int) -> None:
+    """A box for her words. A limit of the box would cut what she pastes without a word."""
+    said = st.text_area(word(f"make_{name}"), height=68, **lasting(NEW + name, "")).strip()
+    if width(said) > most:
+        st.warning(text(f"make_long_{name}", n=width(said), most=most), icon=":material/format_size:")
 
 
 # -- what a click does ---------------------------------------------------------------------------------------------
@@ -220,11 +227,6 @@ def _edit(number: int) -> None:
             number_of = int if gesture == "number" else float
             boxes |= {f"{gesture}.{name}": None if v is None else number_of(v) for name, v in values.items()}  # type: ignore[arg-type]
     set_lasting({NEW + name: value for name, value in boxes.items()})
-
-
-def _most(box: str, usual: int) -> int:
-    """How many letters a box takes: the usual ones, or all of a question that was written when more were allowed."""
-    return max(usual, len(st.session_state.get(NEW + box) or ""))
 
 
 def _put() -> None:

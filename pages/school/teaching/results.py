@@ -27,7 +27,7 @@ HINTS, WORDS = "class.hints_of", "class.words_of"
 A_ROW, MARGIN = 21, 16  # in a presentation, in pixels: the least of a row of a picture, and what stays free below it
 ROOM_TO_ASK, ROOM_TO_SAY = 140, 220  # letters of a question, and of what is said after it, that fit beside a picture
 ROOM_TO_TALK = 40  # of the former, that the call to talk takes
-MORE = 1, 1.6, 2.4, 4  # times as many, from which on they are smaller, as the style sheet has it
+MORE = 1.6  # times as many, from which on they are smaller, as the style sheet has it
 A_NAME = 21  # letters of a line beside a bar
 SMALLER = 4  # pixels that letters beside bars are smaller: bars make them larger
 text, word = texts_of("class")
@@ -48,7 +48,7 @@ def ask(lecture: Lecture, *, small: bool = False) -> None:
 
 def _in_room(name: str, words: str, room: int) -> DeltaGenerator:
     """Where words take no more room than so many letters do: of more, they are smaller."""
-    return st.container(key=f"class_fits_{name}_{sum(width(words) > room * times for times in MORE)}")
+    return st.container(key=f"class_fits_{name}_{(width(words) > room) + (width(words) > room * MORE)}")
 
 
 def reads(lecture: Lecture) -> None:

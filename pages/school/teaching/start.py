@@ -12,6 +12,7 @@ from pages.school.classroom.door import BusyError
 from pages.school.classroom.store import UnavailableError, UnknownClassError, store
 from pages.school.lessons.lesson import LESSONS, Lesson
 from pages.school.lessons.wording import called, title_of
+from pages.school.lessons.written import is_read
 from pages.school.questions.case import OWN
 from pages.school.questions.question import Question
 from pages.school.study.lesson import STUDY
@@ -57,11 +58,15 @@ def draw(screen: Screen, lesson: Lesson, clear: Sequence[Question], left_out: Se
 
 def not_asked(screen: Screen, left_out: Sequence[Question]) -> None:
     """Which questions the class is not asked, and why."""
-    measured, unmarked = ([one for one in left_out if bool(one.measure) is ours] for ours in (True, False))
+    long = [one for one in left_out if one.own and not is_read(one.own)]
+    rest = [one for one in left_out if one not in long]
+    measured, unmarked = ([one for one in rest if bool(one.measure) is ours] for ours in (True, False))
     if measured:
         st.markdown(cases.not_asked(screen, measured))
     if unmarked:  # a teacher's own without an answer: nobody can be told right
         st.markdown(text("no_answer_marked", names=shorts_of(unmarked)))
+    if long:
+        st.markdown(text("too_long", names=shorts_of(long)))
 
 
 def shorts_of(questions: Iterable[Question]) -> str:
