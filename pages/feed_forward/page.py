@@ -12,11 +12,12 @@ from model.measures.without import ffn_off
 from model.pipeline import SPECIAL_TOKENS
 from pages.drawing.figures.equations import plain_math
 from pages.drawing.page import LAYER, Page, Tabs
+from pages.drawing.picture import says_words
 from pages.drawing.pictures.quantity_map import chosen_cell
 from pages.drawing.screen import Screen
 from pages.drawing.text import class_label, listed
 from pages.feed_forward.neuron import show_contexts
-from pages.feed_forward.pictures import Neurons, curve, loudest, pushes, text, without_ffn, word
+from pages.feed_forward.pictures import LISTED, Neurons, curve, loudest, pushes, text, without_ffn, word
 from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import either, pick_number
 from pages.screen.runs.worked_out import pointed_to, pushed
@@ -52,10 +53,22 @@ def tabs(screen: Screen) -> Tabs:
 
 def pick_neuron(screen: Screen, pen: Pen) -> int:
     """A box for the neuron of the chosen layer; returns it."""
-    neuron = Neurons(screen.run, screen.at).neuron
+    neuron = chosen_neuron(screen)
     with pen.places:
         pick_number("neuron", word("neuron"), screen.run.config.d_ff, neuron, width=220, key=None)
     return neuron
+
+
+def chosen_neuron(screen: Screen) -> int:
+    """The chosen neuron, else of the loudest the first that points to the answer at the selected token, else the
+    loudest.
+    """
+    of, token = Neurons(screen.run, screen.at), screen.at.token
+    if screen.at.neuron is None and says_words(screen.run):
+        answer = screen.run.outputs[int(screen.run["logits"][token].argmax())]
+        loud = np.argsort(-of.loud[token], kind="stable")[:LISTED].tolist()
+        return next((one for one in loud if answer in points_to(screen, one)), of.neuron)
+    return of.neuron
 
 
 # -- activations -------------------------------------------------------------------------------
@@ -66,13 +79,14 @@ def activations(screen: Screen, pen: Pen) -> None:
     neuron by hand; in a presentation the neurons alone.
     """
     neuron, words = pick_neuron(screen, pen), partial(points_to, screen)
+    at = screen.at if screen.at.neuron is not None else replace(screen.at, neuron=neuron, key=None)
     left, *right = [st.container()] if screen.choice.big else st.columns([8, 5], gap="medium")
     with left:
-        pen.show_both("loudest", partial(loudest, words=words))
+        pen.show_both("loudest", partial(loudest, words=words), at=at)
     for column in right:
         with column:
-            token = Neurons(screen.run, screen.at).column
-            pen.show("curve", curve, at=replace(screen.at, token=token))
+            token = Neurons(screen.run, at).column
+            pen.show("curve", curve, at=replace(at, token=token))
             by_hand(screen, pen, token, neuron)
 
 

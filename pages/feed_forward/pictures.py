@@ -170,7 +170,8 @@ def curve(run: Trace, place: Place) -> Picture:
     def draw(drawn: Numbers) -> Figure:
         titles = word("axis_hidden"), word("axis_activation"), word("a_neuron")
         other = None if drawn.other is None else tuple(drawn.other)
-        figure = figures.activation_curve(line, (u, h), of.neuron, titles, frame(drawn), other, beside)
+        named = word("at_neuron", **said)
+        figure = figures.activation_curve(line, (u, h), of.neuron, titles, frame(drawn), other, beside, named)
         figure.layout["height"] = scaled(CURVE)
         return figure
 

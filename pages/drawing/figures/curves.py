@@ -358,8 +358,9 @@ def activation_curve(
     frame: tuple[float, float],
     other: tuple[np.ndarray, np.ndarray] | None = None,
     beside: tuple[np.ndarray, np.ndarray] | None = None,
+    named: str = "",
 ) -> Figure:
-    """An activation function, one point on it for each neuron, the chosen one large.
+    """An activation function, one point on it for each neuron, the chosen one large, and `named`.
 
     curve, points: (before, after) each. titles: of "before", of "after", and of one neuron. frame: from where to where
     "before" is shown. other: the points of another run, hollow. beside: another function, (before, after), dotted.
@@ -386,11 +387,15 @@ def activation_curve(
     seen = np.linspace(*frame, 200)
     heights = np.stack([np.interp(seen, *line) for line in (curve, beside or curve)])
     room = 0.06 * np.ptp(heights)
+    left = x > sum(frame) / 2
+    name = {"x": x, "y": y, "text": f"<b>{label(named)}</b>", "showarrow": False, "font": {"color": INK[mode()]}}
+    name |= {"xanchor": "right" if left else "left", "xshift": -10 if left else 10, "yshift": 14}
     guide = {"type": "line", "line": {"color": ACCENT, "width": 1, "dash": "dash"}}
     layout = {
         "showlegend": False,
         "xaxis": scale(titles[0], zeroline=True, range=frame),
         "yaxis": scale(titles[1], zeroline=True, range=[heights.min() - room, heights.max() + room]),
+        "annotations": [name],
         "shapes": [guide | {"x0": x, "x1": x, "y0": 0, "y1": y}, guide | {"x0": 0, "x1": x, "y0": y, "y1": y}],
     }
     return figure_of(traces, layout | look(scaled(400)))
