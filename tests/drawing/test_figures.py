@@ -12,7 +12,7 @@ import pytest
 from plotly.colors import hex_to_rgb
 
 from model.overview import painter
-from pages.drawing.figures import Axis, attention_lines, bars, bars_with_numbers, heatmap, on_white, tiles
+from pages.drawing.figures import Axis, attention_lines, bars, bars_with_numbers, heatmap, on_white, over_drawing, tiles
 from pages.drawing.figures.base import SIGNED, signed_colours
 from pages.drawing.figures.curves import waterfall, waves
 from pages.drawing.figures.matrices import Matrix, abreast
@@ -235,3 +235,15 @@ def test_what_stands_at_the_corner_of_a_map_has_its_room_however_short_the_names
     lines = corner.split("\n")
     widest = max(sum(0.55 if sign.isascii() else 1.0 for sign in line) for line in lines) * size
     assert margin["l"] >= widest + 4 and margin["t"] >= 1.3 * size * len(lines)
+
+
+@pytest.mark.parametrize("differs", [False, True])
+def test_the_key_beside_a_drawing_stands_on_the_page_and_has_the_colours_that_are_seen(differs: bool) -> None:
+    weights = np.linspace(-1, 1, 17, dtype=np.float32)
+    figure = over_drawing(np.zeros((12, 12), np.float32), weights, [*map(str, range(17))], 0, "", differs=differs)
+    _, veil, key, _ = figure.data
+    assert not veil["showscale"] and "bgcolor" not in key["colorbar"] and "color" not in key["colorbar"]["tickfont"]
+    assert (veil["zmin"], veil["zmax"]) == (key["zmin"], key["zmax"])
+    for (at, laid), (there, shown) in zip(veil["colorscale"], key["colorscale"], strict=True):
+        *parts, opacity = (float(part) for part in laid[5:-1].split(","))
+        assert at == there and shown == f"rgb{tuple(round(part * opacity) for part in parts)}"

@@ -179,7 +179,7 @@ def test_a_drawing_is_shown_without_the_patch_that_was_taken_away() -> None:
     gone = Edit("embedding.sum", "remove", token=25)
     plain, cut = (figures(open_kind("tokens", input="digit", edits=code)) for code in ("", edit_code(gone)))
     pictures = [
-        next(c for c in shown if len(c["data"]) == 3 and c["data"][0]["type"] == "heatmap") for shown in (plain, cut)
+        next(c for c in shown if len(c["data"]) == 4 and c["data"][0]["type"] == "heatmap") for shown in (plain, cut)
     ]
     before, after = (numbers(picture["data"][0]["z"]).astype(int) for picture in pictures)
     rows, columns = slice(12, 16), slice(12, 16)  # the fourth patch of the fourth row

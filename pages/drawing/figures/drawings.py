@@ -92,18 +92,25 @@ def drawing(
     return figure_of(pixels, layout | look(scaled(height)))
 
 
-def veiled(weights: np.ndarray, differs: bool, limit: float | None = None) -> dict:
-    """How weights, or differences of weights, are coloured over a drawing: from nothing at 0 to the largest.
+def veiled(weights: np.ndarray, differs: bool, limit: float | None = None) -> tuple[dict, dict]:
+    """How weights, or differences of weights, are coloured over a drawing: from nothing at 0 to the largest; and a
+    trace that is not seen, whose key shows these colours as they are on the black of a drawing.
 
     limit: the value of the strongest colour instead.
     """
     largest = limit or float(np.abs(weights).max(initial=0.0)) or 1.0
     ends = {end: f"{end:.2g}" for end in ([-largest, 0.0, largest] if differs else [0.0, largest])}
     ends |= {} if differs else {largest: up_to(largest, weights)}
-    white = {"size": font_size() - 2, "color": "#ffffff"}
-    bar = colour_bar(ends, bgcolor="#000000", xpad=14, tickfont=white)
-    scale = {"zmin": min(ends), "zmax": largest, "colorscale": SIGNED_VEIL if differs else VEIL}
-    return scale | {"hoverinfo": "skip", "colorbar": bar}
+    veil, look = SIGNED_VEIL if differs else VEIL, {"zmin": min(ends), "zmax": largest, "hoverinfo": "skip"}
+    opaque = [[at, _on_black(colour)] for at, colour in veil]
+    key = {"type": "heatmap", "z": [[0.0]], "opacity": 0, "colorscale": opaque, "colorbar": colour_bar(ends)}
+    return look | {"colorscale": veil, "showscale": False}, look | key
+
+
+def _on_black(colour: object) -> str:
+    """A colour (rgba(…)) as it is seen on black."""
+    *parts, opacity = map(float, str(colour)[5:-1].split(","))
+    return f"rgb{tuple(round(part * opacity) for part in parts)}"
 
 
 def ground(picture: np.ndarray, side: int) -> tuple[list[dict], list[dict]]:
@@ -152,7 +159,8 @@ def over_drawing(
     sheet[:, -left:] = weights[front:].reshape(side, side)
     in_front = np.pad(weights[:front], (0, columns * side - front), constant_values=np.nan)
     sheet[:, :columns] = in_front.reshape(columns, side).T
-    veil = dict(type="heatmap", z=sheet, x0=left, dx=1, xgap=1, ygap=1, **veiled(weights, differs, limit))
+    look_of_veil, key = veiled(weights, differs, limit)
+    veil = dict(type="heatmap", z=sheet, x0=left, dx=1, xgap=1, ygap=1, **look_of_veil)
     outside = grid(columns, side)[:front, ::-1] + [left, 0]  # one column after the other
     places = np.concatenate([outside, grid(side, side)])
     marks = unseen(
@@ -179,7 +187,7 @@ def over_drawing(
         "shapes": [*dark, outline(row, column, ROLE_COLOURS["dark"]["Q"])],
         "images": images,
     }
-    return figure_of([*traces, veil, marks], layout | look(scaled(height)) | TO_THE_NEAREST)
+    return figure_of([*traces, veil, key, marks], layout | look(scaled(height)) | TO_THE_NEAREST)
 
 
 def token_at(row: int, column: int, side: int, front: int) -> int:
@@ -221,15 +229,16 @@ def over_drawings(
     def edges(copies: int) -> np.ndarray:
         return (np.arange(copies)[:, None] - 0.5 + gap / (2 * unit) + within).ravel()
 
+    look, key = veiled(weights, differs, limit)
     veil = dict(
         type="heatmap",
         z=one_sheet(weights, empty=np.nan),
         x=edges(n_columns),
         y=edges(n_rows),
-        **veiled(weights, differs, limit),
+        **look,
     )
     places = tile_markers(n_rows, n_columns, hover)
     layout = tile_layout(rows, columns, (n_rows, n_columns), chosen, scaled(height))
     for axis in (layout["xaxis"], layout["yaxis"]):
         axis["showticklabels"] = "ticktext" in axis
-    return figure_of([*traces, veil, places], layout | {"images": images})
+    return figure_of([*traces, veil, key, places], layout | {"images": images})
