@@ -199,6 +199,12 @@ def of_one_sentence_that_looks_at_another_it_is_said_what_is_not_shown(run, at):
     yield from (f": {shown.max():.2f}", f"not shown get {1 - shown.sum():.1%} of this row")
 
 
+@row(attention.attention_map, DOG, Edit("layers.2.attention.masked", "causal"), layer=2, head=1)
+def a_weight_that_the_mask_hides_is_drawn_as_none(run, at):
+    weights = run["layers.2.attention.weights"][1]
+    yield np.where(np.tri(len(weights)), weights, np.nan)
+
+
 @row(partial(scaling.why_scaled, d_k=512), layer=2, head=3)
 @row(partial(scaling.why_scaled, d_k=512), DOG, Edit("layers.2.attention.masked", "causal"), layer=2, head=3)
 def why_scores_are_divided_is_told_of_random_vectors_and_of_the_chosen_head(run, at):
