@@ -7,7 +7,7 @@ import numpy as np
 from model import Trace
 from pages.drawing.figures import ACCENT, Axis, Figure, heatmap
 from pages.drawing.figures.base import signed_colours
-from pages.drawing.figures.theme import font_size, scaled
+from pages.drawing.figures.theme import big, font_size, scaled
 from pages.drawing.picture import Numbers, Picture
 from pages.drawing.pictures.quantity_map import name_of
 from pages.drawing.place import Place
@@ -50,9 +50,8 @@ def strips(
     def draw(drawn: Numbers) -> Figure:
         rows, columns = drawn.axes
         sides = rows, Axis(across, labels) if across else columns
-        figure = heatmap(
-            drawn.array[:, [*order]], *sides, square=False, clickable=True, height=scaled(82 + 42 * len(named))
-        )
+        high = scaled(82 + (60 if big() else 42) * len(named))  # in a presentation it is alone
+        figure = heatmap(drawn.array[:, [*order]], *sides, square=False, clickable=True, height=high)
         keyless(figure)  # numbers stand beside the line
         figure.layout["xaxis"]["showticklabels"] = not across
         x = order.index(column) + (0 if across else 1)
