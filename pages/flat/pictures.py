@@ -50,6 +50,7 @@ def with_noise(run: Trace, place: Place, patches: Trace, shares: np.ndarray) -> 
     series = {word(f"of_{kind}", answer=one): own for kind, one, own in zip(KINDS, answers, shares, strict=True)}
     flat, moved = np.abs(shares[0, 1:-1] - shares[0, 0]).max(), shares[1, 1:-1]
     ends = {"low": decimal(moved.min()), "high": decimal(moved.max()), "calm": decimal(shares[1, 0])}
+    ends["value"] = decimal(shares[0, -1])
     change = unsigned(float(flat)) if flat else "0"
     sentence = text("read_with_noise", answer=answers[0], change=change, digit=answers[1], noise=f"{NOISE:g}", **ends)
     if touched(run, place.head, shares=PASSES, every_head=True):

@@ -8,7 +8,7 @@ from model import load
 from model.edits import Edit
 from pages.drawing.place import Place
 from pages.drawing.state import sketch
-from pages.drawing.text import catalogue, class_label, unmarked
+from pages.drawing.text import catalogue, unmarked
 from pages.drawing.text.numbers import unsigned
 from pages.flat.pictures import ATTENTION, DISTURBED, DRAWN, NOISE, in_patches, of_one, with_noise
 from pages.screen.runs import pipelines
@@ -74,7 +74,7 @@ def test_whatever_is_read_elsewhere_a_digit_can_be_drawn_and_only_it_changes(lin
     after = app.session_state["choice"]
     assert (after.input, after.sentence) == (before.input, before.sentence)
     assert after.drawing == sketch.example(7)
-    assert [*bars(app)] == [f"as one token: {class_label('odd')}", "in patches: 7"]
+    assert [*bars(app)] == ["as one token: odd, of 2 classes", "in patches: 7, of 10"]
 
 
 @pytest.mark.parametrize("edits", [(), (Edit("layers.0.ffn.output", "zero"),)])
