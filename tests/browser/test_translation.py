@@ -38,3 +38,24 @@ def test_a_reader_steps_and_writes_another_word(page: Page, app_url: str) -> Non
     assert tuple(forced.written_ids[: STEP + 1]) == beginning and forced.translation != plain.translation
     assert forced.translation in main_text(page)
     assert f"the decoder writes “{forced.written[STEP + 1]}”" in main_text(page)
+
+
+WORDS = """chart => [...chart.querySelectorAll('.textpoint text')].map(word => {
+    const { x, y, width, height } = word.getBoundingClientRect()
+    return [word.textContent.trim(), x + width / 2, y + height / 2] })"""
+
+
+def test_a_word_of_the_translation_is_pointed_at_where_it_stands(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/translation?{urlencode(LINK)}")
+    opened(page, "translation")
+    chart = page.locator(".st-key-translation-writing .js-plotly-plot")
+    written = load("translation")(Task(SENTENCE)).written
+    places = [place for place in chart.evaluate(WORDS) if place[0] in written]
+    assert len(places) >= len(set(written))
+    for word, x, y in places:
+        page.mouse.move(x, y)
+        page.wait_for_function(
+            "([chart, word]) => chart._hoverdata?.[0].text.startsWith(word)",
+            arg=[chart.element_handle(), word],
+            timeout=3000,
+        )

@@ -14,6 +14,7 @@ from model import Edit
 from model.measures.tables import head_roles
 from model.search import LENGTH_PENALTY, score
 from model.translator import Task, Translator
+from pages.drawing.figures.writing import ALONG
 from pages.drawing.place import Place
 from pages.drawing.state.choice import Choice
 from pages.drawing.state.link_values import edit_code
@@ -44,8 +45,9 @@ def run_of(s: str = ENGLISH, edits: tuple[Edit, ...] = (), **task):
 
 
 def hovers(app: AppTest, which: int = 0) -> list[str]:
-    """What stands over the marks of a picture."""
-    return next(trace["text"] for trace in figure(app, which)["data"] if trace.get("hovertemplate"))
+    """What stands over the words of a translation."""
+    marks = next(trace["text"] for trace in figure(app, which)["data"] if trace.get("hovertemplate"))
+    return marks[:: len(ALONG)]
 
 
 def test_the_step_looked_at_first_is_one_that_sees_its_source() -> None:

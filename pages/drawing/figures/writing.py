@@ -26,6 +26,7 @@ from pages.drawing.figures.theme import SMALL, font_size, scaled
 from pages.drawing.text.numbers import percent, written
 
 GAP = 0.7  # times the size of letters, between a word and its arcs
+ALONG = (0.03, 0.1, 0.17)  # a word, where it can be pointed at
 BEGIN = 0.24  # where lines begin; before them stand their shares
 REACH, FURTHEST = (12, 4), 8  # pixels: how far arcs reach out, and more for each row that they span, up to so many
 
@@ -87,10 +88,12 @@ def writing(
     told = [*zip(source.labels, across, strict=True), *zip(target.labels, back[: step + 1], strict=False)]
     said = [f"{label(name)}<br>{written(f'{share:.4f}')}" for name, share in told]
     said += map(label, target.labels[step + 1 :])
+    places = [(-x, y) for y in y_source for x in ALONG] + [(1 + x, y) for y in y_target for x in ALONG]
+    numbers_of = [(j, -1) for j in range(n_source)] + [(-1, i) for i in range(n_target)]
     marks = unseen(
-        [(-0.1, y) for y in y_source] + [(1.1, y) for y in y_target],
-        customdata=[(j, -1) for j in range(n_source)] + [(-1, i) for i in range(n_target)],
-        text=said,
+        places,
+        customdata=[number for number in numbers_of for _ in ALONG],
+        text=[name for name in said for _ in ALONG],
     )
     layout = {
         "xaxis": {
