@@ -57,6 +57,7 @@ IN_STREAMLIT: tuple[str | tuple[str, ...], ...] = (
     "stFileUploader",
     "stFileUploaderDropzoneInstructions",
     "stHeader",
+    "stStatusWidget",
     "stHorizontalBlock",
     "stHtml",
     "stLayoutWrapper",

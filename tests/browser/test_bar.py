@@ -99,3 +99,17 @@ def test_the_bar_and_a_long_equation_are_whole_and_on_a_desk_the_pages_stand_in_
             page.set_viewport_size({"width": width, "height": 768})
             for part in (page.locator(".navbar"), page.locator(".katex-display").first):
                 page.wait_for_function("part => part.scrollWidth <= part.clientWidth", arg=part.element_handle())
+
+
+COMPUTING = """header => {
+    const sign = Object.assign(document.createElement('div'), { innerHTML: 'icon <button>Stop</button>' })
+    sign.dataset.testid = 'stStatusWidget'
+    header.querySelector('[data-testid=stToolbar]').append(sign)
+    return [sign.getBoundingClientRect().top, sign.querySelector('button').offsetHeight] }"""
+
+
+def test_what_tells_that_a_page_is_computed_lies_on_no_word_of_the_bar(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/attention?lang=en")
+    opened(page, "attention")
+    top, button = page.get_by_test_id("stHeader").evaluate(COMPUTING)
+    assert top > 0.9 * page.viewport_size["height"] and button == 0
