@@ -69,17 +69,18 @@ class Folder:
 
     def __init__(self, path: Path, name: str = "") -> None:
         self.path, self._name = path, name
+        home = path.resolve()
+        #: In the hub's own cache, where a folder is called by its revision: the name that it has on the hub.
+        cached = home.parent.name == "snapshots"
+        self._on_hub = home.parents[1].name.removeprefix("models--").replace("--", "/") if cached else ""
+        #: By what it was asked for, as `convert` finds it.
+        self.asked = self._on_hub or path.name
         if not os.path.isdir(path):  # nor is one whose name is too long for a folder
             raise CheckpointError("no_folder", folder=path.name)
 
     @property
     def name(self) -> str:
-        if self._name:
-            return self._name
-        path = self.path.resolve()
-        if path.parent.name == "snapshots":  # in the hub's own cache a folder is called by its revision
-            return path.parents[1].name.removeprefix("models--").replace("--", "/")
-        return called(path)
+        return self._name or self._on_hub or called(self.path.resolve())
 
     @property
     def state(self) -> tuple[Hashable, ...]:
@@ -117,7 +118,9 @@ class Folder:
             return self
         if not inside.resolve().is_relative_to(self.path.resolve()):
             raise CheckpointError("outside", file=below, folder=self.name)
-        return Folder(inside, self.name)
+        part = Folder(inside, self.name)
+        part.asked = self.asked
+        return part
 
     @cached_property
     def parts(self) -> list[dict[str, str]]:
@@ -220,7 +223,7 @@ class Folder:
             return sorted(set(shards.values()))
         pickles = sorted(path.name for kind in ("*.bin", "*.pt", "*.pth", "*.pkl") for path in self.path.glob(kind))
         if pickles:
-            raise CheckpointError("pickle", file=pickles[0], folder=self.name)
+            raise CheckpointError("pickle", file=pickles[0], folder=self.asked)
         raise CheckpointError("missing", file=WHOLE, folder=self.name)
 
     def _tensors(self, name: str) -> Iterator[tuple[str, Stored]]:
@@ -260,7 +263,7 @@ class Folder:
         if self.file("vocab.json") and self.file("merges.txt"):
             return self.tried("bytes", "vocab.json", "merges.txt", most=vocabulary)
         if pieces := next((name for name in PIECES if self.file(name)), ""):
-            raise CheckpointError("pieces", folder=self.name, file=pieces)
+            raise CheckpointError("pieces", folder=self.asked, file=pieces)
         raise CheckpointError("no_tokenizer", folder=self.name)
 
     def tried(self, kind: str, *names: str, most: int | None = None) -> Tokenizer:

@@ -54,7 +54,7 @@ def test_all_heads_all_layers_and_rollout_show_the_traces_numbers() -> None:
 
 
 def test_the_copies_lie_where_their_weights_lie() -> None:
-    ink, veil, _ = over_heads(pipelines.run("digits", INK), Place()).drawn().data
+    ink, veil, *_ = over_heads(pipelines.run("digits", INK), Place()).drawn().data
     for row, column in [(0, 0), (4, 3), (2, 1)]:
         left = ink["x0"] + column * 30 * ink["dx"] - ink["dx"] / 2  # 28 pixels and a gap of 2
         top = ink["y0"] + row * 30 * ink["dy"] - ink["dy"] / 2

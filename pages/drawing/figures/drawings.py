@@ -103,7 +103,7 @@ def veiled(weights: np.ndarray, differs: bool, limit: float | None = None) -> tu
     ends |= {} if differs else {largest: up_to(largest, weights)}
     veil, look = SIGNED_VEIL if differs else VEIL, {"zmin": min(ends), "zmax": largest, "hoverinfo": "skip"}
     opaque = [[at, _on_black(colour)] for at, colour in veil]
-    key = {"type": "heatmap", "z": [[0.0]], "opacity": 0, "colorscale": opaque, "colorbar": colour_bar(ends)}
+    key = {"type": "heatmap", "z": np.zeros((1, 1)), "opacity": 0, "colorscale": opaque, "colorbar": colour_bar(ends)}
     return look | {"colorscale": veil, "showscale": False}, look | key
 
 
