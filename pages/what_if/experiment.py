@@ -254,7 +254,7 @@ def effect_map(
     said += " " + text("click_heads" if off else "click")
     if theme.big():
         figure.layout["height"] = LOWEST
-        figure.tell(below=room_of(said, BESIDE))
+        figure.tell(below=room_of(said, BESIDE), first=True)  # however much stands above it
     title, shape = word(name, number=word(f"number_{lab.measure}")), () if over else values.shape
     lab.pen.show(name, Picture(figure, said, title=title, picks=change, fixed=True, shape=shape))
 
