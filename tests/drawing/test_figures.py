@@ -241,7 +241,7 @@ def test_what_stands_at_the_corner_of_a_map_has_its_room_however_short_the_names
 def test_the_key_beside_a_drawing_stands_on_the_page_and_has_the_colours_that_are_seen(differs: bool) -> None:
     weights = np.linspace(-1, 1, 17, dtype=np.float32)
     figure = over_drawing(np.zeros((12, 12), np.float32), weights, [*map(str, range(17))], 0, "", differs=differs)
-    _, veil, key, _ = figure.data
+    _, key, veil, _ = figure.data
     assert not veil["showscale"] and "bgcolor" not in key["colorbar"] and "color" not in key["colorbar"]["tickfont"]
     assert (veil["zmin"], veil["zmax"]) == (key["zmin"], key["zmax"])
     for (at, laid), (there, shown) in zip(veil["colorscale"], key["colorscale"], strict=True):

@@ -164,7 +164,7 @@ SAID = [
         "by up to 0.998",
         "e-0",
     ),
-    ("words", "feed_forward", "tab=maps&s=i 爱 you .&layer=2&token=2", "most towards “there”", ""),
+    ("words", "feed_forward", "tab=maps&s=i 爱 you .&layer=2&token=2", "most towards “i”", ""),
     # Tokens that stand twice, or do nothing.
     (
         "words",

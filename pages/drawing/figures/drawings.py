@@ -187,7 +187,7 @@ def over_drawing(
         "shapes": [*dark, outline(row, column, ROLE_COLOURS["dark"]["Q"])],
         "images": images,
     }
-    return figure_of([*traces, veil, key, marks], layout | look(scaled(height)) | TO_THE_NEAREST)
+    return figure_of([*traces, key, veil, marks], layout | look(scaled(height)) | TO_THE_NEAREST)
 
 
 def token_at(row: int, column: int, side: int, front: int) -> int:
