@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Mapping
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import streamlit as st
 
+from model import Trace
 from model.analysis import placed
 from model.measures.sources import Lead, Part, all_of_it, leads_of, made_of, opened
+from pages.drawing.cache import once_a_run
 from pages.drawing.pictures.sources import Place, Way, in_short, kind_of, layer_of, parts_picture
 from pages.drawing.screen import Screen
 from pages.drawing.text import literal, plain, texts_of
@@ -22,9 +24,47 @@ MOST = 8  # parts with a bar of their own
 text, word = texts_of("tree")
 
 
-def can_be_opened(part: Part) -> bool:
-    """Whether it is made of others: words, positions and biases are there from the start."""
-    return part.slope is not None and "embedding." not in part.name
+class Seen(NamedTuple):
+    """A part as it is kept, without its slope, which is as large as a matrix of the network. opens: whether it is made
+    of others; words, positions and biases are there from the start.
+    """
+
+    name: str
+    token: int | None
+    opens: bool
+
+
+class Opened(NamedTuple):
+    """The parts that are opened one after the other, the whole lead first; what the last of them is made of; what that
+    last one, and then each of these, has in the lead.
+    """
+
+    way: list[Seen]
+    parts: list[Seen]
+    leads: np.ndarray
+
+
+@once_a_run
+def open_branch(run: Trace, outputs: tuple[int, int], token: int, branch: tuple[int, ...] = ()) -> Opened:
+    """What a branch opens of the lead of one output over another, as far as there is such a way.
+
+    token: of words, the place of the guess.
+    """
+    whole = all_of_it(run, *outputs, token)
+    try:
+        way = opened(run, whole, branch)
+        parts = made_of(run, way[-1])
+    except ValueError:  # an edit stands on the way through sums
+        way, parts = [whole], []
+    if len(way) > 1 and not parts:  # a link to what is made of nothing
+        way = way[:-1]
+        parts = made_of(run, way[-1])
+    leads = leads_of(run, whole, [way[-1], *parts], *outputs)
+    return Opened(list(map(_seen, way)), list(map(_seen, parts)), leads)
+
+
+def _seen(part: Part) -> Seen:
+    return Seen(part.name, part.token, part.slope is not None and "embedding." not in part.name)
 
 
 class Tree:
@@ -34,16 +74,9 @@ class Tree:
     """
 
     def __init__(self, screen: Screen, pen: Pen, outputs: tuple[int, int], token: int) -> None:
-        self.screen, self.pen, self.outputs = screen, pen, outputs
-        whole = all_of_it(screen.run, *outputs, token)
-        try:
-            self.way = opened(screen.run, whole, screen.choice.branch)
-            self.parts = made_of(screen.run, self.way[-1])
-        except ValueError:  # an edit stands on the way through sums
-            self.way, self.parts = [whole], []
-        if len(self.way) > 1 and not self.parts:  # a link to what is made of nothing
-            self.way = self.way[:-1]
-            self.parts = made_of(screen.run, self.way[-1])
+        self.screen, self.pen = screen, pen
+        self.way, self.parts, (self.value, *leads) = open_branch(screen.run, outputs, token, screen.choice.branch)
+        self.leads = np.array(leads)
         if self.parts:
             self._choose()
 
@@ -51,11 +84,6 @@ class Tree:
     def closed(self) -> bool:
         """Whether it is the whole lead that is looked at."""
         return len(self.way) == 1
-
-    @cached_property
-    def leads(self) -> np.ndarray:
-        """What each part has in the lead: (part,)."""
-        return leads_of(self.screen.run, self.way[0], self.parts, *self.outputs)
 
     def _choose(self) -> None:
         """The way here, each step of which can be gone back to; and the parts that can be opened next."""
@@ -67,7 +95,7 @@ class Tree:
             look |= {"format_func": lambda step: literal(steps[step]), "required": True, "wrap": True}
             st.segmented_control(word("way"), range(len(steps)), label_visibility="collapsed", **look)
         largest = np.argsort(-np.abs(self.leads), kind="stable").tolist()
-        options = [i for i in largest if can_be_opened(self.parts[i])]
+        options = [i for i in largest if self.parts[i].opens]
         if options:
             names = {i: f"{self.called(self.parts[i], self.way[-1])} · {signed(float(self.leads[i]))}" for i in options}
             look = bound("tree.open", None, lambda i: select(branch=(*branch, i)), anew=True, among=options)
@@ -80,18 +108,17 @@ class Tree:
         inside: the parts of the lead that stand for themselves.
         """
         above, part = self.way[-2:]
-        (value,) = leads_of(self.screen.run, self.way[0], [part], *self.outputs)
         most = furthest(self.leads, unsigned)
         places = [self._place(one, part, at) for at, one in enumerate(self.parts)]
         found = INSIDE.fullmatch(part.name)
         kind = found[2] if found else kind_of(part.name, self.screen.run)
         said: dict[str, object] = {
             "part": self.called(part, above),
-            "value": unsigned(value),
+            "value": unsigned(self.value),
             **self._where(part, above),
         }
         said |= {"largest": places[most.place][0], "much": most}
-        said |= {"lead": f"{lead.value:.2f}", "left": less(lead.value, value)}
+        said |= {"lead": f"{lead.value:.2f}", "left": less(lead.value, self.value)}
         read = [text("read" if lead.exact else "read_less", **said), text(f"about_{kind}", **said)]
         if not lead.exact and len(self.way) == 2 and part.name in inside:
             read.insert(1, text("read_joins", value=unsigned(lead.steps[part.name])))
@@ -100,14 +127,14 @@ class Tree:
         made = parts_picture(places, self.leads, " ".join(read), title=title, axis=axis, **look)
         self.pen.show("wrote", made)
 
-    def _where(self, part: Part, above: Part) -> dict[str, str]:
+    def _where(self, part: Seen, above: Seen) -> dict[str, str]:
         """Layer, head and token of a part, and the token that looks at it, as texts name them."""
         inside, names = INSIDE.fullmatch(part.name), placed(self.screen.run.tokens)
         layer = int(inside[1]) if inside else layer_of(part.name)
         said = {"layer": str(layer + 1), "head": str(int(inside[3]) + 1) if inside else ""}
         return said | {"token": names[part.token or 0], "query": names[above.token or 0]}
 
-    def called(self, part: Part, above: Part) -> str:
+    def called(self, part: Seen, above: Seen) -> str:
         """ "head 3"; of what a head takes from a token, that, and its weight there. above: what it is a part of."""
         inside = INSIDE.fullmatch(part.name)
         if inside is None:
@@ -118,7 +145,7 @@ class Tree:
         weights = self.screen.run[f"layers.{inside[1]}.attention.weights"]
         return word("from", **said, weight=percent(float(weights[int(inside[3]), above.token, part.token])))
 
-    def _place(self, part: Part, above: Part, at: int) -> Place:
+    def _place(self, part: Seen, above: Seen, at: int) -> Place:
         """A part as a bar: its name, and how it is opened, where it can be. at: which part."""
         branch = (*self.screen.choice.branch[: len(self.way) - 1], at)
-        return self.called(part, above), ("", {"branch": branch}) if can_be_opened(part) else None
+        return self.called(part, above), ("", {"branch": branch}) if part.opens else None

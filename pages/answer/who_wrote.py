@@ -7,10 +7,10 @@ import streamlit as st
 
 from model import Pipeline, Trace
 from model.edits import head_off
-from model.measures.sources import Lead, all_of_it, made_of, nbytes, of_lead
+from model.measures.sources import Lead, nbytes, of_lead
 from model.measures.sweep import number, sweep
 from pages.answer.pictures import built_up, heads_and_ffns, parts_of, strongest_head
-from pages.answer.tree import Tree, can_be_opened
+from pages.answer.tree import Tree, open_branch
 from pages.drawing.cache import once_a_run
 from pages.drawing.pictures.sources import MOST_BYTES, Way
 from pages.drawing.screen import Screen
@@ -84,13 +84,10 @@ def opened(screen: Screen, pen: Pen, token: int, output: int, **chosen: Any) -> 
 
 def opens(run: Trace, wanted: Wanted) -> dict[str, Way]:
     """The parts of a lead that can be opened, heads among them, and how; none where an edit stands on the way."""
-    try:
-        parts = made_of(run, all_of_it(run, *wanted.outputs, wanted.token))
-    except ValueError:
-        return {}
+    parts = open_branch(run, wanted.outputs, wanted.token).parts
     names, found = [part.name for part in parts], {}
     for at, name in enumerate(names):
-        if can_be_opened(parts[at]) and names.count(name) == 1:
+        if parts[at].opens and names.count(name) == 1:
             found[name] = [at]
             if name.endswith("attention.output"):
                 heads = name.replace("output", "heads")
