@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
 from model.checkpoints.images import CheckpointImageReader
-from model.pipeline import SPECIAL_TOKENS
 from pages.drawing.page import Page, Tabs, rows
 from pages.drawing.picture import Picture, kind_of
 from pages.drawing.pictures.quantity_map import chosen_cell, name_of
@@ -21,10 +21,12 @@ from pages.tokens.order import word_order
 from pages.tokens.pictures import (
     SCHEMES,
     about_root,
+    all_positions,
     colours,
     cut,
     drawing_steps,
     in_colour,
+    in_waves,
     one_sum,
     pixels_of_one,
     summands,
@@ -33,6 +35,7 @@ from pages.tokens.pictures import (
 from pages.tokens.tokenization import tokenization
 
 SHORT = 3  # letters of words such as "the"
+CLEARLY = 0.5  # of 1, the most that a position adds
 #: Tabs of before -> where they are shown now.
 FORMER = {"prepared": "pieces", "vectors": "one"} | dict.fromkeys(("waves", "compare", "maps"), "positions")
 
@@ -54,48 +57,72 @@ def tabs(screen: Screen) -> Tabs:
 
 
 def of_a_word(screen: Screen, choice: Choice) -> Screen:
-    """About a word that has near neighbours, where nobody has chosen a token and the usual one is hidden."""
-    run = screen.run
+    """About a word that has near neighbours, or the patch with most in it, where nobody has chosen a token and the
+    usual one is hidden or stands in front; and about the largest number of it among the sines that the position moves.
+    """
+    run, at = screen.run, screen.at
     words = {at: name for at, name in enumerate(run.tokens) if run.picture is None and is_word(name)}
-    if choice.token is not None or run.tokens[screen.at.token] != "[MASK]" or not words:
-        return screen
-    among = [at for at, name in words.items() if len(name) > SHORT] or [*words]
-    nearest = {at: neighbours(choice.pipeline, run.ids[at])[1].max(initial=0) for at in among}
-    return replace(screen, choice=screen.choice.with_(token=max(among, key=nearest.__getitem__)))
+    if choice.token is None and run.patches is not None and at.token < run.config.tokens_in_front:
+        screen = with_(screen, token=run.config.tokens_in_front + int(run.patches.std(axis=1).argmax()))
+    elif choice.token is None and run.tokens[at.token] == "[MASK]" and words:
+        among = [at for at, name in words.items() if len(name) > SHORT] or [*words]
+        nearest = {at: neighbours(choice.pipeline, run.ids[at])[1].max(initial=0) for at in among}
+        screen = with_(screen, token=max(among, key=nearest.__getitem__))
+    waves = in_waves(run)
+    if choice.component is None and waves:
+        sines = waves[: len(waves) // 2]
+        placed, summed = (np.abs(run[key][screen.at.token, sines]) for key in ("embedding.positions", "embedding.sum"))
+        screen = with_(screen, component=sines[int((summed * (placed > CLEARLY)).argmax())])
+    return screen
+
+
+def with_(screen: Screen, **chosen: int) -> Screen:
+    return replace(screen, choice=screen.choice.with_(**chosen))
 
 
 def one_token(screen: Screen, pen: Pen) -> None:
-    """The selected token's row of X⁰ as one sum, of a word the nearest rows of E; beside it a number by hand."""
+    """The selected token's row of X⁰ as one sum, of a word the nearest rows of E, of a patch its pixels; beside it a
+    number by hand, and all positions or patches.
+    """
     run, named = screen.run, {name_of(key): key for key in summands(screen.run)}
-    left, right = (st.container(), None) if screen.choice.big else st.columns([2, 1], gap="medium")
+    left, *right = [st.container()] if screen.choice.big else st.columns([2, 1], gap="medium")
     with left:
         pen.show_both("one", one_sum)
-        if run.picture is None and run.tokens[screen.at.token] not in SPECIAL_TOKENS and not screen.choice.big:
+        if screen.choice.big:
+            return
+        if run.picture is None:
             found = neighbours(screen.choice.pipeline, run.ids[screen.at.token])
             others = [i for i, name in zip(run.ids, run.tokens, strict=True) if is_word(name)]
-            pen.show(
-                "neighbours", partial(pictures.nearest, found=found, others=others, fixed=screen.shows == "difference")
-            )
-    if right:
-        with right:
-            key = named.get(screen.choice.stage or "", [*named.values()][-1])
-            working(screen, pen, key, chosen_cell(run, screen.at, key))
-            if root := about_root(run):
-                st.caption(root)
+            if found[0] or others:
+                fixed = screen.shows == "difference"
+                pen.show("neighbours", partial(pictures.nearest, found=found, others=others, fixed=fixed))
+        else:
+            whole, one = st.columns([2, 3], gap="medium")
+            with whole:
+                still(screen, pen, "patches", cut(run, screen.at, screen.seen))
+            if screen.at.token >= run.config.tokens_in_front:
+                with one:
+                    still(screen, pen, "pixels", pixels_of_one(run, screen.at, screen.seen))
+    with right[0]:
+        key = named.get(screen.choice.stage or "", [*named.values()][-1])
+        working(screen, pen, key, chosen_cell(run, screen.at, key))
+        if root := about_root(run):
+            st.caption(root)
+        if run.picture is None and run.config.places_added and len(run.tokens) > 1:
+            pen.show("all_positions", all_positions)
 
 
 def positions(screen: Screen, pen: Pen) -> None:
     """The pictures of each way in which this network tells positions."""
     for scheme in SCHEMES:
         if scheme.used(screen.run.config):
-            drawn = [one for one in scheme.pictures.items() if one[0] != "all_positions" or len(screen.run.tokens) > 1]
-            for column, (name, make) in zip(st.columns(len(drawn)), drawn, strict=True):
+            for column, (name, make) in zip(st.columns(len(scheme.pictures)), scheme.pictures.items(), strict=True):
                 with column:
                     pen.show(name, make)
 
 
 def patches(screen: Screen, pen: Pen) -> None:
-    """From the picture to its patches, step by step, and the selected patch as a row of numbers."""
+    """From the picture to its patches, step by step."""
     run = screen.run
     drawn, reader = (
         screen.choice.other_drawing if screen.shows == "other" else screen.choice.drawing,
@@ -109,8 +136,6 @@ def patches(screen: Screen, pen: Pen) -> None:
     for column, (name, picture) in zip(st.columns(len(steps)), steps.items(), strict=True):
         with column:
             still(screen, pen, name, picture)
-    if run.patches is not None and screen.at.token >= run.config.tokens_in_front:
-        still(screen, pen, "pixels", pixels_of_one(run, screen.at, screen.seen))
     if front := run.tokens[: run.config.tokens_in_front]:
         st.markdown(text("read_front", front=" ".join(front)))
 

@@ -59,15 +59,6 @@ def about_root(run: Trace) -> str:
     return text("read_root", d=run.config.embedded, root=f"{root:.4g}", bare=f"{bare:.2f}", places=f"{places:.2f}")
 
 
-def where_from(run: Trace, place: Place) -> str:
-    """Where the selected token's embedding comes from; nothing where the reader changed it."""
-    if touched(run, place.head, "embedding.tokens"):
-        return ""
-    if run.patches is not None:
-        return text("read_pixels_in", pixels=run.patches.shape[1], d_model=run.config.embedded)
-    return text("read_row", token=run.tokens[place.token], id=run.ids[place.token])
-
-
 def about_twice(run: Trace) -> str:
     """How alike X⁰ is at two positions of the first repeated word; nothing where no word stands twice."""
     tokens = run.tokens
@@ -88,10 +79,11 @@ def one_sum(run: Trace, place: Place) -> Picture:
     signs = {key: "+ " if key in ADDED else "= " for key in [*named][1:]}
     rows = {key: f"{signs.get(key, '')}{name}" for key, name in named.items()}
     notes = [word("length", length=f"{np.linalg.norm(run[key][place.token]):.1f}") for key in named]
-    said = " ".join(filter(None, (where_from(run, place), about_twice(run))))
+    if run.patches is None and not touched(run, place.head, "embedding.tokens"):
+        notes[0] = f"{word('row_of_E', id=run.ids[place.token])}<br>{notes[0]}"
     column = chosen_cell(run, place, [*named][-1])[-1]
     waves = {"order": in_waves(run), "across": word("axis_waves")} if in_waves(run) else {}
-    return strips(run, place, rows, column, said, reads=[*named], notes=notes, **waves)
+    return strips(run, place, rows, column, "", reads=[*named], notes=notes, **waves)
 
 
 def in_waves(run: Trace) -> list[int]:
@@ -103,7 +95,7 @@ def in_waves(run: Trace) -> list[int]:
     return [*range(0, width, 2), *range(1, width, 2)] if waves else []
 
 
-MOST_FAR = 3  # words of the sentence beside the nearest ones
+MOST_FAR, MOST_OWN = 3, 9  # words of the sentence beside the nearest ones, and where there are none
 
 
 def nearest(
@@ -114,24 +106,31 @@ def nearest(
     fixed: bool = False,
 ) -> Picture:
     """The rows of E nearest to that of the selected token, their columns in the order of its own numbers: where rows
-    are alike, its slope returns. Below them those of the sentence that are least so; a click chooses a word of it,
-    and the component of that column.
+    are alike, its slope returns. Below them those of the sentence that are least so, of a token that is no word the
+    most alike; a click chooses a word of it, and the component of that column.
 
     found: as `worked_out.neighbours` has them. others: the ids of the sentence's words. fixed: whether two runs have
     the same.
     """
     words, cosines, rows = found
-    most, own = first(cosines), run.tokens[place.token]
+    own = run.tokens[place.token]
     named = [own, *(f"{word} · {written(f'{cosine:.2f}')}" for word, cosine in zip(words, cosines, strict=True))]
-    said = text("read_neighbours", token=own, nearest=words[most.place], cosine=most)
+    said = ""
+    if words:
+        most = first(cosines)
+        said = text("read_neighbours", token=own, nearest=words[most.place], cosine=most)
     left = [i for i in dict.fromkeys(others) if run.tokens[run.ids.index(i)] not in (own, *words)]
     if left:
         E = run.network.embedding.E.weight.numpy()[left]
         alike = cosine_similarity(np.vstack([rows[:1], E]))[0, 1:]
-        far = np.argsort(alike, kind="stable")[:MOST_FAR][::-1]
-        rows = np.vstack([rows, np.full_like(rows[:1], np.nan), E[far]])
-        named += ["", *(f"{run.tokens[run.ids.index(left[i])]} · {written(f'{alike[i]:.2f}')}" for i in far)]
-        said += " " + text("read_far")
+        by_likeness = np.argsort(-alike, kind="stable")
+        shown = by_likeness[-MOST_FAR:] if words else by_likeness[:MOST_OWN]
+        if not words:
+            most = first(alike)
+            said = text("read_no_word", token=own, nearest=run.tokens[run.ids.index(left[most.place])], cosine=most)
+        rows = np.vstack([rows, np.full_like(rows[:1], np.nan), E[shown]])
+        named += [word("of_the_sentence")]
+        named += [f"{run.tokens[run.ids.index(left[i])]} · {written(f'{alike[i]:.2f}')}" for i in shown]
     order = np.argsort(-rows[0], kind="stable").tolist()
     sorted_rows = rows[:, order]
     sides, high = (Axis("", named), Axis(word("axis_sorted", token=own))), scaled(76 + 17 * len(named))
@@ -145,7 +144,11 @@ def nearest(
         token = {"token": tokens.index(here[row])} if row and here[row] in tokens else {}
         return token | ({"component": order[column - 1]} if own_columns else {})
 
-    return Picture(figure, said, equation=COSINE, picks=choose, fixed=fixed)
+    title = "" if words else word("among")
+    return Picture(figure, said, title=title, equation=COSINE if words else None, picks=choose, fixed=fixed)
+
+
+MOST_ROWS = 15  # of their full height
 
 
 def all_positions(run: Trace, place: Place) -> Picture:
@@ -156,17 +159,20 @@ def all_positions(run: Trace, place: Place) -> Picture:
     column = order.index(min(chosen_cell(run, place, "embedding.positions")[-1], width - 1))
     alike, away = cosine_similarity(table)[place.token], np.abs(np.arange(len(table)) - place.token)
     near, far = (f"{alike[away == apart].mean():.2f}" for apart in (1, away.max()))
-    across = Axis(word("axis_waves"), [str(at + 1) for at in order]) if waves else Axis(plain("axis.d_model"))
+    across = Axis("", [str(at + 1) for at in order]) if waves else Axis(plain("axis.d_model"))
     look = {"square": False, "clickable": True, "cell": (place.token, column)}
-    height = on_screen(max(230, 90 + scaled(16 * len(table))))
+    height = on_screen((20 if waves else 75) + 14 * min(len(table), MOST_ROWS))
     figure = heatmap(table[:, order], Axis("", run.tokens), across, **look, height=height)
-    figure.layout["xaxis"]["showticklabels"] = not waves
+    keyless(figure)
+    if waves:
+        figure.layout["xaxis"]["showticklabels"] = False
+        figure.layout["margin"]["b"] = 8
     return Picture(
         figure,
-        text("read_all_positions", place=place.token + 1, near=near, far=far),
+        about_twice(run) or text("read_all_positions", place=place.token + 1, near=near, far=far),
         shape=table.shape,
         table=pd.DataFrame(table, index=run.tokens, columns=range(1, width + 1)),
-        picks=lambda row, at: {"tab": "one", "stage": "positions", "token": row, "component": order[at - first]},
+        picks=lambda row, at: {"stage": "positions", "token": row, "component": order[at - first]},
         reads=["embedding.positions"],
         fixed=True,
     )
@@ -256,7 +262,8 @@ def pixels_of_one(run: Trace, place: Place, seen: np.ndarray | None) -> Picture:
     axes = Axis("", channels(run) if in_colour(seen) else [name]), Axis(word("axis_pixel"))
     scale = "signed" if in_colour(seen) else "share"
     figure = heatmap(values.reshape(run.config.channels, -1), *axes, scale=scale, square=False, height=170)
-    said = text("read_pixels", token=name, pixels=len(values))
+    keyless(figure)
+    said = text("read_pixels", token=name, pixels=len(values), d_model=run.config.embedded)
     if len(run.patches) > 1:
         said = joined(f"{said} {text('read_pixels_place')}")
     return Picture(figure, said, shape=(1, len(values)), equation="p")
@@ -354,7 +361,8 @@ def components(run: Trace, place: Place) -> Picture:
     table, row = table_of(run), run.rows[place.token]
     width, chosen = table.shape[1], place.component
     drawn = [0, width // 16, width // 8, width // 4, width // 2]  # even: sines
-    if chosen is not None and chosen < width:
+    marked = chosen is not None and chosen < width
+    if marked and chosen not in drawn:
         drawn.append(chosen)
     called = {word("component", number=j + 1): j for j in drawn}
     sines = run.config.positions == "sinusoidal"
@@ -369,7 +377,7 @@ def components(run: Trace, place: Place) -> Picture:
             Axis(word("axis_place")),
             word("axis_value"),
             used=None if moved else used,
-            chosen=None if len(drawn) < 6 or row is None else (row, drawn[-1]),
+            chosen=(row, chosen) if marked and row is not None else None,
         ),
         " ".join(said + [text("read_band", used=used)] * (not moved)),
         table=pd.DataFrame(table[:, drawn], columns=[*called], index=range(1, len(table) + 1)),
@@ -448,7 +456,7 @@ class Scheme:
 SCHEMES = (
     Scheme(
         lambda config: config.places_added and config.input == "words",
-        {"all_positions": all_positions, "similarity": similarity_of_words, "waves": components},
+        {"similarity": similarity_of_words, "waves": components},
     ),
     Scheme(
         lambda config: config.places_added and config.input != "words",

@@ -95,7 +95,7 @@ def test_a_screen_of_another_run_is_another_one() -> None:
         ("queries_keys_values", "weights", ["W_Q", "W_K", "W_V"]),
         ("layers", "lens", ["guess", "turned"]),
         ("layers", "path", ["path", "norms"]),
-        ("tokens", "positions", ["all_positions", "similarity", "waves"]),
+        ("tokens", "positions", ["similarity", "waves"]),
     ],
 )
 def test_a_part_is_a_function_of_a_screen_and_a_pen(name: str, part: str, shown: list[str]) -> None:

@@ -619,19 +619,14 @@ def the_row_of_scores_is_that_of_the_token(run, at):
 # -- tokens ----------------------------------------------------------------------------------------------------------
 
 
-@row(tokens.one_sum)
-def a_word_that_stands_twice_has_one_row_and_two_sums(run, at):
-    first, second = (place for place, token in enumerate(run.tokens) if token == "the")
-    np.testing.assert_array_equal(*run["embedding.tokens"][[first, second]])
-    yield f"{cosine_similarity(run['embedding.sum'][[first, second]])[0, 1]:.4f}"
-
-
 @row(tokens.one_sum, token=2)
 def a_token_and_its_position_are_one_sum(run, at):
     added, summed = [run[f"embedding.{name}"][2] for name in ("tokens", "positions")], run["embedding.sum"][2]
     np.testing.assert_allclose(sum(added), summed, atol=1e-5)
     shown = np.stack([*added, summed])
-    yield from (np.hstack([shown[:, ::2], shown[:, 1::2]]), f"“{run.tokens[2]}” has id {run.ids[2]}")
+    names = tokens.one_sum(run, at).drawn().layout["yaxis"]["ticktext"]
+    assert f"row {run.ids[2]} of E" in names[0]
+    yield np.hstack([shown[:, ::2], shown[:, 1::2]])
 
 
 @row(tokens.one_sum, lambda: load(str(folder("NarrowElectraForMaskedLM")))(DOG), token=2)
@@ -668,14 +663,34 @@ def below_the_neighbours_of_a_word_stand_the_least_similar_words_of_the_sentence
     yield np.vstack([rows, np.full_like(rows[:1], np.nan), E[far]])[:, order]
 
 
+@row(
+    lambda run, at: tokens.nearest(run, at, worked_out.neighbours("text", run.ids[at.token]), others=run.ids[1:-1]),
+    HIDDEN,
+    token=3,
+)
+def a_token_that_is_no_word_stands_over_the_words_of_the_sentence(run: Trace, at: Place) -> Iterator[object]:
+    E, own = run.network.embedding.E.weight.numpy(), run.ids[3]
+    words = [i for i in dict.fromkeys(run.ids[1:-1]) if i != own]
+    alike = cosine_similarity(E[[own, *words]])[0, 1:]
+    by_likeness = [words[i] for i in np.argsort(-alike, kind="stable")[:9]]
+    rows = np.vstack([E[[own]], np.full((1, E.shape[1]), np.nan), E[by_likeness]])
+    yield from (rows[:, np.argsort(-E[own], kind="stable")], f"cosine {alike.max():.2f}")
+
+
 @row(tokens.all_positions, token=3)
-@row(tokens.all_positions, DOG, token=0)
+@row(tokens.all_positions, token=1)
 def the_waves_of_all_positions_stand_sines_first(run: Trace, at: Place) -> Iterator[object]:
     table = run["embedding.positions"]
-    near = [place for place in (at.token - 1, at.token + 1) if 0 <= place < len(table)]
-    far = [max(range(len(table)), key=lambda place: abs(place - at.token))]
-    alike = cosine_similarity(table)[at.token]
-    yield from (np.hstack([table[:, ::2], table[:, 1::2]]), *(f"{alike[some].mean():.2f}" for some in (near, far)))
+    twice = [place for place, token in enumerate(run.tokens) if token == "the"]
+    np.testing.assert_array_equal(*run["embedding.tokens"][twice])
+    alike = cosine_similarity(run["embedding.sum"][twice])[0, 1]
+    yield from (np.hstack([table[:, ::2], table[:, 1::2]]), f"{alike:.4f}")
+
+
+@row(tokens.all_positions, "we sing songs .", token=0)
+def positions_are_alike_as_they_are_near(run: Trace, at: Place) -> Iterator[object]:
+    alike = cosine_similarity(run["embedding.positions"])[at.token]
+    yield from (f"{alike[1]:.2f} to its neighbours", f"{alike[-1]:.2f} to the furthest")
 
 
 def table_of(run: Trace) -> np.ndarray:
@@ -683,6 +698,7 @@ def table_of(run: Trace) -> np.ndarray:
 
 
 @row(tokens.components)
+@row(tokens.components, component=16)
 def the_waves_are_columns_of_the_table_of_positions(run, at):
     yield "Component 1 repeats after about 6.3 positions"  # 2π
     yield from table_of(run)[:, [0, 16, 32, 64, 128]].T

@@ -26,8 +26,8 @@ def is_word(piece: str) -> bool:
 
 @kept(500)
 def neighbours(name: str, piece: int, most: int = 6) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """The pieces whose rows of E point most nearly the same way, of a word the words of its script; their cosines; and
-    the row of the piece itself with theirs, (1 + most, features).
+    """The pieces whose rows of E point most nearly the same way, of a word the words of its script, of [MASK] and its
+    like none; their cosines; and the row of the piece itself with theirs, (1 + most, features).
     """
     owner = pipelines.pipeline(name)
     E, vocabulary = owner.network.embedding.E.weight.numpy(), owner.reader.vocabulary
@@ -35,7 +35,7 @@ def neighbours(name: str, piece: int, most: int = 6) -> tuple[list[str], np.ndar
     best, cosines = nearest_rows(E, piece, most=40 * most, leave_out=special)
     own = vocabulary[piece]
     fits = [
-        not is_word(own) or (is_word(shown) and shown.isascii() == own.isascii())
+        own not in SPECIAL_TOKENS and (not is_word(own) or (is_word(shown) and shown.isascii() == own.isascii()))
         for shown in map(vocabulary.__getitem__, best)
     ]
     some = np.flatnonzero(fits)[:most]
