@@ -8,9 +8,10 @@ from model.measures.origins import of_reads
 from model.measures.sources import Sum, of_attention, of_sum
 
 
-def close(found: np.ndarray, recorded: np.ndarray) -> None:
-    assert found.shape == recorded.shape
-    assert np.abs(found - recorded).max() <= 1e-5 * np.abs(recorded).max()
+def close(found: np.ndarray, recorded: np.ndarray, of: str) -> None:
+    assert found.shape == recorded.shape, of
+    apart = np.abs(found - recorded).max() / max(np.abs(recorded).max(), np.finfo(np.float32).tiny)
+    assert apart <= 1e-5, f"{of}: its parts miss what was recorded by {apart:.2g} of the largest"
 
 
 def sides(trace: Trace) -> tuple[str, ...]:
@@ -34,7 +35,7 @@ def streams_add_up(trace: Trace, side: str, layer: int) -> None:
     is_Z = not side and layer == trace.graph.layers()
     for heads in (False, True):
         parts = of_stream(trace, layer, side, heads)
-        close(sum(parts.values()), trace.Z if is_Z else trace.states(side)[layer])
+        close(sum(parts.values()), trace.Z if is_Z else trace.states(side)[layer], f"{side}layer {layer} reads")
 
 
 def scores_add_up(trace: Trace, attention: Sublayer) -> None:
@@ -42,18 +43,18 @@ def scores_add_up(trace: Trace, attention: Sublayer) -> None:
     # What all heads read is followed once; that this changes nothing, the first head shows.
     known = {read: of_sum(trace, read) for read in (attention.reads, attention.memory) if read}
     parts = [of_attention(trace, attention, head, known=known if head else {}) for head in range(len(scaled))]
-    close(np.array([of.parts.sum((0, 1)) for of in parts]), scaled)
+    close(np.array([of.parts.sum((0, 1)) for of in parts]), scaled, attention.prefix)
 
 
 def origins_add_up(trace: Trace) -> None:
     known = of_reads(trace)
     for key, parts in known.items():
         if key in trace:
-            close(sum(parts.values()), trace[key])
+            close(sum(parts.values()), trace[key], key)
     for attention in attentions(trace):
         scaled = trace[trace.graph[f"{attention.prefix}masked"].reads[0]]
         found = [of_attention(trace, attention, head, known=known).parts.sum((0, 1)) for head in range(len(scaled))]
-        close(np.array(found), scaled)
+        close(np.array(found), scaled, attention.prefix)
 
 
 def edited_sums_add_up(trace: Trace) -> None:

@@ -44,7 +44,7 @@ def test_streams_scores_and_logits_are_the_sums_of_their_sources(name: str) -> N
                 of_sum(trace, "logits")
         else:
             for heads in (False, True):
-                close(sum(of_sum(trace, "logits", heads).values()), trace["logits"])
+                close(sum(of_sum(trace, "logits", heads).values()), trace["logits"], "logits")
 
 
 def test_cross_attention_asks_with_the_decoders_sources_and_finds_the_encoders() -> None:
