@@ -5,6 +5,7 @@ from functools import partial
 
 import streamlit as st
 
+from model import Trace
 from model.analysis import spelled, units, whole_words
 from pages.answer.judged import judged
 from pages.answer.learned import how_it_learned
@@ -12,6 +13,7 @@ from pages.answer.pictures import Hidden, every_place
 from pages.answer.prediction import prediction
 from pages.answer.vector import EQUATION, tabs_of
 from pages.answer.who_wrote import opened
+from pages.drawing.cache import once_a_run
 from pages.drawing.page import Page, Tabs
 from pages.drawing.picture import says_words
 from pages.drawing.pictures.answers import probabilities
@@ -125,10 +127,16 @@ def judged_and_trained(screen: Screen, pen: Pen) -> None:
 def trained_on(screen: Screen) -> None:
     if screen.choice.big:
         return
-    size = f"{sum(weight.numel() for weight in screen.pipeline.network.parameters()):,}"
+    size = f"{weights(screen.run):,}"
     name = "checkpoint" if screen.choice.checkpoint else screen.pipeline.name
     said = [text(f"trained_{name}", size=size), *shared_weights(screen.run.config, "counted")]
     st.caption(" ".join(said))
+
+
+@once_a_run
+def weights(run: Trace) -> int:
+    """How many there are in the network."""
+    return sum(weight.numel() for weight in run.network.parameters())
 
 
 PAGE = Page(

@@ -8,13 +8,13 @@ what the server draws afterwards; a test in a browser compares the two.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from model import Trace
+from pages.drawing.cache import once_a_run
 from pages.drawing.figures.base import MOST_CLICKABLE
 from pages.drawing.place import Place
 
@@ -22,35 +22,34 @@ from pages.drawing.place import Place
 MOST = 200_000
 
 
+class Sent(NamedTuple):
+    """Numbers as they are sent, and what the browser knows them by.
+
+    Their shape as JSON in a line, then all of them as float32: (layer, head, query, key), what is drawn; (layer, head,
+    query), the key that is outlined where none is chosen.
+    """
+
+    name: str
+    numbers: bytes
+
+
+NOTHING = Sent("", b"[0, 0, 0]\n")
+
+
 @dataclass(frozen=True)
 class AtOnce:
     """How a browser draws a picture anew for another place.
 
     draws: the function of at_once.js that does it. at: the place that the server's figure shows, by the names of
-    Choice; None: not chosen. sizes: how many layers and heads there are. values: (layer, head, query, key), what is
-    drawn of them all; strongest: (layer, head, query), the key that is outlined where none is chosen. Neither where
-    only a frame moves. about: what else the function must know that the figure does not say.
+    Choice; None: not chosen. sizes: how many layers and heads there are. sent: the numbers of them all; none where only
+    a frame moves. about: what else the function must know that the figure does not say.
     """
 
     draws: str
     at: Mapping[str, int | None]
     sizes: Mapping[str, int]
-    values: np.ndarray | None = None
-    strongest: np.ndarray | None = None
+    sent: Sent = NOTHING
     about: Mapping[str, Any] = field(default_factory=dict)
-
-    @cached_property
-    def numbers(self) -> bytes:
-        """The numbers as they are sent: their shape as JSON in a line, then all of them as float32."""
-        if self.values is None or self.strongest is None:
-            return b"[0, 0, 0]\n"
-        parts = (np.ascontiguousarray(part, np.float32).tobytes() for part in (self.values, self.strongest))
-        return json.dumps(self.values.shape).encode() + b"\n" + b"".join(parts)
-
-    @cached_property
-    def run(self) -> str:
-        """What the browser knows the numbers by; "" where there are none."""
-        return "" if self.values is None else sha256(self.numbers).hexdigest()[:16]
 
 
 def where(run: Trace, place: Place) -> dict[str, Any]:
@@ -70,11 +69,19 @@ def of_every_head(run: Trace, place: Place, key: str, draws: str, **about: Any) 
     name = key.split(".", 2)[2]
     if run.config.layers * run[key].size > MOST or len(run.tokens) ** 2 > MOST_CLICKABLE["square"]:
         return None
+    columns = tuple(about.get("columns", range(len(run.tokens))))
+    return AtOnce(draws, sent=_sent(run, name, columns, draws == "map"), about=about, **where(run, place))
+
+
+@once_a_run
+def _sent(run: Trace, name: str, columns: tuple[int, ...], as_map: bool) -> Sent:
+    """The numbers of every head. columns: the keys shown."""
     values = run.over_layers(name)
-    if draws == "map":
+    if as_map:
         values = np.stack([unmasked(run, f"layers.{layer}.{name}", of_layer) for layer, of_layer in enumerate(values)])
-    strongest = strongest_keys(run, name, about.get("columns", range(len(run.tokens))))
-    return AtOnce(draws, values=values, strongest=strongest, about=about, **where(run, place))
+    parts = (np.ascontiguousarray(part, np.float32).tobytes() for part in (values, strongest_keys(run, name, columns)))
+    numbers = json.dumps(values.shape).encode() + b"\n" + b"".join(parts)
+    return Sent(sha256(numbers).hexdigest()[:16], numbers)
 
 
 def unmasked(run: Trace, key: str, values: np.ndarray, at: tuple = ()) -> np.ndarray:

@@ -71,7 +71,7 @@ def likeliest_outputs(
         _at(run, place, lambda every: every[shown]),
         quantity=run.graph["answer"],
         title=title,
-        table=pd.DataFrame(table, index=named),
+        table=lambda _: pd.DataFrame(table, index=named),
         two="beside",
         picks=lambda row, _: choose(shown[row]),
     )

@@ -159,6 +159,8 @@ def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]
         both = f"两{one}{of}都"
         return both if count == whole == "2" else f"{{{hit[1]}}} {one}{of}都" if count == whole != "1" else hit[0]
 
+    if not values:
+        return text
     text = COUNT.sub(in_words, COUNT_IN_CHINESE.sub(in_chinese, text))
     for name, value in values.items():
         if isinstance(value, First) and not value.ahead:

@@ -12,5 +12,5 @@ _numbers = st.components.v2.component("at_once", js=script("at_once"))
 
 def send(once: AtOnce, key: str) -> dict[str, Any]:
     """Put the numbers on the page, for the picture called `key`; returns what comes with the picture."""
-    _numbers(key=f"at_once.{key}", data=once.run.encode() + b"\n" + once.numbers)
-    return {"draws": once.draws, "at": dict(once.at), "sizes": dict(once.sizes), "run": once.run, **once.about}
+    _numbers(key=f"at_once.{key}", data=once.sent.name.encode() + b"\n" + once.sent.numbers)
+    return {"draws": once.draws, "at": dict(once.at), "sizes": dict(once.sizes), "run": once.sent.name, **once.about}
