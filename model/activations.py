@@ -1,4 +1,4 @@
-"""Activation functions act(u), a row each: what it is called, how it is written, computed, and worked out by hand.
+"""Activation functions act(u): one row each, with its name, its symbol, its module and its arithmetic by hand.
 
 A new one is a row here.
 """
@@ -13,26 +13,25 @@ from torch import Tensor, nn
 
 from model.written import number, operand
 
-#: Writes a line down: its symbol, its expression and its value; returns the value, rounded as it is shown.
+#: Writes one line (symbol, expression, value) and returns the value, rounded as shown.
 Line = Callable[[str, str, float], float]
-#: How u is called, its value, and what writes the lines on the way -> the function in LaTeX, the same with its numbers,
-#: and its value.
+#: (name of u, its value, writer of intermediate lines) -> the function in LaTeX, the same with numbers, its value.
 ByHand = Callable[[str, float, Line], tuple[str, str, float]]
 
 
 class Activation(NamedTuple):
     """One function of one number."""
 
-    name: str  # what people call it, in any language; no two alike
+    name: str  # unique, the same in every language
     symbol: str  # LaTeX
     module: Callable[[], nn.Module]
     by_hand: ByHand
-    checkpoints: tuple[str, ...] = ()  # what others call it in config.json, where layers may have it
-    cuts: bool = False  # whether nothing below 0 comes through
+    checkpoints: tuple[str, ...] = ()  # its names in config.json; empty: no layer may use it
+    cuts: bool = False  # whether inputs below 0 give 0
 
 
 class QuickGELU(nn.Module):
-    """x σ(1.702 x), which is near GELU  (Hendrycks and Gimpel 2016, section 2). CLIP has it."""
+    """x σ(1.702 x), an approximation of GELU  (Hendrycks and Gimpel 2016, section 2). CLIP uses it."""
 
     def forward(self, x: Tensor) -> Tensor:
         return x * torch.sigmoid(1.702 * x)
@@ -48,7 +47,7 @@ def _tanh(x: str, u: float, line: Line) -> tuple[str, str, float]:
 
 def _sigmoid(x: str, u: float, line: Line, k: float = 1) -> tuple[str, str, float]:
     right, expression = (rf"\frac{{1}}{{1 + e^{{-{_times(k)}{of}}}}}" for of in (x, operand(u)))
-    small = math.exp(-abs(k * u))  # e to a large number would be too large
+    small = math.exp(-abs(k * u))  # avoids overflow of e^u
     return right, expression, (1 if u >= 0 else small) / (1 + small)
 
 
@@ -100,5 +99,5 @@ ACTIVATIONS = {
     "tanh": Activation("tanh", r"\tanh", nn.Tanh, _tanh),
     "sigmoid": Activation("σ", r"\sigma", nn.Sigmoid, _sigmoid),
 }
-#: Those that networks have in their feed-forward layers.
+#: Names of the activations of feed-forward layers.
 OF_LAYERS = tuple(name for name, row in ACTIVATIONS.items() if row.checkpoints)

@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike
 from model.config import EncoderConfig
 
 SPACE = "␣"  # a piece that is a space alone
-#: What is written of a piece that holds not the whole of a character: "##é 2/2", "é 1/2".
+#: Marks of a piece that holds only part of a character: "##é 2/2", "é 1/2".
 LATER_PART, FIRST_PART = re.compile(r"^##\S+ (?!1/)\d+/\d+ ?"), re.compile(r" 1/\d+$")
 BYTE = re.compile(r"\\x[0-9a-f]{2}")
 ENDS = frozenset(".!?。！？")  # signs that end a sentence
-FAR_OUT = 5.0  # times what 99 % of the numbers stay below
+FAR_OUT = 5.0  # times the 99 % quantile
 
 
 def pca(points: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -74,7 +74,7 @@ def cosine_similarity(rows: ArrayLike, others: ArrayLike | None = None) -> np.nd
 
 
 def mean_likeness(states: ArrayLike) -> np.ndarray:
-    """The mean cosine of all pairs of different rows: 1 where all point the same way.
+    """Mean cosine of all pairs of different rows: 1 if all point the same way.
 
     Args:
         states: `(…, token, features)`, with at least two tokens.
@@ -87,9 +87,9 @@ def mean_likeness(states: ArrayLike) -> np.ndarray:
 
 
 def along(parts: ArrayLike, total: ArrayLike) -> np.ndarray:
-    """How far each part reaches in the direction of their sum: part · total / ‖total‖.
+    """Component of each part in the direction of the total: part · total / ‖total‖.
 
-    Those of all parts add up to ‖total‖, while their lengths add up to more unless they point the same way.
+    The components add up to ‖total‖; the lengths of the parts add up to more, unless all point the same way.
 
     Args:
         parts: `(…, part, features)`.
@@ -123,9 +123,9 @@ def entropy(weights: ArrayLike) -> np.ndarray:
 
 
 def token_places(config: EncoderConfig, n: int) -> np.ndarray:
-    """Where each of the n tokens stands: `(n, 1)` in a sentence, `(n, 2)` row and column of a patch.
+    """Position of each of n tokens: `(n, 1)` in a sentence; row and column, `(n, 2)`, for patches.
 
-    What comes before the patches stands nowhere: NaN.
+    Tokens before the patches have no position: NaN.
     """
     if config.input != "patches":
         return np.arange(n, dtype=np.float64)[:, None]
@@ -134,15 +134,15 @@ def token_places(config: EncoderConfig, n: int) -> np.ndarray:
 
 
 def mean_distance(weights: ArrayLike, places: ArrayLike) -> np.ndarray:
-    """Σ_j A_ij ‖place_i − place_j‖, averaged over the queries: how far a head looks, in tokens (or patches).
+    """Mean attention distance in tokens (or patches): Σ_j A_ij ‖place_i − place_j‖, averaged over the queries.
 
     Args:
         weights: `(…, query, key)`.
-        places: `(token, dimensions)`, see `token_places`. Tokens that stand nowhere (NaN) are left out, and the
-            rest of each row is scaled to sum to 1 again.
+        places: `(token, dimensions)`, see `token_places`. Tokens without a position (NaN) are left out; the other
+            weights of each row are rescaled to sum to 1.
 
     Returns:
-        `(…,)` float32; NaN where nothing is left to measure.
+        `(…,)` float32; NaN if no token has a position.
 
     Source: "mean attention distance", Dosovitskiy et al. 2021, "An Image is Worth 16x16 Words", appendix D.7.
     """
@@ -160,27 +160,27 @@ def mean_distance(weights: ArrayLike, places: ArrayLike) -> np.ndarray:
 
 
 def head_table(weights: ArrayLike, tokens: Sequence[str], places: ArrayLike) -> dict[str, np.ndarray]:
-    """What each head looks at, in figures, averaged over the queries that have such a key.
+    """Attention statistics of each head, averaged over the queries that have the key in question.
 
     Args:
         weights: `(…, query, key)`, for example (layer, head, query, key).
-        tokens: as printed; [CLS] and [SEP] are looked for among them.
-        places: of the tokens, for the distance (`token_places`).
+        tokens: as printed; used to find [CLS] and [SEP].
+        places: of the tokens (`token_places`), for the distance.
 
     Returns:
         "entropy" (bits), "distance", and the weight on "itself", "previous", "next", "cls", "sep": each `(…,)` float32,
-        NaN where the input has no such token.
+        NaN if the input has no such token.
 
     Source: the quantities of Clark et al. 2019, "What Does BERT Look At?", section 3.
     """
     weights = np.asarray(weights, dtype=np.float32)
-    if weights.ndim > 3:  # all layers at once would take ten times their memory on the way
+    if weights.ndim > 3:  # all layers at once would need ten times their memory
         tables = [head_table(layer, tokens, places) for layer in weights]
         return {name: np.stack([table[name] for table in tables]) for name in tables[0]}
     nothing = np.full(weights.shape[:-2], np.nan, dtype=np.float32)
 
     def on(offset: int) -> np.ndarray:
-        """The weight on the token `offset` places further on."""
+        """Mean weight on the token `offset` positions after the query."""
         if abs(offset) >= len(tokens):
             return nothing
         return np.diagonal(weights, offset, axis1=-2, axis2=-1).mean(axis=-1)
@@ -202,11 +202,11 @@ def head_table(weights: ArrayLike, tokens: Sequence[str], places: ArrayLike) -> 
 
 @dataclass(frozen=True)
 class HeadPattern:
-    """What a head does on this input, and the figure that earns it the name.
+    """The attention pattern of a head on this input, and the measurement that decided it.
 
     name: "alone" (there is one token), "itself", "previous", "next", "cls", "sep" (the weight goes there), "token" (the
-    weight of all queries goes to the token at `place`), "near" (distance) or "broad" (entropy).
-    `figure` is the mean weight, the distance or the entropy that decided; `reference` what an even spread would have.
+    weight of all queries goes to the token at `place`), "near" (small distance) or "broad" (high entropy).
+    `figure`: the mean weight, distance or entropy that decided. `reference`: its value for uniform weights.
     """
 
     name: str
@@ -216,16 +216,16 @@ class HeadPattern:
 
 
 def head_pattern(weights: ArrayLike, measures: Mapping[str, float], places: ArrayLike) -> HeadPattern:
-    """The plainest true description of one head.
+    """The pattern that describes one head best.
 
     Args:
         weights: `(query, key)` of the head.
         measures: its row of `head_table`.
         places: of the tokens.
 
-    In this order: "broad" needs at least 0.9 of the largest entropy. A target must get at least 0.4 of the weight, and
-    half as much again as an even spread would give it. "near" needs at most half the distance of an even spread. A head
-    that does none of this is named after the target that gets most, however little that is.
+    The first that applies: "broad", if entropy is at least 0.9 of its maximum; a target that gets at least 0.4 of the
+    weight and 1.5 times its uniform share; "near", if the distance is at most half that of uniform weights; else the
+    target that gets most.
     """
     weights = np.asarray(weights, dtype=np.float32)
     n = weights.shape[-1]
@@ -254,12 +254,12 @@ def head_pattern(weights: ArrayLike, measures: Mapping[str, float], places: Arra
 
 @lru_cache(maxsize=64)
 def _even_distance(places: bytes, n: int) -> float:
-    """How far a head looks that spreads its weight evenly over `n` tokens at these places (float64)."""
+    """Mean attention distance of uniform weights over `n` tokens; `places` are float64 bytes."""
     return float(mean_distance(np.full((n, n), 1 / n), np.frombuffer(places).reshape(n, -1)))
 
 
 def rollout(weights: ArrayLike) -> np.ndarray:
-    """Attention rollout: how much of each token's place after layer l can be traced back to each input token.
+    """Attention rollout: share of each position after layer l that comes from each input token.
 
     R⁽ˡ⁾ = Âˡ R⁽ˡ⁻¹⁾ with Âˡ = ½ (mean over heads of Aˡ) + ½ I, where ½ I stands for the residual path; R⁽⁰⁾ = I.
 
@@ -282,9 +282,7 @@ def rollout(weights: ArrayLike) -> np.ndarray:
 
 
 def units(tokens: Sequence[str], spaces: bool = True) -> list[list[int]]:
-    """The places of each token; those of the parts of one character are together, and where `spaces` is true, a space
-    and the token behind it.
-    """
+    """Positions grouped into units: the parts of one character; with `spaces`, also a space and the token after it."""
     found: list[list[int]] = []
     for place, token in enumerate(tokens):
         spaced = spaces and place and tokens[place - 1] == SPACE and token not in ("[CLS]", "[SEP]", "[MASK]", "[PAD]")
@@ -296,10 +294,7 @@ def units(tokens: Sequence[str], spaces: bool = True) -> list[list[int]]:
 
 
 def whole_words(tokens: Sequence[str]) -> list[list[int]]:
-    """The places of each word of a sentence: a piece that begins with ## belongs to the word before it.
-
-    [CLS] and [SEP] are no words.
-    """
+    """Positions of each word's pieces: a piece with ## belongs to the word before it. Omits [CLS] and [SEP]."""
     words: list[list[int]] = []
     for places in units(tokens):
         if tokens[places[0]] in ("[CLS]", "[SEP]"):
@@ -312,13 +307,13 @@ def whole_words(tokens: Sequence[str]) -> list[list[int]]:
 
 
 def placed(tokens: Sequence[str]) -> list[str]:
-    """Tokens as sentences may name them: one that occurs more than once with its place, “the (2)”."""
+    """Names of the tokens for use in sentences; a repeated token gets its position: “the (2)”."""
     often = Counter(tokens)
     return [f"{token} ({place})" if often[token] > 1 else token for place, token in enumerate(tokens, 1)]
 
 
 def sentences(tokens: Sequence[str]) -> list[range]:
-    """The places of each sentence of an input, in order, by the signs that end one: . ! ? and their Chinese forms."""
+    """Positions of each sentence of an input, in order. Sentences end with . ! ? or their Chinese forms."""
     begins = [0, *(place + 1 for place, token in enumerate(tokens[:-2]) if token in ENDS), len(tokens)]
     return [range(first, last) for first, last in pairwise(begins)]
 
@@ -331,7 +326,7 @@ def spelled(pieces: Sequence[str]) -> str:
 
 
 def word_at(tokens: Sequence[str], place: int) -> str:
-    """The whole word of which a token is a piece; of any other token, itself."""
+    """The whole word that a token belongs to; the token itself if it is no piece of a word."""
     pieces = next((places for places in whole_words(tokens) if place in places), [place])
     return spelled([tokens[piece] for piece in pieces]) if len(pieces) > 1 else tokens[place]
 
@@ -342,12 +337,13 @@ def as_read(tokens: Sequence[str]) -> str:
     return " ".join(word[0] if len(word) == 1 else f"{spelled(word)} ({' + '.join(word)})" for word in words)
 
 
-MANY = 32  # tokens; of more, attention is spread so thin that its colours end before 1
+MANY = 32  # tokens; with more, weights are so small that their colours end before 1
 
 
 def bright_end(weights: np.ndarray) -> float:
-    """The weight with the brightest colour in every picture of some attention weights (…, query, key): 1; of more than
-    MANY keys what 99.8 % of them stay below, a tenth at least.
+    """Upper end of the colour scale for attention weights (…, query, key).
+
+    1 for up to MANY keys; for more, the 99.8 % quantile rounded up to a tenth.
     """
     if weights.shape[-1] <= MANY:
         return 1.0
@@ -362,13 +358,13 @@ def softmax(logits: ArrayLike) -> np.ndarray:
 
 
 def sigmoid(logits: ArrayLike) -> np.ndarray:
-    """1 / (1 + exp(−y)) of each by itself; the tanh in it runs over nowhere."""
+    """1 / (1 + exp(−y)) of each number, computed by tanh, which cannot overflow."""
     return 0.5 * (1 + np.tanh(0.5 * np.asarray(logits)))
 
 
 def decimal(probability: float) -> str:
-    """A probability as short as it stays true: 0.41, 0.0002, 0.9996, 0.99997, 8e-05; 1.00 is certain."""
-    if 0.995 <= probability <= 1 - 1e-6:  # above it, numbers of 32 bits hardly tell one from 1
+    """A probability with as few digits as are accurate: 0.41, 0.0002, 0.9996, 0.99997, 8e-05; only 1 is 1.00."""
+    if 0.995 <= probability <= 1 - 1e-6:  # above this, float32 hardly differs from 1
         return f"{probability:.{max(4, int(f'{1 - probability:.0e}'[-2:]))}f}"
     return f"{probability:.2f}" if probability >= 0.01 else f"{probability:.1g}"
 
@@ -380,23 +376,23 @@ def rank(values: ArrayLike, place: int) -> int:
 
 
 def winners(values: ArrayLike, shown: Callable[[float], str] = "{:.2f}".format) -> list[int]:
-    """The places of the largest value and of all that are written like it: only one, where one is ahead.
+    """Indices of the largest value and of all values displayed the same: one index unless there is a tie.
 
-    shown: how a reader sees the values. What is NaN comes last.
+    shown: formats a value for display. NaN never wins over a number.
     """
     values = np.asarray(values)
     best = np.fmax.reduce(values)
     name, half = shown(float(best)), best - abs(best) / 2
-    few = shown(float(half)) != name  # to sort all is slow
+    few = shown(float(half)) != name  # sorting all is slow
     order = np.flatnonzero((values > half) | (values == best) | (not few))
     order = order[(-values[order]).argsort(kind="stable")].tolist()
-    equal = int((values == best).sum())  # thousands, where nothing differs: they need not be written
+    equal = int((values == best).sum())  # may be thousands; these need no formatting
     alike = takewhile(lambda place: shown(float(values[place])) == name, order[equal:])
     return [*order[:equal], *alike]
 
 
 def tied(values: ArrayLike) -> np.ndarray:
-    """How many of each row's numbers, (…, n) from 0 on, are written like its largest: in two decimals, or one digit."""
+    """Count, in each row of non-negative (…, n), of numbers displayed like its largest: two decimals, or one digit."""
     values = np.asarray(values, np.float64)
     largest = values.max(axis=-1, keepdims=True)
     places = np.where(largest >= 0.01, 2, -np.floor(np.log10(np.maximum(largest, 1e-30))))
@@ -405,7 +401,7 @@ def tied(values: ArrayLike) -> np.ndarray:
 
 
 def likeliest(logits: ArrayLike, counts: Sequence[int]) -> list[int]:
-    """The `counts[i]` best outputs of each row i of `(token, output)`, or all, best first, each output named once."""
+    """The `counts[i]` best outputs (at most all) of each row i of `(token, output)`, best first, without repeats."""
     logits = np.asarray(logits)
     named: dict[int, None] = {}
     for row, count in zip(logits, counts, strict=True):
@@ -415,20 +411,20 @@ def likeliest(logits: ArrayLike, counts: Sequence[int]) -> list[int]:
 
 
 class Outliers(NamedTuple):
-    """Few numbers of a matrix that stand far out."""
+    """Outliers of a matrix."""
 
     usual: float  # 99 % of the numbers are no further from 0
-    cells: np.ndarray  # (outlier, 2): row and column, that furthest from 0 first
+    cells: np.ndarray  # (outlier, 2): row and column, furthest from 0 first
 
     def columns(self) -> list[int]:
-        """The columns that they stand in, in the same order."""
+        """Their columns without repeats, in the same order."""
         return list(dict.fromkeys(self.cells[:, 1].tolist()))
 
 
 def outliers(values: ArrayLike) -> Outliers | None:
-    """The numbers of a matrix that are more than FAR_OUT times as far from 0 as 99 % of them; None where none is.
+    """Numbers of a matrix further from 0 than FAR_OUT times the 99 % quantile of distances; None if there are none.
 
-    Large encoders have such components: in BERT-base 308, whatever is read (Kovaleva and others 2021).
+    Large encoders have such components: 308 in BERT-base, for every input (Kovaleva et al. 2021).
     """
     size = np.abs(np.asarray(values))
     size = np.where(np.isfinite(size), size, 0)
@@ -443,9 +439,9 @@ def outliers(values: ArrayLike) -> Outliers | None:
 
 @dataclass(frozen=True)
 class Terms:
-    """x · w + b written out to a fixed number of decimals: what is shown adds up to `total` exactly as shown.
+    """x · w + b with a fixed number of decimals; the numbers shown add up exactly to the `total` shown.
 
-    The largest products stand apart, `x`, `w` and `products` at their `places`; `rest` is the sum of the `others`.
+    `x`, `w` and `products` belong to the largest products, at indices `places`; `rest` is the sum of `others` more.
     """
 
     places: np.ndarray
@@ -461,14 +457,13 @@ class Terms:
 def largest_terms(x: ArrayLike, w: ArrayLike, bias: float = 0.0, most: int = 10, decimals: int = 5) -> Terms:
     """The `most` largest products of x · w + b, and the sum of the rest.
 
-    The total is the true one, rounded; the rest takes up what the roundings leave (less than 10⁻⁴ for ten products
-    with five decimals). With no rest the total is the sum of the rounded parts.
+    The total is the exact one, rounded; the rest absorbs the rounding errors (less than 10⁻⁴ for ten products with five
+    decimals). Without a rest, the total is the sum of the rounded parts.
 
     Args:
         x, w: `(n,)`.
         bias: b.
-        most: how many products to keep apart.
-        decimals: of every number.
+        most: how many products to list.
     """
     x, w = np.asarray(x, dtype=np.float64), np.asarray(w, dtype=np.float64)
     if x.shape != w.shape or x.ndim != 1:
@@ -485,7 +480,7 @@ def largest_terms(x: ArrayLike, w: ArrayLike, bias: float = 0.0, most: int = 10,
 
 
 def head_slice(weight: ArrayLike, heads: int, head: int) -> np.ndarray:
-    """The part of W_Q, W_K or W_V that makes one head, as the paper writes it: q = x W.
+    """The part of W_Q, W_K or W_V that belongs to one head, as in the paper's q = x W.
 
     Args:
         weight: `(d_model, d_model)` as torch keeps it, the transpose of the paper's W.
@@ -500,14 +495,14 @@ def head_slice(weight: ArrayLike, heads: int, head: int) -> np.ndarray:
 
 
 def nearest_rows(table: ArrayLike, row: int, most: int = 10, leave_out: Sequence[int] = ()) -> tuple[np.ndarray, ...]:
-    """The rows of a table that point most nearly the same way as row `row` (itself left out).
+    """The rows of a table with the highest cosine to row `row` (itself left out).
 
     Args:
         table: `(n, features)`, for example E, the embedding of the vocabulary.
         leave_out: rows that may not be named.
 
     Returns:
-        Their numbers and cosines `(most,)`, nearest first.
+        Their indices and cosines `(most,)`, nearest first.
     """
     table = np.asarray(table, dtype=np.float32)
     norms = np.linalg.norm(table, axis=1)
@@ -518,8 +513,8 @@ def nearest_rows(table: ArrayLike, row: int, most: int = 10, leave_out: Sequence
 
 
 def piece_kinds(tokens: Sequence[str]) -> list[str]:
-    """What each piece of a sentence is: "cls", "sep", "mask", "unk" or "pad", "first" and "later" (of a word that was
-    cut), "character" (Chinese), "sign" (punctuation), or "whole" (a word with a piece of its own).
+    """Kind of each piece: "cls", "sep", "mask", "unk" or "pad"; "first" or "later" piece of a split word; "character"
+    (Chinese); "sign" (punctuation); "whole" (an unsplit word).
     """
     kinds = []
     for place, token in enumerate(tokens):
@@ -537,7 +532,7 @@ def piece_kinds(tokens: Sequence[str]) -> list[str]:
 
 
 def cut_words(tokens: Sequence[str]) -> list[list[str]]:
-    """The words that are written with more than one piece, each as its pieces, in order."""
+    """The words that were split, each as a list of its pieces, in order."""
     words: list[list[str]] = []
     for token, kind in zip(tokens, piece_kinds(tokens), strict=True):
         if kind == "first":

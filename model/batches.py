@@ -1,7 +1,7 @@
-"""Many inputs through a network at once: sentences filled up to the longest, and each as if it were alone.
+"""Batches: run many inputs at once, padded to the longest, each with the numbers it would have alone.
 
-A mask keeps every token from looking at what fills up, and what belongs to one input is cut out of the batch again.
-Only a decoder's quantities are not cut: see `Translator._each`.
+A mask hides the padding, and the values of each input are cut out of the batch again, except a decoder's: see
+`Translator._each`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,13 +15,13 @@ from torch.nn.utils.rnn import pad_sequence
 from model.edits import Apply
 from model.graph import Graph
 
-MOST_TOKENS = 2000  # of one batch, those that fill up counted
-SORTED = 8  # batches, by length, of inputs that come one by one
+MOST_TOKENS = 2000  # of one batch, without padding
+SORTED = 8  # batches read ahead from a generator and sorted by length
 ALONG_TOKENS = ("token", "query", "key")
 
 
 def alike(lengths: Sequence[int]) -> list[list[int]]:
-    """The places in a list of lengths, shortest first, as batches of inputs that are about as long."""
+    """Batches of inputs of similar length, as indices into `lengths`, shortest first."""
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
     taken = np.cumsum([lengths[i] for i in order])
     return [
@@ -30,9 +30,9 @@ def alike(lengths: Sequence[int]) -> list[list[int]]:
 
 
 def together(inputs: Sequence[tuple[Tensor | None, ...]]) -> tuple[Tensor | None, ...]:
-    """What a network is called with for each input -> for all of them at once: (inputs, mask, segments).
+    """The network's arguments for each input, combined into those for the batch: (inputs, mask[, segments]).
 
-    mask: (batch, 1, 1, key), True where a key is a token of its input; None where all are of one length.
+    mask: (batch, 1, 1, key), False for padding; None if all have one length.
     """
     tensors, *others = zip(*inputs, strict=True)
     rows = [tensor[0] for tensor in tensors]
@@ -44,7 +44,7 @@ def together(inputs: Sequence[tuple[Tensor | None, ...]]) -> tuple[Tensor | None
 
 
 def part(value: Tensor, axes: Sequence[str], row: int, n: int) -> Tensor:
-    """What one input of n tokens, the `row`-th of a batch, has of a value; what is the same for all has one row."""
+    """The part of a value that belongs to input `row`, n tokens long. A value shared by the batch has one row."""
     tokens = (
         slice(n) if axis in ALONG_TOKENS else distances_of(n, size) if axis == "distance" else slice(None)
         for axis, size in zip(axes, value.shape[1:], strict=True)
@@ -54,12 +54,12 @@ def part(value: Tensor, axes: Sequence[str], row: int, n: int) -> Tensor:
 
 
 def distances_of(n: int, size: int) -> slice:
-    """Those of n tokens among so many distances, of which 0 stands in the middle."""
+    """The distances −(n−1) … n−1 among `size` of them, of which 0 is in the middle."""
     return slice(size // 2 - n + 1, size // 2 + n)
 
 
 class Part(Mapping[str, Tensor]):
-    """{key: value} of one input, out of those of its batch."""
+    """{key: value} of one input of a batch."""
 
     def __init__(self, values: Mapping[str, Tensor], graph: Graph, row: int, n: int) -> None:
         self.values_of_all, self.graph, self.row, self.n = values, graph, row, n
@@ -77,11 +77,11 @@ class Part(Mapping[str, Tensor]):
 def for_all(
     edits: Sequence[Sequence[tuple[str, Apply]]], graph: Graph, lengths: Sequence[int]
 ) -> list[tuple[str, Apply]]:
-    """The edits of each input, as `record` takes them for one, as it takes them for the batch."""
+    """Combine the edits of each input into edits of the batch, both as `record` takes them."""
 
     def in_its_part(key: str, apply: Apply, row: int) -> Apply:
         def changed(value: Tensor, kept: Mapping[str, Tensor]) -> Tensor:
-            if len(value) < len(lengths):  # so far it was the same for all
+            if len(value) < len(lengths):  # shared by all until now
                 value = value.expand(len(lengths), *value.shape[1:]).clone()
             own = part(value, graph[key].axes, row, lengths[row])
             own.copy_(apply(own.clone(), Part(kept, graph, row, lengths[row])))

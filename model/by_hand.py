@@ -1,9 +1,8 @@
-"""by_hand(network, trace, key, cell): the arithmetic of any one cell of any quantity, with the numbers of that run.
+"""by_hand(network, trace, key, cell): the arithmetic of one cell of any quantity, with the numbers of the run.
 
-The graph says what a cell is computed from, the trace holds those numbers, and the network the weights. Each line is
-exact for the digits that it shows: who types them into a calculator gets the value that stands behind the equals sign,
-and parts that are shown add up to the total that is shown. Cells count from 0, indices in formulas from 1; only words
-and classes, which have numbers of their own, and the pos of a position count from 0 there too.
+The graph says which cells it is computed from, the trace holds their values, the network the weights. Each line is
+exact in the digits shown: a calculator gives the same result, and the parts add up to the total. Cells count from 0.
+Indices in formulas count from 1, except words, classes and the pos of a position, which count from 0.
 """
 
 from collections.abc import Sequence
@@ -20,12 +19,12 @@ def by_hand(network: nn.Module, trace: Trace, key: str, cell: Sequence[int], mos
     """The arithmetic of one cell.
 
     Args:
-        network: that made the trace.
-        key: of a recorded quantity, or of one that the graph computes on the way ("transform.2", "answer").
+        network: the one that computed the trace.
+        key: of a recorded quantity, or of an unrecorded one of the graph ("transform.2", "answer").
         cell: an index, from 0, into each axis of the quantity.
-        most: how many rows of a long table are shown.
+        most: how many rows of a long table to show.
 
-    Raises KeyError where there is no such quantity, or nothing is computed there; IndexError for a cell outside it.
+    Raises KeyError if there is no such quantity or it is not computed; IndexError for a cell outside it.
     """
     return Desk(network, trace, most).working(key, tuple(map(int, cell)))
 
@@ -37,10 +36,10 @@ def strongest_cell(
     token: int | None = None,
     keys: Sequence[int] | None = None,
 ) -> Cell:
-    """The cell to begin with, of one head, in one token's row and among some keys where they are given.
+    """The strongest cell, within the given head, token's row and keys.
 
-    Of scores, weights and logits the highest; of other quantities the largest by absolute value. Raises IndexError for
-    a place that the quantity does not have.
+    For scores, weights and logits the highest; for other quantities the largest absolute value. Raises IndexError for a
+    head, token or key that the quantity lacks.
     """
     axes, values = trace.axes(key), trace[key]
     given = {"head": head, "token": token, "target": token, "query": token}

@@ -1,7 +1,7 @@
-"""Edits made ready for a run: checked against the graph, and turned into functions of the values that pass.
+"""Prepare edits for a run: check them against the graph and turn them into functions of the recorded values.
 
-What does not fit raises EditError, and `idle` says of an edit that fits why nothing that reads its place can notice it;
-but for one that a later edit of the same place overwrites.
+An edit that does not fit raises EditError. `idle` says why an edit that fits has no effect; it does not notice when a
+later edit overwrites an earlier one.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -40,19 +40,19 @@ _DEFAULTS = {field.name: field.default for field in fields(Edit) if field.name n
 
 @dataclass(frozen=True)
 class Change:
-    """An edit at one key, ready for one run: `apply` takes the value and what was recorded before (`needs` of it)."""
+    """An edit at one key, ready for one run. `apply` takes the value and those recorded so far; it reads `needs`."""
 
     key: str
-    edit: Edit  # what happens at this key
-    of: Edit  # the edit that a person made
+    edit: Edit  # applied at this key
+    of: Edit  # the user's edit that it belongs to
     apply: Apply
     needs: tuple[str, ...]
 
 
 def bind(edits: Edit | Iterable[Edit], run: Surroundings) -> list[Change]:
-    """The edits as changes at keys, in order; but what hides comes after what shows, or it would be seen again.
+    """The edits as changes at keys, in order, but those that hide tokens last, so that no other edit shows them again.
 
-    Raises EditError for whatever can be seen to be wrong before the run.
+    Raises EditError for every error that can be found before the run.
     """
     edits = as_edits(edits)
     if len(edits) > MOST_EDITS:
@@ -66,7 +66,7 @@ def bind(edits: Edit | Iterable[Edit], run: Surroundings) -> list[Change]:
 
 @contextmanager
 def _about(edit: Edit) -> Iterator[None]:
-    """An EditError in this block is about this edit."""
+    """Attach the edit to any EditError raised in this block."""
     try:
         yield
     except EditError as error:
@@ -83,19 +83,19 @@ def _bind(edit: Edit, run: Surroundings) -> list[Change]:
 
 
 def _hide_everywhere(edit: Edit, run: Surroundings) -> list[Change]:
-    """Hide a removed token from all that could look at it."""
+    """Mask a removed token for every query, in all layers."""
     side = "decoder." if edit.key.startswith("decoder.") else ""
     masks = [quantity for quantity in run.graph if quantity.operation == "mask" and side_looked_at(quantity) == side]
     return [_change(Edit(quantity.key, "hide", looked_at=edit.token), quantity, run, edit) for quantity in masks]
 
 
 def check(edit: Edit, graph: Graph) -> None:
-    """Raises EditError for whatever can be seen to be wrong without running anything."""
+    """Raises EditError for every error that can be found without a run."""
     row, found = row_of(edit.operation), quantities_at(graph, edit.key)
     if not found:
         raise no_quantity(edit.key, graph)
     about = {"key": edit.key, "operation": edit.operation}
-    elsewhere = row.given is not None  # where only what is recorded of a run can be found
+    elsewhere = row.given is not None  # whose values are recorded ones
     if not all(row.fits(quantity, graph) and (quantity.traced or not elsewhere) for quantity in found):
         grows = edit.operation in ("patch", "swap", "shuffle") and not is_written_before(found[0], graph)
         raise EditError("grows" if grows else "place", **about)
@@ -116,7 +116,7 @@ def check(edit: Edit, graph: Graph) -> None:
 
 
 def _in_range(value: float | None, row: Operation) -> bool:
-    if not isinstance(value, int | float) or not row.least <= value <= row.most:  # as NaN is not
+    if not isinstance(value, int | float) or not row.least <= value <= row.most:  # NaN fails this comparison too
         return False
     return not row.whole or value == int(value)
 
@@ -136,7 +136,7 @@ def _change(edit: Edit, quantity: Quantity, run: Surroundings, of: Edit) -> Chan
         here = Here(edit, quantity, run.graph, special, uncounted, beside, kept[read] if read else NOTHING)
         new = row.new(value, here)
         if quantity.operation == "mask" and not row.hides and edit.operation not in ("patch", "unmasked"):
-            new = torch.where(value == HIDDEN, value, new)  # what may not be seen has no value to change
+            new = torch.where(value == HIDDEN, value, new)  # hidden scores stay −∞
         changed = value.clone()
         changed[part] = new[part]
         if row.hides:
@@ -153,7 +153,7 @@ def _leave_something(masked: Tensor, key: str) -> None:
 
 
 def watched(changes: Iterable[Change], graph: Graph, unmoved: dict[Change, str]) -> list[tuple[str, Apply]]:
-    """The changes as `record` takes them. One that makes no difference to its reader is put into `unmoved` with why."""
+    """The changes as `record` takes them. During the run, those without effect go into `unmoved`, with the reason."""
 
     def watch(change: Change) -> Apply:
         cuts = change.key.endswith("ffn.hidden") and ACTIVATIONS[_config(graph, change.key).activation].cuts
@@ -172,11 +172,11 @@ def watched(changes: Iterable[Change], graph: Graph, unmoved: dict[Change, str])
 
 
 def idle(changes: Iterable[Change], unmoved: Mapping[Change, str], graph: Graph, values: Mapping[str, Tensor]) -> dict:
-    """{edit: why} for the edits of a run that nothing which reads their place can notice, anywhere.
+    """{edit: reason} for the edits of a run that have no effect on anything computed from the edited value.
 
-    "already": it was so before. "inactive": the activation lets nothing below 0 through. "hidden": only pairs that are
-    hidden anyway. "alone": there is one key to look at, and its share is 1 whatever the score. "unread": a classifier
-    reads only its first token, or two.
+    "already": the value was the same before. "inactive": the activation turns numbers below 0 into 0. "hidden": only
+    masked pairs changed. "alone": only one key is visible, so its weight stays 1. "unread": the classifier never reads
+    this token.
     """
     why: dict[Edit, list[str | None]] = {}
     for change in changes:
@@ -185,7 +185,7 @@ def idle(changes: Iterable[Change], unmoved: Mapping[Change, str], graph: Graph,
 
 
 def _unseen(change: Change, graph: Graph, values: Mapping[str, Tensor]) -> str | None:
-    """Why what reads this place cannot notice that it changed; None where it can."""
+    """Reason why the edited value has no effect; None if it may have one."""
     edit = change.edit
     tokens = {edit.token, edit.from_token} if edit.operation == "swap" else {edit.token}
     if change.key == graph.Z and (read := graph.config.tokens_read):
@@ -193,11 +193,11 @@ def _unseen(change: Change, graph: Graph, values: Mapping[str, Tensor]) -> str |
     prefix, _, name = change.key.rpartition(".")
     weights = f"{prefix}.weights"
     if weights not in graph or change.key not in graph.ancestors(weights) or row_of(edit.operation).hides:
-        return None  # only where a token looks is decided there
+        return None  # the reasons below hold for attention weights only
     touched = [slice(None) if place is None else [place] for place in (edit.head, edit.token, edit.looked_at)]
     if edit.operation == "swap":
         touched[1] = sorted(token for token in tokens if token is not None)
-    if name.startswith("K"):  # its tokens are those that are looked at
+    if name.startswith("K"):  # rows of K are keys, not queries
         touched = [touched[0], slice(None), touched[1]]
     may_look = values[f"{prefix}.masked"][0] != HIDDEN
     chooses = may_look & (may_look.sum(-1, keepdim=True) > 1)
@@ -206,7 +206,7 @@ def _unseen(change: Change, graph: Graph, values: Mapping[str, Tensor]) -> str |
 
 
 def _taken(table: Tensor, places: list[slice | list[int]]) -> Tensor:
-    """The rows, columns, … of a table where the lists cross."""
+    """The part of a table at these rows, columns, … (one selection per axis)."""
     for axis, place in enumerate(places):
         table = table[(slice(None),) * axis + (place,)]
     return table

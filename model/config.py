@@ -1,4 +1,4 @@
-"""What decides an encoder's shapes: one frozen dataclass and the named presets."""
+"""The configuration of an encoder, a frozen dataclass, and the named presets."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -29,67 +29,67 @@ class EncoderConfig:
     layers: int = 6
     d_ff: int = 2048
     d_head: int = 0  # d_k where all heads together are not as wide as d_model; 0: d_model / h  (T5)
-    activation: str = "relu"  # a row of activations.py
+    activation: str = "relu"  # a name in activations.py
     norm_first: bool = False  # False: LayerNorm(x + f(x)), the paper; True: x + f(LayerNorm(x))
     final_norm: bool = False
-    first_norm: bool = True  # norm_first: False where the first attention has none, since the embedding ends with one
+    first_norm: bool = True  # norm_first: False if the first attention has none, after the embedding's LayerNorm
     ffn: Literal["plain", "gated"] = "plain"  # act(x W₁) W₂, the paper; gated: (act(x W₁) ⊙ x W₃) W₂
-    unbiased: tuple[Biased, ...] = ()  # what adds no bias to its products, or no β
-    layer_scale: bool = False  # what each sub-layer finds × λ, number by number  (layer_scale.py)
-    norm: Literal["layer", "rms"] = "layer"  # rms: no mean is taken off, no β added  (rms.py)
+    unbiased: tuple[Biased, ...] = ()  # parts without a bias, or without β
+    layer_scale: bool = False  # each sub-layer's output ⊙ λ  (layer_scale.py)
+    norm: Literal["layer", "rms"] = "layer"  # rms: no mean is subtracted, no β added  (rms.py)
     norm_eps: float = 1e-5
     divided: bool = True  # scores ÷ √d_k, the paper; False: as they are  (T5)
-    buckets: int = 0  # rows of a table of distances, whose numbers are added to the scores; 0: none are  (MPNet)
-    sloped: bool = False  # scores − m_h · the distance, with a slope m_h for each head that nobody trained  (ALiBi)
-    farthest: int = 128  # the distance from which on all have the last row
-    #: What the vectors of distances, a table of 2 · `span` rows, add to the scores  (DeBERTa, disentangled.py)
+    buckets: int = 0  # rows of the relative position bias, a number per distance and head  (MPNet); 0: no bias
+    sloped: bool = False  # scores − m_h · distance, with a fixed slope m_h for each head  (ALiBi)
+    farthest: int = 128  # distance from which all share the last row
+    #: Terms added to the scores from a table of 2 · `span` relative embeddings  (DeBERTa, disentangled.py)
     distance_terms: tuple[Literal["content_to_position", "position_to_content"], ...] = ()
     span: int = 0
-    near: int = 0  # further away than so many places, several distances share a row, up to `farthest`; 0: none do
-    distance_norm: bool = False  # LayerNorm of the vectors of distances
-    distance_matrices: bool = False  # distances become queries and keys by matrices of their own, not by W_Q and W_K
-    groups: int = 0  # of layers in a row that share their weights; 0: each has its own  (ALBERT: 1)
+    near: int = 0  # beyond this distance, up to `farthest`, several distances share a row; 0: none do
+    distance_norm: bool = False  # LayerNorm of the relative embeddings
+    distance_matrices: bool = False  # relative embeddings have their own W_Q and W_K
+    groups: int = 0  # groups of consecutive layers that share weights  (ALBERT: 1); 0: each layer has its own
     dropout: float = 0.1
 
     input: Literal["words", "patches", "flat"] = "words"
-    #: rotary: none is added, queries and keys turn; none: none is added
+    #: rotary: queries and keys are rotated, nothing is added
     positions: Literal["sinusoidal", "learned", "rotary", "none"] = "sinusoidal"
-    rotary_base: float = 10_000.0  # the numbers c and c + d_k/2 of a query or a key turn by place / base^(2c/d_k)
-    local: tuple[int, ...] = ()  # rotary: the layers, from 0, in which a token looks no further than `window` places
+    rotary_base: float = 10_000.0  # numbers c and c + d_k/2 of Q and K rotate by position / base^(2c/d_k)
+    local: tuple[int, ...] = ()  # rotary: layers, from 0, with attention limited to distance `window`
     window: int = 0
-    local_base: float = 10_000.0  # as `rotary_base`, in those layers
+    local_base: float = 10_000.0  # `rotary_base` of those layers
     max_len: int = 64  # words: the longest sentence, [CLS] and [SEP] included
     vocab_size: int = 1000
     scale_embedding: bool = True  # words: E[x] · √d_model
-    d_embedding: int = 0  # words: d_E, the width of E, E_seg, E_pos where W_E brings their sum to d_model; 0: none does
-    segments: int = 0  # words: rows of E_seg, which tell the first sentence from the second; 0: there is no E_seg
-    dropped: int | None = None  # words: the id of a hidden word, whose row counts as 0 while others grow  (ESM-2)
-    uncounted: int | None = None  # words, learned positions: the id of a token that takes no place; None: all take one
+    d_embedding: int = 0  # words: d_E, width of E, E_seg and E_pos, if W_E projects their sum to d_model; 0: d_model
+    segments: int = 0  # words: rows of E_seg, one for each sentence of a pair; 0: no E_seg
+    dropped: int | None = None  # words: id of [MASK], whose row counts as 0; the others are scaled up  (ESM-2)
+    uncounted: int | None = None  # words, learned positions: id of the token without a position; None: all have one
     embedding_norm: bool = False  # LayerNorm after the sum of token, position and segment
-    language_first: bool = True  # a decoder: it first reads the language to write, which has a row behind those of E
-    own_words: bool = False  # a decoder: it has a vocabulary and an E of its own, and not the encoder's
+    language_first: bool = True  # a decoder: its first input names the language to write, an extra row after E
+    own_words: bool = False  # a decoder: has its own vocabulary and E, not the encoder's
     image_size: int = 28
     patch_size: int = 4
     channels: int = 1
     cls_token: bool = True  # patches: whether [CLS] stands before them
     distillation_token: bool = False  # patches: a second learned token, behind [CLS]  (DeiT)
-    registers: int = 0  # patches: learned tokens behind [CLS] that take no place and that no head reads
-    hidden_in_training: float = 0.0  # patches: which share of them it never saw while it was trained  (ViTMAE)
-    learned_side: int = 0  # patches: of so many per side were the positions learned; 0: of those that there are
+    registers: int = 0  # patches: learned tokens after [CLS] without positions, not read by the answer
+    hidden_in_training: float = 0.0  # patches: share that was hidden in training  (ViTMAE)
+    learned_side: int = 0  # patches per side when the positions were learned; 0: as many as now
 
-    #: classifier: one of the classes; labels: each true or not by itself; numbers: what each measures; tags: a class
-    #: for each token; span: where a part of the text begins and ends; vector: of a picture, one for all of it.
+    #: classifier: one of the classes; labels: each true or false; numbers: a number for each label; tags: a class for
+    #: each token; span: start and end of an answer in the text; vector: one vector of the picture.
     head: Literal["none", "masked-word", "classifier", "labels", "numbers", "tags", "span", "vector"] = "none"
     classes: int = 0
-    pooling: Literal["first", "mean"] = "first"  # classifier, labels, numbers: what is read, Z_1 or the mean of words
+    pooling: Literal["first", "mean"] = "first"  # classifier, labels, numbers read Z_1 or the mean of all tokens
     #: classifier, labels, numbers: act(Linear(Z_1)) before the last Linear; tags, span: the same of each row
     pooler: str = "none"  # "none", or the activation behind it
-    pooler_norm: bool = False  # and LayerNorm of that
-    head_activation: str = "gelu"  # masked-word: the act before E
+    pooler_norm: bool = False  # LayerNorm after the pooler
+    head_activation: str = "gelu"  # masked-word: activation before E
     distillation_head: bool = False  # classifier: a second one reads the distillation token; y is the mean of the two
-    #: classifier: it reads the mean of the patches alone, or a second matrix does and y is the sum of the two
+    #: classifier: alone: it reads the mean of the patches; beside: a second matrix reads that, and y is the sum
     patch_head: Literal["", "alone", "beside"] = ""
-    projection: int = 0  # vector: its length, where a last Linear brings it to that; 0: none does
+    projection: int = 0  # vector: output width of a last Linear; 0: no Linear
 
     def __post_init__(self) -> None:
         sizes = "d_model heads layers d_ff max_len vocab_size image_size patch_size channels"
@@ -174,21 +174,21 @@ class EncoderConfig:
         return self.d_head or self.d_model // self.heads
 
     def window_of(self, layer: int) -> int | None:
-        """How many places away a token may look in a layer, from 0; None: everywhere."""
+        """Largest attention distance in a layer (from 0); None: unlimited."""
         return self.window if layer in self.local else None
 
     def base_of(self, layer: int) -> float:
-        """What sets how fast queries and keys turn in a layer, from 0."""
+        """The rotary base of a layer (from 0)."""
         return self.local_base if layer in self.local else self.rotary_base
 
     @property
     def by_distance(self) -> bool:
-        """Whether a number for the distance of two tokens is added to their score."""
+        """Whether scores get a bias that depends on the distance of the tokens."""
         return bool(self.buckets) or self.sloped
 
     @property
     def places_added(self) -> bool:
-        """Whether a vector for its place is added to each token, before the layers."""
+        """Whether a position vector is added to each token before the layers."""
         return self.positions in ("sinusoidal", "learned")
 
     @property
@@ -198,7 +198,7 @@ class EncoderConfig:
 
     @property
     def embedded(self) -> int:
-        """Width of the vectors to which positions are added: d_E where it is given, else d_model."""
+        """Width of the vectors to which positions are added: d_E if given, else d_model."""
         return self.d_embedding or self.d_model
 
     @property
@@ -223,7 +223,7 @@ class EncoderConfig:
 
     @property
     def placeless(self) -> range:
-        """The tokens before the patches that take no place in the table of positions: the registers."""
+        """Indices of the tokens without a position: the registers."""
         return range(1, 1 + self.registers)
 
     @property
@@ -233,25 +233,25 @@ class EncoderConfig:
 
     @property
     def read_alone(self) -> range:
-        """The tokens that a classifier reads each by itself, and not in a mean of many: the first, or the first two."""
+        """Indices of tokens that the head reads individually, not in a mean: the first, or the first two."""
         one = self.head == "classifier" and self.pooling == "first" and self.patch_head != "alone"
         return range(1 + self.distillation_head if one or (self.head == "vector" and self.cls_token) else 0)
 
     @property
     def tokens_read(self) -> tuple[int, ...]:
-        """All tokens that a classifier reads."""
+        """Indices of all tokens that a head with one answer for the input reads."""
         mean = self.patch_head or (self.head == "classifier" and self.pooling == "mean")
         mean = mean or (self.head == "vector" and not self.cls_token)
         return (*self.read_alone, *(range(self.tokens_in_front, self.max_tokens) if mean else ()))
 
     @property
     def max_tokens(self) -> int:
-        """The most tokens that the encoder takes: [CLS] and all patches, one image, or `max_len` words."""
+        """The most tokens that the encoder takes: all patches and the tokens before them, one image, or `max_len`."""
         patches = self.tokens_in_front + self.patches_per_side**2
         return {"words": self.max_len, "patches": patches, "flat": 1}[self.input]
 
 
-#: The five lecture notes that this project shows (000 to 004), our trained models, and three that are well known.
+#: The five lecture notes (000 to 004), our trained models, and three well-known ones.
 PRESETS: dict[str, EncoderConfig] = {
     "000": EncoderConfig(
         d_model=64, heads=4, layers=4, d_ff=256, activation="gelu",

@@ -1,4 +1,4 @@
-"""How long a run may take: whoever computes looks at the clock on the way, and ends when the time is over.
+"""A time limit for computations: code between two steps calls `check`, which raises once the time is over.
 
 with within(20):
     load("translation")(sentence)  # raises OverdueError after 20 seconds, wherever it is
@@ -14,12 +14,12 @@ _until: ContextVar[float] = ContextVar("until", default=inf)
 
 
 class OverdueError(RuntimeError):
-    """What was asked for took longer than it may."""
+    """The time limit was exceeded."""
 
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """In this block, `check` raises in this thread once so many seconds are over; of several, the innermost counts."""
+    """In this block and thread, `check` raises after so many seconds. Of nested limits, the innermost counts."""
     token = _until.set(monotonic() + seconds)
     try:
         yield
@@ -29,7 +29,7 @@ def within(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def not_counted() -> Iterator[None]:
-    """What this block takes is added to the time: waiting, or loading what all will use."""
+    """Time spent in this block does not count: waiting, or loading something shared."""
     start = monotonic()
     try:
         yield
@@ -38,11 +38,11 @@ def not_counted() -> Iterator[None]:
 
 
 def check() -> None:
-    """Raises OverdueError when the time is over. To be called wherever work goes on from one step to the next."""
+    """Raises OverdueError when the time is over. Long computations call it between steps."""
     if monotonic() > _until.get():
         raise OverdueError("the time for this run is over")
 
 
 def left() -> float:
-    """Seconds until then, at least 0; infinite where nobody set a time."""
+    """Seconds left, at least 0; infinite without a limit."""
     return max(0.0, _until.get() - monotonic())

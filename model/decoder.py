@@ -1,7 +1,7 @@
-"""The Transformer decoder: it writes a target sentence while reading what the encoder made of the source.
+"""The Transformer decoder: it writes a target sentence while reading the encoder's output Z.
 
-Figure 1, right, of "Attention Is All You Need". Each layer looks at the target written so far (masked self-attention),
-then at the encoder's Z (cross-attention: Q from the decoder, K and V from the encoder), then thinks (FFN).
+Figure 1, right, of "Attention Is All You Need". Each layer has masked self-attention over the target written so far,
+cross-attention (Q from the decoder, K and V from Z) and an FFN.
 """
 
 import torch
@@ -13,14 +13,14 @@ from model.encoder import Encoder, causal_mask
 from model.sublayers import FeedForward, MultiHeadAttention
 from model.tap import Tap
 
-#: The first target token says which language to write; they stand behind the vocabulary, in this order.
+#: The first target token names the language to write. Their ids follow the vocabulary's, in this order.
 TARGET_LANGUAGES = {"en": "[EN]", "zh": "[ZH]"}
 
 
 class TargetEmbedding(TokenEmbedding):
-    """The encoder's matrix E once more (section 3.4), and one trained row for each language to write.
+    """The encoder's matrix E (section 3.4), and one trained row for each language to write.
 
-    Other people's may have an E of their own, and no such rows: see `own_words` and `language_first`.
+    A decoder from a checkpoint may have its own E and no such rows: see `own_words` and `language_first`.
     """
 
     def __init__(self, config: EncoderConfig, E: nn.Embedding) -> None:
@@ -32,7 +32,7 @@ class TargetEmbedding(TokenEmbedding):
             nn.init.normal_(self.language.weight, std=config.d_model**-0.5)
 
     def look(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """x: target ids (batch, target), each beginning with vocab_size + the place in TARGET_LANGUAGES."""
+        """x: target ids (batch, target), each beginning with vocab_size + the index in TARGET_LANGUAGES."""
         if self.language is None:
             return super().look(x)
         first, words = x[:, :1] - self.E.num_embeddings, x[:, 1:]
@@ -78,13 +78,13 @@ class Decoder(nn.Module):
 
 
 class TranslationNetwork(Encoder):
-    """The encoder, and a decoder that reads it: the whole of figure 1.
+    """Encoder and decoder: all of figure 1.
 
-    An Encoder like the other networks, so its paths carry no prefix; the decoder's begin with `decoder.`
+    A subclass of Encoder, so the encoder's module paths have no prefix; the decoder's begin with `decoder.`
     """
 
     def __init__(self, config: EncoderConfig, decoder: EncoderConfig) -> None:
-        """decoder: the sizes of the decoder's layers; d_model is the encoder's, as are words without `own_words`."""
+        """decoder: sizes of the decoder's layers; d_model is the encoder's, and the vocabulary unless `own_words`."""
         super().__init__(config)
         self.decoder_config = decoder
         self.decoder = Decoder(decoder, self.embedding.E)
@@ -97,7 +97,7 @@ class TranslationNetwork(Encoder):
             self.logits.weight = self.decoder.embedding.E.weight
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
-        """Source ids x, target ids y so far -> at each target place, the scores of the piece after it."""
+        """Source ids x, target ids y so far -> logits of the next piece at each target position."""
         return self.decode(y, self.encode(x))
 
     def encode(self, x: Tensor, source_mask: Tensor | None = None) -> Tensor:

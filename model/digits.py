@@ -1,4 +1,4 @@
-"""From any grey picture of a digit to the 28×28 that a network knows, as MNIST was made.
+"""Convert any grey picture of a digit to 28×28 pixels, by the procedure that made MNIST.
 
 LeCun et al. (1998), "Gradient-based learning applied to document recognition", section III.A: the ink is scaled,
 with its proportions and with antialiasing, to fit a 20×20 box, and then moved so that its centre of mass lies
@@ -19,8 +19,8 @@ SIZE = 28
 BOX = 20  # the ink's longest side
 MIDDLE = 14  # in MNIST the centre of mass rounds to the pixel of row 14, column 14
 REDUCED_SIDE = 1000  # larger pictures are averaged down first, so that memory stays bounded
-WHITE_SHARE = 0.2  # of the ink in MNIST's own pictures is as bright as can be
-FAINTEST = 0.05  # of the darkest ink: what is fainter is not ink
+WHITE_SHARE = 0.2  # of the ink in MNIST's pictures has full brightness
+FAINTEST = 0.05  # of the darkest ink; anything fainter is not ink
 SMALLEST_SIDE = 4  # pixels: no digit can be read from fewer
 
 Picture = NDArray[np.float32]
@@ -29,13 +29,13 @@ Picture = NDArray[np.float32]
 class DigitError(ReasonedError):
     """A picture that shows no digit.
 
-    `reason` is one of "not_an_image", "blank", "all_ink", "too_small", "noise"; `values` holds what was measured.
+    `reason` is one of "not_an_image", "blank", "all_ink", "too_small", "noise"; `values` holds the measurements.
     """
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """The pictures on the way, each float32 in [0, 1] with the ink bright."""
+    """The intermediate pictures, each float32 in [0, 1] with bright ink."""
 
     raw: Picture  # as drawn, (height, width); large pictures averaged down
     cropped: Picture  # the ink's box
@@ -52,7 +52,7 @@ def prepare(image: object) -> Picture:
 
 
 def steps(image: object) -> Steps:
-    """The same as `prepare`, with every picture on the way."""
+    """`prepare` with every intermediate picture."""
     raw = ink(grey(image))
     cropped = crop(raw)
     scaled = scale(cropped)
@@ -61,14 +61,14 @@ def steps(image: object) -> Steps:
 
 
 def grey(image: object) -> Picture:
-    """Checked, reduced to at most about `REDUCED_SIDE` pixels a side, values in [0, 1]."""
+    """Check a picture, reduce it to about `REDUCED_SIDE` pixels a side at most, and scale values to [0, 1]."""
     try:
         pixels = np.asarray(image)
     except (TypeError, ValueError) as error:
         raise DigitError("not_an_image", type=type(image).__name__) from error
     if pixels.dtype.kind not in "buif" or pixels.ndim != 2 or 0 in pixels.shape:
         raise DigitError("not_an_image", shape=pixels.shape, dtype=str(pixels.dtype))
-    # Unsigned integers have a white of their own; in all else white is 1, or the brightest if that is more.
+    # White is the largest value of an unsigned integer type; for other types 1, or the brightest pixel if above 1.
     white = np.iinfo(pixels.dtype).max if pixels.dtype.kind == "u" else max(1, pixels.max())
     step = -(-max(pixels.shape) // REDUCED_SIDE)
     height, width = pixels.shape[0] // step, pixels.shape[1] // step
@@ -83,9 +83,9 @@ def grey(image: object) -> Picture:
 
 
 def ink(picture: Picture) -> Picture:
-    """0 for the background, 1 for the strongest ink, whichever of the two is dark.
+    """Scale to 0 for the background, 1 for the strongest ink, whichever of the two is dark.
 
-    The background is what most of the border shows; where the border is divided, what most of the picture shows.
+    The background is the majority of the border; if the border is divided, of the whole picture.
     """
     low, high = float(picture.min()), float(picture.max())
     if high - low < 0.02:
@@ -103,7 +103,7 @@ def ink(picture: Picture) -> Picture:
     if not paper.size:
         raise DigitError("all_ink", background=0.0)
     level = float(np.median(paper))
-    # A photographed sheet is uneven: what varies along its edge is not ink. On a clean one this changes nothing.
+    # A photographed sheet is unevenly lit; variation along its edge is not ink. On a clean sheet this changes nothing.
     unevenness = float(np.quantile(np.abs(paper - level), 0.9))
     faintest = max(FAINTEST, min(4 * unevenness / (high - level), 0.5))
     strength = (picture - level) / (high - level)
@@ -120,7 +120,7 @@ def crop(picture: Picture) -> Picture:
 
 
 def scale(picture: Picture) -> Picture:
-    """The longest side to 20 px, with antialiasing, and as bright as MNIST's ink, however thin the pen was."""
+    """Scale the longest side to 20 px with antialiasing, and the ink to MNIST's brightness, even for a thin pen."""
     longest = max(picture.shape)
     size = [max(1, round(BOX * side / longest)) for side in picture.shape]
     tensor = torch.from_numpy(picture)[None, None]
@@ -133,9 +133,9 @@ def scale(picture: Picture) -> Picture:
 def check_strokes(cropped: Picture, scaled: Picture, raw: Picture) -> None:
     """Raises DigitError where the ink is one dot, one filled patch, or scattered everywhere.
 
-    The bounds lie outside all that MNIST's 60 000 training images reach.
+    All 60 000 training images of MNIST stay within the bounds.
     """
-    filled = float(scaled.mean())  # of the ink's own box; a disc fills 0.79 of it
+    filled = float(scaled.mean())  # share of the ink's box; a disc fills 0.79
     covered = float((scaled > 0.15).mean())
     # A solid shape without bays has the outline of its box, along rows and columns; antialiased corners shorten it.
     outline = edges(scaled) / (2 * sum(scaled.shape))
@@ -150,26 +150,23 @@ def check_strokes(cropped: Picture, scaled: Picture, raw: Picture) -> None:
 
 
 def edges(picture: Picture) -> float:
-    """The sum of all steps from one pixel to the next, along rows and columns."""
+    """Sum of absolute differences between neighbouring pixels, along rows and columns."""
     padded = np.pad(picture, 1)
     return float(np.abs(np.diff(padded, axis=0)).sum() + np.abs(np.diff(padded, axis=1)).sum())
 
 
 def islands(mask: NDArray[np.bool_]) -> int:
-    """How many pieces the ink falls into."""
+    """Number of connected pieces of ink."""
     return int(pieces(mask).max())
 
 
 def hold_ink(patches: NDArray[np.floating]) -> NDArray[np.bool_]:
-    """Which patches (…, pixel) of a prepared picture hold ink: those with a pixel of FAINTEST or more. (…) booleans.
-
-    What [CLS] gave to the others had its cost in training.
-    """
+    """Which patches (…, pixel) of a prepared picture hold ink, a pixel of FAINTEST or more: (…) booleans."""
     return patches.max(axis=-1) >= FAINTEST
 
 
 def stand_apart(picture: Picture) -> bool:
-    """Whether an empty column parts the ink in two, and the lower part has at least half of the other's rows.
+    """Whether an empty column splits the ink into two parts, the shorter at least half as high as the taller.
 
     Two digits written side by side nearly always do so, one digit almost never.
     """
@@ -182,12 +179,12 @@ def stand_apart(picture: Picture) -> bool:
 
 
 def pieces(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """For each pixel the number of its piece of ink, from 1, and 0 where there is none; diagonal neighbours touch."""
-    inked = np.pad(mask, 1)  # so that no neighbour lies across the border
+    """For each pixel, the number of its connected piece of ink, from 1; 0 without ink. Diagonal neighbours touch."""
+    inked = np.pad(mask, 1)  # so that neighbours do not wrap around the border
     here, width = np.flatnonzero(inked), inked.shape[1]
     touching = np.concatenate([[here, here + step] for step in (1, width - 1, width, width + 1)], axis=1)
     touching = touching[:, inked.ravel()[touching[1]]]
-    name = np.arange(inked.size)  # of each pixel; in the end that of the last one in its piece
+    name = np.arange(inked.size)  # of each pixel's piece: finally, the largest index in it
     while touching.size:
         lower, higher = np.sort(name[touching], axis=0)
         np.maximum.at(name, lower, higher)
@@ -199,14 +196,14 @@ def pieces(mask: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def centre(picture: Picture) -> Picture:
-    """Laid into a 28×28 field, its centre of mass on the middle pixel; no ink is ever cut off."""
+    """Place the ink in a 28×28 field with its centre of mass on the middle pixel, cutting nothing off."""
     field = np.zeros((SIZE, SIZE), np.float32)
     weight = picture.sum()
     corner = []
     for axis, side in enumerate(picture.shape):
         mass = picture.sum(1 - axis)
         mean = float((mass * np.arange(side)).sum() / weight)
-        # What is symmetric lies half a pixel off either way: always the upper left one, in spite of rounding errors.
+        # A symmetric picture is half a pixel off either way: always take the upper left, despite rounding errors.
         place = math.ceil(MIDDLE - mean - 0.501)
         corner.append(min(max(place, 0), SIZE - side))
     top, left = corner

@@ -1,7 +1,7 @@
-"""Changes to a run: what is put in place of a quantity while the network computes.
+"""Edits: replace a quantity while the network computes.
 
-An `Edit` says in plain fields what is changed, and how. OPERATIONS has one row for each way to change something: the
-new value, where it makes sense, and what it needs. `model.changes` makes edits ready for a run.
+An `Edit` says in plain fields what is changed, and how. OPERATIONS has one row for each kind of change: the new value,
+the quantities it applies to, and the fields it needs. `model.changes` prepares edits for a run.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -17,27 +17,27 @@ from model.errors import ReasonedError, nearest
 from model.graph import Graph
 from model.operations import Quantity
 
-#: The new value at a key, from the value there and {key: value} of all that was recorded before it.
+#: (value at a key, {key: value} of all recorded before) -> new value.
 Apply = Callable[[Tensor, Mapping[str, Tensor]], Tensor]
-MOST_EDITS = 100  # of one run
-MOST = 1e4  # the largest number that an edit puts in, adds or multiplies by
+MOST_EDITS = 100  # in one run
+MOST = 1e4  # the largest number that an edit sets, adds or multiplies by
 HIDDEN = -torch.inf
-IN_THE_HEAD = ("transform.", "pooler.", "of_bounds")  # what is recorded only where it is changed
+IN_THE_HEAD = ("transform.", "pooler.", "of_bounds")  # recorded only if edited
 
 
 class EditError(ReasonedError):
-    """An edit that does not fit: `reason` says why, `values` what is concerned.
+    """An edit that does not fit. `reason` says why, `values` holds the names and numbers concerned.
 
-    The edit itself: "operation" (there is none of this name), "key" (no such quantity), "place" (the operation makes
-    no sense at this key), "missing" (a field that it needs), "field" (one that it has no use for), "value" (not a
-    number, or out of range), "axis" (the quantity has no such axis, or the operation cannot be narrowed along it),
+    Errors of the edit itself: "operation" (unknown name), "key" (no such quantity), "place" (the operation does not
+    apply to this quantity), "missing" (a required field), "field" (one that the operation does not use), "value" (not a
+    number, or out of range), "axis" (the quantity has no such axis, or the operation cannot be limited along it),
     "many" (more than MOST_EDITS).
-    In this run: "index" (no such token, head, …), "shape" (what is put in has another), "source" (the other input
-    cannot be read), "grows" (the target is still being written), "nothing_left" (a query may look nowhere), "read" (the
-    answer is read at the token to be removed), "no_special" (no [CLS], no [SEP]), "no_corpus" (to take a mean over),
-    "overflow" (a number grew too large), "result" (a function hands on another shape), "undefined" (or NaN).
+    Errors in this run: "index" (no such token, head, …), "shape" (of the replacement), "source" (the other input cannot
+    be read), "grows" (the target is still being written), "nothing_left" (a query without keys), "read" (the answer is
+    read at the removed token), "no_special" (no [CLS], no [SEP]), "no_corpus" (none to take a mean over), "overflow" (a
+    number grew too large), "result" (a function returned another shape), "undefined" (it returned NaN).
 
-    `edits` are those of the run that it is about, where that can be told.
+    `edits`: the edits concerned, if known.
     """
 
     sentences: ClassVar = {
@@ -68,32 +68,32 @@ class EditError(ReasonedError):
 class Edit:
     """One change to a run: frozen, hashable and plain, so that a run with edits can be cached and put in a URL.
 
-    The key may be that of one quantity, or a row of the graph ("layers.{l}.attention.heads"): then all layers change.
-    Without head, token, … all of the quantity is changed; with them, that part. See OPERATIONS for what there is; in a
-    notebook it may be a function of the whole quantity, as a trace has it but a tensor, that returns the new one.
+    `key` names one quantity, or with {l} that of every layer ("layers.{l}.attention.heads"). head, token, … limit the
+    change to a part of it. `operation` is a name in OPERATIONS; in a notebook also a function from the whole quantity
+    (a tensor, shaped as in a trace) to the new one.
     """
 
     key: str
     operation: str | Callable[[Tensor], Tensor]
     value: float | None = None
     head: int | None = None
-    token: int | None = None  # for scores and weights: the query, the one that looks; in a decoder: of the target
+    token: int | None = None  # for scores and weights: the query; in a decoder: a target token
     looked_at: int | None = None  # for scores and weights: the key
-    neuron: int | None = None  # the place along d_model, d_E, d_k, d_ff, words or classes
+    neuron: int | None = None  # index along d_model, d_E, d_k, d_ff, words or classes
     source: Hashable = None  # patch: the other input
     from_token: int | None = None  # patch: the token taken from there; swap: the other of the two
     from_looked_at: int | None = None  # patch: the key taken from there
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Numbers of NumPy and torch become Python's, which compare, hash and go into a link."""
+        """Convert NumPy's and torch's numbers to Python's, which compare, hash and fit in a link."""
         for name in ("value", "head", "token", "looked_at", "neuron", "from_token", "from_looked_at", "seed"):
             given = getattr(self, name)
             if isinstance(given, np.number | Tensor) and given.ndim == 0 and given.dtype not in (bool, torch.bool):
                 object.__setattr__(self, name, given.item())
 
     def part(self, value: Tensor, axes: tuple[str, ...]) -> tuple[slice | int, ...]:
-        """Which part of a recorded value (batch in front) this edit touches, as an index."""
+        """Index of the part of a recorded value (batch in front) that this edit changes."""
         names = [PARTS.get(axis, "neuron") for axis in axes]
         index: list[slice | int] = [slice(None)] * value.dim()
         for name in PART_FIELDS:
@@ -119,7 +119,7 @@ def as_edits(edits: Edit | Iterable[Edit]) -> tuple[Edit, ...]:
 
 
 def no_quantity(key: str, graph: Graph) -> EditError:
-    """The error for a key that no quantity of the graph has."""
+    """The error for a key that is not in the graph."""
     return EditError("key", key=key, near=nearest(key, (row.key for row in graph), "one of trace.keys()"))
 
 
@@ -128,10 +128,10 @@ def head_off(layer: int, head: int) -> Edit:
     return Edit(f"layers.{layer}.attention.heads", "zero", head=head)
 
 
-#: Which field of an Edit picks a place along which axis; the others (d_model, d_k, d_ff, word, class) are `neuron`.
+#: Axis -> the field of an Edit that indexes it; all others (d_model, d_k, d_ff, word, class) are indexed by `neuron`.
 PARTS = {
     "head": "head", "token": "token", "target": "token", "query": "token", "key": "looked_at",
-    "distance": "distance",  # which no field picks
+    "distance": "distance",  # indexed by no field
 }  # fmt: skip
 PART_FIELDS = ("head", "token", "looked_at", "neuron")
 
@@ -140,8 +140,8 @@ class Surroundings(Protocol):
     """What edits may ask about the run that they change."""
 
     graph: Graph
-    special: Mapping[str, tuple[int, ...]]  # side ("", "decoder.") -> the places of [CLS], [SEP] and the like
-    uncounted: tuple[int, ...]  # the tokens of the input that take no place in the table of positions
+    special: Mapping[str, tuple[int, ...]]  # side ("", "decoder.") -> positions of special tokens
+    uncounted: tuple[int, ...]  # tokens of the input without a position vector
 
     def other(self, source: Hashable) -> Mapping[str, Tensor]:
         """All that the run of another input records. Raises EditError("source") for one that cannot be read."""
@@ -158,34 +158,34 @@ NOTHING = torch.empty(0)
 
 @dataclass(frozen=True)
 class Here:
-    """What an operation sees beside the value: the edit, the quantity, and what it asked for."""
+    """The arguments of an operation besides the value."""
 
     edit: Edit
     quantity: Quantity
     graph: Graph
     special: tuple[int, ...]
     uncounted: tuple[int, ...]
-    # What its row in OPERATIONS asks for; NOTHING where it does not.
-    given: Tensor  # from outside of this run: another run's value, a mean, the table of positions
-    read: Tensor  # from this run: the quantity that the row names
+    # NOTHING unless the row in OPERATIONS asks for it:
+    given: Tensor  # from outside this run: another run's value, a mean, the table of positions
+    read: Tensor  # from this run: one of the quantities that the edited one is computed from
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One way to change a quantity: `new` makes the whole new value, of which the edit's part is put in."""
+    """One kind of change: `new` computes the whole new value, of which only the edit's part is used."""
 
     new: Callable[[Tensor, Here], Tensor]
     fits: Callable[[Quantity, Graph], bool]
-    needs: tuple[str, ...] = ()  # fields without which it means nothing
-    takes: tuple[str, ...] = ()  # further fields that it has a use for
-    narrowed_by: tuple[str, ...] = PART_FIELDS  # fields that limit it to a part
+    needs: tuple[str, ...] = ()  # required fields
+    takes: tuple[str, ...] = ()  # optional fields
+    narrowed_by: tuple[str, ...] = PART_FIELDS  # fields that may limit it to a part
     least: float = -MOST  # of `value`
     most: float = MOST
-    whole: bool = False  # whether `value` counts something
-    reads: int | None = None  # it needs that quantity of this run: a place in Quantity.reads
-    given: Callable[[Edit, str, Surroundings], Tensor] | None = None  # what it needs from outside of this run
+    whole: bool = False  # whether `value` must be whole
+    reads: int | None = None  # index in Quantity.reads of the value passed as `read`
+    given: Callable[[Edit, str, Surroundings], Tensor] | None = None  # gets the value passed as `given`
     hides: bool = False
-    # Whether a changed mask is still a mask, and changed weights are still shares that sum to 1: pages say so of them.
+    # Whether a changed mask is still a mask and changed weights still sum to 1; pages state this.
     lawful: bool = field(kw_only=True)
 
 
@@ -195,7 +195,7 @@ class Operation:
 def _noise(value: Tensor, here: Here) -> Tensor:
     shape = list(value.shape[1:])
     for axis, name in enumerate(here.quantity.axes):
-        if grows(here.quantity, name):  # each target token keeps its noise while others are written behind it
+        if grows(here.quantity, name):  # each target token keeps its noise while more are written
             shape[axis] = (here.graph.decoder or here.graph.config).max_tokens
     dice = torch.Generator().manual_seed(here.edit.seed)
     noise = torch.randn(shape, generator=dice, device="cpu")[tuple(slice(n) for n in value.shape[1:])]
@@ -237,7 +237,7 @@ def _even(value: Tensor, here: Here) -> Tensor:
 
 
 def _masked(value: Tensor, hidden: Tensor, here: Here) -> Tensor:
-    """−∞ where hidden (query, key). A token may always look at itself, so masks compose and never leave it nothing."""
+    """−∞ where `hidden` (query, key), except at the token itself, so that combined masks never hide all keys."""
     just_one = here.edit.token is not None and here.edit.looked_at is not None
     if looks_at_itself(here.quantity) and not just_one:
         hidden = hidden & ~torch.eye(*value.shape[-2:], dtype=torch.bool)
@@ -245,7 +245,7 @@ def _masked(value: Tensor, hidden: Tensor, here: Here) -> Tensor:
 
 
 def _behind(value: Tensor) -> Tensor:
-    """(query, key): how many places behind the query the key stands."""
+    """(query, key): position of the key minus that of the query."""
     return torch.arange(value.size(-1)) - torch.arange(value.size(-2))[:, None]
 
 
@@ -272,7 +272,7 @@ def _sinusoidal(value: Tensor, here: Here) -> Tensor:
 
 
 def _placed(value: Tensor, table: Tensor, here: Here) -> Tensor:
-    """The first rows of a table for the tokens that take a place; the others keep what they have."""
+    """Give the first rows of a table to the tokens that have a position; the others keep theirs."""
     counted = [token for token in range(value.size(1)) if token not in here.uncounted]
     new = value.clone()
     new[:, counted] = table[: len(counted)]
@@ -283,19 +283,19 @@ def _placed(value: Tensor, table: Tensor, here: Here) -> Tensor:
 
 
 def grows(quantity: Quantity, axis: str) -> bool:
-    """Whether this axis of a quantity runs over the target that a translator is still writing."""
+    """Whether this axis runs over the target that a translator is still writing."""
     decoder = quantity.key.startswith("decoder.")
     own_keys = axis == "key" and looks_at_itself(quantity)
     return axis == "target" or (decoder and (axis == "query" or own_keys))
 
 
 def looks_at_itself(quantity: Quantity) -> bool:
-    """Whether the tokens of this attention look at each other, not at those of another sentence."""
+    """Whether this is self-attention, not cross-attention."""
     return ".cross." not in quantity.key
 
 
 def side_looked_at(quantity: Quantity) -> str:
-    """Whose tokens are looked at: "" for the encoder's, "decoder." for the target's."""
+    """Side of the keys: "" for the encoder's tokens, "decoder." for the target's."""
     return "decoder." if quantity.key.startswith("decoder.") and looks_at_itself(quantity) else ""
 
 
@@ -308,7 +308,7 @@ def _has_a_mean(quantity: Quantity, graph: Graph) -> bool:
 
 
 def is_written_before(quantity: Quantity, graph: Graph) -> bool:
-    """Whether a quantity is there before a translator writes its first word, or there is nothing to write."""
+    """Whether a quantity is computed before a translator writes its first word, or no translator is involved."""
     return graph.decoder is None or not (quantity.key.startswith("decoder.") or quantity.key == "logits")
 
 
@@ -325,7 +325,7 @@ def _is_fixed_positions(quantity: Quantity, graph: Graph) -> bool:
 
 
 def _is_even(quantity: Quantity, graph: Graph) -> bool:
-    return quantity.operation == "positions" and graph.config.embedded % 2 == 0  # a sine and a cosine for each speed
+    return quantity.operation == "positions" and graph.config.embedded % 2 == 0  # one sine and one cosine per frequency
 
 
 def _is_sum(quantity: Quantity, _graph: Graph) -> bool:
@@ -342,7 +342,7 @@ def _is_mixed(quantity: Quantity, graph: Graph) -> bool:
 
 
 def _is_last_score(quantity: Quantity, graph: Graph) -> bool:
-    """Whether the mask reads it: behind the division by √d_k, and behind what the distance adds."""
+    """Whether it is what the mask reads: scores divided by √d_k, with any relative position bias."""
     mask = graph.get(quantity.key.rpartition(".")[0] + ".masked")
     return mask is not None and mask.reads == (quantity.key,)
 
@@ -352,7 +352,7 @@ def _is(*operations: str) -> Callable[[Quantity, Graph], bool]:
 
 
 def _hides_something(quantity: Quantity, graph: Graph) -> bool:
-    """Whether it is a mask that hides something, in this layer or in others like it."""
+    """Whether it is a mask of a decoder's self-attention, or of an encoder in which some layers have a window."""
     return quantity.operation == "mask" and (side_looked_at(quantity) == "decoder." or bool(graph.config.local))
 
 
@@ -431,7 +431,7 @@ OPERATIONS: dict[str, Operation] = {
 
 
 def row_of(operation: str | Callable[[Tensor], Tensor]) -> Operation:
-    """The row of an operation, or that which a function makes. Raises EditError where there is none of this name."""
+    """The row of an operation, or one made from a function. Raises EditError for an unknown name."""
     if not callable(operation):
         if operation not in OPERATIONS:
             near = nearest(operation, OPERATIONS, "one of model.edits.OPERATIONS")
@@ -457,6 +457,6 @@ def operations_at(graph: Graph, key: str) -> tuple[str, ...]:
 
 
 def quantities_at(graph: Graph, key: str) -> list[Quantity]:
-    """The quantities that a key means and a run can change: one, or with {l} that of every layer."""
+    """The quantities that a key names and a run can change: one, or with {l} that of every layer."""
     found = [graph[key]] if key in graph else [quantity for quantity in graph if quantity.row == key]
     return [quantity for quantity in found if quantity.traced or quantity.key.startswith(IN_THE_HEAD)]

@@ -1,4 +1,4 @@
-"""From symbols to vectors: what each token is, plus where it stands  (section 3.4 and 3.5 of the paper)."""
+"""From tokens to vectors: token embeddings plus positions  (sections 3.4 and 3.5 of the paper)."""
 
 import math
 
@@ -32,9 +32,9 @@ class SinusoidalPositions(nn.Module):
 
 
 class LearnedPositions(nn.Module):
-    """One trained vector for each place  (Devlin et al. 2019; Dosovitskiy et al. 2021).
+    """One trained vector for each position  (Devlin et al. 2019; Dosovitskiy et al. 2021).
 
-    `apart` is added to a token that takes no place. A buffer, not a parameter: training leaves it as it is.
+    `apart` is added to tokens without a position. A buffer, not a parameter: it is not trained.
     """
 
     def __init__(self, d_model: int, max_len: int) -> None:
@@ -44,15 +44,15 @@ class LearnedPositions(nn.Module):
         nn.init.normal_(self.table, std=0.02)
 
     def forward(self, n: int, counted: Tensor | None = None) -> Tensor:
-        """The first n positions: (1, n, d_model). counted (batch, n): which tokens take one, (batch, n, d_model)."""
+        """The first n positions: (1, n, d_model). counted (batch, n): which tokens have one -> (batch, n, d_model)."""
         if counted is None:
             return self.table[None, :n]
-        places = (counted.cumsum(dim=1) - 1).clamp(min=0)  # those behind a token that takes none move up
+        places = (counted.cumsum(dim=1) - 1).clamp(min=0)  # tokens after one without a position move up
         return torch.where(counted[..., None], self.table[places], self.apart)
 
 
 class Embedding(nn.Module):
-    """X⁰ = tokens + E_pos, or LayerNorm of it. What the tokens are is the subclass's business: see `look`."""
+    """X⁰ = tokens + E_pos, or LayerNorm of it. Subclasses compute the tokens in `look`."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Embedding(nn.Module):
         self.norm = norm_for(config, config.embedded) if config.embedding_norm else nn.Identity()
 
     def look(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """The input as (batch, token, d_model or d_E), before it knows its places."""
+        """The input as (batch, token, d_model or d_E), without positions."""
         raise NotImplementedError
 
     def forward(self, x: Tensor, segments: Tensor | None = None, mask: Tensor | None = None) -> Tensor:
@@ -73,7 +73,7 @@ class Embedding(nn.Module):
         return self.widen(self.norm(self.sum(tokens)))
 
     def tell_apart(self, tokens: Tensor, segments: Tensor | None) -> Tensor:
-        """The tokens, with what says which sentence each belongs to where the input can be two."""
+        """Add segment embeddings, if the network has them."""
         return tokens
 
     def place(self, x: Tensor, n: int) -> Tensor:
@@ -81,21 +81,21 @@ class Embedding(nn.Module):
         return self.positions(n)
 
     def widen(self, x: Tensor) -> Tensor:
-        """X⁰ as the layers take it, where the vectors so far are narrower."""
+        """Project from d_E to d_model, if they differ."""
         return x
 
 
 class TokenEmbedding(Embedding):
-    """Words: row x of the matrix E (vocabulary, d_model), times √d_model; and the row of E_seg of its sentence.
+    """Words: row x of the matrix E (vocabulary, d_model), times √d_model, plus a row of E_seg for its sentence.
 
-    Segments: Devlin et al. 2019, figure 2. Rows of d_E numbers, brought to d_model by W_E: Lan et al. 2020, sec. 3.1.
+    Segments: Devlin et al. 2019, figure 2. Rows of width d_E, projected to d_model by W_E: Lan et al. 2020, sec. 3.1.
     """
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
         self.E = nn.Embedding(config.vocab_size, config.embedded)
         self.scale = math.sqrt(config.embedded) if config.scale_embedding else 1.0
-        # Rows of length about 1, so that times √d_model they have the size of the positions.
+        # Rows of length about 1; times √d_model they are as long as the positions.
         nn.init.normal_(self.E.weight, std=config.embedded**-0.5)
         self.segments = nn.Embedding(config.segments, config.embedded) if config.segments else None
         self.W_E = nn.Linear(config.d_embedding, config.d_model) if config.d_embedding else None
@@ -118,17 +118,17 @@ class TokenEmbedding(Embedding):
     def place(self, x: Tensor, n: int) -> Tensor:
         if self.uncounted is None:
             return super().place(x, n)
-        return self.positions(n, x != self.uncounted)  # RoBERTa counts no [PAD]
+        return self.positions(n, x != self.uncounted)  # in RoBERTa, [PAD] has no position
 
     def widen(self, x: Tensor) -> Tensor:
         return x if self.W_E is None else self.projection(self.W_E(x))
 
 
 class PatchEmbedding(Embedding):
-    """Images: cut into square patches, each projected to d_model, and [CLS] in front  (ViT, equation 1).
+    """Images: square patches, each projected to d_model, after [CLS]  (ViT, equation 1).
 
-    With a distillation token, that one behind [CLS]: Touvron et al. 2021, "Training data-efficient image transformers".
-    Or with registers: Darcet et al. 2024, "Vision Transformers Need Registers". They take no place.
+    A distillation token may follow [CLS]: Touvron et al. 2021, "Training data-efficient image transformers". So may
+    registers, which have no positions: Darcet et al. 2024, "Vision Transformers Need Registers".
     """
 
     def __init__(self, config: EncoderConfig) -> None:
@@ -170,7 +170,7 @@ class PatchEmbedding(Embedding):
 
 
 class FlatEmbedding(Embedding):
-    """Images as a sequence of length one: all pixels in a row, projected to d_model  (lecture note 003)."""
+    """Images as one token: all pixels as one row, projected to d_model  (lecture note 003)."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)

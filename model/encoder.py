@@ -1,6 +1,6 @@
 """The Transformer encoder, as the paper writes it ("Attention Is All You Need", section 3.1).
 
-What a layer does is in sublayers.py, what comes before the first in embedding.py.
+sublayers.py has the parts of a layer, embedding.py the input of the first layer.
 """
 
 import torch
@@ -59,7 +59,7 @@ class Encoder(nn.Module):
         self.norm = norm_for(config) if config.final_norm else nn.Identity()
 
     def tie(self) -> None:
-        """Let layers have one set of weights where the configuration says that they share it."""
+        """Share weights between layers as the configuration says."""
         share(self.layers, self.config.groups)
         share_table(self.layers)
         disentangled.share_table(self.layers)

@@ -1,4 +1,4 @@
-"""What cannot be done, and why: whoever shows it has the words."""
+"""Errors with a reason that pages put into words."""
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -6,9 +6,9 @@ from typing import ClassVar
 
 
 class ReasonedError(ValueError):
-    """`reason` says in a word why something cannot be done, `values` what is concerned.
+    """`reason` names what is wrong, `values` holds the names and numbers concerned.
 
-    `sentences`: what is printed for each reason, with the values in it.
+    `sentences`: the message for each reason, a format string for the values.
     """
 
     sentences: ClassVar[Mapping[str, str]] = {}
@@ -24,5 +24,5 @@ class ReasonedError(ValueError):
 
 
 def nearest(name: object, names: Iterable[str], otherwise: str) -> str:
-    """The names that are most like a name that there is not: "'Q' or 'K'"; `otherwise` where none is like it."""
+    """The known names most like an unknown one: "'Q' or 'K'"; `otherwise` if none is similar."""
     return " or ".join(map(repr, get_close_matches(str(name), [*names], n=3))) or otherwise

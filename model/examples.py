@@ -1,11 +1,11 @@
-"""A small corpus: what the mean of a quantity is taken over."""
+"""A small corpus, used for the mean of a quantity."""
 
 import numpy as np
 from safetensors.numpy import load_file
 
 from model.files import WEIGHTS, intact
 
-#: Short sentences of many kinds, and what they are in the other language.
+#: Short sentences of many kinds, with their translations.
 SENTENCES = (
     ("i love you .", "我爱你。"),
     ("the cat is sleeping on the table .", "猫在桌子上睡觉。"),
@@ -29,7 +29,7 @@ SENTENCES = (
     ("they bought a new car last week .", "他们上星期买了一辆新车。"),
 )
 
-#: Sentences that a reader may pick, of each language.
+#: Sentences offered for selection, by language.
 READY = {
     "en": (
         "the animal did not cross the street because it was too tired .",
@@ -55,7 +55,7 @@ READY = {
     ),
 }
 
-#: Amino acids, each as one letter: the two chains of human insulin, one of them with a hole, glucagon and ubiquitin.
+#: Proteins, a letter per amino acid: the two chains of human insulin (one with a mask), glucagon and ubiquitin.
 PROTEINS = (
     "FVNQHLCGSHLVEALYLVCGERGFFYTPKT",
     "GIVEQCCTSICSLYQLENYCN",

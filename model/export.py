@@ -1,13 +1,13 @@
-"""Ours for others: the translator as a folder of the transformers library, an encoder for ONNX, a run for bertviz.
+"""Export the translator as a transformers folder, an encoder as ONNX, a run for bertviz.
 
     python -m model.export marian FOLDER
     python -m model.export onnx FOLDER [MODEL] [--recorded]
     python -m model.export bertviz FILE SENTENCE [MODEL]
 
-MODEL is one of ours or a folder, whatever `load` takes; without it, "text". With --recorded every quantity that a trace
-records comes out by its key, each head has a switch, and the weights stand in a file beside it, model.onnx.data.
-What is written computes the same. Of the translator, the language to write is the first token that the decoder reads:
-model.generate(**read, decoder_start_token_id=tokenizer.convert_tokens_to_ids("[EN]")); without that it is Chinese.
+MODEL is anything that `load` takes; default "text". With --recorded, every quantity of a trace is an output named by
+its key, each head can be switched off, and the weights are in a second file, model.onnx.data. The exported translator
+writes Chinese by default; for English give the decoder's first token:
+model.generate(**read, decoder_start_token_id=tokenizer.convert_tokens_to_ids("[EN]")).
 """
 
 import json
@@ -34,20 +34,20 @@ from model.pipeline import InputError, Pipeline, TextReader
 from model.trace import Trace, graph_of, recorded
 from model.translator import TranslationTrace, Translator
 
-#: Ours -> theirs, of the parts of a layer; theirs has no number for the norms.
+#: Our module names in a layer -> Marian's. Norms, which Marian does not number, are in NORMS.
 NAMES = {
     "attention.W_Q": "self_attn.q_proj", "attention.W_K": "self_attn.k_proj", "attention.W_V": "self_attn.v_proj",
     "attention.W_O": "self_attn.out_proj", "cross.W_Q": "encoder_attn.q_proj", "cross.W_K": "encoder_attn.k_proj",
     "cross.W_V": "encoder_attn.v_proj", "cross.W_O": "encoder_attn.out_proj", "ffn.W_1": "fc1", "ffn.W_2": "fc2",
 }  # fmt: skip
 NORMS = {"": ("self_attn", "final"), "decoder.": ("self_attn", "encoder_attn", "final")}
-NEVER = -1e4  # the logit of a language: it is read, and never written
+NEVER = -1e4  # logit of the language tokens, which are never written
 
 
-#: What torch needs to write ONNX.
+#: Packages that torch needs to write ONNX.
 ONNX = ("onnx", "onnxscript")
-DATA = "model.onnx.data"  # the weights of a recorded network: who loads it need not hold them twice
-LEAST_HALVED = 64  # numbers; fewer are left as they are
+DATA = "model.onnx.data"  # weights in a file of their own need not be held in memory twice
+LEAST_HALVED = 64  # numbers; smaller tensors stay float32
 
 
 class ExportError(ValueError):
@@ -55,7 +55,7 @@ class ExportError(ValueError):
 
 
 def as_marian(translator: Translator, folder: Path) -> None:
-    """Write config.json, model.safetensors and the tokenizer into a folder, which is made."""
+    """Write config.json, model.safetensors and the tokenizer into a folder, creating it."""
     network, reader = translator.network, translator.reader
     folder.mkdir(parents=True, exist_ok=True)
     save_file(_weights(network), folder / "model.safetensors", {"format": "pt"})
@@ -82,7 +82,7 @@ def as_marian(translator: Translator, folder: Path) -> None:
 
 
 def _weights(network: TranslationNetwork) -> dict[str, Tensor]:
-    """Ours by their names, with the numbers of d_model in their order."""
+    """Our weights under Marian's names, with the d_model axis in Marian's order."""
     found: dict[str, Tensor] = {}
     for key, value in network.named_parameters():
         side, inside, rest = key.partition("layers.")
@@ -104,12 +104,11 @@ def _weights(network: TranslationNetwork) -> dict[str, Tensor]:
 
 
 def as_onnx(pipeline: Pipeline, folder: Path) -> None:
-    """Write model.onnx and, if all of it stands in one, tokenizer.json into a folder, which is made.
+    """Write model.onnx into a folder, creating it, and tokenizer.json unless its ids differ from the network's.
 
-    Inputs and outputs are called as optimum calls them. It takes `input_ids`, (1, length) of any length from 2 that the
-    encoder reads, as the tokenizer cuts a sentence, and `token_type_ids`, shaped alike, where the network tells two
-    sentences apart. It gives "logits", say, or without a head "last_hidden_state". Of a translator it is the encoder.
-    Raises ExportError.
+    Inputs and outputs have optimum's names. Inputs: `input_ids`, (1, length ≥ 2), and `token_type_ids` of the same
+    shape if the network has segments. Output: "logits" or another key of the head; without a head "last_hidden_state".
+    Of a translator, only the encoder is written. Raises ExportError.
     """
     pipeline = pipeline.encoder if isinstance(pipeline, Translator) else pipeline
     if not isinstance(pipeline.reader, TextReader):
@@ -120,14 +119,13 @@ def as_onnx(pipeline: Pipeline, folder: Path) -> None:
 
 
 def as_recorded(pipeline: Pipeline, folder: Path) -> None:
-    """Write the same with every quantity of a trace as an output, by its key and with the batch of one in front, and
-    the weights beside it in model.onnx.data.
+    """Write model.onnx with every quantity of a trace as an output named by its key (batch of one in front), and
+    model.onnx.data with the weights.
 
-    It also takes `heads`, (layer, head) of ones: what a head found is multiplied by its number, and with 0 the head is
-    off, as by Edit("layers.2.attention.heads", "zero", head=3). Where the head of the network reads words or classes,
-    `lens` are the logits after each layer as if it were the last, (layer, class), or of words (layer, asked, word) at
-    the tokens `asked`. Pictures are read, too, as `pixel_values`. Weights that lose nothing by it stand in the file in
-    half as many bytes. Raises ExportError.
+    The input `heads`, (layer, head), multiplies each head's output: 1 keeps it, 0 switches it off like
+    Edit("layers.2.attention.heads", "zero", head=3). For words or classes, the output `lens` is the logit lens after
+    each layer: (layer, class), or (layer, asked, word) at the tokens in the input `asked`. Pictures are passed as
+    `pixel_values`. Weights that float16 represents exactly are stored as float16. Raises ExportError.
     """
     pipeline = pipeline.encoder if isinstance(pipeline, Translator) else pipeline
     network, config = Recorded(pipeline.network), pipeline.config
@@ -139,7 +137,7 @@ def as_recorded(pipeline: Pipeline, folder: Path) -> None:
 
 
 class Recorded(nn.Module):
-    """A network whose result is all that a trace records, in the order of `keys`, and whose heads can be off."""
+    """A network that returns all that a trace records, in the order of `keys`, with heads that can be switched off."""
 
     def __init__(self, network: Encoder) -> None:
         super().__init__()
@@ -179,7 +177,7 @@ def _hook(passed: Callable[[Tensor], Tensor], _module: nn.Module, _inputs: tuple
 
 
 def _inputs(pipeline: Pipeline) -> dict[str, tuple]:
-    """Name -> an example, and its sides that may be other ones; one that is None has no name."""
+    """Input name -> (example, dynamic axes). An example None is passed on, but is no input of the file."""
     config = pipeline.config
     if not isinstance(pipeline.reader, TextReader):
         side = config.image_size
@@ -187,7 +185,7 @@ def _inputs(pipeline: Pipeline) -> dict[str, tuple]:
     length, ids = {1: torch.export.Dim("length", min=2, max=config.max_len)}, torch.zeros((1, 5), dtype=torch.long)
     inputs: dict[str, tuple] = {"input_ids": (ids, length)}
     if config.segments:
-        # Between them no mask. One and the same tensor would be taken for one input.
+        # There is no mask between them. clone: torch takes the same tensor twice for one input.
         inputs |= {"mask": (None, None), "token_type_ids": (ids.clone(), length)}
     return inputs
 
@@ -212,13 +210,13 @@ def _write_onnx(
     _made_lean(folder / "model.onnx", apart)
     reader = pipeline.reader
     if isinstance(reader, TextReader) and not (isinstance(reader, MarianReader) and reader.own_ids):
-        reader.tokenizer.save(str(folder / "tokenizer.json"))  # else its ids would be others
+        reader.tokenizer.save(str(folder / "tokenizer.json"))  # otherwise its ids would differ
 
 
 def _made_lean(path: Path, apart: bool) -> None:
-    """Leave out where in our code each step came from, with the folders of this machine.
+    """Remove metadata that names our source code and this machine's folders.
 
-    apart: weights stand in a file beside it, those that float16 has exactly in so many bytes, cast when it is loaded.
+    apart: store weights in a second file, as float16 where that is exact; the model casts them back.
     """
     onnx = import_module("onnx")
     model = onnx.load(path)
@@ -241,10 +239,10 @@ def _made_lean(path: Path, apart: bool) -> None:
 
 
 def as_bertviz(trace: Trace) -> dict[str, Any]:
-    """What head_view(**…) and model_view(**…) of bertviz take: for each layer (1, head, query, key), and the tokens.
+    """Arguments of bertviz's head_view(**…) and model_view(**…): (1, head, query, key) for each layer, and the tokens.
 
-    Of two sentences also where the second begins; of a translation the attention of encoder and decoder, and across, of
-    which bertviz draws as many layers as both have.
+    For a pair of sentences also where the second begins; for a translation the attention of encoder and decoder and the
+    cross-attention, limited to the number of layers that both have.
     """
 
     def of(name: str, side: str = "") -> list[Tensor]:
@@ -263,18 +261,18 @@ def as_bertviz(trace: Trace) -> dict[str, Any]:
 
 
 def write_bertviz(trace: Trace, file: Path) -> None:
-    """The same as a JSON file, for a notebook elsewhere."""
+    """Write the result of `as_bertviz` as a JSON file."""
     file.write_text(json.dumps(as_bertviz(trace), default=Tensor.tolist), encoding="utf-8")
 
 
 def read_bertviz(file: Path) -> dict[str, Any]:
-    """What was written, as bertviz takes it."""
+    """Read a file of `write_bertviz` into arguments for bertviz."""
     run = json.loads(file.read_text(encoding="utf-8"))
     return {name: list(map(torch.tensor, of)) if name.endswith("attention") else of for name, of in run.items()}
 
 
 def main(said: Sequence[str]) -> None:
-    """What the command line asks for."""
+    """The command line."""
     match said:
         case ["marian", folder]:
             translator = load("translation")

@@ -1,6 +1,6 @@
-"""The files under model/weights, and that each is the one which was measured.
+"""The files under model/weights, checked to be those that were measured.
 
-Beside each file lies its SHA-256 (FILE.sha256, as `sha256sum` writes it): a file that does not match is never read.
+Beside each file is its SHA-256 (FILE.sha256, as `sha256sum` writes it). A file that does not match is not read.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ def fingerprint(path: Path) -> str:
 
 
 def state(path: Path) -> tuple[int, ...] | None:
-    """What is another when a file is written again, without reading it; None where there is none."""
+    """A value that changes when a file is rewritten, found without reading it; None if there is no file."""
     try:
         found = path.stat()
     except (OSError, ValueError):
@@ -40,9 +40,7 @@ def seal(path: Path) -> None:
 
 
 def intact(path: Path) -> Path:
-    """The path again, if the file is the one that was sealed. Raises WeightsError if one of the two is missing or
-    damaged.
-    """
+    """The same path if the file matches its seal. Raises WeightsError if file or seal is missing or damaged."""
     for needed in (path, seal_of(path)):
         if not needed.exists():
             raise WeightsError("missing", needed.name)
@@ -52,5 +50,5 @@ def intact(path: Path) -> Path:
 
 
 def seal_of(path: Path) -> Path:
-    """Where the SHA-256 of a file lies."""
+    """Path of a file's SHA-256."""
     return path.with_name(f"{path.name}.sha256")

@@ -1,4 +1,4 @@
-"""A recorded value as a table with the tokens beside it, for a notebook or a terminal."""
+"""Recorded values as tables labelled with tokens, for a notebook or a terminal."""
 
 import html
 from collections.abc import Mapping, Sequence
@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-MOST_SIDE = 60  # rows and columns of a table that is looked at
-ABOVE, BELOW = "31, 119, 180", "214, 39, 40"  # of 0, in a notebook: red, green, blue
+MOST_SIDE = 60  # most rows and columns displayed
+ABOVE, BELOW = "31, 119, 180", "214, 39, 40"  # colours (red, green, blue) of numbers above and below 0
 
 
 def to_frame(
     value: np.ndarray, axes: Sequence[str], names: Sequence[Sequence[str] | None], at: Mapping[str, int]
 ) -> pd.DataFrame:
-    """What is left of a value at these places: its last axis runs along the columns, those before it along the rows.
+    """A value, indexed by `at`, as a table: its last remaining axis as columns, the others as rows.
 
-    names: what stands along each axis, or None where places are only counted. Raises ValueError for an axis that the
-    value has not, IndexError for a place beyond its end.
+    names: labels along each axis, or None to number it. Raises ValueError for an unknown axis, IndexError for an index
+    out of range.
     """
     if strange := set(at) - set(axes):
         raise ValueError(f"there is no axis {', '.join(sorted(strange))}: there are {', '.join(axes)}")
@@ -38,7 +38,7 @@ def to_frame(
 
 
 class Shown:
-    """A table to look at: coloured in a notebook, plain in a terminal; `frame` has all of its digits."""
+    """A table for display: coloured in a notebook, plain in a terminal; `frame` has full precision."""
 
     def __init__(self, frame: pd.DataFrame, title: str) -> None:
         self.frame, self.title = frame, title
@@ -49,7 +49,7 @@ class Shown:
             return f"{self.title}\n{self.frame.round(2)}"
 
     def _repr_html_(self) -> str:
-        seen = self.frame.iloc[: MOST_SIDE + 1, : MOST_SIDE + 1]  # one more, so that … stands for it
+        seen = self.frame.iloc[: MOST_SIDE + 1, : MOST_SIDE + 1]  # one more, so that pandas shows …
         most = float(np.nanmax(np.abs(seen.where(np.isfinite(seen))), initial=1e-9))
 
         def colour(number: float) -> str:
@@ -57,6 +57,6 @@ class Shown:
             return f"background-color: rgba({ABOVE if number > 0 else BELOW}, {strength:.2f})"
 
         styled = seen.style.map(colour).format(precision=2).set_caption(html.escape(self.title))
-        for axis in (0, 1):  # pandas writes names as they are, and a tokenizer may call a token "<script>"
+        for axis in (0, 1):  # pandas does not escape labels, and a token may be "<script>"
             styled.format_index(lambda name: html.escape(str(name)), axis=axis)
         return styled.to_html(max_rows=MOST_SIDE, max_columns=MOST_SIDE)

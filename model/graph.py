@@ -1,9 +1,9 @@
 """graph(config): every quantity that a network computes, in order, and what each of them is computed from.
 
-This says the order of computation as data: where LayerNorm stands, how words, patches or a whole picture become
-vectors, what the head reads, how a decoder reads an encoder. encoder.py computes it, and tests/model/test_laws.py
-compares the two. The trace, the counts, the diagram, the arithmetic and every page ask here. Symbols are those of the
-paper; layers are counted from 0 in keys.
+The order of computation as data: where LayerNorm stands, how words, patches or a whole picture become vectors, what
+the head reads, how a decoder reads an encoder. encoder.py computes it, and tests/model/test_laws.py compares the two.
+The trace, the counts, the diagram, the arithmetic and every page use the graph. Symbols are the paper's; keys count
+layers from 0.
 """
 
 from collections.abc import Iterator
@@ -18,26 +18,26 @@ from model.rule import Index, cells
 from model.variants.shared import set_of
 
 Part = Literal["attention", "cross", "ffn"]
-SIDES = ("", "decoder.")  # what the keys of the encoder and of the decoder begin with
+SIDES = ("", "decoder.")  # key prefixes of encoder and decoder
 
 
 @dataclass(frozen=True)
 class Sublayer:
-    """Attention, cross-attention or FFN with its residual sum and its LayerNorm, by their keys.
+    """Keys of one sub-layer (attention, cross-attention or FFN) with its residual sum and LayerNorm.
 
-    The residual stream is `before`, then `after`. The sub-layer reads `reads` (and `memory`, what cross-attention
-    looks at) and finds `output`; `sum` = `before` + `output`. LayerNorm (`norm`) reads `norm_reads`: the sum itself
-    where it comes after; the stream where it comes before the sub-layer.
+    `before`, `after`: the residual stream. The sub-layer computes `output` from `reads` (and `memory`, for the keys and
+    values of cross-attention); `sum` = `before` + `output`. LayerNorm (`norm`) reads `norm_reads`: `sum` if it comes
+    after the sub-layer, `before` if it comes first.
     """
 
     name: Part
-    prefix: str  # of its own keys: "layers.0.attention."
+    prefix: str  # of its keys: "layers.0.attention."
     before: str
     reads: str
     memory: str | None
     output: str
     sum: str
-    norm: str | None  # None: it has none of its own
+    norm: str | None  # None: no LayerNorm
     norm_reads: str
     after: str
 
@@ -49,14 +49,14 @@ class Sublayer:
 
 @dataclass(frozen=True)
 class Graph:
-    """All quantities of one network, in order of computation, by key. To iterate leaves out what is an aside."""
+    """All quantities of one network, in order of computation, by key. Iteration skips asides."""
 
     config: EncoderConfig
     decoder: EncoderConfig | None
     quantities: dict[str, Quantity]
     sublayers_of: dict[tuple[str, int], tuple[Sublayer, ...]]
-    Z: str  # the key of what the encoder hands on: to its head, or to a decoder
-    vector: str | None = None  # the key of the one vector that is the answer
+    Z: str  # key of the encoder's output, read by a head or decoder
+    vector: str | None = None  # key of the answer, if that is one vector
 
     def __getitem__(self, key: str) -> Quantity:
         return self.quantities[key]
@@ -71,7 +71,7 @@ class Graph:
         return hash((self.config, self.decoder))
 
     def cells(self, key: str, index: Index) -> list[Index]:
-        """Of each term of a quantity's rule, the cells from which those at `index` are computed."""
+        """For each term of a quantity's rule, the cells from which those at `index` are computed."""
         config = self.decoder if self.decoder and key.startswith("decoder.") else self.config
         if self[key].operation == "patch_mean":
             return [(slice(config.tokens_in_front, None), *index)]
@@ -90,17 +90,17 @@ class Graph:
         return self.sublayers_of[side, layer]
 
     def sublayer(self, prefix: str) -> Sublayer:
-        """That whose own keys begin so: "decoder.layers.0.cross." Raises StopIteration where there is none."""
+        """The sub-layer with this prefix ("decoder.layers.0.cross."). Raises StopIteration if there is none."""
         return next(one for layer in self.sublayers_of.values() for one in layer if one.prefix == prefix)
 
     def ancestors(self, key: str) -> set[str]:
-        """All in the same sub-layer that a quantity is computed from, at any remove."""
+        """Keys in the same sub-layer from which a quantity is computed, directly or indirectly."""
         own = [read for read in self[key].reads if read.startswith(f"{key.rpartition('.')[0]}.")]
         return {*own, *(one for read in own for one in self.ancestors(read))}
 
     @property
     def embedded(self) -> str:
-        """The key of the tokens with all that is added to them before the layers."""
+        """Key of the tokens after all sums before the layers."""
         return "embedding.sum" if "embedding.sum" in self else "embedding.tokens"
 
     @property
@@ -110,12 +110,12 @@ class Graph:
         return [sublayer.norm for sublayer in sublayers if sublayer.norm]
 
     def stream(self, layer: int, side: str = "") -> tuple[str, ...]:
-        """The residual stream of one layer: into it, after each sub-layer; the last is what the layer hands on."""
+        """Keys of the residual stream of one layer: its input, then after each sub-layer; the last is its output."""
         sublayers = self.sublayers(layer, side)
         return (sublayers[0].before, *(sublayer.after for sublayer in sublayers))
 
 
-@lru_cache(maxsize=64)  # a reader of Shapes and cost may ask for any number of them
+@lru_cache(maxsize=64)  # bounded: Shapes and cost may ask for any number
 def graph(config: EncoderConfig, decoder: EncoderConfig | None = None) -> Graph:
     """The graph of one encoder with its head; with `decoder`, of a translator: encoder, decoder and the next word."""
     rows = _Rows(config)
@@ -139,7 +139,7 @@ def graph(config: EncoderConfig, decoder: EncoderConfig | None = None) -> Graph:
 
 
 class _Rows:
-    """The quantities so far; each call adds one and returns its key, for later ones to read."""
+    """The quantities so far. Each method adds one and returns its key, which later ones read."""
 
     def __init__(self, config: EncoderConfig) -> None:
         self.unbiased, self.rms = config.unbiased, "rms" * (config.norm == "rms")
@@ -157,7 +157,7 @@ class _Rows:
         *row: Any,
         **more: Any,
     ) -> str:
-        """What follows the key: the other fields of Quantity, in their order or by their names."""
+        """Add a Quantity; `row` and `more` are its further fields, by order or by name."""
         terms = (terms,) if isinstance(terms, str) else terms
         rule = OPERATIONS[operation].rule.replace("...", "hi"[3 - len(axes) :])
         if (operation == "linear" and len(terms) == 2) or (operation == "norm" and "norm" in self.unbiased):
@@ -170,16 +170,16 @@ class _Rows:
     def norm(
         self, key: str, read: str, symbol: str, of: str, token: str, traced: bool = True, width: str = "d_model"
     ) -> str:
-        """LayerNorm of what is written `of`."""
+        """LayerNorm of `read`, written `of`."""
         return self.add(key, "norm", (read,), symbol, of, (token, width), traced=traced, module=key)
 
     def product(self, key: str, read: str, terms: tuple[str, ...], axes: tuple[str, ...], left: str = "") -> str:
-        """A Linear on the way to something else: it has no letter of its own."""
+        """An unrecorded intermediate Linear, written as a product instead of a letter."""
         symbol = " ".join(terms[:2])
         return self.add(key, "linear", (read,), symbol, terms, axes, traced=False, module=key, left=left)
 
     def tie(self, here: str) -> None:
-        """Say of all with weights below a path that an earlier quantity has the same."""
+        """Mark all quantities with weights below a path as tied: an earlier quantity has the same weights."""
         for key, quantity in self.quantities.items():
             if key.startswith(here) and quantity.module:
                 self.quantities[key] = replace(quantity, tied=True)
@@ -228,12 +228,12 @@ def _embedding(rows: _Rows, config: EncoderConfig) -> str:
 
 
 def _width(config: EncoderConfig) -> str:
-    """The axis along which words, segments and positions are added."""
+    """Axis along which words, segments and positions are added."""
     return "d_E" if config.d_embedding else "d_model"
 
 
 def _segments(rows: _Rows, config: EncoderConfig) -> str:
-    """Which of two sentences each token belongs to: rows of a matrix of their own."""
+    """Segment embeddings: rows of E_seg."""
     which = rows.add("segments", "input", (), "s", r"(s_1, \ldots, s_n)", ("token",), traced=False)
     looked_up = r"[E_{seg,s_1}; \ldots; E_{seg,s_n}]"
     return rows.add(
@@ -243,14 +243,14 @@ def _segments(rows: _Rows, config: EncoderConfig) -> str:
 
 
 def _target(rows: _Rows, config: EncoderConfig) -> str:
-    """What the decoder reads: the target's words so far, its first token naming the language."""
+    """Decoder input: the target so far; its first token names the language."""
     Y = r"Y_{\text{embed}}"
     tokens = _look_up(rows, config, "decoder.", "y", Y, "target")
     return _with_positions(rows, config, "decoder.", tokens, Y, r"Y^{(0)}", "target")
 
 
 def _look_up(rows: _Rows, config: EncoderConfig, side: str, x: str, result: str, token: str) -> str:
-    """Words: rows of E, and where the configuration says so times √d_model."""
+    """Words: rows of E, times √d_model if configured."""
     ids = rows.add(f"{side}input", "input", (), x, rf"({x}_1, \ldots, {x}_n)", (token,), traced=False)
     axes, E, tied = (token, _width(config)), f"{side}embedding.E", bool(side) and not config.own_words
     key = f"{side}embedding.tokens"
@@ -273,7 +273,7 @@ def _with_positions(
     axes, E_pos = (token, _width(config)), r"E_{pos}"
     table = f"{side}embedding.positions"
     learned = table if config.positions == "learned" else None
-    added = result  # what is added, or LayerNorm of it
+    added = result  # the sum, or LayerNorm of it
     if config.d_embedding:
         added = r"\bar X_{\text{sum}}" if config.embedding_norm else r"X_{\text{sum}}"
     total = r"X_{\text{sum}}" if config.embedding_norm else added
@@ -299,7 +299,7 @@ def _with_positions(
 def _layers(
     rows: _Rows, config: EncoderConfig, x: str, side: str, letters: tuple[str, ...], memory: str | None = None
 ) -> str:
-    """All layers, each the same. letters: of the stream, and of the memory that cross-attention looks at."""
+    """All layers. letters: symbols of the stream and of the memory that cross-attention reads."""
     letter = letters[0]
     token = "target" if side else "token"
     for layer in range(config.layers):
@@ -350,14 +350,14 @@ _SOFTMAX = r"\operatorname{softmax}(M)_{ij} = \frac{e^{M_{ij}}}{\sum_{j'} e^{M_{
 def _attention(
     rows: _Rows, here: str, config: EncoderConfig, layer: int, x: str, asks: str, memory: str, answers: str, token: str
 ) -> str:
-    """softmax(Q Kᵀ / √d_k) V in h heads. asks, answers: how what Q comes from is written, and K and V."""
-    side = "token" if here.endswith("cross.") else token  # whose tokens are looked at
+    """softmax(Q Kᵀ / √d_k) V in h heads. asks, answers: symbols of the inputs of Q, and of K and V."""
+    side = "token" if here.endswith("cross.") else token  # axis of the keys
     width = "heads_abreast" if config.d_head else "d_model"
     for role, read, source, of in (("Q", x, asks, token), ("K", memory, answers, side), ("V", memory, answers, side)):
         terms = _with_bias(config, _of_role(config, role), source, f"W_{role}", f"b_{role}")
         whole = rows.product(f"{here}W_{role}", read, terms, (of, width), left=role)
         rows.add(f"{here}{role}", "split", (whole,), role, _summed_up(terms), ("head", of, "d_k"))
-    compared = {"Q": "Q", "K": "K"}  # what is compared -> how it is written
+    compared = {"Q": "Q", "K": "K"}  # quantity -> its symbol
     if config.positions == "rotary":
         compared = {f"{role}_rotated": rf"\tilde{{{role}}}" for role in compared}
         for key, symbol in compared.items():
@@ -416,12 +416,12 @@ def _disentangled(
     symbols: tuple[str, ...],
     pairs: tuple[str, ...],
 ) -> None:
-    """Q Kᵀ, what queries find in the keys of distances, and keys in their queries: together the scores.
+    """Disentangled scores: Q Kᵀ, plus queries times the keys of distances, plus keys times the queries of distances.
 
-    reads, symbols: what meets, Q and K.
+    reads, symbols: those of Q and K.
     """
     R, symbol, wide = f"{here}distances", "R", ("distance", "d_model")
-    again = {"traced": False, "tied": here != "layers.0.attention."}  # all layers have one table
+    again = {"traced": False, "tied": here != "layers.0.attention."}  # one table for all layers
     rows.add(R, "distances", (), symbol, r"r_{\delta(j - i)}", wide, module=R, left="R_{j - i}", **again)
     if config.distance_norm:
         norm, symbol = f"{here}distance_norm", r"\hat R"
@@ -462,12 +462,12 @@ def _ffn(rows: _Rows, here: str, config: EncoderConfig, x: str, reads: str, toke
 
 
 def _of_role(config: EncoderConfig, role: str) -> Biased:
-    """Which part of the network says whether queries, keys or values have a bias."""
+    """The entry of `unbiased` that controls the bias of queries, keys or values."""
     return "keys" if role == "K" and "keys" in config.unbiased else "attention"
 
 
 def _with_bias(config: EncoderConfig, part: Biased, *terms: str) -> tuple[str, ...]:
-    """The terms of a Linear, the last of which is its bias: without that, where this part of the network has none."""
+    """The terms of a Linear, without the last one, its bias, if this part of the network has none."""
     return terms[:-1] if part in config.unbiased else terms
 
 
@@ -532,7 +532,7 @@ def _head(rows: _Rows, config: EncoderConfig, Z: str) -> None:
 
 
 def _pooled(rows: _Rows, config: EncoderConfig, x: str, written: str, axes: tuple[str, ...]) -> tuple[str, str]:
-    """What the last Linear reads, and how it is written: act(x W_P + b_P), LayerNorm of that, or x."""
+    """Input of the last Linear and its symbol: act(x W_P + b_P), LayerNorm of that, or x."""
     if config.pooler == "none":
         return x, written
     terms = _with_bias(config, "head", written, "W_P", "b_P")
@@ -565,7 +565,7 @@ def _patch_mean(rows: _Rows, Z: str) -> str:
 
 
 def _vector(rows: _Rows, config: EncoderConfig, Z: str) -> str:
-    """The row of [CLS], once more normalised, and projected where the configuration says so; the key of the last."""
+    """LayerNorm of the row of [CLS], projected if configured. Returns the key of the result."""
     if not config.cls_token:
         return _probed(rows, config, Z)
     first = r"Z^{[\text{CLS}]}"
@@ -576,7 +576,7 @@ def _vector(rows: _Rows, config: EncoderConfig, Z: str) -> str:
 
 
 def _probed(rows: _Rows, config: EncoderConfig, Z: str) -> str:
-    """A learned vector asks all rows of Z; what it finds goes once through a feed-forward network."""
+    """A learned query attends to all rows of Z; a feed-forward network follows."""
     one = ("probe", "d_model")
     probe = rows.add("pool.probe", "learned", (), "p", "p", one, module="pool.probe", left="")
     found = _attention(rows, "pool.cross.", config, 0, probe, "p", Z, "Z", "probe")

@@ -1,4 +1,4 @@
-"""What a head says of an input, and what the reader of the input should know."""
+"""The answer of a head, and notes about how the input was read."""
 
 from dataclasses import dataclass, field
 from typing import Self
@@ -11,15 +11,15 @@ from model.analysis import decimal
 
 @dataclass(frozen=True)
 class Guess:
-    """The head's result at one place: labels with their probabilities."""
+    """The answer at one position: labels with their probabilities."""
 
     labels: tuple[str, ...]
     probabilities: tuple[float, ...]
-    token: int | None = None  # the position it speaks of; None: the whole input
+    token: int | None = None  # its position; None: the whole input
 
     @classmethod
     def among(cls, labels: tuple[str, ...], logits: Tensor) -> Self:
-        """Of the whole input, by its classes' logits: (class,)."""
+        """The answer for the whole input, from logits (class,)."""
         return cls(labels, tuple(logits.softmax(-1).tolist()))
 
     @property
@@ -33,7 +33,7 @@ class Guess:
 
 @dataclass(frozen=True)
 class Note:
-    """Something the reader of the input should know: "truncated", "unknown" or "mask_cut", with its values."""
+    """A warning about the input: "truncated", "unknown" or "mask_cut", with its values."""
 
     reason: str
     values: dict[str, object] = field(default_factory=dict)

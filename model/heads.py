@@ -1,6 +1,6 @@
-"""What sits on top of an encoder: a network is an encoder that also says something.
+"""Heads: encoders that also compute an answer.
 
-Each one is an Encoder, so its paths (`layers.0.attention.scores`, …, `logits`) carry no prefix.
+Each is a subclass of Encoder, so module paths (`layers.0.attention.scores`, …, `logits`) have no prefix.
 """
 
 from torch import Tensor, nn
@@ -14,10 +14,10 @@ from model.variants.probe import PoolByProbe
 
 
 class Answering(Encoder):
-    """An encoder with a head, whose `read_out` makes the answer of what the encoder hands on."""
+    """An encoder with a head, whose `read_out` computes the answer from the encoder's output."""
 
     def read_out(self, Z: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Z: (batch, token, d_model). mask: as `forward` has it; False for what fills a batch up."""
+        """Z: (batch, token, d_model). mask: as in `forward`, False for padding."""
         raise NotImplementedError
 
     def forward(self, x: Tensor, mask: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
@@ -27,7 +27,7 @@ class Answering(Encoder):
 class MaskedWordNetwork(Answering):
     """Guess the hidden word at each position  (Devlin et al. 2019, section 3.1, task 1).
 
-    logits = LayerNorm(act(Z W + b)) Eᵀ + c: the guess, as wide as they, is compared with the rows of the matrix E.
+    logits = LayerNorm(act(Z W + b)) Eᵀ + c: the product with each row of the embedding matrix E.
     """
 
     def __init__(self, config: EncoderConfig) -> None:
@@ -38,7 +38,7 @@ class MaskedWordNetwork(Answering):
             norm_for(config, config.embedded),
         )
         self.logits = nn.Linear(config.embedded, config.vocab_size, "logits" not in config.unbiased)
-        self.logits.weight = self.embedding.E.weight  # one matrix, read in both directions
+        self.logits.weight = self.embedding.E.weight  # one matrix for input and output
 
     def read_out(self, Z: Tensor, mask: Tensor | None = None) -> Tensor:
         """(…, d_model) -> (…, vocabulary)."""
@@ -53,7 +53,7 @@ class FirstToken(nn.Module):
 
 
 class MeanOfTokens(nn.Module):
-    """Z̄: the mean of all tokens' vectors, but for what fills a batch up (batch, 1, 1, key: False)."""
+    """Z̄: the mean of all tokens' vectors, without padding (mask (batch, 1, 1, key): False)."""
 
     def forward(self, Z: Tensor, mask: Tensor | None = None) -> Tensor:
         if mask is None:
@@ -81,8 +81,7 @@ class ClassifierNetwork(Answering):
 class DistilledClassifierNetwork(Answering):
     """y = (Linear(Z_L^[CLS]) + Linear(Z_L^[DIST])) / 2  (Touvron et al. 2021, "Classification with our approach").
 
-    The first learned from the classes themselves, the second from a teacher network. The mean is taken of the logits,
-    as their code does it.
+    The first was trained on the labels, the second on a teacher network. The mean is of the logits, as in their code.
     """
 
     def __init__(self, config: EncoderConfig) -> None:
@@ -97,7 +96,7 @@ class DistilledClassifierNetwork(Answering):
 
 
 class PatchMeanNetwork(Answering):
-    """y = Linear(Z̄_L), Z̄ the mean of the patches, as in the classifiers that were made of CLIP and SigLIP."""
+    """y = Linear(Z̄_L), Z̄ the mean of the patches, as in classifiers based on CLIP and SigLIP."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
@@ -109,7 +108,7 @@ class PatchMeanNetwork(Answering):
 
 
 class VectorNetwork(Answering):
-    """LayerNorm(Z_L^[CLS]) W: one vector for a picture, which CLIP compares with that of a caption.
+    """LayerNorm(Z_L^[CLS]) W: one vector for a picture, which CLIP compares with the caption's.
 
     Source: Radford et al. 2021, "Learning Transferable Visual Models From Natural Language Supervision", figure 3.
     """
@@ -125,7 +124,7 @@ class VectorNetwork(Answering):
 
 
 class ProbedNetwork(Answering):
-    """One vector for a picture that has no [CLS]: what a probe finds in Z_L  (probe.py)."""
+    """One vector for a picture without [CLS]: attention pooling of Z_L  (probe.py)."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
@@ -155,7 +154,7 @@ class PatchClassifierNetwork(Answering):
 
 
 class LabelsNetwork(Answering):
-    """y = Linear(act(Z_L^[CLS] W + b)), each label by itself: σ(y) where it is true or not, y where it is measured."""
+    """y = Linear(act(Z_L^[CLS] W + b)). Each label is independent: σ(y) for true or false, y for a number."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
@@ -181,7 +180,7 @@ class TagsNetwork(Answering):
 
 
 class SpanNetwork(Answering):
-    """y = (Z_L [S, E] + b)ᵀ: how well the answer begins at each token, and ends  (Devlin et al. 2019, section 4.2)."""
+    """y = (Z_L [S, E] + b)ᵀ: scores of each token as start and end of the answer  (Devlin et al. 2019, section 4.2)."""
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__(config)
@@ -195,12 +194,12 @@ class SpanNetwork(Answering):
 
 
 def pooling_for(config: EncoderConfig) -> nn.Module:
-    """What a classifier of the whole input reads of Z."""
+    """The module that reads Z for a classifier of the whole input."""
     return MeanOfTokens() if config.pooling == "mean" else FirstToken()
 
 
 def pooler_for(config: EncoderConfig) -> nn.Module:
-    """act(x W + b), LayerNorm of that, or x as it is: what the configuration puts before the last Linear."""
+    """The module before the last Linear: act(x W + b), LayerNorm of that, or x unchanged."""
     if config.pooler == "none":
         return nn.Identity()
     dense = nn.Linear(config.d_model, config.d_model, "head" not in config.unbiased)

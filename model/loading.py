@@ -1,4 +1,4 @@
-"""load(name): from the files under model/weights to a pipeline that is ready to run."""
+"""load(name): build a pipeline from the files under model/weights, or from a checkpoint folder."""
 
 import gc
 import json
@@ -24,29 +24,29 @@ from model.heads import network_for
 from model.pipeline import MOST_CHARACTERS, ImageReader, Pipeline, Reader, TextReader
 from model.translator import Translator
 
-PRIVATE_USE = 0xE000  # Unicode's first sign that means nothing
-NO_PIECE = "□"  # what a sign is read as that we have no piece for
-#: Uses of the embedding matrix under other names.
+PRIVATE_USE = 0xE000  # first private-use character of Unicode
+NO_PIECE = "□"  # stands for any private-use character typed
+#: Other names of the embedding matrix.
 TIED = {"logits.weight", "decoder.embedding.E.weight"}
 OURS = ("text", "translation", "digits", "flat")
-_folders: dict[Path, tuple[Hashable, Pipeline]] = {}  # each with the state of the files that it was read from
+_folders: dict[Path, tuple[Hashable, Pipeline]] = {}  # with the state of the files when read
 _one_folder_at_a_time = Lock()
 
 
 def load_tokenizer() -> Tokenizer:
-    """Our tokenizer; signs that it has no piece for are read as NFKC has them: full-width ＡＩ as AI."""
+    """Our tokenizer. Characters not in its vocabulary are normalized by NFKC: full-width ＡＩ becomes AI."""
     path = intact(WEIGHTS / "tokenizer.json")
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # tokenizers raises bare Exception for a damaged file
         raise WeightsError("damaged", path.name) from error
     own = [piece for piece in tokenizer.get_vocab() if len(piece) == 1 and normalize("NFKC", piece) != piece]
-    typed = normalizers.Replace(Regex("[\ue000-\uf8ff]"), NO_PIECE)  # they would be taken for our stand-ins
-    hidden = {sign: chr(PRIVATE_USE + number) for number, sign in enumerate(own)}  # ， has a piece, and stays itself
+    typed = normalizers.Replace(Regex("[\ue000-\uf8ff]"), NO_PIECE)  # they would collide with our placeholders
+    hidden = {sign: chr(PRIVATE_USE + number) for number, sign in enumerate(own)}  # ， is in the vocabulary and stays
     hide = [normalizers.Replace(sign, place) for sign, place in hidden.items()]
     show = [normalizers.Replace(place, sign) for sign, place in hidden.items()]
     tokenizer.normalizer = normalizers.Sequence([typed, *hide, normalizers.NFKC(), *show, tokenizer.normalizer])
-    tokenizer.model.max_input_chars_per_word = MOST_CHARACTERS  # the limit of 40 was for the speed of training
+    tokenizer.model.max_input_chars_per_word = MOST_CHARACTERS  # the limit of 40 only made training faster
     return tokenizer
 
 
@@ -65,7 +65,7 @@ def read_weights(name: str) -> tuple[dict[str, Tensor], dict[str, float]]:
 
 
 def fill(network: torch.nn.Module, weights: dict[str, Tensor], name: str) -> None:
-    """Put the weights in. What is tied to the embedding matrix is stored once."""
+    """Load the weights. Copies of the embedding matrix are stored only once."""
     tied = {key: weights["embedding.E.weight"] for key in TIED & network.state_dict().keys() if key not in weights}
     try:
         network.load_state_dict(weights | tied)
@@ -82,12 +82,12 @@ def reader_for(config: EncoderConfig) -> Reader:
 def load(name: str | os.PathLike[str]) -> Pipeline:
     """The trained pipeline "text", "translation", "digits" or "flat", or that of a Hugging Face folder.
 
-    A folder may be a Path. "org/name" is a model on the hub, fetched where it has not been yet; one without "org/" is
-    found where it was fetched before, or in an installed package: see `model.checkpoints.hub`. A pipeline is loaded
-    once; a folder again when its files have changed, and then the older one is let go.
+    A folder may be a Path. "org/name" is a model on the hub, fetched if necessary; a name without "org/" was fetched
+    before or is in an installed package: see `model.checkpoints.hub`. A pipeline is loaded once. A folder is loaded
+    again when its files have changed, and the older pipeline is dropped.
 
-    Raises WeightsError if its file is missing or damaged, CheckpointError for a folder that cannot be read or
-    fetched, and ValueError for a name that means none of them. Weights are safetensors: nothing is unpickled.
+    Raises WeightsError for a missing or damaged file of ours, CheckpointError for a folder that cannot be read or
+    fetched, and ValueError for an unknown name. Weights are safetensors: nothing is unpickled.
     """
     name = os.fspath(name)
     if name in OURS:
@@ -105,13 +105,13 @@ def load(name: str | os.PathLike[str]) -> Pipeline:
         state = Folder(folder).state
         if folder not in _folders or _folders[folder][0] != state:
             if _folders.pop(folder, None):
-                gc.collect()  # before the next takes as much memory
+                gc.collect()  # free the memory before loading the next
             _folders[folder] = state, load_folder(name)
         return _folders[folder][1]
 
 
 def let_go(folder: Path) -> None:
-    """Forget the pipeline of a folder."""
+    """Drop the pipeline of a folder."""
     with _one_folder_at_a_time:
         _folders.pop(folder.resolve(), None)
 
@@ -130,14 +130,14 @@ def trained(name: str) -> Pipeline:
 
 
 def _load_translator() -> Translator:
-    """The text encoder with its own weights, and the decoder that was trained to read it."""
+    """The text encoder with its weights, and the decoder trained to read its output."""
     config = replace(PRESETS["text"], head="none")
     network = TranslationNetwork(config, DECODER)
     text = load("text").network.state_dict()
     decoder, measured = read_weights("translation")
     encoder = {key: value for key, value in text.items() if key.startswith(("embedding.", "layers."))}
     fill(network, encoder | decoder, "translation")
-    # Not a copy of the encoder's weights but these themselves: in memory once for both.
+    # Shares the encoder's weights instead of copying them.
     network.load_state_dict(encoder, strict=False, assign=True)
     network.tie()
     return Translator("translation", network, TextReader(load_tokenizer(), config.max_len), measured)
@@ -145,9 +145,9 @@ def _load_translator() -> Translator:
 
 @cache
 def untrained() -> Pipeline:
-    """The paper's base size with random weights: it computes everything and knows nothing.
+    """The paper's base size with random weights, untrained.
 
-    It reads with our tokenizer, so it has our vocabulary and our longest sentence; it has no head, and so no answer.
+    It uses our tokenizer, vocabulary and sentence length. It has no head, so no answer.
     """
     tokenizer = load_tokenizer()
     longest = PRESETS["text"].max_len

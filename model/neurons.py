@@ -1,4 +1,4 @@
-"""What a neuron of a feed-forward network does: the activation function, and what its output vector points to."""
+"""Neurons of a feed-forward network: the activation function, and the words to which output vectors point."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -14,11 +14,11 @@ from model.encoder import Encoder
 
 
 def pushes(network: Encoder, layer: int, neuron: int | Sequence[int]) -> np.ndarray:
-    """How far a neuron's output vector points to each word or class: w · E[word], w the neuron's row of W₂.
+    """Product of a neuron's output vector with each word or class: w · E[word], w the neuron's row of W₂.
 
-    For words E is the embedding matrix, which is also the last matrix of the masked-word head; where its rows are
-    narrow, E W_E. For images it is the classifier's matrix, or the mean of two; they need one. Later layers and the
-    head transform what is written, so this is a tendency, not an effect.
+    For words, E is the embedding matrix, which is also the last matrix of the masked-word head, or E W_E if its rows
+    are narrower. For images it is the matrix of the classifier, which they need, or the mean of two. Later layers and
+    the head transform the output vector, so this is a tendency, not an effect.
 
     Returns:
         `(word or class,)` float32; of several neurons `(neuron, word or class)`.
@@ -37,9 +37,9 @@ def pushes(network: Encoder, layer: int, neuron: int | Sequence[int]) -> np.ndar
 
 
 def pointed_to(scores: np.ndarray, names: Sequence[str], ascii_only: bool | None, most: int = 3) -> tuple[str, ...]:
-    """The whole words that a neuron points to most, of ASCII or of other letters; None: whatever they are, as classes.
+    """The whole words to which a neuron points most: ASCII, other letters, or (None) any name, as for classes.
 
-    scores: as `pushes` finds them, (word or class,); names: what each stands for.
+    scores: from `pushes`, (word or class,); names: their words or classes.
     """
     ranked = (i for i in np.argsort(-scores, kind="stable").tolist() if scores[i] > 0 and i < len(names))
     if ascii_only is None:
@@ -50,8 +50,9 @@ def pointed_to(scores: np.ndarray, names: Sequence[str], ascii_only: bool | None
 
 
 def _classifier(network: Encoder) -> Tensor:
-    """The matrix of a classifier (class, d_model); of two the mean, since y is the mean of what they
-    say; where one of two reads the mean of the patches, that which reads [CLS].
+    """The matrix (class, d_model) of a classifier, or the mean of two whose outputs are averaged.
+
+    If a second one reads the mean of the patches, that of the one which reads [CLS].
     """
     if network.config.distillation_head:
         return (network.cls_logits.weight + network.distillation_logits.weight) / 2
@@ -60,9 +61,9 @@ def _classifier(network: Encoder) -> Tensor:
 
 @lru_cache(256)
 def activation_curve(activation: str, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    """The line of an activation over [low, high], at least from −3 to 3: (points, values).
+    """Points (x, act(x)) of an activation over [low, high], at least from −3 to 3.
 
-    So many points that a measured pair lies on the line that joins them.
+    They are dense enough that measured pairs lie on the line through them.
     """
     low, high = min(-3.0, low), max(3.0, high)
     points = np.linspace(low, high, int(12 * (high - low)))

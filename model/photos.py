@@ -1,7 +1,7 @@
-"""From a photograph of a pen on paper, unevenly lit, to its ink alone.
+"""Extract the ink from an unevenly lit photograph of pen on paper.
 
-An adaptive threshold (Bradley and Roth 2007): what is ink is judged by the paper round it. The paper is what a large
-median filter leaves, which looks past strokes and keeps the edges of shadows.
+An adaptive threshold (Bradley and Roth 2007) compares ink with the paper around it. A large median filter estimates the
+paper: it removes strokes and keeps the edges of shadows.
 """
 
 import numpy as np
@@ -12,24 +12,24 @@ from model.digits import DigitError, Picture, pieces
 SIDE = 400  # pixels of the longer side: finer than any stroke that a network sees, coarser than a sensor's noise
 COARSE = 128  # of the longer side, at which the paper is found
 WINDOW = 39  # of the median: wider than two strokes
-EVEN = 0.02  # of white: a border that varies less is no photograph's
-LEAST_CONTRAST = 0.12  # of the light of the paper, between it and the strongest ink
-MOST_GRAIN = 0.2  # of the strongest ink: how much the paper may vary from pixel to pixel
-LEAST = 0.4  # of the strongest ink: what is fainter is paper
-SPECK = 0.04  # of the largest piece's ink: what is smaller is dirt
-KEPT = 0.6  # of all that looks like ink has to be left when the dirt is gone
+EVEN = 0.02  # of white; the border of a photograph varies more
+LEAST_CONTRAST = 0.12  # between paper and strongest ink, relative to the paper
+MOST_GRAIN = 0.2  # of the strongest ink: largest variation of the paper
+LEAST = 0.4  # of the strongest ink; anything fainter is paper
+SPECK = 0.04  # of the largest piece's ink; smaller pieces are dirt
+KEPT = 0.6  # share of the ink that must remain without dirt
 
 
 def is_photo(picture: Picture) -> bool:
-    """Whether the border of a picture in [0, 1] is uneven, as that of lit paper always is."""
+    """Whether the border of a picture in [0, 1] is uneven, as in every photograph of paper."""
     border = np.concatenate([picture[0], picture[-1], picture[:, 0], picture[:, -1]])
     return float(np.quantile(np.abs(border - np.median(border)), 0.9)) > EVEN
 
 
 def ink_of_photo(picture: Picture) -> Picture:
-    """The ink on a photographed sheet: (height, width) in [0, 1], ink bright on 0, the longer side at most 400.
+    """The ink on a photographed sheet or board: (height, width) in [0, 1], bright on 0, the longer side at most 400.
 
-    Pen on paper or chalk on a board. Raises DigitError ("blank", "noise") where no ink stands out.
+    Raises DigitError: "blank" or "noise" if no ink stands out, "too_small" if a side is below 12 pixels.
     """
     sheet = Image.fromarray((picture * 255).round().astype(np.uint8))
     sheet.thumbnail((SIDE, SIDE), Image.Resampling.BOX)
@@ -44,11 +44,11 @@ def ink_of_photo(picture: Picture) -> Picture:
 
     darker = (light - seen).clip(0) / light.clip(0.05)
     brighter = (seen - light).clip(0) / (1 - light).clip(0.05)
-    top, left = (side // 6 for side in seen.shape)  # a table's edge is no writing
+    top, left = (side // 6 for side in seen.shape)  # leave out the edge of the table
     dark, bright = (float(np.square(one[top:-top, left:-left]).sum()) for one in (darker, brighter))
-    contrast = brighter if bright > 2 * dark else darker  # a shadow's edge has a bright rim, a board nothing dark
+    contrast = brighter if bright > 2 * dark else darker  # shadows have a bright rim, boards nothing dark
     strongest = float(np.quantile(contrast, 0.9995))
-    grain = float(np.quantile(np.maximum(darker, brighter), 0.7))  # where there is no ink
+    grain = float(np.quantile(np.maximum(darker, brighter), 0.7))  # noise where there is no ink
     if strongest < LEAST_CONTRAST:
         raise DigitError("blank", strongest=strongest)
     if grain > MOST_GRAIN * strongest:
@@ -58,7 +58,7 @@ def ink_of_photo(picture: Picture) -> Picture:
 
 
 def without_dirt(ink: Picture) -> Picture:
-    """The same ink without specks, and without what comes in from the border, where there is ink elsewhere.
+    """The ink without specks, and without pieces that touch the border if there is ink elsewhere.
 
     Raises DigitError("noise") if hardly more than dirt is left.
     """

@@ -1,4 +1,4 @@
-"""A reader for the input, a network, and the way from one to a Trace."""
+"""Pipelines: a reader for the input and a network, together from input to Trace."""
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -33,23 +33,23 @@ from model.sweep import sweep
 from model.trace import Guess, Note, Recording, Trace, check_finite, graph_of, hooked, record, recorded
 from model.variants.pooled import Pooled
 
-MOST_SOURCES = 24_000_000  # bytes of other inputs' runs, kept for patches: nine of ours with 15 tokens
-MOST_INSIDE = 64_000_000  # bytes inside the layers of a run; the inside of a larger one is computed when asked for
-MOST_CHARACTERS = 2000  # of a sentence, or more where a model reads more: what is beyond is cut before it is even split
-OF_A_PIECE = 20  # characters: hardly one is longer
-#: Letters, digits, and accents that stand by themselves; Chinese characters are no part of the words beside them.
+MOST_SOURCES = 24_000_000  # bytes of other inputs' runs cached for patches: nine of our text model with 15 tokens
+MOST_INSIDE = 64_000_000  # bytes kept inside the layers of a run; larger runs recompute them on request
+MOST_CHARACTERS = 2000  # of a sentence, more if the model reads more; the rest is cut off before tokenization
+OF_A_PIECE = 20  # characters; few pieces are longer
+#: A word of letters, digits and combining accents. Chinese characters are never part of one.
 WORD = re.compile(r"(?:[^\W\u3400-\u9fff]|[\u0300-\u036f])+")
 SPECIAL = re.compile(r"\[(PAD|UNK|CLS|SEP|MASK)\]")
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
-#: Runs that patches come from, of all pipelines: people change many things with the same source. The latest is kept
+#: Source runs of patches, shared by all pipelines, since users try many edits with one source. The latest run is kept
 #: whatever its size.
 _sources: LRUCache[Hashable, Recording] = LRUCache(MOST_SOURCES, getsizeof=lambda run: min(run.nbytes, MOST_SOURCES))
 _sources_lock = Lock()
 
 
 def forget_sources() -> None:
-    """Let go of the runs that patches came from, and of the networks that they were computed with."""
+    """Drop the cached source runs of patches, and their networks."""
     with _sources_lock:
         _sources.clear()
 
@@ -70,36 +70,36 @@ class InputError(ReasonedError):
 
 @dataclass(frozen=True)
 class Reading:
-    """An input as the network takes it, and as a person reads it."""
+    """An input as tensors for the network and as tokens for people."""
 
     tensor: Tensor
     tokens: list[str]
     ids: list[int]
     notes: tuple[Note, ...] = ()
-    segments: tuple[int, ...] = ()  # which sentence each token belongs to, where the network tells two apart
+    segments: tuple[int, ...] = ()  # sentence of each token, if the network has segments
 
     @property
     def inputs(self) -> tuple[Tensor | None, ...]:
-        """What the network is called with."""
+        """The network's arguments."""
         return (self.tensor, None, torch.tensor([self.segments])) if self.segments else (self.tensor,)
 
 
 class Reader(Protocol):
     """Turns an input into a Reading, and logits into guesses."""
 
-    vocabulary: Sequence[str]  # the words that ids and masked-word logits stand for; of pictures none
-    labels: tuple[str, ...]  # the classes that a classifier's logits stand for; none without one
+    vocabulary: Sequence[str]  # words of the ids and of masked-word logits; empty for pictures
+    labels: tuple[str, ...]  # classes of a classifier's logits; else empty
 
     def read(self, x: object) -> Reading: ...
 
     def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]: ...
 
     def examples(self) -> Iterable[object]:
-        """Inputs over which the mean of a quantity is taken; there may be none."""
+        """Inputs for the mean of a quantity; may be empty."""
 
 
 def plain(x: object) -> object:
-    """The ids of one sentence as a tuple, however they are given; anything else as it is."""
+    """Convert ids of one sentence in any form to a tuple; return anything else unchanged."""
     ids = x["input_ids"] if isinstance(x, Mapping) and "input_ids" in x else x
     ids = ids.tolist() if hasattr(ids, "tolist") else ids
     if isinstance(ids, tuple | list) and len(ids) == 1 and isinstance(ids[0], tuple | list):
@@ -108,11 +108,11 @@ def plain(x: object) -> object:
 
 
 class TextReader:
-    """Sentences: WordPiece pieces between [CLS] and [SEP], at most `max_len` of them."""
+    """Reads sentences: at most `max_len` WordPiece tokens, with [CLS] and [SEP]."""
 
     vocabulary: Sequence[str]
     labels: tuple[str, ...] = ()
-    space = ""  # what its own list writes for a space, where the pieces are shown otherwise
+    space = ""  # space in the tokenizer's own vocabulary, if displayed differently
 
     def __init__(self, tokenizer: Tokenizer, max_len: int) -> None:
         self.tokenizer = tokenizer
@@ -121,11 +121,11 @@ class TextReader:
         self.vocabulary = [word for word, _ in sorted(tokenizer.get_vocab().items(), key=lambda item: item[1])]
 
     def read(self, x: object) -> Reading:
-        """x: a sentence; or ids as an earlier Reading has them ([CLS] and [SEP] included), in a tuple, a list or a
-        tensor, or under "input_ids", as a tokenizer of transformers gives them.
+        """x: a sentence; or ids with [CLS] and [SEP], as in an earlier Reading: a tuple, list or tensor, or the mapping
+        with "input_ids" that a tokenizer of transformers gives.
 
-        Raises InputError for a sentence in which nothing can be read, TypeError for what is neither, ValueError for ids
-        that are not in the vocabulary, none, or too many.
+        Raises InputError for a sentence without anything readable, TypeError for other types, ValueError for ids that
+        are unknown, none, or too many.
         """
         if isinstance(x := plain(x), tuple):
             return self.reading(self._checked(x))
@@ -155,7 +155,7 @@ class TextReader:
         return replace(self.reading(ids), notes=tuple(notes))
 
     def _checked(self, ids: Sequence[Any]) -> list[int]:
-        """The same ids. Raises TypeError and ValueError: see `read`."""
+        """The same ids, validated. Raises TypeError and ValueError as `read`."""
         for i in ids:
             if not isinstance(i, Integral):
                 raise TypeError(
@@ -170,13 +170,13 @@ class TextReader:
         return [int(i) for i in ids]
 
     def pieces(self, word: str) -> list[str]:
-        """What a word is cut into; [UNK] where its signs are unknown."""
+        """The pieces of a word; [UNK] for unknown characters."""
         tokens = self.reading(self.encode(word).ids).tokens
         return [token for token in tokens if token not in ("[CLS]", "[SEP]")]
 
     def looked_up(self, word: str) -> list[list[str]]:
-        """How WordPiece cuts a word: for each of its pieces the beginnings of what is left that it looked up, from the
-        longest to the one that is in the vocabulary. Nothing where a sign is unknown, or another algorithm cuts.
+        """The lookups of WordPiece: for each piece of a word, the prefixes tried, from the longest to the one in the
+        vocabulary. Empty for unknown characters or another tokenization algorithm.
 
         Source: Wu et al., Google's Neural Machine Translation System, 2016; the longest match first of BERT's code.
         """
@@ -193,37 +193,37 @@ class TextReader:
         return found
 
     def simplified(self, text: str) -> list[tuple[str, str]]:
-        """Words that are read otherwise than they are typed, as both: ("Café", "cafe"), ("ＡＩ", "ai").
+        """(typed, read) for each word that normalization changes: ("Café", "cafe"), ("ＡＩ", "ai").
 
-        Not those that look the same, in parts or whole: Korean syllables are read as their letters.
+        Omits words that look the same: Korean syllables are decomposed into their letters.
         """
         normalizer = self.tokenizer.normalizer
         text = SPECIAL.sub(" ", text[: self.most])
         words = WORD.findall(text) if normalizer else []
-        # Spaces round Chinese characters are there to cut at: nothing is read otherwise.
+        # Spaces around Chinese characters only mark token boundaries.
         read = {word: normalizer.normalize_str(word).strip(" ▁").replace(" ", "") for word in words}
         return [(word, plain) for word, plain in read.items() if normalize("NFC", plain) != normalize("NFC", word)]
 
     def sentences(self, text: str) -> tuple[str, ...]:
-        """A text as the tokenizer is given it."""
+        """A text split as the tokenizer takes it: one sentence or a pair."""
         return (text,)
 
     def encode(self, text: str) -> Encoding:
-        """The pieces of a text."""
+        """Tokenize a text."""
         first, *second = self.sentences(text)
         return self.tokenizer.encode(first, second[0] if second else None)
 
     def reading(self, ids: Sequence[int]) -> Reading:
-        """Pieces by their ids, with their names."""
+        """The Reading of these ids."""
         return Reading(torch.tensor([ids]), [self.vocabulary[i] for i in ids], list(ids))
 
     def hide(self, ids: Sequence[int], places: Sequence[int]) -> tuple[int, ...]:
-        """The ids with [MASK] at these places, ready to be read."""
+        """The ids with [MASK] at these positions, for `read`."""
         mask = self.vocabulary.index("[MASK]")
         return tuple(mask if place in places else i for place, i in enumerate(ids))
 
     def guesses(self, logits: Tensor, reading: Reading) -> tuple[Guess, ...]:
-        """The ten best words for each [MASK]; without one, for each word as it stands."""
+        """The ten best words for each [MASK], or without one, for each token."""
         hidden = [i for i, token in enumerate(reading.tokens) if token == "[MASK]"]
         asked = hidden or range(1, len(reading.tokens) - 1)
         return tuple(self.guess(logits[0, i], i) for i in asked)
@@ -239,7 +239,7 @@ class TextReader:
 
 
 def numbers_of(x: object) -> np.ndarray:
-    """An input as an array of numbers. Raises InputError("not_an_image") for what is none."""
+    """An input as an array of numbers. Raises InputError("not_an_image") if it is not one."""
     try:
         array = np.asarray(x)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -250,7 +250,7 @@ def numbers_of(x: object) -> np.ndarray:
 
 
 class ImageReader:
-    """Drawings: a (28, 28) float array in [0, 1] with bright ink, or its 784 bytes."""
+    """Reads drawings: (28, 28) floats in [0, 1] with bright ink, or 784 bytes."""
 
     vocabulary: Sequence[str] = ()
 
@@ -279,7 +279,7 @@ class ImageReader:
 
 
 class Pipeline:
-    """reader + network: call it with an input and get the whole run as a Trace. Safe to share among threads."""
+    """Reader and network: call it with an input to get the run as a Trace. Safe to share among threads."""
 
     def __init__(self, name: str, network: Encoder, reader: Reader, measured: dict[str, float] | None = None) -> None:
         self.name = name
@@ -288,18 +288,18 @@ class Pipeline:
         self.network = network.eval().requires_grad_(False)
         self.reader = reader
         self.measured = measured or {}
-        #: Where runs are computed: see `to`.
+        #: Device of the runs: see `to`.
         self.device = torch.device("cpu")
-        #: Why nothing computes the answer that it was trained for, where that is so.
+        #: Why the answer it was trained for is not computed, if so.
         self.unanswered: ReasonedError | None = None
-        #: How its makers take all vectors as one, where their folder says so.
+        #: How sentence vectors are pooled, if the checkpoint says so.
         self.pooled: Pooled | None = None
-        #: What is recorded of another input, which a patch comes from.
+        #: The cached run of another input, for patches.
         self.source = cached(_sources, key=partial(hashkey, ref(self)), lock=_sources_lock)(lambda x: self.run_of(x))
 
     @property
     def outputs(self) -> Sequence[str]:
-        """The words or classes that its logits stand for."""
+        """The words or classes of its logits."""
         return self.reader.vocabulary if self.config.head == "masked-word" else self.reader.labels
 
     def __repr__(self) -> str:
@@ -316,13 +316,13 @@ class Pipeline:
         return self._of(x, reading, edits, *self._run(bind(edits, self.around(reading)), *self._given(reading)))
 
     def to(self, kind: torch.dtype | torch.device | str) -> Self:
-        """A copy that computes with other numbers (torch.float64, torch.bfloat16, …; what bfloat16 finds is shown as
-        float32), or elsewhere ("cuda").
+        """A copy with another dtype (torch.float64, torch.bfloat16, …; traces give bfloat16 as float32) or device
+        ("cuda").
 
-        On a graphics card runs are computed, and what they record stays there until somebody asks for it. Measures,
-        sweeps and arithmetic by hand are worked out on the processor, where `network` remains.
+        Only runs are computed on the device; recorded values stay there until read. `network` stays on the CPU, where
+        measures, sweeps and arithmetic by hand are computed.
 
-        Raises ValueError for a device that this machine does not have, TypeError for what is neither.
+        Raises ValueError for a device that this machine lacks, TypeError for anything else.
         """
         copy = type(self)(self.name, deepcopy(self.network), self.reader, self.measured)
         copy.unanswered, copy.pooled, copy.device = self.unanswered, self.pooled, self.device
@@ -334,11 +334,11 @@ class Pipeline:
 
     @cached_property
     def _runner(self) -> Encoder:
-        """The network where runs are computed."""
+        """The network on the device of the runs."""
         return self.network if self.device.type == "cpu" else deepcopy(self.network).to(self.device)
 
     def _there(self, inputs: Iterable[Tensor | None]) -> tuple[Tensor | None, ...]:
-        """What the network is called with, where runs are computed."""
+        """The network's arguments on the device of the runs."""
         return tuple(x if x is None else x.to(self.device) for x in inputs)
 
     @overload
@@ -352,13 +352,12 @@ class Pipeline:
     def batch(
         self, inputs: Iterable[object], edits: Edit | Iterable[Edit] = (), *, keep: Iterable[str] | None = None
     ) -> Iterable[Trace]:
-        """The Trace of each input, in their order: they are computed together, and each is as if it were alone.
+        """The Trace of each input, in order. They are computed in batches; each is as if computed alone.
 
-        inputs: a list; or a generator, of which some batches at a time are read, computed and yielded, so that no more
-        than these are in memory. keep: the keys whose values the traces hold, so that thousands of them fit into
-        memory; all, if left out.
+        inputs: a list; or a generator, whose traces are yielded a few batches at a time to save memory. keep: the keys
+        whose values the traces hold, so that thousands fit into memory; default all.
 
-        Raises what an input alone raises, with a note of which it was, and KeyError for a key that is not recorded.
+        Raises the errors of a single input, with a note which one it was, and KeyError for a key that is not recorded.
         """
         wanted = None if keep is None else self._recorded(keep)
         if isinstance(inputs, str | bytes):
@@ -367,8 +366,8 @@ class Pipeline:
         return traces if isinstance(inputs, Iterator) else list(traces)
 
     def _each(self, inputs: Iterable[object], edits: tuple[Edit, ...], keep: list[str] | None) -> Iterator[Trace]:
-        """The Trace of each input; of a generator's inputs, one batch after the other."""
-        # Those about as long fill each other up least, so several batches are sorted; but whole runs take much memory.
+        """Yield the Trace of each input; inputs of a generator are read a few batches at a time."""
+        # Sorting several batches by length saves padding, but only partial traces leave enough memory for it.
         most = MOST_TOKENS * (1 if keep is None else SORTED) if isinstance(inputs, Iterator) else inf
         read: list[tuple[object, Reading]] = []
         tokens = 0
@@ -427,25 +426,25 @@ class Pipeline:
         return _Around(self, reading)
 
     def inputs(self, x: object) -> tuple[Reading, tuple[Tensor | None, ...]]:
-        """An input (or a Trace of it) as it was read, and as what the network is called with."""
+        """The Reading of an input (or of its Trace), and the network's arguments."""
         reading = self.reader.read(x.subject if isinstance(x, Trace) else x)
         return reading, self._given(reading)
 
     def _given(self, reading: Reading) -> tuple[Tensor | None, ...]:
-        """What the network is called with, a picture in its kind of numbers."""
+        """The network's arguments, pictures in its dtype."""
         kind = next(self.network.parameters()).dtype
         return tuple(x if x is None or not x.is_floating_point() else x.to(kind) for x in reading.inputs)
 
     def run_of(self, x: object) -> Recording:
-        """All that the network records of an input, as tensors with the batch in front."""
+        """The recorded run of an input, as tensors with the batch in front."""
         return record(self.network, *self.inputs(x)[1], most=MOST_INSIDE)[1]
 
     @cached_property
     def means(self) -> dict[str, Tensor]:
-        """The mean of each quantity over those of the reader's examples that can be read, with the batch in front.
+        """The mean of each quantity over the reader's readable examples, with the batch in front.
 
-        Sentences differ in length, so theirs is also the mean over their tokens, and has one row for all of them (and
-        there is none of scores and weights); pictures have all their tokens in the same places, and so their mean.
+        For pictures, each token has its own mean. Sentences differ in length, so the mean is also over tokens and has
+        one row for all; scores and weights have none.
         """
         sums: dict[str, Tensor] = {}
         counts: dict[str, int] = {}
@@ -456,7 +455,7 @@ class Pipeline:
                     if "key" in axes or "distance" in axes:
                         continue
                     parts = ["batch", *map(PARTS.get, axes)]
-                    if "token" in parts:  # a classifier's answer has none
+                    if "token" in parts:  # a classifier's logits have no token axis
                         token = parts.index("token")
                         many, value = value.size(token), value.sum(token, keepdim=True)
                 counts[key] = counts.get(key, 0) + many
@@ -465,11 +464,11 @@ class Pipeline:
 
     def _examples(self) -> Iterator[Mapping[str, Tensor]]:
         for x in self.reader.examples():
-            with suppress(InputError):  # a vocabulary may have no word of it
+            with suppress(InputError):  # the vocabulary may lack all its words
                 yield self.run_of(x)
 
     def _run(self, changes: list[Change], *inputs: Tensor | None) -> tuple[Tensor, Recording, dict[Edit, str]]:
-        """The output, all values, and which edits could change nothing. Raises EditError for a number out of bounds."""
+        """The output, all values, and edits without effect. Raises EditError if a number overflows."""
         unmoved: dict[Change, str] = {}
         edits = watched(changes, self.graph, unmoved)
         check = check_finite if changes else None
@@ -480,14 +479,14 @@ class Pipeline:
     def _run_together(
         self, readings: Sequence[Reading], edits: tuple[Edit, ...], keep: list[str] | None
     ) -> Iterator[tuple[Tensor, Recording | Kept, dict[Edit, str]]]:
-        """What `_run` has of each input, all of them computed at once. keep: the keys that stay; None: all."""
+        """The results of `_run` for each input, computed as one batch. keep: the keys to keep; None: all."""
         lengths = [len(reading.tokens) for reading in readings]
         changes = [bind(edits, self.around(reading)) for reading in readings]
         unmoved: list[dict[Change, str]] = [{} for _ in readings]
         each = [watched(own, self.graph, those) for own, those in zip(changes, unmoved, strict=True)]
         given = self._there(together([self._given(reading) for reading in readings]))
         *_, last = recorded(self._runner)
-        if keep is not None and not edits:  # what nobody asked for is let go as it passes
+        if keep is not None and not edits:  # record only `keep`, to save memory
             passed: dict[str, Tensor] = {}
             with hooked(self._runner, {key: partial(passed.__setitem__, key) for key in keep}):
                 output = self._runner(*given)
@@ -513,15 +512,15 @@ class Pipeline:
     def read_layers(
         self, trace: Trace, token: int = 0, lens: Callable[[np.ndarray], np.ndarray] | None = None
     ) -> np.ndarray:
-        """What the head would say at `token` after each layer, if that layer were the last.
+        """Logit lens: the head's answer at `token` after each layer, as if that layer were the last.
 
-        lens: maps each state before the head reads it; without one it is read as it stands.
+        lens: maps the states before the head reads them; default none.
 
-        Returns probabilities (1 + layers, word) or (1 + layers, class), float32. Row 0 reads the embedding, before any
-        layer; the last row is the network's own answer. A classifier reads its own tokens, whatever `token` says.
+        Returns probabilities (1 + layers, word) or (1 + layers, class), float32. Row 0 reads the embedding; the last
+        row is the network's own answer. A classifier ignores `token`.
         Source: "the logit lens", nostalgebraist 2020.
         """
-        logits = torch.tensor(trace["logits"])  # its own answer, whatever was changed behind the layers
+        logits = torch.tensor(trace["logits"])  # the recorded answer, with edits after the layers
         if self.config.head == "masked-word":
             logits = logits[token]
         states = trace.states()[:-1]
@@ -530,19 +529,19 @@ class Pipeline:
 
     @torch.inference_mode()
     def read_states(self, states: np.ndarray, token: int = 0) -> np.ndarray:
-        """What the head would say at `token` of each of some states, (state, token, d_model), as if it were the last.
+        """The head's answer at `token` for each of the states (state, token, d_model), as if it were the last layer's.
 
-        Returns probabilities (state, word) or (state, class), float32, as in `read_layers`.
+        Returns probabilities as `read_layers`: (state, word) or (state, class), float32.
         """
         Z = self.network.norm(torch.from_numpy(states).to(next(self.network.parameters())))
         return self.network.read_out(Z[:, token] if self.config.head == "masked-word" else Z).softmax(-1).numpy()
 
 
 def _device(name: torch.device | str) -> torch.device:
-    """Raises ValueError, or TypeError for what names none: see `Pipeline.to`."""
+    """The torch device. Raises ValueError or TypeError as `Pipeline.to`."""
     try:
         torch.zeros(1, device=name).cpu()
-    except (RuntimeError, AssertionError) as error:  # torch raises the latter where it was built without
+    except (RuntimeError, AssertionError) as error:  # AssertionError if torch was built without it
         raise ValueError(f"no runs can be computed on {str(name)!r} here: {str(error).splitlines()[0]}") from error
     return torch.device(name)
 
@@ -560,7 +559,7 @@ class _Around:
         config = self.pipeline.config
         self.uncounted = tuple(place for place, i in enumerate(self.reading.ids) if i == config.uncounted)
         self.uncounted += tuple(config.placeless)
-        # A target begins with its language.
+        # Position 0 of a target is its language.
         self.special: Mapping[str, tuple[int, ...]] = {"": places, "decoder.": (0,)}
 
     def other(self, source: Hashable) -> Mapping[str, Tensor]:

@@ -1,6 +1,6 @@
-"""A simpler LayerNorm: a vector is divided by its own size; no mean is taken off before, and nothing is added after.
+"""RMSNorm: LayerNorm without subtracting the mean and without β.
 
-Source: Zhang and Sennrich 2019, "Root Mean Square Layer Normalization". T5 has it  (Raffel et al. 2020, section 2.1).
+Source: Zhang and Sennrich 2019, "Root Mean Square Layer Normalization". T5 uses it  (Raffel et al. 2020, section 2.1).
 """
 
 from typing import TypeVar
@@ -21,5 +21,5 @@ class RMSNorm(nn.RMSNorm):
 
 
 def centred(norm: nn.Module, x: Numbers) -> Numbers:
-    """What a norm divides by its size: each number less the mean of its row; of RMSNorm the numbers as they are."""
+    """The numerator of a norm: each number minus the mean of its row; for RMSNorm, x itself."""
     return x if isinstance(norm, nn.RMSNorm) else x - x.mean(-1)[..., None]

@@ -1,7 +1,7 @@
-"""Rules say in letters which cells a cell is computed from, as einsum does: "hic,hjc->hij".
+"""Rules in einsum notation say from which cells a cell is computed: "hic,hjc->hij".
 
-S[h, i, j] is computed from Q[h, i, c] and K[h, j, c]. A letter that the result lacks runs over all its places. "(hc)"
-is one axis that holds h parts of c places; a digit is that one place of an axis, counted from 0.
+S[h, i, j] is computed from Q[h, i, c] and K[h, j, c]. A letter not in the result takes all its values. "(hc)" is one
+axis of h parts of size c; a digit is a fixed index, from 0.
 """
 
 import re
@@ -24,7 +24,7 @@ def sides(rule: str) -> tuple[list[Letters], Letters]:
 
 
 def summed(rule: str) -> str:
-    """The letter over which two terms are multiplied and summed up; "" where the rule is of no such product."""
+    """The letter over which two terms are multiplied and summed; "" if the rule is no such product."""
     terms, result = sides(rule)
     one, other, *_ = *map("".join, terms), "", ""
     return next((letter for letter in one if letter in other and letter not in result), "")
@@ -33,7 +33,7 @@ def summed(rule: str) -> str:
 def cells(rule: str, index: Index, sizes: Mapping[str, int]) -> list[Index]:
     """For each term, the cells from which those at `index` of the result are computed.
 
-    sizes: of the letters in brackets, but for the first of each.
+    sizes: of the letters in brackets, except the first in each.
     """
     terms, result = sides(rule)
     at: dict[str, int | slice] = {}

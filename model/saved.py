@@ -1,4 +1,4 @@
-"""A trace in a file of its own, without the network that computed it: safetensors, of which nothing is run."""
+"""Save and load a trace without its network, as safetensors, which contains no code."""
 
 import json
 from collections.abc import Hashable, Iterator, Mapping
@@ -19,12 +19,12 @@ from model.graph import Graph, graph
 from model.guess import Guess, Note
 from model.variants.pooled import Pooled
 
-PICTURE = "picture"  # the tensor that is the input itself
-WRITTEN = "trace"  # what else the file says, in its metadata
+PICTURE = "picture"  # name of the tensor that holds the input
+WRITTEN = "trace"  # metadata key of everything else
 
 
 class Kept(Mapping[str, Tensor]):
-    """{key: value} of a run without its network: what that computes when it is asked, as an aside, is not there."""
+    """{key: value} of a run without its network. Asides are missing, since the network computes them on request."""
 
     large = False
 
@@ -49,12 +49,12 @@ class Kept(Mapping[str, Tensor]):
         raise AttributeError("this trace holds numbers without their network: run its subject again for what needs one")
 
     def changed(self, key: str, value: Tensor, so_far: Mapping[str, Tensor]) -> Tensor:
-        """What the edits make of another value: of its network alone that is known."""
+        """Always raises: applying edits to another value needs the network."""
         raise AttributeError("this trace holds numbers without their network: run its subject again for what needs one")
 
 
 class Saved:
-    """What a Trace is besides: written to a file and read from it."""
+    """The part of Trace that writes it to a file and reads it."""
 
     graph: Graph
     config: EncoderConfig
@@ -62,12 +62,12 @@ class Saved:
     answer: tuple[Guess, ...]
     notes: tuple[Note, ...]
     edits: tuple[Edit, ...]
-    pooled: Pooled | None = None  # how its makers make one vector of a sentence, where their folder says so
+    pooled: Pooled | None = None  # how sentence vectors are pooled, if the checkpoint says so
     _values: Any
 
     @property
     def vector(self) -> np.ndarray:
-        """The one vector of a sentence or a picture, as its makers make it. Raises ValueError where none is known."""
+        """The vector of a sentence or picture, pooled as the checkpoint says. Raises ValueError if it does not say."""
         if self.graph.vector:
             return self._values[self.graph.vector][0].cpu().numpy().reshape(-1)
         if self.pooled is None or not self.pooled.computed:
@@ -75,12 +75,13 @@ class Saved:
         return self.pooled.steps(self._values[self.graph.Z][0].float().cpu().numpy())[-1][1]
 
     def save(self, path: str | Path) -> None:
-        """Write all numbers, and what the run was. Raises ValueError for edits by a function, and for a translation;
-        OSError where no such file can be written.
+        """Write all recorded values, the input, answer and edits.
+
+        Raises ValueError for edits by a function and for translations, OSError if the file cannot be written.
         """
         if self.graph.decoder or any(callable(edit.operation) for edit in self.edits):
             raise ValueError("a translation, or a run with functions for edits, is not saved")
-        values = {key: self._values[key].cpu().clone().contiguous() for key in self._values}  # some are one in memory
+        values = {key: self._values[key].cpu().clone().contiguous() for key in self._values}  # some share memory
         of_picture = isinstance(self.subject, np.ndarray)
         if of_picture:
             values[PICTURE] = torch.tensor(self.subject)
@@ -96,7 +97,7 @@ class Saved:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """The trace in a file that `save` wrote. Raises ValueError for another, and OSError where there is no file."""
+        """The trace in a file of `save`. Raises ValueError for any other file, OSError if there is no file."""
         try:
             with safe_open(path, framework="pt") as file:
                 about = json.loads((file.metadata() or {})[WRITTEN])
@@ -115,10 +116,11 @@ class Saved:
 
 
 def _run_of(about: dict[str, Any], values: dict[str, Tensor]) -> tuple[Any, ...]:
-    """What a Trace is made of, from a file. Raises one of several errors for what is not as `save` writes it, before
-    anything is built of the sizes that it claims.
+    """Arguments of Trace, from a file.
+
+    Contents that `save` does not write raise various errors, before anything of the sizes in the file is allocated.
     """
-    json.dumps(about, ensure_ascii=False).encode()  # half a sign, "\ud800", could be shown nowhere
+    json.dumps(about, ensure_ascii=False).encode()  # fails for lone surrogates ("\ud800"), which cannot be shown
     _check_sizes(about["config"], len(values), len(about["tokens"]))
     config = _as(EncoderConfig, about["config"])
     tokens, ids, segments = (_as(kind, about[name]) for name, kind in _LISTS.items())
@@ -142,11 +144,11 @@ def _run_of(about: dict[str, Any], values: dict[str, Tensor]) -> tuple[Any, ...]
 
 
 _LISTS = {"tokens": tuple[str, ...], "ids": tuple[int, ...], "segments": tuple[int, ...]}
-MOST_SIZE = 2_000_000  # of anything that a configuration counts: more words than any vocabulary has
+MOST_SIZE = 2_000_000  # for every size in a configuration; above any vocabulary
 
 
 def _check_sizes(config: dict[str, Any], tensors: int, tokens: int) -> None:
-    """Raises ValueError for more layers than there are tensors, and for more registers or patches than tokens."""
+    """Raises ValueError for more layers than tensors, or more registers or patches than tokens."""
     most = {"layers": tensors, "registers": tokens}
     for name, value in config.items():
         if isinstance(value, int) and value > most.get(name, MOST_SIZE):
@@ -156,7 +158,7 @@ def _check_sizes(config: dict[str, Any], tensors: int, tokens: int) -> None:
 
 
 def _as(kind: Any, value: Any) -> Any:
-    """A value of JSON as the type that a field says, lists as tuples. Raises ValueError or TypeError for another."""
+    """Convert a JSON value to a field's type, lists to tuples. Raises ValueError or TypeError for another type."""
     origin, inside = get_origin(kind), get_args(kind)
     if is_dataclass(kind) and isinstance(value, dict):
         kinds = get_type_hints(kind)

@@ -1,4 +1,4 @@
-"""How a decoder's scores become a sentence: the likeliest word at each step, or a beam of several beginnings."""
+"""Decoding: greedy search or beam search over a decoder's scores."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from torch import Tensor
 
 from model import deadline
 
-#: How much a longer translation is favoured; the paper's α (section 6.1), there of ((5 + length) / 6)ᵅ.
+#: Exponent of the length normalization; the paper (section 6.1) uses it as α in ((5 + length) / 6)ᵅ.
 LENGTH_PENALTY = 0.6
 
 Fate = Literal["forced", "kept", "ended", "dropped", "left"]
@@ -17,45 +17,45 @@ Fate = Literal["forced", "kept", "ended", "dropped", "left"]
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A way to go on: target ids without the start, ending with the end token where it was reached in time."""
+    """A candidate target: ids without the start token, and with the end token if it was reached."""
 
     ids: tuple[int, ...]
-    log_probability: float  # of the whole, natural logarithm
-    steps: tuple[float, ...]  # of each id, given those before it; they add up to the whole
+    log_probability: float  # of all ids, natural logarithm
+    steps: tuple[float, ...]  # of each id, given those before it; they add up to log_probability
 
     @property
     def score(self) -> float:
-        """By which hypotheses are compared: see `score`."""
+        """Length-normalized log-probability, by which hypotheses are ranked."""
         return score(self.log_probability, len(self.ids))
 
 
 def score(log_probability: float, length: int) -> float:
-    """log P / lengthᵅ: without the division, short sentences would win by being short.
+    """log P / lengthᵅ. Without the division, short sentences would win.
 
-    The plainer of two ways that Wu et al. (2016, section 7) tried; they kept ((5 + length) / 6)ᵅ.
+    The simpler of two formulas in Wu et al. (2016, section 7), who kept ((5 + length) / 6)ᵅ.
     """
     return log_probability / length**LENGTH_PENALTY
 
 
 @dataclass(frozen=True)
 class Node:
-    """One id put behind one beginning while the search went on.
+    """One candidate of a search step: a beginning with one id appended.
 
-    fate: "forced" (it was given), "kept" (its beginning was continued), "ended" (it is the end of a hypothesis),
-    "dropped" (others of its step were likelier), "left" (likely enough, but the search was over). rank: among the
-    candidates of its step, from 0, likeliest first.
+    fate: "forced" (given), "kept" (continued), "ended" (a finished hypothesis), "dropped" (less likely than others of
+    its step), "left" (likely enough, but the search was over).
+    rank: among the candidates of its step, from 0, likeliest first.
     """
 
-    ids: tuple[int, ...]  # of the beginning, this one last
-    own: float  # log-probability of this id, given those before it
-    log_probability: float  # of the beginning
+    ids: tuple[int, ...]  # with this id last
+    own: float  # log-probability of this id, given those before
+    log_probability: float  # of all ids
     rank: int
     fate: Fate
 
 
 @dataclass(frozen=True)
 class Search:
-    """What a search found, best score first, and all that it considered, step by step."""
+    """The hypotheses found, best score first, and all candidates, step by step."""
 
     hypotheses: tuple[Hypothesis, ...]
     nodes: tuple[Node, ...]
@@ -68,9 +68,9 @@ def beam_search(
     """The `beams` best hypotheses found; with one beam this is greedy search.
 
     step: target ids so far (beam, target) -> log-probabilities of the next id (beam, vocabulary).
-    forced: ids that every hypothesis begins with; no end among them.
-    It stops by itself: when `beams` hypotheses have ended, or after `longest` ids. Raises deadline.OverdueError between
-    two steps once the time is over.
+    forced: ids with which every hypothesis begins, without the end id.
+    Stops when `beams` hypotheses have ended, or after `longest` ids. Raises deadline.OverdueError between two steps
+    once the time is over.
     """
     nodes: list[Node] = []
     alive, scores = torch.tensor([[start]]), torch.zeros(1)

@@ -1,8 +1,8 @@
-"""The two parts of a layer, as the paper writes them ("Attention Is All You Need", sections 3.2 and 3.3).
+"""Attention and feed-forward network, as in the paper ("Attention Is All You Need", sections 3.2 and 3.3).
 
-Every quantity that has a symbol passes through a `Tap`: a module that changes nothing and exists to
-be hooked. The tap's path in the module tree is the quantity's name everywhere in this project, so a
-line such as `scores = self.scores(Q @ K.mT)` computes the scores and gives them their name.
+Every quantity with a symbol passes through a `Tap`, a module that changes nothing and exists to be hooked. The tap's
+module path is the quantity's name everywhere in this project: `scores = self.scores(Q @ K.mT)` computes the scores and
+names them.
 """
 
 import math
@@ -26,7 +26,7 @@ class ScaledDotProductAttention(nn.Module):
         self.heads = Tap()
 
     def forward(self, Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Q, K, V: (batch, head, token, d_k). mask: True where a query may look at a key."""
+        """Q, K, V: (batch, head, token, d_k). mask: True where a query may attend to a key."""
         Q, K, V = self.Q(Q), self.K(K), self.V(V)
         scores = self.scores(self.compare(Q, K))  # (batch, head, query, key)
         scaled = self.closer(self.divided(scores, math.sqrt(Q.size(-1))))
@@ -35,22 +35,22 @@ class ScaledDotProductAttention(nn.Module):
         return self.heads(weights @ V)  # (batch, head, query, d_k)
 
     def divided(self, scores: Tensor, root: float) -> Tensor:
-        """Q Kᵀ / √d_k, in most networks."""
+        """Q Kᵀ / √d_k; subclasses may differ."""
         return self.scaled(scores / root)
 
     def closer(self, scaled: Tensor) -> Tensor:
-        """The scores, with what the distance of two tokens adds to them where it does."""
+        """The scores with a relative position bias, in subclasses that have one."""
         return scaled
 
     def compare(self, Q: Tensor, K: Tensor) -> Tensor:
-        """Q Kᵀ: how well each key fits each query."""
+        """Q Kᵀ: how well each key matches each query."""
         return Q @ K.mT
 
 
 class MultiHeadAttention(ScaledDotProductAttention):
     """Concat(head_1, …, head_h) W_O, where head_i = Attention(X W_Qⁱ, X W_Kⁱ, X W_Vⁱ)  (section 3.2.2).
 
-    W_Q, W_K and W_V hold the h small matrices side by side, so one product makes all heads.
+    W_Q, W_K and W_V hold the matrices of the h heads side by side, so one product computes all heads.
     """
 
     def __init__(self, d_model: int, heads: int, bias: bool = True, d_k: int = 0) -> None:
@@ -63,7 +63,7 @@ class MultiHeadAttention(ScaledDotProductAttention):
         self.concat, self.output = Tap(), Tap()
 
     def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None) -> Tensor:
-        """x asks, memory answers: (batch, token, d_model) each. In self-attention they are the same."""
+        """x gives queries, memory gives keys and values: (batch, token, d_model) each; equal in self-attention."""
         Q = self.split(self.W_Q(x))
         K = self.split(self.W_K(memory))
         V = self.split(self.W_V(memory))
@@ -72,12 +72,12 @@ class MultiHeadAttention(ScaledDotProductAttention):
         return self.output(self.W_O(concat))
 
     def contributions(self, heads: Tensor) -> Tensor:
-        """What each head adds to the output: head_i W_Oⁱ, (batch, head, token, d_model). With b_O they add up to it.
+        """Contribution of each head to the output: head_i W_Oⁱ, (batch, head, token, d_model). Their sum + b_O is it.
 
         Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits": heads are independent and
-        additive. The forward pass makes no use of it.
+        additive. Not used in the forward pass.
         """
-        W_O = self.W_O.weight.T.unflatten(0, (self.h, -1))  # (head, d_k, d_model): the rows that meet each head
+        W_O = self.W_O.weight.T.unflatten(0, (self.h, -1))  # (head, d_k, d_model): the rows of each head
         return heads @ W_O
 
     def split(self, x: Tensor) -> Tensor:
@@ -103,7 +103,7 @@ class FeedForward(nn.Module):
 
 
 def norm_for(config: EncoderConfig, width: int = 0) -> nn.Module:
-    """A LayerNorm of d_model numbers, or of so many, as the configuration has it."""
+    """The configured LayerNorm of `width` numbers; 0: d_model."""
     if config.norm == "rms":
         return RMSNorm(width or config.d_model, config.norm_eps)
     return nn.LayerNorm(width or config.d_model, config.norm_eps, bias="norm" not in config.unbiased)

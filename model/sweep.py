@@ -1,8 +1,7 @@
-"""Many changed copies of one run as one batch: what would each of these edits do?
+"""Run one input with each of many edits, as one batch.
 
-A copy is the same as the unchanged run up to its first edit, so it joins the batch there: at the last point before that
-edit where the whole state is one tensor. Hooks on the residual stream add the copies, and the network goes on with a
-larger batch.
+Until its first edit, a run equals the unchanged one. So it joins the batch only at the last point before that edit
+where the whole state is one tensor: hooks on the residual stream append copies of the unchanged run to the batch.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,11 +19,11 @@ from model.encoder import Encoder
 from model.graph import Graph
 from model.trace import Trace, check_finite, hooked
 
-MOST_NUMBERS = 2**21  # in one tensor, over all copies of one batch: more takes memory and is no faster
+MOST_NUMBERS = 2**21  # in one tensor of a batch; larger batches take more memory and are no faster
 
 
 class Runs(Protocol):
-    """What a sweep asks of a pipeline."""
+    """The part of a pipeline that a sweep uses."""
 
     network: Encoder
     graph: Graph
@@ -41,20 +40,20 @@ def sweep(
     token: int | Sequence[int] | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> dict[str, np.ndarray]:
-    """Run one input with each of many sets of edits; row i is what the run with `edits[i]` alone computes.
+    """Run one input with each of many sets of edits; row i is the run with `edits[i]` alone.
 
     Args:
         x: an input, or a Trace of it; or a list of sentences or Traces, whose arrays are stacked: (input, row, …). A
-            translator's target is held as it was written without edits (in that Trace).
+            translator's target is fixed: as written without edits, or as in the Trace.
         edits: for each row, the edit or the edits of that run; () is the unchanged run.
-        wanted: keys of what is kept.
-        token: for logits, only those at this token (target token, for a translator): (row, word). Much cheaper than
-            (row, token, word). A classifier has (row, class) in any case. Of a list, one for all, or one for each.
-        progress: called with the share that is done, before each batch, on its way from layer to layer, and at the
-            end. What it raises ends the sweep.
+        wanted: keys of the quantities to return.
+        token: only the logits at this token (for a translator: target token): (row, word), much cheaper than (row,
+            token, word). A classifier always gives (row, class). For a list of inputs, one for all or one for each.
+        progress: called with the share done, before each batch, between layers, and at the end. An exception that it
+            raises ends the sweep.
 
-    Returns {key: (row, …)}, float32. Raises EditError for an edit that does not fit, or a key that is not recorded,
-    ValueError where inputs of several lengths give arrays of several shapes.
+    Returns {key: (row, …)}, float32. Raises EditError for an edit that does not fit or a key that is not recorded,
+    ValueError if inputs of different lengths give arrays of different shapes.
     """
     if isinstance(x, list) and x and isinstance(x[0], str | Trace):
         return _over_inputs(pipeline, x, edits, wanted, token, progress)
@@ -73,7 +72,7 @@ def sweep(
         first = min((order[change.key] for change in row.changes), default=len(order))
         row.joint = max((key for key in joints if order[key] <= first), key=order.__getitem__)
     rows.sort(key=lambda row: order[row.joint])
-    # A classifier answers from its first token, or from more; where no answer is wanted, one token costs least.
+    # A classifier's answer has no token axis. If no logits are wanted, asking for one token costs least.
     words = "logits" in wanted and "word" in graph["logits"].axes
     asked = token if words else None if len(graph.config.tokens_read) > 1 else 0
     widest = max(graph.config.d_ff, graph.config.vocab_size if asked is None else 0)
@@ -100,7 +99,7 @@ def _over_inputs(
     token: int | Sequence[int] | None,
     progress: Callable[[float], object] | None,
 ) -> dict[str, np.ndarray]:
-    """What `sweep` finds of each input, stacked."""
+    """The results of `sweep` for each input, stacked."""
     tokens = token if isinstance(token, Sequence) else [token] * len(inputs)
     found = []
     for place, (x, at) in enumerate(zip(inputs, tokens, strict=True)):
@@ -115,7 +114,7 @@ def _over_inputs(
 
 @dataclass
 class _Row:
-    """One copy: its place in what was asked for, its edits, and the key behind which it is a copy of its own."""
+    """One changed run: its index in the request, its edits, and the key at which it joins the batch."""
 
     number: int
     changes: list[Change]
@@ -123,7 +122,7 @@ class _Row:
 
 
 def _joints(graph: Graph) -> list[str]:
-    """The keys at which the whole state is one tensor, up to Z: a decoder has Z beside its own."""
+    """The keys at which the whole state is one tensor. They end at Z, since a decoder's state includes Z."""
     streams = [key for layer in range(graph.layers()) for key in graph.stream(layer)]
     return list(dict.fromkeys(["embedding.tokens", *streams, graph.Z]))
 
@@ -136,9 +135,9 @@ def _run(
     asked: int | None,
     on_the_way: Callable[[], object],
 ) -> dict[str, np.ndarray]:
-    """One batch: the unchanged run in front, and behind it the rows in the order in which they join.
+    """One batch: the unchanged run first, then the rows in the order in which they join.
 
-    on_the_way: called wherever rows may join.
+    on_the_way: called at every key where rows may join.
     """
     graph = pipeline.graph
     changes: dict[str, list[tuple[int, Change]]] = {}
@@ -147,7 +146,7 @@ def _run(
             changes.setdefault(change.key, []).append((place, change))
     joining = {key: sum(row.joint == key for row in rows) for key in _joints(graph)}
     needed = {*wanted, *(key for row in rows for change in row.changes for key in change.needs)}
-    # Who asks for the answer at one token only needs the others no longer than the edits do.
+    # For the answer at one token, the other tokens can be dropped once no edit needs them.
     cut = None if asked is None or "logits" in changes else _last_use_of_all_tokens(graph, {*changes, *needed})
     kept: dict[str, Tensor] = {}
     size = 1
@@ -183,14 +182,14 @@ def _run(
 
 
 def _copy(value: Tensor, place: int) -> Tensor:
-    """What one copy has here; before it joins, that is what the unchanged run has."""
+    """The value of one changed run; before it joins, that of the unchanged run."""
     return value[place : place + 1] if place < len(value) else value[:1]
 
 
 def _last_use_of_all_tokens(graph: Graph, used: set[str]) -> str | None:
-    """The first point of the last layer behind which each token goes its own way and nothing more is used.
+    """The first point of the last layer after which tokens no longer interact and no key of `used` follows.
 
-    None where there is no such point.
+    None if there is no such point.
     """
     if "logits" not in graph:
         return None

@@ -1,7 +1,7 @@
-"""The one idea that makes an encoder readable from outside: a named place for a hook."""
+"""Tap: a named place for a hook, which makes an encoder readable from outside."""
 
 from torch import nn
 
 
 class Tap(nn.Identity):
-    """A place where a forward hook can read, or replace, the value that passes."""
+    """An identity module where a forward hook can read or replace the value."""

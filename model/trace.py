@@ -1,7 +1,7 @@
-"""Record a run through forward hooks, and change it on the way.
+"""Record a run through forward hooks, and apply edits.
 
-The path of a module is the key of what it puts out: `record` hooks each module whose quantity the graph has traced,
-runs the network once, takes the hooks off again, and hands back what passed.
+The path of a module is the key of its output. `record` hooks each module that the graph marks as traced, runs the
+network once, removes the hooks, and returns the outputs.
 """
 
 import threading
@@ -36,12 +36,12 @@ _recorded: "WeakKeyDictionary[nn.Module, dict[str, nn.Module]]" = WeakKeyDiction
 
 
 def graph_of(network: nn.Module) -> Graph:
-    """The graph of a network: of its configuration, and of its decoder's where it has one."""
+    """The graph of a network, with its decoder if it has one."""
     return graph(network.config, getattr(network, "decoder_config", None))
 
 
 def recorded(network: nn.Module) -> dict[str, nn.Module]:
-    """Key -> module, for every quantity of the network that a run records, in order of computation."""
+    """Key -> module for every recorded quantity, in order of computation."""
     if network not in _recorded:
         _recorded[network] = {
             quantity.key: network.get_submodule(quantity.key) for quantity in graph_of(network) if quantity.traced
@@ -53,11 +53,11 @@ def recorded(network: nn.Module) -> dict[str, nn.Module]:
 def hooked(
     network: nn.Module, hooks: Mapping[str, Callable[[Tensor], Tensor | None]], gradients: bool = False
 ) -> Iterator[None]:
-    """While this lasts, each function is handed what passes at its key, and what it returns goes on instead.
+    """In this block, each function gets the value at its key, and the value that it returns replaces it.
 
-    With `gradients`, torch remembers what a gradient needs of whatever is computed from a tensor that requires one.
-    For this thread only: others use the bare network meanwhile, or wait until they may put on hooks of their own.
-    Raises deadline.OverdueError, while it waits or at the next key, once the time of the run is over.
+    With `gradients`, torch keeps the graph for backpropagation. Hooks act in this thread only; other threads use the
+    network without hooks, or wait for their turn to hook it. Raises deadline.OverdueError, while waiting or at the next
+    key, once the time is over.
     """
     runner = threading.get_ident()
 
@@ -79,7 +79,7 @@ def hooked(
 
 
 def beside(network: nn.Module) -> AbstractContextManager[object]:
-    """In which new tensors are made where the weights of a network are."""
+    """A context in which new tensors are created on the network's device."""
     device = next(network.parameters()).device
     return nullcontext() if device.type == "cpu" else device
 
@@ -87,9 +87,8 @@ def beside(network: nn.Module) -> AbstractContextManager[object]:
 class Recording(Mapping[str, Tensor]):
     """{key: value} of all that one run computed, in order of computation: see `record`.
 
-    Of a large run only the residual stream and the weights of attention stay. What else is inside a layer is computed
-    again when it is asked for: from what went into that layer, by the same products, and so to the last bit. The layer
-    that was asked for last stays, too.
+    A large run keeps only the residual stream and the attention weights. Other values inside a layer are recomputed on
+    request from the layer's input, identical to the last bit. The layer requested last is kept, too.
     """
 
     def __init__(
@@ -101,22 +100,22 @@ class Recording(Mapping[str, Tensor]):
         check: Callable[[str, Tensor], None] | None,
     ) -> None:
         self.graph = graph_of(network)
-        self.network = self._runner = network  # its weights on the processor; and those that computed this run
+        self.network = self._runner = network  # with weights on the CPU; the one that computed this run
         self.changes, self._mask, self._most, self._check = changes, mask, most, check
-        self._values: dict[str, Tensor | None] = {}  # None: computed again when asked for
-        self._latest: list[str] = []  # what has passed since the end of a layer
+        self._values: dict[str, Tensor | None] = {}  # None: recomputed on request
+        self._latest: list[str] = []  # keys since the end of the previous layer
         self._inside = 0  # bytes inside one layer
-        self._opened: tuple[int, dict[str, Tensor]] = -1, {}  # a layer, and what is inside
+        self._opened: tuple[int, dict[str, Tensor]] = -1, {}  # the layer recomputed last, and its values
         layers = range(0 if self.graph.decoder else self.graph.layers())  # runs of a translator are never large
         self._ends = {self.graph.stream(layer)[-1]: layer for layer in layers}
 
     def keep(self, key: str, value: Tensor) -> Tensor:
-        """What passes at this key, changed as the edits say and kept; at the end of a layer, what is inside may go."""
+        """Apply the edits at this key, keep and return the value. At the end of a layer, drop its inside if large."""
         if key in self.changes:
             value = self.changed(key, value, self._values)
         if self._check:
             self._check(key, value)
-        # Nothing in the network works in place, so the value need not be copied.
+        # No module works in place, so the value need not be copied.
         self._values[key] = value
         self._latest.append(key)
         if key in self._ends:
@@ -124,7 +123,7 @@ class Recording(Mapping[str, Tensor]):
         return value
 
     def changed(self, key: str, value: Tensor, so_far: Mapping[str, Tensor]) -> Tensor:
-        """What the edits at this key make of a value, where {key: value} was computed before it."""
+        """Apply the edits at this key to a value; so_far: {key: value} of all computed before it."""
         for change in self.changes.get(key, ()):
             shape, value = value.shape, change(value.clone(), so_far)
             if value.shape[1:] != shape[1:]:
@@ -132,7 +131,7 @@ class Recording(Mapping[str, Tensor]):
         return value
 
     def alone(self, row: int, n: int, edits: Iterable[tuple[str, Apply]]) -> "Recording":
-        """What the `row`-th input of this batch, n tokens long and with these edits, recorded; a copy of it."""
+        """A copy of the recording of input `row` of this batch, n tokens long, with its edits."""
         one = Recording(self._runner, _by_key(edits), None, self._most, self._check)
         one.network = self.network
         for key, value in self._values.items():
@@ -191,12 +190,12 @@ class Recording(Mapping[str, Tensor]):
 
     @property
     def large(self) -> bool:
-        """Whether the layers hold more than is kept."""
+        """Whether the inside of the layers exceeds the limit and is recomputed on request."""
         return self._inside * self.graph.layers() > self._most
 
     @property
     def nbytes(self) -> int:
-        """The bytes of what stays; of a large run with the inside of one layer."""
+        """Bytes of the values kept; for a large run, plus the inside of one layer."""
         return self._bytes_of(self._values) + self._inside * self.large
 
     def _bytes_of(self, keys: Iterable[str]) -> int:
@@ -213,10 +212,10 @@ def record(
 ) -> tuple[Tensor, Recording]:
     """Run the network (or `run`, a part of it) once. Returns the output and {key: value}, in order of computation.
 
-    `edits` are pairs of a key and a function of the value there and of {key: value} so far; they are applied before
-    recording, so what is kept is what the rest of the network used. `check` sees each value. Where there are more than
-    `most` bytes inside the layers of an encoder, see Recording; its weights must stay as they are from then on.
-    Raises EditError for a key that nothing answers to.
+    `edits` are pairs (key, function of the value and of {key: value} so far), applied before recording, so recorded
+    values are those that the rest of the network used. `check` is called with each value. With more than `most` bytes
+    inside the layers, an encoder's Recording recomputes them on request, so its weights must not change afterwards.
+    Raises EditError for an unknown key.
     """
     changes = _by_key(edits)
     known = graph_of(network)
@@ -229,7 +228,7 @@ def record(
 
 
 def check_finite(key: str, value: Tensor) -> None:
-    """Raises EditError where edits let a number grow beyond all bounds. What a mask hides is −∞ and no such number."""
+    """Raises EditError if edits made a number infinite or NaN. The −∞ of masked scores is allowed."""
     shown = value.where(value != HIDDEN, 0.0) if key.endswith(".masked") else value
     if not shown.sum().isfinite():
         raise EditError("overflow", key=key)
@@ -245,12 +244,12 @@ def _by_key(edits: Iterable[tuple[str, Apply]]) -> dict[str, list[Apply]]:
 class Trace(Saved):
     """All that one run computed: `trace["layers.0.attention.weights"]` is a read-only float32 array.
 
-    Batch is dropped. An aside of the graph is computed when it is asked for. Beside the numbers: `subject` (the input
-    itself), `tokens` (as printed), `ids` (words only), `segments` (which row of E_seg each token got, where the network
-    has one), `answer` (a tuple of Guess), `outputs` (the words or classes that logits stand for), `notes`, the `graph`
-    of the network, the `edits` of the run, and `idle`: {edit: why} for those that could change nothing (see
-    `model.changes.idle`). `logits_with(rows, token)`: those of the same input with each of some sets of edits more, see
-    `model.sweep`; None for a translation and for a run from a file.
+    There is no batch axis. Asides of the graph are computed on request. Further attributes: `subject` (the input),
+    `tokens` (as printed), `ids` (words only), `segments` (row of E_seg for each token, if the network has E_seg),
+    `answer` (a tuple of Guess), `outputs` (words or classes of the logits), `notes`, the network's `graph`, the `edits`
+    of the run, and `idle`: {edit: reason} for edits without effect (see `model.changes.idle`).
+    `logits_with(rows, token)`: logits of this input with each further set of edits in `rows` (see `model.sweep`); None
+    for a translation or a run from a file.
     """
 
     logits_with: Callable[[Sequence[Sequence[Edit]], int | None], np.ndarray] | None = None
@@ -276,7 +275,7 @@ class Trace(Saved):
         self._values: Recording | Kept = values
 
     def __repr__(self) -> str:
-        """What the run was, its answer, and what it holds: each key where it first stands, and its axes' sizes."""
+        """The input, the answer, and the first key of each kind of quantity with the sizes of its axes."""
         said = " ".join(self.tokens) if self.ids else "a picture"
         lines = [f"Trace of {said}: {len(self.tokens)} tokens, {len(self.edits)} edits"]
         for guess in self.answer[:1]:
@@ -292,22 +291,22 @@ class Trace(Saved):
         return "\n".join([*lines, *(f"  and so on up to {layer}" for layer in last)])
 
     def to_frame(self, key: str, /, **at: int) -> pd.DataFrame:
-        """A recorded value as a table with its tokens beside it: to_frame("layers.2.attention.weights", head=3).
+        """A recorded value as a table labelled with tokens: to_frame("layers.2.attention.weights", head=3).
 
-        `at` picks a place along an axis (see `axes`); of those that are left the last runs along the columns.
+        `at` gives an index along an axis (see `axes`). The last remaining axis becomes the columns.
         """
         return to_frame(self[key], self.axes(key), self.names(key), at)
 
     def show(self, key: str, /, **at: int) -> Shown:
-        """The same to look at: in a notebook coloured, blue above 0 and red below, and two digits of each number."""
+        """`to_frame` for display: in a notebook coloured, blue above 0 and red below, with two digits."""
         return Shown(self.to_frame(key, **at), ", ".join((key, *(f"{axis} {place}" for axis, place in at.items()))))
 
     def overview(self, *, layer: int | None = None, head: int | None = None, token: int | None = None) -> Overview:
-        """The whole run on one screen, to look at in a notebook or to `save(path)`: layer, head and token from 0."""
+        """The whole run on one screen, for a notebook or to `save(path)`; layer, head and token count from 0."""
         return Overview.of(self, layer, head, token)
 
     def __getitem__(self, key: str) -> np.ndarray:
-        """Raises KeyError, which names the nearest keys, where nothing of this name was recorded."""
+        """Raises KeyError, with the most similar keys, if the key was not recorded."""
         try:
             return _read_only(self._values[key])
         except KeyError:
@@ -322,12 +321,12 @@ class Trace(Saved):
 
     @property
     def nbytes(self) -> int:
-        """How much memory it takes: see Recording."""
+        """Bytes in memory: see Recording."""
         return self._values.nbytes
 
     @property
     def large(self) -> bool:
-        """Whether the inside of a layer is computed when it is asked for: see Recording."""
+        """Whether the inside of layers is recomputed on request: see Recording."""
         return self._values.large
 
     @property
@@ -341,12 +340,12 @@ class Trace(Saved):
         return frozenset(self._values.changes)
 
     def change(self, key: str, value: np.ndarray, read: Mapping[str, np.ndarray]) -> np.ndarray:
-        """What the edits of this run make of another value at a key; `read`: of what the key is computed from."""
+        """Apply this run's edits at a key to another value; `read`: {key: value} that it is computed from."""
         so_far = {name: torch.from_numpy(part)[None] for name, part in read.items()}
         return self._values.changed(key, torch.from_numpy(value)[None], so_far)[0].numpy()
 
     def keys(self) -> list[str]:
-        """The keys of what passed, in order of computation: no asides."""
+        """All recorded keys, in order of computation, without asides."""
         return list(self._values)
 
     def quantity(self, key: str) -> Quantity:
@@ -360,24 +359,24 @@ class Trace(Saved):
         return self.quantity(key).axes
 
     def names(self, key: str) -> tuple[list[str] | None, ...]:
-        """For each axis of a recorded value the tokens that stand along it; None where places are only counted."""
+        """Labels along each axis of a recorded value; None for an axis that is only numbered."""
         target = getattr(self, "target_tokens", self.tokens)
         query = target if key.startswith("decoder.") else self.tokens
         looked_at = self.tokens if ".cross." in key else query
         n = len(self.tokens)
         distances = [f"{place:+d}".replace("-", "−") if place else "0" for place in range(1 - n, n)]
         tokens = {"token": self.tokens, "target": target, "query": query, "key": looked_at, "probe": ["[PROBE]"]}
-        tokens["distance"] = distances  # of a key from a query, in places
+        tokens["distance"] = distances  # position of the key minus that of the query
         return tuple(tokens.get(axis) for axis in self.axes(key))
 
     def stream(self, layer: int, side: str = "") -> tuple[np.ndarray, ...]:
-        """The residual stream of one layer (from 0): into it, after attention, …, out of it; (token, d_model) each."""
+        """The residual stream of one layer (from 0): input, after attention, …, output; (token, d_model) each."""
         return tuple(self[key] for key in self.graph.stream(layer, side))
 
     def states(self, side: str = "") -> np.ndarray:
         """The residual stream between the layers: (1 + layers, token, d_model); row l is what layer l reads.
 
-        The last row is what the last layer writes, before the final LayerNorm where there is one: `Z` is behind it.
+        The last row is the output of the last layer, before the final LayerNorm, if there is one; `Z` comes after it.
         """
         layers = range(self.graph.layers(side))
         return np.stack([self.stream(0, side)[0], *(self.stream(layer, side)[-1] for layer in layers)])
@@ -388,20 +387,20 @@ class Trace(Saved):
 
     @property
     def Z(self) -> np.ndarray:
-        """What the encoder hands on, to its head or to a decoder: (token, d_model)."""
+        """The encoder's output, read by its head or a decoder: (token, d_model)."""
         return self[self.graph.Z]
 
     @property
     def picture(self) -> np.ndarray | None:
         """The input as a picture, ([channel,] height, width), as the network reads it; None for words.
 
-        Ours read numbers in [0, 1]; some checkpoints move and scale each channel first.
+        Ours is in [0, 1]; some checkpoints shift and scale each channel first.
         """
         return None if self.config.input == "words" else np.asarray(self.subject, dtype=np.float32)
 
     @property
     def sentence_of(self) -> list[int]:
-        """Which sentence each token stands in, even if no `segments` say so: 0 up to the first [SEP], 1 behind it."""
+        """Sentence of each token, even without `segments`: 0 up to the first [SEP], 1 after it."""
         if self.picture is not None or "[SEP]" not in self.tokens:
             return [0] * len(self.tokens)
         first = self.tokens.index("[SEP]")
@@ -409,7 +408,7 @@ class Trace(Saved):
 
     @property
     def patches(self) -> np.ndarray | None:
-        """The patches of a picture as rows, as the network projects them: (patch, pixel); None for words."""
+        """The patches of a picture as rows, as the network projects them: (patch, channel·pixel); None for words."""
         if (picture := self.picture) is None:
             return None
         if self.config.input == "flat":
@@ -418,7 +417,7 @@ class Trace(Saved):
 
     @property
     def rows(self) -> list[int | None]:
-        """Which row of the table of positions each token gets; None for one that takes no place."""
+        """Row of the position table for each token; None for a token without a position."""
         placeless = self.config.placeless
         counted = [i != self.config.uncounted for i in self.ids] or [
             i not in placeless for i in range(len(self.tokens))
@@ -427,11 +426,11 @@ class Trace(Saved):
 
     @property
     def places(self) -> np.ndarray:
-        """Where each token stands: see token_places."""
+        """Position of each token: see token_places."""
         return token_places(self.config, len(self.tokens))
 
 
 def _read_only(value: Tensor) -> np.ndarray:
-    array = (value.float() if value.dtype == torch.bfloat16 else value).cpu().numpy()[0]  # NumPy knows no bfloat16
+    array = (value.float() if value.dtype == torch.bfloat16 else value).cpu().numpy()[0]  # NumPy has no bfloat16
     array.flags.writeable = False
     return array

@@ -1,4 +1,4 @@
-"""The translator: the encoder reads a sentence, the decoder writes it in the other language, and all of it is kept."""
+"""The translator: the encoder reads a sentence, the decoder writes it in the other language; both are recorded."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,21 +29,21 @@ APOSTROPHE = re.compile(r" ' (s|t|m|re|ve|ll|d)\b")
 
 @dataclass(frozen=True)
 class Translation:
-    """One way to say it: the pieces written ([SEP] included), as a sentence, and how likely the decoder found it."""
+    """One translation: its pieces ([SEP] included), its text, and its probability under the decoder."""
 
     tokens: tuple[str, ...]
     text: str
     log_probability: float
-    score: float  # log_probability / length^0.6, by which beams are compared
+    score: float  # log_probability / length^0.6, by which beams are ranked
     ids: tuple[int, ...]
     steps: tuple[float, ...]  # log-probability of each piece when it was written
 
 
 @dataclass(frozen=True)
 class Task:
-    """A sentence to translate, and how: into which language (None: the other one), from which beginning (ids).
+    """A sentence to translate, the target language (None: the other one), and a forced beginning (ids).
 
-    With `written` (ids, the last of which is not read any more) the decoder writes these pieces and no others.
+    With `written` (ids), the target is exactly these pieces; the decoder does not read the last one.
     """
 
     sentence: str | tuple[int, ...]
@@ -55,12 +55,12 @@ class Task:
 class TranslationTrace(Trace):
     """A Trace whose keys go on through the decoder: `decoder.layers.{l}.attention.…`, `.cross.…`, `.ffn.…`.
 
-    `tokens` are the source's. `target_tokens` are what the decoder read, one row each in its keys, beginning with the
-    language; the row of each is the step that wrote the next one, so `written` holds one piece and `answer` one Guess
-    for each. No row looks at what comes later, so each is what it was when it wrote; but with the edit "unmasked" they
-    do, and look here at words that were not there yet when they wrote. `greedy` and `beams` are the translations found,
-    `search` all that the beams considered; the trace is of the first beam. Where the target was given, nothing was
-    searched.
+    `tokens` are the source's. `target_tokens` are the decoder's input, beginning with the language, one row each in the
+    decoder's keys. Each row predicted the next piece, so for each there is one piece in `written` and one Guess in
+    `answer`. Rows attend only to earlier ones, so their values are those of the step that wrote the piece. Exception:
+    with the edit "unmasked", rows also attend to pieces written later. `greedy` and `beams` are the translations found,
+    `search` all candidates of the beam search; the trace is of the first beam. If the target was given, there is no
+    search.
     """
 
     target_tokens: list[str]
@@ -85,14 +85,14 @@ class Translator(Pipeline):
     def __call__(  # type: ignore[override]
         self, x: object, edits: Edit | Iterable[Edit] = (), into: Language | None = None, beams: int = 4
     ) -> TranslationTrace:
-        """x: a sentence, or a Task; into: the language to write, or None for the other one than the sentence's.
+        """x: a sentence, or a Task; into: the target language, or None for the one that the sentence is not in.
 
-        A task's forced beginning counts up to its first [SEP], and at most as far as leaves room for one piece more.
-        Of what is `written` nothing is searched.
+        A task's forced beginning is cut at its first [SEP], and so that one more piece fits. If the task is `written`,
+        there is no search.
 
         Raises InputError for a sentence that cannot be read, EditError for an edit that does not fit, ValueError for
-        ids beyond the vocabulary. Edits hold for every step of the writing, so they change what is written. A patch
-        fits in the encoder only: the target grows.
+        ids beyond the vocabulary. Edits apply at every step, so they change the translation. A patch fits only in the
+        encoder, since the target grows.
         """
         task = x if isinstance(x, Task) else Task(plain(x), into)  # type: ignore[arg-type]
         edits = as_edits(edits)
@@ -112,7 +112,7 @@ class Translator(Pipeline):
         return trace
 
     def _each(self, inputs: Iterable[object], edits: tuple[Edit, ...], keep: list[str] | None) -> Iterator[Trace]:
-        """The Trace of each sentence or Task; what each becomes is searched one after the other."""
+        """The Trace of each sentence or Task, searched one after the other."""
         for x in inputs:
             trace = self(x, edits)
             if keep is not None:
@@ -128,10 +128,10 @@ class Translator(Pipeline):
         start: int,
         written: tuple[int, ...],
     ) -> TranslationTrace:
-        """One run over all that was written. What the decoder reads lacks the last piece and begins with `start`."""
+        """One run over the finished target. The decoder reads `start` and all pieces but the last."""
         y = torch.tensor([[start, *written[:-1]]])
         beyond = {change.of: last for change in changes if (last := self._last_target(change)) >= y.size(1)}
-        if beyond:  # all at once: with each of them the whole search would be done again
+        if beyond:  # report all at once: each retry would repeat the whole search
             error = EditError("index", axis="token", index=max(beyond.values()), size=y.size(1))
             error.edits = tuple(beyond)
             raise error
@@ -147,7 +147,7 @@ class Translator(Pipeline):
 
     @cached_property
     def encoder(self) -> Pipeline:
-        """What reads the sentence, alone: the same weights, in memory once for both."""
+        """The encoder alone; it shares the weights."""
         with WithoutNumbers():
             network = Encoder(self.config)
         own = network.state_dict().keys()
@@ -156,13 +156,13 @@ class Translator(Pipeline):
         return Pipeline(self.name, network, self.reader)
 
     def inputs(self, x: object) -> tuple[Reading, tuple[Tensor, ...]]:
-        """A sentence (or a Trace of it) as it was read, with its ids and those of the target as it was written."""
+        """The Reading of a sentence (or of its Trace), with the ids of source and target."""
         trace = x if isinstance(x, TranslationTrace) else self(x)
         reading, source = super().inputs(trace)
         return reading, (*source, torch.tensor([trace.target_ids]))
 
     def run_of(self, x: object) -> Recording:
-        """All that is recorded while a sentence is encoded."""
+        """The recorded run of the encoder alone."""
         return record(self.network, self.reader.read(x).tensor, run=self.network.encode)[1]
 
     def _examples(self) -> Iterator[Mapping[str, Tensor]]:
@@ -174,7 +174,7 @@ class Translator(Pipeline):
                 yield record(self.network, x, y)[1]
 
     def _writer(self, reading: Reading, changes: list[Change]) -> Callable[[Tensor], Tensor]:
-        """A function of the target so far: log-probabilities of the next piece, under the edits.
+        """A function from the target so far to log-probabilities of the next piece, with the edits.
 
         The encoder runs once, the decoder once for each step.
         """
@@ -187,7 +187,7 @@ class Translator(Pipeline):
             inputs = y, Z.expand(len(y), -1, -1)
             if here:
                 logits = record(self.network, *inputs, edits=here, run=self.network.decode)[0][:, -1]
-            else:  # nothing to change, and nobody asks for what is on the way or for the rows before
+            else:  # no edits and no recording: only the last row is needed
                 logits = self.network.logits(self.network.decoder(*inputs)[:, -1])
             return logits.log_softmax(-1)
 
@@ -198,12 +198,12 @@ class Translator(Pipeline):
 
     @cached_property
     def target_vocabulary(self) -> Sequence[str]:
-        """The pieces of what is read and written in the target, by their ids."""
+        """The target's vocabulary, by id."""
         return [*self.reader.vocabulary, *TARGET_LANGUAGES.values()]
 
     @property
     def writes(self) -> range:
-        """The ids of the pieces that it can write, of which a target may be forced to begin with some."""
+        """The ids that it can write; a forced beginning may use these."""
         return range(self.network.decoder_config.vocab_size)
 
     @cached_property
@@ -216,13 +216,13 @@ class Translator(Pipeline):
         return tuple(takewhile(lambda number: number != self._end, forced))[: self.config.max_len - 2]
 
     def _last_target(self, change: Change) -> int:
-        """The latest place in the target that an edit speaks of: before it is written, there is nothing to change."""
+        """The last target position that an edit names; the edit applies once that is written."""
         quantity = self.graph[change.key]
         growing = {PARTS[axis] for axis in quantity.axes if grows(quantity, axis)}
         return max((getattr(change.edit, part) or 0 for part in growing), default=0)
 
     def _start(self, task: Task, reading: Reading) -> int:
-        """The id of what a target begins with."""
+        """The id with which a target begins."""
         return self._row(task.into or language_after(reading.tokens))
 
     def _row(self, into: Language) -> int:
@@ -235,15 +235,15 @@ class Translator(Pipeline):
         """The likeliest pieces at a step."""
         return self.reader.guess(logits, step)
 
-    #: The languages from which and into which, where there are only these; None: either of two.
+    #: (source, target) language if fixed; None: either of two.
     pair: tuple[str, str] | None = None
 
     def spelled_source(self, ids: Sequence[int]) -> str:
-        """A sentence that was read, as its pieces spell it, without [CLS] and [SEP]."""
+        """A source sentence from its ids, without [CLS] and [SEP]."""
         return self.spelled([i for i in ids if self.reader.vocabulary[i] not in ("[CLS]", "[SEP]")])
 
     def spelled(self, ids: Sequence[int]) -> str:
-        """The sentence that these pieces spell; what is unknown in it says [UNK]."""
+        """The sentence with these ids; unknown pieces are [UNK]."""
         return as_written(self.reader.tokenizer.decode(list(ids), skip_special_tokens=False))
 
     def _translation(self, hypothesis: Hypothesis) -> Translation:
@@ -258,7 +258,7 @@ def language_after(tokens: Iterable[str]) -> Language:
 
 
 def as_written(text: str) -> str:
-    """Decoded pieces as people write them: no spaces within Chinese, none in "it's" and "didn't"."""
+    """Remove spaces of decoded text within Chinese and in "it's" and "didn't"."""
     return APOSTROPHE.sub(r"'\1", BESIDE_CHINESE.sub("", text))
 
 

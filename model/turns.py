@@ -1,7 +1,7 @@
-"""Hooks are state on a network that all threads share, so only one run of it may wear them at a time.
+"""A fair lock: threads get their turn in the order in which they asked.
 
-Runs have their turn in the order in which they came. A lock alone would not see to that: who makes many runs, one
-after the other, takes it again before anybody else is awake, and a visitor's click would wait for all of them.
+Hooks are state on a network that threads share, so only one run at a time may use them. A plain lock is unfair: a
+thread with many runs takes it again before a waiting one wakes, and a visitor's click would wait for all of them.
 """
 
 from collections import deque
@@ -16,7 +16,7 @@ from model import deadline
 
 
 class Turns:
-    """A line of threads, of which the first has the turn; it may take another one within it."""
+    """A queue of threads; the first has the turn. Reentrant."""
 
     def __init__(self) -> None:
         self._line: deque[int] = deque()
@@ -24,9 +24,9 @@ class Turns:
 
     @contextmanager
     def mine(self) -> Iterator[None]:
-        """Wait until it is this thread's turn, which it has to the end of the block.
+        """Wait for this thread's turn and hold it for the block.
 
-        Raises deadline.OverdueError once the time of the run is over.
+        Raises deadline.OverdueError once the time is over.
         """
         me, left = get_ident(), deadline.left()
         with self._changed:
@@ -45,12 +45,12 @@ class Turns:
                     self._changed.notify_all()
 
 
-LONGEST = 10**6  # seconds: a system waits no longer in one go
+LONGEST = 10**6  # seconds; systems limit the timeout of a wait
 _turns: "WeakKeyDictionary[nn.Module, Turns]" = WeakKeyDictionary()
 _taking = Lock()
 
 
 def turn_of(network: nn.Module) -> Turns:
-    """The line of those who want to put hooks on a network."""
+    """The queue of threads that want to hook a network."""
     with _taking:
         return _turns.setdefault(network, Turns())

@@ -1,4 +1,4 @@
-"""Networks without numbers: of every shape, and of any size."""
+"""Networks of any size without memory for their weights."""
 
 from dataclasses import replace
 
@@ -11,9 +11,9 @@ from model.heads import network_for
 
 
 class WithoutNumbers(TorchFunctionMode):
-    """Weights are made on the meta device: they have a shape and no numbers, and so nothing is drawn for them.
+    """In this block, weights are created on the meta device: a shape without numbers, and no random initialization.
 
-    Only weights, since arithmetic on that device (the table of positions) would load a compiler of 800 modules.
+    Only weights, since arithmetic on that device (the position table) would import a compiler of 800 modules.
     """
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
@@ -25,9 +25,9 @@ class WithoutNumbers(TorchFunctionMode):
 
 
 def real_parameters(config: EncoderConfig) -> int:
-    """sum(p.numel()) over the real network, built without allocating its weights."""
+    """Number of parameters, counted on the network built without allocating its weights."""
     if config.positions == "sinusoidal":
-        config = replace(config, max_len=1)  # a table of any length: it holds no parameters
+        config = replace(config, max_len=1)  # the position table has no parameters
     with WithoutNumbers():
         network = network_for(config)
     return sum(parameter.numel() for parameter in network.parameters())

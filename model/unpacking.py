@@ -1,21 +1,19 @@
-"""How much memory it takes to read a picture: known before it is unpacked, and so before it is too late."""
+"""Estimate the memory needed to decode a picture, before decoding it."""
 
 from PIL import Image
 
-MOST_READ = 12 * 2**20  # bytes of a file that is sent: of a larger one only enough is kept to say so
-MOST_UNPACKED = 100_000_000  # bytes of memory while it is read: a telephone's HEIC of 12 megapixels takes 97
-#: Bytes for each pixel, by format, and else by mode: unpacked, and as what it is turned into. Measured.
+MOST_READ = 12 * 2**20  # bytes of an uploaded file; larger ones are refused
+MOST_UNPACKED = 100_000_000  # bytes of memory for decoding; a phone's HEIC of 12 megapixels takes 97 MB
+#: Bytes per pixel by format, else by mode, for the decoded and the converted picture. Measured.
 TAKES = {"WEBP": 18.0, "HEIF": 8.0, "1": 6.5, "L": 1.5, "P": 6.5, "RGB": 4.8, "RGBA": 10.0, "I;16": 8.0}
-TAKES_MOST = 14.0  # of grey with transparency, and of what is rarer still
-TAKES_SCANS = 8.0  # of a JPEG that comes in several scans, which are put together before anything is made smaller
+TAKES_MOST = 14.0  # grey with transparency, and all rarer modes
+TAKES_SCANS = 8.0  # a JPEG of several scans, which are combined before any reduction
 
 
 def bytes_to_read(picture: Image.Image, content: bytes, most: int) -> float:
-    """About how many bytes of memory it takes to read a picture, by its head alone. most: the side, in pixels, to which
-    Pillow's `draft` may reduce a JPEG on the way.
+    """Estimated bytes of memory to decode a picture, from its header alone.
 
-    Of a format that packs a plain surface into next to nothing, neither the file's size nor the pixels say it: each
-    row takes 16 bytes besides.
+    most: side in pixels to which Pillow's `draft` may reduce a JPEG while decoding. Each row takes 16 bytes more.
     """
     width, height = picture.size
     takes = TAKES.get(picture.format or "") or TAKES.get(picture.mode, TAKES_MOST)
@@ -30,7 +28,7 @@ def bytes_to_read(picture: Image.Image, content: bytes, most: int) -> float:
 
 
 def comes_in_several_scans(jpeg: bytes) -> bool:
-    """Whether a JPEG is progressive, or has its colours one after the other."""
+    """Whether a JPEG is progressive, or stores its colour channels one after the other."""
     place, colours = 2, 0
     while place + 10 <= len(jpeg) and jpeg[place] == 0xFF:
         kind, length = jpeg[place + 1], int.from_bytes(jpeg[place + 2 : place + 4], "big")

@@ -1,4 +1,4 @@
-"""Numbers as arithmetic by hand shows them, in LaTeX."""
+"""Numbers in LaTeX, as in arithmetic by hand."""
 
 import math
 
@@ -6,16 +6,16 @@ DECIMALS = 5  # of a number on the page
 
 
 def rounded(value: float) -> float:
-    """A number with the digits that `number` shows: five decimals, and for small ones five digits."""
+    """A number rounded as `number` shows it: five decimals; five significant digits if small."""
     if value == 0 or not math.isfinite(value):
         return value + 0.0
     return round(value, max(DECIMALS, DECIMALS - 1 - math.floor(math.log10(abs(value)))))
 
 
 def number(value: float, decimals: int | None = None) -> str:
-    """A number in LaTeX, where a hyphen is set as a minus sign: -0.29352, 0.012346, 1.2346 \\times 10^{-7}, -\\infty.
+    """A number in LaTeX: -0.29352, 0.012346, 1.2346 \\times 10^{-7}, -\\infty. LaTeX sets - as a minus sign.
 
-    With `decimals`, exactly so many.
+    decimals: fixed number of decimals.
     """
     if math.isinf(value):
         return r"\infty" if value > 0 else r"-\infty"
@@ -31,5 +31,5 @@ def number(value: float, decimals: int | None = None) -> str:
 
 
 def operand(value: float) -> str:
-    """A number behind a sign: in parentheses where it is negative."""
+    """A number as an operand: in parentheses if negative."""
     return f"({number(value)})" if value < 0 else number(value)
