@@ -67,10 +67,13 @@ def hosted(folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def app_url(browser_type_launch_args: dict) -> Iterator[str]:
-    """The server that the tests share."""
-    with serve() as server:
-        yield server.url
+def app_url(tmp_path_factory: pytest.TempPathFactory, browser_type_launch_args: dict) -> Iterator[str]:
+    """The server that the tests share, which keeps its classes in a folder of its own."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("GLASS_DATA", str(tmp_path_factory.mktemp("school")))
+        environment.delenv("DATABASE_URL", raising=False)
+        with serve() as server:
+            yield server.url
 
 
 @contextmanager
@@ -113,17 +116,24 @@ def own_tab() -> None:
 
 
 @pytest.fixture
+def goes_on() -> None:
+    """With it a test begins where the one before ended: `visit` goes on in the open app. What it does to a page is
+    nothing that the next test should not meet.
+    """
+
+
+@pytest.fixture
 def page(context: BrowserContext, browser_context_args: dict, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A tab of the window."""
     own = "own_tab" in request.fixturenames
-    with tab(context) if own else kept_tab(context, browser_context_args) as page:
+    with tab(context) if own else kept_tab(context, browser_context_args, request) as page:
         yield page
 
 
 @pytest.fixture
-def phone(pocket: BrowserContext, requests: list[str]) -> Iterator[Page]:
+def phone(pocket: BrowserContext, requests: list[str], request: pytest.FixtureRequest) -> Iterator[Page]:
     """The tab of the phone."""
-    with watched(pocket, requests), kept_tab(pocket, PHONE) as page:
+    with watched(pocket, requests), kept_tab(pocket, PHONE, request) as page:
         yield page
 
 
@@ -147,13 +157,22 @@ def leave(page: Page) -> None:
 
 
 @contextmanager
-def kept_tab(context: BrowserContext, about: dict) -> Iterator[Page]:
-    """The first tab of a window, as if it were new: there a page opens with half the work that it is in a new tab."""
+def kept_tab(context: BrowserContext, about: dict, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The first tab of a window, as if it were new: there a page opens with half the work that it is in a new tab.
+
+    With `goes_on` it is as it was left, but where a test is begun once more.
+    """
     page = context.pages[0] if context.pages else context.new_page()
+    stays = "goes_on" in request.fixturenames
+    if page.url != "about:blank" and not (stays and request.node.execution_count == 1):
+        leave(page)
     yield page
     try:
         page.unroute_all(behavior="ignoreErrors")
-        leave(page)
+        if stays:
+            page.keyboard.press("Escape")
+        else:
+            leave(page)
         page.set_viewport_size(about["viewport"])
         motion = about.get("reduced_motion", "no-preference")
         page.emulate_media(media="screen", color_scheme="light", reduced_motion=motion, forced_colors="none")

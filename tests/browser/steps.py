@@ -280,7 +280,7 @@ def wait_for(page: Page, **values: str | None) -> None:
 
 def one_head_on(page: Page, app_url: str) -> None:
     """Open the page and go from head 3 to head 4 by key, so that the page is newer than what it was opened with."""
-    page.goto(f"{app_url}/{PAGE}")
+    visit(page, f"{app_url}/{PAGE}")
     opened(page, "attention")
     page.keyboard.press("ArrowRight")
     wait_for(page, head="4")

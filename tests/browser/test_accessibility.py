@@ -19,6 +19,7 @@ from tests.browser.steps import (
     serious,
     settle,
     title,
+    visit,
 )
 
 TOP = "() => document.querySelector('.js-plotly-plot, .overview')?.getBoundingClientRect().top ?? 0"
@@ -30,7 +31,7 @@ GROUND = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).
 def test_every_page_can_be_read_by_everybody(page: Page, app_url: str, language: str, names: list[str]) -> None:
     """Each page in one of the languages, which take turns, and themes. On the way, all that was chosen goes along."""
     page.emulate_media(color_scheme="light")
-    page.goto(f"{app_url}/?lang={language}&s={quote(SENTENCE)}&layer=2&head=3")
+    visit(page, f"{app_url}/?lang={language}&s={quote(SENTENCE)}&layer=2&head=3")
     wrong, tops = {}, {}
     for number, name in enumerate(names):
         if name != "home":
@@ -137,7 +138,7 @@ LOOK = """part => {
 
 def test_in_forced_colours_what_is_chosen_on_or_hidden_looks_otherwise(page: Page, app_url: str) -> None:
     page.emulate_media(forced_colors="active")
-    page.goto(f"{app_url}/?lang=en&s={quote(SENTENCE)}&hidden=3&layer=2&head=3")
+    visit(page, f"{app_url}/?lang=en&s={quote(SENTENCE)}&hidden=3&layer=2&head=3")
     title(page, "home")
     page.locator(".overview .thumb[aria-pressed=true]").wait_for()
     ground, bars = page.evaluate(GROUND), [".bar i"]

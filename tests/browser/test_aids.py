@@ -33,7 +33,7 @@ LONG = "the animal did not cross the street because it was too tired ."
 
 def test_a_press_that_closes_the_drawer_chooses_nothing(page: Page, app_url: str) -> None:
     """Where a cell, a word, a head or a link lies under it."""
-    page.goto(f"{app_url}/attention?lang=en&token=3&key=4&hidden=none&{urlencode({'s': LONG})}")
+    visit(page, f"{app_url}/attention?lang=en&token=3&key=4&hidden=none&{urlencode({'s': LONG})}")
     opened(page, "attention")
     chart = page.locator(".chart").first
     chart.locator(".ytick").first.wait_for()
@@ -54,7 +54,7 @@ def test_a_press_that_closes_the_drawer_chooses_nothing(page: Page, app_url: str
 
 def test_the_glossary_is_found_behind_more(page: Page, phone: Page, app_url: str) -> None:
     for one in (page, phone):
-        one.goto(f"{app_url}/{PAGE}")
+        visit(one, f"{app_url}/{PAGE}")
         opened(one, "attention")
         one.locator(".navbar .menu:visible").last.click()
         one.locator(".navbar .glossary").click()
@@ -63,7 +63,7 @@ def test_the_glossary_is_found_behind_more(page: Page, phone: Page, app_url: str
 
 
 def test_the_drawer_is_reached_by_keys_and_gives_the_focus_back(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}")
+    visit(page, f"{app_url}/{PAGE}")
     opened(page, "attention")
     settings = page.locator(".navbar .settings")
     settings.press("Enter")
@@ -103,7 +103,7 @@ LETTERS = """() => {
 
 
 def test_no_word_of_the_code_is_taken_for_one_of_streamlits(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/translation?lang=zh")
+    visit(page, f"{app_url}/translation?lang=zh")
     page.get_by_text(catalogue("zh")["common.code"]).click()
     code = page.get_by_test_id("stCode").filter(has_text="def beam_search(")
     expect(code).to_be_visible()
@@ -112,7 +112,7 @@ def test_no_word_of_the_code_is_taken_for_one_of_streamlits(page: Page, app_url:
 
 
 def test_a_table_grows_with_a_presentation_and_shrinks_behind_it(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/shapes_and_cost?lang=en&tab=parameters&base=004")
+    visit(page, f"{app_url}/shapes_and_cost?lang=en&tab=parameters&base=004")
     page.wait_for_function(f"() => ({LETTERS})()")
     small = page.evaluate(LETTERS)
     open_settings(page)
@@ -186,7 +186,7 @@ def fills(page: Page, app_url: str, width: int, height: int) -> None:
 def test_a_handout_is_one_small_file_that_opens_anywhere_and_is_printed(
     page: Page, app_url: str, tmp_path: Path
 ) -> None:
-    page.goto(f"{app_url}/{PAGE}")
+    visit(page, f"{app_url}/{PAGE}")
     opened(page, "attention")
     page.locator(".chart .main-svg").first.wait_for()
     page.get_by_test_id("stExpander").get_by_text("Downloads").click()
@@ -209,7 +209,7 @@ def test_a_handout_is_one_small_file_that_opens_anywhere_and_is_printed(
 def test_a_lesson_on_paper_has_its_pictures_and_prints_the_answers_that_are_open(
     page: Page, app_url: str, tmp_path: Path
 ) -> None:
-    page.goto(f"{app_url}/lesson?lang=en&lesson=heads&s=he+[MASK]+to+the+shop+to+buy+some+milk+.")
+    visit(page, f"{app_url}/lesson?lang=en&lesson=heads&s=he+[MASK]+to+the+shop+to+buy+some+milk+.")
     opened(page, "lesson")
     page.get_by_test_id("stExpander").get_by_text("On paper").click()
     with page.expect_download() as saved:
@@ -237,7 +237,7 @@ def test_a_lesson_on_paper_has_its_pictures_and_prints_the_answers_that_are_open
 
 
 def test_a_link_leaves_out_what_distracts_on_every_page_and_says_so_to_others(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}&hide=chips,next,downloads")
+    visit(page, f"{app_url}/{PAGE}&hide=chips,next,downloads")
     opened(page, "attention")
     chips, ways = page.locator(".st-key-pick-token"), page.get_by_test_id("stPageLink")
     for gone in (chips, ways.first, page.get_by_text("Downloads", exact=True)):

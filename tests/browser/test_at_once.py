@@ -156,7 +156,7 @@ def test_lines_answer_a_finger_with_their_shares(page: Page, app_url: str) -> No
 
 
 def test_a_symbol_lights_the_picture_in_its_colour_and_a_picture_its_symbols(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/queries_keys_values?{urlencode(LINK)}&tab=maps")
+    steps.visit(page, f"{app_url}/queries_keys_values?{urlencode(LINK)}&tab=maps")
     charts = page.locator(".js-plotly-plot")
     charts.nth(2).locator(".main-svg").first.wait_for(state="attached")
     settle(page)

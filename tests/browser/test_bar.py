@@ -4,7 +4,7 @@ from playwright.sync_api import Page, expect
 
 from pages.drawing.text import LANGUAGES
 from pages.screen.frame.contents import pages
-from tests.browser.steps import PAGE, asked, link_to, one_head_on, opened, settle, title, wait_for
+from tests.browser.steps import PAGE, asked, link_to, one_head_on, opened, settle, title, visit, wait_for
 
 
 def test_another_tab_has_what_is_chosen_a_step_back_too_and_the_first_leaves_no_page_that_nobody_opened(
@@ -49,7 +49,7 @@ def test_another_tab_has_what_is_chosen_a_step_back_too_and_the_first_leaves_no_
 
 def test_a_menu_opens_by_key_closes_by_key_and_leads_on(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1200, "height": 768})
-    page.goto(f"{app_url}/{PAGE}")
+    visit(page, f"{app_url}/{PAGE}")
     opened(page, "attention")
     menu = page.locator(".navbar .menu:visible")
     menu.focus()
@@ -68,7 +68,7 @@ def test_a_menu_opens_by_key_closes_by_key_and_leads_on(page: Page, app_url: str
 def test_two_impatient_clicks_lead_to_the_last_and_nobody_is_called_back_by_a_link_that_led_nowhere(
     page: Page, app_url: str
 ) -> None:
-    page.goto(f"{app_url}/{PAGE}")
+    visit(page, f"{app_url}/{PAGE}")
     opened(page, "attention")
     link_to(page, "layers").click(no_wait_after=True)
     link_to(page, "heads").click(no_wait_after=True)
@@ -90,7 +90,7 @@ def test_the_bar_and_a_long_equation_are_whole_and_on_a_desk_the_pages_stand_in_
 ) -> None:
     for language in LANGUAGES:
         page.set_viewport_size({"width": 1440, "height": 768})
-        page.goto(f"{app_url}/{PAGE.replace('lang=en', f'lang={language}')}")
+        visit(page, f"{app_url}/{PAGE.replace('lang=en', f'lang={language}')}")
         title(page, "attention", language)
         expect(page.locator(".navbar a:visible")).to_have_count(sum(row.group != "more" for row in pages()))
         boxes = [link.bounding_box() for link in page.locator(".navbar a:visible").all()]
@@ -109,7 +109,7 @@ COMPUTING = """header => {
 
 
 def test_what_tells_that_a_page_is_computed_lies_on_no_word_of_the_bar(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/attention?lang=en")
+    visit(page, f"{app_url}/attention?lang=en")
     opened(page, "attention")
     top, button = page.get_by_test_id("stHeader").evaluate(COMPUTING)
     assert top > 0.9 * page.viewport_size["height"] and button == 0

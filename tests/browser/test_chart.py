@@ -58,7 +58,7 @@ def test_a_chart_stays_with_the_new_figure_the_themes_colours_and_its_width_and_
 def test_a_saved_picture_is_for_white_paper_and_no_larger_than_what_is_drawn(page: Page, app_url: str) -> None:
     page.emulate_media(color_scheme="dark")
     long = "the+extraordinarily+internationalization+happened+before+the+misunderstanding+occurred+."
-    page.goto(f"{app_url}/attention?s={long}&layer=2&head=3")
+    visit(page, f"{app_url}/attention?lang=en&s={long}&layer=2&head=3")
     opened(page, "attention")
     chart = page.locator(".chart").first
     chart.hover()

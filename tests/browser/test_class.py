@@ -22,9 +22,7 @@ from pages.school.questions.question import Own, Question
 from pages.school.teaching.desk import HURRY
 from pages.server.assets import SCRIPTS, content
 from tests.browser.conftest import PATIENCE
-from tests.browser.steps import CUT, asked, expect_choice, expect_heatmap, main_text, settle, title
-from tests.browser.steps import SENTENCE as SHORT
-from tests.classroom.server import serve
+from tests.browser.steps import CUT, settle, title
 
 PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 760}
 LAPTOP = {"width": 1440, "height": 900}
@@ -57,18 +55,8 @@ LETTERS = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def school(tmp_path_factory: pytest.TempPathFactory, browser_type_launch_args: dict) -> Iterator[str]:
-    """A server that keeps its classes in a folder of its own."""
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("GLASS_DATA", str(tmp_path_factory.mktemp("school")))
-        environment.delenv("DATABASE_URL", raising=False)
-        with serve() as server:
-            yield server.url
-
-
 @pytest.fixture
-def screen_at(page: Page, browser: Browser, school: str) -> Iterator[Callable[..., Page]]:
+def screen_at(page: Page, browser: Browser, app_url: str) -> Iterator[Callable[..., Page]]:
     """A browser on a device of its own, at an address of the server: at first the window that the tests share."""
     contexts: list[BrowserContext] = []
     screens = [page]
@@ -80,24 +68,12 @@ def screen_at(page: Page, browser: Browser, school: str) -> Iterator[Callable[..
             screens.append(contexts[-1].new_page())
         screen = screens.pop()
         screen.set_viewport_size(size)
-        screen.goto(f"{school}/{path}")
+        screen.goto(f"{app_url}/{path}")
         return screen
 
     yield open_one
     for context in contexts:
         context.close()
-
-
-def test_the_very_first_visitor_may_come_by_a_deep_link(page: Page, school: str) -> None:
-    refused = []
-    page.on("response", lambda response: refused.append(response.url) if response.status >= 400 else None)
-    page.goto(f"{school}/attention?s={quote(SHORT)}&layer=2&head=3&lang=zh")
-    title(page, "attention", "zh")
-    expect_choice(page, SHORT, 2, 3)
-    assert asked(page.url)["lang"] == "zh"
-    assert catalogue("zh")["common.where"].format(layer=2, head=3) in main_text(page)
-    expect_heatmap(page)
-    assert not refused
 
 
 class Others:
@@ -131,7 +107,7 @@ def no_hurry(page: Page, acted: float) -> None:
     page.wait_for_timeout(max(0.0, 1000 * (acted + HURRY - time.monotonic())))
 
 
-def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page]) -> None:
+def test_a_class_from_lobby_to_report(app_url: str, screen_at: Callable[..., Page]) -> None:
     words, phones, acted = catalogue("en"), join.words("en"), time.monotonic()
     projector = screen_at(f"class?lang=en&s={quote(SENTENCE)}&goal=oneway.90.5", PROJECTOR)
 
@@ -157,7 +133,7 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
     projector.wait_for_url(re.compile("class=[A-Z]{6}"))
     code = re.search("class=([A-Z]{6})", projector.url)[1]
     expect(projector.locator(".st-key-class_code")).to_have_text(" ".join(code))
-    phone, others = screen_at(f"join?c={code}", PHONE), Others(school, code, OTHERS)
+    phone, others = screen_at(f"join?c={code}", PHONE), Others(app_url, code, OTHERS)
     others.look()
     expect(projector.locator(".live")).to_contain_text(f"{OTHERS + 1}")
     look("lobby")
@@ -257,7 +233,7 @@ def test_a_class_from_lobby_to_report(school: str, screen_at: Callable[..., Page
 
 
 def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
-    school: str, screen_at: Callable[..., Page]
+    app_url: str, screen_at: Callable[..., Page]
 ) -> None:
     """Twenty-four tokens, of which each is an answer; and a teacher's own questions, beside the picture of a page: also
     one as long as may be asked, with as much to say after it.
@@ -273,7 +249,7 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
     page, bar, acted = screen_at(f"class?{link}", PROJECTOR), catalogue("en"), time.monotonic()
     page.locator(".st-key-class-start button").first.click()
     page.wait_for_url(re.compile("class=[A-Z]{6}"))
-    others = Others(school, re.search("class=([A-Z]{6})", page.url)[1], OTHERS)
+    others = Others(app_url, re.search("class=([A-Z]{6})", page.url)[1], OTHERS)
     settle(page)
     for question in ("fit", "own", "long"):
         for phase in ("question", "open", "closed", "revealed", "explained"):
@@ -295,7 +271,7 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
             assert question == "fit" or page.evaluate(CUT) == [], phase
     heights = []
     for more in ("", "&" + page.url.partition("?")[2]):  # the way back to the class takes nothing from a map
-        page.goto(f"{school}/attention?{link}&big=true{more}")
+        page.goto(f"{app_url}/attention?{link}&big=true{more}")
         title(page, "attention")
         expect(page.locator(".st-key-to_class")).to_have_count(int(bool(more)))
         if more:
@@ -308,7 +284,7 @@ def test_nothing_of_a_question_runs_off_the_projector_and_every_name_is_read(
     assert heights[0] == heights[1]
 
 
-def test_she_comes_back_after_a_reload_and_no_link_holds_her_key(school: str, screen_at: Callable[..., Page]) -> None:
+def test_she_comes_back_after_a_reload_and_no_link_holds_her_key(app_url: str, screen_at: Callable[..., Page]) -> None:
     page = screen_at(f"class?lang=en&big=true&s={quote(SENTENCE)}", PROJECTOR)
     page.locator(".st-key-class-start button").first.click()
     expect(page.locator(".st-key-class_code")).to_be_visible()
@@ -319,7 +295,7 @@ def test_she_comes_back_after_a_reload_and_no_link_holds_her_key(school: str, sc
     expect(page.locator(".st-key-class_bar")).to_contain_text(catalogue("en")["class.phase_question"])
     (key,) = page.evaluate("Object.values(JSON.parse(localStorage['glass-encoder.classes']))")
     assert len(key) > 20 and key not in page.url
-    stranger = screen_at(page.url.removeprefix(f"{school}/"), LAPTOP)
+    stranger = screen_at(page.url.removeprefix(f"{app_url}/"), LAPTOP)
     expect(stranger.locator(".st-key-class-leave")).to_be_visible()
     expect(stranger.locator(".st-key-class-next")).to_have_count(0)
 

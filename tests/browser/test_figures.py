@@ -27,9 +27,9 @@ loudest = partial(loudest_of, words=lambda neuron: [])
 
 
 @pytest.fixture(scope="module")
-def page(context: BrowserContext, browser_context_args: dict) -> Iterator[Page]:
+def page(context: BrowserContext, browser_context_args: dict, request: pytest.FixtureRequest) -> Iterator[Page]:
     """One page in which the figures are drawn one after the other."""
-    with kept_tab(context, browser_context_args) as page:
+    with kept_tab(context, browser_context_args, request) as page:
         yield page
 
 

@@ -5,13 +5,13 @@ from itertools import groupby
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import PAGE, SENTENCE, asked, opened, place, sentence_field, wait_for
+from tests.browser.steps import PAGE, SENTENCE, asked, opened, place, sentence_field, visit, wait_for
 
 
 def test_arrows_choose_head_layer_and_cell_digits_the_step_and_what_is_typed_moves_nothing(
     page: Page, app_url: str
 ) -> None:
-    page.goto(f"{app_url}/{PAGE}&token=3&key=4")
+    visit(page, f"{app_url}/{PAGE}&token=3&key=4")
     opened(page, "attention")
     keyboard = page.keyboard
     keyboard.press("ArrowRight")
@@ -66,7 +66,7 @@ def test_arrows_go_on_choosing_the_head_after_a_click_on_a_word(page: Page, app_
 
 
 def test_play_goes_through_all_steps_and_stops(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}&tab=steps")
+    visit(page, f"{app_url}/{PAGE}&tab=steps")
     opened(page, "attention")
     play = page.get_by_role("button", name=re.compile("Play"))
     seen = []
@@ -81,7 +81,7 @@ def test_play_goes_through_all_steps_and_stops(page: Page, app_url: str) -> None
 def test_a_presenters_remote_goes_on_and_back_with_all_that_is_chosen_and_then_one_press_is_one_step(
     page: Page, app_url: str
 ) -> None:
-    page.goto(f"{app_url}/{PAGE}&big=true")
+    visit(page, f"{app_url}/{PAGE}&big=true")
     opened(page, "attention")
     page.keyboard.press("ArrowRight")
     wait_for(page, head="4")
@@ -100,10 +100,10 @@ def test_a_presenters_remote_goes_on_and_back_with_all_that_is_chosen_and_then_o
 
 def test_points_are_drawn_in_a_presentation_and_arrows_scroll_a_long_equation(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 700, "height": 720})
-    page.goto(f"{app_url}/{PAGE.replace('attention', 'queries_keys_values')}&tab=plane&big=true")
+    visit(page, f"{app_url}/{PAGE.replace('attention', 'queries_keys_values')}&tab=plane&big=true")
     page.locator(".chart .scatterlayer .point").first.wait_for()
     page.set_viewport_size({"width": 320, "height": 720})
-    page.goto(f"{app_url}/{PAGE.replace('attention', 'feed_forward')}")
+    visit(page, f"{app_url}/{PAGE.replace('attention', 'feed_forward')}")
     opened(page, "feed_forward")
     page.locator(".katex-display[tabindex]").first.focus()
     page.keyboard.press("ArrowRight")

@@ -31,7 +31,7 @@ def changes(page: Page) -> Locator:
 
 def test_changes_are_clicked_and_the_link_alone_makes_the_same_run(page: Page, app_url: str) -> None:
     link = {"lang": "en", "tab": "heads", "block": "heads", "s": ANIMAL, "hidden": "4", "measure": "lead"}
-    page.goto(f"{app_url}/what_if?{urlencode(link)}")
+    visit(page, f"{app_url}/what_if?{urlencode(link)}")
     title(page, "what_if")
     lead = page.get_by_test_id("stMetricValue")
     before = lead.inner_text()
@@ -62,7 +62,7 @@ def lie_on(one: dict, other: dict) -> bool:
 
 def test_in_a_presentation_a_click_scrolls_nothing_away_and_what_it_does_is_read(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    for lang, given in product(LANGUAGES, ({"s": ANIMAL}, {"input": "digit"})):
+    for lang, given in zip(LANGUAGES, ({"s": ANIMAL}, {"input": "digit"}), strict=True):
         visit(page, f"{app_url}/what_if?{urlencode({'lang': lang, 'big': 'true'} | given)}")
         title(page, "what_if", lang)
         settle(page)
@@ -86,17 +86,17 @@ def test_a_presentation_of_changes_and_of_another_input_ends_with_the_screen(pag
     inputs = {"s": ANIMAL}, {"input": "digit"}
     others = {"other": ANIMAL.replace("tired", "wide")}, {"other_ink": sketch.to_code(sketch.example(3))}
     rooms = [(tab, next(iter(kinds))) for tab, kinds in PARTS.items()] + [("input", "patching")]
-    for lang, (given, other), (tab, kind) in product(LANGUAGES, zip(inputs, others, strict=True), rooms):
-        for state in (edits, other):
-            link = {"lang": lang, "big": "true", "tab": tab, "block": kind} | given | state
-            visit(page, f"{app_url}/what_if?{urlencode(link)}")
-            title(page, "what_if", lang)
-            settle(page)
-            where = lang, *given, kind, *state
-            page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollHeight <= innerHeight")
-            expect(page.locator(".navbar")).to_be_in_viewport(ratio=1)
-            for map_ in page.locator("[class*=st-key-what_if-] .heatmaplayer").all():
-                assert map_.bounding_box()["height"] >= 90, where
+    for (number, (tab, kind)), (turn, lang) in product(enumerate(rooms), enumerate(LANGUAGES)):
+        which = (turn + number) % 2  # any two of room, language, input and state meet
+        state = (edits, others[which])[(turn + number // 2) % 2]
+        link = {"lang": lang, "big": "true", "tab": tab, "block": kind} | inputs[which] | state
+        visit(page, f"{app_url}/what_if?{urlencode(link)}")
+        title(page, "what_if", lang)
+        settle(page)
+        page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollHeight <= innerHeight")
+        expect(page.locator(".navbar")).to_be_in_viewport(ratio=1)
+        for map_ in page.locator("[class*=st-key-what_if-] .heatmaplayer").all():
+            assert map_.bounding_box()["height"] >= 90, link
 
 
 def test_a_click_moves_neither_the_bar_nor_the_map(page: Page, app_url: str) -> None:
@@ -162,7 +162,7 @@ def test_a_click_on_whichever_picture_leaves_it_where_it_is(page: Page, app_url:
 def test_on_a_phone_a_vector_is_put_into_another_run_by_touch_and_taken_back(phone: Page, app_url: str) -> None:
     link = {"lang": "en", "tab": "input", "block": "patching", "measure": "lead"}
     link |= {"s": "the money is [MASK] .", "other": "the river is [MASK] ."}
-    phone.goto(f"{app_url}/what_if?{urlencode(link)}")
+    visit(phone, f"{app_url}/what_if?{urlencode(link)}")
     title(phone, "what_if")
     assert phone.evaluate(WIDEST) <= 0, "wider than the screen"
     change(phone, "patching", 0, 2)

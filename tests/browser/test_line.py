@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from pages.drawing.text import catalogue
 from tests.browser.cut import Line, line_to
 from tests.browser.pad import draw, show_pad
-from tests.browser.steps import asked, expect_sentence, link_to, main_text, open_settings, sentence_field, settle
+from tests.browser.steps import asked, expect_sentence, link_to, main_text, open_settings, sentence_field, settle, visit
 from tests.classroom.server import serve
 
 SENTENCE = "i love you ."
@@ -77,7 +77,7 @@ CONTROLS: dict[str, tuple[str, Callable[[Page], None], Callable[[str], bool], st
 
 
 def _open(page: Page, line: Line, link: str) -> None:
-    page.goto(f"{line.url}/{link}")
+    visit(page, f"{line.url}/{link}")
     expect(page.locator(".js-plotly-plot, .tokens, .chart").first).to_be_visible()
     page.wait_for_function("() => Boolean(document.listening)")
     settle(page)

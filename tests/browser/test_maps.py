@@ -14,7 +14,7 @@ ROWS = ("tokens", "positions", "sum")
 def test_maps_side_by_side_name_their_rows_once_and_hide_no_large_number(page: Page, app_url: str) -> None:
     link = f"lang=en&input=sentence&hidden=&token=3&s={SENTENCE.replace(' ', '+')}"
     page.set_viewport_size({"width": 900, "height": 900})
-    page.goto(f"{app_url}/queries_keys_values?tab=maps&{link}")
+    visit(page, f"{app_url}/queries_keys_values?tab=maps&{link}")
     title(page, "queries_keys_values")
     maps = page.locator(".js-plotly-plot")
     maps.nth(2).wait_for()

@@ -61,8 +61,11 @@ ROW = """([role, row]) => { const canvas = document.querySelector(`.overview .pi
     return [...canvas.getContext('2d').getImageData(0, row, canvas.width, 1).data] }"""
 
 
+pytestmark = pytest.mark.usefixtures("goes_on")
+
+
 def opened(page: Page, address: str) -> Page:
-    page.goto(address)
+    (visit if "s=" in address else Page.goto)(page, address)
     expect(page.locator(".overview .pic")).to_have_count(11)
     page.wait_for_function(
         "document.fonts.status === 'loaded' && document.querySelector('.overview .say p').textContent"
@@ -294,7 +297,8 @@ def test_a_row_that_is_pointed_at_has_its_own_numbers_and_its_own_answer(page: P
     assert guesses(page) == [(word, decimal(share)) for word, share in answers.rows[3]]
 
 
-@pytest.mark.parametrize("link", [LINK, f"?lang=zh&s={TWENTY}", "?lang=en&input=digit"])
+@pytest.mark.usefixtures("own_tab")
+@pytest.mark.parametrize("link", [f"?lang=zh&s={TWENTY}", "?lang=en&input=digit"])
 def test_what_is_kept_as_pictures_open_and_close_stands_where_a_new_overview_puts_it(
     link: str, page: Page, app_url: str
 ) -> None:
@@ -403,7 +407,6 @@ def test_a_sentence_is_typed_in_the_line_and_two_quick_enters_lose_nothing(page:
 @pytest.mark.parametrize(
     ("query", "size"),
     [
-        ("lang=en", DESKS[1]),
         ("lang=zh", DESKS[0]),
         (f"lang=en&s={TWENTY}", DESKS[1]),
         ("lang=zh&input=digit", DESKS[1]),
@@ -556,6 +559,7 @@ def test_a_head_is_switched_off_and_on_by_keys_on_home_and_by_a_click_in_the_lab
     expect(page.locator(".overview .thumb.away")).to_have_count(0)
 
 
+@pytest.mark.usefixtures("own_tab")
 def test_bars_are_true_where_all_heads_move_alike_little_or_nothing(page: Page, app_url: str) -> None:
     opened(page, f"{app_url}/{LINK}")
     for value, share, said in ((0.2, 1, "0.20"), (0.004, 0.4, "0.004"), (0, 0, "0")):

@@ -131,7 +131,7 @@ def test_a_page_that_is_opened_from_the_end_of_another_begins_at_its_top(phone: 
 
 
 def test_labels_of_a_long_sentence_and_of_patches_stand_apart_and_chinese_upright(phone: Page, app_url: str) -> None:
-    phone.goto(f"{app_url}/{PAGE}&tab=steps")
+    visit(phone, f"{app_url}/{PAGE}&tab=steps")
     opened(phone, "attention")
     steps = phone.locator(".st-key-either-stage button")
     expect(steps.last).to_be_visible()
@@ -165,7 +165,7 @@ def test_who_compares_sees_what_came_of_it(phone: Page, app_url: str) -> None:
 
 
 def test_on_a_phone_the_pages_open_over_the_page_and_lead_on(phone: Page, app_url: str) -> None:
-    phone.goto(f"{app_url}/{PAGE}")
+    visit(phone, f"{app_url}/{PAGE}")
     opened(phone, "attention")
     its_input_stands_at_the_top(phone)
     here = phone.locator(".navbar .menu:visible")
@@ -183,7 +183,7 @@ def test_on_a_phone_the_pages_open_over_the_page_and_lead_on(phone: Page, app_ur
 
 
 def test_the_pad_opens_over_the_page(phone: Page, app_url: str) -> None:
-    phone.goto(f"{app_url}/tokens?input=digit&lang=en")
+    visit(phone, f"{app_url}/tokens?input=digit&lang=en")
     opened(phone, "tokens")
     its_input_stands_at_the_top(phone)
     heading = phone.get_by_test_id("stMain").get_by_role("heading").first
@@ -201,7 +201,7 @@ def its_input_stands_at_the_top(phone: Page) -> None:
 
 
 def test_how_far_a_task_is_stays_in_sight_while_one_taps_the_map(phone: Page, app_url: str) -> None:
-    phone.goto(f"{app_url}/attention?lang=en&s=i+love+you+.&layer=2&head=3&goal=oneway.90.5")
+    visit(phone, f"{app_url}/attention?lang=en&s=i+love+you+.&layer=2&head=3&goal=oneway.90.5")
     chart, task = phone.locator(".chart").first, phone.locator(".st-key-task")
     chart.locator(".ytick").first.wait_for()
     settle(phone)

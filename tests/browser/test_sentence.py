@@ -25,7 +25,7 @@ COMPOSED = ("{ isComposing: true }", "{ keyCode: 229 }")
 
 
 def test_a_word_is_hidden_and_shown_again_by_a_click_or_by_keys(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/{PAGE}&hidden=none")
+    visit(page, f"{app_url}/{PAGE}&hidden=none")
     opened(page, "attention")
     dog = page.locator(".sentence").get_by_role("button", name="dog")
     expect(dog).to_have_attribute("aria-pressed", "false")
@@ -88,7 +88,7 @@ def test_by_keys_alone_a_sentence_is_typed_and_left_and_enter_that_an_input_meth
 def test_run_sends_what_was_typed_an_example_is_one_choice_and_of_what_is_too_long_the_beginning_is_read(
     page: Page, app_url: str
 ) -> None:
-    page.goto(f"{app_url}/{PAGE}")
+    visit(page, f"{app_url}/{PAGE}")
     opened(page, "attention")
     long = "the dog saw a cat " * (MOST_CHARACTERS // 18 + 3)
     sentence_field(page).fill(long)

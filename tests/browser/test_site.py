@@ -23,6 +23,7 @@ from model.digits import DigitError
 from model.measures.hiding import worth_hiding
 from model.measures.sweep import moved
 from model.measures.tables import head_roles
+from model.overview import answers_of
 from model.overview.opened import leaves, names_of
 from model.overview.packing import pack
 from model.overview.pictures import PAGE_OF, key_before, keys_of
@@ -77,6 +78,9 @@ PIXELS = "[...atob(document.querySelector('.overview').run.drawing.pixels)].map(
 AWHILE = 20  # seconds
 
 
+pytestmark = pytest.mark.usefixtures("goes_on")
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, with a gallery of an encoder whose folder and sentences are hostile.
@@ -127,7 +131,7 @@ def page(
 ) -> Iterator[Page]:
     """A tab of that window. No request leaves the folder."""
     own = "own_tab" in request.fixturenames
-    with watched(visits, requests), tab(visits) if own else kept_tab(visits, browser_context_args) as page:
+    with watched(visits, requests), tab(visits) if own else kept_tab(visits, browser_context_args, request) as page:
         yield heard(page, errors)
     assert not errors
     assert [url for url in requests if not url.startswith((site, "data:", "blob:"))] == []
@@ -139,18 +143,22 @@ def heard(page: Page, errors: list[str]) -> Page:
     return page
 
 
+# Another address in the same page, as one that goes back comes to it, until what it asks for is painted.
+LED = """link => new Promise(done => {
+  document.addEventListener('followed', done, { once: true })
+  history.pushState(null, '', link)
+  dispatchEvent(new PopStateEvent('popstate'))
+})"""
+
+
 def opened(page: Page, address: str) -> Page:
-    """A page whose engine is there, and has painted what the address asks for."""
-    page.goto(address)
-    page.wait_for_selector("html.alive", state="attached")
+    """A page whose engine is there, and has painted what the address asks for. An engine that is there stays."""
+    if page.url.partition("?")[0] == address.partition("?")[0] and page.locator("html.alive").count():
+        page.evaluate(LED, address)
+    else:
+        page.goto(address)
+        page.wait_for_selector("html.alive", state="attached")
     return page
-
-
-def led(page: Page, link: str) -> None:
-    """Another address in the same page, as one that goes back comes to it: the engine stays."""
-    page.evaluate(
-        "link => { history.pushState(null, '', `?${link}`); dispatchEvent(new PopStateEvent('popstate')) }", link
-    )
 
 
 def near(found: np.ndarray, own: np.ndarray, name: str) -> None:
@@ -158,17 +166,27 @@ def near(found: np.ndarray, own: np.ndarray, name: str) -> None:
     np.testing.assert_allclose(found, own, atol=1e-4 * np.abs(own).max(), rtol=0, err_msg=name)
 
 
+def assert_runs(page: Page, trace: Trace) -> None:
+    """The tokens and the answers of the page are those of a trace."""
+    tokens, rows = page.evaluate(
+        "(({ tokens, answers }) => [tokens, answers.rows])(document.querySelector('.overview').run)"
+    )
+    assert tokens == trace.tokens
+    for place, bars in answers_of(trace).rows.items():
+        found = rows[str(place)]
+        assert [name for name, _ in found] == [name for name, _ in bars]
+        assert [share for _, share in found] == pytest.approx([share for _, share in bars], abs=1e-4)
+
+
 def assert_shows(page: Page, trace: Trace) -> None:
     """Every number that the page paints or computes with, its answers and colours are those of a trace."""
-    tokens = page.evaluate("document.querySelector('.overview').run.tokens")
-    assert tokens == trace.tokens  # first: all numbers are much to fetch, and it may be asked again and again
+    assert_runs(page, trace)
     config, rows = trace.config, {}
     for layer in range(config.layers):
         for name, key in (leaves(trace, layer, OPENED) | names_of(trace.graph, layer)).items():
             own = trace[key] if trace[key].ndim == 3 else trace[key][None]
             rows |= {(name, layer, head): own[head, 1] for head in {0, min(2, len(own) - 1)}}
     seen = page.evaluate(SHOWN, [*rows])
-    assert seen["tokens"] == tokens
     for (place, own), found in zip(rows.items(), seen["exact"], strict=True):
         near(np.array(found), own, str(place))
     keys = [keys_of(trace.graph, layer) for layer in range(config.layers)]
@@ -184,10 +202,6 @@ def assert_shows(page: Page, trace: Trace) -> None:
         assert top == pytest.approx(packed["arrays"][role]["top"], rel=1e-4), role
     row = trace["layers.2.attention.weights"][1, min(1, len(trace.tokens) - 1)]
     assert seen["best"][:2] == [row.argmax(), pytest.approx(row.max(), abs=1e-4)]
-    for place, bars in packed["answers"]["rows"].items():
-        found = seen["answers"]["rows"][str(place)]
-        assert [name for name, _ in found] == [name for name, _ in bars]
-        assert [share for _, share in found] == pytest.approx([share for _, share in bars], abs=1e-4)
     for place, layers in seen["answers"]["lens"].items():
         read = load("text" if trace.ids else "digits").read_states(trace.states()[1:], max(int(place), 0))
         for bars, own in zip(layers, read, strict=True):
@@ -196,12 +210,12 @@ def assert_shows(page: Page, trace: Trace) -> None:
             assert [share for _, share in bars] == pytest.approx([own[i] for i in best], abs=1e-4)
 
 
-def soon_shows(page: Page, find: Callable[[], Trace]) -> None:
-    """The same, as soon as it is painted."""
+def soon_runs(page: Page, find: Callable[[], Trace]) -> None:
+    """Its tokens and answers are soon those of a trace."""
     end = time.monotonic() + AWHILE
     while True:
         try:
-            return assert_shows(page, find())
+            return assert_runs(page, find())
         except AssertionError:
             if time.monotonic() > end:
                 raise
@@ -230,11 +244,10 @@ def in_link(off: list[tuple[int, int]]) -> str:
 
 
 def test_all_that_is_painted_of_a_sentence_is_what_a_trace_records(page: Page, site: str) -> None:
-    opened(page, f"{site}?lang=en")
     for sentence, hidden, off in SENTENCES:
         trace = ran(sentence, hidden, off)
-        led(page, urlencode({"lang": "en", "s": sentence, "hidden": hidden, "edits": in_link(off)}))
-        soon_shows(page, lambda: trace)  # noqa: B023
+        opened(page, f"{site}?{urlencode({'lang': 'en', 's': sentence, 'hidden': hidden, 'edits': in_link(off)})}")
+        assert_shows(page, trace)
         assert page.locator("img, header b").count() == 0
         assert page.locator("#sentence").input_value() == sentence
         if off:
@@ -259,9 +272,9 @@ def test_all_that_is_painted_of_a_digit_is_what_a_trace_records(page: Page, site
     assert_shows(page, drawn(page))
     for which, off in ((3, []), (8, [(0, 1)]), (1, [(2, 2), (4, 3)])):
         ink = sketch.to_code(sketch.example(which))
-        led(page, urlencode({"lang": "en", "input": "digit", "edits": in_link(off), "ink": ink}))
+        opened(page, f"{site}?{urlencode({'lang': 'en', 'input': 'digit', 'edits': in_link(off), 'ink': ink})}")
         own = np.frombuffer(sketch.ink(sketch.example(which)), np.uint8)
-        soon_shows(page, lambda: load("digits")(own.tobytes(), edits=cut(off)))  # noqa: B023
+        assert_shows(page, load("digits")(own.tobytes(), edits=cut(off)))
         assert np.abs(np.array(page.evaluate(PIXELS)) - own).max() <= 1
         assert page.locator(".overview .note").count() == (1 if off else 0)
     assert not [url for url in requests if "text.onnx" in url or "tokenizer.json" in url], "only what digits need"
@@ -380,7 +393,7 @@ def composes(page: Page) -> None:
     keyboard = page.context.new_cdp_session(page)
     for letters, sign in (("wo", "我"), ("ai", "爱")):
         keyboard.send("Input.imeSetComposition", {"text": letters, "selectionStart": 2, "selectionEnd": 2})
-        soon_shows(page, lambda: ran(page.locator("#sentence").input_value()))
+        soon_runs(page, lambda: ran(page.locator("#sentence").input_value()))
         keyboard.send("Input.insertText", {"text": sign})
 
 
@@ -447,24 +460,23 @@ ACTS = {
 def test_what_is_done_is_run_and_stands_in_an_address_that_the_app_reads(input: str, page: Page, site: str) -> None:
     """And one goes back to what was before, forward again, and at last reloads."""
     link = urlencode({"lang": "en", "layer": 2, "head": 1, "input": input, "s": UNHAPPY})
-    opened(page, f"{site}?{link}")
     acts = [act for act in ACTS.values() if act.input == input]
     for act in acts:
         page.locator("#sentence").blur()  # who has left the box begins a new step
-        led(page, link)
+        opened(page, f"{site}?{link}")
         is_done(page, act)
     inked = input == "digit" and page.evaluate(PIXELS)
     page.reload()
     page.wait_for_selector("html.alive", state="attached")
-    soon_shows(page, lambda: acts[-1].find(page))
+    soon_runs(page, lambda: acts[-1].find(page))
     assert inked == (input == "digit" and page.evaluate(PIXELS))
 
 
 def is_done(page: Page, act: Act) -> None:
-    soon_shows(page, before := (lambda: ran(UNHAPPY)) if act.input == "sentence" else lambda: drawn(page))
+    soon_runs(page, before := (lambda: ran(UNHAPPY)) if act.input == "sentence" else lambda: drawn(page))
     pixels = act.input == "digit" and page.evaluate(PIXELS)
     act.do(page)
-    soon_shows(page, lambda: act.find(page))
+    soon_runs(page, lambda: act.find(page))
     expect(page.locator("#status")).to_have_text("")
     page.wait_for_url(lambda url: asked(url).items() >= act.link.items())
     link = asked(page.url)
@@ -477,11 +489,11 @@ def is_done(page: Page, act: Act) -> None:
         assert np.abs(np.array(inked) - np.frombuffer(choice.ink or b"", np.uint8)).max() <= 1
     for _ in range(act.back):
         page.go_back()
-    soon_shows(page, before)
+    soon_runs(page, before)
     assert pixels == (act.input == "digit" and page.evaluate(PIXELS))
     for _ in range(act.back):
         page.go_forward()
-    soon_shows(page, lambda: act.find(page))
+    soon_runs(page, lambda: act.find(page))
     assert inked == (act.input == "digit" and page.evaluate(PIXELS))
 
 
@@ -503,7 +515,7 @@ HURRIES = """sentence => {
 def test_while_a_letter_is_computed_only_the_newest_waits(page: Page, site: str) -> None:
     opened(page, f"{site}?{urlencode({'lang': 'en', 's': 'we'})}")
     page.evaluate(HURRIES, "we sleep .")
-    soon_shows(page, lambda: ran("we sleep ."))
+    soon_runs(page, lambda: ran("we sleep ."))
     assert page.evaluate("wished") == ["we ", "we sleep ."]
 
 
@@ -535,7 +547,7 @@ def test_what_is_kept_of_the_picture_before_stands_as_if_it_were_drawn_anew(page
     ):
         page.evaluate(mark)
         page.locator("#sentence").fill(sentence)
-        soon_shows(page, lambda: ran(sentence))  # noqa: B023
+        soon_runs(page, lambda: ran(sentence))  # noqa: B023
         page.evaluate(OFFERS)
         expect(kept).to_have_count(1)
         stands = page.evaluate(STANDS)
@@ -562,6 +574,7 @@ def test_heads_are_weighed_and_words_offered_as_in_the_app(page: Page, site: str
     expect(page.locator(".overview .offers")).to_have_count(0)
 
 
+@pytest.mark.usefixtures("own_tab")
 def test_each_picture_leads_to_its_page_in_an_app(page: Page, site: str, folder: Path) -> None:
     index = (folder / "index.html").read_text("utf-8").replace('"app": ""', f'"app": "{site}app"')
     page.route(f"{site}?*", lambda route: route.fulfill(body=index, content_type="text/html"))
@@ -590,9 +603,8 @@ TAMPERED = {
 
 def test_a_tampered_address_opens_what_can_be_had_of_it(page: Page, site: str) -> None:
     for sentence, link in TAMPERED.items():
-        come = led if page.url.startswith(site) else lambda page, link: opened(page, f"{site}?{link}")
-        come(page, f"{link}&s={sentence}")
-        soon_shows(page, lambda: ran(sentence))  # noqa: B023
+        opened(page, f"{site}?{link}&s={sentence}")
+        assert_runs(page, ran(sentence))
         expect(page.locator(".overview .pic")).to_have_count(11)
 
 
@@ -614,6 +626,7 @@ def test_the_language_is_changed_and_all_else_stays(page: Page, site: str) -> No
     expect(page.locator("#status")).to_contain_text("已损坏")
 
 
+@pytest.mark.usefixtures("own_tab")
 def test_a_run_that_fails_is_said_and_the_next_one_is_painted(
     page: Page, site: str, folder: Path, errors: list[str]
 ) -> None:
@@ -625,12 +638,13 @@ def test_a_run_that_fails_is_said_and_the_next_one_is_painted(
     page.locator("#sentence").fill("we")
     expect(page.locator("#status")).to_contain_text("stopped")
     page.locator("#sentence").fill("we sleep")
-    soon_shows(page, lambda: ran("we sleep"))
+    soon_runs(page, lambda: ran("we sleep"))
     expect(page.locator("#status")).to_have_text("")
     assert len(errors) == 1
     errors.clear()
 
 
+@pytest.mark.usefixtures("own_tab")
 def test_bare_it_is_the_line_and_the_picture_for_a_course_page(page: Page, site: str) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     opened(page, f"{site}?lang=en&s=we+sleep")
@@ -644,10 +658,10 @@ def test_bare_it_is_the_line_and_the_picture_for_a_course_page(page: Page, site:
         page.once("dialog", lambda dialog: dialog.dismiss())
         page.locator("#embed").click()
     assert asking.value.default_value == snippet
-    opened(page, address[1].replace("&amp;", "&"))
+    page.goto(address[1].replace("&amp;", "&"))
     assert not page.locator("h1, .kinds button").first.is_visible()
     page.locator("#sentence").fill("we sleep .")
-    soon_shows(page, lambda: ran("we sleep ."))
+    soon_runs(page, lambda: ran("we sleep ."))
     assert "bare" in asked(page.url + "=")
 
 
@@ -730,10 +744,10 @@ def test_after_a_visit_two_tabs_open_without_a_network_each_with_its_own(
         visit.reload()
         visit.wait_for_selector("html.alive", state="attached")
     for visit, sentence in zip(tabs, sentences, strict=True):
-        assert_shows(visit, ran(sentence))
+        assert_runs(visit, ran(sentence))
     tabs[0].locator("#sentence").fill("the cat")
-    soon_shows(tabs[0], lambda: ran("the cat"))
-    assert_shows(tabs[1], ran(sentences[1]))
+    soon_runs(tabs[0], lambda: ran("the cat"))
+    assert_runs(tabs[1], ran(sentences[1]))
     context.close()
     assert not errors
 

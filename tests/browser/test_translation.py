@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 from model import load
 from model.analysis import softmax
 from model.translator import Task
-from tests.browser.steps import MIDDLE, SENTENCE, main_text, opened, wait_for
+from tests.browser.steps import MIDDLE, SENTENCE, main_text, opened, visit, wait_for
 
 LAYER, HEAD, STEP = 2, 7, 3  # counted from 0; in the address from 1
 LINK = {"lang": "en", "s": SENTENCE, "layer": LAYER + 1, "head": HEAD + 1, "step": STEP}
@@ -17,7 +17,7 @@ LINK = {"lang": "en", "s": SENTENCE, "layer": LAYER + 1, "head": HEAD + 1, "step
 def test_a_reader_steps_and_writes_another_word(page: Page, app_url: str) -> None:
     translator = load("translation")
     plain = translator(Task(SENTENCE))
-    page.goto(f"{app_url}/translation?{urlencode(LINK)}")
+    visit(page, f"{app_url}/translation?{urlencode(LINK)}")
     opened(page, "translation")
     assert plain.translation in main_text(page)
 
@@ -46,7 +46,7 @@ WORDS = """chart => [...chart.querySelectorAll('.textpoint text')].map(word => {
 
 
 def test_a_word_of_the_translation_is_pointed_at_where_it_stands(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/translation?{urlencode(LINK)}")
+    visit(page, f"{app_url}/translation?{urlencode(LINK)}")
     opened(page, "translation")
     chart = page.locator(".st-key-translation-writing .js-plotly-plot")
     written = load("translation")(Task(SENTENCE)).written

@@ -13,7 +13,7 @@ export function decimal(share) {
   if (share >= .995 && share <= 1 - 1e-6) return fixed(share, Math.max(4, (1 - share).toExponential(0).split('-')[1]))
   if (share >= .01 || !(share > 0)) return share ? fixed(share, 2).replace('-', '−') : '0'
   var parts = share.toExponential(0).split('e-'), power = parts[1]
-  if (power <= 4) return fixed(share, power)
+  if (power <= 4) return fixed(share, +power)
   return parts[0] + ' × 10⁻' + power.replace(/\d/g, function (sign) { return '⁰¹²³⁴⁵⁶⁷⁸⁹'.charAt(sign) })
 }
 
