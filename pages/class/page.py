@@ -1,4 +1,4 @@
-"""A class that answers: the teacher's page, which stands on the projector; her notes; and what members see of it."""
+"""The class page: the teacher's projector, her notes, and what members see."""
 
 from dataclasses import replace
 from functools import partial
@@ -33,7 +33,7 @@ text, word = texts_of("class")
 
 
 def begins(page: Page, choice: Choice) -> tuple[Page, Choice]:
-    """The page of a class is about the lesson and the input of the class, whatever the reader looks at by now."""
+    """Open the page with the lesson and the input of the class, whatever the reader has chosen since."""
     hers, unavailable = None, False
     try:
         hers = desk.desk(choice.of_class)
@@ -49,7 +49,7 @@ def begins(page: Page, choice: Choice) -> tuple[Page, Choice]:
 
 
 def known(drawn: Draw, screen: Screen, pen: Pen) -> None:
-    """Draw it once the browser has said whether she teaches the class."""
+    """Draw the page once the browser has said whether the reader teaches the class."""
     known = screen.choice.of_class is None or desk.KEYS in st.session_state
     kept(desk.own(), st.session_state.get(desk.FORGOTTEN, ()), desk.hear, known=known)
     if known:
@@ -57,7 +57,7 @@ def known(drawn: Draw, screen: Screen, pen: Pen) -> None:
 
 
 def say_problem(usual: str | None = None) -> None:
-    """What a click could not do, or else this."""
+    """Show why an action failed, or else the usual message."""
     if problem := st.session_state.pop(desk.PROBLEM, usual):
         st.warning(text(problem), icon=":material/warning:")
 
@@ -65,7 +65,7 @@ def say_problem(usual: str | None = None) -> None:
 def unavailable_or_start(
     unavailable: bool, lesson: Lesson, unread: LessonError | None, screen: Screen, pen: Pen
 ) -> None:
-    """What a class is begun with; or what is shown to a member, and where there is no database."""
+    """Show the start of a class; to members, their page; without a database, a message."""
     say_problem("unavailable" if unavailable else None)
     if unavailable:
         return
@@ -80,7 +80,7 @@ def unavailable_or_start(
 
 
 def teach(own_choice: Choice, hers: Desk, lesson: Lesson, screen: Screen, pen: Pen) -> None:
-    """The class as its teacher has it, on the projector or as her notes. own_choice: as the reader has it."""
+    """Draw the class for its teacher: the projector or her notes. own_choice: the reader's own choice."""
     say_problem()
     clear, left_out = clear_here(screen, lesson)
     if (wanted := st.session_state.pop(projector.WANTED, None)) and wanted[1] == hers.room.version:
@@ -95,7 +95,9 @@ def teach(own_choice: Choice, hers: Desk, lesson: Lesson, screen: Screen, pen: P
 
 
 def clear_here(screen: Screen, lesson: Lesson) -> tuple[dict[int, tuple[Question, Case, Truth]], list[Question]]:
-    """The questions whose answer is clear here, with run and answer, by place; and the others."""
+    """Questions with a clear answer for this input, with run and answer, by index in the lesson; and the other
+    questions.
+    """
     found = {place: (one, truth_here(screen, one)) for place, one in enumerate(lesson.questions)}
     clear = {
         place: (one, *here)
@@ -106,7 +108,7 @@ def clear_here(screen: Screen, lesson: Lesson) -> tuple[dict[int, tuple[Question
 
 
 def to_phones(screen: Screen, question: Question, case: Case, truth: Truth) -> tuple[Shown, Told]:
-    """A question as phones are asked it."""
+    """A question for phones, and its answer."""
 
     def there() -> tuple[Truth, str]:
         return (truth_here(screen, question) or (case, truth))[1], about(screen, question, case, truth)
@@ -115,7 +117,7 @@ def to_phones(screen: Screen, question: Question, case: Case, truth: Truth) -> t
 
 
 def reads(screen: Screen, question: Question, case: Case) -> str:
-    """The input as the network reads it; nothing for a drawing, nor in a study, which asks about none."""
+    """The input as the network reads it; "" for a drawing, or in a study, which has no input."""
     run = screen.run if question.measure else case.trace
     if kind_of(run) != "words" or question.row == ROW:
         return ""
@@ -123,7 +125,7 @@ def reads(screen: Screen, question: Question, case: Case) -> str:
 
 
 def see(screen: Screen, question: Question, truth: Truth) -> str:
-    """Where a member tries it himself: the page, with the input, at the place."""
+    """Link on which a member can try it: the page, with the input, layer, head and token."""
     page, values = seen_at(question, truth)
     link = screen.choice.with_(tab=None, stage=None, big=False, role=None, lesson=None, hidden=hidden_in(screen))
     held = link.with_(**values).to_link()
@@ -138,5 +140,5 @@ PAGE = Page(
     asks=True,
     reads=with_a_gap,
     begins=begins,
-    ends=False,  # a class hands over its report, and no other files
+    ends=False,  # a class offers only its report for download
 )

@@ -1,4 +1,4 @@
-"""The guided tour: question after question about the reader's own input, each beside the page's own picture."""
+"""The guided tour: questions about the reader's own input, each beside the page's picture."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,32 +43,32 @@ from pages.screen.frame.pickers import bound, lasting
 from pages.screen.link import rerun_with, select
 from pages.screen.runs import pipelines
 
-#: In the session: what the visitor has answered, of which input and lesson, how often he has begun anew, the answers he
-#: has seen ("seen"), and those of earlier tours ("met").
+#: Session state: answers of the visitor, their input and lesson, number of restarts, answers seen ("seen"), and those
+#: of earlier tours ("met").
 STATE = "lesson"
-FIT = "fit"  # the question after which a head is known
-#: What is chosen where a lesson is about another kind of input.
+FIT = "fit"  # question after which a head is known
+#: The choice for a lesson about another kind of input.
 WANTED = {kind: {"input": kind, "output": None, "against": None, "question": None} for kind in ("digit", "sentence")}
-#: The run from left to right, at the end of the tour: before the layers, in each of them, behind them, and beside all.
+#: Parts of the run at the end of the tour: before the layers, inside each, after them, and other pages.
 STRETCHES = "before", "layer", "behind", "beside"
 IN_LAYER = "queries_keys_values", "attention", "heads", "add_and_norm", "feed_forward"
 text, word = texts_of("lesson")
 
 
 def place_in_run(question: Question, truth: Truth) -> str:
-    """The page that shows the part of the run that a question is about."""
+    """The page for the part of the run that a question is about."""
     return "tokens" if question.equation.startswith("embedding") else seen_at(question, truth)[0]
 
 
 def stretch(name: str) -> str:
-    """In which stretch of the run a page lies."""
+    """The part of the run (of STRETCHES) to which a page belongs."""
     if name in IN_LAYER:
         return "layer"
     return {"tokens": "before", "layers": "behind", "answer": "behind"}.get(name, "beside")
 
 
 def begins(page: Page, choice: Choice) -> tuple[Page, Choice]:
-    """The tour leaves the network as it is, and compares nothing."""
+    """Start the tour on the unchanged network, without comparison."""
     if st.session_state.pop(AWAY, False) and (choice.input, choice.drawing) == ("digit", sketch.example(EXAMPLE)):
         rerun_with(input="sentence")
     drawn: Draw = partial(tour, *lesson_of(choice, TOUR), bool(choice.edits))
@@ -77,9 +77,9 @@ def begins(page: Page, choice: Choice) -> tuple[Page, Choice]:
 
 
 def tour(lesson: Lesson, unread: LessonError | None, changed_elsewhere: bool, screen: Screen, pen: Pen) -> None:
-    """The lesson from top to bottom.
+    """The whole lesson.
 
-    unread: why it is not the one that the link holds. changed_elsewhere: whether the visitor has changed the network.
+    unread: why the lesson of the link was not read. changed_elsewhere: whether the visitor has changed the network.
     """
     if changed_elsewhere:
         st.info(text("as_it_is"), icon=":material/restart_alt:")
@@ -94,15 +94,17 @@ def tour(lesson: Lesson, unread: LessonError | None, changed_elsewhere: bool, sc
     known, stations = asked_anew(lesson, here, state["met"])
     pen.station = screen.choice.question or lesson.keys[0]
     Walk(screen, pen, lesson, here, stations, state["guesses"], state["turn"], known).draw()
-    if not screen.choice.big or screen.choice.of_class in desk.own():  # a class begins in a presentation
+    if not screen.choice.big or screen.choice.of_class in desk.own():  # in a presentation, for its teacher only
         for_teachers(screen, pen, lesson)
 
 
 def asked_anew(
     lesson: Lesson, here: Mapping[str, tuple[Case, Truth]], met: Mapping[str, str]
 ) -> tuple[list[str], list[str]]:
-    """Which questions have the same answer as in an earlier tour; and those that are asked, in order: no such one,
-    unless nothing else is left; of two of which one is asked, that which no earlier tour asked. met: what those found.
+    """(questions answered the same in an earlier tour, questions to ask in order).
+
+    The second leaves out the first, unless nothing else is left. Of two alternatives, it has the one that no earlier
+    tour asked. met: answers of earlier tours.
     """
     unclear = [key for key in lesson.keys if key not in here]
     known = [key for key, (_, truth) in here.items() if met.get(key) == truth.seen] if lesson is TOUR else []
@@ -112,8 +114,8 @@ def asked_anew(
 
 
 def answered(screen: Screen) -> dict:
-    """What the visitor has answered; with another input, or in another lesson, he begins anew. Another input that
-    leaves answers behind is asked the first question.
+    """The visitor's answers. They start anew for another input or lesson; then another input also starts at the first
+    question, if there were answers.
     """
     run = hashkey(screen.choice.pipeline, digest(screen.subject), usual_case(screen).token), screen.choice.lesson
     before = st.session_state.get(STATE)
@@ -126,9 +128,10 @@ def answered(screen: Screen) -> dict:
 
 @dataclass(frozen=True)
 class Walk:
-    """A walk through a lesson. here: the questions that are asked of this input, with run and answer; stations: their
-    keys, in order. guesses: of those that were answered. turn: how often it was begun anew. known: the questions that
-    are not asked again.
+    """A walk through a lesson.
+
+    here: the questions for this input, with run and answer. stations: keys of those asked, in order. guesses: by key,
+    of those answered. turn: number of restarts. known: keys of questions not asked again.
     """
 
     screen: Screen
@@ -141,7 +144,7 @@ class Walk:
     known: Sequence[str] = ()
 
     def draw(self) -> None:
-        """The station to show: that of the link, or the next that is clear here."""
+        """Draw a station: that of the link, or the next one to ask."""
         wanted, keys = self.screen.choice.question, self.lesson.keys
         start = keys.index(wanted) if wanted in keys else 0
         key = next((key for key in self.stations if keys.index(key) >= start), END)
@@ -151,7 +154,7 @@ class Walk:
             self._draw(key, *self.here[key])
 
     def _draw(self, key: str, case: Case, truth: Truth) -> None:
-        """A station: question and gesture at the left, the picture at the right."""
+        """Draw a station: question and answer widgets on the left, the picture on the right."""
         guesses, stations = self.guesses, self.stations
         place = stations.index(key)
         give = partial(hand_in, key)
@@ -190,25 +193,25 @@ class Walk:
             self.pen.on_key("PageUp", partial(go_to, stations[max(place - 1, 0)]))
 
     def _progress(self, place: int) -> None:
-        """A dot for each station, the present one long, and which it is of how many."""
+        """One dot per station, the current one long, and "3 of 12"."""
         kinds = ("now" if i == place else "done" if key in self.guesses else "" for i, key in enumerate(self.stations))
         dots = "".join(f'<i class="{kind}"></i>' for kind in kinds)
         of = word("of", number=place + 1, all=len(self.stations))
         st.html(f'<p class="tour_dots"><span aria-hidden="true">{dots}</span> {of}</p>')
 
     def _found(self, keys: list[str]) -> None:
-        """What the stations before this one found, as far as they were answered."""
+        """List the answers of the stations before this one."""
         if found := [self._finding(key) for key in keys if key in self.guesses]:
             st.caption(" · ".join(found))
 
     def _finding(self, key: str) -> str:
-        """What a station is called, with its answer, as far as it has one."""
+        """Name of a station, with its answer if answered."""
         name, (_, truth) = called(self.lesson[key]), self.here[key]
         return literal(name) if truth.answer is None else text("found", name=name, answer=answer_in_words(truth))
 
     def _recap(self) -> None:
-        """The run from left to right, each station with its number at its place: what was found, and beside it what the
-        reader guessed, or a tick. A click leads back to it.
+        """The run from left to right, with each station at its part: the answer, and the reader's guess or a tick. A
+        click leads back to the station.
         """
         places: dict[str, list[int]] = {}
         for place, key in enumerate(self.stations):
@@ -231,7 +234,7 @@ class Walk:
                                 self._guessed(place)
 
     def _guessed(self, place: int) -> None:
-        """A button back to a station; what it asks stands in its tooltip."""
+        """A button back to a station, with its question as tooltip."""
         key = self.stations[place]
         (_, truth), question = self.here[key], self.lesson[key]
         said = literal(called(question))
@@ -245,7 +248,7 @@ class Walk:
         st.button(f":blue[**{place + 1}**] {said}", help=ask, **look)
 
     def _another_word(self) -> None:
-        """The words with which the same sentence is another tour."""
+        """Offer other words of the sentence, each of which gives another tour."""
         screen = self.screen
         if "[MASK]" in screen.typed.tokens or not (now := hidden_in(screen)):
             return
@@ -259,20 +262,20 @@ class Walk:
                 )
 
     def _not_again(self) -> None:
-        """The questions whose answer here is that of an earlier tour."""
+        """List the questions with the same answer as in an earlier tour."""
         if self.known:
             st.caption(text("known", names=" · ".join(called(self.lesson[key]) for key in self.known)))
 
     def _left_out(self, keys: list[str]) -> None:
-        """Those of these questions that are not asked, with what they need; of two of which one is asked, the first."""
+        """List the questions of `keys` that are not asked, with what they need; of two alternatives, the first."""
         spare = dict(self.lesson.instead).values()
         left = [self.lesson[key] for key in keys if key not in self.here and key not in spare]
         if said := not_asked(self.screen, left):
             st.caption(said)
 
     def _end(self) -> None:
-        """What stands behind the last station: why the answer is what it is; the run with what was guessed and found;
-        what to try next; and what was not asked, with the reason.
+        """The end: why the network answers as it does, the run with guesses and answers, what to try next, and which
+        questions were not asked, and why.
         """
         st.subheader(word("end_title"), anchor=False)
         off = self._why()
@@ -292,8 +295,9 @@ class Walk:
             st.button(word("leave"), key="lesson.leave", on_click=open_with, args=("home",))
 
     def _why(self) -> dict[str, Any]:
-        """What becomes of the first answer without the head in which the token's query and a key were laid together, or
-        without any head. Returned is what Home is opened with to see the first, {} where nothing is said.
+        """Say how the first answer changes without the head of question "fit", and without any head.
+
+        Returns values of a Choice for opening Home without that head; {} if nothing is said.
         """
         if FIT not in self.guesses or FIT not in self.here:
             return {}
@@ -311,7 +315,7 @@ class Walk:
 
 
 def for_teachers(screen: Screen, pen: Pen, lesson: Lesson) -> None:
-    """Below the tour: other lessons, lessons of a teacher's own, homework, and the sheet."""
+    """Below the tour: other lessons, a teacher's own lessons, homework, and the sheet."""
     with st.expander(word("others"), icon=":material/school:", **lasting("lesson.others", False)) as box:
         if box.open:
             other_lessons(lesson)
@@ -321,7 +325,7 @@ def for_teachers(screen: Screen, pen: Pen, lesson: Lesson) -> None:
 
 
 def other_lessons(lesson: Lesson) -> None:
-    """A list of lessons, one of which is taken, and what that is about."""
+    """A list to select a lesson from, with what it is about."""
     now = lesson.name
     titles = {name: title_of(one) for name, one in ({TOUR.name: TOUR} | LESSONS | {now: lesson}).items()}
 
@@ -338,7 +342,7 @@ def other_lessons(lesson: Lesson) -> None:
 
 
 def hand_in(key: str, guess: Guess | None) -> None:
-    """Keep a guess, None for none; the answer is shown from now on."""
+    """Keep a guess (None: no guess) and show the answer from now on."""
     st.session_state[STATE]["guesses"].setdefault(key, guess)
 
 
@@ -352,7 +356,7 @@ def begin() -> None:
 
 
 def _begin_anew(run: Hashable, met: Mapping[str, str]) -> None:
-    """Forget what was answered, and what was half answered: widgets get other names than those of earlier turns."""
+    """Delete all answers. Widgets get new keys, so half-given answers disappear too."""
     turn = st.session_state[STATE]["turn"] + 1 if STATE in st.session_state else 0
     st.session_state[STATE] = {"run": run, "guesses": {}, "turn": turn, "seen": {}, "met": met}
 
@@ -366,5 +370,5 @@ PAGE = Page(
     reads=with_a_gap,
     begins=begins,
     title=lambda screen: None,  # the question is the title
-    ends=False,  # code and files stand on the page to which each station leads
+    ends=False,  # code and files are on the pages of the stations
 )

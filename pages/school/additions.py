@@ -1,4 +1,4 @@
-"""What lessons and classes add to each page, as `pages.drawing.page.School` has it."""
+"""What lessons and classes add to each page: see `pages.drawing.page.School`."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from pages.school.teaching.follow import beside as beside
 from pages.screen.frame.navigation import open_with
 from pages.screen.frame.pen import Pen
 
-#: Page -> its station of the tour; from Home the tour begins.
+#: Page -> its station of the tour; the tour starts on Home.
 STATIONS: dict[str, str | None] = {
     "home": None,
     "tokens": "places",
@@ -28,14 +28,16 @@ STATIONS: dict[str, str | None] = {
 
 
 def under_title(screen: Screen, pen: Pen) -> None:
-    """The way to a class that runs; the task of a homework, where the link holds one, but before a class: it tells."""
+    """Link to a running class, and the task of a homework link; no task before a class starts, since it gives answers
+    away.
+    """
     follow.way_back(screen, pen)
     if pen.name != "class":
         task_line()
 
 
 def beside_way_on(screen: Screen, pen: Pen) -> None:
-    """The way to the question of the tour that is about this page; back into a lesson that the link holds."""
+    """Link to the tour's question about this page, or back to the lesson of the link."""
     if pen.name in STATIONS:
         to = {} if screen.choice.lesson else {"question": STATIONS[pen.name]}
         look = {"icon": ":material/school:", "type": "tertiary", "key": f"{pen.name}.to_tour"}

@@ -1,4 +1,4 @@
-"""A class that answers: its phases, where it is kept, what its votes add up to, and what its phones fetch.
+"""Classes that vote: phases, storage, tallies, and the routes for phones.
 
-It knows neither Streamlit nor the model: a question comes as plain values, made by who asks it.
+Independent of Streamlit and the model: questions are plain values, made by the caller.
 """

@@ -1,6 +1,6 @@
-"""Who comes in: how fast an address may guess at codes, and the numbers by which phones are told apart.
+"""Admission: limits on guessing class codes per address, and the numbers that identify phones.
 
-Nothing of it is kept for longer than some minutes, and nothing on a disk.
+Everything is kept for minutes only, and never on disk.
 """
 
 import hmac
@@ -13,22 +13,22 @@ from threading import Lock
 
 from cachetools import TTLCache
 
-#: From so many wrong codes on, within so many seconds, an address waits for each that is looked up for it.
+#: After so many wrong codes within so many seconds, each further lookup for the address waits.
 MOST_FAILURES, FAILURES_FOR = 60, 60.0
-LOOKS = 20.0  # codes that are then looked up in a second
-MOST_OF_ADDRESS = 600  # phones of one class that answer from an address
-NUMBERS = 0.2  # that it may bring in a second, beyond so many at once
-LONGEST_WAIT = 10.0  # seconds
-HALF = 16  # hexadecimal digits: the first half of a number is drawn by lot, the second one signs it
-TAG = 2  # of the first half that phones of an address share: one in 256 has them, so that they tell of no address
+LOOKS = 20.0  # lookups per second after that
+MOST_OF_ADDRESS = 600  # phones of one class that may vote from an address
+NUMBERS = 0.2  # new phones per second of an address, after the first MOST_OF_ADDRESS
+LONGEST_WAIT = 10.0
+HALF = 16  # hexadecimal digits: the first half of a phone's number is random, the second signs it
+TAG = 2  # leading digits shared by phones of an address; one address in 256 has the same, so they do not identify it
 
 
 class BusyError(Exception):
-    """So many wait in line that there is no use in waiting: it can be tried again."""
+    """The queue is too long; try again later."""
 
 
 class Queue:
-    """Lets through `rate` a second for each name, and `at_once` without waiting. Threads may share it."""
+    """Rate limit: `rate` a second for each name, and `at_once` without waiting. Thread-safe."""
 
     def __init__(self, rate: float, at_once: int = 0) -> None:
         self._gap, self._ahead = 1 / rate, at_once / rate
@@ -36,7 +36,7 @@ class Queue:
         self._lock = Lock()
 
     def wait(self, name: Hashable) -> float:
-        """Join the queue: the seconds until it is one's turn. BusyError if they are more than LONGEST_WAIT."""
+        """Join the queue and return the seconds to wait. Raises BusyError if above LONGEST_WAIT."""
         with self._lock:
             now = time.monotonic()
             turn = max(self._next.get(name, now), now)
@@ -48,7 +48,7 @@ class Queue:
 
 
 class Door:
-    """Where codes are tried, by phones and by who opens a page of the app with a class in its link."""
+    """Rate limit for class codes, tried by phones or by links that contain a code."""
 
     def __init__(self) -> None:
         self._failures: TTLCache[str, int] = TTLCache(10_000, FAILURES_FOR)
@@ -56,9 +56,10 @@ class Door:
         self._lock = Lock()
 
     def wait(self, address: str) -> float:
-        """Seconds until a code from there may be looked up: none, unless many were wrong. May raise BusyError.
+        """Seconds to wait before a code from this address may be looked up: 0 unless many were wrong. May raise
+        BusyError.
 
-        Until `was_right` it counts as a wrong one: else a thousand that are tried at once would all be looked up.
+        The attempt counts as wrong until `was_right`, so that attempts in parallel are limited as well.
         """
         with self._lock:
             tried = self._failures.get(address, 0)
@@ -67,23 +68,23 @@ class Door:
             return seconds
 
     def was_right(self, address: str) -> None:
-        """A code from there was a right one."""
+        """Report that a code from this address was right."""
         with self._lock:
             self._failures[address] = max(0, self._failures.get(address, 0) - 1)
 
 
-#: Those of this process: for codes; and for classes that an address starts, so many at once and then one in so long.
+#: Limits of this process: for codes; and for starting classes, 20 at once, then one in 300 seconds per address.
 door, starts = Door(), Queue(1 / 300, 20)
 
 
 def new_number(seal: str, address: str) -> str:
-    """A number for a phone, which nobody can make up who does not know the seal of its class."""
+    """A new number for a phone, which cannot be forged without the seal of the class."""
     drawn = _signed(seal, f"address {address}")[:TAG] + secrets.token_hex((HALF - TAG) // 2)
     return drawn + _signed(seal, drawn)
 
 
 def is_number(seal: str, device: str) -> bool:
-    """Whether this is a number that a phone of the class was given."""
+    """Whether this number was given to a phone of the class."""
     return hmac.compare_digest(device[HALF:].encode(), _signed(seal, device[:HALF]).encode())
 
 

@@ -1,4 +1,4 @@
-"""All phones of a worker: one look at the store for all of them, a bell that wakes them, one who writes their votes."""
+"""All phones of one worker: it polls the store once for all of them, notifies them, and writes their votes."""
 
 import asyncio
 import json
@@ -16,37 +16,37 @@ from pages.school.classroom.door import MOST_OF_ADDRESS, NUMBERS, Queue, door, i
 from pages.school.classroom.phases import Phase
 from pages.school.classroom.store import MOST_PHONES, Ballot, Store, UnavailableError, Verdict
 
-LOOK = 0.1  # seconds between two looks at the store
-TROUBLED = 1.0  # seconds until the next look at a store that does not answer
-TELL_MORE, TELL_PRESENT = 0.5, 5.0  # seconds between two notes of which phones are here: where some came, and else
+LOOK = 0.1  # seconds between two polls of the store
+TROUBLED = 1.0  # seconds until the next poll if the store fails
+TELL_MORE, TELL_PRESENT = 0.5, 5.0  # seconds between two reports of present phones: if some are new, and otherwise
 FORGET = 3600.0
-TIDY = 60.0  # seconds from one look for what is old to the next
-ANSWER = 10.0  # seconds after which who waits for the store is told that it does not answer
-LINGER = 30.0  # seconds for which a class without a phone is still looked after
-STAYS = 120.0  # seconds for which a phone still counts that is heard no more: it is locked, or opens another page
+TIDY = 60.0  # seconds between two clean-ups of old classes
+ANSWER = 10.0  # seconds to wait for the store before giving up
+LINGER = 30.0  # seconds for which a class without phones is still polled
+STAYS = 120.0  # seconds for which a silent phone counts as present: locked, or loading another page
 AT_ONCE = 200  # votes in one transaction
-MOST_WAITING = 5000  # votes
+MOST_WAITING = 5000  # votes in the queue
 MOST_OPENED = 20_000  # views of all phones of a study
-#: Phones that are told by themselves, of all classes, and of one; others ask. And streams of one phone: its tabs.
+#: Phones with an event stream, of all classes and of one (others poll), and streams of one phone (its tabs).
 MOST_STREAMS, MOST_OF_A_CLASS, MOST_OF_A_PHONE = 3000, 2000, 3
 Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
 
 class Stream:
-    """One phone that listens. news: set when there is something to be told. over: the phone has begun newer ones."""
+    """An event stream of one phone. news: set if there is something to send. over: the phone has opened newer ones."""
 
     def __init__(self) -> None:
         self.news, self.over = asyncio.Event(), False
 
 
 class Gathering:
-    """The phones of one class that are on this worker, and what they know.
+    """The phones of one class on this worker, and the state that they may see.
 
-    said: what a phone may know now, as JSON; None once the class is gone. stands: what tells it from later news. seal:
-    signs the numbers of its phones. streams: by phone, the oldest first. heard: phones that are there though they do
-    not listen: they ask, they follow the teacher, or they did not long ago. addresses: where phones of this class are.
-    opened: of a study, what phones have had open. between: whether it is between its two rounds of questions.
+    said: that state as JSON; None once the class is gone. stands: its version. seal: signs the numbers of the phones.
+    streams: by phone, the oldest first. heard: phones without a stream that are present: they poll, follow the teacher,
+    or did so recently. addresses: of this class's phones. opened: in a study, the views that phones have opened.
+    between: whether the study is between its two rounds of questions.
     """
 
     def __init__(self, says: dict[str, Any], seal: str) -> None:
@@ -59,7 +59,7 @@ class Gathering:
         self.tell(says)
 
     def tell(self, says: dict[str, Any] | None) -> None:
-        """Let all phones know."""
+        """Set the state and notify all phones."""
         left = None if says is None else says.pop("left", None)
         self._ends = None if left is None else time.monotonic() + left
         self.between = bool(says and says.get("study") and says["phase"] == Phase.LOBBY)
@@ -75,25 +75,25 @@ class Gathering:
         return f'{self._said[:-1]},"left":{max(0, self._ends - time.monotonic()):.1f}}}'
 
     def has_let_in(self, device: str) -> bool:
-        """Whether a phone has a number of this class."""
+        """Whether this phone has a number of this class."""
         return is_number(self.seal, device)
 
     @property
     def is_full(self) -> bool:
-        """Whether no more phones can listen."""
+        """Whether the limit of streams is reached."""
         return sum(map(len, self.streams.values())) >= MOST_OF_A_CLASS
 
     @property
     def phones(self) -> set[str]:
-        """All that are in the class, as far as this worker knows, whatever they show."""
+        """All phones of the class known to this worker."""
         return self.streams.keys() | set(self.heard)
 
 
 class Hall:
-    """What the routes of one process share. Entered (`open`) while the server runs."""
+    """State shared by the routes of one process. Enter `open` while the server runs."""
 
     def __init__(self, store: Callable[[], Store]) -> None:
-        """store: gives the store; it is called once it is needed."""
+        """store: returns the store; called when first needed."""
         self._store = store
         self._worker = secrets.token_hex(8)
         self._classes: dict[str, Gathering] = {}
@@ -101,13 +101,13 @@ class Hall:
         self._newcomers = Queue(NUMBERS, MOST_OF_ADDRESS)
         self._tried: dict[tuple[str, str], asyncio.Task[Gathering | None]] = {}
         self._streams = 0
-        self._noted: dict[str, set[str]] = {}  # of each class, which phones are here, as the store knows it
+        self._noted: dict[str, set[str]] = {}  # code -> phones last reported to the store
         self._noting = asyncio.Lock()
         self._threads = ThreadPoolExecutor(4, "classroom")
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """While this is entered, phones are told what changes, and their votes are kept."""
+        """While entered, phones are notified of changes and votes are written."""
         tasks = [asyncio.create_task(self._watch()), asyncio.create_task(self._write())]
         try:
             yield
@@ -120,14 +120,14 @@ class Hall:
     # -- for the routes --------------------------------------------------------------------------------------------
 
     async def enter(self, code: str, device: str, address: str) -> Gathering | None:
-        """The class of this code; None if there is none. UnavailableError as of the store.
+        """The class of this code; None if there is none. Raises UnavailableError like the store.
 
-        Where many codes from an address were wrong, one waits before the next is looked up, unless it is that of a
-        class which is known to be there: a class goes on beside who guesses. May raise BusyError.
+        If many codes from an address were wrong, the next lookup waits. It does not wait for phones that this worker
+        knows from the class, by number or address, so guessing does not disturb members. May raise BusyError.
         """
         found = self._classes.get(code)
         if found is None or not (address in found.addresses or found.has_let_in(device)):
-            this = code, address  # a class that comes in at once tries its code once
+            this = code, address  # many phones joining at once look the code up only once
             if this not in self._tried:
                 self._tried[this] = asyncio.create_task(self._try(code, address))
                 self._tried[this].add_done_callback(lambda _: self._tried.pop(this))
@@ -147,7 +147,7 @@ class Hall:
             try:
                 says, seal = await self._in_thread(lambda: (self._store().snapshot(code), self._store().seal(code)))
             except UnavailableError:
-                door.was_right(address)  # for all that one knows
+                door.was_right(address)  # benefit of the doubt: the lookup failed
                 raise
             if says is None or seal is None:
                 return None
@@ -156,18 +156,18 @@ class Hall:
         return found
 
     async def let_in(self, gathering: Gathering, address: str) -> str:
-        """A number for one more phone. Who brings many waits for the next. May raise BusyError."""
+        """A number for a new phone. An address with many phones has to wait. May raise BusyError."""
         await asyncio.sleep(self._newcomers.wait((address, gathering.seal)))
         return new_number(gathering.seal, address)
 
     def is_full(self, gathering: Gathering) -> bool:
-        """Whether no more phones of this class can listen."""
+        """Whether no more phones of this class can have a stream."""
         return self._streams >= MOST_STREAMS or gathering.is_full
 
     async def listen(self, gathering: Gathering, device: str) -> AsyncIterator[str | None]:
-        """What a phone may know, now and whenever it changes; None, and no more, once the class is gone.
+        """Yield the state for a phone, now and after each change; None, as the last value, once the class is gone.
 
-        The oldest stream of a phone ends where it begins too many: lines that are broken are not heard of at once.
+        If a phone has too many streams, its oldest ends, since broken connections are noticed late.
         """
         stream, mine = Stream(), gathering.streams.setdefault(device, [])
         mine.append(stream)
@@ -191,7 +191,9 @@ class Hall:
             gathering.used = time.monotonic()
 
     async def note_opened(self, gathering: Gathering, code: str, device: str, view: str) -> None:
-        """Keep what a phone has open between the two rounds of a study; what cannot be kept, it says again."""
+        """Keep the view that a phone of a study has open between the two rounds. If the store fails, the phone sends it
+        again.
+        """
         this = device, view
         if not gathering.between or this in gathering.opened or len(gathering.opened) >= MOST_OPENED:
             return
@@ -200,7 +202,9 @@ class Hall:
             gathering.opened.add(this)
 
     async def vote(self, ballot: Ballot) -> Verdict:
-        """What became of a vote, once it is certain. UnavailableError if that cannot be said: it is sent again."""
+        """The verdict on a vote, once it is certain. Raises UnavailableError if it is not; the phone then sends the
+        vote again.
+        """
         certain: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
         try:
             self._waiting.put_nowait((ballot, certain))
@@ -211,7 +215,7 @@ class Hall:
     # -- what goes on meanwhile ------------------------------------------------------------------------------------
 
     async def _in_thread(self, look: Callable[[], Result]) -> Result:
-        """The store answers soon, but a server that waits for it would answer nobody. May raise UnavailableError."""
+        """Run a query of the store in a thread, so that the server goes on answering. May raise UnavailableError."""
         try:
             return await asyncio.wait_for(asyncio.get_running_loop().run_in_executor(self._threads, look), ANSWER)
         except TimeoutError:
@@ -219,19 +223,19 @@ class Hall:
 
     @property
     def _has_more(self) -> bool:
-        """Whether phones have come of which the store does not know."""
+        """Whether there are phones not yet reported to the store."""
         return any(gathering.phones - self._noted.get(code, set()) for code, gathering in self._classes.items())
 
     async def _note_present(self) -> None:
-        """Let the store know which phones are here. May raise UnavailableError."""
+        """Report the present phones to the store. May raise UnavailableError."""
         async with self._noting:
             here = {code: gathering.phones for code, gathering in self._classes.items()}
             await self._in_thread(lambda: self._store().note_present(self._worker, here))
             self._noted = here
 
     async def _write(self) -> None:
-        """Keep all votes that have come, in one transaction, and then those that came meanwhile. Before a vote counts,
-        so does each phone that is here.
+        """Write all queued votes in one transaction, then those that arrived meanwhile. Report new phones first, so
+        that voters count as present.
         """
         while True:
             some = [await self._waiting.get()]
@@ -242,7 +246,7 @@ class Hall:
                 if self._has_more:
                     await self._note_present()
                 verdicts = await self._in_thread(lambda ballots=ballots: self._store().vote_all(ballots))  # type: ignore[misc]
-            except Exception as problem:  # whoever waits must hear of it, or waits for ever
+            except Exception as problem:  # whoever waits must get the error
                 if not _known(problem):
                     logger.exception("Votes could not be kept.")
                 for _, certain in some:
@@ -250,11 +254,11 @@ class Hall:
                         certain.set_exception(UnavailableError(str(problem)))
                 continue
             for (_, certain), verdict in zip(some, verdicts, strict=True):
-                if not certain.done():  # a phone that hung up waits no longer
+                if not certain.done():  # unless the phone hung up
                     certain.set_result(verdict)
 
     async def _watch(self) -> None:
-        """Look what has changed, for all classes at once; note who is here; forget what is old."""
+        """Poll the store for changes of all classes, report present phones, delete what is old."""
         told = forgot = time.monotonic()
         troubled = False
         while True:
@@ -269,7 +273,7 @@ class Hall:
                     forgot = now
                     await self._in_thread(lambda: self._store().forget_old())
                 troubled = False
-            except Exception as problem:  # whatever it is, all phones here would hear nothing any more
+            except Exception as problem:  # keep polling after any error, or no phone would hear anything again
                 if not troubled:
                     logger.error("Classes cannot be looked up at present: %s", problem, exc_info=not _known(problem))
                 troubled = True

@@ -1,4 +1,4 @@
-"""The page of a phone: one file with all that it needs, in both languages. What it does is in join.js."""
+"""The page for phones: one file with everything inline, in both languages. Its script is join.js."""
 
 import json
 import tomllib
@@ -17,7 +17,7 @@ LANGUAGES = ("en", "zh")
 
 
 async def page(request: Request) -> Response:
-    """GET /join, in the language that the phone asks for; a switch on it leads to the other."""
+    """GET /join, in the language that the phone prefers; a switch leads to the other."""
     html, tag = html_of(spoken(request.headers.get("accept-language", "")))
     headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Accept-Language", "Referrer-Policy": "same-origin"}
     if tag in request.headers.get("if-none-match", ""):
@@ -26,7 +26,7 @@ async def page(request: Request) -> Response:
 
 
 def spoken(wanted: str) -> str:
-    """The language that a browser would rather have, of ours: “zh-CN,zh;q=0.9,en;q=0.8” is Chinese."""
+    """The browser's preferred language among ours: “zh-CN,zh;q=0.9,en;q=0.8” is Chinese."""
     found = []
     for place, one in enumerate(wanted.split(",")):
         name, _, weight = one.partition(";q=")
@@ -39,13 +39,13 @@ def spoken(wanted: str) -> str:
 
 @cache
 def words(language: str) -> dict[str, str]:
-    """The texts of this page. (The catalogue itself knows choices, and they the model: a phone needs neither.)"""
+    """The texts of this page. (pages.drawing.text imports the model, which phones do not need.)"""
     return tomllib.loads((HERE / f"{language}.toml").read_text("utf-8"))["join"]
 
 
 @cache
 def html_of(language: str) -> tuple[str, str]:
-    """The page, and what tells it from another version."""
+    """The page, and its version."""
     script, style = ((HERE / name).read_text("utf-8") for name in ("join.js", "join.css"))
     script = script.replace("// numbers.js\n", NUMBERS.read_text("utf-8").replace("export ", ""))
     said = json.dumps({one: words(one) for one in LANGUAGES}, ensure_ascii=False).replace("<", "\\u003c")
@@ -60,11 +60,11 @@ def html_of(language: str) -> tuple[str, str]:
         "script": script,
     }
     html = (HERE / "join.html").read_text("utf-8")
-    for name, part in parts.items():  # str.format would take the braces of the style for its own
+    for name, part in parts.items():  # str.format would read the braces of the style
         html = html.replace(f"{{{name}}}", part, 1)
     return html, f'"{sha256(html.encode()).hexdigest()[:16]}"'
 
 
 def _hash(source: str) -> str:
-    """As a browser wants to be told of a script or style that stands in the page: no other one is obeyed."""
+    """Hash of an inline script or style for the Content-Security-Policy, which allows no others."""
     return f"sha256-{b64encode(sha256(source.encode()).digest()).decode()}"

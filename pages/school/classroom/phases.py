@@ -1,32 +1,33 @@
-"""How a question goes in class: its phases, which of them can follow, and what is worth doing with an answer.
+"""The phases of a question in class, their order, and which step to propose after a vote.
 
-lobby → question → open → closed → revealed → explained → question …, and from closed once by way of discuss → open →
-closed, the second vote. A study goes from closed to the next question, and once back to the lobby. Pause is a flag
-beside the phase. Nothing here knows where a class is kept.
+lobby → question → open → closed → revealed → explained → question …, and once from closed by discuss → open → closed,
+the second vote. A study goes from closed to the next question, and once back to the lobby. Pause is a flag besides the
+phase. Independent of storage.
 """
 
 from enum import StrEnum
 
-ROUNDS = 2  # how often one question is voted on
-FEWEST = 5  # answers that say something about a class
-#: Below the first share of right answers a hint helps, below the second a talk with the neighbour (Vickrey 2015).
+ROUNDS = 2  # votes on one question
+FEWEST = 5  # answers needed for a proposal
+#: A share of right answers below the first suggests a hint, below the second a discussion with neighbours (Vickrey
+#: 2015).
 HINT_BELOW, DISCUSS_TO = 0.35, 0.70
 
 
 class Phase(StrEnum):
-    """Where a class is with its question."""
+    """Phase of a class."""
 
-    LOBBY = "lobby"  # phones come in
-    QUESTION = "question"  # it is read, and cannot be answered yet
-    OPEN = "open"  # phones answer; not even the teacher sees what
-    CLOSED = "closed"  # what was answered is seen, and what is right is not
+    LOBBY = "lobby"  # phones join
+    QUESTION = "question"  # it is shown, but cannot be answered yet
+    OPEN = "open"  # phones vote; nobody sees the votes
+    CLOSED = "closed"  # votes are shown, the right answer is not
     DISCUSS = "discuss"  # neighbours talk before the second vote
-    REVEALED = "revealed"  # what the network does is seen
+    REVEALED = "revealed"  # the network's answer is shown
     EXPLAINED = "explained"
     ENDED = "ended"
 
 
-#: From these on a phone may know what is true.
+#: Phases in which phones may know the answer.
 TOLD = (Phase.REVEALED, Phase.EXPLAINED)
 _NEXT = {
     Phase.LOBBY: Phase.QUESTION,
@@ -40,7 +41,7 @@ _NEXT = {
 
 
 class Proposal(StrEnum):
-    """What is worth doing with the answers of a class: a hint to the teacher, who decides."""
+    """Proposed next step, for the teacher to decide."""
 
     HINT = "hint"
     DISCUSS = "discuss"
@@ -48,10 +49,10 @@ class Proposal(StrEnum):
 
 
 def following(phase: Phase, round_: int = 1, *, last: bool = False) -> tuple[Phase, ...]:
-    """The phases that may come after this one; the first is "next", the others are the teacher's choice.
+    """The phases that may follow; the first is "next", the others are the teacher's choice.
 
-    round_: the vote that is or was open, 1 or 2. last: whether no question is left. Another question, and the end, can
-    be chosen at any time. Nothing follows the end, but a class that was ended by mistake is reopened where it was.
+    round_: the current vote, 1 or 2. last: whether no question is left. Another question, or the end, can be chosen at
+    any time. Nothing follows the end, but a class ended by mistake is reopened where it was.
     """
     if phase is Phase.ENDED:
         return ()
@@ -65,16 +66,16 @@ def following(phase: Phase, round_: int = 1, *, last: bool = False) -> tuple[Pha
 
 
 def round_of(phase: Phase, to: Phase, round_: int) -> int:
-    """Which vote it is once `to` has followed `phase`: opened again after a talk it is the next one."""
+    """The vote's number after going on to `to`: one more if opened again after a discussion."""
     if to is Phase.QUESTION:
         return 1
     return round_ + 1 if (phase, to) == (Phase.DISCUSS, Phase.OPEN) else round_
 
 
 def proposal(right: float, answers: int, round_: int = 1) -> Proposal | None:
-    """What to do after closing. right: the share of right answers. None where too few have answered.
+    """Proposal after a vote. right: share of right answers. None if there are too few answers.
 
-    After the second vote there is no third, so what is left is to explain.
+    After the second vote, always to explain.
     """
     if answers < FEWEST:
         return None

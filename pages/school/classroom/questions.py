@@ -1,4 +1,4 @@
-"""A question as it is sent to phones, what is true of it, and which guesses it takes: plain values for JSON."""
+"""A question as sent to phones, its answer, and the guesses that it accepts: plain values for JSON."""
 
 import re
 import unicodedata
@@ -8,18 +8,17 @@ Guess = str | float | list[int]
 #: A text in each language: {"en": "…", "zh": "…"}.
 Words = dict[str, str]
 
-CHIPS = 3  # each of which is a third of the attention that a token has to give
+CHIPS = 3  # each stands for a third of a token's attention
 LONGEST_WORD = 24  # characters
 
 
 class Shown(TypedDict):
-    """What a phone may see before the answer: nothing here may tell it.
+    """A question as phones may see it before the answer.
 
-    key: the question's name in its lesson. gesture: "word", "tap", "same", "slide", "number" or "chips". ask: the
-    question. about: of which picture of a page it is, with layer and head. reads: the input as the network reads it.
-    options: what a guess of "tap" and "same" may be, and for "chips" what gets chips. names: how these are called, in
-    each language. span: the least and the largest number. study: that answers are kept together by phone, to be
-    evaluated.
+    key: its name in the lesson. gesture: "word", "tap", "same", "slide", "number" or "chips". ask: the question. about:
+    the page's picture, with layer and head. reads: the input as the network reads it. options: answers to choose from,
+    for "chips" the tokens that get them. names: display names of the options in each language. span: least and largest
+    number. study: whether each phone's answers are kept together for evaluation.
     """
 
     key: str
@@ -34,11 +33,11 @@ class Shown(TypedDict):
 
 
 class Told(TypedDict):
-    """What is true, which leaves the server once it is revealed.
+    """The answer, which leaves the server only after it is revealed.
 
-    answer: a word, an option, a number, or, in hundredths, a weight for each option. near: how far a right number may
-    be from it. why: one sentence or two. see: where it can be tried, an address below the app's ("attention?s=…"). own:
-    where it is what a teacher set down, not what the network does.
+    answer: a word, an option, a number, or a weight for each option in hundredths. near: tolerance of a number. why:
+    one sentence or two. see: where it can be tried, an address below the app's ("attention?s=…"). own: whether a
+    teacher set it, not the network.
     """
 
     answer: Any
@@ -48,17 +47,17 @@ class Told(TypedDict):
     own: NotRequired[bool]
 
 
-#: What a phone gets while a question may be read and not answered.
+#: Keys that a phone gets while the question is shown but not open.
 STEM = ("key", "gesture", "ask", "about", "reads")
 
 
 def stem(shown: Shown) -> dict[str, Any]:
-    """The question without what it could be answered with."""
+    """The question without its options."""
     return {name: value for name, value in shown.items() if name in STEM}
 
 
 def checked(shown: Shown, guess: object) -> Guess:
-    """The guess, tidied, if this question can be answered so; ValueError if not."""
+    """The guess in normal form. Raises ValueError if the question does not accept it."""
     match shown["gesture"], guess:
         case "word", str():
             return _word(guess)
@@ -75,7 +74,7 @@ def checked(shown: Shown, guess: object) -> Guess:
 
 
 def tidy(word: str) -> str:
-    """A word as it is counted: “Ｗent. ” is “went”, and “.” itself."""
+    """Normal form of a word for counting: “Ｗent. ” is “went”, “.” stays."""
     return re.sub(r"(?<=\w)[.,;:!?。、]+$", "", unicodedata.normalize("NFKC", word).strip().casefold())
 
 

@@ -1,7 +1,7 @@
-"""What phones fetch, from any worker: GET /join, a page; GET /live/CODE, what their class is asked, as server-sent
-events; GET /live/CODE/now, the same once; POST /live/CODE/vote; and GET /live/CODE/standing, for the pages of the app.
+"""Routes for phones, on any worker: GET /join, the page; GET /live/CODE, the class's state as server-sent events; GET
+/live/CODE/now, the same once; POST /live/CODE/vote; GET /live/CODE/standing, for pages of the app.
 
-A phone says its number in `d`. Who has none of this class gets one with `now`, and can neither listen nor vote before.
+A phone sends its number in `d`. `now` gives a number to a phone without one, which it needs to listen or vote.
 """
 
 import json
@@ -22,8 +22,8 @@ from pages.school.classroom.standing import standing_of
 from pages.school.classroom.store import Ballot, UnavailableError, Verdict, is_code
 
 MOST_BODY = 4096  # bytes of a vote
-PING = 15  # seconds; a phone that hears nothing for three times as long begins anew
-AGAIN = 1000, 3000  # milliseconds after which phones come back that were cut off: not all at once
+PING = 15  # seconds; a phone reconnects after three times as long without an event
+AGAIN = 1000, 3000  # milliseconds after which phones reconnect, spread out
 STATUS = {
     Verdict.KEPT: 200,
     Verdict.CLOSED: 409,
@@ -36,7 +36,7 @@ FRESH = {"Cache-Control": "no-store"}
 
 
 def routes(hall: Hall, base: str = "") -> list[Route]:
-    """base: the path below which the app is served."""
+    """base: path below which the app is served."""
     base = f"/{base.strip('/')}".rstrip("/")
 
     def route(path: str, answer: Callable[[Hall, Request], Awaitable[Response]], method: str = "GET") -> Route:
@@ -55,7 +55,7 @@ def routes(hall: Hall, base: str = "") -> list[Route]:
 
 
 async def live(hall: Hall, request: Request) -> Response:
-    """What the class is asked, now and at each change; the event “gone” when there is no class any more."""
+    """Event stream of the state; the event “gone” when the class is deleted."""
     found, device = await _entered(hall, request), _device(request)
     if isinstance(found, Response):
         return found
@@ -73,7 +73,7 @@ async def live(hall: Hall, request: Request) -> Response:
 
 
 async def now(hall: Hall, request: Request) -> Response:
-    """What the class is asked now; for who has no number of it yet, with one, as `device`."""
+    """The current state; for a phone without a number of this class, with a new one as `device`."""
     found, device = await _entered(hall, request), _device(request)
     if isinstance(found, Response) or found.said is None:
         return found if isinstance(found, Response) else _said("unknown", 404)
@@ -84,17 +84,17 @@ async def now(hall: Hall, request: Request) -> Response:
         except BusyError:
             return _said("busy", 503)
         said = f'{said[:-1]},"device":"{device}"}}'
-    else:  # who has just got one is not here yet: most go on to listen, perhaps to another worker
+    else:  # phones with a new number do not count yet: most will listen, perhaps to another worker
         found.heard[device] = None
     return Response(said, headers=FRESH, media_type="application/json")
 
 
 async def vote(hall: Hall, request: Request) -> Response:
-    """Keep a vote: {"n": question, "r": round, "guess": …, "sure": 1 to 3, 0 where that is not said}. It is kept once
-    this says so.
+    """Keep a vote: {"n": question, "r": round, "guess": …, "sure": 1 to 3, or 0 if not said}. Answers once it is
+    stored.
     """
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
-        return _said("impossible", 415)  # what another site could send in a visitor's name
+        return _said("impossible", 415)  # what other sites could send in a visitor's name
     try:
         body = await _body(request)
     except ClientDisconnect:
@@ -121,7 +121,7 @@ async def vote(hall: Hall, request: Request) -> Response:
 
 
 async def standing(hall: Hall, request: Request) -> Response:
-    """How the class stands, for the teacher and for who follows her. A phone that does is still in the class."""
+    """State of the class for the teacher and her followers. A phone that follows stays in the class."""
     try:
         said = await run_in_threadpool(standing_of, _code(request), request.query_params.get("t", ""))
     except UnavailableError:
@@ -140,7 +140,7 @@ async def standing(hall: Hall, request: Request) -> Response:
 
 
 async def _entered(hall: Hall, request: Request) -> Gathering | Response:
-    """The class that a phone asks for, or why it does not come in."""
+    """The class that a phone asks for, or the response that refuses it."""
     try:
         found = await hall.enter(_code(request), _device(request), _address(request))
     except UnavailableError:
@@ -151,7 +151,7 @@ async def _entered(hall: Hall, request: Request) -> Gathering | Response:
 
 
 async def _body(request: Request) -> bytes | None:
-    """What was sent; None if it is more than a vote can be."""
+    """The body; None if too large for a vote."""
     body = b""
     async for part in request.stream():
         body += part

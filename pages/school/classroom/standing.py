@@ -1,7 +1,7 @@
-"""How a class stands, for the teacher's windows and for who follows her.
+"""State of a class for the teacher's windows and her followers.
 
-Many ask, every second or two: a worker looks once in HALF_A_SECOND for all of them. They show the class's ticket: else
-who guesses at codes would learn here which of them is one.
+Many ask every second or two, so a worker queries the store once in HALF_A_SECOND for all of them. Requests carry the
+class's ticket, so that nobody can test guessed codes here.
 """
 
 import secrets
@@ -15,9 +15,9 @@ HALF_A_SECOND = 0.5
 
 
 def standing_of(code: str, ticket: str) -> dict[str, int] | None:
-    """version and led, which grow with what the teacher does; how many have answered; how many phones are there.
+    """Version and led (counters of the teacher's acts), number of answers, number of phones.
 
-    None where there is no such class, or this is not its ticket. May raise UnavailableError.
+    None if there is no such class, or the ticket is wrong. May raise UnavailableError.
     """
     found = _look(code) if is_code(code) else None
     if found is None or not secrets.compare_digest(found[0].encode(), ticket.encode()):

@@ -1,8 +1,8 @@
-"""Where classes are kept: SQLite in a folder of ours, or the PostgreSQL that DATABASE_URL names, for several machines.
+"""Storage of classes: SQLite in a folder of ours, or PostgreSQL (DATABASE_URL), for several machines.
 
-No name and no address is kept, nothing for longer than a day; what is deleted is overwritten. Who teaches has a secret
-key, of which only the hash is here; who answers has a number that his phone was given. Time is the database's: workers
-on several machines may have clocks that differ. Every function may raise UnavailableError.
+Names and addresses are never stored, and nothing for longer than a day; deleted data are overwritten. A teacher has a
+secret key, of which only the hash is stored; a phone has a number given by the server. All times are the database's,
+since clocks of machines may differ. Every function may raise UnavailableError.
 """
 
 import errno
@@ -54,52 +54,51 @@ from pages.school.classroom.questions import Guess, Shown, Told, checked, stem
 
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"  # without O and I, which look like numbers
 CODE = 6  # letters
-UNSAID, SURE = 0, 3  # how confident a vote is: not said, or from 1 (guessed) to this
+UNSAID, SURE = 0, 3  # confidence of a vote: not said, or from 1 (guessed) to this
 DAY, HOUR = 24 * 3600, 3600
-SEEN = 15  # seconds for which a phone counts as present after its worker last said so
-TIMES = "begun", "opened", "closes"  # columns that the database sets by its own clock
-MARK = 10  # characters of a phone's number by which those who are present are told apart
-WAIT = 5  # seconds that a database may take
-MOST_CLASSES, MOST_PHONES = 1000, 2000  # at once; and that vote in one class
-MOST_VIEW = 60  # characters of what a phone has open
-MOST_BYTES = 30_000  # of a question, of a link
-SPARE = 1_000_000  # bytes on the disk: a hundred times what closing and deleting take
+SEEN = 15  # seconds for which a phone counts as present after its worker's last report
+TIMES = "begun", "opened", "closes"  # columns set by the database's clock
+MARK = 10  # leading characters of a phone's number that identify it among those present
+WAIT = 5  # seconds to wait for the database
+MOST_CLASSES, MOST_PHONES = 1000, 2000  # classes at a time; phones that vote in one class
+MOST_VIEW = 60  # characters of a phone's open view
+MOST_BYTES = 30_000  # of a question or a link
+SPARE = 1_000_000  # bytes reserved on disk: a hundred times what closing and deleting need
 ROOT = Path(__file__).parents[3]
 logger = logging.getLogger(__name__)
 
 
 class UnavailableError(Exception):
-    """The database is locked, full or gone: nothing was kept, and it can be tried again."""
+    """The database is locked, full or unreachable. Nothing was stored; try again."""
 
 
 class UnknownClassError(Exception):
-    """There is no such class, or the key is another one's."""
+    """There is no such class, or the key is wrong."""
 
 
 class TooManyError(Exception):
-    """There are more classes than a server is made for."""
+    """There are too many classes."""
 
 
 class Verdict(StrEnum):
-    """What became of a vote."""
+    """What happened to a vote."""
 
     KEPT = "kept"
-    CLOSED = "closed"  # this question takes no votes (any more)
+    CLOSED = "closed"  # the question is not open
     UNKNOWN = "unknown"  # no such class
-    IMPOSSIBLE = "impossible"  # no guess that this question takes
+    IMPOSSIBLE = "impossible"  # the question does not accept this guess
     FULL = "full"
 
 
 @dataclass(frozen=True)
 class ClassState:
-    """How a class stands.
+    """State of a class.
 
-    number: which question it is, counted as they were asked (0: none yet). place: where that is in the lesson. round:
-    its first or second vote. version: grows with each act of the teacher's. lead: the view that she leads to, a page
-    with its query, "" where she leads to none; led: grows with each. plan: what she has in mind, as she wrote it.
-    begun: when the first question was asked, by the database's clock, None before. ticket: what her windows show, and
-    those who follow her, to hear how the class stands. left: seconds after which the
-    vote closes by itself, None where she closes it. resumes: of an ended class, the phase in which it is reopened.
+    number: of the current question, in the order asked (0: none yet). place: its index in the lesson. round: its first
+    or second vote. version: grows with each act of the teacher. lead: the view to which she leads, a page with its
+    query, or "". led: grows with each. plan: what the class is about, as she wrote it. begun: time of the first
+    question, or None. ticket: lets windows and followers ask for the state. left: seconds until the vote closes by
+    itself; None if it does not. resumes: of an ended class, the phase in which it is reopened.
     """
 
     code: str
@@ -120,15 +119,15 @@ class ClassState:
 
 
 class Vote(NamedTuple):
-    """One answer, of nobody in particular. confidence: UNSAID, or from 1 (guessed) to SURE."""
+    """One anonymous answer. confidence: UNSAID, or from 1 (guessed) to SURE."""
 
     guess: Guess
     confidence: int
 
 
 class Linked(NamedTuple):
-    """One answer in a study. phone: from 1 on, which nothing leads to the phone's own number from. seconds: from the
-    opening of the vote to its first answer.
+    """One answer in a study. phone: from 1 on; it cannot be traced to the phone's number. seconds: from the opening of
+    the vote to its first answer.
     """
 
     number: int
@@ -140,7 +139,7 @@ class Linked(NamedTuple):
 
 @dataclass(frozen=True)
 class Ballot:
-    """A vote on its way. device: the phone's own number."""
+    """A vote to be stored. device: the phone's number."""
 
     code: str
     number: int
@@ -152,7 +151,7 @@ class Ballot:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question that was asked, and the votes on it by round. Votes that are still open are left out."""
+    """A question that was asked, with its votes by round; open rounds are left out."""
 
     number: int
     place: int
@@ -179,9 +178,9 @@ classes = Table(
     Column("led", Integer, nullable=False),
     Column("created", Float, nullable=False),
     Column("begun", Float),
-    Column("opened", Float),  # when the present vote was
+    Column("opened", Float),  # time of the current vote
     Column("closes", Float),  # when the vote closes by itself
-    Column("resumes", String(16)),  # an ended class: where it is reopened
+    Column("resumes", String(16)),  # phase in which an ended class is reopened
 )
 questions = Table(
     "questions",
@@ -201,9 +200,9 @@ votes = Table(
     Column("device", String(32), primary_key=True),
     Column("guess", Text, nullable=False),
     Column("confidence", Integer, nullable=False),
-    Column("seconds", Float),  # since it was opened
+    Column("seconds", Float),  # since the vote was opened
 )
-#: What phones of a study had open between its two rounds of questions: pages, and stations of the tour.
+#: Views (pages, stations of the tour) that phones of a study opened between its two rounds.
 opened = Table(
     "opened_views",
     _tables,
@@ -211,7 +210,7 @@ opened = Table(
     Column("device", String(32), primary_key=True),
     Column("view", String(MOST_VIEW), primary_key=True),
 )
-#: Which phones of a class each worker has heard of, by their marks in one text, and when it last said so.
+#: The phones of each class on each worker, as one text of marks, and when the worker reported them.
 present = Table(
     "present_phones",
     _tables,
@@ -223,7 +222,7 @@ present = Table(
 
 
 def default_url() -> URL:
-    """Where this server keeps its classes: DATABASE_URL, or a file in GLASS_DATA, or one in .data beside the app."""
+    """DATABASE_URL, or a file in GLASS_DATA, or one in .data beside the app."""
     if given := os.environ.get("DATABASE_URL"):
         url = make_url(given)
         plain = url.drivername in ("postgres", "postgresql")
@@ -233,24 +232,24 @@ def default_url() -> URL:
 
 
 def is_code(code: str) -> bool:
-    """Whether a class could have this code."""
+    """Whether this has the form of a code."""
     return len(code) == CODE and set(code) <= set(LETTERS)
 
 
 @cache
 def store() -> "Store":
-    """The one of this process."""
+    """The store of this process."""
     return Store(default_url())
 
 
 class Store:
-    """All classes of one database, for any number of threads, workers and machines."""
+    """All classes of one database. Safe for any number of threads, workers and machines."""
 
     def __init__(self, url: URL | str) -> None:
-        """Nothing is opened before it is needed. url: as SQLAlchemy writes it."""
+        """url: as in SQLAlchemy. Connects when first needed."""
         url = make_url(url)
         self._file = Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
-        # To PostgreSQL a timeout is an option of the connection; psycopg alone would wait for minutes.
+        # PostgreSQL takes timeouts as an option of the connection; psycopg alone would wait for minutes.
         waits = {
             "connect_timeout": WAIT,
             "tcp_user_timeout": WAIT * 1000,
@@ -261,11 +260,11 @@ class Store:
         )
         self._reading = self._engine.execution_options(isolation_level="AUTOCOMMIT")
         self._insert = sqlite.insert if self._file else postgresql.insert
-        self._ready: int | None = None  # of a file, its number on the disk
+        self._ready: int | None = None  # inode of the file whose tables exist
         self._preparing = Lock()
         self._shown: LRUCache[tuple[str, int], Shown] = LRUCache(200)
         seconds = "strftime('%s', 'now') + 0.0" if self._file else "extract(epoch FROM now())"
-        self._time = literal_column(f"({seconds})", Float)  # now, by the database's clock
+        self._time = literal_column(f"({seconds})", Float)  # the database's clock
         self._left = (classes.c.closes - self._time).label("left")
         self._gone = (self._time - classes.c.opened).label("gone")
         if self._file:
@@ -277,7 +276,7 @@ class Store:
     # -- the teacher's ---------------------------------------------------------------------------------------------
 
     def create(self, plan: str = "") -> tuple[str, str]:
-        """A new class, in the lobby: its code for phones, and the teacher's secret key. May raise TooManyError."""
+        """Create a class in the lobby: its code for phones, and the teacher's secret key. May raise TooManyError."""
         self.forget_old()
         key, code = secrets.token_urlsafe(16), "".join(secrets.choice(LETTERS) for _ in range(CODE))
         with self._transaction() as now:
@@ -294,10 +293,10 @@ class Store:
             return self._hers(now, code, key)
 
     def ask(self, code: str, key: str, version: int, place: int, shown: Shown, truth: Told) -> ClassState:
-        """Ask a question, at any time: phones get its stem. place: where it stands in the lesson.
+        """Ask a question, at any time; phones get its stem. place: its index in the lesson.
 
-        Like every act, it is done only if the class is as it was when the teacher saw it (`version`): of a double click
-        the second does nothing. Returns how the class stands now.
+        Like every act, it takes effect only if the class is as the teacher saw it (`version`), so the second half of a
+        double click does nothing. Returns the new state.
         """
         written = {"shown": _written(shown), "truth": _written(truth)}
         with self._transaction() as now:
@@ -309,9 +308,9 @@ class Store:
             return self._change(now, room, closes=None, begun=func.coalesce(classes.c.begun, self._time), **values)
 
     def advance(self, code: str, key: str, version: int, to: Phase) -> ClassState:
-        """Go on to a phase that can follow (`phases.following`); to another question goes `ask`. See there.
+        """Go on to a phase that may follow (`phases.following`). See `ask`, which goes on to another question.
 
-        A class that was ended by mistake goes back to where it was: what was open when it ended stays closed.
+        A class ended by mistake returns to where it was, but a vote open at the end stays closed.
         """
         with self._transaction(ends=True) as now:
             room = self._hers(now, code, key, alone=True)
@@ -329,8 +328,8 @@ class Store:
         return changed
 
     def pause(self, code: str, key: str, version: int, paused: bool) -> ClassState:
-        """Let phones say “look up front”, or show the question again. Votes are taken meanwhile, and none closes by
-        itself. See `ask`.
+        """Let phones say “look up front”, or show the question again. Votes are still taken; a countdown stops. See
+        `ask`.
         """
         with self._transaction() as now:
             room = self._hers(now, code, key, alone=True)
@@ -339,7 +338,7 @@ class Store:
             return self._change(now, room, paused=paused, closes=None)
 
     def count_down(self, code: str, key: str, version: int, seconds: int) -> ClassState:
-        """Let the vote close by itself after so many seconds. See `ask`."""
+        """Close the vote by itself after so many seconds. See `ask`."""
         with self._transaction() as now:
             room = self._hers(now, code, key, alone=True)
             if room.version != version or room.phase is not Phase.OPEN:
@@ -347,12 +346,12 @@ class Store:
             return self._change(now, room, closes=self._time + seconds)
 
     def plan(self, code: str, key: str, plan: str) -> None:
-        """Keep what she has in mind from now on; phones hear nothing of it."""
+        """Store another plan; phones are not notified."""
         with self._transaction() as now:
             self._put(now, self._hers(now, code, key, alone=True), plan=plan)
 
     def lead(self, code: str, key: str, where: str) -> ClassState:
-        """Lead those who follow to a view: a page and its query, “attention?layer=3”. "": they are let go."""
+        """Lead followers to a view: a page and its query, “attention?layer=3”; "" stops leading."""
         if len(where) > MOST_BYTES:
             raise ValueError("a link too long to be followed")
         with self._transaction() as now:
@@ -362,23 +361,23 @@ class Store:
             return self._put(now, room, lead=where, led=room.led + 1)
 
     def end(self, code: str, key: str) -> None:
-        """Delete the class and all that was answered in it. (What can still be reported is in the phase “ended”.)"""
+        """Delete the class and all answers. (For a class that only ended, see the phase “ended”.)"""
         with self._transaction(ends=True) as now:
             self._hers(now, code, key, alone=True)
             _forget(now, [code])
         self._wipe()
 
     def asked(self, code: str, key: str) -> list[Asked]:
-        """All questions in the order in which they were asked, for results and the report.
+        """All questions in the order asked, for results and the report.
 
-        The votes of a round that is open are not there: nobody sees them before it is closed.
+        Votes of an open round are left out: nobody sees them before it is closed.
         """
         with self._look() as now:
             room = self._hers(now, code, key)
             known = questions.c.code == code, questions.c.number <= room.number
             rows = now.execute(select(questions).where(*known).order_by(questions.c.number)).all()
             given = now.execute(select(votes).where(votes.c.code == code).order_by(votes.c.device)).all()
-        # What was opened since we looked how the class stands is as open as what was open then.
+        # The state was read first, so a vote opened since then counts as it was then.
         closed = room.round if room.phase not in (Phase.QUESTION, Phase.OPEN) else room.round - 1
         found: dict[int, dict[int, list[Vote]]] = {row.number: {} for row in rows}
         for vote in given:
@@ -390,9 +389,9 @@ class Store:
         ]
 
     def linked(self, code: str, key: str) -> tuple[list[Linked], dict[int, list[str]]]:
-        """Of a study that has ended, all answers, and by phone what it had open in between; of any other class, none.
+        """Of an ended study: all answers, and by phone the views opened in between; otherwise empty.
 
-        Phones are counted in an order that has nothing to do with when, or from where, they came.
+        Phones are numbered independently of when and from where they joined.
         """
         with self._look() as now:
             room = self._hers(now, code, key)
@@ -413,7 +412,7 @@ class Store:
         return found, seen
 
     def count(self, code: str) -> tuple[int, int]:
-        """How many have answered in the present round, and how many phones are there."""
+        """(answers in the current round, phones present)."""
         with self._look() as now:
             this = votes.c.code == classes.c.code, votes.c.number == classes.c.number, votes.c.round == classes.c.round
             answered = select(func.count()).select_from(votes.join(classes, this[0] & this[1] & this[2]))
@@ -423,14 +422,14 @@ class Store:
             return now.execute(answered.where(classes.c.code == code)).scalar_one(), len(there)
 
     def most_of_address(self, code: str, key: str) -> int:
-        """How many of the answers in the present round come from one address, at most."""
+        """The largest number of answers in the current round from one address."""
         with self._look() as now:
             return max(_Answered(self._devices(now, self._hers(now, code, key))).of_address.values(), default=0)
 
     # -- the members' ----------------------------------------------------------------------------------------------
 
     def room(self, code: str) -> ClassState | None:
-        """How a class stands; None if there is none."""
+        """State of a class; None if there is none."""
         if not is_code(code):
             return None
         with self._look() as now:
@@ -438,7 +437,7 @@ class Store:
             return None if row is None else _room(row)
 
     def seal(self, code: str) -> str | None:
-        """What signs the numbers of a class's phones; None if there is no such class. No phone ever learns it."""
+        """The key that signs the phones' numbers, unknown to phones; None if there is no such class."""
         if not is_code(code):
             return None
         with self._look() as now:
@@ -446,10 +445,10 @@ class Store:
         return None if row is None else _hash(f"seal {row.key_hash}")
 
     def snapshot(self, code: str) -> dict[str, Any] | None:
-        """All that a phone may know now; None if there is no such class.
+        """Everything that a phone may know now; None if there is no such class.
 
-        What is true is not even read before it is revealed, and to no page is led that could show it. While a question
-        is only read, its stem is all there is.
+        The answer is not even read before it is revealed, nor a view sent that could show it. While a question is only
+        shown, phones get its stem.
         """
         if not is_code(code):
             return None
@@ -475,8 +474,8 @@ class Store:
         return says
 
     def standing(self, codes: Iterable[str]) -> dict[str, tuple[int, int, str]]:
-        """Of those classes that are there: version, led and ticket. A worker asks so for all its phones at once. Whose
-        seconds are over, that vote is closed first.
+        """(version, led, ticket) of each class that exists, for all phones of a worker. First closes votes whose time
+        is over.
         """
         which = select(classes, self._left).where(classes.c.code.in_(list(codes)))
         with self._look() as now:
@@ -491,21 +490,21 @@ class Store:
         return {row.code: (row.version, row.led, _ticket(row)) for row in rows}
 
     def vote(self, ballot: Ballot) -> Verdict:
-        """Keep one vote. See `vote_all`."""
+        """Store one vote. See `vote_all`."""
         return self.vote_all([ballot])[0]
 
     def vote_all(self, ballots: Sequence[Ballot]) -> list[Verdict]:
-        """Keep votes, all in one transaction, and say of each what became of it.
+        """Store votes in one transaction, and return a verdict on each.
 
-        A vote is one for its phone, question and round: sent again, it takes the place of the one before. When this
-        returns, those that are kept outlive this process. One that comes again after closing, since its phone never
-        heard that it was kept, is told so then.
+        There is one vote per phone, question and round; a later one replaces it. Stored votes are durable when this
+        returns. A stored vote that is sent again after closing, because the phone missed the reply, is reported as
+        kept.
         """
         verdicts = [Verdict.CLOSED] * len(ballots)
         kept: dict[tuple, dict[str, object]] = {}
         with self._transaction() as now:
             codes = sorted({ballot.code for ballot in ballots})
-            # FOR SHARE: no teacher closes the question between this look and the end.
+            # FOR SHARE: no teacher can close the question before the transaction ends.
             which = select(classes, self._left, self._gone).where(classes.c.code.in_(codes))
             rows = now.execute(which.with_for_update(read=True)).all()
             rooms, gone = {row.code: _room(row) for row in rows}, {row.code: row.gone for row in rows}
@@ -520,19 +519,19 @@ class Store:
                     if vote is not None and answered[room.code].takes(ballot.device):
                         mine = {"code": room.code, "number": room.number, "round": room.round, "device": ballot.device}
                         written = {"guess": json.dumps(vote.guess), "confidence": vote.confidence}
-                        written["seconds"] = gone[room.code]  # what comes in the place of it leaves that as it is
+                        written["seconds"] = gone[room.code]  # a replacing vote keeps the first one's seconds
                         kept[tuple(mine.values())] = mine | written
                         verdicts[place] = Verdict.KEPT
                 elif self._is_kept(now, room, ballot):
                     verdicts[place] = Verdict.KEPT
-            # In one order everywhere: two workers that keep the same phones' votes wait for each other in no circle.
+            # In sorted order, so that two workers with the same phones' votes cannot deadlock.
             self._upsert(now, votes, [kept[which] for which in sorted(kept)], ("guess", "confidence"))
         return verdicts
 
     # -- the workers' ----------------------------------------------------------------------------------------------
 
     def note_present(self, worker: str, phones: Mapping[str, Iterable[str]]) -> None:
-        """Note which phones of each class a worker hears of. One that asks several workers is still one phone."""
+        """Store which phones of each class a worker hears of. A phone of several workers counts once."""
         marks = {code: "".join(device[:MARK] for device in devices) for code, devices in phones.items()}
         with self._transaction() as now:
             seen = now.scalar(select(self._time))
@@ -540,15 +539,15 @@ class Store:
             self._upsert(now, present, rows, ("marks", "seen"))
 
     def note_opened(self, code: str, device: str, view: str) -> None:
-        """Note what a phone of a study has open."""
+        """Store the view that a phone of a study has open."""
         with self._transaction() as now:
             new = self._insert(opened).values(code=code, device=device, view=view[:MOST_VIEW])
             now.execute(new.on_conflict_do_nothing())
 
     def forget_old(self) -> None:
-        """Delete classes that were begun a day ago, and after an hour those to which nothing has happened.
+        """Delete classes older than a day, and unused ones after an hour.
 
-        That is: no phone has joined, nothing was asked, and the teacher has led nobody to a page.
+        Unused: no phone has joined, nothing was asked, and the teacher has led to no page.
         """
         used = (classes.c.number > 0) | (classes.c.led > 0) | classes.c.code.in_(select(present.c.code))
         over = (classes.c.created < self._time - DAY) | ((classes.c.created < self._time - HOUR) & ~used)
@@ -562,7 +561,7 @@ class Store:
 
     @contextmanager
     def _transaction(self, *, ends: bool = False) -> Iterator[Connection]:
-        """What is done here is done wholly or not at all. ends: it closes or deletes, and may take what is spare."""
+        """A transaction. ends: it closes or deletes, so it may use the reserved disk space."""
         try:
             self._prepare()
             self._use_spare() if ends else self._keep_spare()
@@ -573,7 +572,7 @@ class Store:
 
     @contextmanager
     def _look(self) -> Iterator[Connection]:
-        """Nothing is written here, and nobody who writes waits for it."""
+        """A read-only connection, which blocks no writer."""
         try:
             self._prepare()
             with self._reading.connect() as now:
@@ -582,9 +581,9 @@ class Store:
             raise UnavailableError(str(problem)) from problem
 
     def _keep_spare(self) -> None:
-        """Hold a little of the disk beside the file: on a full one, a vote could be neither closed nor deleted.
+        """Reserve some disk space beside the file: on a full disk, a vote could be neither closed nor deleted.
 
-        Nothing else is written without it. Raises OSError where there is no room.
+        Nothing else is written without it. Raises OSError if there is no space.
         """
         if self._file is None or (spare := self._file.with_suffix(".spare")).exists():
             return
@@ -597,9 +596,9 @@ class Store:
             self._file.with_suffix(".spare").unlink(missing_ok=True)
 
     def _wipe(self) -> None:
-        """Let nothing of what was deleted stand in the log beside the file either. PostgreSQL does so by itself.
+        """Remove deleted data from SQLite's log as well; PostgreSQL does so by itself.
 
-        Where somebody else reads the file, it does until he has ended: `forget_old` tries again.
+        Another process that reads the file may prevent it; `forget_old` tries again.
         """
         if self._file:
             with self._look() as now:
@@ -608,7 +607,7 @@ class Store:
                 logger.warning("What was deleted stands in %s-wal as long as somebody else reads it.", self._file)
 
     def _prepare(self) -> None:
-        """Make the tables at the first use; and once more if somebody took the file away."""
+        """Create the tables at first use, and again if the file was removed."""
         if self._ready is not None and self._ready == self._there():
             return
         with self._preparing:
@@ -619,10 +618,10 @@ class Store:
             if self._file:
                 self._file.parent.mkdir(parents=True, exist_ok=True)
             with self._engine.begin() as now:
-                if not self._file:  # several workers begin at once, and IF NOT EXISTS is no help against that
+                if not self._file:  # IF NOT EXISTS does not protect against several workers that start at once
                     now.execute(text("SELECT pg_advisory_xact_lock(20170612)"))
                 _tables.create_all(now)
-                for former in ("pictures", "present"):  # of earlier versions, as tables without a column
+                for former in ("pictures", "present"):  # tables of earlier versions lack a column
                     now.execute(text(f"DROP TABLE IF EXISTS {former}"))
                 later = {"begun": "FLOAT", "opened": "FLOAT", "closes": "FLOAT", "resumes": "VARCHAR(16)"}
                 for table, columns in (("classes", later), ("votes", {"seconds": "FLOAT"})):
@@ -632,13 +631,13 @@ class Store:
             self._ready = self._there()
 
     def _there(self) -> int | None:
-        """Which file is in its place now: its number on the disk. Of PostgreSQL, always the same."""
+        """Inode of the current file; constant for PostgreSQL."""
         if self._file is None:
             return 0
         return self._file.stat().st_ino if self._file.exists() else None
 
     def _hers(self, now: Connection, code: str, key: str, *, alone: bool = False) -> ClassState:
-        """A teacher's class. alone: nobody else changes it until this transaction ends."""
+        """The teacher's class. alone: locked against changes until the transaction ends."""
         if not is_code(code):
             raise UnknownClassError
         which = select(classes, self._left).where(classes.c.code == code)
@@ -648,7 +647,7 @@ class Store:
         return _room(row)
 
     def _change(self, now: Connection, room: ClassState, **values: object) -> ClassState:
-        """What phones and windows hear of."""
+        """Update the class and its version, which notifies phones and windows."""
         return self._put(now, room, version=room.version + 1, **values)
 
     def _put(self, now: Connection, room: ClassState, **values: Any) -> ClassState:
@@ -657,7 +656,7 @@ class Store:
         return replace(room, **{name: value for name, value in values.items() if name not in TIMES} | left)
 
     def _question(self, now: Connection, code: str, number: int) -> Shown:
-        """A question that a class is or was asked; it never changes under its number."""
+        """A question that was asked; it never changes under its number."""
         this = code, number
         if this not in self._shown:
             which = select(questions.c.shown).where(questions.c.code == code, questions.c.number == number)
@@ -665,7 +664,7 @@ class Store:
         return self._shown[this]
 
     def _is_kept(self, now: Connection, room: ClassState, ballot: Ballot) -> bool:
-        """Whether this very vote is there already, from before its question was closed."""
+        """Whether this vote was already stored before its question was closed."""
         if not 0 < ballot.number <= room.number or not 0 < ballot.round <= ROUNDS:
             return False
         this = votes.c.code == room.code, votes.c.number == ballot.number, votes.c.round == ballot.round
@@ -675,7 +674,7 @@ class Store:
         )
 
     def _devices(self, now: Connection, room: ClassState) -> Sequence[str]:
-        """The phones that have voted in this round."""
+        """Phones that have voted in this round."""
         this = votes.c.code == room.code, votes.c.number == room.number, votes.c.round == room.round
         return now.scalars(select(votes.c.device).where(*this)).all()
 
@@ -697,15 +696,15 @@ def _room(row: Row) -> ClassState:
 
 
 def _takes(room: ClassState, ballot: Ballot) -> bool:
-    """Whether this is a vote that is open now."""
+    """Whether this vote is for the open question and round."""
     over = room.left is not None and room.left <= 0
     return (room.phase, room.number, room.round) == (Phase.OPEN, ballot.number, ballot.round) and not over
 
 
 class _Answered:
-    """The phones that have a place in a round of votes. Whoever brings many leaves places for others.
+    """The phones counted in a round of votes. The number of phones per address is limited, so that others find room.
 
-    of_address: how many, by what the numbers of an address's phones begin with.
+    of_address: count by the leading digits that phones of an address share.
     """
 
     def __init__(self, devices: Iterable[str]) -> None:
@@ -713,7 +712,7 @@ class _Answered:
         self.of_address = Counter(device[:TAG] for device in self.devices)
 
     def takes(self, device: str) -> bool:
-        """Whether this phone has a place, or is given one."""
+        """Whether this phone is counted, or can be."""
         if device in self.devices:
             return True
         if len(self.devices) >= MOST_PHONES or self.of_address[device[:TAG]] >= MOST_OF_ADDRESS:
@@ -724,12 +723,12 @@ class _Answered:
 
 
 def _ticket(row: Row) -> str:
-    """What the teacher's windows show, and those who follow her; nothing leads from it to the key."""
+    """What the teacher's windows and followers show to ask for the state; the key cannot be derived from it."""
     return _hash(f"ticket {row.key_hash}")[:20]
 
 
 def _possible(shown: Shown, ballot: Ballot) -> Vote | None:
-    """The vote, if it is one that this question takes."""
+    """The vote, if the question accepts it."""
     if type(ballot.confidence) is not int or not UNSAID <= ballot.confidence <= SURE:
         return None
     try:
@@ -755,8 +754,8 @@ def _forget(now: Connection, codes: Sequence[str]) -> None:
 
 
 def _as_we_use_sqlite(connection: Any, _: object) -> None:
-    """Readers do not wait for who writes; what was committed outlives the process, and a machine without power; what
-    was deleted is overwritten.
+    """SQLite settings: readers do not wait for writers, commits survive crashes and power failures, deleted data are
+    overwritten.
     """
     connection.execute("PRAGMA secure_delete = ON")
     connection.execute("PRAGMA journal_mode = WAL")
@@ -764,15 +763,15 @@ def _as_we_use_sqlite(connection: Any, _: object) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    """Who writes takes the lock at once: else two who have looked could both wait for each other to write."""
+    """Writers take the lock at once; otherwise two that have read could deadlock."""
     if connection.get_execution_options().get("isolation_level") != "AUTOCOMMIT":
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _connect_for_a_while(_: object, __: object, arguments: list, options: dict) -> Any:
-    """A connection to PostgreSQL that is given up where no answer comes within WAIT seconds.
+    """A connection to PostgreSQL that is given up without an answer within WAIT seconds.
 
-    The database's own timeouts are of no use where its machine stands still.
+    The database's own timeouts do not help if its machine hangs.
     """
     import psycopg
 

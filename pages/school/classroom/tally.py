@@ -1,4 +1,4 @@
-"""What the votes on a question add up to: by gesture, both rounds beside each other, and who was sure and wrong."""
+"""Tallies of votes: by answer and round, and how many were sure but wrong."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,16 +13,16 @@ from pages.school.classroom.questions import CHIPS, Guess, Shown, Told, tidy
 from pages.school.classroom.store import SURE, Asked, Vote
 from pages.school.questions.case import Truth, is_right
 
-BARS = 10  # into which the span of a slider is cut
+BARS = 10  # parts of a slider's span
 Part = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One answer, and how many gave it in each round.
+    """One answer, and its number of votes in each round.
 
-    guess: as it was given; of a slider, and of numbers that are right, from where to where. right: whether it is.
-    sure_and_wrong: how many of the last round were.
+    guess: as given; for sliders, and for right numbers, an interval. right: whether it is right. sure_and_wrong: votes
+    of the last round that were.
     """
 
     guess: Guess | Part
@@ -33,10 +33,10 @@ class Bar:
 
 @dataclass(frozen=True)
 class Tally:
-    """What one round adds up to.
+    """Totals of one round.
 
-    answers: how many. rights: how many of them were right. sure_and_wrong: how many were sure, and wrong. mean: of
-    "chips", in hundredths, (option,).
+    answers: number. rights: number of right ones. sure_and_wrong: number of sure but wrong ones. mean: of "chips", in
+    hundredths, (option,).
     """
 
     answers: int
@@ -46,18 +46,18 @@ class Tally:
 
     @property
     def right(self) -> float:
-        """The share of right answers, 0 where there are none."""
+        """Share of right answers, 0 without answers."""
         return self.rights / max(1, self.answers)
 
 
 def right(shown: Shown, truth: Told, guess: Guess) -> bool:
-    """Whether a guess is right, as it is alone."""
+    """Whether a guess is right."""
     answer = tidy(truth["answer"]) if shown["gesture"] == "word" else truth["answer"]
     return is_right(shown["gesture"], guess, Truth(answer, 0.0, {}, (), {}, near=truth.get("near", 0.0)))
 
 
 def tally(shown: Shown, truth: Told, votes: Sequence[Vote]) -> Tally:
-    """Add up one round."""
+    """Totals of one round."""
     true = [right(shown, truth, vote.guess) for vote in votes]
     wrong = sum(_sure_and_wrong(shown, truth, vote) for vote in votes)
     options = len(shown["options"]) if shown["gesture"] == "chips" else 0
@@ -67,15 +67,15 @@ def tally(shown: Shown, truth: Told, votes: Sequence[Vote]) -> Tally:
 
 
 def tallies(asked: Asked) -> dict[int, Tally]:
-    """What each vote on a question adds up to."""
+    """Totals of each round of a question."""
     return {number: tally(asked.shown, asked.truth, given) for number, given in sorted(asked.votes.items())}
 
 
 def bars(shown: Shown, truth: Told, rounds: Mapping[int, Sequence[Vote]], *, revealed: bool = False) -> list[Bar]:
-    """All answers but chips, with both rounds beside each other.
+    """All answers except chips, with both rounds side by side.
 
-    Options in their order, words by how many wrote them, numbers from the least on; of a slider, tenths of its span.
-    Once it is revealed, one bar of numbers and sliders holds all that is right and nothing else.
+    Options in their order, words by number of votes, numbers in ascending order, sliders in tenths of the span. Once
+    revealed, one bar of numbers and sliders holds exactly the right answers.
     """
     gesture = shown["gesture"]
     if gesture == "chips":
@@ -115,7 +115,7 @@ def bars(shown: Shown, truth: Told, rounds: Mapping[int, Sequence[Vote]], *, rev
 
 
 def sure_and_wrong(found: Sequence[Bar]) -> Bar | None:
-    """The wrong answer that most were sure of, which a talk begins with; None where nobody was."""
+    """The wrong answer with the most sure votes, to start a discussion with; None if there is none."""
     wrong = [bar for bar in found if bar.sure_and_wrong]
     return max(wrong, key=lambda bar: bar.sure_and_wrong, default=None)
 
@@ -125,7 +125,7 @@ def _sure_and_wrong(shown: Shown, truth: Told, vote: Vote) -> bool:
 
 
 def _near(shown: Shown, truth: Told) -> Part | None:
-    """From where to where a number is right; None where nobody set down what is."""
+    """The interval of right numbers; None if there is no right answer."""
     if (answer := truth["answer"]) is None:
         return None
     low, high = shown["span"]
@@ -136,12 +136,12 @@ def _near(shown: Shown, truth: Told) -> Part | None:
 
 
 def _parts(shown: Shown, near: Part | None) -> list[Part]:
-    """The parts into which the span of a slider is cut: tenths, and what is right as one of them, where it is known."""
+    """The intervals of a slider: tenths, and the right one, if known."""
     low, high = shown["span"]
     tenths = [low + (high - low) * place / BARS for place in range(BARS + 1)]
     if near is None:
         return list(pairwise(tenths))
     least, most = near
-    half = (high - low) / BARS / 2  # less is no bar of its own
+    half = (high - low) / BARS / 2  # a narrower remainder is no interval of its own
     below, above = [edge for edge in tenths if edge < least - half], [edge for edge in tenths if edge > most + half]
     return [*pairwise(sorted({low, *below, least})), near, *pairwise(sorted({most, *above, high}))]
