@@ -1,8 +1,8 @@
-"""Another layer, head or token of the run on the screen: the browser draws it before the server has answered.
+"""Another layer, head or token of the same run: the browser draws it before the server answers.
 
-Only colours, lines and frames, painted over the picture; all else of it waits for the server. The numbers of all heads
-come once for each run: a browser keeps so large a message, and the server then only names it. What is painted must be
-what the server draws afterwards; a test in a browser compares the two.
+It paints only colours, lines and frames over the picture; the rest waits for the server. The numbers of all heads are
+sent once a run; the browser keeps so large a message, and later the server only names it. The browser must paint what
+the server draws afterwards; a test compares the two.
 """
 
 import json
@@ -18,15 +18,15 @@ from pages.drawing.cache import once_a_run
 from pages.drawing.figures.base import MOST_CLICKABLE
 from pages.drawing.place import Place
 
-#: Numbers that are sent: those of 48 heads over 64 tokens, 0.8 MB. Of larger runs the server draws each picture.
+#: Numbers sent at most: 48 heads over 64 tokens, 0.8 MB. The server draws each picture of larger runs.
 MOST = 200_000
 
 
 class Sent(NamedTuple):
-    """Numbers as they are sent, and what the browser knows them by.
+    """Numbers of all heads, and their name for the browser (a hash; "" for none).
 
-    Their shape as JSON in a line, then all of them as float32: (layer, head, query, key), what is drawn; (layer, head,
-    query), the key that is outlined where none is chosen.
+    The shape as a line of JSON, then as float32: (layer, head, query, key), the numbers drawn; (layer, head, query),
+    the key outlined while none is chosen.
     """
 
     name: str
@@ -38,11 +38,11 @@ NOTHING = Sent("", b"[0, 0, 0]\n")
 
 @dataclass(frozen=True)
 class AtOnce:
-    """How a browser draws a picture anew for another place.
+    """How a browser draws a picture for another place.
 
-    draws: the function of at_once.js that does it. at: the place that the server's figure shows, by the names of
-    Choice; None: not chosen. sizes: how many layers and heads there are. sent: the numbers of them all; none where only
-    a frame moves. about: what else the function must know that the figure does not say.
+    draws: the function of at_once.js. at: the place in the server's figure, by names of Choice; None: not chosen.
+    sizes: how many layers and heads there are. sent: the numbers, NOTHING where only a frame moves. about: what else
+    the function needs that the figure does not hold.
     """
 
     draws: str
@@ -53,16 +53,16 @@ class AtOnce:
 
 
 def where(run: Trace, place: Place) -> dict[str, Any]:
-    """The place on the screen, and how many layers and heads there are: what `AtOnce` takes."""
+    """The arguments `at` and `sizes` of `AtOnce`."""
     at = {name: getattr(place, name) for name in ("layer", "head", "token", "key")}
     return {"at": at, "sizes": {"layer": run.config.layers, "head": run.config.heads}}
 
 
 def of_every_head(run: Trace, place: Place, key: str, draws: str, **about: Any) -> AtOnce | None:
-    """What a browser needs to draw scores or weights of any head; None where only the server can.
+    """What a browser needs to draw scores or weights of any head; None where only the server can draw them.
 
-    So it is of what no head does alone, in a decoder, and where there is too much to send. key: of the picture that the
-    server draws. draws, about: as in AtOnce; about["columns"]: the keys shown, if not all.
+    None: for quantities that are not one matrix a head, in a decoder, for one token, or if there is too much to send.
+    key: the quantity in the server's picture. draws, about: as in AtOnce; about["columns"]: the keys shown, if not all.
     """
     if run.quantity(key).axes != ("head", "query", "key") or not key.startswith("layers.") or len(run.tokens) == 1:
         return None
@@ -85,7 +85,7 @@ def _sent(run: Trace, name: str, columns: tuple[int, ...], as_map: bool) -> Sent
 
 
 def unmasked(run: Trace, key: str, values: np.ndarray, at: tuple = ()) -> np.ndarray:
-    """What is drawn of a quantity: a weight that the mask hides is not near 0, but none. at: which cells these are."""
+    """The values to draw: NaN for weights that the mask hides. at: the index of `values` in the quantity."""
     mask = key.removesuffix("weights") + "masked"
     if not key.endswith("weights") or mask not in run:
         return values
@@ -94,8 +94,9 @@ def unmasked(run: Trace, key: str, values: np.ndarray, at: tuple = ()) -> np.nda
 
 
 def strongest_keys(run: Trace, name: str, columns: Sequence[int]) -> np.ndarray:
-    """Of each layer, head and query of "attention.weights", or of another such quantity, the key that is outlined while
-    none is chosen, (layer, head, query): what `by_hand.strongest_cell` finds for each of them. columns: those shown.
+    """The key that is outlined while none is chosen, (layer, head, query), as `by_hand.strongest_cell` finds it.
+
+    name: "attention.weights" or the like. columns: the keys shown.
     """
     values = run.over_layers(name)[..., columns]
     return np.asarray(columns)[np.where(np.isfinite(values), values, -np.inf).argmax(axis=-1)]

@@ -1,6 +1,6 @@
-"""What all visitors share: runs, as many as fit into so many bytes, and what is worked out of networks and runs.
+"""Caches that all visitors share: of runs, bounded in bytes, and of results computed from networks and runs.
 
-Constants of the program are kept by functools; all else here.
+Constants of the program are cached by functools.
 """
 
 from collections.abc import Callable, Hashable
@@ -19,9 +19,9 @@ from cachetools.keys import hashkey
 from model import Trace
 from model.pipeline import forget_sources
 
-LATELY = 10.0  # seconds: so long a visitor looks before the next click
-LONG = 6_000_000  # bytes: a run of some thirty tokens. It counts four times, so that long ones together hold a quarter
-MOST_A_RUN = 8  # of the same kind
+LATELY = 10.0  # seconds that a visitor looks before the next click
+LONG = 6_000_000  # bytes: some thirty tokens. Longer runs count four times, so that they fill at most a quarter
+MOST_A_RUN = 8  # results of one function
 P = ParamSpec("P")
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable)
@@ -32,9 +32,9 @@ _clear: list[Callable[[], object]] = []
 def kept(most: int, decides: Callable[..., tuple] | None = None) -> Callable[[F], F]:
     """A decorator that keeps the latest `most` results for all visitors, until `forget`.
 
-    Arguments are hashable, or arrays, runs and tuples of these; decides: which of them, or what of them, decides the
-    result, where not all do. Where many ask for the same at once, one thread works it out and the others wait. What
-    raises is not kept. Nobody may change a result.
+    Arguments are hashable, arrays, runs, or tuples of these. decides: the arguments -> the values that decide the
+    result, where not all do. When many threads ask for one result, one computes it and the others wait. Exceptions are
+    not kept. Nobody may change a result.
     """
 
     def key(*arguments: object, **named: object) -> tuple:
@@ -54,21 +54,21 @@ def _until_forgotten(keep: Callable[[Any], Any]) -> Callable[[F], F]:
 
 
 def missing(function: Callable, *arguments: object) -> tuple | None:
-    """What a result of a function that is `kept` would be kept by; None where it is there already."""
+    """The key of a result that a `kept` function lacks; None if it has the result."""
     key: tuple = function.cache_key(*arguments)  # type: ignore[attr-defined]
     return None if key in function.cache else key  # type: ignore[attr-defined]
 
 
 def forget() -> None:
-    """Let go of all that is kept of networks, and of the networks that it was computed with."""
+    """Empty what `kept` and `traces_up_to` keep, and let go of the networks behind it."""
     for clear in _clear:
         clear()
     forget_sources()
 
 
 def digest(value: Any) -> Hashable:
-    """What stands for a value in a key: of bytes, which may be a visitor's photo, no key shall keep more; of a run,
-    given its pipeline, what went in and the edits on the way.
+    """What stands for a value in a key: for bytes, perhaps a visitor's photo, a hash; for a run its input and edits,
+    which decide it where another argument names the pipeline.
     """
     if isinstance(value, Trace):
         return digest(value[value.graph.embedded]), value.edits
@@ -80,7 +80,7 @@ def digest(value: Any) -> Hashable:
 
 
 class _Runs(Cache):
-    """Runs, of which one that nobody asked for lately goes first; where there is none, any."""
+    """A cache of runs. When it is full, a random run goes: one that nobody asked for lately, if there is one."""
 
     def __init__(self, most: int) -> None:
         super().__init__(most, getsizeof=lambda trace: min(trace.nbytes * (4 if trace.nbytes > LONG else 1), most // 2))
@@ -114,16 +114,16 @@ def traces_up_to(
 ) -> Callable[[Callable[..., Trace]], Callable[..., Trace]]:
     """A decorator that keeps runs, at most `most` bytes of them; arguments, or what `key` makes of them, are hashable.
 
-    Where they do not all fit, one goes by chance: in a class that clicks in turn the oldest is the next to be wanted.
-    Two are kept whatever their size, so that a run and the same with changes need not be done at each click.
-    Where many visitors ask for the same run at once, one thread computes it and the others wait for it. A run that
-    raises is not kept. Forget all with the function's `cache_clear()`, as `forget` does.
+    When they do not all fit, a random one goes: in a class that clicks in turn, the oldest is needed next. Two fit
+    whatever their size, so that no click computes both a run and its original anew. When many visitors ask for one
+    run, one thread computes it and the others wait. Exceptions are not kept. `forget`, or the function's
+    `cache_clear()`, empties it.
     """
     return _until_forgotten(cached(_Runs(most), key, condition=Condition()))
 
 
 def once_a_run(make: Callable[Concatenate[Trace, P], T]) -> Callable[Concatenate[Trace, P], T]:
-    """A decorator for what is made of a run and little else, and is small: a few are kept as long as it is."""
+    """A decorator for small results of a run and a few other arguments: some are kept as long as the run lives."""
     made: WeakKeyDictionary[Trace, dict[Hashable, T]] = WeakKeyDictionary()
 
     @wraps(make)

@@ -1,4 +1,4 @@
-"""Which words of a sentence the encoder reads as [MASK]: those that the reader hid; of our first sentence, one."""
+"""Which words the encoder reads as [MASK]: those that the reader hid, and one word of our first sentence."""
 
 from collections.abc import Collection, Sequence
 
@@ -10,8 +10,8 @@ from pages.drawing.state.first_sight import first_place
 
 
 def with_words_hidden(pipeline: Pipeline, choice: Choice, read: Reading) -> tuple[int, ...] | None:
-    """A sentence as pages that are about a hidden word read it: its ids; None where it stays as it is."""
-    says_words = pipeline.config.head == "masked-word"  # others have no use for a hidden word
+    """The ids of the sentence with [MASK] for its hidden words; None where none is hidden."""
+    says_words = pipeline.config.head == "masked-word"  # other networks do not guess words
     hidden, typed = hidden_places(choice, read) if read.ids and says_words else (set(), set())
     return with_masks(pipeline, read.ids, hidden) if hidden - typed else None
 
@@ -23,7 +23,7 @@ def with_masks(pipeline: Pipeline, ids: Sequence[int], hidden: Collection[int]) 
 
 
 def hidden_places(choice: Choice, read: Reading) -> tuple[set[int], set[int]]:
-    """The places that read [MASK], and those of them where the sentence itself says so."""
+    """The places that read [MASK], and those among them where the sentence itself has [MASK]."""
     typed = {place for place, token in enumerate(read.tokens) if token == "[MASK]"}
     chosen = choice.hidden
     if chosen is None:

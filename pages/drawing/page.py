@@ -1,4 +1,4 @@
-"""What a page is: one row that says what it shows, in which order and with which controls."""
+"""The description of a page: what it shows, in which order, with which controls."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,11 +10,11 @@ from pages.drawing.screen import Elsewhere, Reads, Screen
 from pages.drawing.state.choice import PICTURE, Choice
 
 LAYER, LAYER_AND_HEAD = ("layer",), ("layer", "head")
-#: Input kind -> what is shown of it. What is drawn for one token alone has no tabs of its own.
+#: Input kind -> kind of pictures. A picture read as one token ("flat") has no tabs of its own.
 OF = {"sentence": "words", "digit": "drawing", PICTURE: "drawing"}
-#: What draws something of a page, given the screen and the pen.
+#: A function that draws part of a page, given the screen and mostly the pen.
 Draw = Callable[..., object]
-#: The tabs of a page, by name, with what draws each.
+#: Tab name -> the function that draws it.
 Tabs = Mapping[str, Draw]
 
 
@@ -24,31 +24,28 @@ def nothing(screen: Screen) -> tuple[object, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """One page, named after its folder: so is its address, and the first word of its texts.
+    """One page. Its folder, its address and the table of its texts have its name ("home": the address is "").
 
-    tabs: of which one is open. Their buttons are the texts "{page}.tab_{name}"; a single one has no button, and of one
-    named "" all that a page has above its tabs is left out, too.
-    group: its place in the bar: "way" leads through the network, "layer" is passed again and again on it; "beside"
-    stands at the right end, "more" behind a button there. alone: the way on leads there: to the tour leads a button
-    beside it, a class is for many. words_only, any_input: whether it has nothing to say about drawings, or something
-    even where the weights that read the reader's input are damaged. attention: where heads look is shown there. draws:
-    it is about a drawing whatever the input, and the pad stands on top. asks: for hidden words, which then stand
-    nowhere in sight. places_changes: outside a presentation it draws the strip of
-    changes itself, under what makes them, so that the first one moves nothing that is seen.
+    tabs: makes the tabs; one is open. Their buttons are the texts "{page}.tab_{name}". A single tab has no button. A
+    tab named "" is drawn alone, without controls or anything above it.
+    group: its place in the bar: "way" (through the network), "layer" (the part that repeats), "beside" (right end),
+    "more" (behind a button). alone: the link to the next page leads there. words_only: it shows nothing of drawings.
+    any_input: it works with damaged weights, on another input. attention: it shows attention. draws: it is about a
+    drawing whatever the input, with the pad on top. asks: it asks for hidden words, so none is in sight.
+    places_changes: outside a presentation it draws the strip of changes itself, below their controls, so that the
+    first change moves nothing in sight.
 
-    reads, elsewhere: see `open_screen`; about: the screen about that other run, of the one that was opened and the
-    choice. begins: the row and the choice of a page that goes by more than the choice. former: names that tabs had in
-    links of before -> the tab that shows it now, or all that is chosen instead. usual: the tab that a link means which
-    names none of these.
+    reads, elsewhere: see `open_screen`. about: the opened screen and the choice -> the screen to draw. begins: the page
+    and the choice -> those to draw, where more than the choice decides. former: tab name in old links -> tab now, or
+    values of Choice. usual: the tab where a link names none of them.
 
-    heeds: which of "layer" and "head" change what is shown; but: of some tabs others do, by the tab's name, or by
-    that and the kind of input in OF. chips: whether the selected token is chosen there. head_maps: whether the buttons
-    of the heads show where each attends to.
+    shown_of: which pickers ("layer", "head") the page needs. but: exceptions, by tab, or by "tab kind" (kinds: see OF).
+    chips: whether a box chooses the selected token. head_maps: whether the head buttons show small attention maps.
 
-    equation: LaTeX beside the title; purpose: the key of the sentence under it; title: draws both otherwise, given the
-    screen. above: draws what stands above all tabs alike; controls: beside their buttons. code: the classes and
-    functions whose source stands at the end. downloads: draws other ones than the pictures. ends: whether way on, code
-    and downloads stand there.
+    equation: LaTeX beside the title. purpose: the key of the sentence below the title. title: draws both instead.
+    above: draws what all tabs have above them. controls: draws beside the tab buttons. code: classes and functions
+    whose source the page ends with. downloads: draws these in place of the usual ones. ends: whether the page ends with
+    the link to the next page, code and downloads.
     """
 
     name: str
@@ -81,15 +78,15 @@ class Page:
     ends: bool = True
 
     def speaks_of(self, run: Trace) -> bool:
-        """Whether it has anything to say about such an input."""
+        """Whether the page has anything to show of such an input."""
         return run.picture is None or not self.words_only
 
     def purpose_of(self, screen: Screen) -> str:
-        """The key of the sentence under its title."""
+        """The key of the sentence below the title."""
         return self.purpose(screen) if self.purpose else f"{self.name}.purpose"
 
     def heeds(self, choice: Choice) -> tuple[str, ...]:
-        """Which of "layer" and "head" there are to choose: those that change what is shown."""
+        """Which of "layer" and "head" change what the page shows; only these can be chosen."""
         if self.words_only and choice.input != "sentence":
             return ()
         of_this_kind = f"{choice.tab} {OF.get(choice.input)}"
@@ -97,15 +94,15 @@ class Page:
 
 
 def rows(*names: str) -> Callable[[Screen], str]:
-    """What makes the equations of rows of the graph ("layers.{l}.attention.Q") in the layer on the screen."""
+    """A `Page.equation`: the equations of rows of the graph ("layers.{l}.attention.Q") in the layer on the screen."""
     return lambda screen: r" \qquad ".join(screen.run.graph[screen.at.of(name)].equation for name in names)
 
 
 class School(Protocol):
-    """What lessons and classes add to each page; pages know no more of them."""
+    """What lessons and classes add to each page: all that pages know of them."""
 
     def beside(self, page: str) -> None:
-        """Draw in the drawer, given the name of the page."""
+        """Draw in the drawer of settings. page: its name."""
 
     def under_title(self, screen: Screen, pen: Any) -> None:
         """Draw under the title of a page."""

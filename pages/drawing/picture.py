@@ -1,10 +1,10 @@
-"""A picture: a plain function of a run and a place makes it. No Streamlit here, so a notebook draws the same.
+"""A picture, made by a plain function of a run and a place. No Streamlit here, so a notebook draws the same.
 
     picture = attention_map(load("text")("i love you"), Place(layer=2, head=3, token=2))
     picture.drawn(), picture.says()
 
-A page draws it (`Pen.show`). Where the reader compares two runs it calls the function once more, for the other run,
-and draws the numbers of both, or those of the one less those of the other, with the same `figure`.
+`Pen.show` draws it on a page. Where the reader compares two runs, it calls the function again for the other run, and
+`figure` draws the numbers of both, or their difference.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,14 +31,14 @@ from pages.drawing.text.numbers import furthest, signed
 
 
 def kind_of(run: Trace) -> str:
-    """What the tokens are: "words", the patches of a "drawing", or a "single" one that is all there is."""
+    """What the tokens are: "words", patches of a "drawing", or a "single" token."""
     if len(run.tokens) == 1:
         return "single"
     return "words" if run.picture is None else "drawing"
 
 
 def says_words(run: Trace) -> bool:
-    """Whether the network answers with a word, and not with a class."""
+    """Whether the network answers with a word, not a class."""
     return "logits" in run and "word" in run.axes("logits")
 
 
@@ -48,9 +48,9 @@ def outputs_of(run: Trace) -> Sequence[str]:
 
 
 def names_of(run: Trace, key: str) -> tuple[Sequence[str] | None, ...]:
-    """What the places along each axis of a quantity are called; None where they are counted.
+    """The names of the places along each axis of a quantity; None where they are counted.
 
-    Of a decoder's rows both the piece that they read and the one that they write: a row is a step.
+    A row in a decoder is a step, named after the piece that it reads and the piece that it writes: "love → 爱".
     """
     names: list[Sequence[str] | None] = list(run.names(key))
     if isinstance(run, TranslationTrace) and key.startswith("decoder."):
@@ -60,23 +60,23 @@ def names_of(run: Trace, key: str) -> tuple[Sequence[str] | None, ...]:
 
 
 def token_axis(run: Trace, title: str) -> Axis:
-    """An axis of the tokens of a run. title: as it stands there."""
+    """An axis of the tokens of a run."""
     return Axis(title, run.tokens, range(len(run.tokens)))
 
 
 def told_where(run: Trace, token: int, said: str) -> str:
-    """A sentence with the token at which the answer is read, where there is one for each: "At ‘[MASK]’: …"."""
+    """A sentence that begins with the token at which the answer is read, if it is a word: "At ‘[MASK]’: …"."""
     if not says_words(run):
         return said[:1].upper() + said[1:]
     return t("without.read_at", token=placed(run.tokens)[token]) + said[:1].lower() + said[1:]
 
 
 def touched(run: Trace, head: int, *equations: str, shares: Sequence[str] = (), every_head: bool = False) -> bool:
-    """Whether a change sits on what is relied on, so that what is usually said need not be true.
+    """Whether one of the reader's changes breaks what a sentence relies on, so that the sentence may be false.
 
-    equations: quantities that are to be what their equations make of what they read. shares: those of which it is
-    enough that a mask is a mask, and weights are shares that sum to 1. Keys of the trace, or rows of the graph, which
-    stand for all layers. A change of another head alone is none, unless what is said is said of every_head.
+    equations: quantities that the sentence takes to follow their equations. shares: quantities of which it only assumes
+    that a mask hides, or that rows sum to 1. Both are keys of the trace, or rows of the graph, which stand for all
+    layers. Changes of other heads do not count, unless the sentence is about every_head.
     """
     return any(
         edit.key in (quantity.key, quantity.row)
@@ -88,7 +88,7 @@ def touched(run: Trace, head: int, *equations: str, shares: Sequence[str] = (), 
 
 
 def carriers(run: Trace, layers: int) -> list[str]:
-    """What rollout takes for granted in the first layers: values that weights carry on, and sums that keep the rest."""
+    """The quantities that rollout assumes unchanged in the first layers: values, outputs of heads, sums, norms."""
     subs = [sub for layer in range(layers) for sub in run.graph.sublayers(layer)]
     carried = [
         sub.prefix + name for sub in subs if sub.name == "attention" for name in ("V", "heads", "concat", "output")
@@ -101,16 +101,15 @@ def carriers(run: Trace, layers: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What a picture draws: numbers of one run; of two, beside each other; or of one run less those of another.
+    """The numbers that a picture draws: of one run, of two runs, or the difference of two.
 
-    array: all that the function takes of its run. kinds: its axes, as the graph calls them: along those of tokens,
-    another input's numbers are put in the places of their counterparts. part: what is drawn of them, on which axes;
-    it is given the numbers as they are compared. token: the one that they are about, if one. axes: one for each side of
-    `array`. upwards: drawn as heights and depths; else in two colours. end: the value of the strongest colour. which:
-    where `part` chooses what is largest, the places that it chose. called: which of several they are, in a sentence.
-    other: the same of the other run, where both are drawn. differs: `array` holds differences, which have a sign; NaN
-    (nothing stands in a token's place) and infinite numbers are none. alone: nothing stands in the place of the token.
-    code: what gives the array in a notebook, if it was recorded: `trace["layers.2.attention.weights"][3]`.
+    array: all that the picture takes from the run. kinds: the graph's names of its axes; along axes of tokens, another
+    input's numbers move to the places of their counterparts. part: chooses, after the comparison, what is drawn, and
+    its axes. token: the token that the numbers are about, if it is one. axes: one for each side of `array`. upwards:
+    drawn as heights, not in colours. end: the value of the strongest colour. which: the places, where `part` chose the
+    largest. called: the name of these numbers in a sentence, if the picture has several. other: the other run's
+    numbers, where both are drawn. differs: `array` holds differences, NaN where a token has no counterpart. alone:
+    `token` has none. code: what gives the array in a notebook: `trace["layers.2.attention.weights"][3]`.
     """
 
     array: np.ndarray
@@ -129,62 +128,62 @@ class Numbers:
 
     @classmethod
     def of(cls, run: Trace, key: str, head: int | None = None, **more: Any) -> Self:
-        """A recorded value; of one with heads that of a head, unless none is given."""
+        """A recorded quantity, or one head of it if it has heads and `head` is given."""
         value, kinds, code = run[key], run.axes(key), f'trace["{key}"]'
         if head is not None and kinds[0] == "head":
             value, kinds, code = value[head], kinds[1:], f"{code}[{head}]"
         return cls(value, kinds, code=code, **more)
 
     def __getitem__(self, part: Any) -> Self:
-        """The same part of both."""
+        """The same part of `array` and `other`."""
         return replace(self, array=self.array[part], other=None if self.other is None else self.other[part])
 
     def flat(self, sides: int) -> Self:
-        """With so many of the first axes in one."""
+        """A copy with the first `sides` axes merged into one."""
         rest = self.array.shape[sides:]
         other = None if self.other is None else self.other.reshape(-1, *rest)
         return replace(self, array=self.array.reshape(-1, *rest), other=other)
 
     def on(self, *axes: Axis, upwards: bool = False) -> Self:
-        """As they are drawn, on these axes."""
+        """A copy on these axes."""
         return replace(self, axes=axes, upwards=upwards)
 
     def less(self, there: np.ndarray) -> Self:
-        """By how much they differ from the numbers of another run."""
+        """The difference from another run's numbers."""
         with np.errstate(invalid="ignore"):  # hidden in both runs: −∞ less −∞
             return replace(self, array=self.array - there, differs=True)
 
     @property
     def drawn(self) -> "Numbers":
-        """What is drawn of them."""
+        """What `part` chooses to draw; without one, all."""
         return replace(self.part(self), part=None) if self.part else self
 
     def named(self, names: Sequence[str]) -> Self:
-        """With other names of the tokens along their axes."""
+        """A copy with other names for the tokens along the axes."""
         return replace(self, axes=[axis.named(names) for axis in self.axes])
 
     @property
     def look(self) -> dict[str, Any]:
-        """What figures that can show two runs are told."""
+        """Arguments for figures that can show two runs."""
         return {"differs": self.differs, "there": self.other}
 
     def scale(self, usual: str) -> str:
-        """The scale of colours: differences have a sign, whatever the quantity."""
+        """The colour scale: "signed" for differences, whatever the quantity."""
         return "signed" if self.differs else usual
 
     def less_nothing(self) -> Self:
-        """With 0 where no token of the other input stands in the place, for pictures that cannot leave a gap."""
+        """A copy with 0 where a token has no counterpart, for pictures that cannot leave a gap."""
         if not self.differs:
             return self
         return replace(self, array=np.nan_to_num(self.array, nan=0.0, posinf=np.inf, neginf=-np.inf))
 
     @property
     def largest(self) -> float:
-        """The largest size there is."""
+        """The largest absolute value that is finite."""
         return float(np.max(np.abs(self.array), where=np.isfinite(self.array), initial=0))
 
     def in_words(self, shows: str) -> str:
-        """Of a difference, which sign means what, and where the two runs differ most. shows: one of `choice.SHOWN`."""
+        """The sentence of a difference: what the signs mean, and where it is largest. shows: one of `choice.SHOWN`."""
         if np.isnan(self.array).all():
             return t("change.read_nothing")
         place, size = _strongest(self.array)
@@ -197,7 +196,7 @@ class Numbers:
         return f"{t(f'change.read_{shows}', sign=sign)} {said}"
 
     def of_the_other(self) -> str:
-        """Of the other input's numbers, which is the largest."""
+        """The sentence of the other input's picture: which number is the largest."""
         place, _ = _strongest(self.array)
         return t("compare.read_there", place=place_in_words(self.axes, place), value=furthest(self._known))
 
@@ -208,18 +207,18 @@ class Numbers:
 
 
 def _strongest(array: np.ndarray) -> tuple[tuple[int, ...], float]:
-    """Where the finite number of the largest size stands, and that size."""
+    """The place of the largest finite absolute value, and that value."""
     sizes = np.where(np.isfinite(array), np.abs(array), 0)
     place = np.unravel_index(sizes.argmax(), sizes.shape)
     return tuple(int(i) for i in place), float(sizes[place])
 
 
 def place_in_words(axes: Sequence[Axis], place: Sequence[int]) -> str:
-    """ "it → animal", "layer 6 → it": a place by its names along the axes; one without title and names is left out."""
+    """ "it → animal", "layer 6 → it": a place in words; an axis without title and names is left out."""
 
     def name(axis: Axis, i: int) -> str:
         said = placed(axis.labels)[i] if axis.labels else str(i + 1)
-        numbered = all(label.isdigit() for label in axis.labels or ())  # as layers are, which "6" alone would not say
+        numbered = all(label.isdigit() for label in axis.labels or ())  # "6" alone would not say "layer"
         return f"{axis.title} {said}".strip() if numbered else said
 
     names = (name(axis, i) for axis, i in zip(axes, place, strict=True) if axis.title or axis.labels)
@@ -227,14 +226,14 @@ def place_in_words(axes: Sequence[Axis], place: Sequence[int]) -> str:
 
 
 def of_both(table: pd.DataFrame, other: pd.DataFrame | None) -> pd.DataFrame:
-    """The numbers of a picture that shows two runs: those of the second in columns of their own."""
+    """A table of two runs: the other run's numbers in columns of their own."""
     return table if other is None else pd.concat([table, other.add_suffix(f" · {plain('change.other_run')}")], axis=1)
 
 
 def one_plane(*clouds: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
-    """Vectors (…, d) of several runs in the plane in which they differ most: (…, 2) each, and the shares of variance.
+    """Vectors (…, d) of several runs in the plane in which they vary most: (…, 2) each, and the shares of variance.
 
-    Where a vector is NaN, so is its point.
+    A NaN vector gives a NaN point.
     """
     vectors = np.concatenate([cloud.reshape(-1, cloud.shape[-1]) for cloud in clouds])
     known = np.isfinite(vectors).all(axis=1)
@@ -254,7 +253,7 @@ def sizes(shape: Sequence[int]) -> str:
 
 
 class Open(NamedTuple):
-    """What a click does that leads to another page: its name, and what is chosen there."""
+    """A click that opens another page: the page's name, and what is chosen there."""
 
     page: str
     values: Mapping[str, object]
@@ -264,12 +263,12 @@ Picks = Callable[..., "Mapping[str, object] | Open | None"]
 
 
 def picks_from(which: Sequence[int], choose: Callable[[int], Mapping[str, object]]) -> Picks:
-    """What a click on a bar chooses, where the bars are of these places. It keeps no run."""
+    """A `Picks` for bars of these places. It holds no run."""
     return lambda bar, _: choose(which[bar])
 
 
 class Moves(NamedTuple):
-    """The cell that Shift and an arrow move: (row, column), of how many, and what of Choice another cell is."""
+    """How Shift and an arrow move the cell: (row, column), how many of each, and a cell -> values of Choice."""
 
     cell: tuple[int, int]
     sizes: tuple[int, ...]
@@ -278,24 +277,22 @@ class Moves(NamedTuple):
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure with what it says, shows and leads to.
+    """A figure with its sentence, its numbers and its clicks.
 
-    figure: of the `numbers` as they are drawn, one after the other; where no run is compared, the figure itself.
-    sentence: Markdown, what the picture says in words (it is also its text alternative), or what says it of the
-    numbers. title: where the text
-    "{page}.{name}" is not meant. quantity: what it shows, with its equation, unless that is the page's; equation: LaTeX
-    in its place, or "". shape: of the numbers, to print. table: for the CSV, where the figure does not hold them; of
-    the numbers as they are drawn, when it is asked for.
-    two: how two runs are drawn: "less", by how much they differ; "beside", the same, or both in one figure where the
-    reader wants them beside each other; "over", always both.
-    reads: keys of quantities of whose equations the sentence speaks: where the reader changed one, it is left out.
-    shares: keys, beside `quantity`, of which it takes no more than `touched` says. every_head: it speaks of all heads,
-    whichever is chosen. fixed: no change of the run moves it, so that it needs not say which run it shows.
-    picks(row, column): what of Choice is set when a cell or a bar is clicked; where marks are no cells but carry
-    numbers (customdata lists), of those; picks_of: what makes it of the numbers as they are drawn. of_head: the layer
-    and head shown, where those are not the chosen ones. at_once: how the browser draws one run for another place by
-    itself. written: what stands below it in place of the sentence, which is then only read aloud; a comparison always
-    stands there.
+    figure: the figure, or a function that draws it from the `numbers`, one argument each, after the comparison.
+    sentence: what the picture says, as Markdown, also its text alternative; or a function of the same numbers. title:
+    in place of the text "{page}.{name}". quantity: the quantity shown; its equation is printed unless the page has it.
+    equation: LaTeX in its place, or "" for none. shape: of the numbers, to print. table: for the CSV, where the figure
+    does not hold the numbers; or a function of them.
+    two: how two runs are drawn: "less", as their difference; "beside", the same, or both in one figure where the
+    reader chose "beside"; "over", always both.
+    reads: keys of quantities whose equation the sentence states as fact; if a change breaks one, another sentence says
+    so. shares: keys, with that of `quantity`, that only need be masks, or rows that sum to 1 (see `touched`).
+    every_head: the sentence is about all heads. fixed: no change moves the picture, so it need not name its run.
+    picks(row, column): the values of Choice that a click on a cell or bar sets; it gets the marks' customdata lists
+    instead, where they carry some. picks_of: makes `picks` from the drawn numbers. of_head: the layer and head shown,
+    if not the chosen ones. at_once: how the browser draws one run for another place. written: the text below the
+    figure in place of the sentence, which is then only read aloud; a comparison is always written.
     """
 
     figure: Figure | Callable[..., Figure]
@@ -320,26 +317,26 @@ class Picture:
 
     @property
     def parts(self) -> tuple[Numbers, ...]:
-        """All its numbers, as they are compared."""
+        """All its numbers, before `part` chooses."""
         return (self.numbers,) if isinstance(self.numbers, Numbers) else tuple(self.numbers)
 
     @property
     def code(self) -> str:
-        """What gives the recorded numbers behind it in a notebook, a line for each quantity."""
+        """Python that gives the recorded numbers in a notebook, one line a quantity."""
         read = [*([self.quantity.key] if self.quantity and self.quantity.traced else []), *(self.shares or self.reads)]
         of_parts = [part.code for part in self.parts if part.code]
         return "\n".join(dict.fromkeys(of_parts or map(_code_of, read)))
 
     def drawn(self, *numbers: Numbers) -> Figure:
-        """The figure of its own numbers, or of such as they are compared."""
+        """The figure of its own numbers, or of these."""
         return self.figure if isinstance(self.figure, Figure) else self.figure(*self._or_own(numbers))
 
     def says(self, *numbers: Numbers) -> str:
-        """The sentence, of the same."""
+        """The sentence of its own numbers, or of these."""
         return self.sentence if isinstance(self.sentence, str) else self.sentence(*self._or_own(numbers))
 
     def tabled(self, *numbers: Numbers) -> pd.DataFrame | None:
-        """The numbers as a table; None where they are those of the figure."""
+        """The numbers as a table; None where the figure holds them."""
         return self.table(*self._or_own(numbers)) if callable(self.table) else self.table
 
     def framed(self, frames: Sequence[dict]) -> Self:
@@ -354,10 +351,10 @@ class Picture:
         signs: Sequence[str] = (),
         options: Sequence[int] = (),
     ) -> Self:
-        """A copy of a map in which cells of a row say nothing: there stands a question mark, or another of the `signs`.
+        """A copy of a map that hides cells of a row behind question marks, or behind `signs`.
 
-        Neither figure nor sentence, table or scale knows their numbers. options: of each column what a click there
-        picks, −1 where it picks nothing.
+        Figure, sentence, table and colour scale lose their numbers. columns: all, if left out. options: the option that
+        a click on each column picks, −1 for none.
         """
         (whole,) = (part.drawn for part in self.parts)
         hidden = [*range(whole.array.shape[1])] if columns is None else columns
@@ -372,7 +369,7 @@ class Picture:
         return self.with_(numbers=replace(whole, array=array, end=0.0), **bare)._over(covers)
 
     def _over(self, draw: Callable[[Figure], object]) -> Self:
-        """A copy of whose figure something more is drawn."""
+        """A copy whose figure is passed to `draw`."""
 
         def drawn(*numbers: Numbers) -> Figure:
             figure = self.drawn(*numbers)
@@ -390,9 +387,9 @@ class Picture:
 
 
 def _code_of(key: str) -> str:
-    """What gives a quantity in a notebook, or a row of the graph, which stands for all layers."""
+    """Python that gives a quantity in a notebook; for a row of the graph, one of each layer."""
     return f'[trace[f"{key}"] for l in range(trace.config.layers)]' if "{l}" in key else f'trace["{key}"]'
 
 
-#: What makes a picture.
+#: A function that makes a picture.
 Make = Callable[[Trace, Place], Picture]

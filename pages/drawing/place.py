@@ -7,11 +7,11 @@ from pages.drawing.text import plain
 
 @dataclass(frozen=True)
 class Place:
-    """Where a reader looks in a run, counted from 0; None: nowhere in particular, so a picture finds a cell to show.
+    """Where a reader looks in a run, counted from 0; None: not chosen, so a picture finds a cell to show.
 
-    step: of a translation, the one that is looked at; None where nothing is written. source: of a translation, the
-    token of the sentence that the reader chose. sublayer: of a layer, from 1. between: of two sentences, which attends
-    to which. marked: whether the cell there is outlined; in another run nothing may stand there.
+    step: the step of a translation; None outside translations. source: the token of the source sentence that the reader
+    chose in a translation. sublayer: from 1. between: which of two sentences attends to which. marked: whether
+    the cell is outlined; False where another run has no counterpart of it.
     """
 
     layer: int = 0
@@ -30,16 +30,16 @@ class Place:
     marked: bool = True
 
     def of(self, row: str) -> str:
-        """The trace key of a row of the graph ("layers.{l}.attention.Q") in this layer."""
+        """The trace key, in this layer, of a row of the graph ("layers.{l}.attention.Q")."""
         return row.replace("{l}", str(self.layer))
 
     def row(self, key: str) -> int:
-        """The place along the tokens of a quantity: in a decoder a step."""
+        """The place along a quantity's axis of tokens: the token, or the step in a decoder."""
         source = not key.startswith("decoder.") or key.endswith((".cross.K", ".cross.V"))
         return self.token if self.step is None or (source and key != "logits") else self.step
 
     def where(self, of: tuple[int, int] | None = None) -> str:
-        """ "layer 2, head 3" in the reader's language: of this place, or of another layer and head; −1: of none."""
+        """ "layer 2, head 3" in the reader's language. of: another layer and head; −1 leaves one out."""
         layer, head = of or (self.layer, self.head)
         if layer >= 0 and head >= 0:
             return plain("common.where", layer=layer + 1, head=head + 1)

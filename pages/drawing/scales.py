@@ -1,4 +1,4 @@
-"""Where the colours of attention weights end: by one rule on every page."""
+"""Where the colour scale of attention weights ends: one rule for every page."""
 
 from model import Trace
 from model.analysis import bright_end
@@ -7,8 +7,9 @@ from pages.drawing.cache import once_a_run
 
 @once_a_run
 def weights_end(run: Trace, key: str) -> float:
-    """The weight with the brightest colour on every page, as on Home: of all layers with such an attention; of a run
-    too large for that, of this layer. key: of the weights in one of them.
+    """The weight that gets the brightest colour: over all layers of this attention; over one layer if the run is large.
+
+    key: the weights of one layer.
     """
     side, _, rest = key.rpartition("layers.")
     name = rest.split(".", 1)[1]

@@ -1,4 +1,4 @@
-"""A screen: which runs a page shows for a choice, as one frozen value. No Streamlit here, so a notebook opens the same.
+"""A screen: the runs that a page shows for a choice, as one frozen value. No Streamlit: a notebook opens the same.
 
 screen = open_screen(Choice(sentence="i love you"))
 screen.run["layers.0.attention.weights"], attention_map(screen.run, screen.at)
@@ -25,26 +25,26 @@ from pages.drawing.state.first_sight import first_place
 from pages.drawing.text import class_label, plain
 from pages.drawing.two_runs import DIFFERENCES, TwoRuns
 
-#: The fields of a place that are a reader's choice; the step of a translation is its page's.
+#: The fields of Place that Choice also has; pages set the others.
 CHOSEN = [one.name for one in fields(Place) if one.name not in ("step", "source", "marked")]
-#: What a page is about in place of the input as it was read: its ids with words hidden; None for the input itself.
+#: What the page's network reads in place of the input: the ids with words hidden; None: the input itself.
 Reads = Callable[[Pipeline, Choice, Reading], Hashable | None]
-#: The network and the input of the run that a page is about, where that is not the reader's own.
+#: The network and the input that a page is about, where they are not the reader's.
 Elsewhere = Callable[[Choice, Hashable], tuple[str, Hashable] | None]
 T = TypeVar("T")
 
 
 class Source(Protocol):
-    """Where networks and runs come from: `pages.screen.runs.pipelines`, which keeps them for all, or `Anew`."""
+    """Where networks and runs come from: `pages.screen.runs.pipelines`, which caches them, or `Anew`."""
 
     def pipeline(self, name: str, /) -> Pipeline: ...
     def run(self, name: str, subject: Any, edits: tuple[Edit, ...] = (), /) -> Trace: ...
     def read_by(self, name: str, subject: Any, /) -> tuple[Any, Reading, InputError | None]:
-        """An input, or another one where it cannot be read; what it is read as; and why it could not be read."""
+        """The input, or another one if it cannot be read; how that is read; and why the input could not be."""
 
 
 class Anew:
-    """Each run made when it is asked for, as in a notebook."""
+    """A source that computes each run when asked, as in a notebook."""
 
     def pipeline(self, name: str, /) -> Pipeline:
         return load(name)
@@ -58,14 +58,13 @@ class Anew:
 
 @dataclass(frozen=True)
 class Screen:
-    """The run on the screen, and what the pictures compare it with.
+    """The run on the screen, and the runs that pictures compare it with.
 
-    choice: what the reader chose, fitted to `run`; of his changes those that fit, the others are `waiting`. network:
-    the name of the pipeline. subject: what it was given. given, typed: the input with nothing hidden in it, and as it
-    was read; unread: why that is not what the reader typed. shows: one of `ways`, which are some of `choice.SHOWN`.
-    own: the run of the reader's input; made: the one in which his changes are made, mostly the same. other: that of
-    another input, or of the untrained twin; other_unread: there is an input, which cannot be read. misfit: whether
-    changes were left out because they do not fit.
+    choice: the reader's choice, fitted to `run`, with the changes that fit; `waiting` holds those that fit elsewhere.
+    network: the name of the pipeline. subject: its input. given, typed: the input with nothing hidden, and how it was
+    read; unread: why it is not the reader's own. shows: one of `ways`, which are some of `choice.SHOWN`. own: the run
+    of the reader's input. made: the run with the changes, mostly the same. other: the run of another input or of the
+    untrained twin. other_unread: whether that input cannot be read. misfit: whether some changes do not fit.
     """
 
     choice: Choice
@@ -87,7 +86,7 @@ class Screen:
     source: Source
 
     def of(self, network: str, subject: Hashable) -> Self:
-        """The screen about another run. Another network has nothing to compare with the other input's run."""
+        """A screen about another run. Where the network is another, the other input's run is dropped."""
         edits = () if self.shows in ("original", "other") else self.made.edits
         run = changed(partial(self.source.run, network, subject), edits)
         of = {"network": network, "subject": subject, "run": run, "pipeline": self.source.pipeline(network)}
@@ -105,12 +104,12 @@ class Screen:
 
     @property
     def other_input(self) -> Trace | None:
-        """The run of another input, if that is what this one is compared with."""
+        """The run of another input, if there is one; the untrained twin is none."""
         return None if self.choice.beside_twin else self.other
 
     @property
     def pair(self) -> tuple[Trace, Trace] | None:
-        """The run of the reader's input and that of the other one, whichever of them is on the screen."""
+        """The runs of the reader's input and of the other input, whichever is on the screen."""
         if (other := self.other_input) is None:
             return None
         return self.made if self.shows == "other" else self.run, other
@@ -127,9 +126,9 @@ class Screen:
         return bool(self.made.edits or self.waiting or self.other or self.choice.learning is not None)
 
     def compared_with(self, how: str | None) -> list[str]:
-        """Which run the numbers of a picture are compared with, in a phrase; nothing where it shows one run.
+        """A phrase that names the other run in a comparison; [] where a picture shows one run.
 
-        how: "less", of a difference, or "other", where the numbers of both may stand.
+        how: "less" for a difference, "other" for the numbers of both.
         """
         if how is None or self.shows not in (*DIFFERENCES, "beside"):
             return []
@@ -156,17 +155,17 @@ class Screen:
 
     @cached_property
     def usual_token(self) -> int:
-        """The token selected before anybody chose."""
+        """See the function of this name."""
         return usual_token(self.run, self.choice.sentence)
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How many there are to choose of "layer" and "head"."""
+        """How many there are of "layer" and "head"."""
         return {"layer": self.run.config.layers, "head": self.run.config.heads}
 
     @property
     def across(self) -> tuple[str, int] | tuple[str, int, int]:
-        """What an arrow to the side chooses: a field of Choice, of how many, and which one while none is chosen."""
+        """What the left and right arrows choose: a field of Choice, how many places, and the place while None."""
         return "head", self.sizes["head"]
 
     @property
@@ -192,18 +191,18 @@ def open_screen(
 ) -> Screen:
     """The screen of a choice.
 
-    source: of the runs, which are made anew without one. Raises WeightsError, and, without a source, InputError.
+    source: `Anew`, if left out; then an unreadable input raises InputError. Raises WeightsError.
     """
     source = source or Anew()
     network = choice.pipeline
     pipeline = source.pipeline(network)
     given, typed, unread = source.read_by(network, choice.subject)
     hidden = reads(pipeline, choice, typed)
-    edits = tuple(edit for edit in choice.edits if not edit.key.startswith("decoder."))  # those wait for its page
+    edits = tuple(edit for edit in choice.edits if not edit.key.startswith("decoder."))  # others: Translation's
     own = made = changed(partial(source.run, network, given if hidden is None else hidden), edits)
     misfits = [edit for edit in edits if edit not in own.edits]
     edits = tuple(edit for edit in choice.edits if edit not in misfits)
-    with suppress(WeightsError):  # the page says so when it comes to it
+    with suppress(WeightsError):  # the page reports it when it draws that run
         if elsewhere and (there := elsewhere(choice.with_(edits=edits), given)):
             made = changed(partial(source.run, *there), edits)
             misfits += [edit for edit in edits if edit not in made.edits]
@@ -255,21 +254,19 @@ def open_screen(
 
 
 def changed(run: Callable[[tuple[Edit, ...]], T], edits: tuple[Edit, ...]) -> T:
-    """A run with those of these edits that fit."""
+    """A run with the edits that fit."""
     while True:
         try:
             return run(edits)
         except EditError as error:
             if not edits:
                 raise
-            misfits = (
-                error.edits or edits
-            )  # a run may take long: trying one after the other would take as long for each
+            misfits = error.edits or edits  # all misfits at once: each attempt may take as long as a run
             edits = tuple(edit for edit in edits if edit not in misfits)
 
 
 def compares(choice: Choice, pipeline: Pipeline) -> bool:
-    """Whether there is another input, which can be read, to compare with."""
+    """Whether there is another input to compare with that can be read."""
     if choice.other_subject is None:
         return False
     with suppress(InputError):
@@ -279,8 +276,8 @@ def compares(choice: Choice, pipeline: Pipeline) -> bool:
 
 
 def usual_token(run: Trace, sentence: str) -> int:
-    """A hidden word; the word that looks, in a sentence that visitors see first; else the first word. Of a drawing,
-    [CLS].
+    """The token selected before anybody chose: a [MASK]; in our first sentences the query of their example; else the
+    first word. In a drawing [CLS].
     """
     if run.picture is not None:
         return 0
@@ -290,7 +287,7 @@ def usual_token(run: Trace, sentence: str) -> int:
 
 
 def _hidden_there(pipeline: Pipeline, own: Trace, typed: Reading, there: Trace) -> tuple[int, ...]:
-    """The ids of the other sentence, with [MASK] also in place of the words that the reader hid in his."""
+    """The ids of the other sentence, with the counterparts of the reader's hidden words hidden, too."""
     if not there.ids:
         return ()
     hidden = [place for place, token in enumerate(own.tokens) if "[MASK]" == token != typed.tokens[place]]

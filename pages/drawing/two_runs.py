@@ -1,4 +1,4 @@
-"""Two runs: the numbers of one beside those of the other, or less those, each in the place of its counterpart."""
+"""Two runs compared: numbers of both, or their difference, each token's against its counterpart's."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,16 +13,16 @@ from model.measures.comparison import Pair, align, in_place_of
 from pages.drawing.picture import Numbers, Picks
 from pages.drawing.place import Place
 
-#: Ways to show two runs by how much they differ.
+#: Values of `shows` for which pictures draw the difference of two runs.
 DIFFERENCES = ("difference", "against")
 
 
 @dataclass(frozen=True)
 class TwoRuns:
-    """The run on the screen, and which one it is compared with, if any.
+    """The run on the screen, and the one that it is compared with, if any.
 
-    other: the run of the same input without any change, that of another input, or of the untrained twin. shows: how the
-    two are shown, see `choice.SHOWN`. at: the place on the screen.
+    other: the run without changes, of another input, or of the untrained twin. shows: how the two are shown, see
+    `choice.SHOWN`. at: the place on the screen.
     """
 
     run: Trace
@@ -31,7 +31,7 @@ class TwoRuns:
     at: Place
 
     def numbers(self, of: Callable[[Trace, Place], Sequence[Numbers]]) -> list[Numbers]:
-        """The numbers that a function takes of a run, as they are drawn where the reader compares two."""
+        """The numbers that `of` takes from the run, compared with those from the other run."""
         return self.compared(of(self.run, self.at), of, "less")
 
     def compared(
@@ -41,9 +41,9 @@ class TwoRuns:
         two: str,
         at: Place | None = None,
     ) -> list[Numbers]:
-        """Numbers as they are drawn: alone, with those of the other run beside them, or less those of the other run.
+        """Numbers to draw: alone, together with those of the other run, or minus those.
 
-        of: what takes them of the other run. at: the place, where it is not the one on the screen.
+        of: takes the numbers from the other run. two: see `Picture`. at: the place, if not the one on the screen.
         """
         if not (here and self.other and (self.differs or (self.shows == "beside" and two != "less"))):
             return [numbers.drawn for numbers in here]
@@ -54,7 +54,7 @@ class TwoRuns:
     def _of_two(self, here: Numbers, there: Numbers, two: str) -> Numbers:
         lost = here.token is not None and self.counterpart(here.token) is None
         placed = there.array
-        if lost and not any(PARTS.get(kind) == "token" for kind in here.kinds):  # all of them are of that token
+        if lost and not any(PARTS.get(kind) == "token" for kind in here.kinds):  # all are about the lost token
             placed = np.full_like(placed, np.nan)
         if self.run.ids and self.shows != "difference":  # drawings have the same patches
             placed = in_place_of(placed, here.kinds, self.pairs, len(self.run.tokens))
@@ -63,7 +63,7 @@ class TwoRuns:
         return replace(here, other=placed, alone=lost)
 
     def place_there(self, at: Place | None = None) -> Place:
-        """The place in the other run that answers to that on the screen, or to another; not marked where none does."""
+        """The counterpart, in the other run, of the place on the screen or of `at`; not marked where there is none."""
         assert self.other is not None  # only asked where there is one
         at = at or self.at
         token, key = self.counterpart(at.token), None if at.key is None else self.counterpart(at.key)
@@ -74,7 +74,7 @@ class TwoRuns:
         return replace(at, token=token or 0, key=key, distance=distance, marked=not lost)
 
     def picks_here(self, picks: Picks | None) -> Picks | None:
-        """What a click on the other input's picture chooses here: the counterparts of its places."""
+        """`picks` of the other input's picture, with its places replaced by their counterparts in this run."""
         if picks is None:
             return None
         further = len(self.run.tokens) - len(self.other.tokens) if self.other else 0
@@ -93,25 +93,23 @@ class TwoRuns:
 
     @property
     def beside(self) -> bool:
-        """Whether the other input's run shall stand beside this one."""
+        """Whether the other input's run is shown beside this one."""
         return self.shows == "beside" and self.other is not None
 
     @property
     def differs(self) -> bool:
-        """Whether pictures show by how much two runs differ: such numbers have a sign, whatever the quantity."""
+        """Whether pictures show differences, which have a sign whatever the quantity."""
         return self.shows in DIFFERENCES
 
     @property
     def pairs(self) -> list[Pair]:
-        """The tokens of this input, and those of the other that stand in their place."""
+        """The tokens of this input, paired with their counterparts in the other."""
         assert self.other is not None  # only asked where there is one
         return _aligned(tuple(self.run.tokens), tuple(self.other.tokens))
 
     @property
     def named(self) -> list[str]:
-        """What pictures call the tokens: by themselves; in a difference from another sentence, where another token
-        stands in the place of one, "cat − big".
-        """
+        """The tokens' names in pictures: the tokens, or "cat − big" in a difference where the counterpart differs."""
         tokens = self.run.tokens
         if self.shows != "against" or self.other is None or not self.run.ids:
             return tokens
@@ -120,7 +118,7 @@ class TwoRuns:
         return [one if one == other else f"{one} − {other}" for one, other in zip(tokens, others, strict=True)]
 
     def counterpart(self, token: int) -> int | None:
-        """The place of a token in the run that this one is compared with; None where nothing stands for it there."""
+        """The place of a token's counterpart in the other run; None if it has none."""
         if self.shows not in ("against", "beside") or not self.run.ids:  # drawings have the same patches
             return token
         return next(pair.other for pair in self.pairs if pair.one == token)

@@ -1,4 +1,4 @@
-"""Vectors as arrows in a plane, and their lengths on the way through a network."""
+"""Vectors as arrows in a plane, and their lengths from layer to layer."""
 
 from collections.abc import Sequence
 from itertools import product
@@ -29,7 +29,7 @@ from pages.drawing.figures.base import (
 )
 from pages.drawing.figures.theme import font_size, mode
 
-#: Where a name may stand beside a point, the first best, and the way there.
+#: Where a name may stand beside a point, best first -> its direction.
 SIDES = {
     "top center": (0, 1),
     "bottom center": (0, -1),
@@ -40,8 +40,8 @@ SIDES = {
     "middle right": (1, 0),
     "middle left": (-1, 0),
 }
-OFF = (0.5, 1.8, 3.2)  # letters from a tip to its name, the first best
-WIDE = 1.4  # times as wide as high: the narrowest place for arrows
+OFF = (0.5, 1.8, 3.2)  # letters from a tip to its name, best first
+WIDE = 1.4  # width ÷ height of the narrowest picture
 
 
 class Arrow(NamedTuple):
@@ -54,7 +54,7 @@ class Arrow(NamedTuple):
 
 
 def arrows(drawn: Sequence[Arrow], sides: Sequence[tuple[np.ndarray, np.ndarray]], height: int) -> Figure:
-    """Arrows from one point, as long along as up. sides: dashed lines between two points."""
+    """Arrows from the origin, with equal units on both axes. sides: dashed lines between two points."""
     tips, size = np.array([arrow.tip for arrow in drawn]), font_size()
     dashed = [point for side in sides for point in (*side, BREAK)]
     traces = [stroke(dashed, GREY, 1, line={"color": GREY, "width": 1, "dash": "dot"})]
@@ -72,7 +72,7 @@ def arrows(drawn: Sequence[Arrow], sides: Sequence[tuple[np.ndarray, np.ndarray]
     named = [label(arrow.name) for arrow in drawn]
     ink = {"size": size + 1, "color": INK[mode()]}
     held = [np.zeros(2), *tips]
-    for _ in range(3):  # names need room, and what has more room is drawn smaller
+    for _ in range(3):  # room for names makes the rest smaller, and so the names
         letter = size * (np.ptp(held, axis=0) / (WIDE * height, height)).max() or 1.0
         points, beside, corners = _beside(named, tips, [(np.zeros(2), tip) for tip in tips] + [*sides], letter)
         held = [np.zeros(2), *tips, *corners]
@@ -92,10 +92,10 @@ def arrows(drawn: Sequence[Arrow], sides: Sequence[tuple[np.ndarray, np.ndarray]
 def _beside(
     names: Sequence[str], tips: np.ndarray, drawn: Sequence[tuple[np.ndarray, np.ndarray]], letter: float
 ) -> tuple[np.ndarray, list[str], list[np.ndarray]]:
-    """For each name a point beside its tip, and the side of that on which it lies least on lines and other names; and
-    the corners of all names. The highest tip is given its side first.
+    """A point beside each tip for its name, the side that covers least of lines and other names, and the corners of all
+    names. Higher tips choose first.
 
-    drawn: both ends of each line. letter: the height of the letters, on the scale of the tips.
+    drawn: both ends of each line. letter: the height of letters, in the units of the tips.
     """
     taken = np.concatenate([np.linspace(start, end, 60) for start, end in drawn])
     points, sides, corners = np.zeros_like(tips), [""] * len(names), []
@@ -116,11 +116,10 @@ def _beside(
 
 
 def saw(lengths: np.ndarray, steps: Sequence[str], chosen: int, titles: tuple[str, str, str], height: int) -> Figure:
-    """Lengths (step, point) on the way through several steps: before, with what is added, and normed where there is a
-    third. A click on a point, or near it, gives its step.
+    """Lengths (step, point) over several steps; points: before, after adding, and perhaps after the norm. A click near
+    a point gives its step.
 
-    steps: their names. titles: of a length, of what adding does, of what a norm does. Numbers stand at the
-    points of the chosen step.
+    steps: their names. titles: of lengths, of adding, of the norm. The points of the chosen step show their numbers.
     """
     count, points = lengths.shape
     x = np.arange(count)[:, None] + np.linspace(-0.5, 0.5, points)

@@ -1,4 +1,4 @@
-"""What all figures share: colours, axes, markup made harmless, and the look of a layout."""
+"""What all figures share: colours, axes, escaped labels, layout."""
 
 import html
 import json
@@ -17,42 +17,42 @@ from pages.drawing.figures.notation import noted
 from pages.drawing.figures.theme import LARGE, SMALL, font_size, mode
 from pages.drawing.text.numbers import written
 
-#: From blue, negative, to orange, positive, told apart by colour-blind eyes too; zero is the ground, light or dark. The
-#: run on one screen (painter.js) has the same.
+#: From blue (negative) to orange (positive), safe for colour-blind eyes; zero is the colour of the ground. painter.js
+#: has the same.
 SIGNED = {
     "light": ("#08519c", "#6baed6", "#f7f7f7", "#fdae61", "#b35806"),
     "dark": ("#8fd0ff", "#2f78b7", "#141b29", "#b5701f", "#ffc46b"),
 }
-#: What a difference of two runs is drawn in where there is no scale: legible on a light and on a dark ground.
+#: Colours of negative and positive differences where there is no scale; legible on light and dark.
 LESS, MORE = "#3a86c8", "#c4660a"
 SHARES = [list(stop) for stop in get_colorscale("Cividis")]
-#: Q, K and V wherever they appear, on a light and on a dark ground.
+#: The colours of Q, K and V everywhere.
 ROLE_COLOURS = {
     "light": {"Q": "#0072B2", "K": "#C25B00", "V": "#00795A"},
     "dark": {"Q": "#56B4E9", "K": "#F0A030", "V": "#2BC29A"},
 }
 ACCENT = "#CC79A7"
-COVERED = "?"  # stands for what a reader shall guess
-GUESS = "#c4660a"  # of what a reader guesses, always dashed; legible on light, dark and dark cells
-GREY = "#8a8f98"  # of what is only there to be compared with
-#: What goes in, what is added, what comes out: none of them a role of attention, so none has a role's colour.
+COVERED = "?"  # covers a number that the reader guesses
+GUESS = "#c4660a"  # the reader's guess, always dashed; legible on light, dark and dark cells
+GREY = "#8a8f98"  # for comparison only
+#: Input, addition, output: not the colours of Q, K and V.
 BEFORE, ADDED, AFTER = GREY, ACCENT, "#7b6fd0"
-INK = {"light": "#172033", "dark": "#e8edf6"}  # of words that are read at a distance, in the two themes
-USUAL_WIDTH = 480  # pixels between the ends of an axis, of a picture with arithmetic beside it
-WHOLE_WIDTH = 1150  # of one in a presentation, where nothing stands beside it
-#: Cells with an invisible marker each; of a larger map every second column has one, or every third, …
+INK = {"light": "#172033", "dark": "#e8edf6"}  # for words read at a distance
+USUAL_WIDTH = 480  # pixels: the axis of a picture with arithmetic beside it
+WHOLE_WIDTH = 1150  # pixels: the axis of a picture alone in a presentation
+#: Cells that have an invisible marker each; in larger maps only every second column has them, or every third, …
 MOST_CLICKABLE = {"square": 64 * 64, "wide": 1200}
-MOST_NAMED = 32  # places along one side of a map; where there is room for fewer, the browser thins them further
+MOST_NAMED = 32  # names along one side of a map; the browser thins them further if room lacks
 MOST_NUMBERED = 8  # rows and columns of patches
 Points = Sequence[tuple[float | None, float | None]] | np.ndarray
-UPRIGHT = re.compile(r"[^a-zA-Z]{1,4}|\[[A-Z]+\]")  # Chinese, signs, and the special tokens among them
+UPRIGHT = re.compile(r"[^a-zA-Z]{1,4}|\[[A-Z]+\]")  # Chinese words, signs, special tokens
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One side of a picture: its title, and a label for each place (none: the places are just counted).
+    """One side of a picture: its title, and a label for each place (none: the places are counted).
 
-    tokens: of the places of tokens, which of those each label is.
+    tokens: for places that are tokens, the token's place in the run.
     """
 
     title: str
@@ -61,23 +61,23 @@ class Axis:
 
     @classmethod
     def counted(cls, title: str, n: int) -> Self:
-        """n places that are called 1, 2, …: where a picture does not count its places itself."""
+        """n places labelled 1, 2, …, for pictures that do not count places themselves."""
         return cls(title, [str(place + 1) for place in range(n)])
 
     def named(self, names: Sequence[str]) -> Self:
-        """The same, its tokens called by other names."""
+        """A copy with other names for its tokens."""
         return replace(self, labels=[names[place] for place in self.tokens]) if self.tokens else self
 
 
 def label(text: str) -> str:
-    """Text that Plotly shows as typed: it reads tags, and would take a token such as <b> for one."""
+    """Text escaped for Plotly, which would read a token such as <b> as a tag."""
     return html.escape(text, quote=False)
 
 
 def ink_on(colour: str) -> str:
-    """Black or white: whichever reads better on a ground of that colour (#rrggbb). One of them has a contrast of 4.5.
+    """Black or white: whichever reads better on this colour (#rrggbb), with a contrast of at least 4.5.
 
-    Source: the relative luminance of WCAG 2.2, of which black and white are equally far at 0.179.
+    Source: WCAG 2.2; black and white contrast equally with a relative luminance of 0.179.
     """
     shares = [part / 255 for part in hex_to_rgb(colour)]
     red, green, blue = (x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in shares)
@@ -85,22 +85,22 @@ def ink_on(colour: str) -> str:
 
 
 def tint(colour: str, opacity: float) -> str:
-    """A colour (#rrggbb) that lets the ground through."""
+    """A colour (#rrggbb) with opacity, as rgba."""
     return f"rgba{(*hex_to_rgb(colour), opacity)}"
 
 
 def sign_colours(values: np.ndarray) -> list[str]:
-    """For each difference the colour of its sign."""
+    """The colour of each difference's sign."""
     return [LESS if value < 0 else MORE for value in np.ravel(values)]
 
 
 def colours_of(scale: str) -> list[list]:
-    """The colour scale of "signed" numbers on this ground, or of others."""
+    """The colour scale: of "signed" numbers on this ground, or of all others."""
     return [[at / 4, colour] for at, colour in enumerate(SIGNED[mode()])] if scale == "signed" else SHARES
 
 
 def signed_colours(values: Sequence[float] | np.ndarray) -> list[str]:
-    """For each number its colour (#rrggbb) on the scale of signed numbers, which ends with the largest of them."""
+    """Each number's colour (#rrggbb) on the scale of signed numbers; the largest absolute value ends the scale."""
     sizes = np.asarray(values, float)
     shares = 0.5 + sizes / (2 * (np.abs(sizes).max(initial=0.0) or 1.0))
     stops = np.array([hex_to_rgb(colour) for colour in SIGNED[mode()]])
@@ -114,14 +114,14 @@ def role_colours() -> dict[str, str]:
 
 
 def on_white() -> dict[str, str]:
-    """What the colours of this ground that differ on a light one are there."""
+    """Colour on this ground -> its counterpart on a light ground, where they differ."""
     own = (INK[mode()], *role_colours().values(), *SIGNED[mode()])
     white = (INK["light"], *ROLE_COLOURS["light"].values(), *SIGNED["light"])
     return {dark: light for dark, light in zip(own, white, strict=True) if dark != light}
 
 
 def coloured(equation: str) -> str:
-    """An equation in the symbols that were chosen, with Q, K and V (and their matrices) in their colours."""
+    """An equation in the chosen symbols, with Q, K, V and their matrices in colour."""
     colours = role_colours()
     return re.sub(
         r"(?<![A-Za-z\\{_])((?:W[_^]|b_)?([QKV]))(?![A-Za-z])",
@@ -132,35 +132,34 @@ def coloured(equation: str) -> str:
 
 @dataclass
 class Figure:
-    """A Plotly figure of plain data: what is drawn, and the layout, both by Plotly's own names.
+    """A Plotly figure as plain data: traces and layout, by Plotly's names.
 
-    To check every property, as Plotly's own Figure does, would cost more than all the rest of a page. The tests do it,
-    where they open a page.
+    Plotly's own Figure checks every property, which takes longer than the rest of a page. The tests check instead.
     """
 
     data: list[dict]
     layout: dict
 
     def tell(self, **more: object) -> Self:
-        """Let the browser know more of it: chart.js says what."""
+        """Send the browser more about the figure; chart.js lists what."""
         self.layout["meta"] = {**self.layout.get("meta", {}), **more}
         return self
 
     def as_json(self) -> str:
-        """The figure for a browser, its arrays as Plotly's typed ones. Raises ValueError for a bare NaN or ∞."""
+        """JSON for the browser, with Plotly's typed arrays. Raises ValueError for a bare NaN or ∞."""
         return json.dumps({"data": self.data, "layout": self.layout}, default=_typed, allow_nan=False)
 
     def checked(self) -> go.Figure:
-        """Plotly's own figure. Raises ValueError for what Plotly does not know."""
+        """Plotly's own figure. Raises ValueError for unknown properties."""
         return go.Figure(self.data, self.layout)
 
     def _repr_mimebundle_(self, *asked: object, **wanted: object) -> dict:
-        """What a notebook shows of it, where it is the last line of a cell."""
+        """The figure as a notebook shows it."""
         return self.checked()._repr_mimebundle_(*asked, **wanted)
 
 
 def _typed(values: np.ndarray | np.generic) -> object:
-    """An array by its bytes; whole numbers of 64 bits, which browsers do not have, as doubles."""
+    """An array as bytes for Plotly; 64-bit integers, which browsers lack, as doubles."""
     if values.ndim == 0 or values.dtype.kind not in "iuf":
         return values.tolist()
     if values.dtype.kind in "iu" and values.itemsize == 8:
@@ -170,9 +169,9 @@ def _typed(values: np.ndarray | np.generic) -> object:
 
 
 def figure_of(traces: dict | list[dict], layout: dict) -> Figure:
-    """A figure with the room that its names need: that Plotly would measure each of them twice is a third of its time.
+    """A figure with margins for its names: measuring each name twice takes Plotly a third of its time.
 
-    Places along x and y go as float32, half as many bytes as others.
+    x and y become float32, half the bytes.
     """
     drawn = traces if isinstance(traces, list) else [traces]
     for trace in drawn:
@@ -181,22 +180,22 @@ def figure_of(traces: dict | list[dict], layout: dict) -> Figure:
     for scale in (*bars, *(axis for name, axis in layout.items() if name.startswith(("xaxis", "yaxis")))):
         scale["ticklabeloverflow"] = "allow"
     across = layout.get("xaxis", {})
-    if across.get("tickangle", 0) < 0:  # the browser lets the names stand where they fit, in these margins
+    if across.get("tickangle", 0) < 0:  # where names fit upright, the browser takes these margins
         standing = layout["margin"] | room(drawn, layout | {"xaxis": across | {"tickangle": 0}})
         layout = layout | {"meta": {**layout.get("meta", {}), "standing": standing}}
     return Figure(drawn, layout | {"margin": layout["margin"] | room(drawn, layout)})
 
 
 def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
-    """The margins that names, titles and a colour bar will need, in pixels, by the usual width of letters.
+    """The margins for names, titles and a colour bar, in pixels, estimated from the width of letters.
 
-    Plotly takes more where that is too little, but then it draws the whole picture a second and a third time.
+    If they are too small, Plotly enlarges them and draws the whole picture two more times.
     """
     size, margin = layout["font"]["size"], layout["margin"]
     needed: dict[str, int] = {}
     every, length = layout.get("meta", {}), USUAL_WIDTH if size <= 12 else WHOLE_WIDTH
     bars = [trace["colorbar"] for trace in traces if "colorbar" in trace and trace.get("showscale", True)]
-    if layout.get("yaxis", {}).get("scaleanchor"):  # of square cells its height decides, too
+    if layout.get("yaxis", {}).get("scaleanchor"):  # square cells: the height decides, too
         across, down = (np.ptp(layout[axis].get("range", (0, 1))) for axis in ("xaxis", "yaxis"))
         high = layout["height"] - needed.get("t", margin["t"]) - margin["b"] - 4.3 * size
         length = min(USUAL_WIDTH, high * across / down)
@@ -211,7 +210,7 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
         names = [text_width(name) for name in every.get(along) or axis.get("ticktext", ())]
         names = names if axis.get("showticklabels", True) else []
         widest = max(names, default=1.3 if side == "b" else 2.2) * axis.get("tickfont", {}).get("size", size)
-        standing = len(thinned(len(names), None)) if names else 0  # whichever is chosen: the picture stays where it is
+        standing = len(thinned(len(names), None)) if names else 0  # whichever is chosen: pictures do not move
         upright = side == "b" and (axis.get("tickangle") == 0 or widest * standing < length)
         deep = 1.3 * size if upright else max(widest, 1.2 * size)
         title = 3 * size if axis.get("title", {}).get("text") else 6
@@ -221,7 +220,7 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
     corners = [
         words for words in layout.get("annotations", ()) if (words.get("x"), words.get("xanchor")) == (0, "right")
     ]
-    for words in corners:  # above the names at the left, beside those on top: two lines
+    for words in corners:  # two lines, above the row names and left of the column names
         widest = max(map(text_width, words["text"].split("<br>"))) * words["font"]["size"] - words["xshift"]
         for side, deep in (("l", widest), ("t", 2.7 * size * (words.get("yanchor") == "bottom"))):
             needed[side] = max(needed.get(side, 0), math.ceil(margin[side] + deep))
@@ -229,22 +228,22 @@ def room(traces: Sequence[dict], layout: dict) -> dict[str, int]:
 
 
 def text_width(name: str) -> float:
-    """About how wide a name is, in times its font size: signs beyond ASCII (Chinese above all) are square."""
+    """The approximate width of a name in font sizes: signs beyond ASCII (mostly Chinese) are square."""
     return sum(0.6 if char.isascii() else 1.0 for char in html.unescape(name))
 
 
-#: One side of a picture without lines.
+#: An axis without lines.
 BARE = {"showgrid": False, "zeroline": False, "ticks": ""}
 
 
 def scale(title: str, **look: Any) -> dict:
-    """One side of a picture along which numbers stand."""
-    named = {"title": {"text": label(title)}} if title else {}  # an empty one would take room, too
+    """The layout of an axis of numbers."""
+    named = {"title": {"text": label(title)}} if title else {}  # even an empty title takes room
     return {**named, "automargin": True, **look}
 
 
 def axis_layout(axis: Axis, n: int, named: Sequence[int] | None = None) -> dict:
-    """One side of a picture with `n` places. named: those whose labels stand there; all if left out."""
+    """The layout of an axis with `n` places. named: the places that show labels; all, if left out."""
     side = scale(axis.title, **BARE)
     if axis.labels:
         named = range(n) if named is None else named
@@ -254,14 +253,14 @@ def axis_layout(axis: Axis, n: int, named: Sequence[int] | None = None) -> dict:
             "tickvals": list(named),
             "ticktext": [label(axis.labels[place]) for place in named],
             "tickfont": {"size": size},
-            # Chinese stands upright; aslant, the last label would be left out where it leaves the picture.
+            # Chinese stands upright: slanted, the last label could leave the picture and be dropped.
             **({"tickangle": 0} if all(map(UPRIGHT.fullmatch, axis.labels)) else {"autotickangles": [0, 90]}),
         }
     return side
 
 
 def thinned(n: int, chosen: int | None) -> list[int]:
-    """As many places as can be named without their names lying on each other, the chosen one among them."""
+    """The places that can be named without overlap, the chosen one among them."""
     apart = -(-n // MOST_NAMED)
     if chosen is None or chosen >= n or apart == 1:
         return list(range(0, n, apart))
@@ -269,7 +268,7 @@ def thinned(n: int, chosen: int | None) -> list[int]:
 
 
 def on_screen(height: float) -> int:
-    """A picture's height, or less, so that it ends on the first screen; in a presentation, on a projector's."""
+    """A picture's height, limited so that it ends on the first screen, in a presentation the projector's."""
     return int(min(height, 520 if font_size() <= SMALL else 460))
 
 
@@ -277,7 +276,7 @@ def look(height: int) -> dict:
     """The layout that all figures share."""
     return {
         "height": height,
-        "margin": {"l": 6, "r": 6, "t": 8, "b": 6, "pad": 3},  # with more, names would reach the titles
+        "margin": {"l": 6, "r": 6, "t": 8, "b": 6, "pad": 3},  # more padding would push names into titles
         "font": {"size": font_size()},
         "hovermode": "closest",
         "hoverdistance": 20,
@@ -287,7 +286,7 @@ def look(height: int) -> dict:
     }
 
 
-#: For pictures with an invisible marker on each cell: a click anywhere in a cell belongs to its marker.
+#: For pictures with invisible markers on cells: the nearest marker answers a click.
 TO_THE_NEAREST = {"hoverdistance": -1}
 
 
@@ -299,12 +298,12 @@ LEGEND = {
 
 
 def up_to(end: float, values: np.ndarray) -> str:
-    """The name of the strongest colour: "0.1+" where some numbers are beyond it, and look as it does."""
+    """The name of the strongest colour: "0.1+" if larger numbers share it."""
     return f"{end:.2g}" + "+" * bool(np.nanmax(np.abs(values), initial=0.0) > end * (1 + 1e-6))
 
 
 def colour_bar(ends: dict[float, str], **look: Any) -> dict:
-    """The names of some values, at the lower left of a picture, below all that stands there."""
+    """A colour bar at the bottom left, below all else. ends: value -> its name."""
     return {
         "orientation": "h",
         "x": 0.0,
@@ -317,7 +316,7 @@ def colour_bar(ends: dict[float, str], **look: Any) -> dict:
         "thickness": 6,
         "outlinewidth": 0,
         "ypad": 4,
-        "title": {"side": "right"},  # above it, even no title takes a line
+        "title": {"side": "right"},  # above, even an empty title takes a line
         "tickfont": {"size": font_size() - 2 * (font_size() < LARGE)},
         "tickvals": list(ends),
         "ticktext": [written(text) for text in ends.values()],
@@ -325,12 +324,12 @@ def colour_bar(ends: dict[float, str], **look: Any) -> dict:
     }
 
 
-#: The lowest of 255 colours is kept for the gaps between tiles: bytes have no NaN.
+#: Steps of colour in a byte. Byte 0 marks gaps between tiles, since bytes have no NaN.
 STEPS = 254
 
 
 def with_gap(colorscale: Sequence[Sequence]) -> list[list]:
-    """A colour scale for bytes: 0 is see-through, 1 to 255 run through the colours."""
+    """A colour scale for bytes: 0 is transparent, 1 to 255 are the colours."""
     size = STEPS + 1
     clear = "rgba(0,0,0,0)"
     half = 0.5 / size
@@ -339,7 +338,7 @@ def with_gap(colorscale: Sequence[Sequence]) -> list[list]:
 
 
 def one_sheet(tiles: np.ndarray, gap_y: int = 1, gap_x: int = 1, empty: float = 0) -> np.ndarray:
-    """Matrices (row, column, height, width, …) side by side in one, with gaps between them, in which stands `empty`."""
+    """Matrices (row, column, height, width, …) side by side in one, with gaps that hold `empty`."""
     n_rows, n_columns, height, width, *rest = tiles.shape
     sheet = np.full((n_rows, height + gap_y, n_columns, width + gap_x, *rest), empty, tiles.dtype)
     sheet[:, :height, :, :width] = tiles.swapaxes(1, 2)
@@ -347,26 +346,26 @@ def one_sheet(tiles: np.ndarray, gap_y: int = 1, gap_x: int = 1, empty: float = 
 
 
 def frame(top: float, left: float, bottom: float, right: float, color: str = ACCENT, width: float = 3) -> dict:
-    """A frame round the cells from one to another, both within, of a picture whose cells are one unit wide and high."""
+    """A frame round the cells from (top, left) to (bottom, right), both included; cells are one unit large."""
     corners = {"x0": left - 0.5, "x1": right + 0.5, "y0": top - 0.5, "y1": bottom + 0.5}
     return {"type": "rect", **corners, "line": {"color": color, "width": width}}
 
 
 def guessed(top: float, left: float, bottom: float, right: float) -> dict:
-    """The same frame round what a reader guesses: dashed, as nothing of the network's own is."""
+    """A dashed frame, as `frame`, for a reader's guess; nothing of the network's is dashed."""
     shape = frame(top, left, bottom, right, GUESS)
     return shape | {"line": shape["line"] | {"dash": "dash"}}
 
 
 def outline(row: float, column: float, color: str = ACCENT) -> dict:
-    """A frame round one cell, or one tile."""
+    """A frame round one cell or tile."""
     return frame(row, column, row, column, color)
 
 
 def crossing(row: int, column: int, n_rows: int, n_columns: int, top: int = 0, left: int = 0) -> list[dict]:
-    """Thin frames round the row and the column in which a cell stands, and a thick one round the cell.
+    """Thin frames round a cell's row and column, and a thick one round the cell.
 
-    top, left: the numbers of the first row and the first column.
+    top, left: the numbers of the first row and column.
     """
     y, x = row + top, column + left
     along, down = (y, left, y, left + n_columns - 1), (top, x, top + n_rows - 1, x)
@@ -374,7 +373,7 @@ def crossing(row: int, column: int, n_rows: int, n_columns: int, top: int = 0, l
 
 
 def rules(rows: Iterable[float], columns: Iterable[float], shape: Sequence[int], color: str) -> list[dict]:
-    """Thin lines over the whole width of a picture at some rows, and over its whole height at some columns."""
+    """Thin lines across a picture at some rows, and down it at some columns."""
     line = {"type": "line", "line": {"color": color, "width": 1}}
     bottom, right = (side - 0.5 for side in shape)
     across = [line | {"x0": -0.5, "x1": right, "y0": row, "y1": row} for row in rows]
@@ -382,9 +381,9 @@ def rules(rows: Iterable[float], columns: Iterable[float], shape: Sequence[int],
 
 
 def patch_sides(count: int, size: int, letters: int) -> tuple[dict, dict]:
-    """The sides x and y of a picture of count × count patches, each of `size` units, with the names c1 … and r1 …
+    """The axes x and y of a picture of count × count patches, each of `size` units, named c1 … and r1 …
 
-    letters: their size. At most MOST_NUMBERED stand along each side.
+    letters: the size of names. Each side has at most MOST_NUMBERED.
     """
     named = range(0, count, -(-count // MOST_NUMBERED))
     side = BARE | {"constrain": "domain", "tickmode": "array", "tickfont": {"size": letters}}
@@ -395,44 +394,44 @@ def patch_sides(count: int, size: int, letters: int) -> tuple[dict, dict]:
 
 
 def spread(places: np.ndarray, least: float) -> np.ndarray:
-    """Some places, moved down so far that they are `least` apart, in the same order."""
+    """Numbers, increased as far as needed to be `least` apart, in the same order."""
     found = np.array(places, float)
     for before, after in zip(order := np.argsort(found, kind="stable"), order[1:], strict=False):
         found[after] = max(found[after], found[before] + least)
     return found
 
 
-#: A point at which a line ends; behind it another one begins.
+#: Between two points: the line breaks here.
 BREAK = (None, None)
 
 
 def at(points: Points, mode: str, **look: Any) -> dict:
-    """What Plotly draws at some points (x, y) in one of its modes: "lines", "markers", "text"."""
+    """A Plotly scatter trace at some points (x, y). mode: "lines", "markers", "text", or several joined by "+"."""
     x, y = np.asarray(points, np.float32).reshape(-1, 2).T
     return {"type": "scatter", "mode": mode, "x": x, "y": y, **look}
 
 
 def stroke(points: Points, color: str, width: float, **look: Any) -> dict:
-    """A line through some points, or several with a BREAK between."""
+    """A line through some points; a BREAK separates lines."""
     return at(points, "lines", line={"color": color, "width": width}, hoverinfo="skip") | look
 
 
 def words_at(points: Points, words: Sequence[str], **look: Any) -> dict:
-    """Words in a picture, even beyond its axes."""
+    """Words at some points, even beyond the axes."""
     return at(points, "text", text=words, hoverinfo="skip", cliponaxis=False) | look
 
 
 def question_marks(points: Points, signs: Sequence[str] = ()) -> dict:
-    """Question marks, or other signs, where something is covered."""
+    """Question marks, or other signs, over covered places."""
     words = [f"<b>{sign}</b>" for sign in signs or [COVERED] * len(points)]
     return words_at(points, words, textfont={"color": ACCENT, "size": font_size() + 3}, showlegend=False)
 
 
 def unseen(points: Points, **look: Any) -> dict:
-    """Markers that report clicks and hovers and are never seen, not even when they are picked. A hover says `text`."""
+    """Markers that report clicks and hovers but are never visible, not even when selected. A hover shows `text`."""
     return at(points, "markers") | {
         "hovertemplate": "%{text}<extra></extra>",
-        # A click needs none of them drawn, and each would cost.
+        # Clicks work without drawing them, which would take time.
         "marker": {"size": 6, "opacity": 0, "maxdisplayed": 1},
         "selected": {"marker": {"opacity": 0}},
         "unselected": {"marker": {"opacity": 0}},
@@ -442,14 +441,14 @@ def unseen(points: Points, **look: Any) -> dict:
 
 
 def grid(n_rows: int, n_columns: int, top: int = 0, left: int = 0, columns: Sequence[int] | None = None) -> np.ndarray:
-    """The middles (x, y) of cells, row by row. top, left: those of the first. columns: those wanted, from 0."""
+    """The centres (x, y) of cells, row by row. top, left: of the first cell. columns: from 0; all, if left out."""
     wanted = np.arange(n_columns) if columns is None else np.asarray(columns)
     y, x = np.meshgrid(top + np.arange(n_rows), left + wanted, indexing="ij")
     return np.stack([x.ravel(), y.ravel()], axis=1)
 
 
 def tile_markers(n_rows: int, n_columns: int, hover: Sequence[str]) -> dict:
-    """Invisible markers, one on each tile: they report clicks, and each says its line of `hover` (row by row)."""
+    """Invisible markers that report clicks, one a tile, each with its line of `hover` (row by row)."""
     return unseen(grid(n_rows, n_columns), text=[label(line) for line in hover])
 
 
@@ -462,7 +461,7 @@ def tile_layout(
     *,
     square: bool = True,
 ) -> dict:
-    """The layout of tiles, each one unit wide and high. shape: how many down and across. chosen: outlined."""
+    """The layout of tiles, each one unit large. shape: how many down and across. chosen: the tile outlined."""
     n_rows, n_columns = shape
     x = axis_layout(columns, n_columns) | {"range": [-0.52, n_columns - 0.48]}
     y = axis_layout(rows, n_rows) | {"range": [n_rows - 0.48, -0.52]}

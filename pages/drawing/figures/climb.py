@@ -1,4 +1,4 @@
-"""Words on their way up: their ranks at each step as paths, and below them the likeliest words of that step."""
+"""The ranks of words at each step as paths, and below them each step's likeliest words."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -22,10 +22,10 @@ from pages.drawing.figures.matrices import heatmap_parts
 from pages.drawing.figures.theme import font_size, mode
 from pages.drawing.text.numbers import decimal
 
-CELLS, PATHS = (0.0, 0.52), (0.62, 1.0)  # shares of the height; between them stand the names of the steps
+CELLS, PATHS = (0.0, 0.52), (0.62, 1.0)  # shares of the height; the names of steps stand between
 APART = 1.15  # font sizes between the names at the paths' ends
-#: The lines of the word that is followed, of the one that it is compared with, and of others; their names and numbers
-#: have their colours, so those are legible on a light and on a dark ground.
+#: Width and dash: of the followed word, the word compared with it, and others. Names and numbers share the lines'
+#: colours, so these are legible on light and dark.
 STYLES = ((4.5, "solid"), (2.5, "solid"), (2, "dot"), (1.5, "dash"))
 COLOURS = {
     "light": ("#b35806", "#08519c", "#7a3b9a", "#5f6671"),
@@ -34,24 +34,24 @@ COLOURS = {
 
 
 class Paths(NamedTuple):
-    """Ranks of some words, (step, word), from 1; the first word is the one that is followed."""
+    """Ranks of some words, (step, word), from 1; the first word is the followed one."""
 
     words: Sequence[str]
     ranks: np.ndarray
 
 
 class Best(NamedTuple):
-    """The likeliest words at each step, and how likely they are: (step, rank) each."""
+    """The likeliest words at each step and their probabilities, both (step, rank)."""
 
     words: Sequence[Sequence[str]]
     shares: np.ndarray
 
 
 def climb(paths: Paths, best: Best, steps: Axis, titles: tuple[str, str], height: int) -> Figure:
-    """Steps from left to right; ranks on a logarithmic axis, the first on top; cells of the followed word are framed.
+    """Steps from left to right; ranks on a logarithmic axis, rank 1 on top; the followed word's cells are framed.
     A click gives a cell's row and column, or the number of a path.
 
-    titles: of the ranks of paths and of cells.
+    titles: of the paths' ranks and of the cells' rows.
     """
     count, size = len(best.words), font_size()
     numbers = Axis(titles[1], [str(rank + 1) for rank in range(best.shares.shape[1])])
@@ -84,7 +84,7 @@ def climb(paths: Paths, best: Best, steps: Axis, titles: tuple[str, str], height
     layout["xaxis"].pop("autotickangles", None)
     layout["xaxis"] |= {"tickangle": 0, "side": "top", "anchor": "free", "position": CELLS[1], "title": {}}
     layout["yaxis"] |= {"domain": CELLS}
-    before = int(size * text_width(f"{paths.ranks[0, 0]:,}"))  # the first number, which stands before its point
+    before = int(size * text_width(f"{paths.ranks[0, 0]:,}"))  # the first number, left of its point
     named = {"tickvals": ticks, "ticktext": [f"{tick:,}" for tick in ticks], "ticklabelstandoff": before}
     layout["yaxis2"] = ranked | named
     layout["margin"]["l"] += max(0, before - 2 * size)
@@ -93,15 +93,15 @@ def climb(paths: Paths, best: Best, steps: Axis, titles: tuple[str, str], height
 
 
 def _numbers(ranks: np.ndarray, font: dict) -> list[dict]:
-    """The ranks of the followed word: the first one before all lines, each other one above or below its point, where
-    more is free, and over what lies there.
+    """The ranks of the followed word: the first left of all lines, the others above or below their points, where more
+    room is, on top of other marks.
     """
     gaps = np.log10(ranks[:, 1:]) - np.log10(ranks[:, :1])
     below, above = (np.where(side * gaps > 0, side * gaps, np.inf).min(axis=1, initial=np.inf) for side in (1, -1))
     look = {"yref": "y2", "showarrow": False, "font": font, "bgcolor": SIGNED[mode()][2], "borderpad": 0}
 
     def beside(step: int) -> dict:
-        """Where a number stands from its point, in pixels."""
+        """The place of a number relative to its point, in pixels."""
         up = 1 if above[step] >= below[step] else -1
         return {"yshift": 14 * up} if step else {"xanchor": "right", "xshift": -8}
 

@@ -1,4 +1,4 @@
-"""Pictures in colour as part of a figure: a WebP file within it, not a number for each pixel."""
+"""Colour pictures in a figure: as a WebP file, not a number for each pixel."""
 
 import base64
 import io
@@ -10,18 +10,18 @@ from PIL import Image
 from pages.drawing.figures.base import Axis, Figure, figure_of, one_sheet, tile_layout, tile_markers
 from pages.drawing.figures.theme import scaled
 
-SHARPEST = 3  # how many times larger a small picture is sent, so that its pixels keep their edges
-SMALL = 448  # pixels: a picture narrower than this is
+SHARPEST = 3  # times that small pictures are enlarged at most, so that pixels keep their edges
+SMALL = 448  # pixels: the width below which a picture is small
 
 
 def dimmed(picture: np.ndarray) -> np.ndarray:
-    """Half grey and darker, so that the colour of weights laid over it stands out."""
+    """The picture half grey and darker, so that weights over it stand out."""
     grey = picture.mean(axis=-1, keepdims=True)
     return 0.3 * picture + 0.25 * grey
 
 
 def under(picture: np.ndarray, left: float, top: float, width: float, height: float) -> dict:
-    """A picture (row, column, 3 or 4) in [0, 1] as the ground of a figure, in the units of its axes."""
+    """A picture (row, column, 3 or 4) in [0, 1] as the ground of a figure; place and size in units of the axes."""
     larger = min(SHARPEST, -(-SMALL // picture.shape[1]))
     pixels = np.rint(np.clip(picture, 0, 1) * 255).astype(np.uint8).repeat(larger, axis=0).repeat(larger, axis=1)
     file = io.BytesIO()
@@ -40,7 +40,7 @@ def under(picture: np.ndarray, left: float, top: float, width: float, height: fl
 
 
 def stitched(pictures: np.ndarray) -> dict:
-    """Pictures (row, column, height, width, 3) as one ground on which each is one unit wide and high, with gaps."""
+    """Pictures (row, column, height, width, 3) as one ground, each one unit large, with gaps."""
     n_rows, n_columns, height, width, _ = pictures.shape
     gap_y, gap_x = max(1, height // 14), max(1, width // 14)
     opaque = np.ones((*pictures.shape[:-1], 1), np.float32)
@@ -58,9 +58,9 @@ def colour_tiles(
     hover: Sequence[str] = (),
     height: int = 360,
 ) -> Figure:
-    """Small pictures (row, column, height, width, 3) side by side: a click, like a tick, says which one.
+    """Small pictures (row, column, height, width, 3) side by side; a click gives row and column.
 
-    chosen: outlined. hover: a line for each, row by row.
+    chosen: the one outlined. hover: a line for each, row by row.
     """
     n_rows, n_columns = pictures.shape[:2]
     layout = tile_layout(rows, columns, (n_rows, n_columns), chosen, scaled(height))

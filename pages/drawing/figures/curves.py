@@ -36,15 +36,15 @@ from pages.drawing.figures.base import (
 from pages.drawing.figures.theme import big, font_size, letters, mode, scaled
 from pages.drawing.text.numbers import signed, whole, written
 
-#: The line at 0, which differences start from.
+#: The line at 0, where bars begin.
 ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 1.5}
-GAP = 0.25  # of a group's room
+GAP = 0.25  # share of a group's width
 BINS = 32  # of a histogram
-BLUE, ORANGE = "#0072B2", "#E69F00"  # bars, and the one that is spoken of
+BLUE, ORANGE = "#0072B2", "#E69F00"  # bars, and the bar in question
 MOST_TICKS = 32  # below stairs
-#: Of a table beside bars each column: its head, as Plotly's markup, and a text for each row.
+#: Columns of a table beside bars: each a head, in Plotly's markup, and a text for each row.
 Columns = Sequence[tuple[str, Sequence[str]]]
-TALL = 215  # pixels of the pictures side by side
+TALL = 215  # pixels: pictures side by side
 STAIRS = 310  # pixels
 
 
@@ -60,10 +60,10 @@ def bars(
     there: np.ndarray | None = None,
     height: int | None = None,
 ) -> Figure:
-    """One bar for each name, in the order given (the first on top).
+    """One bar for each name, the first on top.
 
-    texts: what stands at each bar, if not its value with three decimals. differs: the values are differences, which
-    have a sign, and its colour. there: the values in another run, as hollow bars.
+    texts: at each bar, in place of its value with three decimals. differs: the values are differences, coloured by
+    sign. there: the values in another run, as hollow bars.
     """
     if differs:
         colours, value_range = sign_colours(values), None
@@ -75,7 +75,7 @@ def bars(
         x=values,
         y=places,
         marker={"color": colours},
-        unselected={"marker": {"opacity": 1}},  # a click on one bar shall not fade the others
+        unselected={"marker": {"opacity": 1}},  # a click must not fade the others
         text=[written(f"{value:.3f}") for value in values] if texts is None else list(texts),
         textposition="auto",
         insidetextfont={"color": ink_on(colours) if isinstance(colours, str) else [ink_on(one) for one in colours]},
@@ -87,10 +87,10 @@ def bars(
     low, high = float(np.nanmin(drawn, initial=0)), float(np.nanmax(drawn, initial=0))
     if value_range:
         across["range"] = value_range
-    elif ((values < 0) & (values > 0.16 * (low - high))).any():  # numbers stand to the left of such bars
+    elif ((values < 0) & (values > 0.16 * (low - high))).any():  # room for numbers left of short negative bars
         across["range"] = [low - 0.16 * (high - low), high + 0.05 * (high - low)]
     height = height or min(720, 80 + scaled(len(values) * 24))
-    uniform = {"minsize": font_size() - 2, "mode": "hide"}  # what would be smaller stays away
+    uniform = {"minsize": font_size() - 2, "mode": "hide"}  # smaller texts are hidden
     legible = {"barmode": "overlay", "bargap": 0.15, "showlegend": False, "uniformtext": uniform}
     return figure_of(
         [bar] if there is None else [bar, hollow(bar, "x", there)],
@@ -113,17 +113,16 @@ def bars_with_numbers(
     rests: Sequence[str] = (),
     height: int | None = None,
 ) -> Figure:
-    """Bars, each with its number behind it; of differences in the colours of their signs.
+    """Bars, each with its number at the end.
 
-    room: how far to the right something else is drawn. there, differs: as for `bars`. most: what could be, for which
-    there is room as well, so that bars of different runs can be compared. guesses: of some bars
-    by their places, how long a reader thinks that they are, dashed. columns: between names and bars (see Columns);
-    rests: the names of rows below the bars, which are in them alone.
+    room: how far each row is drawn to the right by other marks. there, differs: as for `bars`. most: the largest
+    possible value; the axis holds it, so that bars of different runs can be compared. guesses: (bar, a reader's guess
+    of its length), dashed. columns: of a table between names and bars. rests: names of further rows in the table only.
     """
     ends = np.nan_to_num(np.maximum(values if room is None else room, 0))
     for place, value in guesses:
         near = np.isnan(values[place]) or value - values[place] < 0.3 * np.nanmax([most, *values])
-        ends[place] = max(ends[place], value if near else 0.0)  # or its end would lie on the number
+        ends[place] = max(ends[place], value if near else 0.0)  # else the guess would end on the number
     rows = len(names) + len(rests) + bool(columns)
     height = height or (TALL if rows <= 6 else scaled(26 * rows))
     with letters(font_size() + 3):
@@ -131,12 +130,12 @@ def bars_with_numbers(
         figure = bars(values, Axis("", names), "", colours=colours, **shown)
     every = [0.0, most, *values, *ends, *(() if there is None else there), *(value for _, value in guesses)]
     low, high = float(np.nanmin(every)), float(np.nanmax(every))
-    high = max(high, float(np.float32(high)))  # as it is drawn: beyond the axis Plotly leaves out its number
+    high = max(high, float(np.float32(high)))  # float32 as drawn: Plotly drops numbers beyond the axis
     figure.layout["xaxis"] |= {"range": [1.05 * low, high], "visible": False}
     if guesses:
         figure.layout["shapes"] = [guessed(place + 0.08, 0.5, place - 0.08, value - 0.5) for place, value in guesses]
     figure.layout["showlegend"] = False
-    # Numbers behind the longest bars stand in the margin, however slim the picture.
+    # The margin has room for the numbers of the longest bars, however narrow the picture.
     size = figure.layout["font"]["size"]
     figure.layout["margin"] |= {"b": 6, "r": math.ceil(size * max(map(text_width, numbers), default=0) + 0.4 * size)}
     look = {"textposition": "middle right", "textfont": {"color": INK[mode()]}}
@@ -146,7 +145,7 @@ def bars_with_numbers(
 
 
 def _with_columns(figure: Figure, bars: int, columns: Columns, rests: Sequence[str]) -> Figure:
-    """The same with columns of numbers between names and bars, and rows of them below."""
+    """The figure with columns of texts between names and bars, and further rows below."""
     layout, rows, wide = figure.layout, bars + len(rests), 0.15 * len(columns)
     layout["yaxis"] |= {"range": [rows - 0.4, -1.6], "anchor": "free", "position": 0}
     layout["xaxis"]["domain"] = [wide + 0.03, 1]
@@ -169,9 +168,9 @@ def waterfall(
     rest: int | None = None,
     digits: int = 2,
 ) -> Figure:
-    """Numbers that are added up, from top to bottom: each bar begins where the one above it ends; the last is the sum.
+    """Numbers added up from top to bottom: each bar begins where the one above ends; the last is the sum.
 
-    names: of the parts, and of the sum. The colour of a part is that of its sign; `grey`: of parts that are no source.
+    names: of the parts, and of the sum. Parts have the colours of their signs; grey: parts drawn in grey instead.
     rest, digits: see `adding_up`.
     """
     ends = np.cumsum(parts, dtype=np.float64)
@@ -191,8 +190,8 @@ def waterfall(
 
 
 def adding_up(parts: np.ndarray, rest: int | None = None, digits: int = 2) -> np.ndarray:
-    """Numbers with so many digits behind the point that add up to their rounded sum. rest: the part that takes what the
-    roundings leave, where its own number is read by nobody; else those take it which are nearest to the next digit.
+    """Numbers rounded to `digits` decimals so that they add up to their rounded sum. rest: the part that takes the
+    rounding error; if None, the parts with the largest remainders take it.
     """
     if rest is None:
         return whole(10.0 ** (digits - 2) * float(part) for part in parts) / 10.0**digits
@@ -202,10 +201,10 @@ def adding_up(parts: np.ndarray, rest: int | None = None, digits: int = 2) -> np
 
 
 def stairs(pair: Sequence[tuple[str, np.ndarray, str]], component: str, total: str) -> Figure:
-    """Two vectors as strips, one over the other, and their products as stairs up (or down) to their sum, the largest
-    product first. pair: of each vector its name, its numbers and the colour of its name.
+    """A dot product: two vectors as strips, and below, their products as stairs to the sum, the largest first.
 
-    component: what a place is called; total: what stands at the end of the stairs.
+    pair: each vector's name, numbers and colour of the name. component: the name of a place. total: the text at the
+    end of the stairs.
     """
     (_, q, _), (_, k, _) = pair
     products = (q * k).astype(np.float64)
@@ -238,7 +237,7 @@ def stairs(pair: Sequence[tuple[str, np.ndarray, str]], component: str, total: s
     high = ends[-1] > 0.5 * ends.max()
     end: dict[str, object] = {
         "x": count - 1,
-        "y": float(ends.max() if high else ends[-1]),  # above all stairs, or below the last, the lowest there
+        "y": float(ends.max() if high else ends[-1]),  # above all stairs, or below the last
         "text": f"<b>{label(total)}</b>",
         "showarrow": False,
     }
@@ -263,15 +262,15 @@ def stairs(pair: Sequence[tuple[str, np.ndarray, str]], component: str, total: s
 
 
 def hollow(bar: dict, letter: str, there: np.ndarray) -> dict:
-    """The same bars for the values of another run, as outlines over them; letter: of the axis of values."""
-    if "name" in bar:  # one of several at each place
+    """The bars of another run, as outlines over `bar`. letter: the axis of values."""
+    if "name" in bar:  # several bars at each place
         bar["offsetgroup"] = bar["name"]
     outline = {"color": "rgba(0,0,0,0)", "line": {"color": GREY, "width": 1.5}}
     return bar | {letter: there, "text": None, "marker": outline, "showlegend": False}
 
 
 def _named(series: Mapping[str, np.ndarray], names: Axis, value_title: str) -> dict:
-    """The layout of a figure with names from left to right, a value upwards, and a legend above."""
+    """The layout of a figure with names along x, values along y, and a legend above."""
     places = len(next(iter(series.values())))
     return {
         "xaxis": axis_layout(names, places) | {"range": [-0.6, places - 0.4]},
@@ -291,9 +290,9 @@ def grouped_bars(
     value_range: tuple[float, float] | None = None,
     guess: tuple[int, int, float] | None = None,
 ) -> Figure:
-    """For each place, one upright bar of every series, side by side or on top of each other (below 0 what is less).
+    """For each place one upright bar of every series, side by side or stacked (negative ones below 0).
 
-    guess: what a reader thinks of one bar, dashed over it: which series, which place, and how high.
+    guess: a reader's guess of one bar, dashed: series, place, height.
     """
     traces = [
         dict(
@@ -327,9 +326,9 @@ def outlines(
     *,
     before: Mapping[str, np.ndarray] | None = None,
 ) -> Figure:
-    """Histograms of several sets of values over the same bins, each as an outline, so that they may overlap.
+    """Histograms of several sets of values over the same bins, as outlines that may overlap.
 
-    before: of the same sets in another run, dashed.
+    before: the same sets in another run, dashed.
     """
     before = before or {}
     edges = np.histogram_bin_edges(np.concatenate([*map(np.ravel, (*series.values(), *before.values()))]), BINS)
@@ -360,10 +359,10 @@ def activation_curve(
     beside: tuple[np.ndarray, np.ndarray] | None = None,
     named: str = "",
 ) -> Figure:
-    """An activation function, one point on it for each neuron, the chosen one large, and `named`.
+    """An activation function with one point for each neuron, the chosen one large, with the name `named`.
 
-    curve, points: (before, after) each. titles: of "before", of "after", and of one neuron. frame: from where to where
-    "before" is shown. other: the points of another run, hollow. beside: another function, (before, after), dotted.
+    curve, points: (before, after) each. titles: of "before", of "after", and of one neuron. frame: the range of
+    "before". other: the points of another run, hollow. beside: another function, (before, after), dotted.
     """
     before, after, neuron = (label(title) for title in titles)
     hover = f"{neuron} %{{customdata}}<br>{before} %{{x:.4f}}<br>{after} %{{y:.4f}}<extra></extra>"
@@ -411,10 +410,10 @@ def lines(
     ends: Sequence[str] = (),
     height: int = 320,
 ) -> Figure:
-    """One line for each name: values (name, step). Dashes and colours tell four of them apart.
+    """One line for each name: values (name, step). Four lines can be told apart by dash and colour.
 
-    there: the same in another run, as thin lines with hollow marks. ends: what stands below each name, both then at the
-    line's end in place of a legend.
+    there: the values in another run, as thin lines with hollow marks. ends: a text below each name; both then stand at
+    the line's end, in place of a legend.
     """
     styles = ((ACCENT, "solid"), ("#7F7F7F", "dash"), ("#8C6D31", "dot"), ("#4C9BB8", "dashdot"))
     traces = [
@@ -463,11 +462,11 @@ def undivided(
     sides: tuple[str, str],
     own: tuple[int, np.ndarray, str] | None = None,
 ) -> Figure:
-    """What dividing scores by √d_k does: weights at one width as bars, and three measures as lines over all widths.
+    """The effect of dividing scores by √d_k: weights at one width as bars, and three measures as lines over all widths.
 
-    shares: (way, key); curves: (measure, way, width), at `widths`, of which one is `chosen`: the ways are undivided,
-    divided by √d_k, and by d_k, called `names`. titles: of the four pictures, from left to right and down. sides: what
-    keys and widths are counted as. own: a width, the measures of a head (measure, way), and its name.
+    shares: (way, key); curves: (measure, way, width). The ways, called `names`: undivided, divided by √d_k, divided by
+    d_k. chosen: the width of `shares`. titles: of the four pictures, row by row. sides: the names of the x axes: keys
+    and widths. own: a width, the measures of a head (measure, way), and its name.
     """
     colours, dashes = (GREY, AFTER, "#E69F00"), ("dash", "solid", "dot")
     ticks = np.log2(widths)
@@ -530,8 +529,8 @@ def waves(
 ) -> Figure:
     """Up to six columns of a table (place, dimension) as lines over the places, counted from 1.
 
-    dimensions: what each is called -> its column. used: how many places the input takes; a band marks them. chosen:
-    (place, dimension), ringed on its line.
+    dimensions: name -> column. used: how many places the input takes, marked by a band. chosen: (place, dimension),
+    ringed.
     """
     steps = np.arange(1, len(table) + 1)
     colours = ("#0072B2", "#E69F00", "#8C6D31", "#009E73", "#7F7F7F", ACCENT)

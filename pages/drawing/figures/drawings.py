@@ -33,30 +33,30 @@ from pages.drawing.figures.base import (
 from pages.drawing.figures.colours import dimmed, stitched, under
 from pages.drawing.figures.theme import font_size, scaled
 
-#: A drawing is white ink on black in either theme, as on the pad; under a veil of weights the ink is dimmed.
+#: A drawing is white ink on black in both themes, as on the pad; under weights the ink is dimmed.
 WHITE_INK = [[0.0, "#000000"], [1.0, "#ffffff"]]
 DIMMED_INK = [[0.0, "#000000"], [1.0, "#9a9a9a"]]
-#: Weights laid over a drawing, from the darkest to the brightest colour of all weights, without the grey between, which
-#: would look like ink: the drawing is seen through them, least where most is.
+#: Colours of weights over a drawing: the ends of the scale of weights, without the grey between, which looks like ink.
+#: The larger a weight, the less of the drawing shines through.
 VEIL = [[0.0, tint(SHARES[0][1], 0.55)], [1.0, tint(SHARES[-1][1], 0.92)]]
-#: Differences: blue for less, nothing at 0, orange for more.
+#: Differences over a drawing: blue for less, transparent at 0, orange for more.
 SIGNED_VEIL = [
     [0.0, "rgba(86,180,233,0.92)"],
     [0.5, "rgba(163,170,140,0)"],
     [1.0, tint(ROLE_COLOURS["dark"]["K"], 0.92)],
 ]
-MOST_SMALL = 64  # pixels along one side of a copy in colour
+MOST_SMALL = 64  # pixels a side of a copy in colour
 
 
 def ink(pixels: np.ndarray, colorscale: list[list], start: float = 0.0, step: float = 1.0) -> dict:
-    """Bytes (row, column) as a picture in grey. start: the first pixel's middle; step: on to the next."""
+    """Bytes (row, column) as a grey picture. start: the first pixel's centre; step: from pixel to pixel."""
     at = {"x0": start, "dx": step, "y0": start, "dy": step}
     scale = {"zmin": 0, "zmax": 255, "colorscale": colorscale, "showscale": False}
     return {"type": "heatmap", "z": pixels, **at, **scale, "hoverinfo": "skip"}
 
 
 def as_bytes(shares: np.ndarray, most: int = 255) -> np.ndarray:
-    """Shares from 0 to 1 as bytes: a quarter of the size, and no eye sees the difference."""
+    """Shares from 0 to 1 as bytes: a quarter of the size, with no visible difference."""
     return np.rint(np.clip(shares, 0, 1) * most).astype(np.uint8)
 
 
@@ -70,8 +70,8 @@ def drawing(
 ) -> Figure:
     """A grey picture (row, column) in [0, 1] with square pixels, ink bright.
 
-    cut: lines every `cut` pixels, and the patches' rows and columns named r1 … and c1 …. box: (top, left, bottom,
-    right), outlined. cross: two lines through a place (row, column).
+    cut: the side of a patch; lines part the patches, named r1 … and c1 …. box: (top, left, bottom, right), outlined.
+    cross: (row, column), where two lines cross.
     """
     n_rows, n_columns = values.shape
     colour = ROLE_COLOURS["dark"]["K"]
@@ -93,10 +93,10 @@ def drawing(
 
 
 def veiled(weights: np.ndarray, differs: bool, limit: float | None = None) -> tuple[dict, dict]:
-    """How weights, or differences of weights, are coloured over a drawing: from nothing at 0 to the largest; and a
-    trace that is not seen, whose key shows these colours as they are on the black of a drawing.
+    """The colours of weights, or of their differences, over a drawing; and an invisible trace whose colour bar shows
+    these colours on black.
 
-    limit: the value of the strongest colour instead.
+    limit: the value of the strongest colour, if not the largest.
     """
     largest = limit or float(np.abs(weights).max(initial=0.0)) or 1.0
     ends = {end: f"{end:.2g}" for end in ([-largest, 0.0, largest] if differs else [0.0, largest])}
@@ -108,13 +108,13 @@ def veiled(weights: np.ndarray, differs: bool, limit: float | None = None) -> tu
 
 
 def _on_black(colour: object) -> str:
-    """A colour (rgba(…)) as it is seen on black."""
+    """A colour (rgba(…)) as it looks on black."""
     *parts, opacity = map(float, str(colour)[5:-1].split(","))
     return f"rgb{tuple(round(part * opacity) for part in parts)}"
 
 
 def ground(picture: np.ndarray, side: int) -> tuple[list[dict], list[dict]]:
-    """The traces, or the images, of a picture under weights for `side` patches along each side, a unit each."""
+    """The traces and images of a picture below weights of side × side patches, one unit each."""
     if picture.ndim == 3:
         return [], [under(dimmed(picture), -0.5, -0.5, side, side)]
     size = len(picture) // side
@@ -122,7 +122,7 @@ def ground(picture: np.ndarray, side: int) -> tuple[list[dict], list[dict]]:
 
 
 def copied_ground(picture: np.ndarray, n_rows: int, n_columns: int, gap: int) -> tuple[list[dict], list[dict]]:
-    """The same for many copies of a picture, each one unit wide and high, `gap` of its pixels apart."""
+    """The traces and images of many copies of a picture, each one unit large, `gap` of its pixels apart."""
     if picture.ndim == 3:
         return [], [stitched(np.broadcast_to(dimmed(picture), (n_rows, n_columns, *picture.shape)))]
     pixels, unit = len(picture), len(picture) + gap
@@ -142,13 +142,13 @@ def over_drawing(
     limit: float | None = None,
     height: int = 420,
 ) -> Figure:
-    """One row of attention weights laid over the picture that its patches were cut from.
+    """One row of attention weights over the picture.
 
-    picture: (side, side) in [0, 1], or (side, side, 3) in colour. weights: (token,). The first `front` of them are on
-    tokens that stand for no patch: at the left, outside the picture, one below the other, in as many columns as it
-    takes. tokens: their names. query: the token that looks, outlined in the colour of the queries. title: of the
-    weights. differs: they are differences. limit: the value of the strongest colour, if it is not the largest of them.
-    A click on the patch in row r, column c reports (r, c); on what is outside, see `token_at`.
+    picture: (side, side) in [0, 1], or (side, side, 3) in colour. weights: (token,). The first `front` tokens are no
+    patches; they stand left of the picture, one below another, in as many columns as needed. tokens: their names.
+    query: the attending token, outlined in the colour of queries. title: of the weights. differs: the weights are
+    differences. limit: the value of the strongest colour, if not the largest weight. A click on a patch gives (row,
+    column); for other tokens see `token_at`.
     """
     side = math.isqrt(len(weights) - front)
     weights = np.asarray(weights, dtype=np.float32)
@@ -161,7 +161,7 @@ def over_drawing(
     sheet[:, :columns] = in_front.reshape(columns, side).T
     look_of_veil, key = veiled(weights, differs, limit)
     veil = dict(type="heatmap", z=sheet, x0=left, dx=1, xgap=1, ygap=1, **look_of_veil)
-    outside = grid(columns, side)[:front, ::-1] + [left, 0]  # one column after the other
+    outside = grid(columns, side)[:front, ::-1] + [left, 0]  # column by column
     places = np.concatenate([outside, grid(side, side)])
     marks = unseen(
         places,
@@ -191,7 +191,7 @@ def over_drawing(
 
 
 def token_at(row: int, column: int, side: int, front: int) -> int:
-    """The token that a click in `over_drawing` means: a patch, or one of the `front` that stand outside."""
+    """The token that was clicked in `over_drawing`: a patch, or one of the `front` tokens outside."""
     if column >= 0:
         return front + row * side + column
     return min((column + 1 + -(-front // side)) * side + row, front - 1)
@@ -209,11 +209,11 @@ def over_drawings(
     limit: float | None = None,
     height: int = 500,
 ) -> Figure:
-    """The same picture many times, each under weights of its own: weights (row, column, patches down, patches across).
+    """Copies of one picture, each under its own weights: (row, column, patches down, patches across).
 
-    Two stitched heatmaps in which a copy is one unit wide and high, so that a click says which. All share one scale.
-    chosen: outlined. hover: a line for each copy, row by row. differs: the weights are differences. limit: the value
-    of the strongest colour, if it is not the largest of them.
+    Two stitched heatmaps in which a copy is one unit large, so a click gives row and column. All share one scale.
+    chosen: the copy outlined. hover: a line for each copy, row by row. differs: the weights are differences. limit: the
+    value of the strongest colour, if not the largest weight.
     """
     weights = np.asarray(weights, dtype=np.float32)
     n_rows, n_columns, side, _ = weights.shape

@@ -1,4 +1,4 @@
-"""Equations as text: Plotly in the browser, tables and drawings typeset no LaTeX."""
+"""Equations as text, for Plotly, tables and drawings, which typeset no LaTeX."""
 
 import re
 import unicodedata
@@ -7,7 +7,7 @@ from pages.drawing.figures import label
 from pages.drawing.figures.notation import noted
 from pages.drawing.text import plain
 
-#: English words in equations, and the texts that stand for them in the reader's language.
+#: English words in equations -> names of the texts that translate them.
 EQUATION_WORDS = {
     "may look at": "may_look_at",
     "otherwise": "otherwise",
@@ -31,7 +31,7 @@ _SIGNS = {
 _RAISED = dict(zip("0123456789()+-lNOQKVT", "⁰¹²³⁴⁵⁶⁷⁸⁹⁽⁾⁺⁻ˡᴺᴼꟴᴷⱽᵀ", strict=True))
 _LOWERED = dict(zip("0123456789n", "₀₁₂₃₄₅₆₇₈₉ₙ", strict=True))
 
-#: Equations of what several pages compute beside the quantities of the graph.
+#: Equations of measures that several pages compute; the graph has no quantity for them.
 COSINE = r"\cos(a, b) = \frac{a \cdot b}{\lVert a \rVert\, \lVert b \rVert}"
 MEAN_WEIGHTS = r"\bar A^{(l)} = \tfrac1h \left(A^{(l)}_1 + \cdots + A^{(l)}_h\right)"
 ROLLOUT = r"R^{(l)} = \left(\tfrac12 \bar A^{(l)} + \tfrac12 I\right) R^{(l-1)},\quad R^{(0)} = I"
@@ -45,18 +45,18 @@ def in_words(latex: str) -> str:
 
 
 def in_one_line(latex: str) -> str:
-    """Equations side by side, close together; of those that stand below each other the first."""
+    """Equations side by side, closer together; if they stand below one another, the first."""
     first = re.sub(r"\\begin\{gathered\}(.*?)\\\\.*", r"\1", latex)
     return first.replace(r"\qquad", r"\;\;").strip()
 
 
 def plain_math(latex: str) -> str:
-    r"""LaTeX in the symbols that were chosen, as one line of text: \hat S = \frac{S}{\sqrt{d_k}} is Ŝ = S / √d_k."""
+    r"""LaTeX in the chosen symbols, as one line of text: \hat S = \frac{S}{\sqrt{d_k}} is Ŝ = S / √d_k."""
     return as_text(noted(latex))
 
 
 def as_text(latex: str) -> str:
-    """LaTeX as one line of text, as it stands."""
+    """LaTeX as one line of text, in its own symbols."""
     cases = re.compile(r"\\begin\{cases\}(.+?)&(.+?)\\\\(.+?)&(.+?)\\end\{cases\}")
     text = cases.sub(r"\1 (\2), \3 (\4)", latex)
     text = re.sub(r"\\(hat|bar|tilde) ?\{?(\w)('*)\}?", lambda hit: _accented(hit[2], hit[1]) + hit[3], text)
@@ -89,12 +89,12 @@ def _raised(text: str) -> str:
 
 
 def _bracketed(text: str) -> str:
-    """In brackets, unless it reads as one thing without them."""
+    """A text in brackets, unless it is a single term."""
     return text if re.fullmatch(r"[√^\w']+|√\([^()]*\)", text) else f"({text})"
 
 
 def html_math(latex: str) -> str:
-    """The same for Plotly, with real exponents and subscripts."""
+    """LaTeX in the chosen symbols as HTML for Plotly, with exponents and subscripts."""
     raised = re.sub(r"\^(?:\(([^()]*)\)|(\w+))", r"<sup>\1\2</sup>", label(plain_math(latex)))
-    inner = re.sub(r"(?<=[_,]\w)_([0-9n])\b", lambda hit: _LOWERED[hit[1]], raised)  # of a subscript itself
+    inner = re.sub(r"(?<=[_,]\w)_([0-9n])\b", lambda hit: _LOWERED[hit[1]], raised)  # subscripts of subscripts
     return re.sub(r"_(?:\(([^()]*)\)|(\w+))", r"<sub>\1\2</sub>", inner)

@@ -1,8 +1,8 @@
 r"""A line of LaTeX as HTML, for arithmetic that changes with every click.
 
-KaTeX, which Streamlit calls, sets any formula, and takes a browser longer than the picture beside it. An arithmetic
-needs little: indices, powers, fractions, roots, a brace under a number. Here a library reads the LaTeX, and each of its
-parts becomes a span that style.css puts in its place. Lines break behind their operators, as KaTeX's do within text.
+Streamlit's KaTeX sets any formula, but takes a browser longer than the picture beside it. Arithmetic needs little:
+indices, powers, fractions, roots, a brace under a number. A library parses the LaTeX, each part becomes a span, and
+style.css places the spans. Lines break after operators.
 """
 
 import html
@@ -15,19 +15,19 @@ from xml.etree.ElementTree import Element
 from latex2mathml.converter import convert_to_element
 
 SPACE = "\N{NO-BREAK SPACE}"
-#: Signs with room on both sides; behind one of them, or at the beginning, a sign belongs to its number.
+#: Signs with room on both sides; after one of them, or at the beginning, a sign belongs to its number.
 BETWEEN = frozenset("=+−·×≤≥<>≈∈→")
 BEGINNING = BETWEEN | frozenset("([{,")
 DECIMAL = re.compile(r"\d+\.\d+")
-MARK = "77777777"  # begins what stands in for each of them while the rest is set
+MARK = "77777777"  # begins the stand-in of each decimal while the rest is set
 STAND_IN = re.compile(rf"{MARK}(\d+)\.0")
 HATS = {"^": "ˆ", "¯": "ˉ", "‾": "ˉ", "~": "˜"}
 
 
 def formula(latex: str) -> str:
-    """A paragraph of its own, with the LaTeX that it was made from.
+    """A formula as a paragraph that keeps its LaTeX in an attribute.
 
-    Raises KeyError for a part that no arithmetic has needed yet.
+    Raises KeyError for LaTeX that no arithmetic has used yet.
     """
     numbers, places = DECIMAL.findall(latex), count()
     made = _paragraph(DECIMAL.sub(lambda _: f"{MARK}{next(places)}.0", latex))
@@ -37,12 +37,12 @@ def formula(latex: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _paragraph(latex: str) -> str:
-    """The formula whatever numbers stand in it: they change with every click, what is round them does not."""
+    """A formula with stand-ins for decimals, cached: a click changes only the decimals."""
     return _set(convert_to_element(latex))
 
 
 def _set(part: Element, small: bool = False) -> str:
-    """A part of a formula. small: within an index or a power, where operators stand close."""
+    """A part of a formula. small: inside an index or a power, where operators get no room."""
     parts, said = list(part), _said(part)
     match part.tag:
         case "math" | "mrow":
@@ -63,7 +63,7 @@ def _set(part: Element, small: bool = False) -> str:
             return _stack(f'<span class="over">{above}</span><span class="unseen">/</span>', f"<span>{below}</span>")
         case "msqrt":
             return f'√<span class="root">{_row(parts, small)}</span>'
-        case "munder":  # a number over a brace, and that over a count
+        case "munder":  # a number over a brace over a count
             number, brace = parts[0]
             assert _said(brace) == "⏟"
             count = f'<span class="small">{_set(parts[1], True)}</span>'
@@ -75,15 +75,15 @@ def _set(part: Element, small: bool = False) -> str:
 
 
 def _said(part: Element) -> str:
-    """The sign, the number or the word that a part is: the library writes signs as entities.
+    """The sign, number or word of a part; the library writes signs as entities.
 
-    A norm has the bars that KaTeX's font has; the library's own would come from a Chinese font, as wide as a letter.
+    ∥ replaces ‖, which browsers would take from a Chinese font, as wide as a letter.
     """
     return html.unescape(part.text or "").replace("‖", "∥")
 
 
 def _row(parts: Iterable[Element], small: bool) -> str:
-    """Parts side by side, with room around the operators between them."""
+    """Parts side by side, with room round operators."""
     made, before = "", "("
     for part in parts:
         sign = _said(part) if part.tag == "mo" else "x"
@@ -95,7 +95,7 @@ def _row(parts: Iterable[Element], small: bool) -> str:
 
 
 def _indexed(part: Element, small: bool) -> str:
-    """A symbol with its index, its power or both; a sum with its limits."""
+    """A symbol with index, power or both; a sum with its limits."""
     base, *others = part
     lower = "" if part.tag == "msup" else _set(others[0], True)
     upper = "" if part.tag == "msub" else _set(others[-1], True)
@@ -109,5 +109,5 @@ def _indexed(part: Element, small: bool) -> str:
 
 
 def _stack(*parts: str, look: str = "stack") -> str:
-    """Parts over each other."""
+    """Parts on top of one another."""
     return f'<span class="{look}">{"".join(parts)}</span>'

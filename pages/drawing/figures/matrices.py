@@ -1,4 +1,4 @@
-"""Matrices as coloured cells: one, several abreast, and many stitched together."""
+"""Matrices as coloured cells: one, several side by side, and many stitched together."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -44,12 +44,12 @@ from pages.drawing.figures.theme import font_size, mode, scaled
 from pages.drawing.text.numbers import four_decimals, written
 
 MOST_APART = 32  # rows or columns with gaps between their cells
-GAP = 0.04  # of a tile, beside the next one
-WORDS = 1.2  # times the size of a word below a tile: the room for it
-MOST_DRAWN = 512  # columns of a matrix among others; of more, several share one
-STRIP = 4.5  # font sizes: the height of all numbers in their order
+GAP = 0.04  # share of a tile, before the next one
+WORDS = 1.2  # font sizes: the room for a word below a tile
+MOST_DRAWN = 512  # columns of a matrix beside others; of more columns, several share one
+STRIP = 4.5  # font sizes: the height of the strip of sorted numbers
 SLANT = -45  # degrees, of names above a map
-MOST_CELLS = 600_000  # of many tiles together: as many bytes
+MOST_CELLS = 600_000  # of all tiles together: as many bytes
 P = ParamSpec("P")
 
 
@@ -69,19 +69,18 @@ def heatmap_parts(
     marked: Sequence[int] = (),
     corner: str | None = None,
 ) -> tuple[list[dict], dict]:
-    """A matrix as coloured cells, first row on top; row and column names on the axes, never merged: the traces and the
-    layout of a `heatmap`, for one that shall be changed before it is drawn.
+    """The traces and the layout of a `heatmap`, for callers that change them: a matrix as coloured cells, first row on
+    top, with row and column names on the axes.
 
     scale: "signed" (two colours, symmetric about 0), "share" (0 to 1) or "positive" (0 to the largest).
-    limit: the value of the strongest colour, for a range shared among pictures. cell: outlined.
-    clickable: an invisible marker on each cell, since a heatmap alone reports no clicks to Streamlit; on every second
-    column (third, …) where there are more than MOST_CLICKABLE, and the nearest one answers.
-    Places that have no names are counted from 1, in ticks, hovers and clicks alike.
-    line_colour: of the axes, which have no line otherwise.
-    thin: of more than MOST_NAMED names of a map named on both sides only some stand at the axis; a hover says them all.
-    marked: columns with a ▼ above them, each cell of which can be clicked.
-    corner: what stands at the upper left in place of the titles of both axes;
-    the columns are then named above, aslant.
+    limit: the value of the strongest colour, for a range shared among pictures. cell: the one outlined.
+    clickable: puts an invisible marker on each cell, since heatmaps report no clicks; above MOST_CLICKABLE cells, only
+    on every second column (third, …), and the nearest marker answers.
+    Places without names are counted from 1 in ticks, hovers and clicks.
+    line_colour: of the axes, which otherwise have no line.
+    thin: whether axes of named columns show at most about MOST_NAMED names; hovers show all.
+    marked: columns with a ▼ above, whose cells all have markers.
+    corner: a text at the upper left in place of both axis titles; columns are then named above, slanted.
     Infinite cells (hidden by a mask) stay blank.
     """
     values, thin = np.asarray(values, dtype=np.float32), thin and bool(columns.labels)
@@ -92,11 +91,11 @@ def heatmap_parts(
     top, left = (0 if axis.labels else 1 for axis in (rows, columns))
     hover = f"{label(rows.title)} <b>%{{y}}</b><br>{label(columns.title)} <b>%{{x}}</b><br>"
     if scale == "signed":
-        # Plotly alone would now and then name nothing but the zero.
+        # Plotly itself would sometimes label only the zero.
         unit = 10.0 ** np.floor(np.log10(largest))
         named = float(np.floor(largest / unit) * unit)
         ends = {end: f"{end:g}" for end in (-named, 0, named)}
-    else:  # the end is always named: 0.15 must not look like 1
+    else:  # always label the end: 0.15 must not look like 1
         ends = {0: "0", high: up_to(high, finite)}
     cells: dict = dict(
         type="heatmap",
@@ -159,16 +158,16 @@ heatmap = _whole(heatmap_parts)
 
 
 def cover(figure: Figure, row: int, columns: Sequence[int], signs: Sequence[str], options: Sequence[int]) -> None:
-    """Let a `heatmap` ask for cells of a row: a frame round them, a question mark or a sign in each. options: of each
-    column the number that a click gives, −1 for none.
+    """Cover cells of a row of a `heatmap`: a frame round them, a question mark or sign in each. options: the number
+    that a click on each column gives, −1 for none.
     """
     cells, *more = figure.data
-    if more:  # what can be clicked is asked now
+    if more:  # the markers go: only options can be clicked
         cells |= {"hoverinfo": None, "hovertemplate": more[-1]["hovertemplate"].replace("customdata", "z")}
     top, left = cells["y0"], cells["x0"]
     points = [(left + column, top + row) for column in columns]
     figure.data = [cells, question_marks(points, [sign or COVERED for sign in signs] or [COVERED] * len(points))]
-    # Its middle is on no column, whose name would else be marked as the chosen one.
+    # Off centre, or the browser would mark the name of the column in its middle as chosen.
     ends = top + row, left + columns[0], top + row, left + columns[-1] + 0.01
     figure.layout["shapes"] = [frame(*ends), *figure.layout.get("shapes", ())]
     if asked := [column for column, option in enumerate(options) if option >= 0]:
@@ -179,7 +178,7 @@ def cover(figure: Figure, row: int, columns: Sequence[int], signs: Sequence[str]
 
 
 def _name_above(layout: dict, corner: str) -> None:
-    """Let the names of a map's columns stand above them, aslant."""
+    """Move the names of a map's columns above it, slanted."""
     for side in (layout["xaxis"], layout["yaxis"]):
         side.pop("title", None)
         side["tickfont"] = {"size": max(font_size(), side.get("tickfont", {}).get("size", 0)) + 1}
@@ -192,9 +191,9 @@ def _name_above(layout: dict, corner: str) -> None:
 
 
 def _say_all_names(trace: dict, rows: Axis, columns: Axis, shape: tuple[int, int], asked: Sequence[int]) -> dict:
-    """Let the hover of a trace name each cell though not all names stand at the axes; returns them, for tables.
+    """Let hovers name each cell though the axes show only some names; return all names, for tables.
 
-    trace: the cells, or the markers on some columns of them, which are `asked`.
+    trace: the cells, or the markers on the columns `asked`.
     """
     sides = zip(shape, (rows, columns), strict=True)
     names = [list(axis.labels) or [str(place + 1) for place in range(count)] for count, axis in sides]
@@ -217,10 +216,10 @@ def ranked_bars(
     cell: tuple[int, int] | None,
     fills: int,
 ) -> Figure:
-    """On top all numbers in their order; below it some of them as bars, and each beside it along the columns.
+    """All numbers, sorted, in a strip on top; below, some rows as bars, each beside its row of a map.
 
-    cells: (row, column); the bars are one column of it. every: sorted. titles: of all numbers, and above the names of
-    rows. colours: of bars. cell: outlined. fills: the pixels left below it in a
+    cells: (row, column) of the map; the bars show one column of it. every: all numbers, sorted. titles: of the strip,
+    and above the names of rows. colours: of bars. cell: the one outlined. fills: pixels left below the picture in a
     presentation. A click gives (row, column).
     """
     size, height = font_size(), on_screen(520)
@@ -244,7 +243,7 @@ def ranked_bars(
         cliponaxis=False,
         hoverinfo="skip",
     )
-    # A bar would answer for another one, where the nearest mark does.
+    # Invisible marks answer in place of the bars: the nearest mark may belong to another bar.
     answers = {"xaxis": "x2", "customdata": np.stack([bar["y"], np.full(len(own), column)], axis=1).astype(np.uint16)}
     told = [f"{label(name)}: {written(f'{value:.4f}')}" for name, value in zip(rows.labels, own, strict=True)]
     middles = np.stack([np.full(len(own), (low + high) / 2), bar["y"]], axis=1)
@@ -254,7 +253,7 @@ def ranked_bars(
         area = stroke(np.stack([places, part], axis=1), colour, 1, fill="tozeroy", fillcolor=colour)
         drawn.append(area | {"xaxis": "x3", "yaxis": "y2"})
     line = size / height  # of words, as a share of the height
-    deep = 0.71 * (1 + max(map(text_width, columns.labels)))  # names aslant, or, of Chinese ones, [MASK] among them
+    deep = 0.71 * (1 + max(map(text_width, columns.labels)))  # slanted names, or an upright [MASK] among Chinese
     low_end = 1 - (STRIP + 1 + 1.15 * deep) * line
     layout["yaxis"] |= {"domain": [0, low_end], "anchor": "x2"}
     layout["xaxis"] |= {"domain": [0.36, 1]}
@@ -272,10 +271,10 @@ def ranked_bars(
 
 
 class Matrix(NamedTuple):
-    """One of the matrices that stand `abreast`.
+    """One of the matrices of `abreast`.
 
     limit: the value of its strongest colour. width: its share of the picture. column: the chosen one, from 0. symbol,
-    title: Plotly markup above it. focus: it has a frame. digits: its numbers stand in its cells.
+    title: Plotly markup above it. focus: whether it has a frame. digits: whether cells show numbers.
     """
 
     values: np.ndarray
@@ -291,9 +290,9 @@ class Matrix(NamedTuple):
 
 
 def abreast(matrices: Sequence[Matrix], rows: Axis, row: int | None, *, height: int) -> Figure:
-    """Matrices over the same rows, one of which may be chosen, each with colours of its own and its name above.
+    """Matrices side by side over the same rows, each with its own colours and its name above. row: the chosen one.
 
-    A click gives (matrix, row, column), the places from 0.
+    A click gives (matrix, row, column), from 0.
     """
     drawn: list[dict] = []
     whole: dict = {"shapes": [], "annotations": []}
@@ -362,7 +361,7 @@ def _above(words: str, x: float) -> dict:
 
 
 def in_blocks(values: np.ndarray, down: int, across: int) -> np.ndarray:
-    """(…, n, m) with one cell for each block of `down` × `across`: of all its cells the one furthest from 0."""
+    """(…, n, m) with one cell for each block of `down` × `across`: the value furthest from 0."""
     if down == across == 1:
         return values
     n, m = values.shape[-2:]
@@ -370,7 +369,7 @@ def in_blocks(values: np.ndarray, down: int, across: int) -> np.ndarray:
     padded = np.pad(values, sides)
 
     def of_each(most: np.ufunc) -> np.ndarray:
-        """Whole rows, and then columns, against each other: quicker than block by block."""
+        """Compare whole rows, then whole columns: faster than block by block."""
         rows = reduce(most, (padded[..., row::down, :] for row in range(down)))
         return reduce(most, (rows[..., column::across] for column in range(across)))
 
@@ -382,7 +381,7 @@ def in_blocks(values: np.ndarray, down: int, across: int) -> np.ndarray:
 
 
 def block_of(shape: Sequence[int]) -> int:
-    """How many rows and columns of (row, column, n, m) share a cell in `tiles`: 1, unless they are too many to send."""
+    """How many rows and columns share a cell in `tiles`: 1, unless (row, column, n, m) is too large to send."""
     return math.ceil(math.sqrt(math.prod(shape) / MOST_CELLS))
 
 
@@ -400,13 +399,12 @@ def tiles(
     square: bool = False,
     above: bool = False,
 ) -> Figure:
-    """Many matrices side by side as one picture: values (row, column, n, m), a tile for each row and column.
+    """Many matrices as tiles of one picture: values (row, column, n, m).
 
-    One stitched heatmap of bytes, since a subplot for each tile would cost a hundred times as much. A tile is one unit
-    wide and high, so that a click, like a tick, says which tile and not which cell. scale, limit: as in `heatmap`.
-    chosen: outlined. hover: a line for each tile, row by row; words: the same, to stand below the tiles. square: as
-    wide as high. above: the columns are named there, without titles. Of very many cells
-    a block is drawn as one: `block_of`. What is NaN stays see-through.
+    One stitched heatmap of bytes, a hundred times cheaper than subplots. A tile is one unit large, so a click gives the
+    tile, not the cell. scale, limit: as in `heatmap`. chosen: the tile outlined. hover: a line for each tile, row by
+    row; words: the same, written below the tiles. square: whether tiles are square. above: columns are named above,
+    without axis titles. Very many cells are drawn in blocks, see `block_of`. NaN is transparent.
     """
     values = np.asarray(values, dtype=np.float32)
     values = in_blocks(values, *[block_of(values.shape)] * 2)
@@ -426,7 +424,7 @@ def tiles(
         z=one_sheet(steps),
         x=_edges(n_columns, m, 1 - GAP),
         y=_edges(n_rows, n, 1 - GAP - share),
-        dx=1,  # whereby no columns are drawn as one
+        dx=1,  # keeps Plotly from merging columns
         zmin=0,
         zmax=STEPS + 1,
         colorscale=with_gap(colours_of(scale)),
@@ -449,8 +447,6 @@ def tiles(
 
 
 def _edges(tiles: int, cells: int, share: float) -> np.ndarray:
-    """Where the cells of tiles begin and end along one side, (tile · (cell + 1),): they take this share of a tile, and
-    what is left before the next one is the gap.
-    """
+    """The edges of all tiles' cells along one side, (tile · (cell + 1),). share: of a tile; the gap takes the rest."""
     own = np.linspace(0, share, cells + 1) + (GAP - 1) / 2
     return (np.arange(tiles)[:, None] + own).ravel()

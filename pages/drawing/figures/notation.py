@@ -1,7 +1,6 @@
-r"""Equations in the symbols of a lecture note: what these pages write as \hat S, three notes call S, or A.
+r"""Equations in the symbols of a lecture note: our \hat S is S or A in three notes.
 
-A note is chosen once, as the language is; then all equations are in its symbols. Where it has no letter for something,
-ours stays.
+A note is chosen once, as the language is; then all equations use its symbols, or ours where it has none.
 """
 
 import re
@@ -11,9 +10,9 @@ from functools import cache
 
 _note: ContextVar[str] = ContextVar("note", default="ours")
 
-_SCORES = r"Q K^{\top}"  # they have no letter before the division
-#: By the number of a note: our LaTeX -> that of the note. In the stream, X^{(0)}, X^{(1)}, …, "#" stands for the number
-#: of the layer, which is l where it is left open.
+_SCORES = r"Q K^{\top}"  # no note has a letter for undivided scores
+#: Number of a note -> our LaTeX -> the note's. In the residual stream X^{(0)}, X^{(1)}, …, "#" is the number of the
+#: layer, or l.
 NOTES: dict[str, Mapping[str, str]] = {
     "000": {
         "n": "N", "N": "L", "d_{model}": "D", "d_k": "D_h", "d_v": "D_h",
@@ -35,23 +34,23 @@ NOTES: dict[str, Mapping[str, str]] = {
     },
 }  # fmt: skip
 _STREAM = "X^{(#)}"
-#: What no note knows, though it begins as something that they know.
+#: Symbols that no note has, though they begin like symbols of notes.
 _NOWHERE = ("S^{+}", "S^{cc}", "S^{cp}", "S^{pc}", "W_Q^R", "W_K^R")
 _LAYER = re.compile(r"X\^\{\((l\+1|\d+)\)\}")
 
 
 def write_as(note: str) -> None:
-    """Let the equations of the rest of this run be in the symbols of a note, by its number, or in "ours"."""
+    """Set the symbols of equations for the rest of this run: the number of a note, or "ours"."""
     _note.set(note)
 
 
 def symbols() -> str:
-    """Whose symbols equations are in: the number of a note, or "ours"."""
+    """The number of the note whose symbols equations use, or "ours"."""
     return _note.get()
 
 
 def noted(latex: str) -> str:
-    """An equation, or a symbol, in the symbols that were chosen."""
+    """An equation, or a symbol, in the chosen symbols."""
     if (note := symbols()) == "ours":
         return latex
     written = NOTES[note]
@@ -72,7 +71,7 @@ def noted(latex: str) -> str:
 
 @cache
 def _symbols(note: str) -> re.Pattern[str]:
-    """What finds our symbols, the longest first; none of them within a word or a command, or with a dash more."""
+    """A pattern for our symbols, longest first, not inside a word or command, and not before a further prime."""
     ours = {*NOTES[note], r"X_{\text{res}}", r"X'_{\text{res}}", r"X_{\text{embed}}", *_NOWHERE} - {_STREAM}
     found = "|".join([_LAYER.pattern, *map(re.escape, sorted(ours, key=len, reverse=True))])
     return re.compile(rf"(?<![A-Za-z\\^_])(?:{found})(?![A-Za-z'])")

@@ -1,4 +1,4 @@
-"""Points and the lines between them: tokens in a plane, who looks at whom, numbers along a line."""
+"""Points and lines: tokens in a plane, their paths through the layers, attention as lines."""
 
 from collections.abc import Sequence
 
@@ -31,10 +31,10 @@ from pages.drawing.figures.theme import font_size, scaled
 from pages.drawing.text.numbers import written
 
 USUAL_SIZE = 850, 380  # pixels between the outermost points
-#: Where a name may stand beside its point: by how many of its own half widths and heights it is moved.
+#: Where a name may stand beside its point -> how far it moves, in half its own width and height.
 SIDES = {"top center": (0, 1), "bottom center": (0, -1), "middle right": (1, 0), "middle left": (-1, 0)}
-WAY = (0.3, 0.52, 0.74)  # where a line answers to a click: how much of it lies before
-DOT = 60  # square pixels of other names that are as bad as one covered dot
+WAY = (0.3, 0.52, 0.74)  # where along a line clicks are answered
+DOT = 60  # square pixels: covering as much of other names is as bad as covering a dot
 
 
 def attention_lines(
@@ -46,11 +46,11 @@ def attention_lines(
     least: float = 0.02,
     differs: bool = False,
 ) -> Figure:
-    """The same weights as lines from each query (left) to each key (right), thicker where more is taken.
+    """Attention weights as lines from each query (left) to each key (right), thicker for larger weights.
 
-    Lines are drawn in ten bundles of like weight, so that the figure stays light. Those of the `chosen` row stand out.
-    What gets less than `least` has no line. The numbers of a click: (query, key) on a line, (query, -1) or (-1, key) on
-    a token. differs: the weights are differences; a line is then as thick as its size, in the colour of its sign.
+    Lines are drawn in ten bundles of similar weight, to keep the figure small. Lines of the `chosen` row stand out.
+    Weights below `least` have no line. A click gives (query, key) on a line, (query, -1) or (-1, key) on a token.
+    differs: the weights are differences; lines then have the colour of their sign.
     """
     n_rows, n_columns = weights.shape
     traces: list = []
@@ -71,7 +71,7 @@ def attention_lines(
     height = on_screen(height) if most <= 24 else int(min(900, height))
     for x, axis, n, side in ((0, rows, n_rows, "middle left"), (1, columns, n_columns, "middle right")):
         names = [f"{label(text)}&nbsp;" if x == 0 else f"&nbsp;{label(text)}" for text in axis.labels]
-        legible = min(7 / 6 * font_size(), 0.8 * (height - 40) / most)  # as large as its row lets it be
+        legible = min(7 / 6 * font_size(), 0.8 * (height - 40) / most)  # as its row allows
         font = {"size": legible if n <= 24 else max(7, font_size() - 4)}
         traces.append(words_at(grid(n, 1, left=x), names, textposition=side, textfont=font, showlegend=False))
     layout = {
@@ -90,12 +90,12 @@ def attention_lines(
 
 
 def line_colours() -> tuple[str, str]:
-    """Of the lines of any row, and of the chosen one."""
+    """The colours of lines: of any row, and of the chosen row."""
     return role_colours()["Q"], ACCENT
 
 
 def _line_marks(weights: np.ndarray, pairs: list[list[int]], rows: Axis, columns: Axis) -> dict:
-    """Invisible marks on the lines of these pairs, some of the WAY to the key, and on their ends."""
+    """Invisible marks along the lines of these pairs (see WAY) and on the tokens."""
     n_rows, n_columns = weights.shape
     places = [(share, i + share * (j - i)) for i, j in pairs for share in WAY]
     places += [(-0.12, i) for i in range(n_rows)] + [(1.12, j) for j in range(n_columns)]
@@ -117,11 +117,11 @@ def paths(
     chosen: int,
     before: np.ndarray | None = None,
 ) -> Figure:
-    """The way of each token through the layers: points (step, token, 2), a line for each, with a dot at its two ends;
-    that of the chosen token bold, with a dot at each step. A hover tells what each point is.
+    """The path of each token through the layers: points (step, token, 2). A thin line with dots at both ends; for the
+    chosen token bold, with a dot at each step. Hovers name token and step.
 
-    steps: what the colour counts, with a name for each step. before: the same points in another run, of which the
-    chosen token's way is drawn dotted and the ends of all hollow.
+    steps: names of the steps, which the colours count. before: the points in another run: a dotted path of the chosen
+    token, and a hollow mark at each token's end.
     """
     n_steps, n = points.shape[:2]
     broken = np.concatenate([points, np.full((1, n, 2), np.nan)]).transpose(1, 0, 2).reshape(-1, 2)
@@ -160,7 +160,7 @@ def paths(
 
 
 def moved(before: np.ndarray, after: np.ndarray, symbol: str = "circle", colour: str = GREY) -> list[dict]:
-    """Hollow marks where points were in another run, each joined to where it is now. before, after: (point, 2)."""
+    """Hollow marks for points in another run, each joined to its point now. before, after: (point, 2)."""
     pairs = np.stack([before, after, np.full_like(after, np.nan)], axis=1).reshape(-1, 2)
     hollow, still = {"symbol": f"{symbol}-open", "color": colour, "size": 8}, {"hoverinfo": "skip", "showlegend": False}
     return [
@@ -170,7 +170,10 @@ def moved(before: np.ndarray, after: np.ndarray, symbol: str = "circle", colour:
 
 
 def sides(points: np.ndarray, names: Sequence[str], dots: np.ndarray) -> list[str]:
-    """On which side of its point each name covers least of the names before it and of `dots`; both (places, 2)."""
+    """For each name the side of its point where it covers least of earlier names and of `dots`.
+
+    points, dots: (place, 2).
+    """
     low, high = dots.min(axis=0), dots.max(axis=0)
     scale = np.array(USUAL_SIZE) / np.where(high > low, high - low, 1)
     points, dots = (points - low) * scale, (dots - low) * scale
@@ -186,7 +189,7 @@ def sides(points: np.ndarray, names: Sequence[str], dots: np.ndarray) -> list[st
 
 
 def _covered(boxes: np.ndarray, taken: np.ndarray, dots: np.ndarray) -> np.ndarray:
-    """How much each of some boxes covers: the area of those taken, and dots."""
+    """How much each box covers: the area of taken boxes, plus DOT for each dot."""
     low, high = boxes[:, None, 0], boxes[:, None, 1]
     shared = np.minimum(high, taken[:, 1]) - np.maximum(low, taken[:, 0])  # (box, taken, 2)
     hit = ((dots > low) & (dots < high)).all(axis=2).sum(axis=1)
@@ -199,7 +202,7 @@ def _plain_axes(titles: tuple[str, str]) -> dict:
 
 
 def _legend_bar(steps: Axis) -> dict:
-    """A colour bar that names whole numbers: 0, 1, …"""
+    """A colour bar with the names of steps 0, 1, …"""
     return {
         "title": {"text": label(steps.title), "side": "right"},
         "thickness": 8,
@@ -222,9 +225,9 @@ def scatter(
     before: np.ndarray | None = None,
     numbers: Sequence[tuple[int, int]] | None = None,
 ) -> Figure:
-    """Points coloured by group (0, 1, …; `legend` names them). names: a text at each point. chosen: ringed.
+    """Points coloured by group (0, 1, …; named by `legend`). names: a text at each point. chosen: the one ringed.
 
-    before: where they are in another run, (point, 2). numbers: what a click on each hands on.
+    before: the points in another run, (point, 2). numbers: what a click on each point gives.
     """
     points = np.column_stack([x, y])
     traces = []
@@ -270,8 +273,8 @@ def queries_and_keys(
 ) -> Figure:
     """Queries (blue circles) and keys (orange diamonds) as points of one plane, (token, 2) each, with equal units.
 
-    link: a query and a key to join with a line. before: the same points in another run. Where there are many tokens
-    only those two are named; the others in the hover.
+    link: a query and a key to join with a line. before: the points in another run. Of many tokens, only those two have
+    names; hovers name the others.
     """
     few = len(names) <= 24
     traces = [stroke(np.stack([queries[link[0]], keys[link[1]]]), ACCENT, 3, showlegend=False)]

@@ -1,16 +1,16 @@
-"""How large and on which ground all is drawn in this run: said once, as the reader's language is."""
+"""The size of letters and the ground of all pictures in a run: set once, as the reader's language is."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-SMALL, LARGE = 12, 18  # points: on a desk, and in a presentation
+SMALL, LARGE = 12, 18  # pixels: at a desk, and in a presentation
 _font_size: ContextVar[int] = ContextVar("font_size", default=SMALL)
 _mode: ContextVar[str] = ContextVar("mode", default="light")
 
 
 def draw_on(ground: str, *, big: bool) -> None:
-    """Let the rest of this run be drawn on a "light" or a "dark" ground, big in a presentation."""
+    """Set the ground for the rest of this run: "light" or "dark". big: whether this is a presentation."""
     _mode.set(ground)
     _font_size.set(LARGE if big else SMALL)
 
@@ -26,7 +26,7 @@ def font_size() -> int:
 
 
 def big() -> bool:
-    """Whether it is drawn for a presentation."""
+    """Whether pictures are drawn for a presentation."""
     return font_size() == LARGE
 
 
@@ -37,7 +37,7 @@ def scaled(pixels: float) -> int:
 
 @contextmanager
 def letters(size: int) -> Iterator[None]:
-    """Draw what is drawn in this block in letters of another size."""
+    """Draw in letters of another size in this block."""
     usual = _font_size.set(size)
     try:
         yield
@@ -47,7 +47,7 @@ def letters(size: int) -> Iterator[None]:
 
 @contextmanager
 def on_paper() -> Iterator[None]:
-    """Draw what is drawn in this block on a light ground, in letters for a desk."""
+    """Draw on a light ground in SMALL letters in this block."""
     ground = _mode.set("light")
     try:
         with letters(SMALL):

@@ -1,4 +1,4 @@
-"""A decoder at work: the two sentences with what one step looks at, and the beginnings that a search considered."""
+"""A decoder at work: the attention of one step in two sentences, and the candidates of a beam search."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ from pages.drawing.figures.base import (
 from pages.drawing.figures.theme import SMALL, font_size, scaled
 from pages.drawing.text.numbers import percent, written
 
-GAP = 0.7  # times the size of letters, between a word and its arcs
-ALONG = (0.03, 0.1, 0.17)  # a word, where it can be pointed at
-BEGIN = 0.24  # where lines begin; before them stand their shares
-REACH, FURTHEST = (12, 4), 8  # pixels: how far arcs reach out, and more for each row that they span, up to so many
+GAP = 0.7  # font sizes between a word and its arcs
+ALONG = (0.03, 0.1, 0.17)  # where along a word hovers and clicks are answered
+BEGIN = 0.24  # where lines begin, right of their shares
+REACH, FURTHEST = (12, 4), 8  # pixels that arcs reach out, and more for each row spanned, up to FURTHEST rows
 
 
 def writing(
@@ -42,14 +42,13 @@ def writing(
     lit: int | None = None,
     differs: bool = False,
 ) -> Figure:
-    """Source on the left, target on the right, pale what is not yet written; lines from the word that this step writes
-    to those that it looks at, each with its share.
+    """Source on the left, target on the right, pale where not yet written; lines from the word being written to the
+    words attended to, each with its weight.
 
-    target: all that will be written, what the decoder read first in front. step: which row writes; the word behind it
-    is the one being written. across: (source,), what the row takes from the source. back:
-    (target,), what it takes from the target read so far, drawn as arcs on the right. least: what gets less has no line.
-    lit: a source word to mark. differs: what is taken are differences; a line is then in the colour of its sign.
-    The numbers of a click: (source, -1) or (-1, target).
+    target: all words to be written, after the token that the decoder reads first. step: the row that writes; it writes
+    the next word. across: (source,), its weights on the source. back: (target,), its weights on the target so far,
+    drawn as arcs on the right. least: smaller weights have no line. lit: a source word to mark. differs: the weights
+    are differences; lines have the colour of their sign. A click gives (source, -1) or (-1, target).
     """
     n_source, n_target = len(source.labels), len(target.labels)
     most = max(n_source, n_target)
@@ -66,7 +65,7 @@ def writing(
         for j, share in taken.items()
     ]
     if most <= 24:
-        room = 390 if font_size() <= SMALL else 372  # in a presentation two rows of controls stand above it
+        room = 390 if font_size() <= SMALL else 372  # a presentation has two rows of controls above
         height = min(60 + scaled(most * 27), room)
         longest = max(map(text_width, (*source.labels, *target.labels)))  # on a phone a word has 100 pixels
         size = min(max(font_size() + 1, min(font_size() + 7, int(100 / longest))), int((height - 50) / most))
@@ -112,11 +111,11 @@ def writing(
 
 
 def _line(start: tuple[float, float], end: tuple[float, float], share: float, colour: str) -> dict:
-    """A curve from a word to another, level where it leaves and where it comes in."""
+    """A curve between two words, level at both ends."""
     way = np.linspace(0, 1, 25)
     shares = np.stack([way, way**2 * (3 - 2 * way)], axis=1)
     points = np.array(start) + shares * (np.array(end) - start)
-    line = {"color": colour, "width": _width(share), "simplify": False}  # a wide line shows each point left out
+    line = {"color": colour, "width": _width(share), "simplify": False}  # in wide lines, simplifying shows
     return stroke(points, colour, _width(share), line=line, opacity=_opacity(share))
 
 
@@ -129,8 +128,8 @@ def _opacity(share: float) -> float:
 
 
 def _arc(start: tuple[float, float], end: tuple[float, float], share: float, colour: str) -> dict:
-    """A curve at the right of two words, each (x, y): x in pixels from where all words begin; what lies on the same
-    height gets a small loop.
+    """A curve right of two words, each (x, y), x in pixels from where words begin; a small loop for words at the same
+    height.
     """
     (x0, y0), (x1, y1) = start, end
     middle, half = (y0 + y1) / 2, max(abs(y1 - y0) / 2, 0.3)
@@ -147,7 +146,7 @@ def _arc(start: tuple[float, float], end: tuple[float, float], share: float, col
 
 
 def _names(words: Sequence[str], x: int, y: np.ndarray, size: int, marked: Mapping[int, str]) -> list[dict]:
-    """Words in a column, the marked ones in their colours, and bold but where they are pale."""
+    """Words in a column, the marked ones in their colours, and bold unless pale."""
     names = []
     for colour in ("", *dict.fromkeys(marked.values())):
         places = [i for i in range(len(words)) if marked.get(i, "") == colour]
@@ -162,11 +161,11 @@ def _names(words: Sequence[str], x: int, y: np.ndarray, size: int, marked: Mappi
 
 @dataclass(frozen=True)
 class Branch:
-    """One candidate in the picture of a search: where it stands, what it comes from, and how it ended."""
+    """One candidate in the picture of a beam search."""
 
     column: int  # its step, from 0
     row: int  # its rank, from 0
-    parent: int | None  # the row of the candidate that it goes on from, one column before
+    parent: int | None  # the row of the candidate that it continues, one column before
     text: str
     hover: str
     fate: str  # "forced", "kept", "ended", "dropped", "left"
@@ -174,10 +173,9 @@ class Branch:
 
 
 def branches(nodes: Sequence[Branch], title: str, rank: str) -> Figure:
-    """The candidates of a search: a column for each step, the likeliest beginning on top; what goes on is connected.
+    """The candidates of a beam search: a column for each step, the likeliest on top, lines to those that they continue.
 
-    Those of the translation on screen are marked; what was dropped is pale. The number of a click: the place in
-    `nodes`.
+    Candidates of the translation on the screen are marked; dropped ones are pale. A click gives (index in `nodes`, 0).
     """
     columns = [node.column for node in nodes]
     first, last = min(columns), max(columns)

@@ -1,4 +1,4 @@
-"""What the encoder answers: the likeliest words or classes as bars."""
+"""The encoder's answer: the likeliest words or classes as bars."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -16,7 +16,7 @@ from pages.drawing.place import Place
 from pages.drawing.text import plain, t
 from pages.drawing.text.numbers import decimal, first, signed, two, written
 
-#: What a click on the bar of an output chooses.
+#: An output -> the values of Choice that a click on its bar sets.
 Choose = Callable[[int], Mapping[str, object]]
 
 
@@ -34,9 +34,9 @@ def likeliest_outputs(
 ) -> Picture:
     """The likeliest words at a token, or all classes, as bars.
 
-    said: what the picture says. truth: the word that stands there, in another colour. unchanged: the run before the
-    reader's changes, if there are any: a line shows where each bar ended. output: the chosen one, whose row is marked;
-    then beside each bar stands how softmax made it of the logit.
+    said: the sentence. truth: the word behind [MASK], in another colour. unchanged: the run before the reader's
+    changes, if any: a line shows where each bar ended. output: the chosen output: its row is marked, and beside the
+    bars stand the steps of softmax.
     """
     now, names = probabilities(run, place.token), outputs_of(run)
     before = now if unchanged is None else probabilities(unchanged, place.token)
@@ -78,7 +78,7 @@ def likeliest_outputs(
 
 
 def moved_most(run: Trace, place: Place, *, title: str, choose: Choose, most: int = 10) -> Picture:
-    """Of the words, or classes, that two runs differ in most: by how much."""
+    """The words, or classes, whose probability differs most between two runs, as bars of the difference."""
     names = outputs_of(run)
 
     def part(every: Numbers) -> Numbers:
@@ -105,8 +105,8 @@ def moved_most(run: Trace, place: Place, *, title: str, choose: Choose, most: in
 
 
 def by_softmax(run: Trace, place: int, shown: Sequence[int], tau: float = 1.0) -> dict[str, object]:
-    """What `bars_with_numbers` takes to show how softmax makes probabilities: of each output its logit, that less the
-    largest, and e to the power of it; below them the same of all others, and the sum. tau: what logits are divided by.
+    """Arguments of `bars_with_numbers` that show softmax step by step: each output's logit, the logit minus the
+    largest, and its exponential; below, the exponentials of all others and their sum. tau: the temperature.
     """
     logits = np.atleast_2d(run["logits"])[place].astype(np.float64) / tau
     away, names = logits - logits.max(), run.graph["logits"].symbol + "/τ" * (tau != 1)
@@ -129,7 +129,7 @@ def row_of(place: int) -> dict:
 
 
 def _moved(before: np.ndarray, now: np.ndarray, names: Sequence[str], shown: Sequence[int]) -> str:
-    """Which of the bars moved most, if one did."""
+    """The sentence that names the bar that moved most, if one did."""
     most = first(np.abs(now - before), among=shown)
     ends = {"before": decimal(before[most.place]), "after": decimal(now[most.place])}
     hardly = most.value == two(0) or ends["before"] == ends["after"]
@@ -143,11 +143,11 @@ def _at(run: Trace, place: Place, part: Callable[[Numbers], Numbers]) -> Numbers
 
 
 def all_probabilities(trace: Trace) -> np.ndarray:
-    """softmax of the logits, wherever there are some."""
+    """softmax of the logits, at every place."""
     return softmax(trace["logits"].astype(np.float64))
 
 
 def probabilities(trace: Trace, place: int = 0) -> np.ndarray:
-    """softmax of the logits: at one place, where there are some for each."""
+    """softmax of the logits; at one place, if each place has its own."""
     logits = trace["logits"]
     return softmax((logits[place] if logits.ndim == 2 else logits).astype(np.float64))

@@ -1,4 +1,4 @@
-"""Quantities over the same tokens side by side in one picture: a click chooses token, column and quantity."""
+"""Several quantities of the same tokens side by side: a click chooses token, column and quantity."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,17 +19,17 @@ from pages.drawing.place import Place
 from pages.drawing.text import plain
 
 USUAL = 0.985  # share of a matrix's numbers below its strongest colour
-#: In a presentation: pixels below a picture that fills it, of a line of a sentence there, and its width in its letters.
+#: In a presentation: pixels below a picture that fills it, pixels of a line of text, letters in such a line.
 EDGE, LINE, WIDE = 16, 36, 50
-ROW, LOW = 17, 220  # pixels: a row of the band, and the least height of all
+ROW, LOW = 17, 220  # pixels: a row of the band, and its least height
 
 
 @dataclass(frozen=True)
 class Column:
     """One quantity of a band.
 
-    title: what stands above it, below its symbol. width: its share of the band. limit: the value of
-    the strongest colour, for a range that quantities share.
+    title: stands below its symbol, above the numbers. width: its share of the band. limit: the value of the strongest
+    colour, where quantities share a range.
     """
 
     key: str
@@ -39,7 +39,7 @@ class Column:
 
     @property
     def name(self) -> str:
-        """What the quantity is called on its page: "layers.2.attention.scores" -> "scores"."""
+        """The end of the key: "layers.2.attention.scores" -> "scores"."""
         return self.key.rsplit(".", 1)[-1]
 
     def table(self, numbers: Numbers) -> pd.DataFrame:
@@ -49,7 +49,7 @@ class Column:
 
 
 def room_of(sentence: str, share: float = 1) -> int:
-    """How many pixels a sentence below a picture takes in a presentation, in such a share of the page's width."""
+    """Pixels that a sentence takes below a picture in a presentation. share: of the page's width."""
     return 2 * EDGE + LINE * math.ceil(sum(0.48 if sign.isascii() else 1 for sign in sentence) / (share * WIDE))
 
 
@@ -60,7 +60,7 @@ def _symbol(run: Trace, key: str) -> str:
 
 
 def strongest(run: Trace, key: str, numbers: Numbers) -> float:
-    """The value of the strongest colour; of vectors of many numbers the few largest saturate."""
+    """The value of the strongest colour. In long vectors (d_model, d_ff) the few largest numbers saturate."""
     if run.axes(key)[-1] not in ("d_model", "d_ff"):
         return far_out.strongest(run, key, numbers)
     found = np.abs(numbers.array[np.isfinite(numbers.array)])
@@ -79,10 +79,10 @@ def band(
     least: int = 0,
     reads: Sequence[str] = (),
 ) -> Picture:
-    """The chosen token's row is outlined. sentence: what it says.
+    """Several quantities side by side, with the chosen token's row outlined.
 
-    focus: the key of the one that is worked out. marks: key -> the column outlined; of others
-    that of the chosen cell where the quantity is in focus. least: pixels, below which the picture scrolls sideways.
+    focus: the key of the quantity that is worked out; its chosen cell is outlined. marks: key -> another column to
+    outline. least: pixels; a narrower picture scrolls sideways.
     """
     rows = token_axis(run, plain("axis.token"))
     fields = [[field(one.key, axis) for axis in run.axes(one.key)[-2:]] for one in columns]
@@ -98,7 +98,7 @@ def band(
     numbers = [Numbers.of(run, one.key, place.head, part=partial(part, one)) for one in columns]
 
     def choose(which: int, *places: int) -> dict[str, object]:
-        """A click. which: of the quantities; places: row and column."""
+        """The values that a click sets. which: the quantity; places: row and column."""
         chosen = zip(fields[which], places, strict=True)
         return {"stage": columns[which].name} | {side: at for side, at in chosen if side}
 

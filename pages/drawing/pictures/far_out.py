@@ -1,4 +1,4 @@
-"""Of token vectors, the few numbers that stand far out: where the colours end without them, and what is said."""
+"""The few outlying numbers of token vectors: where colours end without them, and the sentence about them."""
 
 from collections.abc import Sequence
 
@@ -12,13 +12,13 @@ from pages.drawing.scales import weights_end
 from pages.drawing.text import plain, t
 from pages.drawing.text.numbers import written
 
-MOST_MARKED = 8  # columns; where more hold such numbers, it is not the column that is special
+MOST_MARKED = 8  # columns; if more hold outliers, columns do not explain them
 
 
 def far_out(run: Trace, key: str, numbers: Numbers) -> Outliers | None:
-    """The few numbers of token vectors that stand far out, where a map shows them as they are.
+    """The outliers in a map of token vectors; None in differences and other quantities.
 
-    Not of heads side by side, where most numbers are small in any case.
+    None also for heads side by side, where most numbers are small anyway.
     """
     quantity = run.quantity(key)
     if numbers.differs or quantity.axes[-1] not in ("d_model", "d_E") or quantity.operation == "concat":
@@ -27,8 +27,8 @@ def far_out(run: Trace, key: str, numbers: Numbers) -> Outliers | None:
 
 
 def strongest(run: Trace, key: str, numbers: Numbers) -> float:
-    """The value of the strongest colour: the largest, or what 99 % of the numbers stay below if a few stand far out; of
-    attention weights see `weights_end`.
+    """The value of the strongest colour: the largest, or `Outliers.usual` where there are outliers; for attention
+    weights `weights_end`.
     """
     if run.quantity(key).operation == "softmax" and not numbers.differs:
         return weights_end(run, key)
@@ -37,13 +37,13 @@ def strongest(run: Trace, key: str, numbers: Numbers) -> float:
 
 
 def marked(far: Outliers | None) -> list[int]:
-    """The columns in which they stand, as long as those are few."""
+    """The columns with outliers; none, if they are many."""
     columns = far.columns() if far else []
     return columns if len(columns) <= MOST_MARKED else []
 
 
 def in_words(far: Outliers, values: np.ndarray, axes: Sequence[Axis], end: float) -> str:
-    """How many they are, which is the furthest, and where they stand. end: the value of the strongest colour."""
+    """How many outliers there are, which is furthest, and in which columns. end: the value of the strongest colour."""
     components = Axis(axes[1].title, [plain("common.place_d_model", place=i + 1) for i in range(values.shape[1])])
     furthest = tuple(far.cells[0])
     said = {"n": len(far.cells), "all": f"{values.size:,}", "times": f"{FAR_OUT:g}", "end": f"{end:.3g}"}

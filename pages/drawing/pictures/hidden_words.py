@@ -1,4 +1,4 @@
-"""The hidden words that a page asks for."""
+"""The hidden words that a page asks the reader for."""
 
 from model.analysis import whole_words
 from pages.drawing.picture import says_words
@@ -6,9 +6,9 @@ from pages.drawing.screen import Screen
 
 
 def asked_place(screen: Screen) -> tuple[int, dict[int, int | None]]:
-    """The place whose guess is shown, and the hidden places, each with the id of the word that stands there.
+    """The place whose guess is shown, and hidden place -> id of its word, None where the sentence itself has [MASK].
 
-    That is None where the sentence itself says [MASK]. Of what says classes nothing is hidden: 0, {}.
+    For a network that answers with classes: 0, {}.
     """
     if not says_words(screen.run):
         return 0, {}
@@ -18,12 +18,12 @@ def asked_place(screen: Screen) -> tuple[int, dict[int, int | None]]:
 
 
 def to_keep_hidden(screen: Screen, found: dict[int, int | None]) -> tuple[int, ...] | None:
-    """What `Choice.hidden` must be for another page to hide the same. found: as `asked_place` has it."""
+    """The `Choice.hidden` with which another page hides the same words. found: from `asked_place`."""
     return tuple(place for place, word in found.items() if word is not None) or screen.choice.hidden
 
 
 def _place_to_show(screen: Screen, hidden: dict[int, int | None]) -> int:
-    """The place whose guess is shown: the selected token if it is hidden, or where nothing is; else a hidden one."""
+    """The place whose guess is shown: the selected token, if it is hidden or nothing is; else the first hidden one."""
     if hidden:
         return screen.at.token if screen.at.token in hidden else next(iter(hidden))
     words = [place for places in whole_words(screen.run.tokens) for place in places]

@@ -1,4 +1,4 @@
-"""A recorded quantity as a map, each cell of which can be clicked. For any model and any sizes."""
+"""A recorded quantity as a map with clickable cells, for any model and any sizes."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,8 +15,8 @@ from pages.drawing.pictures import far_out
 from pages.drawing.place import Place
 from pages.drawing.text import plain
 
-LEAST = 360  # pixels: the height of a map that grows with the screen, where that is low
-#: The field of Choice in which a place along each axis is kept.
+LEAST = 360  # pixels: the least height of a map that grows with the screen
+#: Axis -> the field of Choice with the place along it.
 FIELDS = {
     "token": "token",
     "target": "step",
@@ -33,7 +33,7 @@ FIELDS = {
 
 
 def field(key: str, axis: str) -> str | None:
-    """Where a place along an axis of a quantity is kept: in a decoder, what is written is counted in steps."""
+    """The field of Choice with the place along an axis of a quantity; in a decoder, target tokens are steps."""
     if key.startswith("decoder.") and axis in ("query", "target"):
         return "step"
     if _of_source(key, axis):
@@ -42,12 +42,12 @@ def field(key: str, axis: str) -> str | None:
 
 
 def _of_source(key: str, axis: str) -> bool:
-    """Whether places along an axis are those of the sentence that a decoder reads."""
+    """Whether an axis counts the tokens of a decoder's source sentence."""
     return ".cross." in key and axis == "key"
 
 
 def axes(run: Trace, key: str) -> tuple[Axis, ...]:
-    """The two axes of a map (of a vector its only one), named by their tokens, or counted."""
+    """The two axes of a map (one for a vector), named by tokens or counted."""
     named = zip(run.axes(key)[-2:], names_of(run, key)[-2:], strict=True)
     return tuple(Axis(plain(f"axis.{kind}"), names or (), _tokens(run, names)) for kind, names in named)
 
@@ -57,7 +57,7 @@ def _tokens(run: Trace, names: Sequence[str] | None) -> Sequence[int]:
 
 
 def shown_places(run: Trace, place: Place, key: str) -> tuple[list[int], list[int]]:
-    """The queries and the keys that are shown; all where nothing else would be left."""
+    """The queries and keys shown for the chosen pair of sentences; all, if none would be left."""
     rows, columns = ([*range(count)] for count in run[key].shape[-2:])
     sentence_of = run.sentence_of
     if place.between == "all" or 1 not in sentence_of or not key.startswith("layers."):
@@ -69,8 +69,8 @@ def shown_places(run: Trace, place: Place, key: str) -> tuple[list[int], list[in
 
 
 def chosen_cell(run: Trace, place: Place, key: str) -> tuple[int, ...]:
-    """The cell that the reader chose. What nobody chose is where the selected token's row, of what is shown of it, is
-    strongest: of scores and weights the highest. No picture decides that anywhere else.
+    """The cell that the reader chose. Where he chose none, take the strongest visible cell of the selected token's row
+    (for scores and weights, the highest). No other code decides this.
     """
     kinds = run.axes(key)
     row = "query" if "query" in kinds else next((kind for kind in kinds if kind in ("token", "target")), None)
@@ -85,7 +85,7 @@ def chosen_cell(run: Trace, place: Place, key: str) -> tuple[int, ...]:
 
 
 def settled(run: Trace, place: Place, key: str, cell: tuple[int, ...]) -> Place:
-    """A place at which this cell is chosen."""
+    """A copy of the place in which this cell is chosen."""
     along = zip(run.axes(key), cell, strict=True)
     chosen = {name: at for kind, at in along if kind != "head" and (name := field(key, kind)) and name != "step"}
     return replace(place, **chosen, source=chosen.get("token") if place.step is not None else None)
@@ -112,16 +112,15 @@ def quantity_map(
     aloud: bool = False,
     large: bool = False,
 ) -> Picture:
-    """One quantity (of the head there) as a map, each cell of which can be clicked.
+    """One quantity (of the place's head, if it has heads) as a map with clickable cells.
 
-    outlined: whether the chosen cell is. rows, columns: the places shown, in that order; all if left out. strongest:
-    the value of the strongest colour, for a range shared among maps. focus: a click also puts this quantity into focus,
-    where there are several. keys: whether Shift and an arrow move the cell. follows: of maps side by side, whether
-    another one names the rows for it, too; on a phone, each for itself. Their headings are of one height, so that rows
-    stand beside rows: no equation stands there. spare: the map grows with the screen, but for so many pixels that stay
-    free below it; fills: so it does in a presentation. aloud: the sentence is this map's text alternative alone; it is
-    written elsewhere, for several maps. large: it is the picture of the page, with its columns named above, numbers in
-    its cells where they fit, and cells that fill its column.
+    outlined: whether the chosen cell is outlined. rows, columns: the places shown, in this order; all, if left out.
+    strongest: the value of the strongest colour, for a range shared among maps. focus: a click also puts this quantity
+    into focus. keys: whether Shift and an arrow move the cell. follows: None for a map alone; for maps side by side,
+    whether an earlier map names the rows, too (on a phone each names its own). Such maps show no equation, so that
+    their rows align. spare: pixels to keep free below a map that grows with the screen. fills: the same in a
+    presentation. aloud: the sentence is written elsewhere and only read aloud here. large: the main picture of the
+    page: columns named above, numbers in cells where they fit, cells that fill the width.
     """
     quantity, whole = run.quantity(key), Numbers.of(run, key, place.head)
     across, down = axes(run, key) if quantity.axes[1:] else (Axis(""), axes(run, key)[-1])
@@ -160,12 +159,12 @@ def quantity_map(
         return figure.tell(**more)
 
     def choose(row: int, column: int) -> dict[str, object]:
-        """Of the cell in this row and column of the picture, counted from 0."""
+        """The values of Choice for the cell in this row and column of the picture, from 0."""
         kinds, places = ("", *quantity.axes)[-2:], (rows[row], columns[column])
         chosen = {name: at for kind, at in zip(kinds, places, strict=True) if (name := field(key, kind))}
         return chosen | ({"stage": name_of(key)} if focus else {})
 
-    # Places without names are counted from 1 in the picture.
+    # The picture counts places without names from 1.
     first = (not across.labels), (not down.labels)
     own = replace(whole, part=part).drawn
     far = far_out.far_out(run, key, own)
@@ -188,12 +187,12 @@ def quantity_map(
 
 
 def name_of(key: str) -> str:
-    """What a quantity is called on its page: "layers.2.attention.scores" -> "scores"."""
+    """The end of a key: "layers.2.attention.scores" -> "scores"."""
     return key.rsplit(".", 1)[-1]
 
 
 def _part(axis: Axis, places: Sequence[int] | None, count: int) -> tuple[Axis, list[int]]:
-    """The axis with only these places, and the places; counted ones get their numbers for names."""
+    """The axis with only these places, and the places; places without names get their numbers."""
     if places is None:
         return axis, list(range(count))
     labels = axis.labels or [str(place + 1) for place in range(count)]

@@ -1,13 +1,13 @@
-"""What is to be said of an encoder whose layers share their weights."""
+"""Sentences about an encoder whose layers share their weights."""
 
 from model.config import EncoderConfig
 from pages.drawing.text import t
 
 
 def shared_weights(config: EncoderConfig, *more: str) -> list[str]:
-    """That its layers share their weights, and what follows on this page; nothing of an encoder where none do.
+    """A sentence that says that layers share weights, and what follows on this page; [] where none do.
 
-    more: names of texts of the table "shared".
+    more: names of texts in the table "shared".
     """
     if config.sets == config.layers:
         return []

@@ -1,4 +1,4 @@
-"""Parts of a sum by where they come from: what they are called, where they lead to, and the sum as a picture."""
+"""The parts of a sum by source: their names, the pages that computed them, and a picture of the sum."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -13,21 +13,21 @@ from pages.drawing.picture import Open, Picture
 from pages.drawing.text import plain
 from pages.drawing.text.numbers import signed
 
-Way = tuple[str, dict[str, Any]]  # a page ("": this one), and what is chosen there
-Place = tuple[str, Way | None]  # what a part is called, and where it was computed
-MOST_BYTES = 100_000_000  # that the parts of a run may take while they are drawn
+Way = tuple[str, dict[str, Any]]  # a page ("": this one), and values of Choice
+Place = tuple[str, Way | None]  # the name of a part, and where it was computed
+MOST_BYTES = 100_000_000  # of the parts of a run while they are drawn
 SOURCE = re.compile(
     r"(?P<decoder>decoder\.)?(embedding\.(?P<part>\w+)|layers\.(?P<layer>\d+)\.(?P<sublayer>\w+)\.output)"
 )
 
 
 def in_short(source: str, trace: Trace) -> str:
-    """ "FFN 1": a source as a picture names it."""
+    """ "FFN 1": the name of a source in a picture."""
     return plain(f"source.{kind_of(source, trace)}", layer=layer_of(source) + 1)
 
 
 def kind_of(source: str, trace: Trace) -> str:
-    """What its texts end with: "word", "patch", "positions", "segments", "attention", "cross", "ffn", "bias", …"""
+    """The kind of a source, which ends the names of its texts: "word", "patch", "positions", "attention", "ffn", …"""
     found = SOURCE.fullmatch(source)
     if found is None:
         return source
@@ -37,13 +37,13 @@ def kind_of(source: str, trace: Trace) -> str:
 
 
 def layer_of(source: str) -> int:
-    """The layer of a source, from 0; of the embedding 0."""
+    """The layer of a source, from 0; 0 for the embedding."""
     found = SOURCE.fullmatch(source)
     return int(found["layer"] or 0) if found else 0
 
 
 def way_to(source: str, token: int) -> Way | None:
-    """The page on which it is seen where a part of a token was computed, and what is chosen there; None: nowhere."""
+    """The page that shows how a source was computed for a token, and values of Choice; None: no page does."""
     found = SOURCE.fullmatch(source)
     if found is None:
         return None
@@ -65,20 +65,20 @@ def way_to(source: str, token: int) -> Way | None:
 
 
 def largest_first(parts: np.ndarray, most: int) -> tuple[list[int], list[int]]:
-    """The largest parts, which stand by themselves, and the others; one other alone stands by itself, too."""
+    """The indices of the `most` largest parts, and of the others; a single other part joins the largest."""
     order = np.argsort(-np.abs(parts), kind="stable").tolist()
     few = len(order) if len(order) <= most + 1 else most
     return order[:few], order[few:]
 
 
 def digits_of(*values: float) -> int:
-    """How many digits behind the point numbers get that are added up: two, or where all are small two that count."""
+    """How many decimals numbers get that are added up: two; where all are small, enough for two significant digits."""
     largest = max(map(abs, values))
     return 2 if largest >= 0.1 or not largest else 1 - floor(log10(largest))
 
 
 def places_of(sources: Sequence[str], trace: Trace, token: int) -> list[Place]:
-    """Sources of a token as a picture has them, with the page on which each was computed."""
+    """The names of a token's sources, each with the page that computed it."""
     return [(in_short(source, trace), way_to(source, token)) for source in sources]
 
 
@@ -93,10 +93,10 @@ def parts_picture(
     begin: tuple[str, float] | None = None,
     most: int = 6,
 ) -> Picture:
-    """Parts, the largest by themselves. A click leads to a part's place, where it has one.
+    """The largest parts as bars. A click leads to the page of a part, where it has one.
 
-    axis: what they are. total: what their sum is called; None where they add up to nothing, and the small ones are left
-    out. begin: what the sum begins with, and its name.
+    axis: the title of the numbers. total: the name of the sum, in a waterfall that ends with it; None: single bars, the
+    small ones left out. begin: name and number that the sum begins with.
     """
     few, rest = largest_first(parts, most)
     digits = digits_of(*parts, begin[1] if begin else 0.0)
@@ -119,7 +119,7 @@ def parts_picture(
         figure = waterfall(
             np.array(values), Axis("", [*labels, total]), axis, grey=grey, rest=next(iter(grey), None), digits=digits
         )
-    figure.layout["hovermode"] = "y"  # a thin bar is hit on all its row
+    figure.layout["hovermode"] = "y"  # so that a thin bar answers on all its row
     ways = [places[i][1] for i in few]
 
     def go(bar: int, _: int) -> Mapping[str, object] | Open | None:

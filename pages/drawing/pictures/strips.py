@@ -1,4 +1,4 @@
-"""One token's row of several quantities that are added up, below each other on one scale."""
+"""One token's rows of several quantities that are added up, one below another, on one scale."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,7 +16,7 @@ from pages.drawing.text.numbers import two
 
 
 def keyless(figure: Figure) -> None:
-    """Take away the key to a map's colours, and its room."""
+    """Remove the colour bar of a map, and its room."""
     figure.data[0]["showscale"] = False
     figure.layout["margin"]["b"] -= 2 * font_size() + 10
 
@@ -35,9 +35,8 @@ def strips(
 ) -> Picture:
     """The chosen token's row of each quantity, with the numbers of one column; a click chooses quantity and column.
 
-    named: of each key what stands beside its strip. Narrower rows end where their numbers end. said: the sentence.
-    notes: what stands below each name. order: of the columns, where it is another than their own; across: what that is
-    called.
+    named: key -> the name beside its strip. Shorter rows end early. said: the sentence. notes: a text below each name.
+    order: of the columns, if not their own; across: the title of that order.
     """
     wide = max(run[key].shape[1] for key in named)
     vectors = [np.pad(run[key], ((0, 0), (0, wide - run[key].shape[1])), constant_values=np.nan) for key in named]

@@ -1,4 +1,4 @@
-"""The one vector of a whole input: as means and rows of Z make it, and as its makers do."""
+"""The one vector of a whole input: means and rows of Z, and the vector that its makers compute."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +18,7 @@ from pages.drawing.text.numbers import first, three
 
 
 def vectors(run: Trace, place: Place, ways: Mapping[str, Pooled | None], more: Sequence[str]) -> Picture:
-    """The one vector of an input, made in each of these ways. more: what else is said."""
+    """The one vector of an input, made in each of these ways. more: further sentences."""
     made = np.stack([vector_of(run, way) for way in ways.values()])
     along = "axis.projection" if run.config.projection else "axis.d_model"
     axes = Axis(plain("sentence_vector.axis"), [plain(f"sentence_vector.{name}") for name in ways]), Axis(plain(along))
@@ -39,7 +39,7 @@ def vectors(run: Trace, place: Place, ways: Mapping[str, Pooled | None], more: S
 
 
 def probe_looks(run: Trace, place: Place, seen: np.ndarray | None = None) -> Picture:
-    """The weights of the probe over the picture, head by head. seen: the input as it looks."""
+    """The attention weights of the probe over the picture, head by head. seen: the picture to draw, if another."""
     side, tokens, key = run.config.patches_per_side, run.tokens, "pool.cross.weights"
     weights = run[key][:, 0]
     most = first(weights, three)
@@ -63,7 +63,7 @@ def probe_looks(run: Trace, place: Place, seen: np.ndarray | None = None) -> Pic
 
 
 def as_makers(run: Trace, place: Place, pooled: Pooled) -> Picture:
-    """The vector as its makers make it."""
+    """The vector that the encoder's makers compute, step by step."""
     steps, words, dense = pooled.steps(run.Z), [], iter(pooled.dense)
     for (name, vector), before in zip(steps, [None, *(vector for _, vector in steps)], strict=False):
         said: dict[str, object] = {}

@@ -1,7 +1,7 @@
-"""One choice: everything that decides what is on screen, as one frozen value that goes to a link and comes back.
+"""The choice: everything that decides what is on the screen, as one frozen value, written to links and read from them.
 
-A page is a function of the choice and its trace; a link is the choice written down. Each value says for itself how it
-stands in a link (`link_values.py` has the ways). Nothing here knows Streamlit.
+A page is a function of the choice and its trace. Each field says how it is written in a link, by a kind of
+`link_values.py`. Nothing here knows Streamlit.
 """
 
 import dataclasses
@@ -44,45 +44,45 @@ from pages.drawing.state.link_values import (
 from pages.drawing.state.offered import could_add, of_pictures, offered, reads_pictures, sizes, sizes_of_decoder
 from pages.drawing.text import LANGUAGES
 
-SYMBOLS = ("ours", "000", "001", "004")  # in which equations can be written: ours, or those of a lecture note
+SYMBOLS = ("ours", "000", "001", "004")  # for equations: ours, or those of a lecture note
 #: Input kind -> the pipeline that reads it.
 PIPELINES = {"sentence": "text", "digit": "digits", "flat": "flat"}
 OUR_TRANSLATOR = "translation"
-#: What follows the name of a pipeline: the same network before it was trained.
+#: Suffix of a pipeline's name: the same network before training.
 TWIN = "-untrained"
-#: The same, before the number of a snapshot of the training of digits.
+#: Suffix before the number of a snapshot of the digits' training.
 AFTER = "-after-"
-#: What follows the name of an offered translator where all of it is meant; the name alone is that of its encoder.
+#: Suffix for all of an offered translator; its name alone means its encoder.
 TRANSLATOR = "-translator"
-#: Beside these, colour pictures, which only offered checkpoints read.
+#: Another input kind: colour pictures, which only offered checkpoints read.
 PICTURE = "picture"
-#: Which field of Choice holds the other input that one of each kind is compared with.
+#: Input kind -> the field of Choice with the other input, to compare with.
 OTHER = {"sentence": "other", "digit": "other_drawing", "flat": "other_drawing", PICTURE: "other_picture"}
 MODELS = ("trained", "paper")
-#: What pictures show: this run (with its edits); with edits also the run without, and what they change; with another
-#: input also both beside each other, the run of that, and by how much this run differs from it.
+#: What pictures show: this run with its edits ("changed"). With edits also: the run without them, and the difference.
+#: With another input also: both runs, the other run, and the difference from it.
 WITH_EDITS, WITH_OTHER = ("original", "difference"), ("beside", "other", "against")
 SHOWN = ("changed", *WITH_EDITS, *WITH_OTHER)
-#: From which of two sentences to which attention is shown: A looks at A, A at B, …
+#: Which part of attention is shown for two sentences: from A to A, from A to B, …
 BETWEEN = ("all", "AA", "AB", "BA", "BB")
-#: What is measured of a change: how much of the probability it moves, or how far one output leads another.
+#: How a change is measured: how much probability it moves, or by how much one output leads another.
 MEASURES = ("moved", "lead")
 MOST_BEAMS = 4  # of a translation
-MOST_SHOWN = 40  # characters of a value that cannot be had
-#: What a link can leave out of each page; "bare" is all of it.
+MOST_SHOWN = 40  # characters of a value that a link cannot have
+#: What a link can hide on each page; "bare" hides all.
 HIDEABLE = ("strip", "chips", "controls", "input", "layer", "head", "depth", "parts", "next", "downloads", "bare")
-#: The sizes of an encoder that can be set in Shapes and cost, each with the largest value that its box takes.
+#: The sizes that can be set in Shapes and cost -> the largest value that the box takes.
 SIZES = {"layers": 96, "heads": 128, "d_model": 16_384, "d_ff": 65_536, "vocab_size": 500_000}
 MOST_TOKENS, MOST_INPUTS = 1_000_000, 4096
-#: What values were called in links of before -> what they are called now.
+#: Names in old links -> names now.
 FORMER = {"panel": "tab"}
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What a link asks for and cannot be had: its name there, the value (its beginning), and the text `error.{reason}`.
+    """A value of a link that cannot be used: its name, its beginning, and the reason, for the text `error.{reason}`.
 
-    "link" and "drawing_code": the default stands instead; "link_long": the beginning of the sentence.
+    The default replaces it; for "link_long", the beginning of the sentence.
     """
 
     name: str
@@ -91,28 +91,28 @@ class Problem:
 
 
 def read_model(text: str) -> str:
-    """Who reads a sentence."""
+    """The name of a model. Raises LinkError for one that is not offered."""
     if text not in (*MODELS, *offered()) and not could_add(text):
         raise LinkError("link_model" if re.fullmatch(r"[\w.-]+", text, re.ASCII) else "link")
     return text
 
 
 def read_input(text: str) -> str:
-    """A kind of input; of pictures only where there is somebody to read them."""
+    """A kind of input. Raises LinkError, also for pictures where no model reads them."""
     if text not in PIPELINES and not (text == PICTURE and of_pictures()):
         raise LinkError
     return text
 
 
 def linked(kind: Kind, default: Any = None, name: str | None = None, *, always: bool = False) -> Any:
-    """A value that stands in a link, under its own name or another; at its default only if it always does."""
+    """A field that is written in a link. name: there, if another. always: written even at its default."""
     return dataclasses.field(default=default, metadata={"kind": kind, "name": name, "always": always})
 
 
 @dataclass(frozen=True)
 class CostSettings:
-    """What Shapes and cost computes for: the network on the other pages ("here") or a preset (`base`), or, where a size
-    is given, an encoder of one's own.
+    """The encoder that Shapes and cost computes for: the network of the other pages ("here") or a preset (`base`), with
+    any sizes that are given.
     """
 
     base: str | None = linked(one_of("here", *PRESETS))
@@ -128,21 +128,21 @@ class CostSettings:
 
     @property
     def of(self) -> str:
-        """The base. A link of before that changes something names none where it means note 004."""
+        """The base. Old links with sizes but no base mean note 004."""
         return self.base or ("here" if self == CostSettings() else "004")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What the reader has chosen; every page draws from this. Places count from 0; None: not chosen, so a default.
+    """What the reader chose; every page draws from it. Places count from 0; None: not chosen, so a default.
 
-    The values stand in a link in this order.
+    A link holds the values in this order.
     """
 
     lang: str = linked(one_of(*LANGUAGES), "en", always=True)
     # the run
-    # Who reads a sentence: our encoder, the paper's base size untrained, or a folder's by name; who reads a picture:
-    # always a folder's, which the link must have named before pictures are asked for.
+    # Our encoder, the paper's base size untrained, or an offered folder by name. Pictures need a folder, which a link
+    # must name before the input.
     model: str = linked(Kind(str, read_model), "trained")
     input: str = linked(Kind(str, read_input), "sentence", always=True)
     sentence: str = linked(TEXT, "", "s", always=True)
@@ -154,55 +154,53 @@ class Choice:
     other: str | None = linked(TEXT)  # a second sentence to compare with, and to take vectors from
     other_drawing: bytes | None = linked(DRAWING, name="other_ink")  # the same for a drawing
     other_picture: str | None = linked(one_of(*images.READY, images.PAD))  # and for a picture: a ready one
-    # Digits: which snapshot of the training reads them, from 1; None: the finished network
+    # Digits: the snapshot of training that reads them, from 1; None: the finished network
     learned: int | None = linked(up_to(SNAPSHOTS - 1))
-    twin: bool = linked(FLAG, False)  # compare with the same network before it was trained, in place of another input
+    twin: bool = linked(FLAG, False)  # compare with the untrained network in place of another input
     # the place
     layer: int = linked(PLACE, 0, always=True)
     head: int = linked(PLACE, 0, always=True)
-    token: int | None = linked(PLACE)  # the selected token: a row of a map, the one that looks
-    key: int | None = linked(PLACE)  # the token looked at: a column
-    distance: int | None = linked(PLACE)  # of those between two tokens: 0 is the furthest before
+    token: int | None = linked(PLACE)  # the selected token: a row of a map, the query
+    key: int | None = linked(PLACE)  # the token attended to: a column
+    distance: int | None = linked(PLACE)  # between two tokens: 0 is the furthest before
     component: int | None = linked(PLACE)  # along d_model
     part: int | None = linked(PLACE)  # along d_k, within a head
     neuron: int | None = linked(PLACE)
-    # Words put behind [MASK]; None: none, but the one that our own first sentence brings along
+    # Hidden words; None: only the one that our first sentence hides
     hidden: tuple[int, ...] | None = linked(HIDDEN)
-    output: int | None = linked(up_to(MOST_NUMBER, least=0))  # the id of a word, or a class: its logit is worked out
-    against: int | None = linked(up_to(MOST_NUMBER, least=0))  # a second one: by how much the first logit leads this
-    branch: tuple[int, ...] = linked(
-        PLACES, ()
-    )  # Answer: the part of the lead that is open, step by step from the whole
-    # A place in what stands beside the sentence: in what a decoder reads, or in the other input
+    output: int | None = linked(up_to(MOST_NUMBER, least=0))  # the id of a word, or a class, whose logit is shown
+    against: int | None = linked(up_to(MOST_NUMBER, least=0))  # another one, over which `output` leads
+    branch: tuple[int, ...] = linked(PLACES, ())  # Answer: the path from the whole lead to its open part
+    # Translation: a step of the decoder
     step: int | None = linked(PLACE)
-    forced: tuple[int, ...] = linked(IDS, ())  # the pieces that a translation begins with, by their ids
-    # Which translation is on screen: the best of the beam, the second, …; 0 is the greedy one.
+    forced: tuple[int, ...] = linked(IDS, ())  # ids of the pieces that the translation must begin with
+    # The translation on the screen: 0 the greedy one, 1 the best of the beam, 2 the second, …
     beam: int = linked(up_to(MOST_BEAMS, least=0), 1)
-    tab: str | None = linked(NAME)  # of a page: which is on the screen
-    stage: str | None = linked(NAME)  # the quantity in focus, of those that a page shows: "scores", "Q", …
-    block: str | None = linked(NAME)  # the part of the decoder whose quantities are shown: "cross", "ffn", …
+    tab: str | None = linked(NAME)  # the open one
+    stage: str | None = linked(NAME)  # the quantity in focus: "scores", "Q", …
+    block: str | None = linked(NAME)  # the part of the decoder shown: "cross", "ffn", …
     # the look
     big: bool = linked(FLAG, False)  # a presentation
-    # What distracts and is left out: by a link alone, and by the browser alone (start.js, style.css).
+    # Parts that are hidden. Only a link sets it; only the browser heeds it (start.js, style.css).
     hide: tuple[str, ...] = linked(several(one_of(*HIDEABLE), ","), ())
-    symbols: str = linked(one_of(*SYMBOLS), "ours")  # in which equations are written: those of a lecture note, or ours
+    symbols: str = linked(one_of(*SYMBOLS), "ours")  # of equations
     shown: str = linked(one_of(*SHOWN), "changed")  # which run the pictures show
     as_: str | None = linked(NAME, name="as")  # attention
     d_k: int = linked(
         Kind(str, lambda text: int(one_of(*map(str, WIDTHS)).read(text))), 64
     )  # Attention: of random vectors
-    between: str = linked(one_of(*BETWEEN), "all")  # which part of attention is shown where there are two sentences
-    why: bool = linked(FLAG, False)  # beside a score: why it is so large, in place of its arithmetic
-    sublayer: int = linked(up_to(2), 1)  # of Add & Norm: 1 after attention, 2 after the FFN
-    tau: int = linked(up_to(50), 10)  # tenths, Answer: the temperature of a softmax like the network's own
+    between: str = linked(one_of(*BETWEEN), "all")  # which part of attention is shown for two sentences
+    why: bool = linked(FLAG, False)  # explain a score's size in place of its arithmetic
+    sublayer: int = linked(up_to(2), 1)  # Add & Norm: 1 after attention, 2 after the FFN
+    tau: int = linked(up_to(50), 10)  # Answer: the temperature of softmax, in tenths
     several: bool = linked(FLAG, False)  # Answer: hide more than one word
-    # What if: what a change does to the answer, or to the lead of `output` over `against`
+    # What if: how changes are measured, by the answer or by the lead of `output` over `against`
     measure: str | None = linked(one_of(*MEASURES))
-    walk: int | None = linked(PLACE)  # Shapes and cost: the step that is worked out by hand
-    lesson: str | None = linked(CODE)  # which lesson: one of ours by its name, or a teacher's own, all of it
-    question: str | None = linked(NAME)  # of the lesson: the one that is asked, "end" behind the last
-    goal: Goal | None = linked(GOAL)  # a task for homework: each page says how far this link is from it
-    of_class: str | None = linked(CLASS, name="class")  # the class that the reader teaches, or is in, by its code
+    walk: int | None = linked(PLACE)  # Shapes and cost: the step worked out by hand
+    lesson: str | None = linked(CODE)  # the name of one of ours, or all of a teacher's own
+    question: str | None = linked(NAME)  # of the lesson: the open one; "end" after the last
+    goal: Goal | None = linked(GOAL)  # a homework task: each page says how far this link is from it
+    of_class: str | None = linked(CLASS, name="class")  # the code of the class that the reader teaches or attends
     role: str | None = linked(one_of("notes"))  # of Class: the teacher's second window
     cost: CostSettings = CostSettings()
 
@@ -219,12 +217,12 @@ class Choice:
 
     @property
     def checkpoint(self) -> bool:
-        """Whether somebody else's encoder reads the sentence or the picture."""
+        """Whether an offered checkpoint reads the input."""
         return self.input == PICTURE or (self.input == "sentence" and self.model not in MODELS)
 
     @property
     def beside_twin(self) -> bool:
-        """Whether this run is compared with that of the untrained twin, which only our trained networks have."""
+        """Whether this run is compared with the untrained twin's, which only our trained networks have."""
         return self.twin and not (self.paper or self.checkpoint)
 
     @property
@@ -238,36 +236,36 @@ class Choice:
 
     @property
     def translator(self) -> str:
-        """The name of the pipeline that translates a sentence: of who reads it, where that can; else ours."""
+        """The pipeline that translates: the checkpoint that reads the sentence, if it can; else ours."""
         writes = self.input == "sentence" and self.checkpoint and sizes_of_decoder(self.model)
         return f"{self.model}{TRANSLATOR}" if writes else OUR_TRANSLATOR
 
     @property
     def learning(self) -> int | None:
-        """Which snapshot of its training reads a digit, from 0; None where the finished network reads the input."""
+        """The snapshot of training that reads a digit, from 0; None: the finished network."""
         return self.learned - 1 if self.input == "digit" and self.learned else None
 
     @property
     def ink(self) -> bytes | None:
-        """What was drawn, prepared as 28 × 28 grey values; None where there is no digit."""
+        """The drawing as 28 × 28 grey values; None where there is no digit."""
         return ink_of(self.drawing)
 
     @property
     def subject(self) -> str | bytes:
-        """What the pipeline is given."""
+        """The input as the pipeline takes it."""
         if self.input == PICTURE:
             return self._seen(self.picture)
         return self.sentence if self.input == "sentence" else (self.ink or b"")
 
     @property
     def other_subject(self) -> str | bytes | None:
-        """The other input, as the pipeline is given it; None where there is none."""
+        """The other input as the pipeline takes it; None where there is none."""
         if self.input == PICTURE:
             return self.other_picture and self._seen(self.other_picture)
         return (self.other or None) if self.input == "sentence" else ink_of(self.other_drawing)
 
     def _seen(self, picture: str) -> bytes:
-        """A picture by its name, as a file's bytes; without a file of the visitor's own, the first ready one."""
+        """The file of a picture by its name; for the visitor's own, if it is missing, the first ready one."""
         if picture == images.OWN:
             return self.photo or images.ready(images.READY[0])
         if picture == images.PAD:
@@ -275,7 +273,7 @@ class Choice:
         return images.ready(picture)
 
     def with_a_reader(self) -> Self:
-        """The same choice with a model that reads such an input; who names a model of pictures means a picture."""
+        """A copy whose model reads its input: a model of pictures changes the input to a picture."""
         if self.input == "sentence" and reads_pictures(self.model):
             return replace(self, input=PICTURE)
         if self.input == PICTURE and not reads_pictures(self.model):
@@ -283,9 +281,9 @@ class Choice:
         return self
 
     def fitted(self, config: EncoderConfig, tokens: int, target: int | None = None) -> Self:
-        """The same choice with no place outside a run of `tokens` tokens through an encoder of that configuration.
+        """A copy with all places inside a run of `tokens` tokens through this encoder.
 
-        Of a translation: a decoder's configuration, and how many tokens of the target it reads.
+        For a translation: config is the decoder's, `target` how many target tokens it reads.
         """
 
         def last(place: int | None, count: int) -> int | None:
@@ -311,13 +309,13 @@ class Choice:
     # -- to a link and back ------------------------------------------------------------------------
 
     def to_link(self) -> dict[str, str]:
-        """Name -> value, in the order of FIELDS; what is at its default is left out, except where a field says not."""
+        """Name -> value, in the order of FIELDS, without defaults but for fields that are `always` written."""
         values = ((field, field.of(self)) for field in FIELDS)
         return {field.name: field.kind.write(v) for field, v in values if field.always or v != field.default}
 
     @classmethod
     def from_link(cls, link: Mapping[str, str]) -> tuple[Self, tuple[Problem, ...]]:
-        """The choice that a link holds, and what in it cannot be had. Whatever a link holds, nothing is raised."""
+        """The choice in a link, and the values that cannot be used. Never raises, whatever the link holds."""
         link, values = renamed(link), dict[str, object]()
         problems: list[Problem] = []
 
@@ -339,14 +337,14 @@ class Choice:
                 refuse(field.name)
         choice = built(cls, values).with_a_reader()
         folder = offered().get(choice.model)
-        if choice.checkpoint and folder is None:  # withdrawn since it was read here, for another visitor
+        if choice.checkpoint and folder is None:  # withdrawn since `read_model`, for another visitor
             refuse("model", "link_model")
             choice = replace(choice, model="trained", input="sentence")
         if choice.checkpoint and folder:
             config = sizes(folder) or PRESETS["text"]
         else:
             config = PRESETS["004" if choice.paper else PIPELINES[choice.input]]
-        decoder = (choice.checkpoint and sizes_of_decoder(choice.model)) or config  # which may be the deeper one
+        decoder = (choice.checkpoint and sizes_of_decoder(choice.model)) or config  # a decoder may be deeper
         for name in ("layer", "head"):
             if getattr(choice, name) >= max(getattr(config, f"{name}s"), getattr(decoder, f"{name}s")):
                 refuse(name)
@@ -355,7 +353,7 @@ class Choice:
 
 
 def renamed(link: Mapping[str, str]) -> dict[str, str]:
-    """A link, also one of before, by the names of now."""
+    """A link with old names replaced by those of now."""
     return {FORMER.get(name, name): text for name, text in link.items()}
 
 
@@ -368,7 +366,7 @@ def ink_of(drawing: bytes | None) -> bytes | None:
 
 
 def built(cls: type, values: Mapping[str, object]) -> Any:
-    """The dataclass with these values; "cost.n" is the `n` of its `cost`."""
+    """A dataclass from values by path; "cost.n" is the `n` of its `cost`."""
     own = {path: value for path, value in values.items() if "." not in path}
     inner: dict[str, dict[str, object]] = defaultdict(dict)
     for path in values.keys() - own.keys():
@@ -379,9 +377,9 @@ def built(cls: type, values: Mapping[str, object]) -> Any:
 
 @dataclass(frozen=True)
 class Field:
-    """One value of Choice as it stands in a link.
+    """One value of Choice in a link.
 
-    path: in Choice; "cost.n" is the n of its cost. name: in the link. always: written at its default too.
+    path: in Choice; "cost.n" is the n of its cost. name: in the link. always: written even at its default.
     """
 
     path: str
@@ -395,7 +393,7 @@ class Field:
 
 
 def _fields(of: type, path: str = "") -> list[Field]:
-    """The linked values of a dataclass, with those of the dataclasses that it holds."""
+    """The linked fields of a dataclass, including those of dataclasses in it."""
     found = []
     for field in dataclasses.fields(of):
         name, about = field.name, field.metadata

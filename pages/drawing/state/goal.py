@@ -1,4 +1,4 @@
-"""A task for homework, as it stands in a link: `first.3.1a2b3c.在`. Nothing here knows Streamlit."""
+"""A homework task in a link: `first.3.1a2b3c.在`. Nothing here knows Streamlit."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ MOST_OFF, MOST_WORD = 48, 40  # heads; characters of a word
 
 @dataclass(frozen=True)
 class Goal:
-    """What is to be reached: its name, and its values in the order of VALUES."""
+    """A task: its kind, and its values in the order of VALUES."""
 
     name: str
     values: tuple[int | str, ...]
@@ -18,23 +18,23 @@ class Goal:
 _WORD = matching(rf"\S{{1,{MOST_WORD}}}", flags=0)
 _SENTENCE = matching("[0-9a-f]{6}")
 _HUNDREDTHS = up_to(99)
-#: What each kind of task says besides its name; a word, which may hold any sign, comes last.
+#: Kind of task -> its values. A word may hold any sign, so it comes last.
 VALUES: dict[str, tuple[Kind, ...]] = {
-    # heads that may be off at most; which sentence, by its mark; the word that shall be guessed first
+    # at most so many heads off; the sentence, by its hash; the word that must become the first guess
     "first": (up_to(MOST_OFF), _SENTENCE, _WORD),
-    # hundredths: more than so much from one token to another, less than so much back
+    # hundredths: a weight from one token to another above the first, the weight back below the second
     "oneway": (_HUNDREDTHS, _HUNDREDTHS),
 }
 
 
 def goal_code(goal: Goal) -> str:
-    """A task for a link."""
+    """The code of a task for a link."""
     written = (kind.write(value) for kind, value in zip(VALUES[goal.name], goal.values, strict=True))
     return ".".join([goal.name, *written])
 
 
 def goal_from_code(code: str) -> Goal:
-    """The way back. Raises LinkError for what `goal_code` does not write."""
+    """The task of a code. Raises LinkError for codes that `goal_code` does not write."""
     name, _, rest = code.partition(".")
     kinds = VALUES.get(name, ())
     parts = rest.split(".", len(kinds) - 1)

@@ -1,4 +1,4 @@
-"""Colour pictures for encoders that read them: ready ones, what is on the pad, and those from a file."""
+"""Colour pictures for encoders that read them: ready ones, the drawing on the pad, and visitors' files."""
 
 import io
 from functools import cache, lru_cache
@@ -11,7 +11,7 @@ from pages.drawing.state import sketch
 
 #: Drawn for this project: a landscape with a few things to find, and a card of plain colours and stripes.
 READY = ("scene", "card")
-PAD, OWN = "drawing", "own"  # what is on the pad, black on white; the visitor's own file
+PAD, OWN = "drawing", "own"  # the drawing on the pad, black on white; the visitor's own file
 PICTURES = (*READY, PAD, OWN)
 MOST_SIDE = 768  # pixels of a kept picture: more than such an encoder reads
 
@@ -24,14 +24,14 @@ def ready(name: str) -> bytes:
 
 @lru_cache(maxsize=64)
 def of_drawing(packed: bytes) -> bytes:
-    """What is on the pad as a picture, black on white: a file's bytes."""
+    """The drawing on the pad, black on white, as a file's bytes."""
     return _file_of(Image.fromarray((255 - sketch.grey(packed) * 255).round().astype(np.uint8)))
 
 
 def from_file(content: bytes) -> bytes:
-    """An uploaded picture upright, what is transparent on white, at most 768 pixels a side: a PNG file's bytes.
+    """An uploaded picture, upright, on white where transparent, at most 768 pixels a side: a PNG file's bytes.
 
-    Raises DrawingError for what is too large or no picture.
+    Raises DrawingError for a file that is too large or no picture.
     """
     return _file_of(sketch.opened(content, _in_colour))
 

@@ -1,6 +1,6 @@
-"""How values stand in a link: each kind of them is written in one way, and read again with care.
+"""How values are written in a link, and read back with care, kind by kind.
 
-Links count from 1, as people count; code counts from 0. Nothing here knows Streamlit.
+Links count from 1, code counts from 0. Nothing here knows Streamlit.
 """
 
 import re
@@ -23,7 +23,7 @@ MOST_NUMBER = 999_999
 
 
 class LinkError(ValueError):
-    """A value that nobody can have chosen; `instead` is what stands in the place of the whole, if not the default."""
+    """A value that nobody can have chosen. instead: replaces the whole value, if not the default does."""
 
     def __init__(self, reason: str = "link", instead: object = None) -> None:
         super().__init__(reason)
@@ -32,7 +32,7 @@ class LinkError(ValueError):
 
 @dataclass(frozen=True)
 class Kind:
-    """How values of one kind are written and read; `first` is what place 0 is called."""
+    """How values of one kind are written and read. first: the number of place 0 in a link."""
 
     write: Callable[[Any], str]
     read: Callable[[str], Any]  # raises ValueError
@@ -49,7 +49,7 @@ def one_of(*words: str) -> Kind:
 
 
 def several(one: Kind, between: str, *, twice: bool = False, most: int = MOST_CODE) -> Kind:
-    """Values of one kind, at most so many, with a sign between. twice: one may come again."""
+    """At most `most` values of one kind, joined by `between`. twice: whether a value may repeat."""
 
     def read(text: str) -> tuple:
         values = tuple(map(one.read, text.split(between, most)))
@@ -61,7 +61,7 @@ def several(one: Kind, between: str, *, twice: bool = False, most: int = MOST_CO
 
 
 def matching(pattern: str, flags: int = re.ASCII) -> Kind:
-    """A text that is, from end to end, as a regular expression says."""
+    """A text that fully matches a regular expression."""
 
     def read(text: str) -> str:
         if not re.fullmatch(pattern, text, flags):
@@ -72,10 +72,10 @@ def matching(pattern: str, flags: int = re.ASCII) -> Kind:
 
 
 def limited(most: float) -> Kind:
-    """A number at most so large, on either side of 0."""
+    """A number from −most to most."""
 
     def read(text: str) -> float:
-        if not abs(value := float(text)) <= most:  # NaN neither
+        if not abs(value := float(text)) <= most:  # refuses NaN, too
             raise LinkError
         return value
 
@@ -87,7 +87,7 @@ def up_to(most: int, least: int = 1) -> Kind:
 
 
 def moved(value: Any, by: int) -> Any:
-    """Places, single or in tuples, counted from `by` more; anything else as it is where `by` is 0."""
+    """A place, or places in tuples, plus `by`; None, or any value if `by` is 0, unchanged."""
     if by == 0 or value is None:
         return value
     return tuple(moved(part, by) for part in value) if isinstance(value, tuple) else value + by
@@ -97,7 +97,7 @@ def moved(value: Any, by: int) -> Any:
 
 
 def whole(text: str, least: int = 0, most: int = MOST_NUMBER) -> int:
-    """A whole number in these limits. Raises LinkError."""
+    """A whole number within limits. Raises LinkError."""
     if not (text.isascii() and text.isdigit() and len(text) <= len(str(most)) and least <= int(text) <= most):
         raise LinkError
     return int(text)
@@ -109,21 +109,21 @@ def read_place(text: str) -> int:
 
 
 def read_sentence(text: str) -> str:
-    """A sentence as long as one may be; of a longer one its beginning, with the LinkError."""
+    """A sentence. Raises LinkError for one that is too long, with its beginning as `instead`."""
     if len(text) > MOST_CHARACTERS:
         raise LinkError("link_long", text[:MOST_CHARACTERS])
     return text
 
 
 def read_class(text: str) -> str:
-    """The code of a class, as people type it: small letters will do."""
+    """The code of a class; small letters will do."""
     if not re.fullmatch(r"[A-HJ-NP-Z]{6}", code := text.strip().upper(), re.ASCII):
         raise LinkError
     return code
 
 
 def read_drawing(code: str) -> bytes:
-    """A drawing of its code."""
+    """The drawing of a code. Raises LinkError."""
     try:
         return sketch.from_code(code)
     except sketch.DrawingError as error:
@@ -131,10 +131,10 @@ def read_drawing(code: str) -> bytes:
 
 
 TEXT = Kind(str, read_sentence)
-NAME = matching(r"[\w.]{1,40}")  # of a part of a page or a quantity; a page that has no such part takes its first
+NAME = matching(r"[\w.]{1,40}")  # of a part of a page or a quantity; pages replace unknown names by a default
 CLASS = Kind(str, read_class)
-CODE = matching(r"[\w-]+")  # a name, or a code in which something longer is packed
-FLAG = Kind(  # 1 and 0 are what people type by hand
+CODE = matching(r"[\w-]+")  # a name, or a packed code
+FLAG = Kind(  # people type 1 and 0
     lambda value: str(value).lower(), lambda text: one_of("true", "false", "1", "0").read(text) in ("true", "1")
 )
 PLACE = Kind(lambda place: str(place + 1), read_place, first=1)
@@ -144,7 +144,7 @@ HIDDEN = Kind(
     lambda places: PLACES.write(places) or "none", lambda text: () if text == "none" else PLACES.read(text), 1
 )
 NUMBER = Kind(str, whole)
-IDS = several(NUMBER, ".", twice=True)  # of pieces, which count from 0 everywhere
+IDS = several(NUMBER, ".", twice=True)  # of pieces; ids count from 0 everywhere
 DRAWING = Kind(sketch.to_code, read_drawing)
 
 
@@ -152,7 +152,7 @@ DRAWING = Kind(sketch.to_code, read_drawing)
 
 
 def source_code(source: str | bytes) -> str:
-    """What an edit takes vectors from: a sentence; a ready picture by its name, else the file, or a drawing's ink."""
+    """The code of an edit's source: a sentence, the name of a ready picture, or the bytes of a file or drawing."""
     if isinstance(source, str):
         return f"text.{source}"
     if (name := next((name for name in images.READY if images.ready(name) == source), None)) is not None:
@@ -161,9 +161,9 @@ def source_code(source: str | bytes) -> str:
 
 
 def read_source(code: str) -> str | bytes:
-    """The way back. Raises LinkError, or DrawingError for a damaged code."""
+    """The source of a code. Raises LinkError, or DrawingError for a damaged code."""
     written_as, _, text = code.partition(".")
-    if written_as == "text" and len(text) <= MOST_CHARACTERS:  # of a part of a value, the beginning is of no use
+    if written_as == "text" and len(text) <= MOST_CHARACTERS:  # an edit cannot use the beginning of a sentence
         return text
     if written_as == "picture" and text in images.READY:
         return images.ready(text)
@@ -172,15 +172,15 @@ def read_source(code: str) -> str | bytes:
     return sketch.bytes_of(text, MOST_CODE)
 
 
-#: How the other fields of an edit are written, by their types.
+#: Type of a field of Edit -> how it is written.
 KINDS = {int | None: PLACE, int: NUMBER, float | None: limited(MOST_NUMBER)}
 PARTS = {name: KINDS.get(kind, Kind(source_code, read_source)) for name, kind in get_type_hints(Edit).items()}
 
 
 def edit_code(edit: Edit) -> str:
-    """An edit as it stands in a link: `layers.2.attention.heads~zero~head.4`; heads and tokens are counted from 1.
+    """The code of an edit: `layers.2.attention.heads~zero~head.4`; heads and tokens count from 1.
 
-    The key and the operation, then each other field that is not at its default.
+    Key and operation, then each other field that is not at its default.
     """
     parts = [edit.key, str(edit.operation)]
     for field in fields(edit)[2:]:
@@ -190,9 +190,9 @@ def edit_code(edit: Edit) -> str:
 
 
 def edit_from_code(code: str) -> Edit:
-    """The way back. Raises ValueError for what `edit_code` does not write, and for what fits into no decoder.
+    """The edit of a code. Raises ValueError for codes that `edit_code` does not write, and edits that fit no decoder.
 
-    What fits into an encoder is seen when it runs: they differ, while the decoder is one, and waits for its page.
+    Encoders differ, so their edits are checked when they run.
     """
     key, operation, *parts = [unquote(part) for part in code.split("~")] if "~" in code else [code, ""]
     if not (re.fullmatch(r"[\w{}]+(\.[\w{}]+)*", key, re.ASCII) and re.fullmatch(r"\w+", operation, re.ASCII)):

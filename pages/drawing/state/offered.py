@@ -1,7 +1,7 @@
-"""Which checkpoints the pages offer beside our own networks: the folders and hub names in the variable MODELS.
+"""The checkpoints that the pages offer beside our own networks: the folders and hub names in the variable MODELS.
 
-Where its owner sets MODELS_FROM to a folder, those below it are offered, too, as soon as somebody names one; set to
-"hub", any model of the Hugging Face hub, as soon as somebody on this machine names it.
+With MODELS_FROM set to a folder, visitors may add folders below it by name; set to "hub", visitors on this machine may
+add any model of the Hugging Face hub.
 """
 
 import os
@@ -19,14 +19,14 @@ from model.checkpoints.hub import MOST_NAMED, NAME, fetch_from_hub, found
 from model.config import EncoderConfig
 from pages.drawing.cache import kept
 
-TAKEN = {"text", "translation", "digits", "flat", "untrained", "trained", "paper"}  # names that mean something already
+TAKEN = {"text", "translation", "digits", "flat", "untrained", "trained", "paper"}  # names with another meaning
 HUB = "hub"
 T = TypeVar("T")
 MOST_NAME = 97  # characters: of the hub, whose longest is "owner/name" of 96
 PLAIN = re.compile(rf"\w[\w.-]{{0,{MOST_NAME - 1}}}", re.ASCII)
-#: Whether the browser of the visitor whose run this is runs here, too: the hub is asked in the owner's name.
+#: Whether this visitor's browser runs on the server's machine: the hub is asked in the owner's name.
 on_this_machine = ContextVar("on_this_machine", default=False)
-_added: dict[str, None] = {}  # those that visitors named, in their order
+_added: dict[str, None] = {}  # folders that visitors added, in order
 
 
 def offered() -> dict[str, Path]:
@@ -35,15 +35,15 @@ def offered() -> dict[str, Path]:
 
 
 def models_from() -> str:
-    """The folder whose folders this visitor may name, or "hub"; "" where he may name none."""
+    """The folder below which this visitor may name folders, or "hub"; "" where none."""
     source = os.environ.get("MODELS_FROM", "")
     return source if source != HUB or on_this_machine.get() else ""
 
 
 def add(name: str, source: str, tell: Callable[[float], object] | None = None) -> str:
-    """Offer what `models_from` allows, which is `source`; returns its name in links. tell: see `hub.fetch`.
+    """Offer a folder or hub model that `source`, from `models_from`, allows; return its name in links.
 
-    Raises CheckpointError for what config.json says cannot be read, or is not allowed.
+    tell: see `fetch_from_hub`. Raises CheckpointError if it is not allowed, or cannot be read by its config.json.
     """
     of_hub = source == HUB and NAME.fullmatch(name)
     folder = fetch_from_hub(name, tell, MOST_NAMED // 2) if of_hub else _allowed(name, source)
@@ -52,14 +52,12 @@ def add(name: str, source: str, tell: Callable[[float], object] | None = None) -
 
 
 def withdraw(name: str) -> None:
-    """Offer no longer what a visitor named."""
+    """Stop offering a folder that a visitor added."""
     _added.pop(str(offered().get(name)), None)
 
 
 def could_add(name: str) -> bool:
-    """Whether a link may name this, and it can be read by its config.json: then it is offered, by each worker that a
-    visitor comes to.
-    """
+    """Whether a link may name this folder and its config.json can be read. If so, this worker offers it."""
     try:
         config_of(folder := _allowed(name, models_from()))
     except CheckpointError:
@@ -68,13 +66,13 @@ def could_add(name: str) -> bool:
 
 
 def by_visitors(name: str) -> bool:
-    """Whether visitors named the folder that is offered by that name."""
+    """Whether a visitor added the folder of this name."""
     folder = offered().get(name)
     return folder is not None and str(folder) in _added
 
 
 def _allowed(name: str, source: str) -> Path:
-    """The folder of this name below `source`, or in the cache of the hub; nothing is fetched."""
+    """The folder of this name below `source`, or in the hub's cache; fetches nothing. Raises CheckpointError."""
     of_hub = name.replace("--", "/", 1)
     folder = found(of_hub) if source == HUB else Path(source) / name
     not_fetched = source == HUB and folder == Path(of_hub)
@@ -93,10 +91,10 @@ def _offer(folder: Path) -> str:
 def _named(folders: tuple[str, ...]) -> dict[str, Path]:
     named: dict[str, Path] = {}
     for asked, folder in zip(folders, map(found, folders), strict=True):
-        path = Path(os.path.abspath(folder))  # a link is called by its own name
-        if path.parent.name == "snapshots":  # in the hub's own cache a folder is called by its revision
+        path = Path(os.path.abspath(folder))  # keeps a symbolic link's own name
+        if path.parent.name == "snapshots":  # the hub's cache names folders after revisions
             path = Path(path.parents[1].name.removeprefix("models--"))
-        elif not os.path.isdir(asked):  # in a package by what it is there
+        elif not os.path.isdir(asked):  # a model in a package keeps the name asked for
             path = Path(asked)
         name = only = re.sub(r"[^\w.-]+", "-", called(path), flags=re.ASCII)[-MOST_NAME:] or "model"
         number = 2
@@ -107,14 +105,14 @@ def _named(folders: tuple[str, ...]) -> dict[str, Path]:
 
 
 def reads_pictures(name: str) -> bool:
-    """Whether the folder offered by that name is an encoder of pictures."""
+    """Whether the offered encoder of this name reads pictures."""
     folder = offered().get(name)
     config = sizes(folder) if folder else None
     return config is not None and config.input == "patches"
 
 
 def reads_proteins(name: str) -> bool:
-    """Whether the folder offered by that name reads amino acids, each of which is one letter."""
+    """Whether the offered encoder of this name reads amino acids, each one letter."""
     folder = offered().get(name)
     return bool(folder and _read(folder, _letters))
 
@@ -125,18 +123,18 @@ def _letters(folder: Path) -> bool:
 
 
 def of_pictures() -> list[str]:
-    """The names of those that read pictures."""
+    """The names of offered encoders that read pictures."""
     return [name for name in offered() if reads_pictures(name)]
 
 
 def sizes_of_decoder(name: str) -> EncoderConfig | None:
-    """The configuration of the decoder of a translator offered by that name; None where there is none."""
+    """The configuration of an offered translator's decoder; None where there is none."""
     folder = offered().get(name)
     return _read(folder, decoder_of) if folder else None
 
 
 def folder_state(folder: Path) -> Hashable:
-    """What is another when one of the folder's files is; None where there is no folder."""
+    """A value that changes whenever a file of the folder does; None without a folder."""
     try:
         return Folder(folder).state
     except CheckpointError:
@@ -150,7 +148,7 @@ def sizes(folder: Path) -> EncoderConfig | None:
 
 @kept(48)
 def _read(folder: Path, of: Callable[[Path], T | None]) -> T | None:
-    """What the settings of a folder say; None where they cannot be read."""
+    """`of(folder)`; None where the folder cannot be read."""
     try:
         return of(folder)
     except CheckpointError:

@@ -1,4 +1,4 @@
-"""Drawings: the short code that holds one in a link, the ten examples, and pictures and photos from a file."""
+"""Drawings: their code in links, the ten examples, and drawings made from picture files and photos."""
 
 import base64
 import io
@@ -23,18 +23,18 @@ from model.unpacking import MOST_READ, MOST_UNPACKED, bytes_to_read
 
 register_heif_opener()
 
-SIDE = 112  # a drawing is 112 × 112 places of four greys: four times finer than what the network reads
+SIDE = 112  # a drawing is 112 × 112 places of four greys: four times finer than the network's input
 MOST_SCANS = 100  # an ordinary file has at most a dozen
-MOST_PIXELS = 50_000_000  # of it: the largest that phones take
+MOST_PIXELS = 50_000_000  # of a file: the largest that phones take
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "HEIF")
 SHRUNK = 1000  # pixels: no digit needs more
-LEAST_CONTRAST = 0.02  # of white
+LEAST_CONTRAST = 0.02  # as a share of white
 Seen = TypeVar("Seen")
 _one_at_a_time = Lock()  # unpacked, a large photo takes hundreds of megabytes
 
 
 class DrawingError(ReasonedError):
-    """A drawing that cannot be had: `reason` is "code", "file" or "large"."""
+    """A drawing that cannot be read: `reason` is "code", "file" or "large"."""
 
 
 def pack(drawing: np.ndarray) -> bytes:
@@ -44,7 +44,7 @@ def pack(drawing: np.ndarray) -> bytes:
 
 
 def unpack(packed: bytes) -> np.ndarray:
-    """The way back. Raises DrawingError for anything but 3136 bytes."""
+    """The reverse of `pack`. Raises DrawingError for anything but 3136 bytes."""
     if len(packed) != SIDE * SIDE // 4:
         raise DrawingError("code")
     places = np.frombuffer(packed, np.uint8)
@@ -52,19 +52,19 @@ def unpack(packed: bytes) -> np.ndarray:
 
 
 def to_code(packed: bytes) -> str:
-    """A drawing, or other bytes, as they stand in a link."""
+    """The code of a drawing, or of other bytes, in a link."""
     return base64.urlsafe_b64encode(zlib.compress(packed, 9)).decode().rstrip("=")
 
 
 def from_code(code: str) -> bytes:
-    """The packed drawing of a link's code. Raises DrawingError for a damaged one; never unpacks more than a drawing."""
+    """The packed drawing of a code. Raises DrawingError for a damaged code; never unpacks more than a drawing."""
     packed = bytes_of(code, SIDE * SIDE // 4 + 1)
     unpack(packed)
     return packed
 
 
 def bytes_of(code: str, most: int) -> bytes:
-    """The bytes that a code in a link stands for, at most so many. Raises DrawingError for a damaged one."""
+    """The bytes of a code, at most `most`. Raises DrawingError for a damaged code."""
     try:
         return zlib.decompressobj().decompress(base64.urlsafe_b64decode(code + "=" * (-len(code) % 4)), most)
     except (ValueError, zlib.error) as error:
@@ -78,17 +78,17 @@ def grey(packed: bytes) -> np.ndarray:
 
 @lru_cache(maxsize=64)
 def steps(packed: bytes) -> Steps:
-    """Every picture on the way from a drawing to what the network reads. Raises DigitError where there is no digit."""
+    """Every picture from a drawing to the network's input. Raises DigitError where there is no digit."""
     return steps_of(grey(packed))
 
 
 def ink(packed: bytes) -> bytes:
-    """What the network is given: the prepared 28 × 28 picture as bytes. Raises DigitError where there is no digit."""
+    """The network's input: the prepared 28 × 28 picture as bytes. Raises DigitError where there is no digit."""
     return (steps(packed).centred * 255).round().astype(np.uint8).tobytes()
 
 
 def from_picture(picture: np.ndarray) -> bytes:
-    """Any prepared or raw grey picture in [0, 1] (ink bright) -> a packed drawing that fills the pad."""
+    """A grey picture in [0, 1] (ink bright) -> a packed drawing that fills the pad."""
     scaled = Image.fromarray((picture * 255).astype(np.uint8)).resize((SIDE, SIDE), Image.Resampling.BILINEAR)
     return pack((np.asarray(scaled, dtype=np.float32) / 255 * 3).round())
 
@@ -108,18 +108,18 @@ def from_file(content: bytes) -> bytes:
     if min(pixels.shape) < SMALLEST_SIDE:
         raise DigitError("too_small", shape=pixels.shape)
     if np.ptp(pixels) < LEAST_CONTRAST:
-        raise DigitError("blank")  # whether all paper or all ink, nobody can say
+        raise DigitError("blank")  # all paper or all ink
     if is_photo(pixels):
         pixels = ink_of_photo(pixels)
     return from_picture(framed(steps_of(pixels).cropped))
 
 
 def opened(content: bytes, prepare: Callable[[Image.Image], Seen]) -> Seen:
-    """What `prepare` makes of the (first) picture in a PNG, JPEG, WebP, GIF or HEIC file.
+    """`prepare` of the (first) picture in a PNG, JPEG, WebP, GIF or HEIC file.
 
-    Raises DrawingError. The size is read from the file's head first: a picture too large is never unpacked.
+    Raises DrawingError. The file's head tells the size, so too large a picture is never unpacked.
     """
-    scans = content.count(b"\xff\xda") if content.startswith(b"\xff\xd8") else 0  # of a JPEG, each over the whole
+    scans = content.count(b"\xff\xda") if content.startswith(b"\xff\xd8") else 0  # each scan of a JPEG costs a pass
     if len(content) > MOST_READ or scans > MOST_SCANS:
         raise DrawingError("large")
     try:
@@ -131,19 +131,19 @@ def opened(content: bytes, prepare: Callable[[Image.Image], Seen]) -> Seen:
         raise
     except Image.DecompressionBombError as error:
         raise DrawingError("large") from error
-    except Exception as error:  # what is damaged lets the readers of these formats raise nearly anything
+    except Exception as error:  # readers raise nearly anything for damaged files
         raise DrawingError("file") from error
 
 
 def in_grey(picture: Image.Image) -> np.ndarray:
-    """An opened picture upright, on white, at most about a thousand pixels a side: uint8, or uint16 of 16 bits."""
-    if picture.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off at 255
+    """An opened picture in grey, upright, on white, at most SHRUNK pixels a side: uint8; or uint16, in full size."""
+    if picture.mode.startswith("I"):  # 16 bits of grey, which Pillow would clip at 255
         return np.asarray(ImageOps.exif_transpose(picture)).astype(np.uint16)
     return np.asarray(upright(picture, SHRUNK).convert("L"))
 
 
 def upright(picture: Image.Image, most: int) -> Image.Image:
-    """An opened picture as the camera was held, what is transparent on white, at most `most` pixels a side."""
+    """An opened picture, turned upright, on white where transparent, at most `most` pixels a side."""
     if picture.mode.startswith("I"):
         sixteen = np.asarray(picture).clip(0, 2**16 - 1)
         picture = Image.fromarray((sixteen >> 8).astype(np.uint8))
@@ -168,5 +168,5 @@ def example_digits() -> np.ndarray:
 
 @cache
 def example(which: int = 5) -> bytes:
-    """One of them as a packed drawing."""
+    """One of the example digits as a packed drawing."""
     return from_picture(example_digits()[which] / 255)

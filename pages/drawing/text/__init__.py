@@ -1,6 +1,6 @@
-"""Every word that a person reads, in two languages with the same keys, and how to look one up.
+"""Look up the words that a person reads, in two languages with the same keys.
 
-Words stand beside the code that says them: a page's in en.toml and zh.toml of its folder, the overview's in
+Words stand beside the code that uses them: a page's in en.toml and zh.toml of its folder, the overview's in
 model/overview, those of several pages here.
 """
 
@@ -19,22 +19,22 @@ LANGUAGES = {"en": "English", "zh": "中文"}
 #: The folder whose files hold the words.
 PAGES = Path(__file__).parents[2]
 INNER = str.maketrans("“”", "‘’")  # quotation marks within others
-#: A matrix, a bias or a width with its index, such as W_O and d_model, that is not part of something longer.
+#: A matrix, a bias or a width with its index, such as W_O and d_model, not part of a longer word.
 SYMBOL = re.compile(r"(?<![\w$`{\\])(?:([Wb])_([A-Z\d])|(d)_(model|ff|k|E))(?![\w}`$])", re.ASCII)
 #: A sentence, and the space behind it.
 SENTENCE = re.compile(r"(.+?(?:[.?](?=\s|$)|[。？]|$))(\s*)", re.DOTALL)
-#: How many of so many, and not which of them: of none, of both and of all it is said in words.
+#: A count such as "{n} of {all} heads", to be written in words where it is none, both or all.
 COUNT = re.compile(r"(?<!first )(?<!word )(?<!Head )(?<!own )\{(\w+)\} of (?:the )?\{(\w+)\} (?=\w)|有 \{(\w+)\} 个")
 COUNT_IN_CHINESE = re.compile(r"\{(\w+)\} (\w)(\w*)中有 \{(\w+)\} \w(?=[\u4e00-\u9fff])")
-#: What several texts share, in each of them: {=error.elsewhere} stands for the text of that name.
+#: {=error.elsewhere} stands for the text of that name.
 SHARED = re.compile(r"\{=([\w.]+)\}")
-#: What Markdown shows letter by letter, its marks included.
+#: Markdown code, marks included.
 CODE = re.compile(r"(`[^`]+`)")
-#: What Markdown knows an address by.
+#: The signs by which Markdown recognises an address.
 ADDRESS = re.compile(r"\bwww(?=\.)|:(?=//)|(?<=\w)@(?=\w)", re.IGNORECASE)
-#: The reader's language in this run, once it is known: session state takes its locks each time that it is asked.
+#: The reader's language in this run, once known: reading session state takes its locks each time.
 _spoken: ContextVar[str | None] = ContextVar("spoken", default=None)
-#: Where else to ask for it: the frame adds the visitor's session.
+#: Where else to ask for the language: the frame adds the visitor's session.
 ELSEWHERE: list[Callable[[], str | None]] = []
 
 
@@ -59,13 +59,13 @@ def catalogue(language: str) -> dict[str, str]:
 
 
 def speak(language: str) -> None:
-    """Let the rest of this run be in a language."""
+    """Set the language for the rest of this run."""
     _spoken.set(language)
 
 
 @contextmanager
 def speaking(language: str) -> Iterator[None]:
-    """In this block, all is in another language: what is sent to readers of both."""
+    """Use another language in this block, for texts sent to readers of both."""
     usual = _spoken.set(language)
     try:
         yield
@@ -74,21 +74,20 @@ def speaking(language: str) -> Iterator[None]:
 
 
 def language() -> str:
-    """The reader's; of nobody's, English."""
+    """The reader's language; English if unknown."""
     return _spoken.get() or next(filter(None, (ask() for ask in ELSEWHERE)), "en")
 
 
 def plain(name: str, /, **values: object) -> str:
     """The text called `name` in the reader's language, with {name} filled in. For widgets, figures and tables.
 
-    Numbers are written as `numbers.written` has them. What stands in “{name}” is a token and stays as it is; it gets
-    other marks where it is such a mark.
+    Numbers are written by `numbers.written`. A value in “{name}” is a token and stays as it is; see `quoted`.
     """
     return _filled(_text(name), values, str)
 
 
 def t(name: str, /, **values: object) -> str:
-    """Like `plain`, for Markdown: what is filled in is shown literally, whatever it holds; W_O becomes a symbol."""
+    """Like `plain`, for Markdown: values are shown literally; W_O becomes a symbol."""
     pieces = enumerate(CODE.split(_text(name)))
     return "".join(
         _filled(piece, values, _in_code) if i % 2 else _filled(SYMBOL.sub(_symbol, piece), values, literal)
@@ -102,12 +101,12 @@ def _symbol(hit: re.Match[str]) -> str:
 
 
 def in_symbols(formula: str) -> str:
-    """A formula in letters, for Markdown: d_k and its like become symbols, all else is shown literally."""
+    """A formula, for Markdown: d_k and the like become symbols, the rest is shown literally."""
     return SYMBOL.sub(_symbol, re.sub(r"(?<=[Wbd])\\_", "_", literal(formula)))
 
 
 def typed(words: str, **values: object) -> str:
-    """What a visitor wrote himself, for Markdown: shown literally, with {name} filled in."""
+    """A visitor's own words, for Markdown: shown literally, with {name} filled in."""
     return literal(_filled(words, values, str))
 
 
@@ -128,7 +127,7 @@ def _text(name: str) -> str:
 
 
 def _without_winner(text: str, name: str, found: First) -> str:
-    """A text whose sentence with {name} says that none is ahead of the others."""
+    """A text whose sentence with {name} is replaced by one that says that no value is ahead."""
     kind = {1: "alone", 2: "tied_both"}.get(found.of, "tied_all") if found.ties == found.of else found.tie
     said = {"value": found.value, "n": found.ties, "of": f"{found.of:,}"}
 
@@ -142,10 +141,10 @@ def _without_winner(text: str, name: str, found: First) -> str:
 
 
 def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]) -> str:
-    """A text with its places filled in. “{value:key/keys}”: what the values are that tie, one and several of them."""
+    """A text with its values filled in. “{value:key/keys}” names what ties, in singular and plural."""
 
     def in_words(hit: re.Match) -> str:
-        count = str(values.get(hit[1] or hit[3], hit[0]))  # what others fill in is no count yet
+        count = str(values.get(hit[1] or hit[3], hit[0]))  # a later call fills in the others
         every, all_ = count == str(values.get(hit[2])) and "." not in count, f"{{{hit[2]}}} " if hit[2] else ""
         many = _text("common.both_of") if count == "2" else _text("common.all_of") + all_
         said = _text("common.none_of") + all_ if count == "0" else many if every else hit[0]
@@ -177,7 +176,7 @@ def _filled(text: str, values: Mapping[str, object], shown: Callable[[str], str]
 
 
 def quoted(text: str) -> str:
-    """“it”; “who ‘it’ is”; but ‘”’, so that the marks still read where the token is itself such a mark."""
+    """“it”; “who ‘it’ is”; but ‘”’ for a token that is itself a quotation mark."""
     if text and set(text) <= set('"“”'):
         return f"‘{text}’"
     return f"“{text.translate(INNER)}”"
@@ -189,36 +188,36 @@ def listed(names: Iterable[str]) -> str:
 
 
 def with_length(name: str, length: float) -> str:
-    """The name of a vector with its length: “X⁰, length 0.3”, which is no product."""
+    """The name of a vector with its length: “X⁰, length 0.3”, lest it read as a product."""
     return plain("common.with_length", name=name, length=f"{length:.1f}")
 
 
 def class_label(name: str) -> str:
-    """The name of a class as a reader knows it: "even" and "odd" in the reader's language, a digit as it is."""
+    """The name of a class: "even" and "odd" in the reader's language, a digit as it is."""
     return plain(f"common.{name}") if name in ("even", "odd") else name
 
 
 def literal(text: str) -> str:
     """Escape text so that Markdown shows it as typed: `<b>`, `$x$`, `` `x` ``, `:smile:`, `[MASK]`.
 
-    What looks like an address would become a link all the same: an invisible sign stands in it.
+    An invisible sign keeps addresses from becoming links.
     """
     unlinked = ADDRESS.sub("\\g<0>\u200b", " ".join(text.split()))
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", unlinked)
 
 
 def _in_code(text: str) -> str:
-    """As `literal` between the marks of code, where an escape would be seen."""
+    """Like `literal`, inside code, where escapes would be visible."""
     return " ".join(text.replace("`", "'").split())
 
 
 def unmarked(text: str) -> str:
-    """Markdown as it is read aloud: without its marks, and without the escapes that `literal` puts in."""
+    """Markdown without its marks and without the escapes of `literal`, to be read aloud."""
     uncoloured = re.sub(r"(?<!\\):[\w-]+\[((?:\\.|[^\]\\])*)\]", r"\1", text)
     without = re.sub(r"(?<!\\)(\*\*|[*`$])|&\w+;", "", re.sub(r"(?<=\$d_)\{(\w+)\}", r"\1", uncoloured))
     return re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", without)
 
 
 def joined(sentences: str) -> str:
-    """Sentences behind each other as their language writes them: after a Chinese full stop there is no space."""
+    """Sentences without a space after a Chinese full stop."""
     return sentences.replace("。 ", "。")

@@ -1,4 +1,4 @@
-"""One way to write numbers wherever they stand: −0.5 with a minus sign, 9 × 10⁻⁵ and not 9e-05."""
+"""How numbers are written everywhere: −0.5 with a minus sign, 9 × 10⁻⁵, not 9e-05."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -15,18 +15,18 @@ RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def written(text: str) -> str:
-    """What Python's formats make of a number, as people write it; any other text stays as it is."""
+    """A number that Python formatted, as people write it; any other text unchanged."""
     if not (parts := NUMBER.fullmatch(text)):
         return text
     sign, digits, below, power, share = (part or "" for part in parts.groups())
     if power.strip("0"):
         digits += f" × 10{below.replace('-', '⁻').replace('+', '')}{power.translate(RAISED)}"
-    sign = sign.replace("-", "−") if digits.strip("0.,") else ""  # what is shown as nothing is not below it
+    sign = sign.replace("-", "−") if digits.strip("0.,") else ""  # −0.00 is 0.00
     return sign + digits + share.strip()
 
 
 def four_decimals(values: np.ndarray) -> list[str]:
-    """Many numbers in four decimals, as `written` writes each; nothing where there is no number."""
+    """Many numbers in four decimals, each as `written` writes it; NaN as ""."""
     text = "\n".join([f"{value:.4f}" for value in values.tolist()])
     for python, people in (("-inf", "−∞"), ("nan", ""), ("-0.0000", "0.0000"), ("-", "−")):
         text = text.replace(python, people)
@@ -39,7 +39,7 @@ def two(value: float) -> str:
 
 
 def less(value: float, part: float) -> str:
-    """What is left of a number without a part of it, as who subtracts what `two` writes of both finds it."""
+    """`value` minus `part`, in two decimals, consistent with both as `two` writes them."""
     return two(round(value, 2) - round(part, 2))
 
 
@@ -50,11 +50,11 @@ def three(value: float) -> str:
 
 @dataclass(frozen=True)
 class First:
-    """Which of some values is the largest, as a reader sees them. Filled into a text it is its value, or its name.
+    """The largest of some values as they are written. In a text it stands as its value, or as its name.
 
-    place: where it stands. value: as it is written. ties: how many are written so, itself among them. of: how many
-    values there are. tie: the text that says that others tie with it. Where they do, or there is no other, the sentence
-    of a text in which it would stand says that instead, so that no text names a winner where none is.
+    place: its index. value: as written. ties: how many values are written alike, itself included. of: how many values
+    there are. tie: the text for a tie. If there is a tie, or only one value, the sentence that would name the winner is
+    replaced by one that says so.
     """
 
     place: int
@@ -69,18 +69,18 @@ class First:
 
     @property
     def ahead(self) -> bool:
-        """Whether one is the largest."""
+        """Whether it is larger than all others."""
         return self.ties == 1 < self.of
 
     def named(self, names: Sequence[str]) -> "First":
-        """To stand in a text by its name, not by its value."""
+        """A copy that stands in a text as its name, not its value."""
         return replace(self, name=names[self.place])
 
 
 def first(values: ArrayLike, shown: Callable[[float], str] = two, *, among: Sequence[int] | None = None) -> First:
-    """The largest of some values; of an array of several axes its place is flat. shown: how they are written.
+    """The largest of some values; its place is an index into the flattened array. shown: how values are written.
 
-    among: the places that take part; all, if left out. What is NaN takes no part.
+    among: the places that take part; all, if left out. NaN takes no part.
     """
     values = np.ravel(values)
     places = np.arange(values.size) if among is None else np.asarray(among)
@@ -90,7 +90,7 @@ def first(values: ArrayLike, shown: Callable[[float], str] = two, *, among: Sequ
 
 
 def furthest(values: ArrayLike, shown: Callable[[float], str] = two, *, among: Sequence[int] | None = None) -> First:
-    """The same of the one that is furthest from 0, on either side."""
+    """Like `first`, for the value furthest from 0; "±0.5" where both signs tie."""
     values = np.ravel(values)
     found = first(np.abs(values), lambda size: shown(size).removeprefix("+"), among=among)
     places = range(values.size) if among is None else among
@@ -101,23 +101,23 @@ def furthest(values: ArrayLike, shown: Callable[[float], str] = two, *, among: S
 
 
 def last(values: ArrayLike, shown: Callable[[float], str] = two) -> First:
-    """The same of the smallest."""
+    """Like `first`, for the smallest value."""
     return replace(first(-np.asarray(values), lambda value: shown(-value)), tie="tied_last")
 
 
 def signed(value: float) -> str:
-    """By how much something differs: "+0.41", "−0.0032"; nothing is 0, without a sign."""
+    """A difference: "+0.41", "−0.0032", "0"."""
     return written(f"{value:+.2f}" if abs(value) >= 0.1 else f"{value:+.2g}") if value else "0"
 
 
 def unsigned(value: float) -> str:
-    """The same of a number that is no difference: "0.41", "−0.0032"."""
+    """The same digits for a number that is no difference: "0.41", "−0.0032"."""
     return signed(value).removeprefix("+")
 
 
 def percent(p: float) -> str:
     """A share in percent, as short as it stays true: "41%", "99.7%", "> 99.9%", "0.4%", "< 0.1%", "0%"."""
-    if p > 1 - 1e-6:  # which numbers of 32 bits hardly tell from 1
+    if p > 1 - 1e-6:  # float32 hardly tells these from 1
         return f"{p:.0%}"
     if p >= 0.9995:
         return "> 99.9%"
@@ -127,12 +127,12 @@ def percent(p: float) -> str:
 
 
 def percents(shares: Iterable[float]) -> list[str]:
-    """Shares in percent, as `whole` has them."""
+    """Shares in percent, rounded by `whole`."""
     return [in_percent(share) for share in whole(shares)]
 
 
 def summands(values: Iterable[float]) -> list[str]:
-    """Numbers with a sign in two decimals, which add up to their sum as they are written."""
+    """Numbers with a sign in two decimals; as written, they add up to their sum."""
     return [written(f"{hundredths / 100:+.2f}") if hundredths else "0.00" for hundredths in whole(values)]
 
 
@@ -141,7 +141,7 @@ def in_percent(whole: float) -> str:
 
 
 def whole(shares: Iterable[float]) -> np.ndarray:
-    """Shares in whole percent that add up to what the shares add up to: those with the largest rests are rounded up."""
+    """Shares in whole percent whose sum is the rounded sum: those with the largest remainders are rounded up."""
     exact = 100 * np.array([*shares], float)
     whole = np.floor(exact)
     up = (whole - exact).argsort(kind="stable")[: round(float(exact.sum() - whole.sum()))]

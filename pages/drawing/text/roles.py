@@ -1,4 +1,4 @@
-"""What a head was measured to do over a corpus, in words: always with the share of places in which it holds."""
+"""What a head does, measured over a corpus, in words, with the share of places in which it does."""
 
 from model.measures.tables import Role
 from pages.drawing.text import catalogue, language, plain
@@ -6,7 +6,7 @@ from pages.drawing.text.numbers import percent
 
 
 def role_in_words(role: Role) -> str:
-    """ "attends to the next piece, in 97 % of places"; of a relation, both ends and which of them attends."""
+    """ "attends to the next piece, in 97 % of places"; a relation with both its ends and its direction."""
     said = {"share": percent(role.share), "margin": plain("roles.margin", points=f"{100 * role.margin:+.0f}")}
     if role.relation is None:
         return plain(f"roles.{role.name}", **said)
@@ -14,11 +14,11 @@ def role_in_words(role: Role) -> str:
 
 
 def measured_role(role: Role) -> str:
-    """The role of a head, or that it has no clear one."""
+    """The role of a head, or a text that says that it has no clear one."""
     return role_in_words(role) if role.clear else plain("roles.unclear", role=role_in_words(role))
 
 
 def relation_in_words(relation: str) -> str:
-    """A relation of Universal Dependencies as a pupil would call it; one without such a name keeps its own."""
+    """A school name for a relation of Universal Dependencies; the relation itself if there is none."""
     words = catalogue(language())
     return words.get(f"roles.relation.{relation.replace(':', '_')}", relation)
