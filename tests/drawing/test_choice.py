@@ -73,35 +73,25 @@ def test_links_count_as_people_do_and_leave_out_what_nobody_chose() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *(("layer", value) for value in ("0", "-1", "abc", "1e3")),
-        ("layer", "99"),
-        ("layer", "9" * 5000),
+        *(("layer", value) for value in ("0", "abc", "99", "9" * 5000)),
         ("token", "٣"),  # a digit, but not one that links are written with
         ("hidden", "2.2"),
-        ("hidden", "1." * 4000),
         ("lang", "xx"),
-        ("big", "yes"),
         ("n", "1000001"),
         ("ink", "eNrt-not-a-drawing"),
-        ("ink", "A" * 10_000),
         ("other", "x" * 10_000),
         ("tab", "<b>"),
-        ("stage", "x" * 41),
-        *(("goal", value) for value in ("", "first", "first.3.在", "first.3.0a1b2c.", "first.3.0a1b2c.a b", "fast.3")),
         *(
             ("goal", value)
-            for value in ("oneway.90", "oneway.100.5", "oneway.90.5.1", "oneway.0.5", "oneway.٣.5", "away.2.3.1")
+            for value in ("", "first.3.在", "first.3.0a1b2c.a b", "oneway.90", "oneway.100.5", "away.2.3")
         ),
         ("edits", ""),
         ("edits", "layers.0.ffn.hidden"),
         ("edits", "~~".join(["norm~zero"] * 1000)),
-        ("edits", "norm~scale~value.nan"),
         ("edits", "norm~scale~value.1e300"),
         ("edits", "norm~zero~head.0"),
         ("edits", "norm~zero~nothing.1"),
-        ("edits", "no/rm~zero"),
         ("edits", "norm~patch~source.text." + "a" * (MOST_CHARACTERS + 1)),
-        ("edits", "norm~patch~source.ink.AAAA"),
         ("edits", "norm~patch~source.pickle.AAAA"),
     ],
 )

@@ -102,15 +102,6 @@ def test_heads_made_to_order_get_their_roles() -> None:
     )
 
 
-def test_breadth_is_the_number_of_tokens_that_share_alike() -> None:
-    for width in range(1, len(TOKENS) + 1):
-        weights = np.zeros((1, 1, len(TOKENS), len(TOKENS)), dtype=np.float32)
-        weights[..., :width] = 1 / width
-        found = gather([piece_run(Attended(TOKENS, TOKENS, weights))])[Candidate("broad")]
-        np.testing.assert_allclose(found.strength, width / len(TOKENS), rtol=1e-5)
-        assert found.holds.all() == (width > 5), "six of eight are three quarters"
-
-
 def test_the_same_word_is_asked_only_where_it_stands_twice() -> None:
     found = gather([piece_run(Attended(TOKENS, TOKENS, looking([0, 4, 0, 0, 2, 0, 0, 0], 8)))])[Candidate("same")]
     assert found.where[:, 1].tolist() == [1, 4]  # "the" and "the"
@@ -140,13 +131,6 @@ def test_a_relation_needs_more_than_a_fixed_offset() -> None:
         measured = measure(gather([run for one in sentences for run in treebank_runs(one)]), fewest=20)[0][0]
         (found,) = [one for one in measured if one.candidate == Candidate("relation", "obj", "to_head")]
         assert (found.share, found.margin, found.count) == pytest.approx((share, margin, 20))
-
-
-def test_the_direction_says_who_looks() -> None:
-    sentence = parsed(2, [1, -1], ["det", "root"], [2, 2])  # the dependent looks at its head, the head at itself
-    found = gather(treebank_runs(sentence))
-    assert found[Candidate("relation", "det", "to_head")].holds.all()
-    assert not found[Candidate("relation", "det", "to_dependent")].holds.any()
 
 
 def test_what_holds_most_often_is_the_role_but_not_by_an_offset() -> None:

@@ -375,23 +375,6 @@ def bars_of_network(app: AppTest) -> tuple[list[str], list[float]]:
     return figure["layout"]["yaxis"]["ticktext"], [*np.frombuffer(b64decode(lengths["bdata"]), lengths["dtype"])]
 
 
-def test_what_somebody_chose_has_a_bar_of_the_network_and_others_are_what_nobody_did(classes: Store) -> None:
-    sentence = "the old man who lived near the river [MASK] his dog to the park ."
-    app = click(click(begun(s=sentence, lesson="heads"), "next"), "next")
-    asked, options = truth_of_class(app, classes), classes.snapshot(code_of(app))["question"]["options"]
-    click(click(app, "next"), "next")
-    names, _ = bars_of_network(app)
-    weakest = [one for one in options if one not in names]
-    app = click(click(begun(s=sentence, lesson="heads"), "next"), "next")
-    vote(app, classes, weakest[:3])
-    rows = table(click(app, "next"))
-    assert [row[0] for row in rows] == weakest[:3], "a row for each answer that was given"
-    rows = table(click(app, "next"))
-    names, lengths = bars_of_network(app)
-    assert {row[0].removeprefix("✓ ") for row in rows} == {asked["answer"], *weakest[:3]} <= {*names}
-    assert lengths[-1] <= min(x for name, x in zip(names, lengths, strict=True) if name not in weakest)
-
-
 def test_bars_of_a_class_are_as_long_as_its_shares(classes: Store) -> None:
     app = click(jump(begun(), classes, "places"), "next")
     vote(app, classes, ["same", "different", "different", "different"])

@@ -1,6 +1,5 @@
 """What the pages show of networks that differ from the paper: other positions, other answers, pictures of others."""
 
-import json
 import re
 from pathlib import Path
 
@@ -210,23 +209,6 @@ def test_the_cosine_of_two_texts_is_shown_by_pairs_of_tokens_and_a_pair_is_worke
     assert f"other input: **{cells.sum():.4f}**" in said(lab)
     app = open_page("answer", **link, shown="other")
     assert shows(app, cells, atol=1e-6), "a text is not compared with itself"
-
-
-@pytest.mark.parametrize("mode", ["mean", "cls", "max", "mean_sqrt_len_tokens", None])
-def test_the_laboratory_turns_the_vector_that_the_makers_use(
-    mode: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sentence_encoder(tmp_path)
-    modules = tmp_path / "modules.json"
-    modules.write_text(json.dumps(json.loads(modules.read_text())[:2]))
-    if mode:
-        (tmp_path / "1_Pooling" / "config.json").write_text(json.dumps({"pooling_mode": mode}))
-    else:
-        modules.unlink()
-    (name,) = offer(monkeypatch, tmp_path)
-    sentence, pipeline = "the cat sat on a mat", load(str(tmp_path))
-    app = open_page("what_if", model=name, s=sentence)
-    assert shows(app, by_heads(pipeline, sentence), atol=1e-5)
 
 
 # -- pictures --------------------------------------------------------------------------------------------------------

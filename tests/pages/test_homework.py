@@ -123,23 +123,18 @@ def test_an_easier_task_in_the_link_does_not_count_where_the_teacher_has_chosen_
 
 def test_whatever_is_pasted_gets_a_row_and_a_sentence() -> None:
     told = {
-        "http://x/": "no_task",
         "http://[::1": "no_task",
         "http://x/?" + "a=1&" * 500: "no_task",
-        "http://x/?goal=first.3.%00": "no_task",
         link(goal=None): "no_task",
-        link() + "&x=" + "A" * 30_000: "no_task",
         link().replace("model=", "m=") + "&model=gpt-9": "broken",
         link(input="digit", drawing=sketch.example(3)): "drawing",
         link(sentence=""): "unread",
-        link(sentence="<script>alert(1)</script>$x$"): "no_guess",
         link(sentence="<script>alert(1)</script>$x$", hidden=(2,)): "elsewhere",
         link(edits=(Edit("logits", "zero"),)): "only_heads",
         link(edits=(Edit("layers.1.attention.heads", "zero", head=99),)): "misfit",
         link(model="paper"): "no_guess",
         link(goal=goal_from_code(FIRST[:-1] + "qwertyish")): "no_word",
         link(goal=goal_from_code("oneway.90.5"), edits=OFF): "changed",
-        link() + "&neuron=-3": "broken",
         f"（{link(edits=OFF)}）": "first_reached",
     }
     found, words = rows(handed_over("junk", *told, "=1+1")), catalogue("en")

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from model import Edit
 from model.measures.tables import head_roles
 from model.search import LENGTH_PENALTY, score
-from model.translator import Task, Translator
+from model.translator import Task
 from pages.drawing.figures.writing import ALONG
 from pages.drawing.place import Place
 from pages.drawing.state.choice import Choice
@@ -77,22 +77,6 @@ def test_whichever_step_all_words_stand_where_they_stood_each_with_the_share_tha
         told = {round(y / by): text for _, y, text in shares}
         assert told == {key: percent(float(share)) for key, share in enumerate(row) if share >= LEAST}
     assert len(places) == 1
-
-
-def test_moving_the_slider_runs_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    app = opened(step="1")
-    first = hovers(app)
-
-    def never(*_: object) -> None:
-        raise AssertionError("a network was run")
-
-    monkeypatch.setattr(Translator, "_run", never)
-    monkeypatch.setattr(Translator, "_writer", never)
-    for step in (3, 5):
-        app.slider(key="translation.step").set_value(step).run()
-        assert_fine(app)
-        assert app.session_state["at"]["step"] == step
-    assert hovers(app) != first
 
 
 def test_the_reader_may_ask_for_either_language() -> None:
@@ -201,14 +185,6 @@ def test_a_change_at_a_step_that_a_shorter_translation_has_not_is_left_out() -> 
 
 
 # -- what cannot be translated, or hardly --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "link",
-    [{"step": "99", "layer": "6", "token": "60", "key": "60"}, {"forced": "999999"}],
-)
-def test_a_link_to_nowhere_opens_what_is_near(link: dict[str, str]) -> None:
-    assert charts(opened(**link))
 
 
 @pytest.mark.parametrize("last", ["[SEP]", "dog", "[UNK]"])

@@ -21,11 +21,10 @@ from model.translator import Translator
 from pages.drawing.picture import Picture
 from pages.drawing.state import sketch
 from pages.drawing.text import LANGUAGES, catalogue
-from pages.drawing.text.numbers import decimal, percent
-from pages.school.lessons import wording
+from pages.drawing.text.numbers import percent
 from pages.school.lessons.lesson import LESSONS, TOUR
 from pages.school.questions import QUESTIONS
-from pages.school.questions.case import MOST_WEIGHED, PLAINLY, Case, Truth, first_answer, is_right, short
+from pages.school.questions.case import MOST_WEIGHED, PLAINLY, Case, Truth, is_right, short
 from pages.school.questions.pictures import CAUSAL, Look, lens
 from pages.school.questions.positions import DRAWN
 from pages.school.questions.question import clear_truth, truth_of
@@ -105,21 +104,6 @@ def test_how_few_directions_hold_the_positions_is_said_where_it_is_true() -> Non
         assert said[kind] == (4 * few <= table.shape[1]) and truth.said.get("few", few) == few
         assert ("places.why_waves" in truth.told) == (here.pipeline.config.positions == "sinusoidal")
     assert said["text"] and not said["digits"]
-
-
-@pytest.mark.parametrize(("lang", "ask", "why", "both"), [("en", 60, 85, 75), ("zh", 70, 125, 130)])
-def test_a_station_is_read_in_few_words(lang: str, ask: int, why: int, both: int) -> None:
-    """Before the guess and after it; of positions, whose station was the longest, both together."""
-    words, long = catalogue(lang), {}
-    for key in TOUR.keys:
-        _, truth = told(key)
-        names = ["lesson.trained_so"] * (key in wording.TRAINED_OTHERWISE)
-        texts = [words[name] for name in (text_of(key, "ask"), *(text_of(key, name) for name in truth.told), *names)]
-        said = [text.format(**truth.in_words).replace(" × ", "×") for text in texts]
-        first, *after = (len(re.findall("[\u4e00-\u9fff]", one) if lang == "zh" else one.split()) for one in said)
-        if first > ask or sum(after) > why or (key == "places" and first + sum(after) > both):
-            long[key] = first, sum(after)
-    assert not long
 
 
 @pytest.mark.parametrize(
@@ -370,20 +354,6 @@ def test_with_a_causal_mask_the_first_answer_is_that_of_a_run_with_it() -> None:
     assert truth.said["answer"] == here.names[best]
     assert truth.answer == truth.said["after"] == pytest.approx(float(masked[best]), abs=1e-4)
     assert truth.margin == pytest.approx(float(now[best] - masked[best]), abs=1e-4)
-
-
-@pytest.mark.parametrize(("second", "one_leads"), [(0.3085, False), (0.304, True), (0.25, True)])
-def test_nobody_is_asked_what_comes_first_where_pages_write_two_alike(
-    second: float, one_leads: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here, _ = told("causal")
-    now = changed(here)
-    then = np.where(np.arange(len(now)) == 3, 0.312, 0.0)
-    then[9] = second
-    monkeypatch.setattr(Case, "changed", lambda case, edits: [now, then])
-    assert (decimal(0.312) != decimal(second)) is one_leads
-    truth = first_answer(here, [CAUSAL])
-    assert truth is not None and (truth.margin > 0) is one_leads
 
 
 def test_the_encoder_runs_once_while_a_translation_is_written() -> None:

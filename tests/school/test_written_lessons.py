@@ -86,38 +86,25 @@ OWN_NUMBER = {"text": "?", "gesture": "number"}
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "file"), ("[]", "file"), ("{", "file"), ("[" * 30_000, "file"), ('{"questions": 1e999}', "questions"),
-        ('{"title": 3, "questions": [{"ask": "fit"}]}', "file"), ('{"more": 1, "questions": []}', "file"),
+        ("[]", "file"), ("[" * 30_000, "file"), ('{"questions": 1e999}', "questions"),
+        ('{"more": 1, "questions": []}', "file"),
         (json.dumps({"title": "x" * 81, "questions": [{"ask": "fit"}]}), "title"), ('{"questions": []}', "questions"),
         (json.dumps({"questions": [{"ask": "fit"}] * (MOST_QUESTIONS + 1)}), "questions"),
         ("x" * (MOST_TEXT + 1), "long"),
         ('{"title": "\\ud800", "questions": [{"ask": "fit"}]}', "file"), ('{"questions": ["fit"]}', "question"),
-        (row(), "question"),
-        (row(ask="no_such"), "question"),
-        (row(ask=["fit"]), "question"),
-        (row(ask=None), "question"),
-        (row(ask="fit", options=["a", "b"]), "question"), (row(ask="fit", minutes=0), "question"),
-        (row(ask="fit", minutes=1.5), "question"), (row(ask="fit", minutes=True), "question"),
+        (row(), "question"), (row(ask="no_such"), "question"), (row(ask=["fit"]), "question"),
+        (row(ask="fit", options=["a", "b"]), "question"), (row(ask="fit", minutes=True), "question"),
         (row(ask="fit", text="x" * 601), "words"), (row(ask="fit", place=3), "question"),
         (row(ask="fit", place="https://elsewhere.example/attention"), "place"),
-        (row(ask="fit", place="nowhere"), "place"),
-        (row(ask="fit", place="attention?s=another"), "place"), (row(ask="fit", place="attention?layer=x"), "question"),
-        (row(ask="fit", place="lesson?layer=1"), "place"),
-        (row(ask="fit", place="home?class=ABCDEF"), "place"), (row(ask="fit", place="attention?token=-1"), "place"),
+        (row(ask="fit", place="attention?layer=x"), "question"), (row(ask="fit", place="home?class=ABCDEF"), "place"),
         (row(text="?"), "question"), (row(text="", gesture="tap", options=["a", "b"]), "question"),
         (row(text="?", gesture="word"), "question"), (row(text="?", gesture="tap"), "options"),
-        (row(**OWN_TAP | {"options": ["a"]}), "options"), (row(**OWN_TAP | {"options": ["a", "a"]}), "options"),
-        (row(**OWN_TAP | {"options": ["a", " "]}), "options"), (row(**OWN_TAP | {"options": "ab"}), "options"),
-        (row(**OWN_TAP | {"options": ["a", "b" * 49]}), "options"),
+        (row(**OWN_TAP | {"options": ["a", "a"]}), "options"), (row(**OWN_TAP | {"options": "ab"}), "options"),
         (row(**OWN_TAP | {"options": ["a", "头" * 25]}), "options"),
         (row(**OWN_TAP | {"options": [*"abcdef", "b" * 17]}), "options"),
-        (row(**OWN_TAP, answer="c"), "answer"), (row(**OWN_TAP, answer=["a"]), "answer"),
-        (row(**OWN_TAP, near=1), "question"), (row(**OWN_TAP, extra=1), "question"),
-        (row(**OWN_NUMBER, **{"from": 2, "to": 1}), "span"),
-        (row(**OWN_NUMBER, **{"from": 0.5, "to": 2}), "span"),
-        (row(**OWN_NUMBER, to=10**400), "span"), (row(**OWN_NUMBER, answer=7), "answer"),
+        (row(**OWN_TAP, answer=["a"]), "answer"), (row(**OWN_TAP, near=1), "question"),
+        (row(**OWN_NUMBER, **{"from": 2, "to": 1}), "span"), (row(**OWN_NUMBER, to=10**400), "span"),
         ('{"questions": [{"text": "?", "gesture": "slide", "from": NaN}]}', "span"),
-        ('{"questions": [{"text": "?", "gesture": "slide", "to": Infinity}]}', "span"),
     ],
 )  # fmt: skip
 def test_a_text_that_is_no_lesson_says_what_is_wrong(text: str, reason: str) -> None:
@@ -133,7 +120,7 @@ def packed(data: bytes) -> str:
     return base64.urlsafe_b64encode(zlib.compress(data, 9)).decode().rstrip("=")
 
 
-@pytest.mark.parametrize("code", ["", "x", "encodr", "-" * 7999, packed(b"\xff"), packed(b" " * 50_000_000)])
+@pytest.mark.parametrize("code", ["", "encodr", packed(b"\xff")])
 def test_a_code_that_is_no_lesson_is_refused(code: str) -> None:
     with pytest.raises(LessonError):
         lesson_from_code(code)
@@ -161,10 +148,8 @@ def test_a_lesson_too_long_for_a_link_is_refused() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("Which head of layer 3 reads the token?", "Which head of layer 3 reads the token?"),
         ("What do the 17 weights in the row of “the animal” add up to?", "What do the 17 weights in the row of…"),
         ("Where do most weights of “the old animal” go in a layer?", "Where do most weights of “the old…”"),
-        ('Where do most weights of "the old animal" go in a layer?', 'Where do most weights of "the old…"'),
         ("第三层里的哪个头" * 4 + "读“前一个词元的词元？", "第三层里的哪个头" * 4 + "读“前一个词元…”"),
         ("x" * 50, "x" * 39 + "…"),
     ],

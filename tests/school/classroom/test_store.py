@@ -582,26 +582,6 @@ def test_a_full_disk_is_said_and_waited_for(file: Path) -> None:
     fails_and_recovers(of_file(file), hurt)
 
 
-def test_what_cannot_be_closed_or_deleted_on_a_full_disk_is_said_and_can_be_later(file: Path) -> None:
-    one = of_file(file)
-    usual = resource.getrlimit(resource.RLIMIT_FSIZE)
-    seen = one.room.version
-    acts = (
-        lambda: one.advance(seen, Phase.CLOSED),
-        lambda: one.advance(one.room.version, Phase.ENDED),
-        lambda: one.end(),
-    )
-    for act in acts:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1, usual[1]))
-        try:
-            with pytest.raises(UnavailableError):
-                act()
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, usual)
-        act()
-    assert one.store.room(one.code) is None
-
-
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A disk of three megabytes. Who may mount none skips."""
