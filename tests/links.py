@@ -235,14 +235,20 @@ CHANGES = (
     "decoder.layers.{l}.attention.masked~unmasked",
     "embedding.positions~sinusoidal",
 )
-#: How the runs of a page are shown: side by side; one less the other; and the changed one alone. The tabs take turns.
+#: How the runs of a page are shown: side by side; one less the other; and the changed one alone. Each tab has two ways,
+#: and the tabs take turns.
 WAYS = (("beside", "beside"), ("difference", "against"), ("", "changed"))
 
 
 def _covering() -> Iterator[tuple[str, Link]]:
-    """Each tab in each way, in languages, layers, heads and changes that take turns; drawings in between."""
+    """Each tab in two ways, in languages, layers, heads and changes that take turns; drawings in between."""
     tabs = enumerate((page, tab) for page in PAGES for tab in TABS[page])
-    rows = [(page, tab, shown) for number, (page, tab) in tabs for ways in WAYS if (shown := ways[number % 2])]
+    rows = [
+        (page, tab, shown)
+        for number, (page, tab) in tabs
+        for way in (number, number + 1)
+        if (shown := WAYS[way % 3][number // 3 % 2])
+    ]
     for turn, (page, tab, shown) in enumerate(rows):
         place = {"layer": str(1 + turn % 5), "head": str(1 + turn % 4), "token": "3", "key": "2", "component": "6"}
         link = {"lang": tuple(LANGUAGES)[turn % 2], "tab": tab, **place, "part": "4", "neuron": "8"}

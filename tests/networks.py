@@ -209,6 +209,11 @@ def pipeline(name: str) -> Pipeline:
 #: All encoders but the giants, which are the same but for their size; with trained weights those that are shipped.
 QUICK = [name for name, config in CONFIGS.items() if config.d_model <= 256 and name not in TRAINED]
 QUICK += [f"trained {name}" for name in TRAINED]
+#: One of each kind of input, position, norm, FFN and answer: for laws that are one function of a config or a trace.
+COVER = [
+    "pre-norm words", "pre-norm patches", "003", "narrow words", "gated words", "by distance", "distances alone",
+    "down slopes", "told apart", "shared layers", "scaled patches", "a probe",
+]  # fmt: skip
 #: Somebody else's translators -> whether each language has a list of words.
 OTHERS = {"translation with one list of words": False, "translation with two lists of words": True}
 TRANSLATORS = ["translation", "trained translation", *OTHERS]

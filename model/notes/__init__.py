@@ -33,7 +33,6 @@ NAMES_002 = {
     "norm_2": "norm2", "W_Q": "q_linear", "W_K": "k_linear", "W_V": "v_linear", "W_O": "out", "W_1": "linear1",
     "W_2": "linear2",
 }  # fmt: skip
-NAMES_003 = {"W_Q": "W_q", "W_K": "W_k", "W_V": "W_v", "W_O": "W_o", "W_1": "0", "W_2": "2"}
 
 
 @dataclass(frozen=True)
@@ -150,7 +149,7 @@ def _classified(trace: Trace, _: int) -> Pair:
     """Note 003 from the drawing to the answer: what it does otherwise, it does by a slip."""
     network, config, image = trace.network, trace.config, torch.tensor(trace.picture)[None]
     layer, place = network.layers[0], note_002.PositionalEncoding(config.d_model)
-    attention, ffn = (theirs(layer, config) for theirs in (_ATTENTION_003, _FFN_003))
+    attention, ffn = (theirs(layer, config) for theirs in (_ATTENTION_002, _FFN_002))
     theirs = note_003.classify(
         image, network.embedding.W_E, place, lambda Q, K, V: attention(Q), layer.norm_1, ffn, network.logits
     )
@@ -159,10 +158,8 @@ def _classified(trace: Trace, _: int) -> Pair:
 
 _ATTENTION_000 = _module("attention", lambda c: note_000.MultiHeadSelfAttention(c.d_model, c.heads), {})
 _ATTENTION_002 = _module("attention", lambda c: note_002.MultiHeadAttention(c.heads, c.d_model), NAMES_002, times=3)
-_ATTENTION_003 = _module("attention", lambda c: note_003.MultiHeadAttention(c.d_model, c.heads), NAMES_003, times=3)
 _FFN_000 = _module("ffn", lambda c: note_000.FeedForward(c.d_model, c.d_ff), NAMES_000)
 _FFN_002 = _module("ffn", lambda c: note_002.FeedForward(c.d_model, c.d_ff), NAMES_002)
-_FFN_003 = _module("ffn", lambda c: note_003.feed_forward(c.d_model), NAMES_003)
 _LAYER_002 = _module("layer", lambda c: note_002.EncoderLayer(c.d_model, c.heads, c.d_ff), NAMES_002)
 _FORMULAS_004 = note_004.LayerNorm, note_004.MultiHeadAttention, note_004.FFN, note_004.encoder_layer
 
@@ -171,10 +168,8 @@ BLOCKS: tuple[Block, ...] = (
     Block("002", SinusoidalPositions, (note_002.PositionalEncoding,), _placed, in_layer=False),
     Block("000", MultiHeadAttention, (note_000.MultiHeadSelfAttention,), _in_layer("attention", _ATTENTION_000)),
     Block("002", MultiHeadAttention, (note_002.MultiHeadAttention,), _in_layer("attention", _ATTENTION_002)),
-    Block("003", MultiHeadAttention, (note_003.MultiHeadAttention,), _in_layer("attention", _ATTENTION_003)),
     Block("000", FeedForward, (note_000.FeedForward,), _in_layer("ffn", _FFN_000, "gelu"), "gelu"),
     Block("002", FeedForward, (note_002.FeedForward,), _in_layer("ffn", _FFN_002), "relu"),
-    Block("003", FeedForward, (note_003.feed_forward,), _in_layer("ffn", _FFN_003), "relu"),
     Block("001", EncoderLayer, (note_001.encoder_layer,), _in_layer("layer", _formulas_001, biases=False), "relu"),
     Block("002", EncoderLayer, (note_002.EncoderLayer,), _in_layer("layer", _LAYER_002), "relu"),
     Block("004", EncoderLayer, _FORMULAS_004, _in_layer("layer", _formulas_004, biases=False, eps=1e-6), "relu"),

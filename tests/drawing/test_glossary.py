@@ -7,10 +7,10 @@ from pages.drawing.text import LANGUAGES, catalogue
 from pages.screen.frame import contents
 from pages.screen.frame.glossary import entries, page_of
 from pages.screen.runs import pipelines
-from tests.networks import QUICK, trace_of
+from tests.networks import COVER, trace_of
 from tests.pages.opening import assert_fine, open_page, texts
 
-NAMES = [*QUICK, "translation"]
+NAMES = [*COVER, "translation"]
 
 
 def values(name: str, which: int = 0) -> dict[str, str]:

@@ -1,62 +1,26 @@
 """A screen is a value: opened without Streamlit, never changed, and of another run another one."""
 
-import ast
 import gc
-import subprocess
-import sys
 import weakref
-from dataclasses import FrozenInstanceError
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from model import Edit
-from pages.attention.pictures import attention_map
 from pages.drawing.page import Page
 from pages.drawing.screen import Screen, open_screen
 from pages.drawing.state import sketch
 from pages.drawing.state.choice import Choice
 from pages.drawing.state.link_values import edit_code
 from pages.screen.frame import draw
-from pages.screen.frame.contents import NAMES, page
+from pages.screen.frame.contents import NAMES
 from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
 from tests.pages.opening import open_page
-from tests.pages.recorder import Recorder
 
-ROOT = Path(__file__).parents[2]
 OFF = Edit("layers.0.attention.heads", "zero", head=1)
 FAR = Edit("layers.0.norm_2", "zero", token=30)
 SENTENCE = "the cat [MASK] the dog ."
-IN_A_NOTEBOOK = """
-import sys
-sys.modules["streamlit"] = None
-from pages.attention.pictures import attention_map
-from pages.drawing.screen import open_screen
-from pages.drawing.state.choice import Choice
-screen = open_screen(Choice(sentence="i love you", layer=2))
-print(attention_map(screen.run, screen.at).says())
-"""
-
-
-def test_nothing_changes_what_the_reader_chose() -> None:
-    assigned = {
-        file.relative_to(ROOT).as_posix()
-        for file in (ROOT / "pages").rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Attribute) and node.attr == "choice" and isinstance(node.ctx, ast.Store)
-    }
-    assert not assigned
-    with pytest.raises(FrozenInstanceError):
-        open_screen(Choice(sentence=SENTENCE)).choice = Choice()
-
-
-def test_a_screen_opens_where_there_is_no_streamlit() -> None:
-    made = subprocess.run([sys.executable, "-c", IN_A_NOTEBOOK], cwd=ROOT, capture_output=True, text=True)
-    assert made.returncode == 0, made.stderr
-    screen = open_screen(Choice(sentence="i love you", layer=2))
-    assert made.stdout.strip() == attention_map(screen.run, screen.at).says()
 
 
 @pytest.mark.parametrize("source", [None, pipelines])
@@ -88,28 +52,9 @@ def test_a_screen_of_another_run_is_another_one() -> None:
     np.testing.assert_array_equal(again.run["logits"], screen.run["logits"])
 
 
-@pytest.mark.parametrize(
-    ("name", "part", "shown"),
-    [
-        ("queries_keys_values", "plane", ["plane"]),
-        ("queries_keys_values", "weights", ["W_Q", "W_K", "W_V"]),
-        ("layers", "lens", ["guess", "turned"]),
-        ("layers", "path", ["path", "norms"]),
-        ("tokens", "positions", ["similarity", "waves"]),
-    ],
-)
-def test_a_part_is_a_function_of_a_screen_and_a_pen(name: str, part: str, shown: list[str]) -> None:
-    screen = open_screen(Choice(sentence=SENTENCE, layer=2), source=pipelines)
-    pen = Recorder(screen)
-    page(name).tabs(screen)[part](screen, pen)
-    assert [*pen.shown] == shown
-    assert all(picture.says() and picture.drawn().data for picture in pen.shown.values())
-
-
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("link", [{}, {"edits": edit_code(OFF), "other": "the big dog .", "shown": "beside"}])
-def test_no_page_leaves_its_screen_with_the_visitor(name: str, link: dict, monkeypatch: pytest.MonkeyPatch) -> None:
-    screens = []
+def test_no_page_leaves_its_screen_with_the_visitor(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    screens, link = [], {"edits": edit_code(OFF), "other": "the big dog .", "shown": "beside"}
 
     class Watched(Pen):
         def __init__(self, page: Page, screen: Screen, *more: str) -> None:

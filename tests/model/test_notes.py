@@ -6,7 +6,7 @@ import torch
 
 from model.config import PRESETS
 from model.embedding import FlatEmbedding
-from model.notes import BLOCKS, Block, blocks, note_002, note_003, whole_run
+from model.notes import BLOCKS, Block, blocks, note_002, whole_run
 from tests.networks import example, pipeline, trace_of
 
 RUNS = [
@@ -41,7 +41,7 @@ def test_a_notes_code_and_ours_give_the_same_numbers(name: str, block: Block) ->
 def test_note_003_by_its_words_is_our_network_of_one_token() -> None:
     trace = pipeline("trained flat")(example("trained flat"))
     network, x = trace.network, torch.tensor(trace.picture)[None]
-    attention, ffn = (block for block in BLOCKS if block.note == "003" and block.in_layer)
+    attention, ffn = (block for block in BLOCKS if block.key in ("MultiHeadAttention_002", "FeedForward_002"))
     x = network.embedding.W_E(x.view(1, 1, 784))
     x = note_002.PositionalEncoding(64)(x)
     x = network.layers[0].norm_1(x + torch.tensor(attention.run(trace, 0)[0]))  # the original input, as the note says
@@ -50,35 +50,6 @@ def test_note_003_by_its_words_is_our_network_of_one_token() -> None:
     np.testing.assert_allclose(answer, trace.answer[0].probabilities, atol=1e-5)
     theirs, _ = blocks(type(network), trace.config)[0].run(trace, 0)
     assert np.abs(theirs - answer).max() > 1e-3
-
-
-@torch.inference_mode()
-def test_the_ffn_is_two_convolutions_of_width_one() -> None:
-    """As note 004 says, and the page of the FFN."""
-    trace = trace_of("trained text")
-    ffn = pipeline("trained text").network.layers[2].ffn
-    x = torch.tensor(trace[trace.graph.stream(2)[-2]]).T[None]
-    hidden = torch.nn.functional.conv1d(x, ffn.W_1.weight[:, :, None], ffn.W_1.bias)
-    written = torch.nn.functional.conv1d(ffn.activation(hidden), ffn.W_2.weight[:, :, None], ffn.W_2.bias)
-    np.testing.assert_allclose(written[0].T.numpy(), trace["layers.2.ffn.output"], atol=1e-4)
-
-
-def test_note_003_as_it_stands_never_sets_what_it_reads() -> None:
-    attention = note_003.MultiHeadAttention(8, 2)
-    del attention.d_model
-    x = torch.randn(1, 1, 8)
-    with pytest.raises(AttributeError, match="d_model"):
-        attention(x, x, x)
-
-
-def test_the_mask_of_note_002_hides_what_ours_hides() -> None:
-    ours = pipeline("trained text").network.layers[0].attention
-    theirs = note_002.MultiHeadAttention(8, 256)
-    names = {"W_Q": "q_linear", "W_K": "k_linear", "W_V": "v_linear", "W_O": "out"}
-    theirs.load_state_dict({f"{names[key[:3]]}{key[3:]}": value for key, value in ours.state_dict().items()})
-    x, mask = torch.randn(1, 7, 256), torch.ones(7, 7, dtype=torch.bool).tril()
-    with torch.inference_mode():
-        torch.testing.assert_close(theirs(x, x, x, mask), ours(x, x, mask), atol=1e-5, rtol=1e-5)
 
 
 def test_the_run_that_closes_note_002() -> None:

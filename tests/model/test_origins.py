@@ -8,13 +8,13 @@ from model.measures.origins import BROUGHT, by_kind, by_place, of_reads
 from model.measures.sources import EDIT, Scores
 from model.trace import Recording, record
 from tests.model.making import with_norms_held
-from tests.networks import QUICK, TRANSLATORS, pipeline, trace_of
+from tests.networks import COVER, TRANSLATORS, pipeline, trace_of
 from tests.sums import origins_add_up
 
 WORD, POSITION = "embedding.tokens", "embedding.positions"
 
 
-@pytest.mark.parametrize("name", [*QUICK, *TRANSLATORS])
+@pytest.mark.parametrize("name", [*COVER, *TRANSLATORS])
 def test_what_is_read_and_scores_are_the_sums_of_their_origins(name: str) -> None:
     origins_add_up(trace_of(name))
 

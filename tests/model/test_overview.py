@@ -20,7 +20,18 @@ from model.overview.pictures import SQUARE, key_before, keys_of, pictures_of
 from model.overview.without import without_heads
 from model.pipeline import Pipeline
 from tests.model.making import MINILM
-from tests.networks import CONFIGS, QUICK, TRANSLATORS, ColourReader, IdReader, draw_norms, example, pipeline, trace_of
+from tests.networks import (
+    CONFIGS,
+    COVER,
+    QUICK,
+    TRANSLATORS,
+    ColourReader,
+    IdReader,
+    draw_norms,
+    example,
+    pipeline,
+    trace_of,
+)
 
 TIRED = "the animal [MASK] not cross the street because it was too tired ."
 LONG = "the small dog and the old cat sat near a big house . " * 5
@@ -74,7 +85,7 @@ def assert_equal(trace: Trace, sent: int = 0) -> None:
             np.testing.assert_array_equal(shown, own, err_msg=f"{role} in {digits} decimals")
 
 
-@pytest.mark.parametrize("name", [*QUICK, *TRANSLATORS])
+@pytest.mark.parametrize("name", [*COVER, *TRANSLATORS])
 def test_what_is_sent_is_what_the_run_recorded(name: str) -> None:
     trace = trace_of(name)
     assert_equal(trace)
@@ -200,7 +211,7 @@ def assert_cells(trace: Trace, layer: int, head: int, token: int) -> None:
     assert [value for _, value, *_ in loud] == pytest.approx([own("h")[neuron] for neuron, *_ in loud], rel=1e-6)
 
 
-@pytest.mark.parametrize("name", [*QUICK, *TRANSLATORS])
+@pytest.mark.parametrize("name", [*COVER, *TRANSLATORS])
 def test_a_cell_is_what_its_steps_make_of_the_numbers_that_are_sent(name: str) -> None:
     trace = trace_of(name)
     for layer in range(trace.config.layers):
@@ -303,7 +314,7 @@ OFF = Edit("layers.0.attention.heads", "zero", head=1)
 
 
 @pytest.mark.parametrize("edits", [(), (OFF, Edit("layers.0.ffn.output", "scale", 0.5))])
-@pytest.mark.parametrize("name", [*QUICK, "trained translation"])
+@pytest.mark.parametrize("name", [*COVER, "trained text", "trained translation"])
 def test_a_file_answers_without_a_head_as_the_run_without_it(name: str, edits: tuple[Edit, ...]) -> None:
     """And the bars are what `moved` measures of such runs; where the answer is no word and no class, there are none."""
     whole = pipeline(name)

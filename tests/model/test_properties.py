@@ -9,7 +9,7 @@ from model.loading import load, untrained
 from model.measures.cost import parameters, total
 from model.measures.properties import layer_properties
 from model.unallocated import real_parameters
-from tests.networks import QUICK, trace_of
+from tests.networks import COVER, trace_of
 from tests.refusals import refused
 
 
@@ -18,7 +18,7 @@ def test_the_largest_network_is_counted_without_memory() -> None:
     assert real_parameters(huge) == total(parameters(huge)).number > 3e11
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", COVER)
 def test_the_properties_of_lecture_note_004_hold_in_each_layer(name: str) -> None:
     trace = trace_of(name)
     for layer in range(trace.config.layers):

@@ -14,7 +14,7 @@ from model.measures.sweep import effects, moved, number, sweep
 from model.trace import hooked
 from model.turns import turn_of
 from tests.edited import before_mask, pair_of
-from tests.networks import QUICK, pipeline
+from tests.networks import COVER, pipeline
 from tests.refusals import refused
 
 SENTENCE = "the dog chased the cat ."
@@ -44,7 +44,7 @@ def rows_for(name: str) -> list[tuple[Edit, ...]]:
     ]
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", COVER)
 def test_each_row_is_the_run_with_its_edits_alone(name: str) -> None:
     subject, _ = pair_of(name)
     whole, edits = pipeline(name), rows_for(name)

@@ -1,6 +1,5 @@
 """The decoder and the translator: equal to torch's, blind to what is not written yet, and as good as its word."""
 
-import re
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 
@@ -9,9 +8,7 @@ import pytest
 import torch
 
 from model import Edit, load
-from model.loading import WEIGHTS
 from model.search import Node, beam_search
-from model.training import evaluate
 from model.training.text import SEP
 from model.translator import Task, Translator, as_written
 from tests.networks import untrained_translator
@@ -217,13 +214,3 @@ def test_the_translator_holds_no_second_copy_of_the_encoder() -> None:
         if name in shared and name != "logits.bias":
             assert weight.data_ptr() == shared[name].data_ptr(), name
     assert translation.logits.weight is translation.embedding.E.weight is translation.decoder.embedding.E.weight
-
-
-def test_the_model_card_says_what_the_networks_say() -> None:
-    card = (WEIGHTS / "README.md").read_text(encoding="utf-8")
-    said = dict(re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", card, re.MULTILINE))
-    now = {one: load("translation")(one).translation for one in evaluate.SENTENCES}
-    now |= {one: ", ".join(load("text")(one).answer[0].labels[:5]) for one in evaluate.BLANKS}
-    assert {one: said.get(one) for one in now} == now
-    source, written = re.search(r"for `([^`]+)`\s+it writes (\S+)", card).groups()
-    assert said[source] == written

@@ -17,7 +17,7 @@ from pages.drawing.text import LANGUAGES, speaking
 from pages.drawing.text.numbers import decimal
 from pages.screen.runs import pipelines
 from pages.screen.sections import without
-from tests.networks import QUICK, trace_of
+from tests.networks import COVER, trace_of
 from tests.pages.opening import charts, numbers, open_page, said, steps, texts
 
 SENTENCE = "the dog chased the cat ."
@@ -33,7 +33,7 @@ def test_what_goes_into_a_layer_and_comes_out_has_the_number_of_the_layer() -> N
     assert "X^{(2)}" in "".join(steps(open_part("maps", layer="2", sublayer="2", stage="norm_2")))
 
 
-@pytest.mark.parametrize("network", QUICK)
+@pytest.mark.parametrize("network", COVER)
 def test_each_dot_leads_to_the_sublayer_whose_vector_it_measures_and_each_has_its_name(network: str) -> None:
     run = trace_of(network)
     token, last = len(run.tokens) // 2, run.config.layers - 1
@@ -78,7 +78,7 @@ def test_no_name_of_an_arrow_lies_on_a_line_or_on_another_name(network: str, lan
                 boxes.append((middle, half))
 
 
-@pytest.mark.parametrize("network", QUICK)
+@pytest.mark.parametrize("network", COVER)
 def test_whichever_map_is_worked_out_the_heading_is_an_equation_of_this_sublayer(network: str) -> None:
     run = trace_of(network)
     for layer in range(run.config.layers):

@@ -11,7 +11,7 @@ from pages.attention.scaling import why_scaled
 from pages.drawing.figures.base import signed_colours
 from pages.drawing.place import Place
 from pages.drawing.text import catalogue
-from tests.networks import QUICK, trace_of
+from tests.networks import COVER, trace_of
 from tests.pages.opening import (
     assert_fine,
     charts,
@@ -62,7 +62,7 @@ def test_where_a_change_broke_the_law_no_strips_are_drawn() -> None:
         assert (catalogue("en")["attention.sum_of_values"] in body) == summed
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", COVER)
 def test_what_is_said_of_the_chosen_head_once_divided_is_what_its_weights_are(name: str) -> None:
     """Also where a number for each distance is added, or keys are hidden."""
     run = trace_of(name)

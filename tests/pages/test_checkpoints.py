@@ -11,7 +11,6 @@ from types import SimpleNamespace
 
 import huggingface_hub
 import numpy as np
-import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -33,7 +32,6 @@ from tests.pages.inputs import bring, offer
 from tests.pages.opening import at_page, charts, maps, open_page, said, tables, warnings
 
 LOCAL = {"Origin": "http://localhost:8501"}
-PAIR = "the cat sat on a mat [SEP] the dog slept by the door"
 
 
 def test_of_a_pair_each_piece_says_in_which_sentence_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,16 +40,6 @@ def test_of_a_pair_each_piece_says_in_which_sentence_it_stands(monkeypatch: pyte
     assert "".join(app.dataframe[0].value[column]) == "A" * 8 + "B" * 7
     app = open_page("tokens", tab="pieces", **link | {"s": "the cat sat on a mat"})
     assert column not in app.dataframe[0].value
-
-
-@pytest.mark.parametrize(("family", "rows"), [("Roberta", [0, 1, None, 2, 3, 4]), ("Bert", [0, 1, 2, 3, 4, 5])])
-def test_a_filler_has_the_place_that_its_family_counts(
-    family: str, rows: list[int | None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (name,) = offer(monkeypatch, theirs(f"{family}Model")[1])
-    app = open_page("tokens", model=name, s="the [PAD] cat sat", tab="pieces")
-    shown = app.dataframe[0].value["pos"]
-    assert [None if pd.isna(row) else int(row) for row in shown] == rows
 
 
 @pytest.mark.parametrize("whole", [True, False])

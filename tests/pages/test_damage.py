@@ -64,13 +64,9 @@ def named(app: AppTest) -> list[str]:
     [
         ("text.safetensors", "attention", {}, False),
         ("text.safetensors", "attention", {"input": "digit"}, True),
-        ("text.safetensors", "flat", {}, True),
         ("tokenizer.json", "attention", {}, False),
         ("digits.safetensors", "attention", {"input": "digit"}, False),
-        ("digits.safetensors", "answer", {"input": "flat"}, True),
         ("learning.safetensors", "attention", {"input": "digit", "learned": "3"}, False),
-        ("flat.safetensors", "flat", {}, False),
-        ("translation.safetensors", "layers", {}, True),
         ("heads.json", "attention", {}, True),
         ("doubt.safetensors", "answer", {"input": "digit"}, True),
     ],

@@ -18,8 +18,8 @@ SENTENCE = "the dog chased the cat ."
 #: Where which notes are shown, of a sentence.
 PLACES = {
     "tokens": ["TokenEmbedding_002", "SinusoidalPositions_002"],
-    "attention": ["MultiHeadAttention_000", "MultiHeadAttention_002", "MultiHeadAttention_003"],
-    "feed_forward": ["FeedForward_000", "FeedForward_002", "FeedForward_003"],
+    "attention": ["MultiHeadAttention_000", "MultiHeadAttention_002"],
+    "feed_forward": ["FeedForward_000", "FeedForward_002"],
     "add_and_norm": ["EncoderLayer_001", "EncoderLayer_002", "EncoderLayer_004"],
     "flat": ["ClassifierNetwork_003"],
 }

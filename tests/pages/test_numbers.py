@@ -48,7 +48,7 @@ from pages.queries_keys_values import pictures as queries_keys_values
 from pages.screen.runs import pipelines, worked_out
 from pages.tokens import pictures as tokens
 from pages.translation import pictures as translation
-from tests.networks import QUICK, trace_of
+from tests.networks import COVER, trace_of
 from tests.pages.inputs import folder
 from tests.pages.opening import raw_names
 
@@ -771,7 +771,7 @@ def of_words_each_bar_is_what_the_lead_loses_without_that_part(run, at):
     yield f"the lead would be {lead.value - max(lead.parts.values()):.2f}"
 
 
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", COVER)
 def test_the_bars_of_a_lead_add_up_to_it_as_they_are_printed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = trace_of(name)
     if "logits" not in run:

@@ -16,7 +16,7 @@ from pages.screen.runs import pipelines, worked_out
 from pages.tokens.order import PAIRS
 from pages.tokens.pictures import about_root, all_positions, nearest, one_sum
 from tests.model.pieces import byte_level, folder_of
-from tests.networks import QUICK, trace_of
+from tests.networks import COVER, trace_of
 from tests.pages.opening import (
     AppTest,
     assert_fine,
@@ -34,7 +34,7 @@ def open_part(tab: str, **link: str) -> AppTest:
     return open_page("tokens", **{"s": SENTENCE, "tab": tab, **link})
 
 
-@pytest.mark.parametrize("network", QUICK)
+@pytest.mark.parametrize("network", COVER)
 def test_a_click_on_a_wave_works_out_the_number_that_stands_there(network: str) -> None:
     run = trace_of(network)
     if run.picture is not None or "embedding.positions" not in run or len(run.tokens) < 2:

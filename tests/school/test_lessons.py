@@ -24,7 +24,7 @@ from pages.drawing.text import LANGUAGES, catalogue
 from pages.drawing.text.numbers import percent
 from pages.school.lessons.lesson import LESSONS, TOUR
 from pages.school.questions import QUESTIONS
-from pages.school.questions.case import MOST_WEIGHED, PLAINLY, Case, Truth, is_right, short
+from pages.school.questions.case import MOST_WEIGHED, PLAINLY, Case, Truth, first_answer, is_right, short
 from pages.school.questions.pictures import CAUSAL, Look, lens
 from pages.school.questions.positions import DRAWN
 from pages.school.questions.question import clear_truth, truth_of
@@ -303,7 +303,7 @@ def test_without_the_ffn_the_answer_has_what_a_run_without_gives_it() -> None:
     assert truth.answer == pytest.approx(float(bare[now.argmax()]), abs=1e-4)
 
 
-@pytest.mark.parametrize("name", [name for name, config in networks.CONFIGS.items() if config.input == "words"])
+@pytest.mark.parametrize("name", [name for name in networks.COVER if networks.CONFIGS[name].input == "words"])
 def test_what_is_said_to_take_four_times_and_twice_the_work_does_by_the_table_of_costs(name: str) -> None:
     pipeline, trace = networks.pipeline(name), networks.trace_of(name)
     config, truth = trace.config, truth_of(QUESTIONS["twice"], Case(pipeline, trace, 0, []))
@@ -354,6 +354,18 @@ def test_with_a_causal_mask_the_first_answer_is_that_of_a_run_with_it() -> None:
     assert truth.said["answer"] == here.names[best]
     assert truth.answer == truth.said["after"] == pytest.approx(float(masked[best]), abs=1e-4)
     assert truth.margin == pytest.approx(float(now[best] - masked[best]), abs=1e-4)
+
+
+@pytest.mark.parametrize(("second", "one_leads"), [(0.3085, False), (0.304, True)])
+def test_no_answer_is_called_the_first_where_pages_write_two_alike(
+    second: float, one_leads: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, _ = told("causal")
+    now, then = changed(here), np.zeros(len(here.names))
+    then[3], then[9] = 0.312, second
+    monkeypatch.setattr(Case, "changed", lambda case, edits: [now, then])
+    truth = first_answer(here, [CAUSAL])
+    assert truth is not None and (truth.margin > 0) is one_leads
 
 
 def test_the_encoder_runs_once_while_a_translation_is_written() -> None:
@@ -522,7 +534,7 @@ def _named(picture: Picture) -> set[str]:
     return {name for row in cells for name in row}
 
 
-@pytest.mark.parametrize("name", networks.CONFIGS)
+@pytest.mark.parametrize("name", networks.COVER)
 def test_scores_are_said_to_be_divided_where_the_network_divides_them(name: str) -> None:
     trace = networks.trace_of(name)
     truth = truth_of(QUESTIONS["weights"], Case(networks.pipeline(name), trace, 0))

@@ -12,7 +12,6 @@ import pytest
 
 from pages.drawing.state.choice import Choice
 from pages.drawing.text import LANGUAGES, catalogue
-from pages.school.lessons.lesson import LESSONS
 from pages.school.lessons.wording import shortened
 from pages.school.lessons.written import (
     MOST_QUESTIONS,
@@ -36,13 +35,6 @@ TAPPED = Question(OWN, None, "tap", 0.0, 4, own=Own("Wer? “谁”", "$x$", ("i
 COUNTED = Question(OWN, None, "number", 0.0, 2, place="heads?layer=2", own=Own("n?", span=(0, 10), answer=3, near=1))
 SLID = Question(OWN, None, "slide", 0.0, 1, own=Own("p?", span=(-1.0, 1.0)))
 IN_HER_WORDS = replace(QUESTIONS["fit"], place="attention?layer=3&head=7&stage=scores", own=Own("{query}?"), minutes=9)
-
-
-@pytest.mark.parametrize("name", LESSONS)
-def test_our_lessons_can_be_written_and_read_again(name: str) -> None:
-    lesson = LESSONS[name]
-    for read in (lesson_from_text(lesson_to_text(lesson)), lesson_from_code(lesson_to_code(lesson))):
-        assert read.questions == lesson.questions and read.name == OWN
 
 
 def test_a_teachers_lesson_comes_back_as_it_was_and_asks_one_of_ours_twice() -> None:

@@ -1,7 +1,6 @@
 """The shared parts of pages: a click chooses the cell that it hits, and what is displayed adds up."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,9 +8,6 @@ import pytest
 from model.by_hand import strongest_cell
 from pages.drawing.pictures.quantity_map import chosen_cell, quantity_map
 from pages.drawing.place import Place
-from pages.drawing.state.choice import Choice
-from pages.screen.runs import pipelines
-from pages.tokens import order
 from tests.networks import trace_of
 
 NETWORKS = ["trained text", "pre-norm words", "pre-norm patches", "trained flat"]
@@ -48,11 +44,3 @@ def test_the_strongest_colour_is_the_largest_value_of_the_head() -> None:
     run, key = trace_of("pre-norm words"), "layers.1.attention.scores"
     (numbers,) = quantity_map(run, Place(layer=1, head=2), key, "").parts
     assert numbers.drawn.end == np.abs(run[key][2]).max()
-
-
-def test_a_language_without_example_sentences_takes_those_of_another() -> None:
-    ready = [("I love you.", "You love me.")]
-    assert (
-        order.chosen_pair(SimpleNamespace(choice=Choice(lang="fr"), pipeline=pipelines.pipeline("text")), ready)
-        == ready[0]
-    )

@@ -91,7 +91,7 @@ def test_a_code_can_be_read_aloud_and_the_key_is_nowhere_in_the_database(store: 
 
 
 @both
-@pytest.mark.parametrize("code", ["AAAAAA", "", "aaaaaa", "AAAAA\u0000", "\ud800" * 6, "' OR 1=1", "A" * 5000])
+@pytest.mark.parametrize("code", ["AAAAAA", "\ud800" * 6, "A" * 5000])
 def test_what_is_no_class_is_none_whatever_is_said(store: Store, code: str) -> None:
     assert store.room(code) is None and store.snapshot(code) is None
     for act in (
@@ -163,39 +163,23 @@ def test_a_phase_that_cannot_follow_is_not_gone_to(lesson: Class) -> None:
     assert lesson.store.ask(lesson.code, lesson.key, ended.version, 0, TAP.shown, TAP.truth) == ended
 
 
-@pytest.mark.parametrize("at", [phase for phase in Phase if phase is not Phase.ENDED])
-def test_a_class_that_was_ended_by_mistake_goes_on_where_it_was(lesson: Class, at: Phase) -> None:
-    """But a vote that its end has closed stays closed, and with it all votes before; none is lost."""
-    second = [Phase.QUESTION, Phase.OPEN, Phase.CLOSED, Phase.DISCUSS, Phase.OPEN, Phase.CLOSED]
-    ways = {Phase.LOBBY: [], Phase.OPEN: second[:5], Phase.REVEALED: [*second, Phase.REVEALED]}
-    ways[Phase.EXPLAINED] = [*ways[Phase.REVEALED], Phase.EXPLAINED]
-    voted = []
-    for phase in ways.get(at, [*second[:3], *second[: second.index(at) + 1]] if at in second else []):
-        if lesson.go(phase).phase is Phase.OPEN:
-            assert lesson.vote() is Verdict.KEPT
-            voted.append((lesson.room.number, lesson.room.round))
-    before, said = lesson.room, lesson.store.snapshot(lesson.code)
+@pytest.mark.parametrize(
+    ("ways", "back"),
+    [((), Phase.LOBBY), (TO_OPEN, Phase.CLOSED), ((*TO_OPEN, Phase.CLOSED, Phase.DISCUSS), Phase.DISCUSS)],
+)
+def test_a_class_that_was_ended_by_mistake_goes_on_where_it_was(
+    lesson: Class, ways: tuple[Phase, ...], back: Phase
+) -> None:
+    """But a vote that its end has closed stays closed."""
+    before = lesson.go(*ways)
+    voted = lesson.vote() is Verdict.KEPT
     ended = lesson.go(Phase.ENDED)
-    assert lesson.advance(before.version, before.phase) == ended, "of a double click"
-    for phase in Phase:
-        if phase is not (Phase.CLOSED if at is Phase.OPEN else at):
-            assert lesson.advance(ended.version, phase) == ended
-    lesson.advance(ended.version, ended.resumes)
-    after, again = lesson.room, lesson.store.snapshot(lesson.code)
-    assert after.phase is (Phase.CLOSED if at is Phase.OPEN else at)
-    assert (after.number, after.round, after.place) == (before.number, before.round, before.place)
-    changed = {"version", "phase"} if at is Phase.OPEN else {"version"}
-    assert (
-        said
-        and again
-        and {name for name in said if said[name] != again.get(name)}
-        == changed
-        == {name for name in again if again[name] != said.get(name)}
-    )
-    asked = lesson.store.asked(lesson.code, lesson.key)
-    assert [(one.number, round_) for one in asked for round_ in one.votes] == voted
-    for number, round_ in voted:
-        assert lesson.vote("0", "late", number=number, round=round_) is Verdict.CLOSED
+    for phase in {*Phase} - {back}:
+        assert lesson.advance(ended.version, phase) == ended
+    after = lesson.advance(ended.version, ended.resumes)
+    assert (after.phase, after.number, after.round, after.place) == (back, before.number, before.round, before.place)
+    assert voted == (ways == TO_OPEN) and lesson.vote("0", "late") is Verdict.CLOSED
+    assert not voted or votes_of(lesson) == {1: [("1", 2)]}
 
 
 def test_the_view_to_follow_changes_without_standing_in_the_way_of_an_act(lesson: Class) -> None:
