@@ -23,13 +23,13 @@ from tests.links import addressed, choices, grown, mutated
 KEYS = [quantity.key for quantity in graph(PRESETS["text"]) if quantity.traced]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(choices)
 def test_a_choice_comes_back_from_its_link(choice: Choice) -> None:
     assert Choice.from_link(addressed(choice.to_link())) == (choice, ())
 
 
-@settings(max_examples=800, deadline=5000)
+@settings(max_examples=400, deadline=5000)
 @given(st.integers())
 def test_of_a_damaged_link_what_was_understood_is_written_so_that_it_is_read_again(seed: int) -> None:
     link = addressed(mutated(grown(Random(seed)), Random(seed)))

@@ -28,15 +28,16 @@ from model.measures.cost import (
 )
 from model.measures.note_claims import NOTE_CLAIMS, Value
 from model.unallocated import real_parameters
-from tests.networks import CONFIGS
+from tests.networks import CONFIGS, COVER
 from tests.refusals import refused
 
 #: Quick, and alike in all layers.
 SMALL = [name for name, config in CONFIGS.items() if config.d_model <= 64 and config.first_norm]
 small = pytest.mark.parametrize("name", SMALL)
 #: Those that compare each token with each once.
-pairwise = pytest.mark.parametrize("name", [name for name, c in CONFIGS.items() if not c.distance_terms])
+pairwise = pytest.mark.parametrize("name", [name for name in COVER if not CONFIGS[name].distance_terms])
 every = pytest.mark.parametrize("name", CONFIGS)
+cover = pytest.mark.parametrize("name", COVER)
 presets = pytest.mark.parametrize("config", PRESETS.values(), ids=PRESETS.keys())
 
 
@@ -224,7 +225,7 @@ def test_shapes_and_bytes_are_those_of_the_real_modules(name: str) -> None:
     assert attention_memory(config, n).number * batch == kept
 
 
-@every
+@cover
 def test_steps_add_up_to_the_whole(name: str) -> None:
     config = CONFIGS[name]
     n, batch = length(config), 3
@@ -261,7 +262,7 @@ def test_a_count_shows_what_it_computes() -> None:
     assert str(count("d_k", letters(PRESETS["004"]))) == "d_k = 64"
 
 
-@every
+@cover
 def test_every_formula_with_its_numbers_put_in_comes_to_its_number(name: str) -> None:
     config = CONFIGS[name]
     for counted in (*parameters(config).values(), *multiply_adds(config, 17).values(), attention_memory(config, 17)):

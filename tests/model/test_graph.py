@@ -7,11 +7,11 @@ import pytest
 
 from model.config import DECODER, PRESETS
 from model.graph import Graph, graph
-from tests.networks import CONFIGS
+from tests.networks import CONFIGS, COVER
 
 GRAPHS = {name: graph(config) for name, config in CONFIGS.items()}
-GRAPHS |= {f"{name}, normed {'last' if c.norm_first else 'first'}": graph(replace(c, norm_first=not c.norm_first))
-           for name, c in CONFIGS.items()}  # fmt: skip
+GRAPHS |= {f"{name}, normed elsewhere": graph(replace(CONFIGS[name], norm_first=not CONFIGS[name].norm_first))
+           for name in COVER}  # fmt: skip
 GRAPHS["translation"] = graph(replace(PRESETS["text"], head="none"), DECODER)
 graphs = pytest.mark.parametrize("of", GRAPHS.values(), ids=GRAPHS.keys())
 

@@ -122,8 +122,10 @@ def test_a_file_is_read_as_their_library_reads_it(what: str, tmp_path: Path) -> 
             pipeline(broken)
 
 
-@pytest.mark.parametrize("size", [(32, 32), (50, 41), (33, 90)])
-@pytest.mark.parametrize("what", ["both sides", "the middle by the shorter side", "numbers up to 255"])
+@pytest.mark.parametrize(
+    ("what", "size"),
+    [("both sides", (33, 90)), ("the middle by the shorter side", (50, 41)), ("numbers up to 255", (32, 32))],
+)
 def test_a_picture_is_read_alike_however_it_is_brought(what: str, size: tuple[int, int], tmp_path: Path) -> None:
     folder, (seen, file) = with_settings(tmp_path, **SETTINGS[what]), picture(*size)
     prepare, pipeline = transformers.DeiTImageProcessorPil.from_pretrained(folder), load(str(folder))

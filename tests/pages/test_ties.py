@@ -263,7 +263,7 @@ def _name(of: Callable) -> str:
         pytest.param(network, make, kind, id=f"{network}-{_name(of)}-{kind}")
         for of, (networks, make) in MAKES.items()
         for network in sorted(networks)
-        for kind in (KINDS if network == max(networks) else LEVELS)  # an edited run is met once by each picture
+        for kind in (KINDS if network == max(networks) else LEVELS[:1])  # an edited run is met once by each picture
     ],
 )
 def test_no_sentence_names_a_winner_where_there_is_none(network: str, make: Callable[..., Picture], kind: str) -> None:
