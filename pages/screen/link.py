@@ -1,11 +1,10 @@
-"""The session's choice and the address: each value of the choice in session state, and the whole choice in the URL.
+"""Keep the choice in session state and in the address.
 
-Session state holds each value as the link means it: places counted from 1. The address is read when a visitor comes
-(by a link, by a reload) and on the browser's back and forward, and at no other time: what arrives with any other run
-was rendered earlier, and may be older than what was typed since.
+Session state counts places from 1, as links do. The address is read only when a visitor arrives (by a link or a reload)
+and on the browser's back and forward; in any other run it may be older than what was typed since.
 
-Done here and not by Streamlit's own `bind="query-params"`: that puts a widget's translated label into the URL, while
-a link must mean the same in each language.
+Streamlit's own `bind="query-params"` would put translated labels into the URL, but a link must mean the same in each
+language.
 """
 
 import logging
@@ -33,36 +32,36 @@ from pages.drawing.state.offered import offered
 from pages.drawing.text import LANGUAGES
 from pages.server.streamlit_private import is_history_navigation
 
-#: Link name -> key in session state, for what the sidebar's own widgets hold.
+#: Link name -> key in session state, for values of the frame's widgets.
 SIDEBAR = {name: name for name in ("lang", "input", "model", "s", "layer", "head", "big")} | {
     "ink": "drawing",
     "picture": "picture",
 }
-#: Where all else is kept, by its link name, in one dictionary: each look into session state takes its locks, and each
-#: key there makes Streamlit's sliders and lists slower.
+#: In the session: all other values, by link name, in one dictionary: each access to session state takes its locks, and
+#: each key slows Streamlit's sliders and lists.
 AT = "at"
-#: Where the visitor's own picture is kept: too large for a link, it stays for the visit.
+#: In the session: the visitor's own picture, for the visit; it is too large for a link.
 PHOTO = "photo"
-#: What a page link says beside the choice: the page that it leads to. It does not stay in the address.
+#: In a page link: the page that it leads to. The address does not keep it.
 PAGE = "page"
-#: What the next run shall choose, since widgets of this one hold it already.
+#: In the session: values for the next run to choose, because this run's widgets exist already.
 NEXT = "next"
-#: What was written into the address last. A click may bring an address that is older: it was made before that arrived.
+#: In the session: the address written last. A click may bring an older one.
 WRITTEN = "written"
-#: What a link may leave to the visitor's browser or to what is there already.
+#: Values that a link may leave to the visitor's browser or session.
 PERSONAL = {"lang", "s"}
 
 
 def chosen() -> Choice:
-    """What session state holds, as a Choice."""
+    """The choice in session state."""
     held = _held(FIELDS)
     return built(Choice, {field.path: moved(value, -field.kind.first) for field, value in held if value is not None})
 
 
 def select(**values: Any) -> None:
-    """Choose, from a callback: `select(token=3, key=None)`. Names and values are those of Choice; None: not chosen.
+    """Choose values, from a callback: `select(token=3, key=None)`. Names and values as in Choice; None: not chosen.
 
-    Raises TypeError for a name that Choice has not.
+    Raises TypeError for names that Choice lacks.
     """
     if unknown := values.keys() - {field.path.partition(".")[0] for field in FIELDS}:
         raise TypeError(f"a link holds no {', '.join(sorted(unknown))}")
@@ -75,13 +74,13 @@ def select(**values: Any) -> None:
 
 
 def rerun_with(**values: Any) -> NoReturn:
-    """Choose from within a page, and draw all anew."""
+    """Choose values from within a page, and rerun all."""
     st.session_state[NEXT] = values
     st.rerun()
 
 
 def framed() -> tuple[Any, ...]:
-    """What the frame round a page shows of the choice; all else, layer, head and drawing among it, the page draws."""
+    """The values of the choice that the frame shows; the page shows the others, such as layer, head and drawing."""
     return tuple(value for _, value in _held(_framed_fields()))
 
 
@@ -93,18 +92,18 @@ def _framed_fields() -> list[Field]:
 
 
 def clicked() -> str | None:
-    """The URL path of the page that a link was clicked to, if any; to be asked before `arrive`.
+    """The URL path of the page that a clicked link leads to, if any; call it before `arrive`.
 
-    A field hands over what was typed in it when a click takes the focus away. That may reach us after the click, as a
-    run of the page that is being left; but the browser sends with it what the link said.
+    A click elsewhere makes a field send its text, perhaps after the click, in a run of the page being left. The browser
+    then sends the link's query, too.
     """
     return None if _comes_new() else st.query_params.get(PAGE)
 
 
 def arrive() -> tuple[Problem, ...]:
-    """A run's first act, before st.navigation: read the address where it counts, else bring it up to date.
+    """Read the address if it counts, else update it; call it first in a run, before st.navigation.
 
-    Returns what the address asks for and cannot be had. Nothing is raised: no page could be opened any more.
+    Returns the values that cannot be used. Never raises, or no page could be opened.
     """
     try:
         return _arrive()
@@ -118,7 +117,7 @@ def _arrive() -> tuple[Problem, ...]:
     if wanted := st.session_state.pop(NEXT, None):
         select(**wanted)
     if not _comes_new():
-        # Now, and not after st.navigation: the browser puts the new page's path before the query that it knows by then.
+        # Before st.navigation: then the browser joins the new page's path with the query that it knows.
         gone = _fall_back()
         write()
         return gone
@@ -136,7 +135,7 @@ def _arrive() -> tuple[Problem, ...]:
 
 
 def _fall_back() -> tuple[Problem, ...]:
-    """Let our network read the sentence in place of one that is offered no longer; what is said of that."""
+    """Choose our network in place of one that is no longer offered; return what to say about it."""
     choice = chosen()
     if choice.model in (*MODELS, *offered()):
         return ()
@@ -145,17 +144,17 @@ def _fall_back() -> tuple[Problem, ...]:
 
 
 def _begin_anew() -> None:
-    """Choose all anew but the language: something in the choice or in the address can be neither read nor written."""
-    st.session_state.pop("s", None)  # then the sidebar takes what visitors see first
+    """Reset all but the language, if the choice or the address can be neither read nor written."""
+    st.session_state.pop("s", None)  # then `line.begin` chooses the first sentence
     st.session_state.setdefault("lang", _language())
     _put((field, field.default) for field in FIELDS if field.name not in PERSONAL)
     st.query_params.clear()
 
 
 def write() -> Choice:
-    """Write the choice into the address if something else stands there: all at once, one step for the back button.
+    """Write the choice into the address if it differs: all at once, one step for the back button.
 
-    What can no longer be shown is forgotten, or the next change, or the next other input, would not be seen.
+    A `shown` that is impossible now is reset, or the next change or other input would not appear.
     """
     choice = chosen()
     others = choice.twin or any(getattr(choice, field) for field in OTHER.values())
@@ -171,17 +170,17 @@ def write() -> Choice:
 
 
 def _language() -> str:
-    """That of the visitor's browser, if the pages speak it."""
+    """The browser's language, if the pages have it; else English."""
     return next(filter((st.context.locale or "").startswith, LANGUAGES), "en")
 
 
 def _comes_new() -> bool:
-    """Whether the address counts: a first run, a step back, or a step forward."""
+    """Whether the address counts: in a first run, or on back or forward."""
     return "lang" not in st.session_state or is_history_navigation()
 
 
 def _held(fields: Iterable[Field]) -> list[tuple[Field, Any]]:
-    """What session state holds for each field; None where it holds nothing."""
+    """Each field with its value in session state, None if there is none."""
     own, at = st.session_state, st.session_state.get(AT, {})
     return [(field, own.get(SIDEBAR[name]) if (name := field.name) in SIDEBAR else at.get(name)) for field in fields]
 

@@ -1,7 +1,7 @@
 """Arithmetic in HTML, which comes with every click.
 
-What st.html writes, the browser first searches for scripts, element by element: that takes longer than to draw it. This
-shows what it is given as it is. So every name in it must be escaped.
+The browser searches the HTML of st.html for scripts, element by element, which takes longer than drawing it. This
+component shows its HTML unchecked, so every name in it must be escaped.
 """
 
 import streamlit as st

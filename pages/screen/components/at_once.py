@@ -1,4 +1,4 @@
-"""The numbers of all heads on the page, unseen, for pictures that the browser draws anew: see drawing/at_once.py."""
+"""An invisible component with the numbers of all heads, for pictures that the browser draws: see drawing/at_once.py."""
 
 from typing import Any
 
@@ -11,6 +11,6 @@ _numbers = st.components.v2.component("at_once", js=script("at_once"))
 
 
 def send(once: AtOnce, key: str) -> dict[str, Any]:
-    """Put the numbers on the page, for the picture called `key`; returns what comes with the picture."""
+    """Send the numbers for the picture called `key`; return what the picture's own message needs."""
     _numbers(key=f"at_once.{key}", data=once.sent.name.encode() + b"\n" + once.sent.numbers)
     return {"draws": once.draws, "at": dict(once.at), "sizes": dict(once.sizes), "run": once.sent.name, **once.about}

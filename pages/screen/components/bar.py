@@ -1,9 +1,8 @@
 """The bar on top of every page: the settings, the name of the app, its pages in the order of the network.
 
-On a phone the bar says where one is and opens the list of pages over the page. One element instead of twenty:
-Streamlit's own links would each be sent, read as Markdown and drawn anew on every click, which took as long as a
-picture. As they do, a link opens its page here, or, with Ctrl or the middle button, in another tab, with all that is
-chosen by then.
+On a phone the bar shows the current page and opens the list of pages over it. It is one element instead of twenty
+links of Streamlit, each of which would be sent, parsed as Markdown and drawn on every click, as slow as a picture. Like
+theirs, its links keep the choice and open in a new tab with Ctrl or the middle button.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,9 +37,9 @@ def bar(
 ) -> None:
     """Draw the bar.
 
-    here: the path of the current page. words: what the bar is called ("pages"), the app ("app"), and its buttons
-    "settings", "more", "glossary" under it, and "leave", which ends a presentation. on_open: gets the URL path of the
-    page that was asked for, also where the same message changes something on the page, and so only that is drawn.
+    here: the path of the current page. words: names of the bar ("pages"), the app ("app"), and the buttons "settings",
+    "more", "glossary" (below "more") and "leave", which ends a presentation. on_open: gets the URL path of the wanted
+    page, even if the message also changes something on the page, so that only the page is drawn.
     """
 
     def opened() -> None:
@@ -48,5 +47,5 @@ def bar(
             on_open(str(path))
 
     data = {"words": dict(words), "here": here, "stops": [vars(stop) for stop in stops]}
-    # In a list, for in a dictionary Streamlit would look at each value whether it is a table.
+    # A list: in a dictionary Streamlit would check each value for tables.
     _bar(key="bar", data=[data], on_open_change=opened, on_glossary_change=on_glossary)

@@ -1,7 +1,7 @@
-"""A Plotly chart that stays where it is: what is new of its figure is drawn over the one before.
+"""A Plotly chart that stays on the page and redraws only what is new in its figure.
 
-Streamlit's own chart is taken away and made anew for each new figure, and drawn two or three times until it knows how
-wide it is. This one knows that beforehand, and is drawn once.
+Streamlit's own chart is replaced for each new figure, and drawn two or three times until it knows its width. This one
+knows its width and is drawn once.
 """
 
 import json
@@ -32,17 +32,16 @@ def chart(
     on_pick: Callable[..., None] | None = None,
     at_once: AtOnce | None = None,
 ) -> None:
-    """Draw a figure, as wide as there is room (or as its layout says), as high as its layout says.
+    """Draw a figure, as high as its layout says, as wide as its layout says or as there is room.
 
-    alt: what it shows, in words. file, caption: of the PNG that its camera saves, its name and what stands above the
-    picture there. code: what gives its numbers in a notebook, to copy. on_pick(row, column): called when a mark is
-    clicked; where the marks carry numbers (customdata lists), it gets those. at_once: how the browser draws it for
-    another place by itself.
+    alt: the text alternative. file, caption: name and headline of the PNG that the camera saves. code: gives the
+    numbers in a notebook, to copy. on_pick(row, column): called when a mark is clicked; marks with customdata lists
+    pass those instead. at_once: how the browser draws the figure for another place.
 
-    Of two clicks that are sent during one run only the last arrives: so each has a number, and comes with later ones.
-    While it comes, the browser has not heard what it led to, and sends where its buttons and sliders stood before.
+    Of several messages sent during one run, only the last arrives. So clicks are numbered, and each is sent again with
+    later ones. Until the browser has the answer, it also sends the old states of buttons and sliders.
     """
-    # in the session: the number of the last click that on_pick was called for, and where it led to
+    # in the session: the number of the last click that on_pick got, and the place that it led to
     answered, led_to = f"{key}.answered", f"{key}.led_to"
 
     def picked() -> None:
@@ -56,7 +55,7 @@ def chart(
                 st.session_state[answered] = number
                 st.session_state[led_to] = {name: getattr(chosen(), name) for name in ("layer", "head", "token")}
 
-    mode = st.context.theme.type  # in other colours it is another chart
+    mode = st.context.theme.type  # another theme makes another chart
     about: dict[str, Any] = {
         "mode": mode,
         "alt": alt,

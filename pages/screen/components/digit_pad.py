@@ -1,9 +1,8 @@
 """The digit pad: draw with mouse, pen or finger; every finished stroke is sent at once.
 
-With the keyboard: arrows move a cursor, the space bar puts the pen down and lifts it. The browser holds strokes over a
-base picture; Python gets the result as 112 × 112 places of four greys,
-packed four to a byte, and with it the `epoch` that it was drawn over. A new epoch replaces what is on the pad with the
-base picture that Python gives.
+With the keyboard, arrows move a cursor and the space bar puts the pen down or lifts it. The browser holds strokes over
+a base picture; Python gets the result as 112 × 112 places of four greys, packed four to a byte, and the `epoch` of that
+base. A new epoch puts Python's base picture on the pad.
 """
 
 import base64
@@ -33,11 +32,11 @@ _pad = st.components.v2.component("digit_pad", html=HTML, css=CSS, js=script("di
 def digit_pad(
     key: str, base: bytes, epoch: int, width: int, example: bool, on_draw: Callable[[bytes], None], **words: str
 ) -> None:
-    """The pad. base: the packed drawing to start from (3136 bytes); a new `epoch` puts it there again.
+    """The pad. base: the packed drawing to start from (3136 bytes); a new `epoch` puts it on the pad again.
 
-    example: whether it is there to be looked at, so that the first stroke begins a drawing of its own.
-    on_draw: called with the packed drawing after each stroke, before anything else of that run; not with what was drawn
-    over an earlier base, which no longer counts. words: label, undo, clear in the reader's language.
+    width: of the pen. example: whether the base is an example, which the first stroke replaces. on_draw: called with
+    the packed drawing after each stroke, first in its run; strokes over an earlier base do not count. words: label,
+    undo, clear in the reader's language.
     """
 
     def drawn() -> None:

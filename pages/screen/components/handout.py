@@ -1,6 +1,6 @@
-"""A button that saves a hand-out: HTML from here, its pictures as the visitor's browser draws them.
+"""A button that saves a hand-out: HTML from the server, with pictures drawn by the visitor's browser.
 
-Only a browser can draw them, and his has: no other need be there.
+The server needs no browser of its own.
 """
 
 from collections.abc import Mapping
@@ -20,9 +20,9 @@ button:hover, button:focus-visible { border-color: var(--st-primary-color); colo
 def handout(
     label: str, html: str, file: str, pictures: Mapping[str, Figure] | None = None, key: str = "handout"
 ) -> None:
-    """The button. html: in which `picture:KEY` stands for a picture. file: how it is called when saved.
+    """The button. html: contains `picture:KEY` for each picture. file: the name of the saved file.
 
-    pictures: by their keys, drawn for paper; where there are none, the charts of these keys as they are on the page.
+    pictures: key -> figure to draw for paper; if left out, the charts with these keys on the page.
     """
     figures = {name: figure.as_json() for name, figure in (pictures or {}).items()}
     _handout(key=key, data=[{"label": label, "html": html, "file": file, "pictures": figures}])

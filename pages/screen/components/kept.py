@@ -1,4 +1,4 @@
-"""The keys of a teacher's classes, kept by her browser, for a reload and for her second window."""
+"""The keys of a teacher's classes, kept in her browser for reloads and her second window."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -13,9 +13,9 @@ _kept = st.components.v2.component("kept", js=script("kept"))
 def kept(
     keep: Mapping[str, str], forget: Sequence[str], on_kept: Callable[[Mapping[str, str]], None], *, known: bool = True
 ) -> None:
-    """Let the browser keep these keys, by the code of their class, and forget others.
+    """Let the browser keep these keys (code of a class -> key), and forget those of other classes.
 
-    on_kept: gets all that it holds, if it holds some that are not among them, or if that is not `known`.
+    on_kept: gets all keys in the browser, if some are missing in `keep`, or if `known` is False.
     """
 
     def heard() -> None:

@@ -1,10 +1,10 @@
-"""Keys that work anywhere on a page: arrows for heads and layers, and whatever else the page has given a key. And the
-slim line that stays in sight where a page is scrolled: what goes in, the place and the answer.
+"""Keys that work anywhere on a page: arrows for heads and layers, and the page's own keys. Also the slim line that
+stays in sight on a scrolled page: input, place and answer.
 
-Fingers are faster than pages. Of several values that are sent during one run only the last arrives: so each press has a
-number, and is sent with every later one until a run has said that it is done. And with each press the browser sends
-where its sliders and buttons stand, which may be from before the last one: so the way that each place has gone is kept
-until the browser knows, and one that is found back on its way is put where that led to.
+Several keys may be pressed during one run, but only the last message arrives. So presses are numbered, and each is sent
+again with later ones until a run has handled it. The browser also sends the states of sliders and buttons, which may be
+older than the last press. So the session keeps the values that each place went through; if the browser sends one of
+them, the place gets the last.
 """
 
 from collections.abc import Callable, Mapping
@@ -16,17 +16,16 @@ from pages.screen.link import chosen, select
 from pages.server.assets import script
 
 _keys = st.components.v2.component("page_keys", js=script("keys"), isolate_styles=False)
-DONE, WAYS = "keys.done", "keys.ways"  # in the session: the number of the last press, and where each place was since
+DONE, WAYS = "keys.done", "keys.ways"  # in the session: the number of the last press, and each place's values since
 PLACES = ("layer", "head", "token", "key", "component", "part", "neuron", "step")  # that a press moves
 
 
 def listen(actions: Mapping[str, Callable[[], None]], station: str = "", said: str = "", answer: str = "") -> None:
     """Call an action when its key is pressed outside of text fields: "ArrowLeft", "Shift+ArrowUp", "1", …
 
-    station: where on the page a reader is; another one begins at the top of the screen, and what is said once the same
-    one is "answered" comes into sight. said: the place that he is at,
-    which who cannot see the page is told after a press. It stays in sight where the page is scrolled, and with it what
-    goes in, and the answer.
+    station: the reader's station in the tour; a new one begins at the top of the screen, and when it is "answered",
+    its explanation scrolls into sight. said: the place, announced to screen readers after a press. On a scrolled page,
+    input, place and `answer` stay in sight.
     """
 
     def pressed() -> None:
@@ -42,7 +41,7 @@ def listen(actions: Mapping[str, Callable[[], None]], station: str = "", said: s
                 moved = [name for name in PLACES if getattr(before, name) != getattr(chosen(), name)]
                 ways |= {name: [*ways.get(name, [getattr(before, name)]), getattr(chosen(), name)] for name in moved}
         for name in ways:
-            for widget in (f"either.{name}", f"pick.{name}"):  # told anew: in the browser it may stand elsewhere
+            for widget in (f"either.{name}", f"pick.{name}"):  # set anew: the browser may show another value
                 st.session_state.pop(widget, None)
         st.session_state[DONE], st.session_state[WAYS] = sent["waiting"][-1][0], ways
 

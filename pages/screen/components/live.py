@@ -1,4 +1,4 @@
-"""How a class stands, without a run of the page: how many are there and have answered, and that the teacher went on."""
+"""The state of a class, polled without a run of the page: how many are there and answered, whether all moved on."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ import streamlit as st
 from pages.screen.components.told import told
 from pages.server.assets import script
 
-SOON, LATER = 1000, 2000  # milliseconds between two looks: on the projector, and for those who follow
+SOON, LATER = 1000, 2000  # milliseconds between two polls: on the projector, and on phones that follow
 
 _live = st.components.v2.component("live", html='<p class="live"></p>', js=script("live"), isolate_styles=False)
 
@@ -27,12 +27,12 @@ def live(
     view: str = "",
     on_moved: Callable[[], None] = lambda: None,
 ) -> None:
-    """Look how a class stands, again and again; the page is drawn anew when `version` or `led` are others.
+    """Poll the state of a class; draw the page anew when `version` or `led` changes.
 
-    ticket: of the class. words: what is shown, with **{answered}** and **{there}** in it. more: what is shown besides,
-    with {answered} and {there}, where clearly more have answered than are there. follows: whether this is a
-    phone of the class, which its looks keep in it. view: what it has open, a page or a station of the tour. on_moved:
-    called before the page is drawn anew.
+    ticket: of the class. words: the text shown, with **{answered}** and **{there}**. more: a further text with
+    {answered} and {there}, if clearly more have answered than are there. follows: whether this is a phone of the class;
+    polling keeps it in. view: what it has open, a page or a station of the tour. on_moved: called before the page is
+    drawn anew.
     """
 
     def moved() -> None:

@@ -1,9 +1,9 @@
 """The run on one screen: model/overview's painter as a component of the page.
 
-Three parts. The run comes once, in one message that stays the same while the reader goes from layer to layer, so the
-server need only name it. Beside it, small and unseen, come the place that the server knows, and what the reader's look
-asked for last: the numbers behind the cells of an opened picture, how much the answer leans on each head, or words to
-hide. Every place that the reader chooses has a number; an answer to an earlier one moves nothing.
+It has three parts. The run is one message that stays the same from layer to layer, so that the server sends it once and
+then only names it. Two small invisible components hold the place that the server knows, and the answer to the last
+request: numbers of an opened picture, the answer's dependence on each head, or words to hide. Places that the reader
+chooses are numbered; an answer to an earlier one moves nothing.
 """
 
 from collections.abc import Callable
@@ -17,8 +17,8 @@ from pages.screen.components.told import told
 from pages.server.assets import script
 
 PLACES = ("layer", "head", "token", "key")
-MOST = 10_000  # a place further than this is none
-#: What may be asked for beside the pictures of a run.
+MOST = 10_000  # larger places are invalid
+#: Requests besides the pictures of a run.
 MORE = ("lean", "offers")
 
 _overview = st.components.v2.component(
@@ -26,7 +26,7 @@ _overview = st.components.v2.component(
 )
 _place = st.components.v2.component("overview_place", js=script("overview_place"))
 _rows = st.components.v2.component("overview_rows", js=script("overview_rows"))
-#: In the session: the number of the last place that was heard.
+#: In the session: the number of the last message handled.
 HEARD = "overview.heard"
 
 
@@ -40,13 +40,12 @@ def overview(
     more: Callable[[str, int, int, int], Packed],
     key: str = "overview",
 ) -> None:
-    """Show a run. place: layer, head and token from 0. key: another one for a second run on the page, whose `theirs`
-    says which of its tokens stands in the place of each token of the first.
+    """Show a run. place: layer, head and token from 0. key: another for a second run on the page, whose message has
+    `theirs`: its counterpart of each token of the first.
 
-    on_place: gets those of them that the reader has changed. on_open: gets the role of a picture whose page he wants,
-    and the place to open it at. on_off: layer and head of a head that he turns off, or on again. on_hide: the places of
-    a word that he hides. more: role of a picture, or one of MORE, layer, head, token -> what is sent when it is asked
-    for.
+    on_place: gets what the reader changed of the place. on_open: gets the role of a picture whose page to open, and the
+    place. on_off: gets layer and head of a head to turn off or on. on_hide: gets the places of a word to hide. more:
+    (role of a picture or one of MORE, layer, head, token) -> the answer to that request.
     """
     asked = f"{key}.asked"
 
@@ -81,7 +80,7 @@ def overview(
 
 
 def _behind(about: dict[str, Any], wanted: Any, more: Callable[[str, int, int, int], Packed]) -> bytes:
-    """What the reader's look asked for last, if it is of this run."""
+    """The answer to the last request, if it was about this run."""
     if not wanted or wanted[0] != about["id"]:
         return b""
     _, role, place = wanted

@@ -1,4 +1,4 @@
-"""A button that shows one thing after another by itself."""
+"""A button that plays a sequence, such as the steps of attention."""
 
 import time
 from collections.abc import Callable
@@ -7,14 +7,14 @@ import streamlit as st
 
 from pages.drawing.text import plain
 
-#: In the session: the page that plays, and what it shows by now, with the time since when.
+#: In the session: the page that plays; the index shown, and since when.
 PLAYING, SINCE = "player.page", "player.since"
 
 
 def player(page: str, shown: int, count: int, choose: Callable[[int], None], seconds: float) -> None:
-    """Play: from the first of `count` things to the last, each for so many seconds; Stop while it plays.
+    """A button "Play", which shows `count` things in turn, each for so many seconds; while playing, "Stop".
 
-    page: its name. shown: which one is on the screen. choose: puts another there.
+    page: its name. shown: the index on the screen. choose: shows another.
     """
     playing = st.session_state.get(PLAYING) == page
 
@@ -32,21 +32,21 @@ def player(page: str, shown: int, count: int, choose: Callable[[int], None], sec
 
 
 def stop_elsewhere(page: str) -> None:
-    """Stop what plays on another page than this one: who comes back begins anew."""
+    """Stop playing on other pages than this."""
     if st.session_state.get(PLAYING) != page:
         stop()
 
 
 def stop() -> None:
-    """Stop what plays."""
+    """Stop playing."""
     st.session_state[PLAYING] = None
 
 
 def _go_on(shown: int, count: int, choose: Callable[[int], None], seconds: float) -> None:
-    """Goes on when the time is over, whoever asks: the clock, or the page, drawn anew; after the last one it stops."""
+    """Show the next one if its time has come, whether the clock or a redrawn page asks; stop after the last."""
     seen, since = st.session_state.get(SINCE) or (None, 0.0)
     if seen != shown:
-        st.session_state[SINCE] = shown, time.monotonic()  # this one has just come on the screen
+        st.session_state[SINCE] = shown, time.monotonic()  # it has just been shown
         return
     if time.monotonic() - since < 0.9 * seconds:  # no clock is exact
         return

@@ -1,4 +1,4 @@
-"""The sentence as a field whose words are buttons: a click hides a word or shows it again; beside them one types."""
+"""The sentence as a field whose words are buttons: click a word to hide or show it, click beside them to type."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -12,14 +12,13 @@ from pages.server.assets import script
 _line = st.components.v2.component(
     "sentence_line", html='<div class="sentence"></div>', js=script("sentence_line"), isolate_styles=False
 )
-#: In the session: the number of the last thing that was heard; before the first, one that no other session has, so that
-#: a browser sees when its session is a new one.
+#: In the session: the number of the last message handled; at first a unique one, so that browsers notice new sessions.
 HEARD = "sentence_line.heard"
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the sentence, the places of its tokens (of what nobody can click, none), and whether it is hidden."""
+    """A word of the sentence, the places of its tokens (empty if it cannot be clicked), and whether it is hidden."""
 
     text: str
     places: tuple[int, ...]
@@ -28,7 +27,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Beside:
-    """A word of the other text, whether it differs from this one, and what stands in its place here."""
+    """A word of the other text, whether it differs from this one, and its counterpart here, if it moved."""
 
     text: str
     differs: bool
@@ -48,11 +47,10 @@ def sentence_line(
 ) -> None:
     """Draw the field.
 
-    sentence: as it was typed. names: what stands on its parts; where neither "hide" nor "choose" says anything, no
-    word can be clicked. beside: the text that it is compared with. on_words: gets a sentence that was typed or taken
-    from the examples. on_draw: is called where a drawing was, which stands first among them if "draw" says something.
-    on_pick: gets the places of a word that was clicked, and whether it shall be hidden: of clicks
-    that come faster than we answer, only the last is heard.
+    sentence: as typed. names: the words on its parts; if both "hide" and "choose" are empty, no word can be clicked.
+    beside: the text compared with it. on_words: gets a sentence that was typed or chosen from the examples. on_draw:
+    called when the example "draw" is chosen, which is there if it has a name. on_pick: gets the places of the clicked
+    word, and whether to hide it; of clicks faster than the server, only the last counts.
     """
 
     st.session_state.setdefault(HEARD, -time_ns())

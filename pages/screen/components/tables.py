@@ -1,4 +1,4 @@
-"""Tables whose columns have room for what stands in them: left to itself, one is as wide as its first rows need."""
+"""Tables whose columns fit all their cells; Streamlit alone looks only at the first rows."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-MOST = 420  # pixels of a column; more is read by a click on the cell
+MOST = 420  # pixels of a column; a click on a cell shows more
 
 
 def column_widths(table: pd.DataFrame) -> dict[str, object]:
-    """What st.dataframe wants to know of each column of words and of whole numbers, which get their thousands apart."""
+    """The `column_config` of st.dataframe for columns of words, and of whole numbers, with separated thousands."""
     looks: dict[str, object] = {}
     for column in table.columns:
         if pd.api.types.is_integer_dtype(table[column]):
@@ -22,8 +22,8 @@ def column_widths(table: pd.DataFrame) -> dict[str, object]:
 
 
 def draw_table(table: pd.DataFrame, key: str, **look: Any) -> None:
-    """A table; `look` is what st.dataframe takes. Its letters are as large as those round it were when it was first
-    drawn: so in a presentation it is another table, in another place.
+    """A table. look: arguments of st.dataframe. Its letters keep their first size, so a presentation draws another
+    table in another place.
     """
     if big := st.session_state["choice"].big:
         st.empty()
@@ -31,15 +31,15 @@ def draw_table(table: pd.DataFrame, key: str, **look: Any) -> None:
 
 
 def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]], sides: str) -> str:
-    """A table in Markdown. sides: to which one its columns are set, such as ":--|--:"."""
+    """A table in Markdown. sides: the alignment of its columns, such as ":--|--:"."""
     return "\n".join([f"| {' | '.join(heads)} |", f"|{sides}|", *(f"| {' | '.join(row)} |" for row in rows)])
 
 
 def room(column: str, cells: Iterable[str]) -> int:
-    """How many pixels a column needs."""
+    """The width that a column needs, in pixels."""
     return min(MOST, 24 + 7 * max(map(_signs, (column, *cells))))
 
 
 def _signs(text: str) -> int:
-    """How many Latin letters would be as wide: a Chinese one is as two."""
+    """The width of a text in Latin letters; a Chinese sign counts two."""
     return sum(2 if sign >= "\u2e80" else 1 for sign in text)

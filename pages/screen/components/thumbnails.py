@@ -1,4 +1,4 @@
-"""Small maps on the buttons that choose a head: each button shows where that head attends to."""
+"""Small attention maps on the buttons that choose a head."""
 
 from base64 import b64encode
 from io import BytesIO
@@ -13,7 +13,7 @@ from pages.drawing.figures.base import SHARES
 from pages.drawing.scales import weights_end
 
 STOPS = [at for at, _ in SHARES]
-#: 256 colours, red, green and blue of each.
+#: 256 colours: (colour, RGB).
 COLOURS = np.stack(
     [
         np.interp(np.linspace(0, 1, 256), STOPS, [int(colour[part : part + 2], 16) for _, colour in SHARES])
@@ -21,11 +21,11 @@ COLOURS = np.stack(
     ],
     axis=1,
 ).astype(np.uint8)
-MOST = 32  # pixels of a side: of more tokens, neighbours share one, the largest of them
+MOST = 32  # pixels a side: of more tokens, neighbours share a pixel, which shows the largest weight
 
 
 def thumbnails(widget: str, run: Trace, layer: int) -> None:
-    """Put the weights of each head of a layer on its button, in the row of buttons with this key."""
+    """Draw each head's weights on its button. widget: the key of the row of buttons."""
     kept = _kept(run)
     if layer not in kept:
         key = f"layers.{layer}.attention.weights"
@@ -44,7 +44,7 @@ def _kept(run: Trace) -> dict[int, list[str]]:
 
 
 def png(weights: np.ndarray) -> str:
-    """Weights, as shares of the one with the brightest colour, as a picture in base64."""
+    """A map as PNG in base64. weights: divided by the one with the brightest colour."""
     together = -(-len(weights) // MOST)
     side = -(-len(weights) // together)
     padded = np.zeros((side * together, side * together))

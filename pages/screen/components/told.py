@@ -1,4 +1,4 @@
-"""What a component has told the server, for the callback that hears it."""
+"""Read what a component sent, in its callback."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ import streamlit as st
 
 
 def told(key: str, name: str) -> Any:
-    """The value `name` that the component `key` has sent; None where the server has let go of that component.
+    """The value `name` that the component `key` sent; None if the server has dropped that component.
 
-    A browser on a slow line can speak for a page that its reader has already left. Streamlit then drops what it knows
-    of the components of the new page, and still calls their callbacks once.
+    On a slow line, a browser can send messages of a page that its reader has left. Streamlit then drops the state of
+    the new page's components, but still calls their callbacks once.
     """
     component = st.session_state.get(key)
     return component.get(name) if component else None

@@ -1,4 +1,4 @@
-"""What the reader changed inside, and with which other input this one is compared: in words, to be taken back."""
+"""The reader's changes and the input compared with, in words, with buttons to undo them."""
 
 import re
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ from pages.screen.frame.pickers import bound, sentence_box
 from pages.screen.link import chosen, select
 
 SMALL = 52  # pixels of a picture in a line
-NOTHING_ELSE = dict.fromkeys(OTHER.values()) | {"twin": False}  # to compare with
+NOTHING_ELSE = dict.fromkeys(OTHER.values()) | {"twin": False}  # values of Choice that end a comparison
 
 
 def changes_bar(choice: Choice, own: Trace, waiting: tuple[Edit, ...] = ()) -> None:
-    """A badge, and each change with a button to take it back. Nothing where nothing is changed.
+    """A badge, and a button for each change that undoes it. Nothing without changes.
 
-    waiting: those that do not fit here, in grey.
+    waiting: changes that do not fit here, in grey.
     """
     if not choice.edits and not waiting:
         return
@@ -42,7 +42,7 @@ def changes_bar(choice: Choice, own: Trace, waiting: tuple[Edit, ...] = ()) -> N
             icon=":material/close:",
             key=f"change.{number}",
             on_click=select,
-            kwargs={"edits": edits[:place] + edits[place + 1 :]},  # of equal ones only this
+            kwargs={"edits": edits[:place] + edits[place + 1 :]},  # only this one of equal changes
             help=plain("change.waits" if edit in waiting else "change.take_back"),
         )
     if len(choice.edits) + len(waiting) > 1:
@@ -52,10 +52,10 @@ def changes_bar(choice: Choice, own: Trace, waiting: tuple[Edit, ...] = ()) -> N
 
 
 def compare_bar(choice: Choice, own: Trace, rival: Trace, typed: Sequence[str]) -> None:
-    """What the other text, which stands on the top line, has no place for, or the other picture; a button to be done
-    with it.
+    """The words that have no counterpart in the other text (see the line on top), or the other picture; and a button
+    that ends the comparison.
 
-    rival: of that input as it was typed. typed: the tokens of the run's own input, none of them hidden.
+    rival: the run of the other input as typed. typed: the tokens of the reader's input, none hidden.
     """
     if own.ids:
         pairs = align(typed, rival.tokens)
@@ -75,20 +75,20 @@ def compare_bar(choice: Choice, own: Trace, rival: Trace, typed: Sequence[str]) 
 
 
 def twin_bar() -> None:
-    """That this run stands beside that of the same network before training; a button to be done with it."""
+    """A badge for the comparison with the untrained network, and a button that ends it."""
     st.markdown(f":violet-badge[{plain('compare.twin_badge')}]", width="content")
     _stop()
 
 
 def _stop() -> None:
-    """A button to be done with comparing."""
+    """A button that ends the comparison."""
     look = {"icon": ":material/close:", "help": plain("compare.stop")}
     st.button(plain("compare.stop"), key="compare.stop", on_click=select, kwargs=NOTHING_ELSE, **look)
 
 
 def shown_switch(ways: list[str], shown: str, *, this: str) -> None:
-    """Buttons for the run that the pictures show, or by how much two differ. this: what the run of the page is called
-    beside another: "this", "trained".
+    """Buttons for what pictures show: one run, both, or the difference. this: the name of the page's run in a
+    comparison: "this", "trained".
     """
     words = {way: plain(f"change.shown_{way}") for way in ways}
     if "original" not in ways:
@@ -101,9 +101,9 @@ def shown_switch(ways: list[str], shown: str, *, this: str) -> None:
 
 
 def compare_box(choice: Choice) -> None:
-    """In the drawer: another input to compare with this one on every page.
+    """In the drawer: another input to compare with on every page.
 
-    Not in a box that closes: there the browser would keep what was typed, and send it again after it was taken back.
+    Not in a popover: the browser would keep a typed text there, and send it again after the comparison has ended.
     """
     other_input(choice, "compare")
     if not (choice.paper or choice.checkpoint):
@@ -118,7 +118,7 @@ def _beside_twin(on: bool) -> None:
 def other_input(choice: Choice, name: str) -> None:
     """A field for the other sentence, or buttons for ten digits or the ready pictures.
 
-    name: of the widget. Each kind of input has its own, or the answer of one would be taken for that of another.
+    name: begins the widgets' keys. Each kind of input has its own widget, so that no value passes to another kind.
     """
     field = OTHER[choice.input]
     widget = f"{name}.{field}"
@@ -154,7 +154,7 @@ def edit_in_words(edit: Edit, graph: Graph, tokens: list[str]) -> str:
     for field, name in (("head", "head"), ("neuron", "neuron")):
         if (place := getattr(edit, field)) is not None:
             places.append(plain(f"change.{name}", number=place + 1))
-    known = dict(enumerate(placed(tokens)))  # other places by their numbers
+    known = dict(enumerate(placed(tokens)))  # other places are named by numbers
     for field in ("token", "looked_at"):
         if (place := getattr(edit, field)) is not None:
             places.append(plain(f"change.{field}", token=known.get(place, place + 1)))
@@ -170,7 +170,7 @@ def edit_in_words(edit: Edit, graph: Graph, tokens: list[str]) -> str:
 
 
 def side_in_words(edit: Edit) -> list[str]:
-    """ "decoder", and which attention of it, where the quantity alone would not tell; nothing in an encoder."""
+    """ "decoder", and which of its attentions if the quantity leaves that open; [] in an encoder."""
     if not edit.key.startswith("decoder."):
         return []
     part, _, name = edit.key.rpartition(".")
@@ -180,7 +180,7 @@ def side_in_words(edit: Edit) -> list[str]:
 
 
 def layer_in_words(edit: Edit) -> str:
-    """ "layer 3", "all layers", or nothing outside the layers."""
+    """ "layer 3", "all layers", or "" outside the layers."""
     if "{l}" in edit.key:
         return plain("change.all_layers")
     layer = re.search(r"\blayers\.(\d{1,4})\b", edit.key)  # a link may name a key that no network has
@@ -188,7 +188,7 @@ def layer_in_words(edit: Edit) -> str:
 
 
 def quantity_in_words(edit: Edit, graph: Graph) -> str:
-    """What is changed, as a reader calls it. A change of the decoder waits on pages whose network has none."""
+    """The reader's name for the changed quantity, also for a decoder's on pages without a decoder."""
     if edit.key.startswith("decoder.") and graph.decoder is None:
         graph = graph_of(PRESETS["text"], DECODER)
     known = (quantities_at(one, edit.key) for one in (graph, graph_of(PRESETS["text"])))
@@ -202,9 +202,7 @@ def quantity_in_words(edit: Edit, graph: Graph) -> str:
 
 
 def named(quantity: Quantity) -> str:
-    """The key of what a reader calls a quantity; there is such a text of each that can be changed, but for the steps in
-    a head.
-    """
+    """The key of the reader's name for a quantity: for all that can be changed, except steps inside a head."""
     if quantity.operation in ("add", "norm") and quantity.layer is not None:
         return f"change.quantity_{quantity.operation}"
     if quantity.key == "norm":
@@ -215,7 +213,7 @@ def named(quantity: Quantity) -> str:
 
 
 def toggled(edit: Edit) -> tuple[Edit, ...]:
-    """The reader's changes, those that wait among them, with this one taken back, or added, if there is room for it."""
+    """The reader's changes, waiting ones included, without this one, or with it if a link has room."""
     edits = chosen().edits
     if edit in edits:
         return tuple(other for other in edits if other != edit)
@@ -223,5 +221,5 @@ def toggled(edit: Edit) -> tuple[Edit, ...]:
 
 
 def is_full(edits: tuple[Edit, ...], more: tuple[Edit, ...]) -> bool:
-    """Whether a link cannot hold these changes and those others, too."""
+    """Whether a link has no room for both these changes and `more`."""
     return len(edits) + len(more) > MOST_EDITS or len(EDITS.write((*edits, *more))) > MOST_CODE

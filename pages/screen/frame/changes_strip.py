@@ -1,4 +1,4 @@
-"""The strip of changes: what was changed, which other input this one is compared with, and which run is shown."""
+"""The strip of changes: the changes, the input compared with, and which run is shown."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from pages.screen.runs import pipelines
 
 
 def changes_strip(screen: Screen) -> None:
-    """Draw it; nothing where there is one run, as it is."""
+    """Draw the strip; nothing for one unchanged run."""
     choice, made, other = screen.choice, screen.made, screen.other
     if not screen.has_bar:
         return

@@ -1,4 +1,4 @@
-"""Which pages there are, in the order of the bar and of the story; each says of itself what it is, in its folder."""
+"""All pages, in the order of the bar and of the story; each describes itself in its folder."""
 
 from functools import cache
 from importlib import import_module
@@ -26,19 +26,19 @@ NAMES = (
 
 
 def path_of(name: str) -> str:
-    """The address of a page."""
+    """The URL path of a page."""
     return "" if name == "home" else name
 
 
 @cache
 def page(name: str) -> Page:
-    """What a page is: PAGE in the page.py of its folder."""
-    with not_counted():  # the first visitor waits for what all will use
+    """The description of a page: PAGE in page.py of its folder."""
+    with not_counted():  # the first visitor waits for all visitors' imports
         found: Page = import_module(f"pages.{name}.page").PAGE
     assert found.name == name
     return found
 
 
 def pages() -> tuple[Page, ...]:
-    """All of them."""
+    """All pages."""
     return tuple(map(page, NAMES))

@@ -1,4 +1,4 @@
-"""A page from top to bottom: bar of changes, title, tabs with their controls, the open one, what one takes along."""
+"""Draw a page from top to bottom: strip of changes, title, tabs and controls, the open tab, downloads."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -49,12 +49,12 @@ def draw(page: Page, choice: Choice, school: School) -> None:
         page, choice = page.begins(page, choice)
     draw_on(st.context.theme.type or "light", big=choice.big)
     write_as(choice.symbols)
-    if READ in st.session_state and not page.asks:  # it would tell the answer
+    if READ in st.session_state and not page.asks:  # the verdict would tell the answer
         drawn = choice.with_(input=page.name) if page.draws else choice
         with st.session_state[READ]:
             verdict(drawn.pipeline, drawn.subject, bool(choice.edits))
     opened = _opened(page, choice)
-    if opened.own.large:  # when nothing is left of what was drawn of it
+    if opened.own.large:  # free its memory after drawing
         in_flight.at_end(give_back)
     _said_of_the_input(opened)
     if choice.pipeline == "untrained" and (opened.made is opened.own or page.places_changes):
@@ -64,7 +64,7 @@ def draw(page: Page, choice: Choice, school: School) -> None:
     law = page.equation(opened)
     if page.title:
         page.title(opened)
-    # In a presentation the equation stands in the row of the map, and the picture comes at once.
+    # A presentation has the equation above the map, and no title.
     beside = st.container() if page.title or choice.big else _title(page, opened, law)
     screen = page.about(opened, choice) if page.about else opened
     if screen.run is not opened.run:
@@ -77,16 +77,16 @@ def draw(page: Page, choice: Choice, school: School) -> None:
         case "glossary":
             open_glossary(screen.run)
         case "share":
-            open_share(choice)  # as the address has it, with what waits for another input
+            open_share(choice)  # with the changes that wait
     _turn_by_key(page, screen, pen)
     _fill(page, screen, pen, beside)
-    if page.ends and not choice.big:  # on a projector nobody reads code or takes anything along
+    if page.ends and not choice.big:  # projectors need no code or downloads
         _end(page, screen, pen, school)
     listen(pen.keys, pen.station, *((_said_of_the_place(page, screen, pen), _answer(screen)) if page.ends else ()))
 
 
 def _opened(page: Page, choice: Choice) -> Screen:
-    """The screen of a choice; where that cannot be read and the page has something to say of any input, of another."""
+    """The screen of a choice; if its weights cannot be read and the page takes any input, of a readable one."""
     try:
         return open_screen(choice, page.reads, page.elsewhere, pipelines)
     except (WeightsError, OverdueError) as error:
@@ -100,7 +100,7 @@ def _opened(page: Page, choice: Choice) -> Screen:
 
 
 def _said_of_the_input(screen: Screen) -> None:
-    """What could not be read, or does not fit."""
+    """Say what could not be read or does not fit."""
     pipelines.explain_input(screen.network, screen.unread, screen.typed)
     _say_misfit(screen)
     if screen.other_unread:
@@ -108,7 +108,7 @@ def _said_of_the_input(screen: Screen) -> None:
 
 
 def _say_misfit(screen: Screen) -> None:
-    """That some of the reader's changes are left out."""
+    """Say if some of the reader's changes are left out."""
     if screen.misfit:
         st.warning(t("error.edits"), icon=":material/healing:")
 
@@ -118,7 +118,7 @@ def _purpose(page: Page, screen: Screen) -> str:
 
 
 def _title(page: Page, screen: Screen, law: str) -> DeltaGenerator:
-    """Name and purpose, with the page's equation beside them; returns the place for what else there is to say."""
+    """Name and purpose, with the page's equation beside them; return the container for `Page.above`."""
     row = st.container(horizontal=True, vertical_alignment="center", key="page_title")
     with row:
         with st.container(width="stretch"):
@@ -133,7 +133,7 @@ def _title(page: Page, screen: Screen, law: str) -> DeltaGenerator:
 
 
 def _fill(page: Page, screen: Screen, pen: Pen, beside: DeltaGenerator) -> None:
-    """Draw all that is the page's own. beside: its title."""
+    """Draw the page's own parts. beside: the container for `Page.above`."""
     tabs = page.tabs(screen)
     if alone := tabs.get(""):
         alone(screen, pen)
@@ -141,7 +141,7 @@ def _fill(page: Page, screen: Screen, pen: Pen, beside: DeltaGenerator) -> None:
     if page.above:
         with beside:
             page.above(screen, pen)
-    with st.container(key="controls", horizontal=True, vertical_alignment="center"):  # all in one row, where it is wide
+    with st.container(key="controls", horizontal=True, vertical_alignment="center"):  # one row on wide screens
         pen.controls = st.container(horizontal=True, vertical_alignment="center")
         with pen.controls:
             tab = _choose_tab(page, screen, [*tabs])
@@ -154,7 +154,7 @@ def _fill(page: Page, screen: Screen, pen: Pen, beside: DeltaGenerator) -> None:
 
 
 def _choose_tab(page: Page, screen: Screen, names: Sequence[str]) -> str:
-    """A row of buttons for the page's tabs, of which one is on the screen; returns its name."""
+    """A row of buttons for the page's tabs; return the name of the open one."""
     if len(names) == 1:
         return names[0]
     tab = screen.choice.tab
@@ -167,7 +167,7 @@ def _choose_tab(page: Page, screen: Screen, names: Sequence[str]) -> str:
 
 
 def _choose_place(page: Page, screen: Screen) -> None:
-    """What chooses layer and head, where they change what is shown, and the selected token."""
+    """Pickers for layer and head, where they change what is shown, and for the selected token."""
     big, heeds = screen.choice.big, page.heeds(screen.choice)
     for name, most in screen.sizes.items():
         if name not in heeds:
@@ -183,8 +183,8 @@ def _choose_place(page: Page, screen: Screen) -> None:
 
 
 def _turn_by_key(page: Page, screen: Screen, pen: Pen) -> None:
-    """Let arrows choose layer and head; in a presentation let PageDown and PageUp, which a presenter's remote sends, go
-    on and back.
+    """Let arrows choose layer and head; in a presentation, let PageDown and PageUp, sent by presenters' remotes, turn
+    pages.
     """
     heeds = page.heeds(screen.choice)
     for arrow, (down, across) in ARROWS.items():
@@ -200,16 +200,16 @@ def _turn_by_key(page: Page, screen: Screen, pen: Pen) -> None:
 
 
 def _said_of_the_place(page: Page, screen: Screen, pen: Pen) -> str:
-    """The place on the screen, for who cannot see it or no longer. On Home layer and head are chosen in the picture."""
+    """The place on the screen, for screen readers and the slim line; on Home with layer and head, without pickers."""
     at, tokens = screen.at, screen.run.tokens
     where = pen.where((at.layer, at.head) if page.name == "home" else None)
     return " · ".join(filter(None, (where, placed(tokens)[at.token] if len(tokens) > 1 else "")))
 
 
 def _answer(screen: Screen) -> str:
-    """What the network says at the selected token, "→ did 0.44", or else where it says something first: "[MASK] → …".
+    """The answer at the selected token, "→ did 0.44", or else the first answer, "[MASK] → …".
 
-    Nothing where it says no word or class, or none of them is ahead.
+    "" where the answer is no word or class, or the best ones tie.
     """
     guesses = {guess.token: guess for guess in reversed(screen.run.answer)}
     if not guesses or screen.run.config.head not in ("masked-word", "classifier", "tags"):
@@ -223,7 +223,7 @@ def _answer(screen: Screen) -> str:
 
 
 def _way(screen: Screen) -> list[str]:
-    """The pages that have something to say about this input, in the order of the story."""
+    """The pages for this input, in the order of the story."""
     return [page.name for page in pages() if page.alone and page.speaks_of(screen.run)]
 
 
@@ -231,7 +231,7 @@ def _way(screen: Screen) -> list[str]:
 
 
 def _end(page: Page, screen: Screen, pen: Pen, school: School) -> None:
-    """The way on, the source of what made the page, and downloads."""
+    """The link to the next page, source code, and downloads."""
     with st.container(horizontal=True, vertical_alignment="center"):
         way = [*_way(screen), "home"]
         if page.name in way:
@@ -249,14 +249,14 @@ def _end(page: Page, screen: Screen, pen: Pen, school: School) -> None:
                 beside_notes(thing, screen.run, at.layer, at.token, ours=ours)
     look = {"icon": ":material/download:", "key": f"{page.name}.downloads", "on_change": "rerun"}
     with st.expander(plain("common.downloads"), **look) as box:
-        if box.open:  # most readers take nothing along: what nobody asked for is not sent
+        if box.open:  # nothing is sent unasked
             (page.downloads or partial(_downloads, page))(screen, pen)
 
 
 def _downloads(page: Page, screen: Screen, pen: Pen) -> None:
     names = {taken.title: name for name, taken in pen.taken.items()}
     choose_one, csv, html, sheet, npz = st.columns([2, 1, 1, 1, 1], vertical_alignment="bottom")
-    look = {"on_click": "ignore"}  # what is taken along changes nothing on the page
+    look = {"on_click": "ignore"}  # a download changes nothing on the page
     wanted = choose_one.selectbox(plain("common.which_picture"), list(names), key=f"{page.name}.download")
     if wanted in names:
         taken = pen.taken[names[wanted]]
@@ -276,14 +276,14 @@ def _downloads(page: Page, screen: Screen, pen: Pen) -> None:
 
 
 def _about(screen: Screen, taken: exports.Taken, *titles: str) -> str:
-    """What a file is about: the picture and its place, the runs, what was changed in them, and the input."""
+    """The first line of a file: picture, place, runs, changes and input."""
     made = [edit_in_words(edit, screen.run.graph, screen.run.tokens) for edit in screen.run.edits]
     changes = [plain("change.made", changes=" + ".join(made))] if made else []
     return " · ".join(filter(None, (*titles, taken.where, *taken.runs, *changes, screen.about())))
 
 
 def _handout(page: Page, screen: Screen, pen: Pen) -> None:
-    """A button that saves the page as a sheet for a class, with the pictures as the browser has drawn them."""
+    """A button that saves the page as a sheet for a class, with the pictures as drawn in the browser."""
     words = {name: plain(f"common.handout_{name}") for name in ("see", "says")}
     words["language"] = screen.choice.lang
     about = _about(screen, next(iter(pen.taken.values())))

@@ -1,4 +1,4 @@
-"""The drawer of settings, closed at first. Its widgets' keys are the names that a link has for their values."""
+"""The drawer of settings, closed at first. Keys of its widgets are mostly names of a link."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -18,15 +18,15 @@ from pages.screen.frame.line import begin_with
 from pages.screen.frame.pickers import either
 from pages.screen.runs.pipelines import explain_checkpoint, pipeline
 
-#: In the session, once one was asked for: what the page, which knows what it shows, opens over itself.
+#: In the session: the dialog that the page is to open, "share" or "glossary".
 OVER = "drawer.over"
-#: The box for an encoder to add; what was typed there and is to be read; what was read and is to be shown; why not.
+#: In the session: the box for an encoder to add; the name to read; the name to show once read; the error.
 ADD, ASKED, READ, REFUSED = "drawer.add", "drawer.asked", "drawer.read", "drawer.refused"
-_reading = ThreadPoolExecutor(1, "reading")  # so that a visitor sees how far that is, and large ones come one by one
+_reading = ThreadPoolExecutor(1, "reading")  # a thread, to show progress; one, to load large encoders in turn
 
 
 def drawer() -> Choice:
-    """Draw the settings that all pages share; returns the choice."""
+    """Draw the settings that all pages share; return the choice."""
     if name := st.session_state.pop(READ, ""):
         st.session_state["model"] = name
         st.session_state["input"] = PICTURE if name in of_pictures() else "sentence"
@@ -51,7 +51,7 @@ def drawer() -> Choice:
 
 
 def _worded(name: str, options: tuple[str, ...], words, **look) -> str:
-    """A row of buttons whose wording, not whose value, follows the language."""
+    """A row of buttons. words: value -> its text in the reader's language."""
     look |= {"format_func": words, "key": name, "required": True, "persist_state": "session"}
     return st.pills(plain(f"sidebar.{name}"), options, **look)  # pills stay whole where they take two lines
 
@@ -77,7 +77,7 @@ def _who_reads(readers: list[str]) -> None:
 
 
 def _your_own() -> None:
-    """How to bring another encoder; where the server's owner allows it, one is named here and read at once."""
+    """How to add another encoder; a box for its name, if the server's owner allows that."""
     with st.expander(plain("sidebar.add")):
         if source := models_from():
             st.text_input(plain("sidebar.add_name" if source == HUB else "sidebar.add_folder"), key=ADD, on_change=_ask)
@@ -94,7 +94,7 @@ def _ask() -> None:
 
 
 def _add(name: str, source: str) -> None:
-    """Read an encoder and show it; the page stays as it is meanwhile, and where it cannot be read."""
+    """Read an encoder and show it; until then, and if it cannot be read, the page stays."""
     shares: list[float] = []
     with st.spinner(t("sidebar.adding", name=name)), not_counted():
         bar, reading = st.empty(), _reading.submit(_read, name, source, shares.append)
@@ -110,7 +110,7 @@ def _add(name: str, source: str) -> None:
 
 
 def _read(name: str, source: str, tell: Callable[[float], object]) -> str:
-    """The name of an encoder in links, once it is in memory. Raises CheckpointError."""
+    """Load an encoder; return its name in links. Raises CheckpointError."""
     name = add(name, source, tell)
     try:
         pipeline(name)
@@ -121,7 +121,7 @@ def _read(name: str, source: str, tell: Callable[[float], object]) -> str:
 
 
 def _take_language() -> None:
-    """Our own first sentence comes in the reader's language; one that he typed stays."""
+    """Begin anew in the new language, if our first sentence is on the screen, with nothing hidden or changed."""
     if first_place(st.session_state["s"]) is not None and link.chosen().hidden is None and not link.chosen().edits:
         begin_with(st.session_state["lang"])
         link.select(token=None, key=None)
@@ -132,5 +132,5 @@ def _take_model() -> None:
 
 
 def _take_reader() -> None:
-    """Another network's answers have other numbers: class 7 of the digits is no word."""
+    """Forget chosen outputs: their numbers mean others to another network."""
     link.select(output=None, against=None)

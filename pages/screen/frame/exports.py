@@ -1,4 +1,4 @@
-"""What a reader takes along: tables, pictures and whole runs as files."""
+"""Downloads: tables, pictures and whole runs as files."""
 
 import csv as written
 import html
@@ -21,11 +21,11 @@ from pages.drawing.figures.equations import html_math, in_one_line, in_words
 from pages.drawing.state.link_values import EDITS
 from pages.drawing.text import plain
 
-#: Under pictures drawn for the two themes: their words are dark on the one and light on the other.
+#: The ground of pictures in each theme, whose words are dark or light.
 GROUND = {"light": "#ffffff", "dark": "#0f1420"}
 INK_ON = {"light": "#172033", "dark": "#e8edf6"}
-MOST_TYPED = 120  # characters of an address that somebody might type from paper
-#: How a cell begins that a spreadsheet might take for a formula and compute when it opens the file (OWASP lists them).
+MOST_TYPED = 120  # characters of an address that somebody would type from paper
+#: Signs that begin a formula in spreadsheets, as OWASP lists them.
 LIVE = "=+@-"
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
@@ -33,14 +33,14 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNOREC
 def figure_table(drawn: Figure) -> pd.DataFrame:
     """The numbers of a picture with the names on its axes.
 
-    Of a heatmap its cells; of bars and lines over common places a column for each series; of points and
-    whatever else a row for each, with both its numbers.
+    A heatmap gives its cells; bars and lines over common places, a column for each series; anything else, a row with
+    both numbers for each point.
     """
     figure = drawn.checked()
     cells = next((trace for trace in figure.data if trace.type == "heatmap"), None)
     if cells is not None:
         z, every = np.asarray(cells.z), figure.layout.meta or {}
-        if "rows" in every:  # where not all names stand at the axes
+        if "rows" in every:  # the axes show only some names
             return pd.DataFrame(z, index=every["rows"], columns=every["columns"])
         sides = zip(z.shape, (figure.layout.yaxis.ticktext, figure.layout.xaxis.ticktext), strict=True)
         rows, columns = (_unescape(names) or range(1, count + 1) for count, names in sides)
@@ -50,14 +50,14 @@ def figure_table(drawn: Figure) -> pd.DataFrame:
         across = figure.layout.yaxis if _lies(figure.data[0]) else figure.layout.xaxis
         table = pd.concat(series, axis=1)
         names = dict(zip(across.tickvals or (), _unescape(across.ticktext) or (), strict=False))
-        table.index = [names.get(place, place) for place in table.index]  # last: two places may have one name
+        table.index = [names.get(place, place) for place in table.index]  # last, as names may repeat
         return table
     named = {name: values.rename("y").rename_axis("x").reset_index() for name, values in series.items()}
     return pd.concat(named, names=["series", None]).reset_index("series")
 
 
 def _series(figure: go.Figure) -> Iterator[tuple[str, pd.Series]]:
-    """What a picture draws, each under its name: values over their places. What only takes clicks is left out."""
+    """The series of a picture: name, and values over places. Leaves out marks that only take clicks."""
     for number, trace in enumerate(figure.data, 1):
         if getattr(trace.marker, "opacity", None) == 0 or getattr(trace, "mode", None) == "text":
             continue
@@ -70,7 +70,7 @@ def _series(figure: go.Figure) -> Iterator[tuple[str, pd.Series]]:
 
 
 def _lies(trace: BasePlotlyType) -> bool:
-    """Whether it is a lying bar: its values run along x."""
+    """Whether the trace has horizontal bars: values run along x."""
     return trace.type == "bar" and trace.orientation == "h"
 
 
@@ -79,10 +79,10 @@ def _unescape(labels: Sequence[str] | None) -> list[str] | None:
 
 
 def csv(table: pd.DataFrame, about: str = "") -> bytes:
-    """A table that spreadsheets open with Chinese intact (UTF-8 with its mark). about: a first line that says whose.
+    """A table that spreadsheets open with Chinese intact (UTF-8 with a byte order mark). about: a first line.
 
-    No word in it is a formula, whatever a link or a checkpoint has put there: the first line is one cell, all words are
-    quoted, so that none falls apart at a comma or a semicolon, and one that begins like a formula gets an apostrophe.
+    No word acts as a formula, whatever a link or checkpoint holds: the first line is one cell, words are quoted, so
+    that no comma or semicolon splits them, and words that begin like formulas get an apostrophe.
     """
     file = io.StringIO()
     if about:
@@ -95,9 +95,9 @@ def csv(table: pd.DataFrame, about: str = "") -> bytes:
 
 
 def _harmless(cell: object) -> object:
-    """A cell as it is, but words that begin like a formula behind an apostrophe: spreadsheets then leave them alone.
+    """The cell; words that begin like a formula with an apostrophe in front, so that spreadsheets do not compute them.
 
-    What cannot be seen, a blank or a mark of order, is passed over, as some of them do; a wide ＝ is a =.
+    Skips invisible signs at the beginning, as some spreadsheets do; a wide ＝ counts as =.
     """
     if not isinstance(cell, str) or NUMBER.fullmatch(cell):
         return cell
@@ -108,10 +108,10 @@ def _harmless(cell: object) -> object:
 
 @dataclass(frozen=True)
 class Taken:
-    """A picture of a page, with all that a reader takes along with it.
+    """A picture of a page, as downloads need it.
 
-    where: of which layer and head it is. runs: with which run it is compared, in phrases. sentence: what it says,
-    without marks. equation: LaTeX, or nothing.
+    where: its layer and head. runs: phrases that name the other run. sentence: what it says, without marks. equation:
+    LaTeX, or "".
     """
 
     title: str
@@ -123,7 +123,7 @@ class Taken:
     equation: str
 
     def in_html(self) -> str:
-        """Its equation, if it has one, as HTML that needs no fonts of its own."""
+        """The equation as HTML without own fonts; "" without one."""
         return typeset(self.equation)
 
 
@@ -131,7 +131,7 @@ def typeset(latex: str) -> str:
     return f'<p class="equation">{html_math(in_words(in_one_line(latex)))}</p>' if latex else ""
 
 
-#: How a hand-out looks on the screen and on A4.
+#: The style of hand-outs on the screen and on A4.
 SHEET = """body { font: 12pt/1.45 "Source Sans 3", sans-serif; color: #172033; background: #fff;
   max-width: 180mm; margin: 12mm auto; padding: 0 5mm }
 :lang(en) body { font-family: "Source Sans 3", "Segoe UI", "Helvetica Neue", Arial, sans-serif }
@@ -157,11 +157,10 @@ def handout(
     pictures: Mapping[str, Taken],
     words: Mapping[str, str],
 ) -> str:
-    """A sheet for a class: each picture with its equation, room to write, and behind a fold what it says.
+    """A sheet for a class: each picture with its equation, lines to write on, and its sentence, folded away.
 
-    equation: LaTeX, the page's own, or nothing.
-    pictures: by their keys. An <img> has `picture:KEY` for a source, in whose place a browser puts the picture as
-    it has drawn it. words: "language", "see", "says", in the reader's language.
+    equation: of the page, as LaTeX, or "". pictures: by key. Each <img> has the source `picture:KEY`, which the
+    browser replaces by the picture as drawn. words: "language", "see", "says", in the reader's language.
     """
     figures = "".join(
         f"<figure><h2>{html.escape(taken.title)}</h2>{picture_of(key)}{taken.in_html()}"
@@ -174,33 +173,33 @@ def handout(
 
 
 def picture_of(key: str) -> str:
-    """Where a browser puts the picture of this key; nothing for none."""
+    """The <img> that the browser fills with the picture of this key; "" for no key."""
     return f'<img src="picture:{html.escape(key)}" alt="">' if key else ""
 
 
 def again(address: str) -> str:
-    """The way to the same on the screen; an address that nobody would type is not printed."""
+    """A link back to the app; addresses too long to type are not printed."""
     link, screen = html.escape(address), " screen" * (len(address) > MOST_TYPED)
     words = html.escape(plain("common.handout_again"))
     return f'<p class="again{screen}">{words} <a href="{link}">{link}</a></p>'
 
 
 def about_line(about: str) -> str:
-    """What a sheet is about, and the day on which it was made."""
+    """What a sheet is about, and today's date."""
     return f'<p class="about">{html.escape(about)} · {time.strftime("%Y-%m-%d")}</p>'
 
 
 def on_sheet(title: str, body: str, address: str, words: Mapping[str, str]) -> str:
-    """A page for the screen and for A4 that fetches nothing; at its end the way to the same on the screen."""
+    """A page for the screen and for A4 that fetches nothing and ends with a link back to the app."""
     head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{SHEET}</style>'
     page = f"<head>{head}</head><body>{body}{again(address)}</body>"
     return f'<!doctype html><html lang="{words["language"]}">{page}</html>'
 
 
 def standalone(taken: Taken, about: str, mode: str) -> str:
-    """A picture as one HTML file that opens offline, with title, equation and what it says; its camera saves an SVG.
+    """A picture as one HTML file that opens offline, with title, equation and sentence; its camera saves an SVG.
 
-    about: whose it is. mode: "light" or "dark", as the figure was drawn: its words must stand out.
+    mode: the theme that the figure was drawn for, "light" or "dark".
     """
     ground = GROUND[mode]
     template = "plotly_dark" if mode == "dark" else "plotly"
@@ -216,9 +215,9 @@ def standalone(taken: Taken, about: str, mode: str) -> str:
 
 
 def npz(trace: Trace) -> bytes:
-    """The whole run: one array under each key of the trace, the tokens, and the changes as they stand in a link.
+    """The whole run: an array for each key of the trace, the tokens, and the changes as in a link.
 
-    Of a translation also the target's tokens.
+    A translation has the target's tokens, too.
     """
     file = io.BytesIO()
     names = {name: np.array(getattr(trace, name)) for name in ("tokens", "target_tokens") if hasattr(trace, name)}
@@ -228,6 +227,6 @@ def npz(trace: Trace) -> bytes:
 
 
 def file_name(*parts: str) -> str:
-    """A name that every system takes, from words in any language: "glass-encoder-attention-我爱你-layer-3"."""
+    """A file name for every system, from words in any language: "glass-encoder-attention-我爱你-layer-3"."""
     words = (re.sub(r"[^\w]+", "-", part).strip("-_") for part in parts)
     return "-".join(["glass-encoder", *filter(None, words)])[:120]

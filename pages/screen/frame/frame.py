@@ -1,6 +1,6 @@
-"""The frame that all pages share: the address, the sidebar, and the page itself.
+"""The frame that all pages share: address, bar, drawer, input, and the page itself.
 
-A page is a fragment. What is chosen on it draws only the page anew; what the frame shows, too, all of both.
+A page is a fragment: a choice on it redraws only the page, unless the frame shows that choice, too.
 """
 
 import logging
@@ -43,9 +43,9 @@ from pages.server.streamlit_private import (
     on_every_page,
 )
 
-#: In the session: what the frame shows of the choice.
+#: In the session: the values of the choice that the frame has drawn.
 FRAMED = "framed"
-#: In the session: the room in the sidebar for what is drawn beside a page.
+#: In the session: the container in the drawer for lessons and classes.
 BESIDE = "beside"
 LOCAL_SITE = re.compile(r"https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?")
 ELSEWHERE.append(lambda: st.session_state.get("lang"))
@@ -53,7 +53,7 @@ ELSEWHERE.append(lambda: st.session_state.get("lang"))
 
 @cache
 def _drawn(name: str, school: School) -> Callable[[], None]:
-    """What Streamlit calls to draw a page: a fragment, which can be drawn anew alone."""
+    """The fragment that Streamlit calls to draw a page, and can redraw alone."""
 
     def draw() -> None:
         _draw(name, school)
@@ -62,7 +62,7 @@ def _drawn(name: str, school: School) -> Callable[[], None]:
 
 
 def _addresses(language: str, school: School) -> list[st.Page]:
-    """All pages with their titles, and one more for an address that leads to none."""
+    """All pages with their titles, and another for an address that is no page's."""
     titles = catalogue(language)
     pages = [
         st.Page(_drawn(name, school), title=titles[f"{name}.title"], url_path=path_of(name), default=name == "home")
@@ -74,14 +74,14 @@ def _addresses(language: str, school: School) -> list[st.Page]:
 
 
 def _note_lost() -> None:
-    """Keep an address that leads to no page: Streamlit says it in the first run only."""
+    """Keep an address that is no page's: Streamlit tells it in the first run only."""
     path = intended_page()
-    if path and path.strip() and path not in map(path_of, NAMES):  # nothing but blanks leads home
+    if path and path.strip() and path not in map(path_of, NAMES):  # blanks lead home
         st.session_state["lost"] = path
 
 
 def _lost(path: str) -> None:
-    """The page of an address that leads to none, with a way back."""
+    """The page for an address that is no page's, with a link to Home."""
     st.subheader(plain("frame.lost_title"), anchor=False)
     st.markdown(t("frame.lost", path=path))
     page_link("home", plain("frame.lost_home"), ":material/arrow_back:")
@@ -89,7 +89,7 @@ def _lost(path: str) -> None:
 
 @cache
 def _said(language: str) -> dict[str, str]:
-    """What Streamlit says, in whatever language -> what it shall say in this one."""
+    """Streamlit's words, in any of our languages -> their translation into this one."""
     wanted = catalogue(language)
     keys = [key for key in wanted if key.startswith("streamlit.")]
     said = [(catalogue(name)[key], wanted[key]) for name in LANGUAGES for key in keys]
@@ -97,13 +97,13 @@ def _said(language: str) -> dict[str, str]:
 
 
 def _tend(shown: Choice) -> None:
-    """What Streamlit leaves unsaid, or says in English only, in the reader's language; and how large all is."""
+    """Correct the document round the page; see `surroundings`."""
     names = {name: plain(f"frame.{name}") for name in ("equation", "part", "unheard")}
     surroundings(shown.lang, _said(shown.lang), shown.big, **names)
 
 
 def frame(school: School) -> None:
-    """Everything that is drawn for a visitor: page set-up, the address, navigation, sidebar, then the page itself.
+    """Draw everything for a visitor: set-up, address, navigation, drawer, input, then the page itself.
 
     school: what lessons and classes add to each page.
     """
@@ -120,7 +120,7 @@ def frame(school: School) -> None:
         go_to(wanted or "home")
     name = plain("home.title")
     st.set_page_config(page_title=name if page.title == name else f"{page.title} · {name}")
-    with st.container():  # always there, so that a remark that comes or goes moves nothing below it
+    with st.container():  # always there, so that remarks that come or go keep all below in place
         for problem in problems:
             _say(problem)
     with _excuses(page.title):
@@ -143,19 +143,19 @@ def frame(school: School) -> None:
 
 
 def _is_on_this_machine() -> bool:
-    """Whether the visitor's browser runs on the server's machine, and has come to it through no proxy.
+    """Whether the visitor's browser runs on the server's machine and came through no proxy.
 
-    A proxy may not say for whom it asks. But its visitors' browsers name it as the site that they are on.
+    A proxy may hide for whom it asks, but browsers name the proxy as their site.
     """
-    host = st.context.ip_address or "127.0.0.1"  # None is what Streamlit says of that, and of ::1
+    host = st.context.ip_address or "127.0.0.1"  # Streamlit has None for it, and for ::1
     site = LOCAL_SITE.fullmatch(st.context.headers.get("Origin", ""))
     return site is not None and is_from_here(host, st.context.headers)
 
 
 def _await_network(choice: Choice, title: str) -> None:
-    """Load a checkpoint that is not in memory yet; meanwhile the page has title, sentence and what it waits for.
+    """Load a checkpoint that is not in memory yet; meanwhile show sentence, title and a message.
 
-    One that cannot be read is loaded by the page, which says why.
+    If it cannot be read, the page tries again and says why.
     """
     folder = offered().get(choice.model)
     if folder is None or pipelines.is_loaded(choice.pipeline):
@@ -173,7 +173,7 @@ def _await_network(choice: Choice, title: str) -> None:
 
 
 def _bar(here: str) -> None:
-    """The bar with all pages that have something to say about this kind of input, and the one that is open."""
+    """The bar with the pages for this kind of input, and the open one."""
     words = {name: plain(f"frame.{name}") for name in ("pages", "settings", "leave")}
     words |= {"more": plain("common.more"), "app": plain("home.title"), "glossary": plain("glossary.title")}
     of_words = st.session_state["input"] == "sentence"
@@ -184,15 +184,15 @@ def _bar(here: str) -> None:
 
 
 def _draw(name: str, school: School) -> None:
-    """Draw a page for what is chosen by now; where the frame shows some of that, all is drawn anew instead."""
-    if is_fragment_run():  # else the frame has done so
+    """Draw a page for the present choice; if the frame shows other values of it, rerun all."""
+    if is_fragment_run():  # else the frame has done this
         forget_old_widgets()
         speak(st.session_state["lang"])
         if pipelines.follow_files() or link.framed() != st.session_state[FRAMED]:
             st.rerun()
     stop_elsewhere(name)
     with _excuses(name):
-        with on_every_page():  # the same pad
+        with on_every_page():  # one pad for all pages
             drawing = to_see(contents.page(name).draws)
         fit_places(name)
         if link.framed() != st.session_state[FRAMED]:
@@ -209,7 +209,7 @@ def _draw(name: str, school: School) -> None:
 
 @contextmanager
 def _excuses(name: str) -> Iterator[None]:
-    """In place of whatever goes wrong in this block, a sentence for the reader. name: of the page, for the log."""
+    """Show a readable message in place of any error in this block. name: of the page, for the log."""
     try:
         with in_flight.page(_tell_place()):
             yield
@@ -231,7 +231,7 @@ def _excuses(name: str) -> Iterator[None]:
 
 
 def _tell_place() -> in_flight.Tell:
-    """What says, in one place, how many are computed before this visitor; a click of his ends the waiting."""
+    """A function that shows, always in one toast, how many visitors come before this one; a click ends the wait."""
     shown: list[DeltaGenerator] = []
 
     def tell(before: int) -> None:
@@ -243,6 +243,6 @@ def _tell_place() -> in_flight.Tell:
 
 
 def _say(problem: Problem) -> None:
-    """What a link asks for and cannot be had."""
+    """Say which value of a link cannot be used."""
     icon = ":material/content_cut:" if problem.reason == "link_long" else ":material/link_off:"
     st.warning(t(f"error.{problem.reason}", name=problem.name, value=problem.value, most=MOST_CHARACTERS), icon=icon)

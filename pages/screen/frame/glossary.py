@@ -1,6 +1,6 @@
-"""Every symbol of these pages in one place: what it means, what it is for this model and input, where it lives.
+"""The glossary of all symbols: their meaning, their value for this model and input, their page.
 
-The quantities, their symbols and their shapes are those of the graph; sizes, weights and special tokens stand in OWN.
+Quantities, with symbols and shapes, come from the graph; sizes, weights and special tokens from OWN.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from pages.screen.frame.navigation import page_link
 class Entry:
     """A symbol (LaTeX, or a token between backticks), its page, its text "glossary.{name}", and its value.
 
-    value: filled in from `sizes`. module: the end of the path of a module without which there is no such thing.
+    value: with names of `sizes` in braces. module: a module, or the key of a quantity, that the symbol needs.
     """
 
     symbol: str
@@ -32,10 +32,10 @@ class Entry:
     name: str
     value: str
     module: str = ""
-    part: str = ""  # whose bias it names, or is; `alone` are symbol and value where there is none
-    alone: tuple[str, str] | None = None
-    field: str = ""  # of EncoderConfig, without which there is no such thing
-    norm: str = ""  # the kind of norm without which there is no such thing
+    part: str = ""  # the part whose bias it names or is
+    alone: tuple[str, str] | None = None  # symbol and value without that bias
+    field: str = ""  # a field of EncoderConfig that the symbol needs
+    norm: str = ""  # the kind of norm that the symbol needs
 
 
 #: Sizes first, then the pages as the bar has them.
@@ -43,9 +43,9 @@ ORDER = ["shapes_and_cost", *(name for name in NAMES if name != "shapes_and_cost
 WORDS, PROJECTED, WIDENED = "embedding.E", "embedding.W_E", "embedding.projection"
 TARGET = "decoder.input"
 
-#: Where the sum of token and position is normalised before the first layer, the two have other names.
+#: Key -> name, where the sum of token and position is normalised before the first layer.
 BEFORE_THE_LAYERS = {"embedding.sum": "summed", "embedding.norm": "embedding_norm"}
-#: And others again where they are brought to d_model first.
+#: Key -> name, where it is also projected to d_model.
 NARROW = {"embedding.sum": "summed", "embedding.norm": "narrow_norm", "embedding.projection": "projection"}
 
 OWN: tuple[Entry, ...] = (
@@ -133,7 +133,7 @@ OWN: tuple[Entry, ...] = (
 
 
 def page_of(quantity: Quantity) -> str:
-    """The page on which a quantity is shown; all of a decoder's layers is on one."""
+    """The page that shows a quantity; Translation for all of a decoder's."""
     path = quantity.key.split(".")
     first, name = path[0], path[-1]
     if first == "decoder":
@@ -150,7 +150,7 @@ def page_of(quantity: Quantity) -> str:
 
 
 def sizes(trace: Trace) -> dict[str, object]:
-    """The numbers of this model and this input, under the names that OWN uses, and under the graph's names of axes."""
+    """The numbers of this model and input, by the names in OWN and the graph's names of axes."""
     config, tokens, target = trace.config, trace.tokens, getattr(trace, "target_tokens", [])
     patches = (0, 0) if trace.patches is None else trace.patches.shape
     return {
@@ -193,11 +193,11 @@ def sizes(trace: Trace) -> dict[str, object]:
 
 
 def entries(trace: Trace) -> Iterator[tuple[str, str, str, str]]:
-    """All that this model has: (symbol, page, name, value); own ones first, then the quantities in order."""
+    """All symbols of this model, as (symbol, page, name, value): those of OWN, then the quantities in order."""
     graph, numbers = trace.graph, sizes(trace)
     modules = {quantity.module for quantity in graph} | {quantity.key for quantity in graph}
     for entry in OWN:
-        if entry.name in ("CLS", "REG") and not numbers[entry.name]:  # pictures may have none
+        if entry.name in ("CLS", "REG") and not numbers[entry.name]:  # an input may have none
             continue
         if (entry.module and entry.module not in modules) or entry.norm not in ("", trace.config.norm):
             continue
@@ -224,7 +224,7 @@ def entries(trace: Trace) -> Iterator[tuple[str, str, str, str]]:
             "linear",
             "look_up",
             "scores",
-        )  # has no letter of its own
+        )  # no letter of its own
         if place in listed or product:
             continue
         shape = trace[quantity.key].shape if quantity.traced else [numbers[axis] for axis in quantity.axes]
@@ -234,7 +234,7 @@ def entries(trace: Trace) -> Iterator[tuple[str, str, str, str]]:
 
 
 def name_of(graph: Graph, quantity: Quantity) -> str:
-    """The name of a quantity's text: that of its part of the key, or what it is to the residual stream."""
+    """The name of a quantity's text: the end of its key, or its role in the residual stream."""
     for side in SIDES:
         for sublayer in graph.sublayers_of.get((side, quantity.layer or 0), ()):
             if quantity.key == sublayer.sum:

@@ -1,4 +1,4 @@
-"""Which snapshot of its training reads a digit: a slider for it, and what every page says while it is an early one."""
+"""A slider for the snapshot of training that reads a digit, and a badge on every page for early snapshots."""
 
 import streamlit as st
 
@@ -12,17 +12,17 @@ _, word = texts_of("learned")
 
 
 def steps() -> list[str]:
-    """The snapshots by the steps of training behind them: "0", "10", …"""
+    """The numbers of training steps of the snapshots: "0", "10", …"""
     return [f"{snapshot.step:,}" for snapshot in learning.snapshots()]
 
 
 def snapshot(number: int) -> dict[str, object]:
-    """What is chosen where every page shall show the network of this snapshot."""
+    """The values of Choice that show the network of this snapshot."""
     return {"learned": None if number == learning.SNAPSHOTS - 1 else number + 1}
 
 
 def step_slider(learned: int | None) -> None:
-    """In the sidebar: after how many steps of its training the network is shown; nothing where that cannot be read."""
+    """In the drawer: a slider for the number of training steps; nothing if the snapshots cannot be read."""
     try:
         names = steps()
     except WeightsError:
@@ -35,7 +35,7 @@ def step_slider(learned: int | None) -> None:
 
 
 def learned_bar(number: int) -> None:
-    """That the network on the page has not learned for long; a button back to the finished one."""
+    """A badge that the network is an early one, and a button back to the finished one."""
     shown = learning.snapshots()[number]
     said = {"step": f"{shown.step:,}", "accuracy": f"{shown.accuracy:.1%}"}
     st.markdown(f":blue-badge[{word('badge', **said)}]", width="content")

@@ -1,4 +1,4 @@
-"""The line on top of every page: the sentence, the drawing or the picture that the network reads."""
+"""The line on top of every page: the sentence, drawing or picture that the network reads."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -25,35 +25,35 @@ from pages.screen.frame.changes_bar import SMALL
 from pages.screen.runs import pipelines
 from pages.server.streamlit_private import read_upload
 
-#: Places in another translation mean nothing in this one; nor do, in another sentence, its words.
+#: Values of Choice for a new translation, where old places and words mean nothing.
 WRITTEN_AFRESH = {"step": None, "forced": (), "beam": 1}
-#: In the session: the room for the pad or the picture, which a page draws.
+#: In the session: the container for the pad or picture, which the page draws.
 TO_SEE = "line.to_see"
-#: In the session, where a sentence was too long: its beginning, which is read.
+#: In the session: the beginning of a sentence that was too long; the network reads it.
 CUT = "line.cut"
-#: In the session: the room under the pad for what the network reads there, which a page draws; none where nothing is.
+#: In the session: the container under the pad for the verdict, which the page draws; missing if there is no digit.
 READ = "line.read"
-STROKES = 2, 2  # layer and head that a drawing opens with: what [CLS] attends to there has a shape
-#: In the session, in a class: whether it may yet be asked for hidden words, which then stand nowhere in sight.
+STROKES = 2, 2  # first layer and head for a drawing: there [CLS] attends to a shape
+#: In the session, in a class: whether hidden words may still be asked for, so that none must be in sight.
 COVERS = "line.covers"
 
 
 def afresh() -> dict[str, object]:
-    """What is chosen anew for another sentence. Who wants to see all words wants it of that, too."""
+    """The values of Choice for another sentence. If all words were shown, they stay shown."""
     return {"hidden": () if link.chosen().hidden == () else None, "branch": (), **WRITTEN_AFRESH}
 
 
 def line(asks: Reads | None, draws: bool) -> None:
-    """The reader's sentence; or room for the drawing or picture, which a page draws there.
+    """Draw the reader's sentence, or make room for the drawing or picture, which the page draws.
 
-    asks: how the open page reads a sentence, where it asks for hidden words. draws: as in `Page`, of that page.
+    asks: the open page's `reads`, if it asks for hidden words. draws: the open page's `draws`.
     """
     with st.container(key="line"):
         st.session_state[TO_SEE] = st.container(horizontal=True, vertical_alignment="center")
     choice = st.session_state["choice"]
     if draws:
         return
-    if choice.input in ("sentence", PICTURE) and choice.model not in MODELS:  # of ours a page says what there is to say
+    if choice.input in ("sentence", PICTURE) and choice.model not in MODELS:  # pages describe ours
         with st.session_state[TO_SEE]:
             st.markdown(f":small[:gray[{t('frame.network', name=choice.model)}]]", width="content")
     if choice.input == "sentence":
@@ -62,7 +62,7 @@ def line(asks: Reads | None, draws: bool) -> None:
 
 
 def begin() -> None:
-    """Choose what a visitor sees first, where no link asks for something else."""
+    """Choose what a visitor sees first, as far as no link does."""
     if "s" in st.session_state:
         return
     layer_and_head = link.chosen().layer, link.chosen().head
@@ -77,7 +77,7 @@ def begin() -> None:
 
 
 def to_see(draws: bool) -> bytes | None:
-    """The pad or the picture that is read, drawn by a page, which alone is drawn anew for it. Returns the drawing.
+    """Draw the pad or picture in the page's run, so that it redraws the page alone; return the drawing.
 
     draws: as in `Page`.
     """
@@ -90,9 +90,9 @@ def to_see(draws: bool) -> bytes | None:
 
 
 def begin_with(lang: str) -> None:
-    """Begin with our first sentence in this language, at a head that was measured to do something there.
+    """Begin with our first sentence in this language, at a head with a measured role in it.
 
-    Otherwise it would be the first head of all, which looks at everything alike.
+    The very first head would attend to all tokens alike.
     """
     first = first_picture(lang)
     st.session_state["s"] = first.text if first else READY[lang][0]
@@ -101,8 +101,8 @@ def begin_with(lang: str) -> None:
 
 
 def _sentence(choice: Choice, asks: Reads | None) -> None:
-    """The reader's sentence; a click on a word hides it, where the network guesses words, or else chooses its token. On
-    a page that asks it does neither, or a slip would take another sentence, and with it what was answered.
+    """The reader's sentence. A click on a word hides it if the network guesses words, else selects its token. On a page
+    that asks, clicks do nothing: a slip would change the sentence and lose the answers.
     """
     try:
         read = pipelines.read(choice)[1]
@@ -145,7 +145,7 @@ def _sentence(choice: Choice, asks: Reads | None) -> None:
 
 
 def _words_of(tokens: Sequence[str]) -> list[tuple[str, list[int]]]:
-    """The words of one text or of a pair, each with its places; between the two of a pair their [SEP]."""
+    """The words of a text or of a pair, each with its places; a [SEP] between the two texts of a pair."""
     ends = [place for place, token in enumerate(tokens) if token == "[SEP]" and place and tokens[place - 1] != token]
     words = whole_words(tokens)
     words += [[place] for place in ends if words and place < words[-1][0]]
@@ -153,13 +153,13 @@ def _words_of(tokens: Sequence[str]) -> list[tuple[str, list[int]]]:
 
 
 def _beside(choice: Choice, tokens: Sequence[str]) -> list[Beside]:
-    """The words of the text that this one is compared with. tokens: of this one, none of them hidden."""
+    """The words of the text compared with. tokens: of this text, none hidden."""
     pipeline = pipelines.pipeline(choice.pipeline)
     if choice.other is None or not compares(choice, pipeline):
         return []
     there = pipeline.reader.read(choice.other).tokens
     pairs = align(tokens, there)
-    shifted = any(pair.one != pair.other for pair in pairs)  # else each stands in the place of its own number
+    shifted = any(pair.one != pair.other for pair in pairs)  # else counterparts have equal places
     differs = {pair.other: pair.one for pair in pairs if not pair.same}
 
     def differing(text: str, places: Sequence[int]) -> Beside:
@@ -182,7 +182,7 @@ def _draw_one() -> None:
 
 
 def _picture() -> bytes | None:
-    """A ready picture, the pad, or the visitor's own file; returns what is drawn where that is the picture."""
+    """A ready picture, the pad, or the visitor's own file; return the drawing, if the pad is chosen."""
     chosen = st.session_state["picture"]
     if chosen != images.PAD:
         seen = st.session_state[link.PHOTO] if chosen == images.OWN else images.ready(chosen)
@@ -200,7 +200,7 @@ def _picture() -> bytes | None:
 
 
 def _sent(uploader: str) -> bytes | None:
-    """What a visitor has chosen there, to be read once; None where that is nothing, or, and it says so, lost."""
+    """The content of an uploaded file, once; None if there is none, or if it is lost, with a message."""
     if (file := st.session_state[uploader]) is None:
         return None
     if (content := read_upload(file)) is None:
@@ -219,7 +219,7 @@ def _take_picture() -> None:
 
 
 def _pad() -> bytes:
-    """What is drawn, small, and the pad on which it can be drawn anew, with its pens."""
+    """The drawing, small, and a popover with the pad and its pens; return the drawing."""
     if st.session_state["drawing"] is None:
         st.session_state["drawing"] = sketch.example()
     drawing = st.session_state["drawing"]
@@ -252,7 +252,7 @@ def _pad() -> bytes:
 
 
 def _drawing() -> bytes:
-    """The pad with its examples and upload; returns the drawing, or the last one that could be read."""
+    """The pad with examples and upload; return the drawing, or the last one that could be read."""
     drawing = _pad()
     if st.session_state["input"] == "digit" and not st.session_state["big"]:
         back = {"icon": ":material/notes:", "key": "line.sentence", "on_click": lambda: link.select(input="sentence")}
@@ -268,9 +268,9 @@ def _drawing() -> bytes:
         sketch.ink(drawing)
         st.session_state["last_drawing"] = drawing
     except sketch.DigitError as error:
-        # Beside the pad; on the page it would push away what a hurried reader is about to touch.
+        # Beside the pad: on the page it would move things from under a reader's finger.
         verdict_place.warning(t(f"error.digit_{error.reason}"), icon=":material/edit_off:")
-        return st.session_state.get("last_drawing", sketch.example())  # not on the pad, and so without a verdict
+        return st.session_state.get("last_drawing", sketch.example())  # not on the pad, so without a verdict
     st.session_state[READ] = verdict_place
     return drawing
 

@@ -1,4 +1,4 @@
-"""From one page to another, with the choice."""
+"""Links from page to page that keep the choice."""
 
 from functools import cache
 from typing import Any
@@ -8,14 +8,14 @@ import streamlit as st
 from pages.screen import link
 from pages.screen.frame.contents import path_of
 
-#: In the session, where a click chose something and another page besides: that page.
+#: In the session: the page to open, where a click also chose values.
 OPEN = "open"
 
 
 def page_link(name: str, label: str, icon: str | None = None) -> None:
-    """A link to another page that keeps the choice: with its query it is one step for the back button, not two.
+    """A link to another page that keeps the choice. With the query in it, it is one step for the back button, not two.
 
-    A query that is older than what was typed since does no harm: see `link.arrive` and `frame.frame`.
+    A query older than what was typed since does no harm: see `link.arrive` and `frame.frame`.
     """
     query = st.query_params.to_dict() | {link.PAGE: _address(name).url_path}
     st.page_link(_address(name), label=label, icon=icon, query_params=query)
@@ -27,12 +27,12 @@ def go_to(name: str) -> None:
 
 
 def open_with(name: str, **values: Any) -> None:
-    """Choose, from a callback, and open another page."""
+    """Choose values, from a callback, and open another page."""
     link.select(**values)
     st.session_state[OPEN] = name
 
 
 @cache
 def _address(name: str) -> st.Page:
-    """What a link leads to. Streamlit knows a page by its address; what is drawn there stands in the frame."""
+    """The page for links. Streamlit identifies pages by URL path; `frame` knows how to draw them."""
     return st.Page(lambda: None, title=name, url_path=path_of(name), default=name == "home")

@@ -1,4 +1,4 @@
-"""Code that made what a page shows, and beside it the lecture notes' code of the same, run with the same weights."""
+"""The code behind a page, beside the lecture notes' code, run with the same weights."""
 
 import inspect
 from functools import cache
@@ -15,19 +15,19 @@ from pages.drawing.text.numbers import written
 from pages.screen.components.tables import markdown_table
 
 SHOWN = 5  # numbers of a row
-NEAR = 1e-4  # nearer than that they are the same but for rounding
+NEAR = 1e-4  # smaller gaps are rounding
 text, word = texts_of("note_code")
 
 
 @cache
 def source(*things: object) -> str:
-    """The source of classes or functions, read from their files once."""
+    """The source of classes or functions."""
     return "\n\n".join(inspect.getsource(thing) for thing in things)
 
 
 def beside_notes(thing: object, trace: Trace, layer: int, token: int, ours: bool) -> None:
-    """The source of a class or function, and beside it what the notes have of it. Of our own networks (`ours`) both
-    run: what they put out for a token of this run, with the weights of this layer.
+    """The source of a class or function, beside the notes' version. ours: for our own networks, both run with this
+    layer's weights, and their outputs for a token are shown.
     """
     if not (theirs := blocks(thing, trace.config)):
         st.code(source(thing), language="python")
@@ -43,7 +43,7 @@ def beside_notes(thing: object, trace: Trace, layer: int, token: int, ours: bool
 
 
 def _run(block: Block, trace: Trace, layer: int, token: int) -> None:
-    """What the note's code and ours put out, and how far they are apart."""
+    """The outputs of the note's code and of ours, and the gap between them."""
     pair = [values.reshape(-1, values.shape[-1]) for values in block.run(trace, layer)]
     if block.ours is ClassifierNetwork:
         row, names = 0, [class_label(label) for label in trace.answer[0].labels]
@@ -62,6 +62,6 @@ def _run(block: Block, trace: Trace, layer: int, token: int) -> None:
 
 
 def told_gap(gap: float, numbers: int) -> str:
-    """How far what the two put out is apart."""
+    """The sentence about the gap between both outputs."""
     kind = "same" if gap == 0 else "near" if gap < NEAR else "apart"
     return text(kind, numbers=f"{numbers:,}", gap=written(f"{gap:.1e}" if gap < NEAR else f"{gap:.4f}"))

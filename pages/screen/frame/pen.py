@@ -1,4 +1,4 @@
-"""What puts pictures on a page: each under its title, shape and equation, and over its sentence."""
+"""The pen draws pictures on a page, with title, shape and equation above and the sentence below."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -21,29 +21,29 @@ from pages.screen.frame.navigation import open_with
 from pages.screen.link import chosen, select
 from pages.screen.runs import pipelines
 
-#: Arrow keys -> by how many rows and columns they move.
+#: Arrow key -> rows and columns that it moves by.
 ARROWS = {"ArrowUp": (-1, 0), "ArrowDown": (1, 0), "ArrowLeft": (0, -1), "ArrowRight": (0, 1)}
 
 
 class Pen:
-    """Draws on a page. Its callbacks hold neither it nor a screen, which would stay with the visitor.
+    """Draws on a page. Its callbacks hold neither pen nor screen, which would then stay in memory with the session.
 
-    name: of the page. controls: the row of its tabs, for what else stands there; places: that of layer, head and token.
-    taken: the pictures that were drawn, by their names. keys: what keys do. station: see `keys.listen`.
+    name: of the page. controls: the row of tabs, for further controls. places: the row of layer, head and token. taken:
+    the pictures drawn, by name. keys: key -> action. station: see `keys.listen`.
     """
 
     controls: DeltaGenerator
     places: DeltaGenerator
 
     def __init__(self, page: Page, screen: Screen, equation: str = "") -> None:
-        """equation: the page's own, which stands above its pictures."""
+        """equation: the page's own; pictures do not repeat it."""
         self.name, self._page, self._screen, self._equation = page.name, page, screen, equation
         self.taken: dict[str, exports.Taken] = {}
         self.keys: dict[str, Callable[[], None]] = {}
         self.station = ""
 
     def file_name(self, *parts: str) -> str:
-        """The name of a file: what is in it, whether the run was changed, and whose it is."""
+        """The name of a file: its content, whether the run was changed, and the input."""
         changed = [plain("change.shown_changed")] if self._screen.run.edits else []
         return exports.file_name(*parts, *changed, self._screen.about())
 
@@ -52,25 +52,23 @@ class Pen:
         self.keys[key] = action
 
     def way_to(self, name: str, label: str, **values: object) -> None:
-        """A button that chooses these values (names as in Choice) and opens another page with them, or another part of
-        this one.
-        """
+        """A button that chooses these values of Choice and opens a page, perhaps this one."""
         look = {"icon": ":material/arrow_forward:", "type": "tertiary", "key": f"{self.name}.to.{name}"}
         st.button(label, on_click=open_with, args=(name,), kwargs=values, **look)
 
     def whole_run(self) -> None:
         """A button that saves all numbers of the run."""
         of = self._screen.network, self._screen.subject, self._screen.run.edits
-        file = f"{self.file_name('trace')}.npz"  # done again when asked for: a run kept would stay with the visitor
+        file = f"{self.file_name('trace')}.npz"  # rerun on demand: a run held here would stay with the session
         st.download_button(plain("common.npz"), lambda: exports.npz(pipelines.run(*of)), file, on_click="ignore")
 
     def show(self, name: str, make: Picture | Make, *, at: Place | None = None, noted: bool = True) -> list[Numbers]:
-        """Draw a picture under its title, shape and equation, and over its reading sentence.
+        """Draw a picture with title, shape and equation above and its sentence below; return the numbers drawn.
 
-        name: unique on the page; the title is the text "{page}.{name}" unless the picture has one. make: what makes it
-        of a run and a place, and is called once more where the reader compares two; of a picture without numbers of a
-        run, the picture itself. at: the place, where it is not the one on the screen. noted: whether a picture of one
-        run says so to a reader who wants two. Returns the numbers drawn.
+        name: unique on the page; the title is the text "{page}.{name}" unless the picture has one. make: makes the
+        picture from a run and a place, and is called again for the other run in a comparison; or a finished picture of
+        one run. at: the place, if not the one on the screen. noted: whether, in a comparison, a picture of one run says
+        so.
         """
         screen = self._screen
         if isinstance(make, Picture):
@@ -105,7 +103,7 @@ class Pen:
             st.markdown(joined(written))
         noted = noted and not picture.fixed
         if noted and not compared and (screen.two.differs or screen.shows == "beside"):
-            st.caption(t(f"change.only_{screen.shows}"))  # that this here is of one run
+            st.caption(t(f"change.only_{screen.shows}"))  # this picture shows one run
         runs = screen.compared_with(compared or (None if noted else "other"))
         law = equation or (quantity.equation if quantity else "")
         make_table = partial(table_of, picture, figure, numbers)
@@ -113,17 +111,16 @@ class Pen:
         return numbers
 
     def show_both(self, name: str, make: Make, at: Place | None = None) -> None:
-        """Draw a picture, and where the reader wants both inputs, below it that of the other one."""
+        """Draw a picture and, if the reader compares side by side, the other run's below."""
         beside = self._screen.two.beside
         drawn = self.show(name, make, at=at, noted=not beside)
         if beside:
             self.show_other(name, make, drawn, at)
 
     def show_other(self, name: str, make: Make, here: Sequence[Numbers], at: Place | None = None) -> None:
-        """Draw the same picture of the other input's run, to stand beside this one: a click there chooses what stands
-        in that place here.
+        """Draw the same picture of the other run. A click there chooses the counterpart here.
 
-        here: the numbers of this one, whose colours it has. at: the place here, where it is not the one on the screen.
+        here: the numbers of this run, whose range of colours it uses. at: the place here, if not the one on the screen.
         """
         two = self._screen.two
         assert two.other is not None  # it stands beside this one
@@ -135,8 +132,8 @@ class Pen:
         self.show(f"other_{name}", Picture(picture.drawn(*numbers), said, **look))
 
     def _words(self, name: str, picture: Picture, numbers: Sequence[Numbers]) -> tuple[str, str, str, str | None]:
-        """A picture's title and its sentence; what is written below it; and how it compares two runs, if it does:
-        "less", by their difference, or "other", with the numbers of both.
+        """A picture's title, its sentence, the text below it, and how it compares two runs: "less" by their difference,
+        "other" with the numbers of both, None if it does not.
         """
         shows, run = self._screen.shows, self._screen.run
         title = picture.title or plain(f"{self.name}.{name}")
@@ -153,7 +150,7 @@ class Pen:
         return title, said, said if broken or picture.written is None else picture.written, "other" if told else None
 
     def where(self, of: tuple[int, int] | None = None) -> str:
-        """Of which layer and head the page is: those that the reader chose, as far as they matter here, or others."""
+        """The layer and head in words: the chosen ones, as far as the page needs them, or others."""
         at, heeds = self._screen.at, self._page.heeds(self._screen.choice)
         return at.where(of or (at.layer if "layer" in heeds else -1, at.head if "head" in heeds else -1))
 
@@ -164,12 +161,12 @@ class Pen:
             with st.container(horizontal=True, vertical_alignment="center", key=f"heading.{self.name}.{name}"):
                 st.markdown(heading, width="content")
                 equation(law, width="content")
-        elif not fills:  # it is what the tab is called
+        elif not fills:  # the tab has the same name
             st.markdown(heading)
 
     def _move(self, moves: Moves) -> None:
         """Let Shift and an arrow move the chosen cell."""
-        at = list(moves.cell)  # keys are faster than pages: the next press goes on from there
+        at = list(moves.cell)  # several presses may come before the page is redrawn
 
         def move(by: tuple[int, int]) -> None:
             at[:] = (min(max(here + step, 0), n - 1) for here, step, n in zip(at, by, moves.sizes, strict=True))
@@ -180,7 +177,7 @@ class Pen:
 
 
 def equation(latex: str, **look: object) -> None:
-    """Draw an equation, or several with \\qquad between: on a narrow screen below each other."""
+    """Draw an equation, or several with \\qquad between, which wrap on narrow screens."""
     one, *others = coloured(in_words(latex)).split(r" \qquad ")
     if not others:
         st.latex(one, **look)
@@ -191,7 +188,7 @@ def equation(latex: str, **look: object) -> None:
 
 
 def act(picks: Picks, *at: int) -> None:
-    """Choose what a click chooses, here or on another page."""
+    """Do what a click on a mark does: choose values, perhaps on another page."""
     match picks(*at):
         case Open(page, values):
             open_with(page, **values)
@@ -200,15 +197,15 @@ def act(picks: Picks, *at: int) -> None:
 
 
 def table_of(picture: Picture, figure: Figure, numbers: Sequence[Numbers]) -> pd.DataFrame:
-    """The numbers of a picture, as they were drawn, for a file."""
+    """The numbers of a picture as drawn, as a table for a file."""
     table = picture.tabled(*numbers)
     return exports.figure_table(figure) if table is None else table
 
 
 def go_on(field: str, by: int, count: int, usual: int = 0) -> None:
-    """Go to another of `count` places, from where the reader is by now: keys are faster than pages.
+    """Move a field of Choice by so many of `count` places, from its present value: several keys may come in one run.
 
-    field: of Choice. usual: the place where he is while he has chosen none.
+    usual: the place while none is chosen.
     """
     now = getattr(chosen(), field)
     now = usual if now is None else min(now, count - 1)

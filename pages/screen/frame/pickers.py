@@ -1,4 +1,4 @@
-"""Boxes in which a place is chosen: the same choice as a click on a picture makes, for keyboards and for large maps."""
+"""Boxes for choosing a place, as a click on a picture does, for keyboards and large maps."""
 
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
@@ -10,15 +10,13 @@ from pages.drawing.text import literal, t
 from pages.screen.link import select
 from pages.server.memory import hold
 
-#: In the session: what was set in widgets that keep it while they are not drawn, by their key.
+#: In the session: key -> value of widgets that keep it while they are not drawn.
 LASTING = "lasting"
 Option = TypeVar("Option", bound=Hashable)
 
 
 def told_apart(names: Iterable[str]) -> list[str]:
-    """Names as pills may show them. The browser knows those by their wording only, so the second ‘the’ gets an
-    invisible sign more.
-    """
+    """Names for pills. The browser identifies pills by wording, so a second ‘the’ gets an invisible sign."""
     shown = [literal(name) for name in names]
     return [name + "\u200b" * shown[:i].count(name) for i, name in enumerate(shown)]
 
@@ -31,11 +29,11 @@ def bound(
     anew: bool = False,
     among: Container | None = None,
 ) -> dict[str, Any]:
-    """The key and the callback of a widget that shows `value`, and hands on to `choose` what the reader sets.
+    """The key and the callback of a widget that shows `value` and passes what the reader sets to `choose`.
 
-    A box that was emptied hands on nothing. anew: said in each run, where the options change with the input: the
-    browser knows only their wording, and would go on sending that of another sentence. among: of a box with a list, its
-    options; it hands on a wording that is no longer one of them as it is, by which nothing is chosen.
+    An emptied box passes nothing. anew: whether to set the value in each run, for options that change with the input:
+    the browser knows only their wording and would keep sending an old one. among: the options of a list; other values
+    are ignored.
     """
     if anew:
         st.session_state[widget] = value
@@ -43,7 +41,7 @@ def bound(
         hold(widget, value)
 
     def changed() -> None:
-        wanted = st.session_state.get(widget)  # gone, where the answer to another click took it away
+        wanted = st.session_state.get(widget)  # missing if another click removed the widget
         if wanted is not None and (among is None or wanted in among):
             choose(wanted)
 
@@ -51,8 +49,8 @@ def bound(
 
 
 def lasting(widget: str, value: object, *, among: Container | None = None) -> dict[str, Any]:
-    """The key and the callback of a widget that shows `value` at first, and then keeps for the visit what is set in it,
-    also while it is not drawn: on another page, or in a box that is closed. among: its options, where they change.
+    """The key and the callback of a widget that begins with `value` and keeps what is set for the visit, even while it
+    is not drawn. among: its options, if they change.
     """
     kept = st.session_state.setdefault(LASTING, {})
     if widget not in st.session_state or not (among is None or st.session_state[widget] in among):
@@ -67,16 +65,16 @@ def lasting(widget: str, value: object, *, among: Container | None = None) -> di
 
 
 def set_lasting(values: dict[str, Any]) -> None:
-    """Set such widgets, from a callback."""
+    """Set `lasting` widgets, from a callback."""
     st.session_state.update(values)
     st.session_state[LASTING].update(values)
 
 
 def sentence_box(label: str, widget: str, choose: Callable[[str], object], **look: Any) -> None:
-    """A box for a sentence. Of one that is too long the beginning is read, and it is said."""
+    """A box for a sentence. If it is too long, its beginning is read, and a warning says so."""
 
     def typed() -> None:
-        if len(st.session_state[widget]) > MOST_CHARACTERS:  # a limit in the box would swallow it, without a word
+        if len(st.session_state[widget]) > MOST_CHARACTERS:  # a limit in the box would cut silently
             st.session_state[widget] = st.session_state[widget][:MOST_CHARACTERS]
             st.session_state["cut"] = widget
         choose(st.session_state[widget])
@@ -88,9 +86,9 @@ def sentence_box(label: str, widget: str, choose: Callable[[str], object], **loo
 
 
 def pick(place: str, label: str, options: Sequence[str], chosen: int, *, width: Any = "stretch", **also: Any) -> int:
-    """A select box over places that have names (tokens, classes, …); returns the index.
+    """A select box over places with names (tokens, classes, …); returns the index.
 
-    place: the field of Choice that it sets; also: what it sets besides. The numbers keep options apart that read alike.
+    place: the field of Choice that it sets. also: further values that it sets. Numbers distinguish equal names.
     """
     places = range(len(options))
     look = bound(f"pick.{place}", chosen, lambda i: select(**{place: i, **also}), anew=True, among=places)
@@ -98,7 +96,7 @@ def pick(place: str, label: str, options: Sequence[str], chosen: int, *, width: 
 
 
 def pick_number(place: str, label: str, count: int, chosen: int, *, width: Any = "stretch", **also: Any) -> None:
-    """The same with a number box over `count` places that have no names (dimensions, neurons), shown from 1."""
+    """A number box, as `pick`, over `count` places without names (dimensions, neurons), shown from 1."""
     look = bound(f"pick.{place}", chosen + 1, lambda number: select(**{place: number - 1, **also}))
     st.number_input(label, 1, count, width=width, **look)
 
@@ -113,9 +111,9 @@ def either(
     key: str = "",
     **look: Any,
 ) -> Option:
-    """Buttons, one of which is always down; they take two rows where one is too long for a phone.
+    """Buttons, one of which is always pressed; they wrap on phones.
 
-    field: of Choice; words: what stands on each button. chosen: where it is none of the options, the first is.
+    field: of Choice. words: the labels. chosen: if it is no option, the first one is pressed.
     """
     chosen = next((option for option in options if option == chosen), options[0])
     named = dict(zip(options, words, strict=True))

@@ -1,4 +1,4 @@
-"""Layer and head, chosen above the pictures that show them."""
+"""Pickers for layer and head, above the pictures that show them."""
 
 import streamlit as st
 
@@ -9,10 +9,9 @@ from pages.screen import link
 from pages.screen.frame.pickers import bound, either
 from pages.screen.runs import pipelines
 
-#: In the session, for layer and head: the one that was chosen, and the one that stands in for it while a network has
-#: fewer.
+#: In the session, for layer and head: the chosen one, and its stand-in while a network has fewer.
 KEPT = "places.kept"
-MOST_BUTTONS = 12  # of more layers or heads one is chosen from a list
+MOST_BUTTONS = 12  # more layers or heads become a list
 
 
 def fit_places(page: str) -> None:
@@ -30,7 +29,7 @@ def writes(page: str) -> bool:
 
 
 def _fit(name: str, most: int) -> None:
-    """Keep a number within what this network has; with a network that has more, the one that was chosen comes back."""
+    """Limit a number to what this network has; the chosen one returns with a network that has it."""
     kept = st.session_state.setdefault(KEPT, {})
     chosen, instead = kept.get(name, (None, None))
     now = st.session_state[name]
@@ -41,7 +40,7 @@ def _fit(name: str, most: int) -> None:
 
 
 def choose(name: str, most: int, *, brief: bool = False) -> None:
-    """Buttons for the "layer" or the "head", of `most`; nothing where there is only one. brief: a list instead."""
+    """Buttons for the "layer" or "head"; nothing if `most` is 1. brief: a list instead."""
     now = min(st.session_state[name], most) - 1
     if most == 1:
         return

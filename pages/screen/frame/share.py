@@ -1,4 +1,4 @@
-"""What is on the screen, for others: its address, also as a QR code for the telephones of a class."""
+"""Share the screen: its address, also as a QR code for the phones of a class."""
 
 from urllib.parse import urlencode, urlsplit
 
@@ -10,19 +10,19 @@ from pages.drawing.state.choice import PICTURE, Choice
 from pages.drawing.text import plain, t
 from pages.screen.link import PERSONAL
 
-#: Names of a computer that mean itself: nobody else comes there by them.
+#: Names by which a computer reaches only itself.
 OWN_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
 def open_share(choice: Choice) -> None:
-    """Open the address of this page over it."""
+    """Open a dialog with the address of this page."""
     own = choice.input == PICTURE and choice.picture == images.OWN
     st.dialog(plain("share.title"))(_share)(address(st.context.url or "", choice), own)
 
 
 def address(page: str, choice: Choice) -> str:
-    """Where all of this choice is shown, without what a link means if it does not say it. page: its address without a
-    query. What is large for a projector is not, and a teacher's notes are hers.
+    """The address that shows this choice, without defaults, presentation mode and the teacher's notes. page: the
+    address without a query.
     """
     usual = Choice().to_link()
     link = choice.with_(big=False, role=None).to_link()
@@ -30,7 +30,7 @@ def address(page: str, choice: Choice) -> str:
 
 
 def leads_nowhere(address: str) -> bool:
-    """Whether nobody but this very computer comes there."""
+    """Whether only this computer can open an address."""
     return urlsplit(address).hostname in OWN_NAMES
 
 
@@ -41,7 +41,7 @@ def _share(address: str, own_picture: bool = False) -> None:
 
 
 def with_code(address: str) -> None:
-    """Draw an address, above it as a QR code, or why there is none."""
+    """Draw a QR code, or the reason why there is none, and below it the address."""
     if leads_nowhere(address):
         st.warning(t("share.own_name"), icon=":material/router:")
     else:

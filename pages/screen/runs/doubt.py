@@ -1,4 +1,4 @@
-"""What the network reads in a drawing, and whether that can be trusted."""
+"""The network's reading of a drawing, and whether to trust it."""
 
 import streamlit as st
 
@@ -10,19 +10,19 @@ from pages.screen.runs import pipelines
 
 
 def doubt_about(ink: bytes) -> str | None:
-    """Why an answer to this drawing is doubtful, as `Doubt.about` has it; None where all is well.
+    """Why an answer to this drawing is doubtful, from `Doubt.about`; None if it is not.
 
-    It is the digit network that is asked, whichever answers.
+    Always judged by the digit network, whichever network answers.
     """
     try:
         rule = doubt()
         return rule.about(pipelines.run("digits", ink)) if rule else None
-    except WeightsError:  # what lacks is named by `verdict`; the answer needs it not
+    except WeightsError:  # `verdict` reports it
         return None
 
 
 def hedge(pipeline: str, ink: object) -> str:
-    """The sentence that an answer needs where it is doubtful; of any other, and of a sentence, nothing."""
+    """The warning for a doubtful answer to a drawing; else ""."""
     if pipeline not in ("digits", "flat") or not isinstance(ink, bytes):
         return ""
     reason = doubt_about(ink)
@@ -30,9 +30,9 @@ def hedge(pipeline: str, ink: object) -> str:
 
 
 def verdict(pipeline: str, ink: bytes, changed: bool) -> None:
-    """Under the pad: what the network reads, or that it is unsure; and why it never says more than 96 %.
+    """Under the pad: what the unchanged network reads, or that it is unsure; and why it never says more than 96 %.
 
-    changed: whether the reader has changed the network, which is read as it is.
+    changed: whether the reader has changed the network elsewhere.
     """
     try:
         (guess,) = pipelines.run(pipeline, ink).answer
@@ -51,7 +51,7 @@ def verdict(pipeline: str, ink: bytes, changed: bool) -> None:
 
 
 def how_sure() -> str:
-    """How a digit is told from what is none, and how often that goes wrong; nothing where no rule was measured."""
+    """How digits are told from other drawings, and the rate of errors; "" if no rule was measured."""
     try:
         rule = doubt()
     except WeightsError:

@@ -1,4 +1,4 @@
-"""What is kept between reruns: one copy of each pipeline for everybody, and the latest traces."""
+"""Pipelines and traces kept between reruns, for all visitors."""
 
 import gc
 from collections.abc import Hashable, Iterable
@@ -29,14 +29,14 @@ from pages.drawing.text import listed, plain, t
 from pages.server import in_flight
 from pages.server.memory import give_back
 
-FIRST_SENTENCE = "i love you ."  # shown when the very first sentence of a visitor cannot be read
-_files: dict[str, Hashable] = {}  # of each offered checkpoint, what its files were when a run last looked
-MOST_PIECES = 400  # of a sentence, whatever a network reads: time and memory of a page grow with their square
-MOST_BYTES = 160_000_000  # of traces, 15 tokens about 2.7 MB: one for each of the sixty visitors of a worker
+FIRST_SENTENCE = "i love you ."  # replaces a visitor's first sentence if it cannot be read
+_files: dict[str, Hashable] = {}  # offered checkpoint -> state of its files when a run last looked
+MOST_PIECES = 400  # of a sentence, even if a network reads more: a page's time and memory grow with their square
+MOST_BYTES = 160_000_000  # of traces: one of 15 tokens (2.7 MB) for each of sixty visitors
 
 
 class _Networks(dict[Hashable, Pipeline]):
-    """Pipelines by their names, and of those that visitors named, when somebody asked for them last."""
+    """Pipelines by name; for those that visitors added, also the time of the last request."""
 
     def __init__(self) -> None:
         self._asked: dict[str, float] = {}
@@ -50,8 +50,8 @@ class _Networks(dict[Hashable, Pipeline]):
         return network
 
     def make_room(self, name: str) -> None:
-        """Before one that a visitor named is loaded: all of them together take at most MOST_NAMED bytes, and the one
-        that nobody has asked for longest goes first.
+        """Before loading a visitor's checkpoint, drop the least recently used ones until all take at most MOST_NAMED
+        bytes together.
         """
         with self._one_at_a_time:
             self._asked[name] = monotonic()
@@ -66,7 +66,7 @@ class _Networks(dict[Hashable, Pipeline]):
 
 
 def _of(key: Hashable) -> str:
-    """The name of an offered checkpoint in the key of one of its pipelines."""
+    """The checkpoint's name in the key of one of its pipelines."""
     assert isinstance(key, tuple)
     name: str = key[0]
     return name.removesuffix(TWIN).removesuffix(TRANSLATOR)
@@ -75,18 +75,18 @@ def _of(key: Hashable) -> str:
 _networks = _Networks()
 
 
-@cached(_networks, condition=Condition())  # Streamlit's own takes as long as a widget, whenever it is asked
+@cached(_networks, condition=Condition())  # Streamlit's cache is as slow as a widget
 def pipeline(name: str) -> Pipeline:
-    """A trained pipeline, its untrained twin ("text-untrained": the same sizes, random weights, the same each time),
-    "untrained" (the paper's base size), a snapshot of the training of digits ("digits-after-3") or an offered
-    checkpoint, loaded once for all visitors. Of an offered translator the name is its encoder, "name-translator" all.
+    """A pipeline by name, loaded once for all visitors: a trained one, its untrained twin ("text-untrained": random
+    weights, the same each time), "untrained" (the paper's base size), a snapshot of the digits' training
+    ("digits-after-3"), or an offered checkpoint ("name"; of a translator the encoder, "name-translator" all).
 
     Raises WeightsError, or CheckpointError for a folder that cannot be read.
     """
-    torch.set_num_threads(1)  # visitors share the cores; threads within one small product only get in the way
+    torch.set_num_threads(1)  # visitors share the cores; more threads slow small products
     with deadline.not_counted():
         folder = offered().get(name.removesuffix(TRANSLATOR))
-        if folder is not None and not folder.is_dir():  # it was there when the server started
+        if folder is not None and not folder.is_dir():  # removed since the server started
             raise CheckpointError("no_folder", folder=folder.name)
         if folder is not None:
             _files.setdefault(name.removesuffix(TRANSLATOR), folder_state(folder))
@@ -105,22 +105,22 @@ def pipeline(name: str) -> Pipeline:
                 loaded.reader.max_len = min(loaded.reader.max_len, MOST_PIECES)
             if isinstance(loaded, Translator) and name in offered():
                 loaded = loaded.encoder
-        # What is here now stays for good: collecting garbage need not look at it again.
+        # Networks stay: the garbage collector need not look at them again.
         give_back()
         gc.freeze()
     return loaded
 
 
 def is_loaded(name: str) -> bool:
-    """Whether a pipeline is in memory, or one of ours, which take no time."""
+    """Whether a pipeline is in memory, or one of ours, which load at once."""
     return name.removesuffix(TRANSLATOR) not in offered() or pipeline.cache_key(name) in pipeline.cache
 
 
 def follow_files() -> bool:
-    """Forget what was read from a checkpoint whose files have changed since; whether there was one. A run's first act.
+    """Forget checkpoints whose files have changed; return whether there were any. Call it first in a run.
 
-    So no page shows numbers of two networks; what a visitor named and is there no longer is offered no longer. What
-    others computed goes, too: it is soon there again.
+    So no page mixes numbers of two networks. Checkpoints that visitors added and whose folder is gone are withdrawn.
+    All results of other networks go, too; they are soon computed again.
     """
     now = {name: folder_state(folder) for name, folder in offered().items()}
     gone = [name for name, state in now.items() if state is None and by_visitors(name)]
@@ -135,20 +135,20 @@ def follow_files() -> bool:
 
 
 def _let_go(names: Iterable[str]) -> None:
-    """Forget offered checkpoints, and all that was computed with any network."""
+    """Forget offered checkpoints, and all results of all networks."""
     for name in names:
         for of in (name, name + TRANSLATOR, name + TWIN):
             pipeline.cache.pop(pipeline.cache_key(of), None)
         if name in offered():
             let_go(offered()[name])
     forget()
-    gc.unfreeze()  # what is let go may hold itself
+    gc.unfreeze()  # what goes may contain cycles
     give_back()
     gc.freeze()
 
 
 def config(name: str) -> EncoderConfig:
-    """The sizes of a pipeline, even of one whose weights cannot be read."""
+    """The sizes of a pipeline, even if its weights cannot be read."""
     try:
         return pipeline(name).config
     except WeightsError:
@@ -158,7 +158,7 @@ def config(name: str) -> EncoderConfig:
 
 
 def translator(choice: Choice) -> Translator:
-    """What translates this choice's sentence. Raises WeightsError, or CheckpointError."""
+    """The translator for this choice. Raises WeightsError or CheckpointError."""
     found = pipeline(choice.translator)
     assert isinstance(found, Translator)
     return found
@@ -170,12 +170,12 @@ def explain_checkpoint(error: CheckpointError) -> None:
 
 
 def explain_weights(error: WeightsError) -> None:
-    """Say which file cannot be used, and how to get it back."""
+    """Say which file is damaged, and how to restore it."""
     st.error(t(f"error.weights_{error.reason}", file=f"model/weights/{error.file}"), icon=":material/error:")
 
 
 def readable(choice: Choice) -> Choice:
-    """The same choice with an input whose network can be read. Raises WeightsError where none can."""
+    """A copy with an input whose network can be read: a drawing, or else our first sentence."""
     drawing = sketch.example()
     for kind in ("digit", "flat"):
         instead = choice.with_(input=kind, drawing=drawing, learned=None, edits=())
@@ -188,7 +188,7 @@ def readable(choice: Choice) -> Choice:
 
 
 def _decides(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> tuple[Hashable, ...]:
-    """What decides a run; of a picture that is one token also its name, which is in the reader's language."""
+    """The cache key of a run; for a picture read as one token with the token's name in the reader's language."""
     return hashkey(name, subject, edits, plain("label.image") if name.removesuffix(TWIN) == "flat" else None)
 
 
@@ -198,7 +198,7 @@ def run(name: str, subject: Task, edits: tuple[Edit, ...] = ()) -> TranslationTr
 def run(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> Trace: ...
 @traces_up_to(MOST_BYTES, key=_decides)
 def run(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> Trace:
-    """One traced run. Choosing another layer or head comes here again and finds it done."""
+    """A traced run, cached: another layer or head needs no new one."""
     with in_flight.page():
         in_flight.make_room(max(_bytes(pipeline(name), one) for one in (subject, *_compared(name))))
         trace = pipeline(name)(subject, edits)
@@ -208,13 +208,13 @@ def run(name: str, subject: Hashable, edits: tuple[Edit, ...] = ()) -> Trace:
 
 
 def _compared(name: str) -> tuple[str, ...]:
-    """The sentence that this page will be compared with, if any: that may be the longer one."""
+    """The sentence to compare with, if any; it may be the longer one."""
     other, network = getattr(st.session_state.get("choice"), "other", None), pipeline(name)
     return (other,) if other and network.config.input == "words" and _reads(network.reader, other) else ()
 
 
 def _bytes(network: Pipeline, subject: Hashable) -> int:
-    """About how much a run of this input records."""
+    """The approximate bytes that a run of this input records."""
     tokens = network.config.max_tokens
     if network.config.input == "words":
         tokens = len(network.reader.read(subject.sentence if isinstance(subject, Task) else subject).tokens)
@@ -222,14 +222,14 @@ def _bytes(network: Pipeline, subject: Hashable) -> int:
 
 
 def read(choice: Choice) -> tuple[Any, Reading, InputError | None]:
-    """The reader's input, as `read_by` reads it."""
+    """`read_by` for the reader's input."""
     return read_by(choice.pipeline, choice.subject)
 
 
 def read_by(name: str, subject: Hashable) -> tuple[Any, Reading, InputError | None]:
-    """An input, or the last one that this pipeline could read; what it is read as; and why it is not the input itself.
+    """The input, or the last one that this pipeline could read; how that is read; and why the input could not be.
 
-    Who reads the sentence and who translates it may have different tokenizers.
+    name: matters, as the pipelines that read and translate a sentence may have different tokenizers.
     """
     reader, last_good = pipeline(name).reader, st.session_state.setdefault("last_good", {})
     unread = None
@@ -244,7 +244,7 @@ def read_by(name: str, subject: Hashable) -> tuple[Any, Reading, InputError | No
 
 
 def explain_input(name: str, unread: InputError | None, reading: Reading | None = None) -> None:
-    """Say why this pipeline could not read an input, if so; and what it left out or could not tell in what it reads."""
+    """Say why this pipeline could not read an input, if so; and show the notes of the reading."""
     if unread:
         theirs = "_theirs" if unread.reason == "unknown_only" and name.removesuffix(TRANSLATOR) in offered() else ""
         st.warning(t(f"error.input_{unread.reason}{theirs}"), icon=":material/edit_off:")
@@ -255,7 +255,7 @@ def explain_input(name: str, unread: InputError | None, reading: Reading | None 
 
 @kept(1000)
 def _reading(name: str, sentence: str) -> Reading:
-    """A sentence as this pipeline reads it, once for all visitors and reruns. Raises InputError."""
+    """How this pipeline reads a sentence, cached. Raises InputError."""
     return pipeline(name).reader.read(sentence)
 
 

@@ -1,4 +1,4 @@
-"""What pages work out once for all visitors."""
+"""Results that pages compute once for all visitors."""
 
 from collections.abc import Hashable, Sequence
 
@@ -19,15 +19,15 @@ from pages.screen.runs import pipelines
 
 
 def is_word(piece: str) -> bool:
-    """Whether a piece of the vocabulary reads as a word: letters alone, two or more unless each is one of many."""
+    """Whether a piece of the vocabulary is a word: letters only, and at least two if they are ASCII."""
     letters = piece.lstrip("Ġ▁")
     return letters.isalpha() and (len(letters) > 1 or not letters.isascii())
 
 
 @kept(500)
 def neighbours(name: str, piece: int, most: int = 6) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """The pieces whose rows of E point most nearly the same way, of a word the words of its script, of [MASK] and its
-    like none; their cosines; and the row of the piece itself with theirs, (1 + most, features).
+    """The pieces with the most similar rows of E (for a word only words of its script, for special tokens none); their
+    cosines; and the rows of the piece and of these, (1 + most, features).
     """
     owner = pipelines.pipeline(name)
     E, vocabulary = owner.network.embedding.E.weight.numpy(), owner.reader.vocabulary
@@ -44,20 +44,20 @@ def neighbours(name: str, piece: int, most: int = 6) -> tuple[list[str], np.ndar
 
 @kept(8)
 def merges_of(name: str) -> tuple[list[Pair], int]:
-    """The merges that byte-pair encoding learns from a vocabulary’s words in ASCII, and how many these are."""
+    """The merges that byte-pair encoding learns from the ASCII words of a vocabulary, and how many words there are."""
     words = [shown for shown in pipelines.pipeline(name).reader.vocabulary if is_word(shown) and shown.isascii()]
     return learned_merges(words, 1000), len(words)
 
 
 @kept(256)
 def pushed(pipeline: str, layer: int, neuron: int) -> np.ndarray:
-    """What `neurons.pushes` finds of one neuron."""
+    """`neurons.pushes` of one neuron."""
     return pushes(pipelines.pipeline(pipeline).network, layer, neuron)
 
 
 @kept(2000)
 def pointed_to(name: str, layer: int, neuron: int, ascii_only: bool | None) -> tuple[str, ...]:
-    """The whole words to which a neuron points most, in ASCII or in other letters; None: the classes."""
+    """The whole words to which a neuron points most, in ASCII or not; ascii_only=None: the classes."""
     reader = pipelines.pipeline(name).reader
     names = reader.labels if ascii_only is None else reader.vocabulary
     return pointed(pushed(name, layer, neuron), names, ascii_only)
@@ -65,31 +65,31 @@ def pointed_to(name: str, layer: int, neuron: int, ascii_only: bool | None) -> t
 
 @kept(1000)
 def plane(*runs: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
-    """The states of some runs in one plane: (1 + layers, token, 2) each, and each direction's share of variance."""
+    """The states of some runs in one plane: (1 + layers, token, 2) each, and the shares of variance."""
     return one_plane(*runs)
 
 
 @kept(200)
 def without_parts(name: str, subject: Hashable, edits: tuple[Edit, ...]) -> dict[str, Fate]:
-    """What `measures.without.fates` finds of an input."""
+    """`measures.without.fates` of an input."""
     return fates(pipelines.pipeline(name), subject, edits)
 
 
 @kept(200)
 def answered(name: str, subject: Hashable, rows: tuple[tuple[Edit, ...], ...], token: int) -> Answers:
-    """What `measures.without.answers` finds of an input."""
+    """`measures.without.answers` of an input."""
     return answers(pipelines.pipeline(name), subject, rows, token)
 
 
 @kept(200)
 def filled_up(name: str, ids: Sequence[int], token: int) -> FilledUp:
-    """What `measures.fillers.fill_up` finds of a sentence."""
+    """`measures.fillers.fill_up` of a sentence."""
     return fill_up(pipelines.pipeline(name), ids, token)
 
 
 @kept(256)
 def gradients(name: str, X_0: np.ndarray, token: int) -> np.ndarray:
-    """(trained or untrained, with or without the sums, 1 + layers): see `gradient_lengths`. name: of the pipeline."""
+    """`gradient_lengths` of a pipeline: (trained or untrained, with or without residual sums, 1 + layers)."""
     trained = pipelines.pipeline(name).network
     return np.stack(
         [

@@ -1,4 +1,4 @@
-"""Recorded quantities as maps, with the arithmetic of the chosen cell beside them. For any model and any sizes."""
+"""Recorded quantities as maps, with the chosen cell's arithmetic beside them, for any model and any sizes."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -17,9 +17,9 @@ ABREAST = 3  # maps side by side
 
 
 def draw_map(screen: Screen, pen: Pen, key: str, make: Make, at: Place | None = None) -> None:
-    """The map of one quantity, and where the reader wants both inputs, below it that of the other one.
+    """The map of one quantity and, if the reader compares side by side, the other run's below.
 
-    at: the place, where it is not the one on the screen.
+    at: the place, if not the one on the screen.
     """
     drawn = pen.show(name_of(key), make, at=at, noted=not screen.two.beside)
     if screen.two.beside:
@@ -29,9 +29,9 @@ def draw_map(screen: Screen, pen: Pen, key: str, make: Make, at: Place | None = 
 def draw_other(
     screen: Screen, pen: Pen, key: str, make: Make, here: Sequence[Numbers], at: Place | None = None
 ) -> None:
-    """The same map of the other input's run, in which the counterpart of the chosen cell is outlined.
+    """The same map of the other run, with the counterpart of the chosen cell outlined.
 
-    here: the numbers of this one.
+    here: the numbers of this run.
     """
     cell = chosen_cell(screen.run, at or screen.at, key)
     pen.show_other(name_of(key), make, here, settled(screen.run, at or screen.at, key, cell))
@@ -47,12 +47,11 @@ def cell_map(
     below: Callable[[], None] | None = None,
     large: bool = False,
 ) -> None:
-    """One map, and beside it what there is to say `about` its chosen cell: mostly its arithmetic. In a presentation the
-    map alone.
+    """One map and, except in a presentation, what `about` draws of its chosen cell beside it: mostly the arithmetic.
 
-    key: of the quantity that it shows. below: draws what stands under the map. large: it is the picture of the page.
+    key: the quantity shown. below: draws under the map. large: whether it is the main picture of the page.
     """
-    if screen.choice.big and not screen.two.beside:  # one picture, as large as the screen lets it
+    if screen.choice.big and not screen.two.beside:  # one picture, as large as the screen allows
         pen.show(name_of(key), make)
         return
     left, right = st.columns([1, 1] if large else [3, 2], gap="medium")
@@ -76,18 +75,18 @@ def cell_maps(
     *,
     first: int = -1,
 ) -> str:
-    """Several maps, and the arithmetic of the one in focus: that which was clicked. Returns its key.
+    """Several maps, ABREAST in a row, and the arithmetic of the map in focus, the one clicked; return its key.
 
-    They stand ABREAST side by side; in a presentation without the arithmetic. The chosen cell is outlined in each map
-    with the same axes. sentences: one for each map, or one for all, below them. looks: for each map, as for
-    `quantity_map`. first: the map in focus before any was clicked.
+    A presentation omits the arithmetic. The chosen cell is outlined in each map with the same axes. sentences: one for
+    each map, or one for all, below them. looks: for each map, as for `quantity_map`. first: the map in focus before any
+    click.
     """
     run, named = screen.run, {name_of(key): key for key in keys}
     focused = named.get(screen.choice.stage or "", keys[first])
     cell = chosen_cell(run, screen.at, focused)
     at = settled(run, screen.at, focused, cell)
     widths = [1.25, 1, 1][: min(len(keys), ABREAST)]  # the first names the rows
-    if alone := screen.choice.big:  # the pictures, as large as the screen lets them
+    if alone := screen.choice.big:  # pictures as large as the screen allows
         left = st.container()
     else:
         left, right = st.columns([3, 2] if len(widths) == 1 else [sum(widths), 1.5], gap="small")

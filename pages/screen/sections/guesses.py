@@ -1,4 +1,4 @@
-"""The answer at one place: its likeliest words or classes, and what they say."""
+"""The answer at one place: its likeliest words or classes, and the sentence about them."""
 
 from dataclasses import replace
 from functools import partial
@@ -27,9 +27,9 @@ def guesses(
     title: str | None = None,
     output: int | None = None,
 ) -> None:
-    """The likeliest words at one place, or all classes; while the run is changed, with where each was before.
+    """The likeliest words at one place, or all classes; in a changed run, with their probabilities before.
 
-    choose: what a click on an output's bar chooses. truth, output: see `likeliest_outputs`.
+    choose, truth, output: see `likeliest_outputs`.
     """
     title = title or plain("words.guesses" if says_words(screen.run) else "words.classes")
     at = replace(screen.at, token=place)
@@ -39,7 +39,7 @@ def guesses(
     said = guess_in_words(screen, probabilities(screen.run, place), place, truth)
     look = {"title": title, "choose": choose, "truth": truth, "most": most, "output": output}
     make: Make = partial(likeliest_outputs, said=said, unchanged=screen.original if screen.run.edits else None, **look)
-    pen.show(name, make(screen.run, at) if screen.two.differs else make, at=at)  # nothing to compare it with
+    pen.show(name, make(screen.run, at) if screen.two.differs else make, at=at)  # no counterpart to compare with
 
 
 def guess_in_words(screen: Screen, p: np.ndarray, place: int, truth: int | None) -> str:

@@ -1,4 +1,4 @@
-"""Words of a sentence that are worth hiding, as buttons: where none is hidden, the answer copies what is read."""
+"""Buttons for words worth hiding: while none is hidden, the answer only copies the input."""
 
 import streamlit as st
 
@@ -16,7 +16,7 @@ from pages.screen.link import select
 
 @once_a_run
 def offers(run: Trace, pipeline: Pipeline) -> list[tuple[str, list[int]]]:
-    """Words that are worth hiding, and where they stand."""
+    """Words worth hiding, and their places."""
     return [(spelled([run.tokens[place]]), [place]) for place in worth_hiding(pipeline, run)]
 
 
@@ -26,8 +26,8 @@ def hide(places: tuple[int, ...]) -> None:
 
 
 def hide_one(screen: Screen, pen: Pen) -> None:
-    """Beside the page's controls three words to hide; nothing where one is hidden, or none can be. To be called last:
-    they take a while to find.
+    """Words to hide, beside the page's controls; nothing if one is hidden or none can be. Call it last: finding them
+    takes a while.
     """
     if screen.choice.big or not says_words(screen.run) or "[MASK]" in screen.run.tokens:
         return

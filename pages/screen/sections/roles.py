@@ -1,4 +1,4 @@
-"""What was measured of a head over a whole corpus, with examples."""
+"""The role of a head, measured over a corpus, with examples."""
 
 import shlex
 from itertools import chain
@@ -16,8 +16,7 @@ from pages.screen.components.tables import markdown_table
 from pages.screen.frame.pen import Pen
 from pages.screen.runs import pipelines
 
-#: Lecture note 002's experts -> the measured roles, or relations, that come nearest. Whom a pronoun stands for, nobody
-#: has measured.
+#: Lecture note 002's experts -> the nearest measured roles or relations. Reference was not measured.
 EXPERTS: dict[str, tuple[str, ...]] = {
     "grammar": ("nsubj", "obj", "iobj", "nsubj:pass"),
     "reference": (),
@@ -27,20 +26,20 @@ EXPERTS: dict[str, tuple[str, ...]] = {
 
 
 def source(pipeline: str) -> str:
-    """What the tables of a pipeline are found by: its name, or the folder of an offered checkpoint."""
+    """The name by which a pipeline's tables are found: its own, or the folder of an offered checkpoint."""
     return str(offered().get(pipeline, pipeline))
 
 
 def may_have_roles(pipeline: str) -> bool:
-    """Whether the roles of its heads were measured, or can be: those of an offered checkpoint."""
+    """Whether the roles of its heads were measured, or could be, as for offered checkpoints."""
     try:
         return pipeline in offered() or head_roles(source(pipeline)) is not None
     except WeightsError:
-        return True  # there are some, which cannot be read
+        return True  # measured, but unreadable
 
 
 def say_absent(section: str, pipeline: str) -> None:
-    """That nothing was measured; of a checkpoint also how to do it. section: whose words are shown."""
+    """Say that nothing was measured; for a checkpoint also how to measure. section: the table of the texts."""
     if pipeline in offered():
         st.caption(t(f"{section}.not_measured_yet"))
         folder = shlex.quote(source(pipeline))
@@ -50,8 +49,8 @@ def say_absent(section: str, pipeline: str) -> None:
 
 
 def show_role(screen: Screen, pen: Pen) -> None:
-    """The chosen head's measured role, and examples: all in the reader's language where the head does the same in that,
-    else those in it first; the strongest first.
+    """The chosen head's measured role, and examples: only in the reader's language if the head has the same role in it,
+    else that language first; the strongest first.
     """
     choice = screen.choice
     try:
@@ -84,7 +83,7 @@ def show_role(screen: Screen, pen: Pen) -> None:
 
 
 def show_experts(screen: Screen) -> None:
-    """Lecture note 002's four experts among the heads, each with the head that was measured to come nearest."""
+    """Lecture note 002's four experts, each with the head whose measured role comes nearest."""
     roles = head_roles(source(screen.choice.pipeline))
     assert roles is not None
     heads = [(layer, head) for layer in range(screen.run.config.layers) for head in range(screen.run.config.heads)]
@@ -105,12 +104,12 @@ def show_experts(screen: Screen) -> None:
 
 
 def every_role(role: Role) -> tuple[Role, ...]:
-    """What a head does most, and what else."""
+    """A head's main role, and its others."""
     return (role, *role.others)
 
 
 def _sentence(example: Example) -> str:
-    """The sentence with the query's token and the key's in their colours."""
+    """The sentence with the tokens of query and key in their colours."""
     if example.queries != example.keys:
         looks, looked_at = literal(example.queries[example.query]), literal(example.keys[example.key])
         return f"{literal(example.text)} · :blue[**{looks}**] → :orange[**{looked_at}**]"

@@ -1,4 +1,4 @@
-"""Where a network has no head: what its vectors say of the whole sentence, and which heads move that."""
+"""Networks without an output head: their one vector of the input, and its cosine with another."""
 
 from collections.abc import Mapping
 
@@ -14,24 +14,24 @@ from pages.drawing.text.numbers import percent
 
 
 def of_input(screen: Screen, name: str) -> str:
-    """The key of a text that speaks of the sentence, or, of a picture, that of its counterpart."""
+    """The key of a text about the sentence, or of its counterpart about a picture."""
     return text_of(screen.run, name)
 
 
 def is_headless(screen: Screen) -> bool:
-    """Whether the answer is a vector: of somebody's trained network without a head."""
+    """Whether a checkpoint's answer is a vector, as it has no output head."""
     return screen.choice.checkpoint and screen.run.config.head in ("none", "vector")
 
 
 def vector_by(screen: Screen) -> str:
-    """What makes the one vector of a picture: "cls", "projection" or "probe"."""
+    """How a picture's one vector is made: "cls", "projection" or "probe"."""
     if not screen.run.config.cls_token:
         return "probe"
     return "projection" if screen.run.config.projection else "cls"
 
 
 def no_head(screen: Screen) -> None:
-    """Why there is no answer."""
+    """Say why there is no answer."""
     if why_not := screen.pipeline.unanswered:
         st.info(t(f"error.checkpoint_{why_not.reason}", **why_not.values), icon=":material/lightbulb:")
         return
@@ -54,9 +54,7 @@ def no_head(screen: Screen) -> None:
 
 
 def ways_of(screen: Screen) -> Mapping[str, Pooled | None]:
-    """How all rows of Z become one vector: as the makers of the network do it; the two usual ways where that is not
-    known.
-    """
+    """The ways from the rows of Z to one vector: the makers' own, or, if unknown, the two usual ones."""
     if screen.run.graph.vector:
         return {"vector": None}
     pooled = screen.pipeline.pooled
@@ -66,12 +64,12 @@ def ways_of(screen: Screen) -> Mapping[str, Pooled | None]:
 
 
 def only_a_mean(screen: Screen) -> bool:
-    """Whether there is no [CLS], whose row could stand for all."""
+    """Whether there is no [CLS], whose row could be the vector."""
     return not screen.run.config.cls_token if screen.run.picture is not None else "[CLS]" not in screen.run.tokens
 
 
 def cosine_now(screen: Screen, way: Pooled | None) -> None:
-    """The cosine with the other input's vector, or, of a changed run, with that of the unchanged one."""
+    """Show the cosine with the other input's vector, or, in a changed run, with the unchanged run's."""
     if screen.pair is None and not screen.run.edits:
         return
     pair = screen.pair or (screen.original, screen.run)
@@ -82,7 +80,7 @@ def cosine_now(screen: Screen, way: Pooled | None) -> None:
 
 
 def worked_out(found: Cosine) -> str:
-    """The cosine with its numbers, which give the result for the digits that are shown."""
+    """The equation of the cosine, whose rounded numbers give the result shown."""
     dot, u, v = round(found.dot, 4), round(found.u, 4), round(found.v, 4)
     value = Cosine(dot, u, v).value
     return rf"\cos = \frac{{u \cdot v}}{{|u|\,|v|}} = \frac{{{dot:.4f}}}{{{u:.4f} \cdot {v:.4f}}} = {value:.4f}"

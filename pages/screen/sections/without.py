@@ -1,4 +1,4 @@
-"""What is lost without a part of the encoder: how alike all words become, and what becomes of the answer."""
+"""The encoder without one of its parts: how alike all words become, and the answer."""
 
 from collections.abc import Sequence
 
@@ -18,12 +18,12 @@ from pages.screen.frame.pen import Pen
 from pages.screen.runs.worked_out import answered, without_parts
 from pages.screen.sections.patience import seconds_for, waits
 
-THE_SAME = 0.99  # a mean cosine from which on words point the same way
+THE_SAME = 0.99  # the mean cosine at which words count as pointing the same way
 text, word = texts_of("without")
 
 
 def alike_without(screen: Screen, pen: Pen) -> None:
-    """How alike all words are after each layer, and the first guess: as it is, without the sums, without the norms."""
+    """How alike all words are after each layer, and the first guess: unchanged, without sums, without norms."""
     asked = screen.choice.pipeline, screen.subject, screen.run.edits
     tokens, runs = len(screen.run.tokens), 2 * (1 + len(PARTS))
     if waits(screen.run.config, tokens, runs, ("without", *asked)):
@@ -55,9 +55,8 @@ def alike_without(screen: Screen, pen: Pen) -> None:
 
 
 def answers_with(screen: Screen, rows: Sequence[tuple[Edit, ...]]) -> Answers | None:
-    """The answer at the selected token with each of these edits beside the reader's; None while it waits to be asked.
-
-    Draws the button that asks.
+    """The answers at the selected token with each row of edits added to the reader's; None while it waits for the
+    button, which it draws.
     """
     run = screen.run
     asked = tuple((*run.edits, *row) for row in rows)

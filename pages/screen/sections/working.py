@@ -1,4 +1,4 @@
-"""The arithmetic of one cell, beside the picture in which it was chosen."""
+"""The arithmetic of one cell, beside its picture."""
 
 import html
 from collections.abc import Sequence
@@ -22,16 +22,16 @@ from pages.screen.frame.pen import Pen
 from pages.screen.frame.pickers import lasting
 
 TALL = 20  # rows; a longer table scrolls
-EVERY = "working.every_row"  # the switch that shows the terms of a long sum one by one
-MOST = 5  # rows of a long table: with what it explains it fits on one screen
+EVERY = "working.every_row"  # the switch that shows all terms of a long sum
+MOST = 5  # rows of a long table, so that it fits on one screen with its picture
 
 
 def working(
     screen: Screen, pen: Pen, key: str, cell: tuple[int, ...], most: int = MOST, *, worked: Working | None = None
 ) -> None:
-    """What the cell was computed from, line by line with its own numbers, and what the run recorded.
+    """How the cell was computed, line by line with its numbers, and the recorded value.
 
-    most: rows of a long table. worked: what was found of it already, whose terms stand elsewhere.
+    most: rows of a long table. worked: the arithmetic, if known; its terms are then shown elsewhere.
     """
     result = worked or by_hand(screen.pipeline.network, screen.run, key, cell, most)
     tokens = max((table.rows for table in result.tables if table.axis in ("token", "target")), default=0)
@@ -53,7 +53,7 @@ def working(
 
 
 def cell_name(screen: Screen, key: str, cell: tuple[int, ...]) -> str:
-    """ "‘it’ → ‘animal’": the cell in the words of its axes."""
+    """ "‘it’ → ‘animal’": the cell by the names along its axes."""
     axes = screen.run.graph[key].axes
     tokens = names_of(screen.run, key) if key in screen.run else (None,) * len(axes)
     places = []
@@ -68,7 +68,7 @@ def cell_name(screen: Screen, key: str, cell: tuple[int, ...]) -> str:
 
 
 def names_along(screen: Screen, axis: str) -> Sequence[str] | None:
-    """The names of the places along an axis: tokens, words and classes by themselves; None where they are counted."""
+    """The names of the places along an axis: tokens, words, classes; None where they are counted."""
     match axis:
         case "token":
             return placed(screen.run.tokens)
@@ -84,13 +84,13 @@ def names_along(screen: Screen, axis: str) -> Sequence[str] | None:
 
 
 def row_names(screen: Screen, table: Table) -> list[str]:
-    """The names of a table's rows: tokens and words by themselves, other places by their number."""
+    """The names of a table's rows: tokens and words, or numbers."""
     names = names_along(screen, table.axis)
     return [names[place] if names else str(place + 1) for place in table.places]
 
 
 def terms(screen: Screen, table: Table) -> str:
-    """A table of terms in HTML, its sum below: what is displayed adds up to what is displayed."""
+    """A table of terms in HTML with its sum below; the displayed terms add up to the displayed sum."""
     heads = (plain(f"common.column_{table.axis}"), *(column.symbol for column in table.columns))
     lines = ["".join(f"<th>{html.escape(head)}</th>" for head in heads)]
     rows = zip(*(column.values for column in table.columns), strict=True)
@@ -108,12 +108,12 @@ def terms(screen: Screen, table: Table) -> str:
 
 
 def _line(name: str, values: Sequence[float | None]) -> str:
-    """The cells of a row: its name, and what there is of its values."""
+    """The cells of a row: its name and its values, empty for None."""
     return f"<td>{name}</td>" + "".join(f"<td>{'' if v is None else _number(v)}</td>" for v in values)
 
 
 def _recorded(result: Working) -> str:
-    """What the run holds, in four decimals, a small number in five digits; in fewer where the lines have no more."""
+    """The recorded value in four decimals, a small one in five digits; in fewer if the arithmetic differs beyond."""
     value = result.recorded
     found = value if result.changed or not result.steps else result.steps[-1].value
     most, kind = (5, "g") if 0 < abs(value) < 1e-3 else (4, "f")
