@@ -1,1 +1,1 @@
-"""What is computed of a run, or of many changed ones: sums by source, sweeps of edits, gradients, costs, tables."""
+"""Measurements that need the network: sums by source, sweeps of edits, gradients, costs, tables."""

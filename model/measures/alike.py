@@ -1,4 +1,4 @@
-"""How alike two inputs are: one vector of each, their cosine, and the map of token pairs whose cells add up to it."""
+"""Similarity of two inputs: a vector of each, their cosine, and a map of token pairs whose cells add up to it."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from model.pipeline import Pipeline
 from model.trace import Trace
 from model.variants.pooled import POOLINGS, Pooled
 
-#: How the rows of Z become one vector, where the makers do not say: their mean, or the row of [CLS].
+#: How rows of Z are pooled if the checkpoint does not say: their mean, or the row of [CLS].
 MEAN, CLS = Pooled("mean"), Pooled("cls")
 NO_SUM = "the vector of this encoder is no sum over its tokens, or how it is made is not known"
 
 
 @dataclass(frozen=True)
 class Cosine:
-    """u · v / (|u| |v|), and the three numbers that it is made of; 0 where a vector is 0 and points nowhere."""
+    """u · v / (|u| |v|) and its three parts; 0 if a vector is 0."""
 
     dot: float
     u: float  # |u|
@@ -34,9 +34,9 @@ class Cosine:
 
 
 def vector_of(trace: Trace, way: Pooled | None) -> np.ndarray:
-    """One vector of an input, (d_model) or as wide as its last Linear.
+    """The vector of an input: (d_model,) or as wide as the last Linear.
 
-    way: how Z becomes one; None: the network's own.
+    way: how Z is pooled; None: the network's own vector.
     """
     return _made(trace[_key(trace.graph, way)], way)
 
@@ -50,24 +50,24 @@ def _made(read: np.ndarray, way: Pooled | None) -> np.ndarray:
 
 
 def cosine(u: np.ndarray, v: np.ndarray) -> Cosine:
-    """How alike two vectors point: 1 the same way, 0 at right angles, −1 opposite."""
+    """Cosine of two vectors: 1 for the same direction, 0 at right angles, −1 opposite."""
     return Cosine(float(u @ v), float(np.linalg.norm(u)), float(np.linalg.norm(v)))
 
 
 def row_cosines(rows: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """The cosine of each row (…, features) with the one in its place, or with the one other: (…,)."""
+    """Cosine of each row (…, features) with the corresponding row of `others`, or with its only one: (…,)."""
     pairs = zip(rows, np.broadcast_to(others, rows.shape), strict=True)
     return np.array([cosine(row, other).value for row, other in pairs])
 
 
 def of_cosine(trace: Trace, other: Trace, way: Pooled | None = None) -> np.ndarray:
-    """The cosine of two inputs' vectors as a sum over all pairs of their tokens, with nothing left over.
+    """The cosine of two inputs' vectors as an exact sum over all pairs of their tokens.
 
-    u = Σᵢ pᵢ and v = Σⱼ p′ⱼ, so cos(u, v) = Σᵢⱼ pᵢ · p′ⱼ / (|u| |v|). pᵢ is what row i of Z puts into the vector: with
-    mean pooling zᵢ / n, so that a cell is zᵢ · z′ⱼ / (n m |u| |v|); with [CLS] pooling one cell is all of it.
+    u = Σᵢ pᵢ and v = Σⱼ p′ⱼ, so cos(u, v) = Σᵢⱼ pᵢ · p′ⱼ / (|u| |v|). pᵢ is the contribution of row i of Z: with mean
+    pooling zᵢ / n, so a cell is zᵢ · z′ⱼ / (n m |u| |v|); with [CLS] pooling a single cell holds the cosine.
 
-    way: how Z becomes one vector; as the encoder's makers do it, if left out. Returns (token, other token), float64; 0
-    where a vector is 0. Raises ValueError where a vector is no sum over its tokens (see `Pooled.parts`).
+    way: how Z is pooled; default: as the checkpoint says. Returns (token, other token), float64; 0 if a vector is 0.
+    Raises ValueError if a vector is no sum over its tokens (see `Pooled.parts`).
     """
     way = way or trace.pooled
     one, two = (None if way is None or run.graph.vector else way.parts(run.Z) for run in (trace, other))
@@ -78,10 +78,11 @@ def of_cosine(trace: Trace, other: Trace, way: Pooled | None = None) -> np.ndarr
 
 
 def of_pair(trace: Trace, other: Trace, cell: tuple[int, int], way: Pooled | None = None) -> Part:
-    """A cell of `of_cosine` as what the row of its first token brings: a Part that `sources.made_of` opens, back to the
-    words. Held are the other row and both lengths; the bias of a Linear behind the pooling is left out.
+    """A cell of `of_cosine` as the contribution of its first token, a Part that `sources.made_of` opens back to the
+    words.
 
-    Raises ValueError as `of_cosine` does.
+    The other row and both lengths are held constant; the bias of a Linear after pooling is left out. Raises ValueError
+    as `of_cosine`.
     """
     way, (i, j) = way or trace.pooled, cell
     one, two = (None if way is None or run.graph.vector else way.parts(run.Z) for run in (trace, other))
@@ -95,9 +96,9 @@ def of_pair(trace: Trace, other: Trace, cell: tuple[int, int], way: Pooled | Non
 
 
 class Found(NamedTuple):
-    """A text beside a query: its place among those that were given, and the cosine of both.
+    """A text and its similarity to a query: its index among the texts given, and the cosine.
 
-    adds: what each of its tokens has in that, (token,); None where the cosine is no such sum.
+    adds: contribution of each of its tokens, (token,); None if the cosine is no such sum.
     """
 
     place: int
@@ -107,10 +108,10 @@ class Found(NamedTuple):
 
 
 def alike(pipeline: Pipeline, query: object, texts: Iterable[str], way: Pooled | None = None) -> list[Found]:
-    """Texts by how alike they are to a query, the most alike first.
+    """Texts sorted by cosine to a query, highest first.
 
-    query: a text, or a run of one, with its edits. way: how Z becomes one vector; if left out, as the makers of the
-    encoder do it, or the mean where they do not say.
+    query: a text, or a run of one, with its edits. way: how Z is pooled; default: as the checkpoint says, else the
+    mean.
     """
     if way is None and not pipeline.graph.vector:
         way = pipeline.pooled if pipeline.pooled and pipeline.pooled.computed else MEAN
@@ -125,9 +126,9 @@ def alike(pipeline: Pipeline, query: object, texts: Iterable[str], way: Pooled |
 
 @torch.inference_mode()
 def through_layers(pipeline: Pipeline, trace: Trace, way: Pooled | None) -> np.ndarray:
-    """The vector as it would be if each layer were the last: (1 + layers, d_model), or as wide as `vector_of`.
+    """The vector as if each layer were the last: (1 + layers, d_model), or as wide as `vector_of`.
 
-    Row 0 reads the embedding, before any layer; the last row is the network's own vector.
+    Row 0 reads the embedding; the last row is the network's own vector.
     """
     network = pipeline.network
     states = network.norm(torch.from_numpy(trace.states()[:-1]).to(next(network.parameters())))
@@ -143,10 +144,9 @@ def moved(
     other: np.ndarray | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> np.ndarray:
-    """By how much each set of edits moves the cosine of the one vector with `other`, that of another input: (row,).
+    """How much each set of edits changes the cosine with `other`, the vector of another input: (row,).
 
-    Without that, how far each turns the vector: 1 − its cosine with the unchanged one. way: see `vector_of`. progress:
-    as for `sweep`.
+    Without `other`: 1 − the cosine with the unchanged vector. way: see `vector_of`. progress: as for `sweep`.
     """
     key = _key(pipeline.graph, way)
     own, *changed = (_made(read, way) for read in sweep(pipeline, x, [(), *edits], (key,), progress=progress)[key])

@@ -1,4 +1,4 @@
-"""Two inputs side by side: which token of one stands in the place of which token of the other."""
+"""Compare two inputs: which token of one corresponds to which token of the other."""
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
@@ -10,7 +10,7 @@ from model.edits import PARTS
 
 
 class Pair(NamedTuple):
-    """A token of one input and the one that stands in its place in the other, by their places; None: there is none."""
+    """Positions of a token and of its counterpart in the other input; None: no counterpart."""
 
     one: int | None
     other: int | None
@@ -18,9 +18,9 @@ class Pair(NamedTuple):
 
 
 def align(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
-    """Two lists of tokens, side by side: what they share in one line, and what differs as far as it goes.
+    """Align two lists of tokens: equal tokens are paired, and the different ones between them in order.
 
-    Lists of one length stay place by place, unless more is shared when one of them is shifted.
+    Lists of the same length are paired by position, unless shifting one gives more equal pairs.
     """
     blocks = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
     together = [here == there for here, there in zip(one, other, strict=False)]
@@ -36,10 +36,10 @@ def align(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
 
 
 def in_place_of(value: np.ndarray, axes: Sequence[str], pairs: Sequence[Pair], tokens: int) -> np.ndarray:
-    """A value that another input's run recorded, with its tokens where the pairs put them.
+    """A value of another input's run, with its token axes rearranged by `pairs`.
 
-    axes: of the value. tokens: of the first input, and so of what is returned; NaN at one that has none in its place,
-    and at a distance that the other does not have.
+    axes: of the value. tokens: of the first input, and so of the result. NaN for tokens without a counterpart, and for
+    distances that the other run lacks.
     """
     order = np.full(tokens, -1)
     for pair in pairs:

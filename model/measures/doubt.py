@@ -1,8 +1,8 @@
-"""Whether a drawing looks like a digit at all: what a softmax over ten digits cannot say.
+"""Whether a drawing looks like a digit at all, which a softmax over ten digits cannot say.
 
-A plane between digits on one side and letters, smileys and scribbles on the other, in what the digit network's layers
-make of a drawing ("linear probe", Alain and Bengio 2017). `python -m model.training doubt` measures it and writes it
-beside the weights, with their SHA-256 in it: measured of other weights it is as good as none.
+A linear probe (Alain and Bengio 2017) on the digit network's layers: a plane between digits and other signs (letters,
+smileys, scribbles). `python -m model.training doubt` measures it and stores it beside the weights, with their SHA-256;
+for other weights it is ignored.
 """
 
 import json
@@ -28,14 +28,14 @@ def summary(states: np.ndarray) -> np.ndarray:
 
 
 def margin(probabilities: np.ndarray) -> np.ndarray:
-    """By how much the likeliest class leads: (…, class) -> (…)."""
+    """Lead of the likeliest class: (…, class) -> (…)."""
     second, first = np.moveaxis(np.sort(probabilities, axis=-1)[..., -2:], -1, 0)
     return first - second
 
 
 @dataclass(frozen=True, eq=False)
 class Doubt:
-    """A measured rule: what lies beyond the plane is strange, and a lead of less than `least_margin` is no answer."""
+    """A measured rule: states beyond the plane are strange, and a lead below `least_margin` is no clear answer."""
 
     normal: np.ndarray  # (layer · 2 · d_model,)
     offset: float
@@ -43,27 +43,26 @@ class Doubt:
     measured: dict[str, float]
 
     def strangeness(self, states: np.ndarray) -> np.ndarray:
-        """How far beyond the plane; below 0 on the digits' side. states: (…, layer, token, d_model), of each layer."""
+        """Distance beyond the plane; negative on the digits' side. states: (…, layer, token, d_model), of each layer.
+        """
         return summary(states) @ self.normal - self.offset
 
     def about(self, trace: Trace) -> Literal["several", "strange", "close"] | None:
-        """Why the answer of this run of the digit network is doubtful: several signs were drawn, or a strange one,
-        unlike every digit; or the two likeliest digits are close. None where nothing speaks against it.
+        """Why the answer of a digit run is doubtful: several signs were drawn, a strange one, or the two likeliest
+        digits are close. None if there is no reason for doubt.
         """
         states = trace.states()[1:]
-        if len(self.normal) != 2 * len(states) * states.shape[-1]:  # another network than the one that was measured
+        if len(self.normal) != 2 * len(states) * states.shape[-1]:  # not the network that was measured
             return None
         if self.strangeness(states) > 0:
-            assert trace.picture is not None  # the network of digits reads nothing else
+            assert trace.picture is not None  # the digit network reads only pictures
             return "several" if stand_apart(trace.picture) else "strange"
         return "close" if margin(np.array(trace.answer[0].probabilities)) < self.least_margin else None
 
 
 @cache
 def doubt() -> Doubt | None:
-    """The measured rule, or None where there is none for the weights that lie here. Raises WeightsError for a damaged
-    one.
-    """
+    """The measured rule; None if there is none for the present weights. Raises WeightsError if it is damaged."""
     if not (WEIGHTS / FILE).exists() or not (WEIGHTS / MADE_FROM).exists():
         return None
     try:

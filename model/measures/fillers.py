@@ -1,4 +1,4 @@
-"""A sentence in a batch with a longer one: filled up with [PAD], behind the mask for that and without it."""
+"""A sentence in a batch with a longer one: padded with [PAD], with and without a padding mask."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -18,11 +18,11 @@ FILLERS = 3
 
 
 class FilledUp(NamedTuple):
-    """A sentence alone, filled up behind a mask, and filled up without one: three runs, in this order.
+    """Three runs, in this order: the sentence alone, padded with a mask, padded without a mask.
 
-    answers: those at one token. head: layer and head in which that token, without the mask, gives fillers most. rows:
-    its weights there in each run, (key,). masked: the largest weight that any token gives a filler behind the mask, in
-    any head. taken: what fillers take from the token without it, (layer, head).
+    answers: at one token. head: layer and head in which this token, without the mask, gives [PAD] the most weight.
+    rows: its weights there in each run, (key,). masked: the largest weight on [PAD] of any token and head, with the
+    mask. taken: weight of this token on [PAD] without the mask, (layer, head).
     """
 
     answers: Answers
@@ -33,19 +33,19 @@ class FilledUp(NamedTuple):
 
 
 def can_fill_up(pipeline: Pipeline, ids: Sequence[int]) -> bool:
-    """Whether a sentence, by the ids of its pieces, can be filled up: not where there is no filler, or no room."""
+    """Whether a sentence (ids) can be padded: the vocabulary has [PAD], and there is room."""
     return FILLER in pipeline.reader.vocabulary and 0 < len(ids) <= pipeline.config.max_len - FILLERS
 
 
 def fill_up(pipeline: Pipeline, ids: Sequence[int], token: int) -> FilledUp:
-    """What fillers do to a sentence that `can_fill_up`. ids: of its pieces. token: the one that looks, at which the
-    answer is taken where there are several.
+    """Effect of padding on a sentence that `can_fill_up`. ids: of its pieces. token: the query, at which the answer is
+    read if there are several.
     """
     filler, n = pipeline.reader.vocabulary.index(FILLER), len(ids)
     _, alone = pipeline.inputs(tuple(ids))
     _, filled = pipeline.inputs((*ids, *[filler] * FILLERS))
     mask = together([filled, alone])[1]
-    assert mask is not None  # or both would be of one length
+    assert mask is not None  # otherwise both would have the same length
     given = ((alone, None), (filled, mask[1:]), (filled, None))
     runs = [_run(pipeline, inputs, own_mask, token) for inputs, own_mask in given]
     taken = runs[2][1][:, :, token, n:].sum(axis=-1)
@@ -58,7 +58,7 @@ def fill_up(pipeline: Pipeline, ids: Sequence[int], token: int) -> FilledUp:
 def _run(
     pipeline: Pipeline, given: Sequence[Tensor | None], mask: Tensor | None, token: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The probabilities at a token, and the weights of all heads: (layer, head, query, key)."""
+    """Probabilities at a token, and the weights of all heads: (layer, head, query, key)."""
     logits, run = record(pipeline.network, given[0], mask, *given[2:])
     row = logits[0, token] if "word" in pipeline.graph["logits"].axes else logits[0]
     weights = torch.cat([run[f"layers.{layer}.attention.weights"] for layer in range(pipeline.graph.layers())])

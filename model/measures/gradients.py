@@ -1,11 +1,10 @@
-"""Gradients of an answer: by any quantity, by token, by head; and how much of one reaches each layer.
+"""Gradients of an answer: by any quantity, by token, by head; and the length of the gradient at each layer.
 
-The answer is one number, as in `measures.sweep`: by how much the logit of the word or class `of` leads `against`'s
-(without that, the probability of `of`), at `token` where there is an answer for each; `of` and `against` are such words
-or classes, or their numbers. Of a span, `of` is "start" or "end", `token` where that would be, `against` another such
-place. Or `of` makes one number of what the network puts out, (batch, …) -> (batch,), as `cosine_with` does. What is
-said of a token or a head holds for small changes, and is no explanation; what a head's removal does is measured by
-`measures.sweep`.
+The answer is one number, as in `measures.sweep`: the lead of the logit of `of` over that of `against` (words or
+classes, or their indices), or without `against` the probability of `of`, at `token` if each token has an answer. For a
+span, `of` is "start" or "end", `token` its position and `against` another position. `of` may also be a function from
+the network's output (batch, …) to (batch,), such as `cosine_with`. Gradients describe small changes and explain
+nothing; `measures.sweep` measures the removal of a head.
 """
 
 from collections.abc import Callable, Iterable
@@ -29,7 +28,7 @@ from model.variants.pooled import Pooled
 
 Named = int | str
 Of = Named | Callable[[Tensor], Tensor]
-TOKENS = "embedding.tokens"  # what the network knows of each token before it knows its place
+TOKENS = "embedding.tokens"  # token embeddings before positions
 ANSWERS = ("logits", "tags", "labels", "bounds")
 BOUNDS = ("start", "end")
 
@@ -37,10 +36,10 @@ BOUNDS = ("start", "end")
 def gradients(
     pipeline: Pipeline, x: object, keys: Iterable[str], of: Of, against: Named | None = None, token: int | None = None
 ) -> dict[str, np.ndarray]:
-    """{key: how fast the answer grows with each of its numbers}, each of the shape that a trace has of it.
+    """{key: gradient of the answer by each number}, shaped as in a trace.
 
-    x: an input, or a Trace of it; the run is without edits. Raises ValueError where the network has no such answer,
-    EditError for a key of nothing that it computes.
+    x: an input, or a Trace of it; edits are ignored. Raises ValueError if the network has no such answer, EditError for
+    an unknown key.
     """
     kept: dict[str, Tensor] = {}
 
@@ -62,7 +61,7 @@ def gradients(
 def input_x_gradient(
     pipeline: Pipeline, x: object, of: Of, against: Named | None = None, token: int | None = None
 ) -> np.ndarray:
-    """(token,): the vector of each token, times the gradient there: what the answer owes to it if all were linear.
+    """(token,): each token's vector times its gradient: its share of the answer if the network were linear.
 
     Source: Shrikumar et al. 2016, "Not Just a Black Box".
     """
@@ -78,11 +77,11 @@ def integrated_gradients(
     baseline: object = None,
     steps: int = 32,
 ) -> np.ndarray:
-    """(token,): what the answer owes to each token on the straight way to it from an input that says nothing.
+    """(token,): integrated gradients along the straight path from a baseline to the input.
 
-    They add up to the answer less that of the baseline: the better, the more steps. baseline: another input with as
-    many tokens; None: the sentence with all words hidden, a picture of zeros. Positions are left as they are.
-    Source: Sundararajan et al. 2017, "Axiomatic Attribution for Deep Networks", by Gauss's places on the way.
+    They add up to the answer minus that of the baseline, more exactly with more steps. baseline: another input with as
+    many tokens; None: the sentence with all words masked, or a picture of zeros. Positions stay unchanged. Source:
+    Sundararajan et al. 2017, "Axiomatic Attribution for Deep Networks", with Gauss-Legendre quadrature.
     """
     trace = x if isinstance(x, Trace) else pipeline(x)
     _, inputs = pipeline.inputs(trace)
@@ -118,9 +117,9 @@ def _saying_nothing(pipeline: Pipeline, trace: Trace) -> object:
 def head_importance(
     pipeline: Pipeline, x: object, of: Of, against: Named | None = None, token: int | None = None
 ) -> np.ndarray:
-    """(layer, head): what the answer would lose without each head of the encoder, if it went on as it begins to.
+    """(layer, head): loss of the answer without each head of the encoder, extrapolated linearly.
 
-    Its size, on average over many inputs, is the importance of Michel et al. 2019, "Are Sixteen Heads Really Better
+    The mean absolute value over many inputs is the importance of Michel et al. 2019, "Are Sixteen Heads Really Better
     than One?", equation 2.
     """
     heads = [f"layers.{layer}.attention.heads" for layer in range(pipeline.config.layers)]
@@ -135,7 +134,7 @@ def _times_gradient(
 
 
 def _answer(pipeline: Pipeline, output: Tensor, of: Of, against: Named | None, token: int | None) -> Tensor:
-    """(batch,): the number, of the network's output."""
+    """(batch,): the answer, from the network's output."""
     if callable(of):
         return of(output)
     key = next((key for key in ANSWERS if key in pipeline.graph), None)
@@ -163,10 +162,10 @@ def _answer(pipeline: Pipeline, output: Tensor, of: Of, against: Named | None, t
 
 
 def cosine_with(pipeline: Pipeline, other: object, way: Pooled | None = None) -> Callable[[Tensor], Tensor]:
-    """The cosine of an input's vector with that of another, as an answer to take gradients of: `of`.
+    """A function for `of`: the cosine of the input's vector with that of another input.
 
-    other: an input, or a Trace of it. way: how Z becomes one vector; as the encoder's makers do it, if left out. Raises
-    ValueError where that is not known, and for a network that puts out something else than vectors.
+    other: an input, or a Trace of it. way: how Z is pooled; default: as the checkpoint says. Raises ValueError if that
+    is unknown, and for a network whose output is no vectors.
     """
     trace = other if isinstance(other, Trace) else pipeline(other)
     if pipeline.config.head not in ("none", "vector"):
@@ -182,7 +181,7 @@ def cosine_with(pipeline: Pipeline, other: object, way: Pooled | None = None) ->
 
 
 def _number_of(pipeline: Pipeline, name: Named, most: int) -> int:
-    """The number of a word or class in the answer, which has `most`. Raises ValueError where it has none."""
+    """Index of a word or class in an answer of size `most`. Raises ValueError if there is none."""
     if isinstance(name, str):
         span = pipeline.config.head == "span"
         names = BOUNDS if span else getattr(pipeline, "target_vocabulary", pipeline.outputs)
@@ -196,24 +195,24 @@ def _number_of(pipeline: Pipeline, name: Named, most: int) -> int:
 
 
 def untrained(config: EncoderConfig) -> Encoder:
-    """A network of these sizes as training would begin with it; the same at every call."""
+    """A randomly initialized network of these sizes, the same at every call."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         return network_for(config).eval()
 
 
-@lru_cache(maxsize=3)  # of sentences, drawings and drawings in one piece
+@lru_cache(maxsize=3)  # one for each of our encoders
 def twin(config: EncoderConfig) -> Encoder:
-    """The same for our own networks, which are often held against it: kept."""
+    """`untrained`, cached for our own networks, with which it is often compared."""
     return untrained(config)
 
 
 def gradient_lengths(network: Encoder, X_0: np.ndarray, token: int = 0, residual: bool = True) -> np.ndarray:
-    """How long the gradient of log p is at what each layer reads, as a multiple of how long it is at Z: (1 + layers,).
+    """Length of the gradient of log p at the input of each layer, relative to that at Z: (1 + layers,).
 
-    X_0: (token, d_model), what the first layer reads. p is the probability of the network's first answer: at `token`,
-    or, of a classifier, of the whole input. residual False: every sum X + Sublayer(X) is Sublayer(X) alone, so that
-    the gradient has no way but through the sub-layers; the weights are the same.
+    X_0: (token, d_model), input of the first layer. p: probability of the network's first answer, at `token`, or for a
+    classifier of the whole input. residual=False: every sum X + Sublayer(X) is Sublayer(X) alone, with the same
+    weights, so gradients pass only through sub-layers.
 
     Source: lecture notes 000 and 004 (a residual connection lets gradients through); He et al. 2016, "Identity Mappings
     in Deep Residual Networks".
@@ -229,7 +228,7 @@ def gradient_lengths(network: Encoder, X_0: np.ndarray, token: int = 0, residual
 
 
 def _without_residual(layer: EncoderLayer, x: Tensor) -> Tensor:
-    """What a layer would make of x (batch, token, d_model) if its sums left out what was there."""
+    """Output of a layer for x (batch, token, d_model) without residual connections."""
     if layer.norm_first:
         z = layer.norm_1(x)
         return layer.ffn(layer.norm_2(layer.attention(z, z)))

@@ -1,4 +1,4 @@
-"""Which word of a sentence is worth hiding from a network that guesses hidden words."""
+"""Choose which word of a sentence is worth masking."""
 
 from model.analysis import rank, softmax, whole_words
 from model.measures.cost import multiply_adds, total
@@ -6,18 +6,17 @@ from model.pipeline import Pipeline, TextReader
 from model.trace import Trace, hooked
 
 OFFERED = 3
-SURE = 0.5  # a word of which the best guess is surer is read off its neighbours: there is nothing to ask
-NEAR = 5  # a word that hidden is not among so many best guesses has an absurd one before it
-MOST_PRODUCTS = 6_000_000_000  # multiply-adds, some 150 ms
+SURE = 0.5  # the best guess at a more predictable word is obvious from its neighbours
+NEAR = 5  # a word not among so many best guesses is preceded by absurd ones
+MOST_PRODUCTS = 6_000_000_000  # multiply-adds, about 150 ms
 
 
 def worth_hiding(pipeline: Pipeline, trace: Trace) -> list[int]:
-    """The places of at most three words of a sentence in which none is hidden, in their order.
+    """Positions of at most three words worth masking, in order, in a sentence without a mask.
 
-    Of the words that, hidden alone, are among the five best guesses, those whose best guess is least sure, each once,
-    and but for the first of them none whose best guess has more than half of the probability. Only words of one piece;
-    in a sentence so long that hiding each takes too long, those least sure while they are seen. None for a network
-    that guesses no hidden words.
+    Candidates are words of one piece that, masked alone, are among the five best guesses. The least certain are taken,
+    each word once; after the first, none with more than half of the probability. In a long sentence, only words
+    least certain when unmasked are tried. Empty for a network without a masked-word head.
     """
     reader, ids = pipeline.reader, trace.ids
     if pipeline.config.head != "masked-word" or not isinstance(reader, TextReader) or "[MASK]" not in reader.vocabulary:

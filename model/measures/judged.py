@@ -1,4 +1,4 @@
-"""Answers that are no word and no one class, in numbers: how large one is, what changes do to it, and who wrote it.
+"""Answers that are neither a word nor a single class: a number, the effect of edits on it, and its sources.
 
 A cell is one number of such an answer: (label,); (token, class) of tags; (bound, token) of a span.
 """
@@ -16,19 +16,19 @@ from model.pipeline import Pipeline
 from model.trace import Trace
 
 Cell = tuple[int, ...]
-#: The head -> the key of its logits.
+#: Head -> key of its logits.
 KEYS = {"labels": "labels", "numbers": "labels", "tags": "tags", "span": "bounds"}
 
 
 def said_by(head: str, logits: np.ndarray) -> np.ndarray:
-    """What the logits of such a head say: σ of each label, numbers as they are, softmax over classes or over tokens."""
+    """Answer from such logits: σ of each label, numbers unchanged, softmax over classes or over tokens."""
     if head == "numbers":
         return logits
     return sigmoid(logits.astype(np.float64)) if head == "labels" else softmax(logits.astype(np.float64))
 
 
 class Effect(NamedTuple):
-    """One number of the answer without edits, and with each set of them, (row,)."""
+    """One number of the answer without edits, and with each set of edits, (row,)."""
 
     before: float
     after: np.ndarray
@@ -41,7 +41,7 @@ def effects(
     cell: Cell,
     progress: Callable[[float], object] | None = None,
 ) -> Effect:
-    """What each set of edits does to one number of the answer. Raises EditError for one that does not fit."""
+    """Effect of each set of edits on one number of the answer. Raises EditError for an edit that does not fit."""
     head = pipeline.config.head
     logits = sweep(pipeline, x, [(), *edits], [KEYS[head]], progress=progress)[KEYS[head]]
     before, *after = (float(said[cell]) for said in said_by(head, logits))
@@ -49,9 +49,9 @@ def effects(
 
 
 def written(trace: Trace, cell: Cell) -> Lead | None:
-    """The logit of a cell by source, which add up to it; None where the head bends its vector on the way."""
+    """The logit of a cell as a sum over sources; None if the head is not linear."""
     key = KEYS[trace.config.head]
-    if trace.config.head == "span":  # before its rows are turned into columns
+    if trace.config.head == "span":  # before it is transposed
         key, cell = "of_bounds", cell[::-1]
     if not is_sum(trace.graph, key) or trace.edited & {"bounds"}:
         return None

@@ -1,6 +1,6 @@
-"""How the digit network learned: its weights after a few steps of its own training, the last of which are the shipped.
+"""How the digit network learned: snapshots of its weights during training; the last are the shipped ones.
 
-`python -m model.training digits` keeps them; all but the last stand in model/weights/learning.safetensors.
+`python -m model.training digits` stores them; all but the last are in model/weights/learning.safetensors.
 """
 
 from dataclasses import dataclass
@@ -23,8 +23,9 @@ SNAPSHOTS = 12  # from random weights to the shipped ones
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Weights after so many steps of training, each a batch of 256 pictures, and how well they read MNIST digits that
-    no training saw: their cross-entropy in nats, the share that is read right."""
+    """Weights after a number of training steps of 256 pictures, and their cross-entropy (nats) and accuracy on MNIST
+    digits not used in any training.
+    """
 
     step: int
     loss: float
@@ -32,7 +33,7 @@ class Snapshot:
 
 
 def snapshots() -> tuple[Snapshot, ...]:
-    """All of them, the shipped weights last. Raises WeightsError if their file is missing or damaged."""
+    """All snapshots, the shipped weights last. Raises WeightsError if their file is missing or damaged."""
     return _read()[0]
 
 
@@ -46,7 +47,7 @@ def after(number: int) -> Pipeline:
 
 @cache
 def _read() -> tuple[tuple[Snapshot, ...], list[Pipeline]]:
-    """The figures of all snapshots, and the networks of all but the last."""
+    """Figures of all snapshots, and the networks of all but the last."""
     tensors, measured = read_weights(FILE)
     try:
         rows: Any = measured["snapshots"]
@@ -62,21 +63,21 @@ def _read() -> tuple[tuple[Snapshot, ...], list[Pipeline]]:
 
 
 def on_ink(trace: Trace) -> np.ndarray:
-    """Which share of [CLS]'s attention goes to patches that `hold_ink`, mean of the heads: (layer,)."""
+    """Share of [CLS]'s attention on patches that `hold_ink`, mean over heads: (layer,)."""
     return _attention(trace)[:, 0, 1:] @ _inked(trace)
 
 
 def even_share(trace: Trace) -> float:
-    """What patches with ink would get of [CLS]'s attention if it looked at all tokens alike."""
+    """The same share for uniform attention over all tokens."""
     return float(_inked(trace).sum() / len(trace.tokens))
 
 
 def _attention(trace: Trace) -> np.ndarray:
-    """Mean of the heads: (layer, query, key)."""
+    """Weights, mean over heads: (layer, query, key)."""
     return np.stack([trace[f"layers.{l}.attention.weights"].mean(0) for l in range(trace.config.layers)])  # noqa: E741
 
 
 def _inked(trace: Trace) -> np.ndarray:
     """Which patches hold ink: (patch,)."""
-    assert trace.patches is not None  # the network of digits reads nothing else
+    assert trace.patches is not None  # the digit network reads only pictures
     return hold_ink(trace.patches)

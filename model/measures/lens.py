@@ -1,9 +1,9 @@
-"""The calibrated lens: what each layer hands on, mapped to what the last one hands on, before the head reads it.
+"""The tuned lens: affine maps from each layer's output to the last layer's, applied before the head.
 
-The plain logit lens reads every layer as if it were the last; an affine map for each, fitted to the network's own
-answers, takes away that each layer writes in another way (Belrose et al. 2023, "Eliciting Latent Predictions from
-Transformers with the Tuned Lens"). `python -m model.training lens` fits the maps of our text encoder and writes them
-beside the weights, with their SHA-256 in them: fitted to other weights they are as good as none.
+The logit lens reads each layer as if it were the last. Layers encode differently; an affine map per layer, fitted to
+the network's own answers, corrects for it (Belrose et al. 2023, "Eliciting Latent Predictions from Transformers with
+the Tuned Lens"). `python -m model.training lens` fits the maps of our text encoder and stores them beside the weights,
+with their SHA-256; for other weights they are ignored.
 """
 
 import json
@@ -21,23 +21,21 @@ MADE_FROM = "text.safetensors"
 
 @dataclass(frozen=True, eq=False)
 class Lens:
-    """x A + b for what is read before layer 1 and after each layer but the last."""
+    """x A + b for the input of layer 1 and the output of each layer but the last."""
 
     A: np.ndarray  # (layers, d_model, d_model)
     b: np.ndarray  # (layers, d_model)
-    measured: list[dict[str, dict[str, float]]]  # of held-out sentences, in nats: of the raw lens and of this one
+    measured: list[dict[str, dict[str, float]]]  # on held-out sentences, in nats: of the logit lens and of this one
 
     def __call__(self, states: np.ndarray) -> np.ndarray:
-        """(layers, token, d_model), float32, of as many."""
+        """(layers, token, d_model) -> the same shape, float32."""
         found: np.ndarray = states @ self.A + self.b[:, None]
         return found
 
 
 @cache
 def calibrated() -> Lens | None:
-    """The fitted maps, or None where there are none for the weights that lie here. Raises WeightsError for damaged
-    ones.
-    """
+    """The fitted maps; None if there are none for the present weights. Raises WeightsError if they are damaged."""
     if not (WEIGHTS / FILE).exists() or not (WEIGHTS / MADE_FROM).exists():
         return None
     try:

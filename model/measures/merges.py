@@ -12,8 +12,8 @@ Pair = tuple[str, str]
 
 
 def learned_merges(words: Iterable[str], most: int) -> list[Pair]:
-    """The first merges, at most so many: each the pair of neighbours that is the most frequent once those before it are
-    merged. words: each counts once.
+    """The first merges, at most `most`: each the most frequent pair of neighbours after the earlier merges. words: each
+    counts once.
     """
     words, bpe = list(words), Tokenizer(BPE())
     trainer = BpeTrainer(vocab_size=len({*"".join(words)}) + most, show_progress=False)
@@ -22,7 +22,9 @@ def learned_merges(words: Iterable[str], most: int) -> list[Pair]:
 
 
 def merge_steps(word: str, merges: Sequence[Pair]) -> list[tuple[Pair, list[str]]]:
-    """How a word is put together from its letters: each time the pair that was learned first, and all parts then."""
+    """Steps from the letters of a word to its pieces: (pair merged, all pieces then), in the order in which merges were
+    learned.
+    """
     rank, parts, steps = {pair: place for place, pair in enumerate(merges)}, [*word], []
     while pairs := [pair for pair in pairwise(parts) if pair in rank]:
         best = min(pairs, key=rank.__getitem__)

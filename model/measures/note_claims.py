@@ -1,7 +1,7 @@
-"""What the lecture notes say in numbers, beside what we compute.
+"""Numbers in the lecture notes, compared with computed ones.
 
-Every number in the notes' tables is here, and every other one that can be checked. Values in made-up examples
-("[0.1, 0.2, ..., 0.784]") are not. The page that shows the claims says, in the reader's language, why one is a slip.
+Includes every number in the notes' tables, and every other one that can be checked, except values in made-up examples
+("[0.1, 0.2, ..., 0.784]"). The page with the claims explains mistakes in the reader's language.
 """
 
 import math
@@ -29,17 +29,17 @@ Value = float | str | tuple["Value", ...]
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of a lecture note. `right`: as it stands; `partly`: true of less than it seems; `wrong`: a slip."""
+    """One statement of a lecture note. `right`: correct; `partly`: true of less than it seems; `wrong`: a mistake."""
 
     key: str
     note: str
-    quote: str  # the note's own words, with white space closed up
+    quote: str  # the note's own words, with white space collapsed
     says: Value
     ours: Value
     verdict: Literal["right", "partly", "wrong"] = "right"
     formula: Count | None = None
-    within: float = 0.0  # how far apart the two may lie: half a unit of the last digit that the note gives
-    values: dict[str, int] = field(default_factory=dict)  # numbers of ours that the reason for the verdict speaks of
+    within: float = 0.0  # tolerance: half a unit of the last digit in the note
+    values: dict[str, int] = field(default_factory=dict)  # numbers of ours, used in the reason for the verdict
 
 
 def _softmax(*scores: float) -> tuple[float, ...]:
@@ -52,7 +52,7 @@ def _steps(preset: str, n: int, batch: int = 1) -> dict[str, Step]:
 
 
 def _shape(step: Step, *kept: str) -> tuple[int | str, ...]:
-    """The output's shape in numbers, but for the letters that the note leaves open."""
+    """The output's shape in numbers, except letters that the note leaves open."""
     return tuple(axis if axis in kept else size for axis, size in zip(step.output.axes, step.output.sizes, strict=True))
 
 
@@ -78,9 +78,9 @@ def _row(
     within: float = 0.0,
     **values: int,
 ) -> Claim:
-    """`steps`: the one whose output goes into this row, and the one whose output comes out of it.
+    """One row of the table. `steps`: the step whose output enters the row, and the one whose output leaves it.
 
-    formula: the parameters; if None, those of the latter step.
+    formula: parameters; None: those of the second step.
     """
     formula = formula or _WALK[steps[1]].parameters
     into, out = (_shape(_WALK[step], "n") for step in steps)

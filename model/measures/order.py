@@ -1,4 +1,4 @@
-"""The same words in another order: what becomes of each of them, on the way through the encoder."""
+"""The same words in another order: how each word's vectors change through the encoder."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from model.trace import Trace
 
 
 def without_positions(graph: Graph) -> tuple[Edit, ...]:
-    """The changes that take away all that an encoder knows of order."""
+    """The edits that remove all information about word order from an encoder."""
     layers = "layers.{l}.attention."
     if graph.config.positions != "rotary":
         places = (Edit("embedding.positions", "zero"),) if graph.config.places_added else ()
@@ -23,9 +23,9 @@ def without_positions(graph: Graph) -> tuple[Edit, ...]:
 
 
 def same_words(one: Sequence[str], other: Sequence[str]) -> list[Pair] | None:
-    """Where each token stands in the other list; None unless both hold the same tokens.
+    """Position of each token in the other list; None unless both hold the same tokens.
 
-    Of a token that stands there twice the first goes with the first.
+    Repeated tokens are paired in order.
     """
     if sorted(one) != sorted(other):
         return None
@@ -34,7 +34,7 @@ def same_words(one: Sequence[str], other: Sequence[str]) -> list[Pair] | None:
 
 
 def likeness(one: Trace, other: Trace, pairs: Sequence[Pair]) -> np.ndarray:
-    """The cosine of each word's two vectors, (2 + layers, token): as a word, with its place, after each layer."""
+    """Cosine of each word's two vectors, (2 + layers, token): as embedding, with position, after each layer."""
     here, there = [pair.one for pair in pairs], [pair.other for pair in pairs]
     steps = [(run["embedding.tokens"], *run.states()) for run in (one, other)]
     return np.array(

@@ -1,10 +1,9 @@
-"""What a head finds in a token, by where that came from in the first place: from its own word, from its place, or from
-other tokens, whose vectors earlier attention brought there.
+"""Where the information that a head reads came from originally: the token's own word, its position, or other tokens.
 
-`sources.py` says which earlier part wrote it; but attention and FFN write what they made of words and places. Here they
-are followed, too. Held as they were in this run are, besides the deviations of LayerNorm, the weights of attention and
-which share of its input each neuron lets through: what is left is linear, and the parts add up. So it is said who was
-heard, and not what made attention listen to him.
+`sources.py` names the module that wrote a part, but attention and FFN transform words and positions; here, parts are
+followed through them. Deviations of LayerNorm, attention weights, and the share of each neuron's input that passes are
+held constant, so the rest is linear and the parts add up. Thus it shows which tokens were read, not why attention chose
+them.
 """
 
 import numpy as np
@@ -25,15 +24,15 @@ from model.measures.sources import (
 )
 from model.trace import Trace
 
-BROUGHT = "brought"  # what attention brought from other tokens, whatever they had it from
-KINDS = ("word", "place", "brought", "rest")  # rest: biases, edits, which of two sentences it is
+BROUGHT = "brought"  # brought by attention from other tokens, whatever its origin there
+KINDS = ("word", "place", "brought", "rest")  # rest: biases, edits, segments
 
 
 def of_reads(trace: Trace, until: Sublayer | None = None) -> dict[str, Sum]:
-    """What each sub-layer reads, by origin: key -> name -> (token, d_model).
+    """Input of each sub-layer by origin: key -> name -> (token, d_model).
 
-    Names are those of sources, of which "embedding.tokens" is what a token still has of its own word, and BROUGHT.
-    until: the last that is asked about.
+    Names are those of sources; "embedding.tokens" is what remains of the token's own word. BROUGHT came from other
+    tokens. until: the last sub-layer needed.
     """
     known: dict[str, Sum] = {}
     for sublayers in trace.graph.sublayers_of.values():
@@ -50,13 +49,14 @@ def of_reads(trace: Trace, until: Sublayer | None = None) -> dict[str, Sum]:
 
 
 def by_place(graph: Graph) -> bool:
-    """Whether what a place does can be told from the rest: where queries and keys are turned by it, it cannot."""
+    """Whether the effect of positions can be separated: not if queries and keys are rotated."""
     return graph.config.positions != "rotary"
 
 
 def shares(trace: Trace, attention: Sublayer, head: int, known: dict[str, Sum]) -> dict[str, float]:
-    """Which share of what the softmax of a head sees, in all its rows, has come from what in the tokens looked at: kind
-    -> share. They sum to 1, and what works against the others is negative. known: what `of_reads` found.
+    """Share of each origin of the keys in what the softmax of a head sees, over all rows: kind -> share.
+
+    They sum to 1; an origin that works against the others is negative. known: result of `of_reads`.
     """
     scores = of_attention(trace, attention, head, known=known)
     visible = np.isfinite(trace[f"{attention.prefix}masked"][head])
@@ -64,16 +64,17 @@ def shares(trace: Trace, attention: Sublayer, head: int, known: dict[str, Sum]) 
 
 
 def nbytes(trace: Trace) -> int:
-    """About how much memory `of_reads` takes: for each sub-layer two vectors a token of some five origins, and what a
-    FFN finds in one layer.
+    """Estimated memory of `of_reads`: for each sub-layer, two vectors per token for about five origins, and one layer's
+    FFN activations.
     """
     config, sublayers = trace.config, sum(map(len, trace.graph.sublayers_of.values()))
     return 8 * 5 * len(trace.tokens) * (2 * sublayers * config.d_model + 2 * config.d_ff)
 
 
 def by_kind(scores: Scores, pairs: np.ndarray) -> dict[str, float]:
-    """What all pairs of sources (source of query, source of key) have, summed up by the kind of the key's; all of KINDS
-    are there. What a number for the distance has a hand in is of the place.
+    """Shares of all pairs (source of query, source of key), summed by the kind of the key's source, with all of KINDS.
+
+    Terms that depend on distance count as position.
     """
     found = dict.fromkeys(KINDS, 0.0)
     for row, asks in enumerate(scores.of_queries):
@@ -90,7 +91,7 @@ def kind_of(name: str) -> str:
 
 
 def _written(trace: Trace, sublayer: Sublayer, output: str, known: dict[str, Sum]) -> Sum:
-    """What a sub-layer writes, by origin; what edits inside it put in is EDIT."""
+    """Output of a sub-layer by origin; contributions of edits inside it are EDIT."""
     read = known[sublayer.memory or sublayer.reads]
     if sublayer.name == "ffn":
         module, passes = let_through(trace, sublayer.prefix)
@@ -105,7 +106,7 @@ def _written(trace: Trace, sublayer: Sublayer, output: str, known: dict[str, Sum
 
 
 def _attended(trace: Trace, sublayer: Sublayer, read: Sum) -> Sum:
-    """The heads side by side: what each token took from itself, and what from others."""
+    """The concatenated heads: what each token took from itself, and from others."""
     weights, V = (value_of(trace, f"{sublayer.prefix}{name}") for name in ("weights", "V"))
     module = trace.graph[trace.graph[f"{sublayer.prefix}V"].reads[0]].module or ""
     own = np.zeros((*weights.shape[:2], 1)) if sublayer.memory else np.diagonal(weights, axis1=1, axis2=2)[..., None]

@@ -1,4 +1,4 @@
-"""What must hold in each layer of every run."""
+"""Properties that hold in each layer of every run."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from model.trace import Trace
 
 @dataclass(frozen=True)
 class LayerProperties:
-    """What must hold in each layer of a run, in numbers (lecture note 004, section 10)."""
+    """The properties of a layer in numbers (lecture note 004, section 10)."""
 
     shape_in: tuple[int, ...]
     shape_out: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Why scores are divided by √d_k: how far they spread, and how hard softmax then chooses; undivided, and divided.
+"""Why scores are divided by √d_k: their spread, and how sharply softmax then chooses, divided and undivided.
 
 Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1 with its footnote 4.
 """
@@ -11,16 +11,16 @@ import torch
 
 from model.analysis import softmax
 
-#: The d_k that are drawn: 4, 8, …, 512.
+#: Values of d_k on the axis: 4, 8, …, 512.
 WIDTHS = tuple(2**power for power in range(2, 10))
 KEYS, DRAWS = 16, 500
 
 
 class Choosing(NamedTuple):
-    """How hard softmax chooses among the keys, averaged over queries.
+    """How sharply softmax chooses among keys, averaged over queries.
 
-    spread: the standard deviation of a query's scores. largest: its largest weight p. slope: p(1 − p), the derivative
-    of that weight by its own score, without which no training moves it.
+    spread: standard deviation of a query's scores. largest: its largest weight p. slope: p(1 − p), the derivative of
+    that weight by its score; near 0, training cannot change the score.
     """
 
     spread: float
@@ -30,9 +30,9 @@ class Choosing(NamedTuple):
 
 @cache
 def random_scores(d_k: int) -> np.ndarray:
-    """q · k of DRAWS queries with KEYS keys each, (draw, key): every component is normal, of mean 0 and variance 1.
+    """q · k of DRAWS queries with KEYS keys each, (draw, key); components are standard normal.
 
-    Always the same draws, of which a smaller d_k takes the first components.
+    The draws are always the same; a smaller d_k uses the first components.
     """
     dice = torch.Generator().manual_seed(0)
     Q = torch.randn(DRAWS, 1, WIDTHS[-1], generator=dice)[..., :d_k]
@@ -41,12 +41,12 @@ def random_scores(d_k: int) -> np.ndarray:
 
 
 def choosing(scores: np.ndarray) -> Choosing:
-    """What softmax makes of scores (query, key). A key that is hidden from a query has −∞ there, and does not count."""
+    """Statistics of softmax over scores (query, key). Keys hidden from a query have −∞ and do not count."""
     weights = softmax(scores)
     p = weights.max(axis=-1)
     seen = np.isfinite(scores)
     count = seen.sum(axis=-1)
-    some = count > 1  # of one score nothing spreads
+    some = count > 1  # a single score has no spread
     own = np.where(seen, scores, 0).astype(np.float64)[some]
     apart = np.where(seen[some], own - (own.sum(axis=-1) / count[some])[:, None], 0)
     variance = (apart**2).sum(axis=-1) / (count[some] - 1)
@@ -55,16 +55,16 @@ def choosing(scores: np.ndarray) -> Choosing:
 
 
 def every_way(scores: np.ndarray, d_k: int, added: np.ndarray | float = 0.0) -> tuple[Choosing, Choosing, Choosing]:
-    """The same scores undivided, divided by √d_k, and by d_k itself; behind that, something may be added to them."""
+    """Scores undivided, divided by √d_k, and by d_k; `added` is added after the division."""
     return choosing(scores + added), choosing(scores / np.sqrt(d_k) + added), choosing(scores / d_k + added)
 
 
 @cache
 def at_every_width() -> np.ndarray:
-    """What `every_way` finds for the random scores of each of WIDTHS: (measure, way, width)."""
+    """`every_way` of the random scores for each of WIDTHS: (measure, way, width)."""
     return np.array([every_way(random_scores(width), width) for width in WIDTHS]).transpose(2, 1, 0)
 
 
 def shares(scores: np.ndarray) -> np.ndarray:
-    """The weights of each query, the largest first, averaged over the queries: (key,)."""
+    """Weights of each query in descending order, averaged over queries: (key,)."""
     return -np.sort(-softmax(scores), axis=-1).mean(axis=0)

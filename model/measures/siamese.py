@@ -1,10 +1,10 @@
 """The cosine of two texts as a sum over pairs of their words, through the whole network: integrated Jacobians.
 
-Möller, Nikolaev and Padó 2023, "An Attribution Method for Siamese Encoders". What a word brings to a vector is how fast
-the vector grows on the straight way to that word from one that says nothing, summed along the way; what two words bring
-to the cosine is the product. The authors train a network for which one text says nothing. In a network as it is, none
-has the vector 0; but the mean vector of some texts of random words is short, so the ways begin there ("expected
-gradients", Erion et al. 2021), and what these texts still have in the cosine is told apart.
+Möller, Nikolaev and Padó 2023, "An Attribution Method for Siamese Encoders". A word's contribution to a vector is the
+derivative of the vector, integrated along the straight path from a neutral word to this one; the contribution of two
+words to the cosine is the product of theirs. The authors train a network in which a neutral text has the vector 0.
+Other networks have none, but the mean vector of texts of random words is short. So paths start at such texts ("expected
+gradients", Erion et al. 2021), and their remaining share of the cosine is reported separately.
 """
 
 from collections.abc import Callable
@@ -26,9 +26,9 @@ from model.variants.pooled import POOLINGS, Pooled
 
 
 class AtWords(NamedTuple):
-    """cells: (token, other token), 0 where a token is special. cells.sum() + of_random + gap is the cosine.
+    """cells: (token, other token), 0 for special tokens. cells.sum() + of_random + gap is the cosine.
 
-    of_random: what the texts of random words have in it. gap: what a finite number of points leaves over.
+    of_random: share of the texts of random words. gap: error due to the finite number of points.
     """
 
     cells: np.ndarray
@@ -46,11 +46,11 @@ def at_words(
     seed: int = 0,
     progress: Callable[[float], object] = lambda share: None,
 ) -> AtWords:
-    """The cosine of two texts, without edits, shared out among pairs of their words.
+    """The cosine of two texts, without edits, divided among pairs of their words.
 
-    way: how Z becomes one vector; as the encoder's makers do it, if left out. texts: of random words, for each of both;
-    points: on the way from each. Costs as much as 2 · texts · points · tokens runs of each. Raises ValueError where a
-    vector is no sum over its tokens, and for what is no text.
+    way: how Z is pooled; default: as the checkpoint says. texts: number of random texts for each of both. points: on
+    each path. Costs as much as 2 · texts · points · tokens runs. Raises ValueError if a vector is no sum over its
+    tokens, or an input is no text.
     """
     way = way or trace.pooled
     sums = [None if way is None or pipeline.graph.vector else way.parts(run.Z) for run in (trace, other)]
@@ -77,7 +77,7 @@ def _brought(
     points: int,
     progress: Callable[[float], object],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """What each token brings to the vector, (token, out), and the mean vector of the random texts, (out,)."""
+    """Contribution of each token to the vector, (token, out), and the mean vector of the random texts, (out,)."""
     vocabulary, n = pipeline.reader.vocabulary, len(trace.tokens)
     words = [number for number, piece in enumerate(vocabulary) if piece.lstrip("▁Ġ").isalpha()]
     end, inputs = torch.tensor(trace[TOKENS]), pipeline.inputs(trace)[1]
@@ -88,9 +88,9 @@ def _brought(
         random = pipeline.run_of(ids)
         starts.append(_sum(random[pipeline.graph.Z][0].double().numpy(), way))
         straight = end - random[TOKENS][0].clone()
-        each = torch.eye(n, dtype=end.dtype)[:, :, None] * straight  # (token, token, d_model): each moves alone
+        each = torch.eye(n, dtype=end.dtype)[:, :, None] * straight  # (token, token, d_model): each token moves alone
         for point in range(points):
-            # In the middle of equal steps, which begin a little later from each text: together they lie close.
+            # Midpoints of equal steps, shifted a little for each text, so that together they are dense.
             at = end - (1 - (point + (text + 0.5) / texts) / points) * straight
             slopes.append(np.concatenate([_along(pipeline, inputs, at, some, way) for some in each.split(most)]))
             progress((text * points + point + 1) / (texts * points))
@@ -100,7 +100,7 @@ def _brought(
 def _along(
     pipeline: Pipeline, inputs: tuple[torch.Tensor | None, ...], at: torch.Tensor, tangents: torch.Tensor, way: Pooled
 ) -> np.ndarray:
-    """How fast the vector grows as the tokens leave `at` in each of some directions: (direction, out)."""
+    """Derivative of the vector at the tokens `at` in each of some directions: (direction, out)."""
     put = at.expand_as(tangents).clone()
     with forward_ad.dual_level(), torch.no_grad(), _LinearOnce():
         moving = forward_ad.make_dual(put, tangents)
@@ -111,7 +111,8 @@ def _along(
 
 
 class _LinearOnce(TorchFunctionMode):
-    """W x + b of equal rows x, and how fast it grows: two products less than torch, which also has W grow, by 0."""
+    """W x + b for equal rows x, and its derivative, without torch's two products with the derivative of W, which is 0.
+    """
 
     def __torch_function__(
         self, func: Callable, types: object, args: tuple = (), kwargs: dict | None = None
@@ -126,7 +127,7 @@ class _LinearOnce(TorchFunctionMode):
 
 
 def _sum(Z: np.ndarray, way: Pooled, shares: np.ndarray | None = None, bias: bool = True) -> np.ndarray:
-    """The vector before it is brought to length 1, of Z or of how fast it grows: (…, token, d_model) -> (…, out)."""
+    """The pooled vector before normalization, of Z or of its derivative: (…, token, d_model) -> (…, out)."""
     found: np.ndarray = ((POOLINGS[way.pooling](Z) if shares is None else shares) * Z).sum(axis=-2)
     for dense in way.dense:
         found = found @ dense.W + (0 if dense.b is None or not bias else dense.b)

@@ -1,16 +1,15 @@
-"""A vector of the residual stream, a score, a logit: each as the sum of what every earlier part put into it.
+"""Decompose a residual stream vector, a score or a logit into the contributions of all earlier parts.
 
-From the embedding to a query or a key all is sums, matrix products, turns and LayerNorm. LayerNorm divides by the
-standard deviation of the whole vector; each deviation is held as it was in this run. That is the only approximation:
-what is left is linear, and the parts add up. They tell what a number is made of. What it would be without one of them
-is another question: the deviations would be others, and the layers behind would answer to it.
+From the embedding to a query or key there are only sums, matrix products, rotations and LayerNorm. LayerNorm divides by
+the standard deviation of the whole vector; each deviation is held as in this run. This is the only approximation: the
+rest is linear, and the parts add up. They say what a number consists of, not what it would be without one of them: then
+deviations and later layers would change, too.
 
 `made_of` opens a part of an answer's lead further: attention into heads, a head into what it takes from each token, and
 that into the sources of that token, back to the words.
 
-A source is named by its key, "embedding.tokens", "layers.0.ffn.output"; a head by itself "layers.0.attention.heads[2]".
-What all biases bring is called BIAS, what the distance of two tokens adds to a score DISTANCE, and what an edit puts in
-EDIT.
+A source is named by its key, "embedding.tokens", "layers.0.ffn.output"; a single head is "layers.0.attention.heads[2]".
+BIAS is the sum of all biases, DISTANCE what the distance of two tokens adds to a score, EDIT the contribution of edits.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -31,23 +30,23 @@ from model.rule import EVERY
 from model.trace import Trace
 from model.variants.rotary import turned
 
-#: Where a sum is followed no further, by what the keys end with.
+#: Endings of the keys at which decomposition stops.
 SOURCES = (
     "embedding.tokens", "embedding.segments", "embedding.positions",
     "attention.output", "cross.output", "ffn.output",
 )  # fmt: skip
-#: The operations that a sum is followed through.
+#: The operations that decomposition passes through.
 SUMS = ("add", "mean", "patch_mean", "layer_scale", "norm", "linear", "first", "second")
 BIAS, DISTANCE, EDIT = "bias", "distance", "edit"
-ROUNDING = 1e-5  # what single precision may leave of a sum
-Sum = dict[Any, np.ndarray]  # name of a source, or of a pair of them -> its part, float64
+ROUNDING = 1e-5  # rounding error of a float32 sum
+Sum = dict[Any, np.ndarray]  # name of a source, or a pair of names -> its part, float64
 
 
 @dataclass(frozen=True)
 class Scores:
-    """The scores of one head, before the mask, by pairs of sources: parts (source of query, source of key, query, key).
+    """Unmasked scores of one head by pairs of sources: parts (source of query, source of key, query, key).
 
-    In self-attention queries and keys have the same sources; in cross-attention the keys have those of the encoder's Z.
+    In self-attention, queries and keys have the same sources; in cross-attention, keys have those of the encoder's Z.
     """
 
     of_queries: tuple[str, ...]
@@ -55,23 +54,24 @@ class Scores:
     parts: np.ndarray
 
     def above_mean(self, query: int, key: int, visible: np.ndarray) -> tuple[float, np.ndarray]:
-        """The mean of a row, and by how much each pair of sources lifts one score above it: together the score.
+        """The mean of a row, and how much each pair of sources raises one score above it; their sum is the score.
 
-        Softmax sees only what is above the mean: the same number added to a whole row changes no weight. visible: the
-        keys at which each query may look, (query, key).
+        A number added to a whole row changes no weight, so softmax sees only differences from the mean. visible: the
+        keys that each query may attend to, (query, key).
         """
         row = self.parts[:, :, query]
         means = row[:, :, visible[query]].mean(-1)
         return float(means.sum()), row[:, :, key] - means
 
     def weights(self, query: int, visible: np.ndarray, without: str | None = None) -> np.ndarray:
-        """The weights of a row; `without` what one source put into all of its keys."""
+        """The weights of a row; with `without`, without the contribution of one source to its keys."""
         kept = [name != without for name in self.of_keys]
         return softmax(np.where(visible[query], self.parts[:, kept, query].sum((0, 1)), -np.inf))
 
     def shares(self, visible: np.ndarray) -> np.ndarray:
-        """(source of query, source of key): which share of what softmax sees in all rows each pair has. They sum to 1,
-        and a pair that works against the others has a negative one.
+        """(source of query, source of key): share of each pair in what softmax sees, over all rows.
+
+        They sum to 1; a pair that works against the others is negative.
         """
         means = self.parts.mean(-1, keepdims=True, where=visible)
         seen = np.where(visible, self.parts - means, 0)
@@ -87,19 +87,18 @@ def of_attention(
     queries: slice = EVERY,
     known: Mapping[str, Sum] = MappingProxyType({}),
 ) -> Scores:
-    """(x W_Q + b_Q) (memory W_K + b_K)ᵀ / √d_k of one head, multiplied out: each source of x with each of memory.
+    """(x W_Q + b_Q) (memory W_K + b_K)ᵀ / √d_k of one head, expanded: each source of x with each of memory.
 
-    Where a number for the distance is added, that is a source by itself, which stands on both sides. Where a query
-    meets the key of a distance, that stands on the side of keys, and where a key meets its query on that of queries.
+    A relative position bias is a source of its own, for both query and key. The product of a query with the key of a
+    distance counts as a source of the key, that of a key with the query of a distance as a source of the query.
+    queries: only these rows, to save memory. known: decompositions of what it reads by other sources.
 
-    queries: only these rows, where all of them would be too many numbers. known: what it reads, by other sources.
-
-    Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits": the QK circuit. There is no
-    LayerNorm there.
+    Source: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits": the QK circuit, there without
+    LayerNorm.
     """
     names = ("Q", "K", "scores", "scaled", "relative", "biased")
     Q, K, S, scaled, B, biased = (f"{attention.prefix}{name}" for name in names)
-    asking = EVERY if trace.edited else queries  # an edit is of whole quantities
+    asking = EVERY if trace.edited else queries  # edits apply to whole quantities
     of_memory = of_sum(trace, attention.memory or attention.reads, heads, known=known)
     if attention.memory is None or known:
         of_x = {name: part[asking] for name, part in known.get(attention.reads, of_memory).items()}
@@ -130,13 +129,14 @@ def of_attention(
 
 @dataclass(frozen=True)
 class Lead:
-    """By how much one logit leads another, and what each source has in that.
+    """The lead of one logit over another, and the contribution of each source.
 
-    exact: the head is linear, so the parts add up to the lead. Else a part is by how much the lead falls where the head
-    reads its vector without that source; those add up to nothing in particular.
-    steps: what each adds when the sources are put into the vector one after the other, in order of computation; first
-    what biases alone bring, those of the head among them. They add up to the lead in any case; where the head is not
-    linear, another order would share it otherwise.
+    exact: the head is linear, so the parts add up to the lead. Otherwise a part is how much the lead falls if the head
+    reads its vector without that source; these do not add up.
+
+    steps: increase of the lead when the sources are added to the vector one by one in order of computation, starting
+    with all biases, including the head's. They always add up to the lead; if the head is not linear, they depend on
+    this order.
     """
 
     value: float
@@ -146,10 +146,11 @@ class Lead:
 
 
 def of_lead(trace: Trace, output: int, against: int, token: int = 0, heads: bool = False) -> Lead:
-    """By how much the logit of `output` leads that of `against`, by source. token: of words, the place of the guess."""
+    """The lead of the logit of `output` over that of `against`, by source. token: for words, the position of the guess.
+    """
     reads = slice(token, token + 1) if trace.config.head == "masked-word" else slice(0, len(trace.config.read_alone))
     reads = EVERY if trace.config.patch_head or trace.config.pooling == "mean" else reads
-    followed = EVERY if trace.edited else reads  # an edit is of whole quantities
+    followed = EVERY if trace.edited else reads  # edits apply to whole quantities
     if exact := is_sum(trace.graph, "logits"):
         logits = of_sum(trace, "logits", heads, followed)
         parts = {name: float(part[output] - part[against]) for name, part in logits.items()}
@@ -169,18 +170,18 @@ def of_lead(trace: Trace, output: int, against: int, token: int = 0, heads: bool
 
 
 def _losses(trace: Trace, vectors: np.ndarray, Z: np.ndarray, output: int, against: int) -> tuple[float, np.ndarray]:
-    """The lead of one logit over another as the head reads it from Z (token, d_model), and by how much it falls without
-    each of some vectors (part, token, d_model).
+    """The lead that the head computes from Z (token, d_model), and how much it falls without each of some vectors
+    (part, token, d_model).
     """
     leads = _leads(trace, Z - np.stack([0 * Z, *vectors]), output, against)
     return float(leads[0]), leads[0] - leads[1:]
 
 
 def _leads(trace: Trace, vectors: np.ndarray, output: int, against: int) -> np.ndarray:
-    """The lead of one logit over another as the head reads it from each of some vectors (part, token, d_model)."""
+    """The lead that the head computes from each of some vectors (part, token, d_model)."""
     with torch.inference_mode():
         read, network = torch.from_numpy(vectors).float(), trace.network
-        if trace.config.head == "masked-word":  # of thousands of words these two
+        if trace.config.head == "masked-word":  # compute only these two of thousands of words
             last, two = network.logits, [output, against]
             bias = None if last.bias is None else last.bias[two]
             found = functional.linear(network.transform(read), last.weight[two], bias)
@@ -192,14 +193,14 @@ def _leads(trace: Trace, vectors: np.ndarray, output: int, against: int) -> np.n
 
 @dataclass(frozen=True)
 class Part:
-    """What one place of the network has in what the answer is read from; it can be opened: what is it made of?
+    """The contribution of one place in the network to what the answer is read from; `made_of` decomposes it further.
 
-    That is read as one number, the lead, where the head is linear; else as the vector that the head reads.
+    That target is one number, the lead, if the head is linear; else the vector that the head reads.
 
-    name: of a source, of a head, "layers.0.attention.heads[2]", or of what that takes from one token,
-    "layers.0.attention.V[2]". token: where that stands; None for what comes from everywhere. value: what it has in what
-    is read, a number or (d_model,). slope: how that grows with each number of the place, all else held, (number,) or
-    (d_model, number); None where there is nothing to open.
+    name: of a source, of a head, "layers.0.attention.heads[2]", or of the value it takes from one token,
+    "layers.0.attention.V[2]". token: its position; None: of no one token. value: the contribution, a number or
+    (d_model,). slope: derivative of the target by each number of the place, all else held constant, (number,) or
+    (d_model, number); None if it cannot be decomposed.
     """
 
     name: str
@@ -209,7 +210,7 @@ class Part:
 
 
 def all_of_it(trace: Trace, output: int, against: int, token: int = 0) -> Part:
-    """The whole that is opened first: the lead of `output` over `against`, or the vector that the head reads for it."""
+    """The whole to start from: the lead of `output` over `against`, or the vector that the head reads for it."""
     if is_sum(trace.graph, "logits"):
         logits = value_of(trace, "logits")
         slope = np.zeros(len(logits))
@@ -224,12 +225,12 @@ def all_of_it(trace: Trace, output: int, against: int, token: int = 0) -> Part:
 
 
 def made_of(trace: Trace, part: Part) -> list[Part]:
-    """What a part is made of; it is their sum. Nothing for words, positions and biases, which are there from the start.
+    """The parts that add up to a part. Empty for words, positions and biases.
 
-    Attention is its heads, a head what it takes from each token, and that, like a FFN, what was read there. Held as
-    they were in this run are the deviations of LayerNorm, the weights of attention, and which share of its input each
-    neuron lets through its activation function: so all of it adds up. What edits put in is EDIT. Raises ValueError
-    where an edit stands on the way through sums.
+    Attention consists of heads, a head of what it takes from each token, and that, like an FFN, of what was read there.
+    Deviations of LayerNorm, attention weights, and the share of each neuron's input that passes its activation are held
+    constant, so the parts add up. Contributions of edits are EDIT. Raises ValueError if an edit prevents the
+    decomposition.
     """
     if part.slope is None:
         return []
@@ -269,9 +270,8 @@ def made_of(trace: Trace, part: Part) -> list[Part]:
 
 
 def opened(trace: Trace, whole: Part, branch: Sequence[int]) -> list[Part]:
-    """The parts that are opened one after the other, each by its place in what the one before is made of.
-
-    As far as there are such places; the whole stands first.
+    """The parts opened one after the other: `whole`, then each by its index among the parts of the one before, as far
+    as the indices exist.
     """
     if not branch:
         return [whole]
@@ -280,13 +280,15 @@ def opened(trace: Trace, whole: Part, branch: Sequence[int]) -> list[Part]:
 
 
 def leads_of(trace: Trace, whole: Part, parts: Sequence[Part], output: int, against: int) -> np.ndarray:
-    """What each part has in the lead, (part,): its value; or, as in `of_lead`, what the lead loses without it."""
+    """Contribution of each part to the lead, (part,): its value; or, as in `of_lead`, how much the lead falls without
+    it.
+    """
     values = np.array([part.value for part in parts])
     return values if values.ndim == 1 else _losses(trace, values[:, None], whole.value[None], output, against)[1]
 
 
 def _followed(trace: Trace, key: str, token: int, slope: np.ndarray) -> list[Part]:
-    """One token of a quantity by its sources, as `of_sum` has them, from behind. slope: as of a Part."""
+    """Decompose one token of a quantity, backwards, by the sources of `of_sum`. slope: as of a Part."""
     if key.endswith(SOURCES):
         return [Part(key, token, slope @ value_of(trace, key)[token], slope)]
     quantity = trace.graph[key]
@@ -314,19 +316,19 @@ def _followed(trace: Trace, key: str, token: int, slope: np.ndarray) -> list[Par
 
 
 def _through(trace: Trace, module: str, read: str, token: int, slope: np.ndarray, outputs: slice = EVERY) -> list[Part]:
-    """x W + b from behind: what was read, by its sources, and the bias."""
+    """Decompose x W + b backwards: the sources of what was read, and the bias."""
     linear = trace.network.get_submodule(module)
     W = linear.weight[outputs].double().numpy()
     return [*_followed(trace, read, token, slope @ W), *_bias_part(linear, slope, outputs)]
 
 
 def _bias_part(module: nn.Module, slope: np.ndarray, outputs: slice = EVERY) -> list[Part]:
-    """What a bias brings, where there is one."""
+    """The contribution of a bias, if there is one."""
     return [] if module.bias is None else [Part(BIAS, None, slope @ module.bias[outputs].double().numpy())]
 
 
 def _merged(parts: Sequence[Part]) -> list[Part]:
-    """Each part once: what has the same name at the same token is one; biases last."""
+    """Merge parts with the same name and token; biases last."""
     found: dict[tuple[str, int | None], Part] = {}
     for part in parts:
         name, one = (part.name, part.token), part
@@ -338,7 +340,7 @@ def _merged(parts: Sequence[Part]) -> list[Part]:
 
 
 def nbytes(trace: Trace, heads: bool = False) -> int:
-    """About how much memory it takes to follow the stream of the last layer: each source at each token, twice."""
+    """Estimated memory for decomposing the last layer's stream: each source at each token, twice."""
     layers, inside = trace.graph.layers(), trace.config.heads if heads else 1
     return 16 * (4 + layers * (1 + inside)) * len(trace.tokens) * trace.config.d_model
 
@@ -350,10 +352,11 @@ def of_sum(
     tokens: slice = EVERY,
     known: Mapping[str, Sum] = MappingProxyType({}),
 ) -> Sum:
-    """A quantity of the residual stream, or computed from it, by source. Raises ValueError where it is no such sum.
+    """Decompose a quantity of the residual stream, or computed from it, by source. Raises ValueError if it is no such
+    sum.
 
-    tokens: only those, in a run without edits: the way of each token is its own. known: quantities at which it is
-    followed no further, since all their tokens are known by source.
+    tokens: only these; allowed without edits, since each token is decomposed separately. known: quantities already
+    decomposed for all tokens, where decomposition stops.
     """
     if key in known:
         return known[key]
@@ -388,14 +391,16 @@ def of_sum(
 
 
 def is_sum(graph: Graph, key: str) -> bool:
-    """Whether there are only sums, matrix products and LayerNorm between a quantity and the sources."""
+    """Whether only sums, matrix products and LayerNorm lie between a quantity and its sources."""
     quantity = graph[key]
     return key.endswith(SOURCES) or (quantity.operation in SUMS and all(is_sum(graph, read) for read in quantity.reads))
 
 
 def let_through(trace: Trace, prefix: str) -> tuple[str, np.ndarray]:
-    """The first matrix of a FFN that is no gate, and which share of what that finds each neuron lets through:
-    (token, neuron). A gate is held as it was.
+    """Name of an FFN's first matrix (not the gate), and the share of its output that passes each neuron: (token,
+    neuron).
+
+    A gate is held constant.
     """
     hidden, passes = (value_of(trace, f"{prefix}{name}") for name in ("hidden", "activation"))
     if (up := trace.graph.get(f"{prefix}up")) is not None:
@@ -405,23 +410,23 @@ def let_through(trace: Trace, prefix: str) -> tuple[str, np.ndarray]:
 
 
 def _in_order(names: Iterable[str]) -> tuple[str, ...]:
-    """Each name once, in order of computation; what comes from many places last."""
+    """Unique names in order of computation; those of many places last."""
     return tuple(sorted(dict.fromkeys(names), key=(BIAS, DISTANCE, EDIT).__contains__))
 
 
 def value_of(trace: Trace, key: str) -> np.ndarray:
-    """A recorded quantity in double precision."""
+    """A recorded quantity as float64."""
     return trace[key].astype(np.float64)
 
 
 def _numbers(trace: Trace, quantity: Quantity) -> np.ndarray:
-    """The trained numbers of a LayerScale: (d_model,)."""
+    """The trained factors of LayerScale: (d_model,)."""
     numbers: np.ndarray = trace.network.get_submodule(quantity.module or "").scale.double().numpy()
     return numbers
 
 
 def _added(sums: Iterable[Sum]) -> Sum:
-    """The sum of sums; what has the same name is one source."""
+    """Add sums, merging sources of the same name."""
     total: Sum = {}
     for parts in sums:
         for name, part in parts.items():
@@ -430,7 +435,7 @@ def _added(sums: Iterable[Sum]) -> Sum:
 
 
 def _normed(trace: Trace, quantity: Quantity, parts: Sum, tokens: slice) -> Sum:
-    """γ ⊙ (x − μ) / σ + β, where σ is that of the whole vector in this run; or x / RMS in place of (x − μ) / σ."""
+    """γ ⊙ (x − μ) / σ + β with the σ of the whole vector in this run; for RMSNorm x / RMS in place of (x − μ) / σ."""
     norm, whole = trace.network.get_submodule(quantity.module or ""), value_of(trace, quantity.reads[0])[tokens]
     size = np.sqrt((centred(norm, whole) ** 2).mean(-1, keepdims=True) + norm.eps)
     normed = {name: norm.weight.double().numpy() / size * centred(norm, x) for name, x in parts.items()}
@@ -446,7 +451,7 @@ def linear_of(trace: Trace, module: str, parts: Sum, outputs: slice = slice(None
 
 
 def _bias(module: nn.Module, shape: tuple[int, ...], outputs: slice = EVERY) -> Sum:
-    """The bias at each token, where there is one."""
+    """The bias at each token, if there is one."""
     return {} if module.bias is None else {BIAS: np.broadcast_to(module.bias[outputs].double().numpy(), shape)}
 
 
@@ -458,11 +463,11 @@ def _projected(trace: Trace, key: str, parts: Sum, head: int) -> Sum:
 
 
 def _with_distances(trace: Trace, prefix: str, products: Sum, q: Sum, k: Sum, head: int, asking: slice) -> Sum:
-    """The scores of one head with what each part of a query finds in the keys of distances, and their queries in each
-    part of a key. products: of queries and keys; q, k: their parts.
+    """Scores of one head with its terms for distances: each part of a query times the keys of distances, and each part
+    of a key times the queries of distances. products: of queries and keys; q, k: their parts.
     """
     n = len(trace.tokens)
-    place = (np.arange(n - 1, 2 * n - 1) - np.arange(n)[:, None])[asking]  # (query, key): where their distance stands
+    place = (np.arange(n - 1, 2 * n - 1) - np.arange(n)[:, None])[asking]  # (query, key): index of their distance
     parts = {f"{prefix}content_to_content": products}
     if (key := f"{prefix}K_distance") in trace.graph:
         K_R, row = value_of(trace, key)[head], np.arange(len(place))[:, None]
@@ -474,7 +479,7 @@ def _with_distances(trace: Trace, prefix: str, products: Sum, q: Sum, k: Sum, he
 
 
 def _turned(trace: Trace, key: str, parts: Sum, head: int, tokens: slice = EVERY) -> Sum:
-    """The queries or the keys of one head, turned by their places: each part by itself, since turns are linear."""
+    """Rotated queries or keys of one head; each part separately, since rotation is linear."""
     speeds = trace.network.get_submodule(key.rpartition(".")[0]).speeds.double()
     whole, (_, *shape) = {}, trace[key].shape
     for name, part in parts.items():
@@ -490,7 +495,7 @@ def _each_head(trace: Trace, quantity: Quantity) -> Sum:
     linear, count = trace.network.get_submodule(quantity.module or ""), len(trace[f"{prefix}heads"])
     pairs = zip(np.split(concat, count, axis=-1), np.split(linear.weight.double().numpy().T, count), strict=True)
     parts = {f"{prefix}heads[{head}]": x @ W_O for head, (x, W_O) in enumerate(pairs)}
-    own = np.repeat(np.eye(count), concat.shape[-1] // count, axis=-1)  # (head, d_model): 1 where its numbers stand
+    own = np.repeat(np.eye(count), concat.shape[-1] // count, axis=-1)  # (head, d_model): 1 for the head's own columns
     alone = {name: concat * place for name, place in zip(parts, own, strict=True)}
     return _edited(trace, quantity.key, parts | _bias(linear, concat.shape), {quantity.reads[0]: alone})
 
@@ -498,10 +503,10 @@ def _each_head(trace: Trace, quantity: Quantity) -> Sum:
 def _edited(
     trace: Trace, key: str, parts: Sum, reads: Mapping[str, Sum], own: Any = EDIT, head: int | None = None
 ) -> Sum:
-    """The sum at a key as the edits of the run change it, part by part.
+    """Apply the run's edits to the decomposition at a key.
 
-    Edits are affine here: what they make of nothing is a part by itself, called `own`. reads: the sums from which the
-    key was computed, since an edit may hand on one of those instead. head: which one, where the parts are of one head.
+    Edits are affine here; their constant term is a part called `own`. reads: decompositions of what the key is computed
+    from, since an edit may return one of those. head: if the parts are of one head.
     """
     if key not in trace.edited:
         return parts

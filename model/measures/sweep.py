@@ -1,4 +1,4 @@
-"""What many sets of edits do to the answer of one run."""
+"""Effects of many sets of edits on the answer of one run."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -14,10 +14,10 @@ __all__ = ["MOST_NUMBERS", "Effects", "effects", "moved", "number", "sweep"]
 
 
 class Effects(NamedTuple):
-    """One number of a run without edits, and of the run with each set of edits; and what becomes of the whole answer.
+    """One number of the answer without edits and with each set of edits, and the change of the whole answer.
 
-    moved: how much of the probability goes to other words or classes, from 0 to 1. rank: where the likelier of the two
-    whose lead is the number stands among all answers, from 1.
+    moved: probability moved to other words or classes, from 0 to 1. rank: among all answers, from 1, of the likelier of
+    the two outputs compared.
     """
 
     before: float
@@ -32,9 +32,8 @@ class Effects(NamedTuple):
 
 
 def number(logits: np.ndarray, of: int, against: int | None = None) -> np.ndarray:
-    """One number for each row of logits (…, word or class): by how much the logit of `of` leads that of `against`.
-
-    Without `against`, the probability of `of`.
+    """One number for each row of logits (…, word or class): the lead of `of` over `against`, or without `against` the
+    probability of `of`.
     """
     if against is not None:
         return logits[..., of] - logits[..., against]
@@ -50,7 +49,7 @@ def effects(
     token: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Effects:
-    """What each set of edits does to one `number` of the answer, at `token` where there is an answer for each."""
+    """Effect of each set of edits on one `number` of the answer, at `token` if each token has an answer."""
     logits = sweep(pipeline, x, [(), *edits], token=token, progress=progress)["logits"]
     before, *after = number(logits, of, against)
     watched = logits[1:, [of] if against is None else [of, against]].max(axis=1, keepdims=True)
@@ -64,15 +63,17 @@ def moved(
     edits: Sequence[Sequence[Edit]],
     token: int | Sequence[int] | None = None,
 ) -> np.ndarray:
-    """How much of the probability each set of edits moves to other words or classes, from 0 to 1: (row,), of a list of
-    inputs (input, row).
+    """Probability that each set of edits moves to other words or classes, from 0 to 1: (row,), or for a list of inputs
+    (input, row).
 
-    That is half the sum of |p′ − p|; `token` says which answer, where there is one for each token.
+    It is half the sum of |p′ − p|. token: whose answer, if each token has one.
     """
     return _moved(sweep(pipeline, x, [(), *edits], token=token)["logits"])
 
 
 def _moved(logits: np.ndarray) -> np.ndarray:
-    """(…, row): by how much each row but the first of (…, row, answer) gives other probabilities than the first."""
+    """(…, row): total variation distance of the probabilities of each later row of (…, row, answer) from those of the
+    first.
+    """
     p = torch.as_tensor(logits).softmax(-1)
     return ((p[..., 1:, :] - p[..., :1, :]).abs().sum(-1) / 2).numpy()

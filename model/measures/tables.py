@@ -1,7 +1,7 @@
-"""What was measured of networks' parts: the role of each attention head, and what fires each neuron.
+"""Measured tables about parts of networks: the role of each attention head, and the contexts of each neuron.
 
-`python -m model.training evaluate` writes the tables, ours beside the weights and a checkpoint's into a folder of our
-own, with the weights' SHA-256 in them: a table that was made from other weights is as good as none.
+`python -m model.training evaluate` writes the tables: ours beside the weights, a checkpoint's into a folder of our own.
+They hold the weights' SHA-256; a table made from other weights is ignored.
 """
 
 import hashlib
@@ -22,23 +22,23 @@ from model.checkpoints.folder import Folder
 from model.files import WEIGHTS, WeightsError, intact
 
 HEADS, NEURONS = "heads.json", "neurons.npz"
-#: The files that decide what a pipeline's heads do.
+#: The weight files that determine a pipeline's heads.
 MADE_FROM = {"text": ("text.safetensors",), "translation": ("text.safetensors", "translation.safetensors")}
-#: The two heads (layer, head, from 0) of our text encoder that a treebank taught where to look: model/training/grammar.
+#: The two heads (layer, head, from 0) of our text encoder that were trained on a treebank: model/training/grammar.
 TAUGHT: dict[tuple[int, int], Literal["up", "down"]] = {(3, 0): "up", (3, 1): "down"}
 THIRDS = ("high", "middle", "low")
-LEVELS = {"top": 3, "middle": 2, "low": 2}  # contexts kept of each neuron
+LEVELS = {"top": 3, "middle": 2, "low": 2}  # number of contexts kept for each neuron
 Language = Literal["all", "en", "zh"]
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Example:
-    """One place in a sentence of the corpus: `weight` is what token `query` gives to token `key`."""
+    """An example in the corpus: `weight` is what token `query` gives to token `key`."""
 
     text: str  # the sentence as typed; of a translation, its source
     queries: tuple[str, ...]
-    keys: tuple[str, ...]  # the same tokens, but in cross-attention: the source's
+    keys: tuple[str, ...]  # the same tokens; in cross-attention the source's
     query: int
     key: int
     weight: float
@@ -46,13 +46,13 @@ class Example:
 
 @dataclass(frozen=True)
 class Role:
-    """What a head does in a `share` of the `count` places where it can be asked, `margin` above its baseline.
+    """A role that holds in a `share` of the `count` places where it applies, `margin` above its baseline.
 
     name: "next", "previous", "itself", "same" (the same piece elsewhere), "word" (the rest of its word), "relation",
-    "delimiter" ([CLS], [SEP]; in the decoder the language), "punctuation", "broad" (spread over half of the tokens or
-    more); in cross-attention also "aligned" (the source of the piece just read) and "aligned_next" (of the one that is
-    written next). A relation has the name that Universal Dependencies gives it, and a direction: "to_head" if the
-    dependent looks, "to_dependent" if its head does. How roles are measured and chosen: model/training/roles.py.
+    "delimiter" ([CLS], [SEP]; in the decoder the language), "punctuation", "broad" (spread over at least half of the
+    tokens); in cross-attention also "aligned" (the source of the piece just read) and "aligned_next" (of the piece
+    written next). A relation has its name in Universal Dependencies, and a direction: "to_head" if the dependent is the
+    query, "to_dependent" if its head is. How roles are measured and chosen: model/training/roles.py.
     """
 
     name: str
@@ -62,17 +62,18 @@ class Role:
     relation: str | None = None
     direction: Literal["to_head", "to_dependent"] | None = None
     examples: dict[str, tuple[Example, ...]] = field(default_factory=dict)  # by thirds of strength: high, middle, low
-    others: tuple["Role", ...] = ()  # what else the head does, furthest above its baseline first; without examples
+    others: tuple["Role", ...] = ()  # its other roles, highest above baseline first; without examples
 
     @property
     def clear(self) -> bool:
-        """Whether the role is worth its name: it holds in half of its places, or 10 points above its baseline."""
+        """Whether the role is reliable: it holds in half of its places, or 10 points above its baseline."""
         return self.share >= 0.5 or self.margin >= 0.1
 
 
 @dataclass(frozen=True)
 class Striking:
-    """A picture worth showing first: in this sentence, this head's `query` looks at its `key`. Layer, head from 0."""
+    """A picture worth showing first: a sentence in which this head's `query` attends to its `key`. Layer, head from 0.
+    """
 
     language: str
     text: str
@@ -89,27 +90,29 @@ class HeadRoles:
 
     def __init__(self, table: dict) -> None:
         self._table = table
-        #: The weights' files, and the SHA-256 of each.
+        #: Weight files -> SHA-256.
         self.made_from: dict[str, str] = table["weights"]
         #: "all", and the languages of the corpus that the network knows.
         self.languages: tuple[Language, ...] = tuple(next(iter(table["heads"].values()))[0])
 
     @cached_property
     def encoder(self) -> "HeadRoles":
-        """The same without a decoder's heads."""
+        """The roles without those of a decoder's heads."""
         heads = {path: row for path, row in self._table["heads"].items() if path.startswith("layers.")}
         return HeadRoles({**self._table, "heads": heads})
 
     def of(self, layer: int, head: int, language: Language = "all") -> Role:
-        """The role of an encoder's head, both from 0; in one language, or over all of them."""
+        """The role of an encoder's head (layer and head from 0), in one language or all."""
         return self.at(f"layers.{layer}.attention", head, language)
 
     def at(self, path: str, head: int, language: Language = "all") -> Role:
-        """The same for any attention: "layers.2.attention", "decoder.layers.0.cross". KeyError if there is none."""
+        """The role of a head of any attention: "layers.2.attention", "decoder.layers.0.cross". Raises KeyError if
+        unknown.
+        """
         return self._role(self._table["heads"][path][head][language])
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
-        """The attention's path and the head, for each head that was measured."""
+        """(path of the attention, head) for each measured head."""
         return ((path, head) for path, heads in self._table["heads"].items() for head in range(len(heads)))
 
     @cached_property
@@ -118,8 +121,8 @@ class HeadRoles:
         return tuple(Striking(**one, role=self.of(one["layer"], one["head"])) for one in self._table["striking"])
 
     def first(self, language: str) -> Striking | None:
-        """The picture to begin with: of a head that follows grammar, the more often and the stronger the better; where
-        there is none, the most striking one.
+        """The picture to show first: of a head that follows grammar, preferring frequent and strong ones; if there is
+        none, the most striking one.
         """
         own = [picture for picture in self.striking if picture.language == language]
         grammar = [picture for picture in own if picture.role.relation and picture.role.clear]
@@ -139,24 +142,24 @@ class HeadRoles:
 
 @dataclass(frozen=True)
 class Context:
-    """A place in the corpus that fires a neuron."""
+    """A place in the corpus that activates a neuron."""
 
     tokens: tuple[str, ...]  # the whole sentence
     place: int
     activation: float
 
     def around(self, most: int = 4) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
-        """The piece, with at most so many to its left and to its right."""
+        """The piece, and at most so many pieces before and after it."""
         left, right = self.tokens[max(0, self.place - most) : self.place], self.tokens[self.place + 1 :][:most]
         return left, self.tokens[self.place], right
 
 
 @dataclass(frozen=True)
 class NeuronContexts:
-    """What fires a neuron. `active` is the share of the corpus's pieces at which its activation is above 0.
+    """Contexts of a neuron. `active`: share of the corpus's pieces with an activation above 0.
 
-    `top` are its strongest places, each in another sentence; `middle` lie at the median of its positive activations,
-    `low` where nine tenths of them are stronger. A neuron that is hardly ever active has fewer, or none.
+    `top`: the strongest places, each in another sentence; `middle`: at the median of its positive activations; `low`:
+    at their lowest tenth. A rarely active neuron has fewer, or none.
     """
 
     active: float
@@ -167,32 +170,32 @@ class NeuronContexts:
 
 @dataclass(frozen=True)
 class Home:
-    """Where the tables of a network lie, and the weights that they have to be made from: file -> its SHA-256."""
+    """Folder of a network's tables, and the weights they must be made from: file -> SHA-256."""
 
     folder: Path
     weights: Mapping[str, str]
 
     @property
     def mark(self) -> str:
-        """The weights in one word."""
+        """The weights' hashes as one text."""
         return "+".join(self.weights.values())
 
 
 @cache
 def fingerprint(path: Path, _state: Hashable = None) -> str:
-    """The SHA-256 of a file, in hexadecimal, worked out once; where its `state` is given, once for each."""
+    """The SHA-256 of a file, in hexadecimal; cached, by `state` if given."""
     return files.fingerprint(path)
 
 
 def kept() -> Path:
-    """The folder for tables of other people's encoders: those are never written into."""
+    """The folder for tables of checkpoints, whose own folders are never written to."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "glass-encoder"
 
 
 def home(name: str) -> Home | None:
-    """Where the tables of "text", of "translation" or of a checkpoint (by its folder) lie; None for other networks.
+    """The tables' folder for "text", "translation" or a checkpoint's folder; None for other networks.
 
-    A checkpoint's are found by its weights, wherever its folder lies. Raises CheckpointError for a damaged folder.
+    A checkpoint's is found by its weights, wherever it is. Raises CheckpointError for a damaged folder.
     """
     if name in MADE_FROM:
         paths = [WEIGHTS / file for file in MADE_FROM[name]]
@@ -208,10 +211,10 @@ def home(name: str) -> Home | None:
 
 
 def head_roles(name: str = "text") -> HeadRoles | None:
-    """The head table of "text", of "translation" (whose encoder is text's), or of a checkpoint by its folder.
+    """The head table of "text", "translation" (which has text's encoder), or a checkpoint's folder.
 
-    None where there is none: of other pipelines, or where the weights are not those that it was made from. Raises
-    WeightsError for a table of ours that cannot be read ("damaged"), or whose .sha256 is "missing".
+    None if there is no table for these weights. Raises WeightsError for a table of ours that is "damaged", or whose
+    .sha256 is "missing".
     """
     if (found := _table(name, HEADS, _read_heads)) is None:
         return None
@@ -222,10 +225,9 @@ def head_roles(name: str = "text") -> HeadRoles | None:
 
 
 def neuron_contexts(name: str, layer: int, neuron: int) -> NeuronContexts | None:
-    """What fires a neuron of the encoder that "text" and "translation" share, or of a checkpoint by its folder.
+    """Contexts of a neuron of the encoder of "text" and "translation", or of a checkpoint's folder.
 
-    Layer and neuron from 0; None as in `head_roles`. Raises WeightsError as there, and IndexError for a neuron
-    beyond the table.
+    Layer and neuron from 0. None and WeightsError as in `head_roles`; IndexError for a neuron beyond the table.
     """
     if (found := _table("text" if name == "translation" else name, NEURONS, _read_neurons)) is None:
         return None
@@ -246,12 +248,12 @@ def neuron_contexts(name: str, layer: int, neuron: int) -> NeuronContexts | None
 
 
 def _table(name: str, file: str, read: Callable[[Path], T]) -> tuple[Home, T] | None:
-    """The table of a network, as `read` has it, and its home; None where there is none.
+    """A network's table, parsed by `read`, with its home; None if there is none.
 
-    A damaged one of a checkpoint is as good as none: what makes one makes it again.
+    A damaged table of a checkpoint counts as missing, so that it is made again.
     """
     if name not in MADE_FROM and not kept().is_dir():
-        return None  # and nobody waits for the SHA-256 of large weights
+        return None  # without computing the SHA-256 of large weights
     where = home(name)
     if where is None or not (where.folder / file).exists():
         return None
@@ -267,7 +269,7 @@ def _table(name: str, file: str, read: Callable[[Path], T]) -> tuple[Home, T] | 
 def _read_heads(path: Path) -> HeadRoles:
     try:
         roles = HeadRoles(json.loads(intact(path).read_text(encoding="utf-8")))
-        for attention, head in roles:  # each row is read once, so that none fails later
+        for attention, head in roles:  # parse each row once, so that none fails later
             for language in roles.languages:
                 roles.at(attention, head, language)
         _ = roles.striking, roles.made_from.items()

@@ -1,4 +1,4 @@
-"""The word of a sentence that is worth hiding first."""
+"""Choose the word of a sentence to mask first."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -10,17 +10,17 @@ from model.encoder import Encoder
 from model.pipeline import Pipeline, TextReader
 from model.trace import Trace
 
-MOST_TOKENS = 256  # in the batch in which words are hidden in turn
-PLAINLY = 0.1  # by which a guess that is right must lead
+MOST_TOKENS = 256  # in the batch with each word masked in turn
+PLAINLY = 0.1  # least lead of a clear guess that is right
 
 
 @torch.inference_mode()
 def telling_word(pipeline: Pipeline, trace: Trace, known: Collection[int] = ()) -> int | None:
-    """The place of the word to hide first: where the encoder, without it, has a guess and still a doubt.
+    """The position of the word to mask first: the encoder should have a guess, but be in doubt.
 
-    Words of one piece are hidden in turn, all in one batch (of a long sentence the longest words); taken is the one
-    whose likeliest guess comes nearest to even odds: of those that are plainly guessed, if there are. A word that
-    stands there twice comes after all others. None where there is no whole word to hide. known: places left out.
+    Words of one piece are masked in turn, in one batch (in a long sentence only the longest). Chosen is the one whose
+    best guess has a probability nearest to one half, preferably among those guessed clearly and rightly; repeated words come
+    last. None if there is no whole word. known: positions left out.
     """
     count = Counter(trace.tokens)
     places = [places[0] for places in whole_words(trace.tokens) if len(places) == 1]

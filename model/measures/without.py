@@ -1,7 +1,7 @@
-"""An encoder without one of its parts: what becomes of its words, and of its answer.
+"""An encoder without one of its parts: the effect on its tokens and its answer.
 
 Source: Dong, Cordonnier & Loukas 2021, "Attention is not all you need: pure attention loses rank doubly exponentially
-with depth": without residual paths and feed-forward networks all tokens soon become the same vector.
+with depth": without residual paths and feed-forward networks, all tokens soon become the same vector.
 """
 
 from collections.abc import Hashable, Sequence
@@ -16,13 +16,13 @@ from model.measures.sweep import sweep
 from model.pipeline import Pipeline
 from model.trace import Trace
 
-#: What can be taken away in all layers at once.
+#: Parts that can be removed in all layers at once.
 PARTS = ("residual", "norm")
-LEAST_TURN = 1e-12  # as a cosine distance: that of an angle of 10⁻⁶, some ten roundings of float32
+LEAST_TURN = 1e-12  # cosine distance for an angle of 10⁻⁶, about ten rounding errors of float32
 
 
 def without(graph: Graph, part: str) -> tuple[Edit, ...]:
-    """The changes that take a part away: the residual paths, LayerNorm, or the feed-forward networks."""
+    """The edits that remove a part: residual paths, LayerNorm, or the feed-forward networks."""
     found = {
         "residual": [(each.sum, "without") for each in graph.sublayers(0)],
         "norm": [(row, "bypass") for row in dict.fromkeys(graph[norm].row for norm in graph.norms)],
@@ -32,9 +32,9 @@ def without(graph: Graph, part: str) -> tuple[Edit, ...]:
 
 
 class Fate(NamedTuple):
-    """What becomes of the words before the first layer and after each: (1 + layers,) each.
+    """Statistics of the tokens before the first layer and after each: (1 + layers,) each.
 
-    alike: the mean cosine of all pairs of words. length: the mean length of their vectors.
+    alike: mean cosine of all pairs of tokens. length: mean length of their vectors.
     """
 
     alike: np.ndarray
@@ -42,9 +42,9 @@ class Fate(NamedTuple):
 
 
 def fates(pipeline: Pipeline, x: Hashable, edits: Sequence[Edit] = ()) -> dict[str, Fate]:
-    """What becomes of the words of an input: "all", with every part there, and without each of PARTS.
+    """Statistics of the tokens of an input: "all" for the whole network, and without each of PARTS.
 
-    edits: of every run. A part without which numbers grow too large is left out.
+    edits: applied in every run. Leaves out a part without which numbers overflow.
     """
     graph = pipeline.graph
     streams = [graph.stream(layer) for layer in range(graph.layers())]
@@ -64,10 +64,10 @@ def fates(pipeline: Pipeline, x: Hashable, edits: Sequence[Edit] = ()) -> dict[s
 
 
 def value_zeroing(pipeline: Pipeline, trace: Trace, layer: int) -> np.ndarray:
-    """(query, key): how far each token's state behind a layer turns without each token's value in it; rows sum to 1.
+    """(query, key): how much each token's state after a layer turns without each token's value; rows sum to 1.
 
-    A row is 0 where the state turns by less than float32 rounds: nothing was mixed in, so nothing has a share in it.
-    Source: Mohebbi et al. 2023, "Quantifying Context Mixing in Transformers", section 3: cosine distances, normalised.
+    A row is 0 if the state turns by less than float32's rounding error. Source: Mohebbi et al. 2023, "Quantifying
+    Context Mixing in Transformers", section 3: cosine distances, normalized.
     """
     key = trace.graph.stream(layer)[-1]
     rows = [(Edit(f"layers.{layer}.attention.V", "zero", token=token),) for token in range(len(trace.tokens))]
@@ -79,20 +79,20 @@ def value_zeroing(pipeline: Pipeline, trace: Trace, layer: int) -> np.ndarray:
 
 
 def ffn_off(graph: Graph, layer: int) -> list[tuple[Edit, ...]]:
-    """Rows of edits: none, without the feed-forward network of one layer, and without any."""
+    """Three sets of edits: none, without the feed-forward network of one layer, without any."""
     (key,) = [each.output for each in graph.sublayers(layer) if each.name == "ffn"]
     return [(), (Edit(key, "zero"),), without(graph, "ffn")]
 
 
 def one_against_all(graph: Graph, layer: int) -> list[tuple[Edit, ...]]:
-    """Rows of edits: none, then without each head of a layer, then with each of them as the only one: 1 + 2 · heads."""
+    """Sets of edits: none, then without each head of a layer, then with only that head: 1 + 2 · heads."""
     off = [head_off(layer, head) for head in range(graph.config.heads)]
     return [(), *((edit,) for edit in off), *(tuple(edit for edit in off if edit != kept) for kept in off)]
 
 
 class Answers(NamedTuple):
-    """The probabilities of some outputs in each of several runs, p (run, output): those that the first run holds for
-    likeliest, and the likeliest of each other run. So the likeliest of a run is the largest in its row.
+    """Probabilities of some outputs in several runs, p (run, output): the likeliest ones of the first run, and the
+    likeliest of each other run. So each run's likeliest is the largest in its row.
     """
 
     outputs: tuple[int, ...]
@@ -100,16 +100,18 @@ class Answers(NamedTuple):
 
     @property
     def best(self) -> list[int]:
-        """The likeliest output of each run."""
+        """Index of the likeliest output of each run."""
         return [self.outputs[place] for place in self.p.argmax(axis=1)]
 
 
 def answers(pipeline: Pipeline, x: Hashable, rows: Sequence[Sequence[Edit]], token: int) -> Answers:
-    """What each set of edits does to the answer at one token; of the first set's outputs five are kept."""
+    """Effect of each set of edits on the answer at one token; keeps the first run's five likeliest outputs."""
     return kept_of(softmax(sweep(pipeline, x, rows, token=token)["logits"].astype(np.float64)), 5)
 
 
 def kept_of(p: np.ndarray, most: int) -> Answers:
-    """Of the probabilities of some runs, (run, output), those that are kept: `most` for the first run's sake."""
+    """The part of probabilities (run, output) to keep: the `most` likeliest of the first run, and the likeliest of each
+    other run.
+    """
     outputs = likeliest(p, [most, *[1] * (len(p) - 1)])
     return Answers(tuple(outputs), p[:, outputs].astype(np.float32))
